@@ -1,0 +1,143 @@
+// swift-tools-version: 6.3
+import PackageDescription
+
+// Every module and every dependency it may have, lowest layer first. A line here may only name
+// lines above it; `Tools/tidy` checks the imports against this file.
+
+let strict: [SwiftSetting] = [
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+  .enableExperimentalFeature("Lifetimes"),
+  .strictMemorySafety(),
+]
+
+/// A library target in `Modules/<name>`, named `Tern<name>` because target names are global.
+func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+  .target(
+    name: "Tern" + name, dependencies: dependencies, path: "Modules/" + name,
+    swiftSettings: strict)
+}
+
+/// An executable target in `Apps/<folder>` or `Tools/<folder>`.
+func program(_ name: String, at path: String, _ dependencies: [Target.Dependency]) -> Target {
+  .executableTarget(name: name, dependencies: dependencies, path: path, swiftSettings: strict)
+}
+
+/// The tests in `Tests/<name>`.
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .testTarget(
+    name: "Tern" + name + "Tests", dependencies: dependencies, path: "Tests/" + name,
+    swiftSettings: strict)
+}
+
+let nioCore = Target.Dependency.product(
+  name: "NIOCore", package: "swift-nio", condition: .when(traits: ["TCP"]))
+let nioPosix = Target.Dependency.product(
+  name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["TCP"]))
+let arguments = Target.Dependency.product(
+  name: "ArgumentParser", package: "swift-argument-parser")
+
+let layers: [Target] = [
+  // 0 · values, bytes, frames
+  module("Core"),
+  module("Storage"),
+  module("Transport"),
+
+  // 1 · what a query means; where bytes rest; how frames travel
+  module("Query", ["TernCore"]),
+  .systemLibrary(
+    name: "CSQLite", path: "Modules/CSQLite", pkgConfig: "sqlite3",
+    providers: [.apt(["libsqlite3-dev"])]),
+  .systemLibrary(
+    name: "CLMDB", path: "Modules/CLMDB", providers: [.apt(["liblmdb-dev"])]),
+  module("StorageMemory", ["TernStorage"]),
+  module("StorageSQLite", ["TernStorage", "CSQLite"]),
+  module("StorageLMDB", ["TernStorage", "CLMDB"]),
+  module("TransportLoopback", ["TernTransport"]),
+  module("TransportTCP", ["TernTransport", nioCore, nioPosix]),
+  module("Sync", ["TernStorage"]),
+  module("Ledger", ["TernStorage"]),
+
+  // 2 · meaning on the left, floor on the right
+  module("Security", ["TernCore", "TernQuery"]),
+  module("TreeWire", ["TernCore", "TernQuery"]),
+  module("Transactions", ["TernSync"]),
+  module("Presence", ["TernSync"]),
+
+  // 3 · engines
+  module(
+    "TreeEngine",
+    [
+      "TernCore", "TernQuery", "TernStorage", "TernSync", "TernLedger", "TernTransactions",
+    ]),
+
+  // 4 · ends
+  module(
+    "Client",
+    [
+      "TernCore", "TernQuery", "TernStorage", "TernTransport", "TernSync", "TernTransactions",
+      "TernPresence", "TernTreeWire", "TernTreeEngine",
+    ]),
+  module(
+    "Server",
+    [
+      "TernCore", "TernQuery", "TernStorage", "TernTransport", "TernSync", "TernLedger",
+      "TernSecurity", "TernPresence", "TernTreeWire", "TernTreeEngine",
+    ]),
+
+  // 5 · outside
+  module(
+    "Assembly",
+    [
+      "TernStorage", "TernTransport", "TernSync", "TernLedger", "TernSecurity", "TernClient",
+      "TernServer",
+    ]),
+  module(
+    "Standard",
+    [
+      "TernAssembly", "TernStorageMemory", "TernStorageSQLite", "TernStorageLMDB",
+      "TernTransportLoopback", "TernTransportTCP",
+    ]),
+  module(
+    "FirebaseCompat",
+    [
+      "TernCore", "TernQuery", "TernSync", "TernClient", "TernAssembly", "TernStandard",
+    ]),
+  module(
+    "TestKit",
+    ["TernStorage", "TernStorageMemory", "TernTransport", "TernSync"]),
+  module(
+    "Simulation",
+    [
+      "TernCore", "TernQuery", "TernStorage", "TernStorageMemory", "TernTransport", "TernSync",
+      "TernLedger", "TernSecurity", "TernPresence", "TernTransactions", "TernTreeWire",
+      "TernTreeEngine", "TernClient", "TernServer", "TernTestKit",
+    ]),
+]
+
+let programs: [Target] = [
+]
+
+let testSuites: [Target] = [
+  tests("Core", ["TernCore"]),
+]
+
+let package = Package(
+  name: "tern",
+  platforms: [.macOS(.v26), .iOS(.v26), .tvOS(.v26), .watchOS(.v26), .visionOS(.v26)],
+  products: layers.filter { $0.type == .regular }.map {
+    .library(name: $0.name, targets: [$0.name])
+  },
+  traits: [
+    .trait(name: "TCP", description: "TransportTCP over swift-nio; off, no network code is built."),
+    .default(enabledTraits: ["TCP"]),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+  ],
+  targets: layers + programs + testSuites,
+  swiftLanguageModes: [.v6]
+)
