@@ -1,0 +1,162 @@
+import Synchronization
+public import TernTransport
+
+/// Links between two ends of one process: the transport contract without a socket.
+///
+/// Whoever shares the object shares the network: one end listens, any number connect, and two
+/// objects never meet. Deliveries happen in one order on one lane, so a run is repeatable; by
+/// hand, nothing moves until ``LoopbackLane/runUntilIdle()``.
+public final class LoopbackTransport: Transport {
+  /// Who moves the frames.
+  public enum Delivery: Sendable {
+    /// The shared pool, as soon as something waits.
+    case automatic
+    /// The test, by calling ``LoopbackLane/runUntilIdle()``; `connect` and `listen` then act
+    /// at once on the calling thread.
+    case byHand
+  }
+
+  private struct State {
+    var accept: (listener: Int, opening: LinkOpening)?
+    var pairs: [Int: LoopbackPair] = [:]
+    var lastNumber = 0
+    var isShutDown = false
+  }
+
+  /// The longest frame its links carry.
+  public let limit: FrameLimit
+
+  /// The serial executor of all links; drives a transport that is delivered by hand.
+  public let lane: LoopbackLane
+
+  private let delivery: Delivery
+  private let state = Mutex(State())
+
+  /// A network of its own, with nobody in it.
+  public init(limit: FrameLimit = .standard, delivery: Delivery = .automatic) {
+    self.limit = limit
+    self.delivery = delivery
+    lane = LoopbackLane(isByHand: delivery == .byHand)
+  }
+
+  public var executor: any SerialExecutor { lane }
+
+  public func enqueue(_ work: @escaping @Sendable () -> Void) {
+    lane.add(work)
+  }
+
+  @discardableResult
+  public func connect(
+    _ open: @escaping LinkOpening
+  ) async throws(TransportError) -> any Link {
+    try await onLane { () throws(TransportError) in
+      try self.openPair(open)
+    }.get()
+  }
+
+  public func listen(
+    _ accept: @escaping LinkOpening
+  ) async throws(TransportError) -> any TransportListener {
+    try await onLane { () throws(TransportError) in
+      try self.startListening(accept)
+    }.get()
+  }
+
+  public func shutdown() async {
+    _ = await onLane { () throws(TransportError) in self.endEverything() }
+    // Behind the goodbyes that were just queued: they are delivered when this returns.
+    _ = await onLane { () throws(TransportError) in }
+  }
+
+  /// Breaks every link, as a network failure would: what is under way is lost at both ends.
+  public func cut() {
+    let pairs = state.withLock { state in
+      defer { state.pairs.removeAll() }
+      return state.pairs.sorted { $0.key < $1.key }.map(\.value)
+    }
+    for pair in pairs { pair.cut() }
+  }
+
+  func forget(_ number: Int) {
+    state.withLock { _ = $0.pairs.removeValue(forKey: number) }
+  }
+
+  fileprivate func stopListening(_ listener: Int) {
+    state.withLock { if $0.accept?.listener == listener { $0.accept = nil } }
+  }
+}
+
+// MARK: - On the lane
+
+extension LoopbackTransport {
+  private func onLane<R: Sendable>(
+    _ body: @escaping @Sendable () throws(TransportError) -> R
+  ) async -> Result<R, TransportError> {
+    let run: @Sendable () -> Result<R, TransportError> = {
+      do throws(TransportError) { return .success(try body()) } catch { return .failure(error) }
+    }
+    switch delivery {
+    case .byHand:
+      return lane.runNow(run)
+    case .automatic:
+      return await withCheckedContinuation { continuation in
+        lane.add { continuation.resume(returning: run()) }
+      }
+    }
+  }
+
+  private func openPair(_ open: LinkOpening) throws(TransportError) -> any Link {
+    let (number, accept) = try nextNumber()
+    guard let accept else { throw .refused(host: "loopback", port: 0) }
+    let pair = LoopbackPair(number: number, limit: limit, transport: self)
+    state.withLock { $0.pairs[number] = pair }
+    let near = LoopbackLink(pair: pair, side: .opener)
+    let far = LoopbackLink(pair: pair, side: .acceptor)
+    pair.start(acceptor: accept(far), opener: open(near))
+    return near
+  }
+
+  private func startListening(
+    _ accept: @escaping LinkOpening
+  ) throws(TransportError) -> any TransportListener {
+    let (number, present) = try nextNumber()
+    if present != nil { throw .addressInUse(host: "loopback", port: 0) }
+    state.withLock { $0.accept = (number, accept) }
+    return LoopbackListener(transport: self, number: number)
+  }
+
+  private func nextNumber() throws(TransportError) -> (Int, LinkOpening?) {
+    let answer = state.withLock { state -> (Int, LinkOpening?)? in
+      if state.isShutDown { return nil }
+      state.lastNumber += 1
+      return (state.lastNumber, state.accept?.opening)
+    }
+    guard let answer else { throw .shutDown }
+    return answer
+  }
+
+  private func endEverything() {
+    let pairs = state.withLock { state in
+      state.isShutDown = true
+      state.accept = nil
+      defer { state.pairs.removeAll() }
+      return state.pairs.sorted { $0.key < $1.key }.map(\.value)
+    }
+    for pair in pairs {
+      pair.close(.acceptor, .closedHere)
+      pair.close(.opener, .closedHere)
+    }
+  }
+}
+
+/// The one open door of a loopback.
+private struct LoopbackListener: TransportListener {
+  let transport: LoopbackTransport
+  let number: Int
+
+  var address: String { "loopback" }
+
+  func close() async {
+    transport.stopListening(number)
+  }
+}
