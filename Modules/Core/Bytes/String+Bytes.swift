@@ -1,0 +1,53 @@
+extension String {
+  /// Lends the UTF-8 bytes; the string must be contiguous, as native strings are.
+  @inline(__always)
+  func withBytes<R>(_ body: (UnsafeBufferPointer<UInt8>) -> R) -> R {
+    if let result = unsafe utf8.withContiguousStorageIfAvailable(body) {
+      return result
+    }
+    var copy = self
+    return copy.withUTF8(body)
+  }
+
+  /// Whether both texts are the same bytes, whatever Unicode says about their meaning.
+  package func hasSameBytes(as other: String) -> Bool {
+    guard utf8.count == other.utf8.count else { return false }
+    return unsafe withBytes { left in
+      unsafe other.withBytes { right in unsafe left.firstDifference(from: right) == left.count }
+    }
+  }
+
+  /// Negative, zero or positive by the order of UTF-16 code units.
+  package func compareUTF16(_ other: String) -> Int {
+    unsafe withBytes { left in
+      unsafe other.withBytes { right in
+        let index = unsafe left.firstDifference(from: right)
+        if index == left.count || index == right.count { return left.count - right.count }
+        let a = unsafe KeyOrder.utf16Ordered(left[index])
+        let b = unsafe KeyOrder.utf16Ordered(right[index])
+        return a < b ? -1 : 1
+      }
+    }
+  }
+}
+
+extension UnsafeBufferPointer<UInt8> {
+  /// The first index at which the two differ, or the shorter count.
+  @inline(__always)
+  fileprivate func firstDifference(from other: UnsafeBufferPointer<UInt8>) -> Int {
+    let shared = Swift.min(count, other.count)
+    let left = UnsafeRawBufferPointer(self)
+    let right = UnsafeRawBufferPointer(other)
+    var index = 0
+    while index + 8 <= shared {
+      let a = unsafe left.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+      let b = unsafe right.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+      if a != b {
+        return index + (a ^ b).littleEndian.trailingZeroBitCount / 8
+      }
+      index += 8
+    }
+    while index < shared, unsafe left[index] == right[index] { index += 1 }
+    return index
+  }
+}

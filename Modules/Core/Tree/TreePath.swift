@@ -1,0 +1,116 @@
+/// The way from the root of a tree to one of its nodes: a list of keys.
+///
+/// Paths sort segment by segment in key order; a path sorts before what lies below it.
+public struct TreePath: Hashable, Sendable {
+  /// The segments, from the root downwards.
+  public let keys: [TreeKey]
+
+  /// The path of the whole tree.
+  public static let root = TreePath(unchecked: [])
+
+  /// Splits a text on `/`; empty segments are dropped, so `//a/b/` is `a/b`.
+  ///
+  /// The first segment may be `.info`.
+  /// - Throws: What ``TreeKey/init(_:)`` throws about a segment.
+  public init(_ text: String) throws(TreeError) {
+    var keys: [TreeKey] = []
+    for part in text.utf8.split(separator: UInt8(ascii: "/")) {
+      let segment = String(Substring(part))
+      if keys.isEmpty && segment == ".info" {
+        keys.append(.info)
+      } else {
+        keys.append(try TreeKey(segment))
+      }
+    }
+    self.keys = keys
+  }
+
+  /// Splits a path that may also end in `.priority`, as paths of writes may.
+  package init(writable text: String) throws(TreeError) {
+    let suffix = ".priority"
+    guard text.hasSuffix(suffix) else {
+      self = try TreePath(text)
+      return
+    }
+    let parent = text.dropLast(suffix.utf8.count)
+    guard parent.isEmpty || parent.last == "/" else { throw .invalidKey(text) }
+    self = try TreePath(String(parent)).appending(.priority)
+  }
+
+  /// Takes over segments that are known to be valid.
+  package init(unchecked keys: [TreeKey]) {
+    self.keys = keys
+  }
+
+  /// Makes a path of checked keys.
+  public init(_ keys: some Sequence<TreeKey>) {
+    self.keys = Array(keys)
+  }
+
+  /// Whether this is the path of the whole tree.
+  public var isRoot: Bool { keys.isEmpty }
+
+  /// The number of segments.
+  public var count: Int { keys.count }
+
+  /// The first segment, `nil` at the root.
+  public var first: TreeKey? { keys.first }
+
+  /// The last segment, `nil` at the root.
+  public var last: TreeKey? { keys.last }
+
+  /// The path one segment shorter, `nil` at the root.
+  public var parent: TreePath? {
+    isRoot ? nil : TreePath(unchecked: Array(keys.dropLast()))
+  }
+
+  /// The path of a child.
+  public func appending(_ key: TreeKey) -> TreePath {
+    TreePath(unchecked: keys + CollectionOfOne(key))
+  }
+
+  /// The path reached by following `path` from here.
+  public func appending(_ path: TreePath) -> TreePath {
+    if isRoot { return path }
+    return path.isRoot ? self : TreePath(unchecked: keys + path.keys)
+  }
+
+  /// The path without its first segment; the root stays the root.
+  public func dropFirst() -> TreePath {
+    TreePath(unchecked: Array(keys.dropFirst()))
+  }
+
+  /// Whether `other` is this path or lies below it.
+  public func contains(_ other: TreePath) -> Bool {
+    keys.count <= other.keys.count && keys.elementsEqual(other.keys.prefix(keys.count))
+  }
+
+  /// The way from `ancestor` to here, or `nil` when this path is neither `ancestor` nor below it.
+  public func relative(to ancestor: TreePath) -> TreePath? {
+    guard ancestor.contains(self) else { return nil }
+    return ancestor.isRoot ? self : TreePath(unchecked: Array(keys.dropFirst(ancestor.count)))
+  }
+
+  /// Whether the path ends in the pseudo-key of a priority.
+  package var namesPriority: Bool { keys.last?.isPriority ?? false }
+
+  /// Whether the path lies in the read-only `.info` subtree.
+  package var isInfo: Bool { keys.first == .info }
+}
+
+extension TreePath: Comparable {
+  public static func < (left: TreePath, right: TreePath) -> Bool {
+    left.keys.lexicographicallyPrecedes(right.keys)
+  }
+}
+
+extension TreePath: CustomStringConvertible {
+  /// The segments joined by `/`, without a leading one; empty at the root.
+  public var description: String { text }
+
+  /// The segments joined by `/`, without a leading one; empty at the root.
+  public var text: String {
+    if keys.count == 1 { return keys[0].text }
+    return keys.lazy.map(\.text).joined(separator: "/")
+  }
+}

@@ -1,0 +1,63 @@
+extension TreeWrite {
+  /// Checks the limits every write must keep.
+  ///
+  /// - Throws: The first broken rule: ``TreeError/readOnly(_:)``, ``TreeError/tooDeep(count:limit:)``,
+  ///   ``TreeError/stringTooLong(byteCount:limit:)``, ``TreeError/notFinite``,
+  ///   ``TreeError/invalidPriority``, ``TreeError/invalidServerValue``.
+  /// - Complexity: O(*n*) in the size of the values.
+  public func validate() throws(TreeError) {
+    for entry in assignments {
+      if entry.path.isInfo { throw .readOnly(entry.path) }
+      if entry.path.namesPriority {
+        try TreeWrite.validatePriority(entry.node)
+      }
+      let depth = entry.path.count - (entry.path.namesPriority ? 1 : 0)
+      try entry.node.validate(depth: depth)
+    }
+  }
+
+  private static func validatePriority(_ node: TreeNode) throws(TreeError) {
+    if node.isEmpty { return }
+    guard let scalar = node.scalar, scalar.isValidPriority, node.priority == nil else {
+      throw .invalidPriority
+    }
+  }
+}
+
+extension TreeNode {
+  /// Checks this node as it would lie `depth` segments below the root.
+  fileprivate func validate(depth: Int) throws(TreeError) {
+    switch storage {
+    case .empty: return
+    case .leaf(let scalar):
+      if depth > TreeLimits.depth { throw .tooDeep(count: depth, limit: TreeLimits.depth) }
+      try scalar.validate()
+    case .children(let children):
+      if depth >= TreeLimits.depth { throw .tooDeep(count: depth + 1, limit: TreeLimits.depth) }
+      for (_, node) in children { try node.validate(depth: depth + 1) }
+    case .prioritized(let node):
+      guard node.priority.isValidPriority else { throw .invalidPriority }
+      try node.priority.validate()
+      try node.content.validate(depth: depth)
+    }
+  }
+}
+
+extension TreeScalar {
+  /// Checks the limits of one value.
+  package func validate() throws(TreeError) {
+    switch self {
+    case .bool, .integer, .serverValue(.timestamp): return
+    case .double(let value):
+      if !value.isFinite { throw .notFinite }
+    case .string(let value):
+      let count = value.utf8.count
+      if count > TreeLimits.stringBytes {
+        throw .stringTooLong(byteCount: count, limit: TreeLimits.stringBytes)
+      }
+    case .serverValue(.increment(let delta)):
+      guard let number = delta.number else { throw .invalidServerValue }
+      if !number.isFinite { throw .notFinite }
+    }
+  }
+}
