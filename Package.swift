@@ -122,6 +122,14 @@ let programs: [Target] = [
 
 let testSuites: [Target] = [
   tests("Core", ["TernCore"]),
+  tests("TransportLoopback", ["TernTransport", "TernTransportLoopback"]),
+  tests("TransportTCP", ["TernTransport", "TernTransportTCP"]),
+  tests(
+    "Contracts",
+    [
+      "TernStorage", "TernStorageMemory", "TernStorageSQLite", "TernStorageLMDB",
+      "TernTransport", "TernTransportLoopback", "TernTransportTCP", "TernTestKit",
+    ]),
 ]
 
 let package = Package(

@@ -1,0 +1,61 @@
+#if TCP
+  import NIOCore
+  import NIOPosix
+  import TernTransport
+
+  #if canImport(Darwin)
+    import Darwin
+  #elseif canImport(Glibc)
+    import Glibc
+  #elseif canImport(Musl)
+    import Musl
+  #elseif canImport(Android)
+    import Android
+  #endif
+
+  /// What the network library reports, in this contract's words.
+  extension TransportError {
+    static func connecting(
+      to options: TCPOptions, failedWith error: any Error
+    ) -> TransportError {
+      let (host, port) = (options.host, options.port)
+      switch error {
+      case let error as NIOConnectionError:
+        guard let last = error.connectionErrors.last else {
+          return .unreachable(host: host, port: port, reason: "its name was not found")
+        }
+        return connecting(to: options, failedWith: last.error)
+      case let error as IOError where error.errnoCode == ECONNREFUSED:
+        return .refused(host: host, port: port)
+      case let error as IOError where error.errnoCode == ETIMEDOUT:
+        return timedOut(options)
+      case ChannelError.connectTimeout:
+        return timedOut(options)
+      case EventLoopError.shutdown:
+        return .shutDown
+      default:
+        return .unreachable(host: host, port: port, reason: "\(error)")
+      }
+    }
+
+    static func listening(
+      at options: TCPOptions, failedWith error: any Error
+    ) -> TransportError {
+      let (host, port) = (options.host, options.port)
+      switch error {
+      case let error as IOError where error.errnoCode == EADDRINUSE:
+        return .addressInUse(host: host, port: port)
+      case EventLoopError.shutdown:
+        return .shutDown
+      default:
+        return .cannotListen(host: host, port: port, reason: "\(error)")
+      }
+    }
+
+    private static func timedOut(_ options: TCPOptions) -> TransportError {
+      .timedOut(
+        host: options.host, port: options.port,
+        after: .seconds(options.connectTimeoutSeconds))
+    }
+  }
+#endif

@@ -1,0 +1,133 @@
+#if TCP
+  import NIOCore
+  import Synchronization
+  import TernTransport
+
+  /// One end of a TCP connection.
+  ///
+  /// Frames are appended to one buffer under a lock that nobody contends for long; the event
+  /// loop takes the whole buffer at each flush and gives it to the socket in one write.
+  final class TCPLink: Link {
+    private struct Outgoing {
+      var buffer = ByteBuffer()
+      /// Bytes given to the channel that the socket has not taken.
+      var underwayBytes = 0
+      var isFlushOwed = false
+      var isUnderPressure = false
+      var isClosed = false
+
+      var queuedBytes: Int { buffer.readableBytes + underwayBytes }
+    }
+
+    let peer: String
+    private let channel: any Channel
+    private let limit: FrameLimit
+    private let outgoing = Mutex(Outgoing())
+
+    init(channel: any Channel, limit: FrameLimit) {
+      self.channel = channel
+      self.limit = limit
+      peer = channel.remoteAddress.map(Self.name(of:)) ?? "unknown"
+    }
+
+    var queuedBytes: Int { outgoing.withLock { $0.queuedBytes } }
+
+    func send(_ frame: [UInt8]) {
+      guard frame.count <= limit.bytes else {
+        close(.frameTooLarge(bytes: frame.count, limitBytes: limit.bytes))
+        return
+      }
+      outgoing.withLock { outgoing in
+        if outgoing.isClosed { return }
+        outgoing.buffer.reserveCapacity(
+          minimumWritableBytes: FrameReader.lengthBytes + frame.count)
+        outgoing.buffer.writeInteger(UInt32(frame.count))
+        outgoing.buffer.writeBytes(frame)
+        if outgoing.queuedBytes > LinkPressure.highBytes { outgoing.isUnderPressure = true }
+      }
+    }
+
+    func flush() {
+      if channel.eventLoop.inEventLoop {
+        writeOut()
+        return
+      }
+      let isNew = outgoing.withLock { outgoing in
+        if outgoing.isFlushOwed || outgoing.buffer.readableBytes == 0 { return false }
+        outgoing.isFlushOwed = true
+        return true
+      }
+      if isNew { channel.eventLoop.execute { self.writeOut() } }
+    }
+
+    func setReading(_ on: Bool) {
+      channel.triggerUserOutboundEvent(LinkCommand.setReading(on), promise: nil)
+    }
+
+    func close() { close(.closedHere) }
+
+    /// Stops taking frames and lets the handler end the connection behind those it has.
+    func close(_ reason: LinkClosure) {
+      let isFirst = outgoing.withLock { outgoing in
+        defer { outgoing.isClosed = true }
+        return !outgoing.isClosed
+      }
+      if isFirst {
+        channel.triggerUserOutboundEvent(LinkCommand.close(reason), promise: nil)
+      }
+    }
+
+    /// The connection is gone: drops what waits and takes nothing more. On the loop.
+    func abandon() {
+      outgoing.withLock { outgoing in
+        outgoing = Outgoing()
+        outgoing.isClosed = true
+      }
+    }
+
+    /// Gives the socket everything that was sent. On the loop.
+    func writeOut() {
+      let buffer = outgoing.withLock { outgoing -> ByteBuffer in
+        outgoing.isFlushOwed = false
+        let buffer = exchange(&outgoing.buffer, with: ByteBuffer())
+        outgoing.underwayBytes += buffer.readableBytes
+        return buffer
+      }
+      guard buffer.readableBytes > 0 else { return }
+      let written = channel.eventLoop.makePromise(of: Void.self)
+      let count = buffer.readableBytes
+      written.futureResult.whenSuccess { self.didWrite(count) }
+      channel.writeAndFlush(buffer, promise: written)
+    }
+
+    /// Returns when the connection is gone.
+    func end() async {
+      try? await channel.closeFuture.get()
+    }
+
+    private func didWrite(_ count: Int) {
+      let hasDrained = outgoing.withLock { outgoing in
+        outgoing.underwayBytes = max(0, outgoing.underwayBytes - count)
+        guard outgoing.isUnderPressure, outgoing.queuedBytes <= LinkPressure.lowBytes else {
+          return false
+        }
+        outgoing.isUnderPressure = false
+        return true
+      }
+      if hasDrained { channel.pipeline.fireUserInboundEventTriggered(LinkDrained()) }
+    }
+
+    private static func name(of address: SocketAddress) -> String {
+      "\(address.ipAddress ?? "unknown"):\(address.port ?? 0)"
+    }
+  }
+
+  /// What a link asks of its channel handler.
+  enum LinkCommand: Sendable {
+    case setReading(Bool)
+    case close(LinkClosure)
+  }
+
+  /// The pressure on a link is over.
+  struct LinkDrained: Sendable {}
+#endif

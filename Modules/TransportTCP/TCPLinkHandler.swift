@@ -1,0 +1,158 @@
+#if TCP
+  import NIOCore
+  import TernTransport
+
+  /// The channel handler of one link: reads frames, tells the owner, and ends the connection.
+  ///
+  /// It lives on the event loop alone. An ending has two halves: the owner is told at once,
+  /// then the connection lingers until what was sent has arrived, or time is up.
+  final class TCPLinkHandler: ChannelDuplexHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    /// What the transport supplies to each of its links.
+    struct Setting: Sendable {
+      let limit: FrameLimit
+      let preambleTimeout: TimeAmount
+      let linger: TimeAmount
+      let open: LinkOpening
+      /// Called with the new link once its handler exists.
+      let didOpen: @Sendable (TCPLink) -> Void
+      /// Called once, when the connection is gone.
+      let didEnd: @Sendable (TCPLink) -> Void
+    }
+
+    private let setting: Setting
+    private var reader: FrameReader
+    private var link: TCPLink?
+    private var owner: (any LinkHandler)?
+    private var timer: Scheduled<Void>?
+    private var reason: LinkClosure?
+
+    init(_ setting: Setting) {
+      self.setting = setting
+      reader = FrameReader(limit: setting.limit)
+    }
+
+    func channelActive(context: ChannelHandlerContext) {
+      let link = TCPLink(channel: context.channel, limit: setting.limit)
+      self.link = link
+      var hello = context.channel.allocator.buffer(capacity: FrameReader.preamble.count)
+      hello.writeBytes(FrameReader.preamble)
+      context.writeAndFlush(wrapOutboundOut(hello), promise: nil)
+      owner = setting.open(link)
+      setting.didOpen(link)
+      end(context, after: setting.preambleTimeout, .silentPeer)
+      context.fireChannelActive()
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+      guard owner != nil else { return }
+      let wasIntroduced = reader.isIntroduced
+      do throws(LinkClosure) {
+        let bytes = unwrapInboundIn(data)
+        try reader.consume(bytes.readableBytesUInt8Span)
+      } catch {
+        deliver()
+        tell(error)
+        context.close(promise: nil)
+        return
+      }
+      if !wasIntroduced, reader.isIntroduced {
+        timer?.cancel()
+        timer = nil
+      }
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+      deliver()
+      context.fireChannelReadComplete()
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+      if event is LinkDrained {
+        owner?.linkDidDrain()
+      } else {
+        context.fireUserInboundEventTriggered(event)
+      }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+      reason = reason ?? .lost("\(error)")
+      context.close(promise: nil)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+      deliver()
+      tell(reason ?? (reader.isBetweenFrames ? .closedByPeer : .lost("it ended within a frame")))
+      timer?.cancel()
+      timer = nil
+      if let link {
+        link.abandon()
+        setting.didEnd(link)
+      }
+      link = nil
+      context.fireChannelInactive()
+    }
+
+    func triggerUserOutboundEvent(
+      context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?
+    ) {
+      switch event as? LinkCommand {
+      case .setReading(let isOn):
+        if owner != nil { setReading(context, isOn) }
+        promise?.succeed()
+      case .close(let reason):
+        if owner != nil { finish(context, reason) }
+        promise?.succeed()
+      case nil:
+        context.triggerUserOutboundEvent(event, promise: promise)
+      }
+    }
+  }
+
+  // MARK: - Endings
+
+  extension TCPLinkHandler {
+    private func deliver() {
+      guard let owner else { return }
+      let frames = reader.takeFrames()
+      if !frames.isEmpty { owner.linkDidReceive(frames) }
+    }
+
+    /// Tells the owner, once, that this was all.
+    private func tell(_ reason: LinkClosure) {
+      let owner = exchange(&owner, with: nil)
+      if self.reason == nil { self.reason = reason }
+      owner?.linkDidClose(reason)
+    }
+
+    /// Sends what waits, says goodbye to the peer, and reads on until it has said so too: a
+    /// socket closed with unread bytes in it would take back what it has just sent.
+    private func finish(_ context: ChannelHandlerContext, _ reason: LinkClosure) {
+      link?.writeOut()
+      tell(reason)
+      setReading(context, true)
+      end(context, after: setting.linger, reason)
+      let channel = context.channel
+      let sent = channel.eventLoop.makePromise(of: Void.self)
+      sent.futureResult.whenSuccess { channel.close(mode: .output, promise: nil) }
+      context.writeAndFlush(wrapOutboundOut(ByteBuffer()), promise: sent)
+    }
+
+    private func setReading(_ context: ChannelHandlerContext, _ isOn: Bool) {
+      try? context.channel.syncOptions?.setOption(.autoRead, value: isOn)
+    }
+
+    private func end(
+      _ context: ChannelHandlerContext, after delay: TimeAmount, _ reason: LinkClosure
+    ) {
+      timer?.cancel()
+      timer = context.eventLoop.assumeIsolated().scheduleTask(in: delay) {
+        self.reason = self.reason ?? reason
+        context.close(promise: nil)
+      }
+    }
+  }
+#endif

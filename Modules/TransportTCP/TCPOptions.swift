@@ -1,0 +1,72 @@
+import TernTransport
+
+/// Where a TCP transport connects to or listens at, and its limits.
+///
+/// In the configuration: `{"kind": "tcp", "host": "127.0.0.1", "port": 9090}`; the rest has
+/// standard values.
+public struct TCPOptions: Decodable, Hashable, Sendable {
+  /// A name or an address; 127.0.0.1 if it is left out.
+  public var host: String
+  /// 0...65535; a listener at port 0 gets a free one. 9090 if it is left out.
+  public var port: Int
+  /// The longest frame in bytes, 1...2^31 - 1.
+  public var frameLimitBytes: Int
+  /// How long a connection attempt may take, 1...3600.
+  public var connectTimeoutSeconds: Int
+  /// How long the other end may take to introduce itself, 1...3600.
+  public var preambleTimeoutSeconds: Int
+  /// How long a closed link goes on delivering what was sent before, 1...3600.
+  public var lingerSeconds: Int
+
+  /// Options with standard limits.
+  public init(host: String = "127.0.0.1", port: Int = 9090) {
+    self.host = host
+    self.port = port
+    frameLimitBytes = FrameLimit.standard.bytes
+    connectTimeoutSeconds = 10
+    preambleTimeoutSeconds = 10
+    lingerSeconds = 5
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case host, port, frameLimitBytes, connectTimeoutSeconds, preambleTimeoutSeconds
+    case lingerSeconds
+  }
+
+  /// Reads the section; what it leaves out keeps its standard value.
+  public init(from decoder: any Decoder) throws {
+    let section = try decoder.container(keyedBy: CodingKeys.self)
+    self.init()
+    host = try section.decodeIfPresent(String.self, forKey: .host) ?? host
+    port = try section.decodeIfPresent(Int.self, forKey: .port) ?? port
+    frameLimitBytes =
+      try section.decodeIfPresent(Int.self, forKey: .frameLimitBytes) ?? frameLimitBytes
+    connectTimeoutSeconds =
+      try section.decodeIfPresent(Int.self, forKey: .connectTimeoutSeconds)
+      ?? connectTimeoutSeconds
+    preambleTimeoutSeconds =
+      try section.decodeIfPresent(Int.self, forKey: .preambleTimeoutSeconds)
+      ?? preambleTimeoutSeconds
+    lingerSeconds =
+      try section.decodeIfPresent(Int.self, forKey: .lingerSeconds) ?? lingerSeconds
+  }
+
+  /// Checks every range.
+  func validate() throws(TransportError) {
+    try Self.check("port", port, 0...65535)
+    try Self.check("frameLimitBytes", frameLimitBytes, 1...Int(Int32.max))
+    try Self.check("connectTimeoutSeconds", connectTimeoutSeconds, 1...3600)
+    try Self.check("preambleTimeoutSeconds", preambleTimeoutSeconds, 1...3600)
+    try Self.check("lingerSeconds", lingerSeconds, 1...3600)
+    if host.isEmpty { throw .invalidOption(name: "host", reason: "it is empty") }
+  }
+
+  private static func check(
+    _ name: String, _ value: Int, _ range: ClosedRange<Int>
+  ) throws(TransportError) {
+    if !range.contains(value) {
+      throw .invalidOption(
+        name: name, reason: "\(value) is not in \(range.lowerBound)...\(range.upperBound)")
+    }
+  }
+}

@@ -1,0 +1,72 @@
+#if TCP
+  import NIOCore
+  import NIOPosix
+
+  #if canImport(Darwin)
+    import Darwin
+  #elseif canImport(Glibc)
+    import Glibc
+  #elseif canImport(Musl)
+    import Musl
+  #elseif canImport(Android)
+    import Android
+  #endif
+
+  /// How this module's sockets are set up.
+  enum TCPSockets {
+    /// Connections the system may hold before we accept them: a restart brings all clients back.
+    private static let backlog: Int32 = 4096
+    /// Seconds of silence before the system asks whether the peer is alive, and between asks.
+    private static let keepAliveIdleSeconds: Int = 60
+    private static let keepAliveIntervalSeconds: Int = 10
+    private static let keepAliveProbes: Int = 6
+
+    /// Reads begin small, so that an idle connection holds little, and grow under load.
+    private static let reads = AdaptiveRecvByteBufferAllocator(
+      minimum: 512, initial: 1024, maximum: 64 << 10)
+
+    static func client(on loop: any EventLoop, timeout: TimeAmount) -> ClientBootstrap {
+      var bootstrap = ClientBootstrap(group: loop)
+        .connectTimeout(timeout)
+        .channelOption(.socketOption(.so_keepalive), value: 1)
+        .channelOption(.tcpOption(.tcp_nodelay), value: 1)
+        .channelOption(.recvAllocator, value: reads)
+      for (option, value) in keepAlive {
+        bootstrap = bootstrap.channelOption(option, value: value)
+      }
+      return bootstrap
+    }
+
+    static func server(on loop: any EventLoop) -> ServerBootstrap {
+      var bootstrap = ServerBootstrap(group: loop)
+        .serverChannelOption(.backlog, value: backlog)
+        .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+        .serverChannelInitializer { door in
+          door.eventLoop.makeCompletedFuture {
+            try door.pipeline.syncOperations.addHandler(AcceptBackoffHandler())
+          }
+        }
+        .childChannelOption(.socketOption(.so_keepalive), value: 1)
+        .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+        .childChannelOption(.recvAllocator, value: reads)
+      for (option, value) in keepAlive {
+        bootstrap = bootstrap.childChannelOption(option, value: value)
+      }
+      return bootstrap
+    }
+
+    private static var keepAlive: [(ChannelOptions.Types.SocketOption, Int)] {
+      #if os(Linux) || os(Android)
+        let idle = TCP_KEEPIDLE
+      #else
+        let idle = TCP_KEEPALIVE
+      #endif
+      return [
+        (idle, keepAliveIdleSeconds), (TCP_KEEPINTVL, keepAliveIntervalSeconds),
+        (TCP_KEEPCNT, keepAliveProbes),
+      ].map { name, value in
+        (.init(level: .tcp, name: .init(rawValue: name)), value)
+      }
+    }
+  }
+#endif

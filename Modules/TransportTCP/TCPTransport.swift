@@ -1,0 +1,139 @@
+#if TCP
+  import NIOCore
+  import NIOPosix
+  import Synchronization
+  public import TernTransport
+
+  /// Links over TCP sockets, all on one event loop.
+  ///
+  /// The framing on the wire is described in Docs/Formats/tcp-frames.md.
+  public final class TCPTransport: Transport {
+    private struct State {
+      var links: [ObjectIdentifier: TCPLink] = [:]
+      var doors: [ObjectIdentifier: any Channel] = [:]
+      var isShutDown = false
+    }
+
+    private let options: TCPOptions
+    private let limit: FrameLimit
+    private let group: MultiThreadedEventLoopGroup
+    private let loop: any EventLoop
+    private let state = Mutex(State())
+
+    /// A transport that has its thread and no socket yet.
+    public init(_ options: TCPOptions) throws(TransportError) {
+      try options.validate()
+      self.options = options
+      limit = FrameLimit(bytes: options.frameLimitBytes)
+      group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+      loop = group.next()
+    }
+
+    public var executor: any SerialExecutor { loop.executor }
+
+    public func enqueue(_ work: @escaping @Sendable () -> Void) {
+      loop.execute(work)
+    }
+
+    @discardableResult
+    public func connect(
+      _ open: @escaping LinkOpening
+    ) async throws(TransportError) -> any Link {
+      try checkRunning()
+      let opened = loop.makePromise(of: TCPLink.self)
+      let setting = setting(open) { opened.succeed($0) }
+      TCPSockets.client(on: loop, timeout: .seconds(Int64(options.connectTimeoutSeconds)))
+        .channelInitializer { Self.install(setting, in: $0) }
+        .connect(host: options.host, port: options.port)
+        .whenFailure { opened.fail($0) }
+      do {
+        return try await opened.futureResult.get()
+      } catch {
+        throw .connecting(to: options, failedWith: error)
+      }
+    }
+
+    public func listen(
+      _ accept: @escaping LinkOpening
+    ) async throws(TransportError) -> any TransportListener {
+      try checkRunning()
+      let setting = setting(accept) { _ in }
+      let bound = TCPSockets.server(on: loop)
+        .childChannelInitializer { Self.install(setting, in: $0) }
+        .bind(host: options.host, port: options.port)
+      do {
+        let door = try await bound.get()
+        remember(door)
+        return TCPListener(channel: door)
+      } catch {
+        throw .listening(at: options, failedWith: error)
+      }
+    }
+
+    public func shutdown() async {
+      let (doors, links) = state.withLock { state in
+        state.isShutDown = true
+        return (Array(state.doors.values), Array(state.links.values))
+      }
+      for door in doors { try? await door.close() }
+      for link in links { link.close() }
+      for link in links { await link.end() }
+      try? await group.shutdownGracefully()
+    }
+  }
+
+  // MARK: - Bookkeeping
+
+  extension TCPTransport {
+    private func setting(
+      _ open: @escaping LinkOpening, didOpen: @escaping @Sendable (TCPLink) -> Void
+    ) -> TCPLinkHandler.Setting {
+      TCPLinkHandler.Setting(
+        limit: limit,
+        preambleTimeout: .seconds(Int64(options.preambleTimeoutSeconds)),
+        linger: .seconds(Int64(options.lingerSeconds)),
+        open: open,
+        didOpen: { [weak self] link in
+          self?.state.withLock { $0.links[ObjectIdentifier(link)] = link }
+          didOpen(link)
+        },
+        didEnd: { [weak self] link in
+          _ = self?.state.withLock { $0.links.removeValue(forKey: ObjectIdentifier(link)) }
+        })
+    }
+
+    private static func install(
+      _ setting: TCPLinkHandler.Setting, in channel: any Channel
+    ) -> EventLoopFuture<Void> {
+      channel.eventLoop.makeCompletedFuture {
+        try channel.pipeline.syncOperations.addHandler(TCPLinkHandler(setting))
+      }
+    }
+
+    private func remember(_ door: any Channel) {
+      let id = ObjectIdentifier(door)
+      state.withLock { $0.doors[id] = door }
+      door.closeFuture.whenComplete { [weak self] _ in
+        _ = self?.state.withLock { $0.doors.removeValue(forKey: id) }
+      }
+    }
+
+    private func checkRunning() throws(TransportError) {
+      if state.withLock({ $0.isShutDown }) { throw .shutDown }
+    }
+  }
+
+  /// The listening socket of a transport.
+  private struct TCPListener: TransportListener {
+    let channel: any Channel
+
+    var address: String {
+      let local = channel.localAddress
+      return "\(local?.ipAddress ?? "unknown"):\(local?.port ?? 0)"
+    }
+
+    func close() async {
+      try? await channel.close()
+    }
+  }
+#endif

@@ -1,0 +1,36 @@
+import TernTestKit
+import TernTransport
+import TernTransportLoopback
+import TernTransportTCP
+import Testing
+
+private let loopback = TransportFixture("loopback") { limit throws(TransportError) in
+  LoopbackTransport(limit: limit)
+} client: { server, _, _ throws(TransportError) in
+  server
+}
+
+@Test("transport contract over loopback", arguments: TransportContract.checks)
+func loopbackHolds(check: TransportCheck) async throws {
+  try await check.run(on: loopback)
+}
+
+#if TCP
+  private let tcp = TransportFixture("tcp") { limit throws(TransportError) in
+    try TCPPlugin.open(options(port: 0, limit))
+  } client: { _, address, limit throws(TransportError) in
+    let port = Int(address.split(separator: ":").last ?? "") ?? 0
+    return try TCPPlugin.open(options(port: port, limit))
+  }
+
+  private func options(port: Int, _ limit: FrameLimit) -> TCPOptions {
+    var options = TCPOptions(port: port)
+    options.frameLimitBytes = limit.bytes
+    return options
+  }
+
+  @Test("transport contract over TCP", arguments: TransportContract.checks)
+  func tcpHolds(check: TransportCheck) async throws {
+    try await check.run(on: tcp)
+  }
+#endif
