@@ -1,0 +1,138 @@
+#if TCP && canImport(Glibc)
+  import TernTransport
+  import TernTransportTCP
+  import Testing
+
+  /// Passes on what the links of one listener tell.
+  private final class Reporter: LinkHandler {
+    let events: AsyncStream<String>.Continuation
+
+    init(_ events: AsyncStream<String>.Continuation) { self.events = events }
+
+    func linkDidReceive(_ frames: [[UInt8]]) { events.yield("frames \(frames)") }
+    func linkDidClose(_ reason: LinkClosure) {
+      if case .lost = reason { events.yield("lost") } else { events.yield("\(reason)") }
+    }
+  }
+
+  /// A listener at a free port, and what its links tell.
+  private struct Door {
+    let transport: any Transport
+    let port: Int
+    let events: AsyncStream<String>
+
+    init(_ change: (inout TCPOptions) -> Void = { _ in }) async throws {
+      var options = TCPOptions(port: 0)
+      change(&options)
+      let (events, report) = AsyncStream<String>.makeStream()
+      self.events = events
+      transport = try TCPPlugin.open(options)
+      let listener = try await transport.listen { _ in Reporter(report) }
+      port = Int(listener.address.split(separator: ":").last ?? "") ?? 0
+    }
+
+    func next() async -> String? {
+      var iterator = events.makeAsyncIterator()
+      return await iterator.next()
+    }
+  }
+
+  private let hello: [UInt8] = [0x54, 0x45, 0x52, 0x4E, 0, 0, 0, 1]
+
+  @Suite("hostile bytes over TCP", .timeLimit(.minutes(1))) struct HostileBytesTests {
+    @Test("both sides introduce themselves without waiting")
+    func preamble() async throws {
+      let door = try await Door()
+      let peer = try RawPeer(port: door.port)
+      peer.send(hello + [0, 0, 0, 1, 42])
+      #expect(await door.next() == "frames [[42]]")
+      peer.closeOutput()
+      #expect(await door.next() == "closed by the peer")
+      #expect(peer.readToEnd() == hello)
+      await door.transport.shutdown()
+    }
+
+    @Test("another protocol is turned away")
+    func foreign() async throws {
+      let door = try await Door()
+      let peer = try RawPeer(port: door.port)
+      peer.send(Array("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8))
+      #expect(await door.next() == "\(LinkClosure.foreignPeer(Array("GET / HT".utf8)))")
+      _ = peer.readToEnd()
+      await door.transport.shutdown()
+    }
+
+    @Test("a silent peer is let go")
+    func silent() async throws {
+      let door = try await Door { $0.preambleTimeoutSeconds = 1 }
+      let peer = try RawPeer(port: door.port)
+      #expect(await door.next() == "\(LinkClosure.silentPeer)")
+      #expect(peer.readToEnd() == hello)
+      await door.transport.shutdown()
+    }
+
+    @Test("an announced giant ends the link, and whole frames before it count")
+    func giant() async throws {
+      let door = try await Door()
+      let peer = try RawPeer(port: door.port)
+      peer.send(hello + [0, 0, 0, 1, 1] + [0xFF, 0xFF, 0xFF, 0xFF, 1, 2, 3])
+      #expect(await door.next() == "frames [[1]]")
+      let limit = FrameLimit.standard.bytes
+      #expect(
+        await door.next()
+          == "\(LinkClosure.frameTooLarge(bytes: 0xFFFF_FFFF, limitBytes: limit))")
+      await door.transport.shutdown()
+    }
+
+    @Test(
+      "an end within a frame is a loss", arguments: [hello + [0, 0], hello + [0, 0, 0, 2, 1]])
+    func truncated(bytes: [UInt8]) async throws {
+      let door = try await Door()
+      let peer = try RawPeer(port: door.port)
+      peer.send(bytes)
+      peer.closeOutput()
+      #expect(await door.next() == "lost")
+      await door.transport.shutdown()
+    }
+
+    @Test("a reset is a loss")
+    func reset() async throws {
+      let door = try await Door()
+      let peer = try RawPeer(port: door.port)
+      peer.send(hello + [0, 0, 0, 1, 7])
+      #expect(await door.next() == "frames [[7]]")
+      peer.reset()
+      #expect(await door.next() == "lost")
+      await door.transport.shutdown()
+    }
+  }
+
+  @Suite("TCP addresses", .timeLimit(.minutes(1))) struct TCPAddressTests {
+    @Test("errors name the host and the port")
+    func errors() async throws {
+      let door = try await Door()
+      let other = try TCPTransport(TCPOptions(port: door.port))
+      await #expect(throws: TransportError.addressInUse(host: "127.0.0.1", port: door.port)) {
+        _ = try await other.listen { _ in preconditionFailure("nobody connects") }
+      }
+      await door.transport.shutdown()
+      await #expect(throws: TransportError.refused(host: "127.0.0.1", port: door.port)) {
+        try await other.connect { _ in preconditionFailure("nobody answers") }
+      }
+      await other.shutdown()
+    }
+
+    @Test("an unknown name is unreachable")
+    func unknownName() async throws {
+      let transport = try TCPTransport(TCPOptions(host: "nowhere.invalid", port: 1))
+      await #expect {
+        try await transport.connect { _ in preconditionFailure("nobody answers") }
+      } throws: { error in
+        guard case .unreachable(host: "nowhere.invalid", port: 1, _)? = error as? TransportError
+        else { return false }
+        return true
+      }
+      await transport.shutdown()
+    }
+  }
+#endif
