@@ -1,0 +1,31 @@
+/// An ordered map from byte strings to byte strings: many snapshots, one writer.
+///
+/// Keys compare as unsigned bytes; a prefix sorts before its extensions. Keys hold 0 to
+/// ``StorageLimits/keyBytes`` bytes, values 0 to ``StorageLimits/valueBytes``, on every backend.
+/// Every method may be called from any thread; `read` never waits for a writer.
+public protocol OrderedStore: Sendable {
+  /// Lends one consistent snapshot; writes that commit meanwhile stay invisible to it.
+  ///
+  /// - Throws: What `body` throws; ``StorageError/closed`` after ``close()``;
+  ///   ``StorageError/failed`` after a failed sync; ``StorageError/tooManyReaders(limit:)``.
+  func read<R>(
+    _ body: (borrowing Snapshot) throws(StorageError) -> R
+  ) throws(StorageError) -> R
+
+  /// Lends the only write transaction: durable when `body` returns, forgotten when it throws.
+  ///
+  /// Writers wait for each other. A write inside the body of another write on the same store is a
+  /// mistake that stops the program or waits for ever.
+  ///
+  /// - Throws: What `body` throws, with nothing written; the error of the commit otherwise. After
+  ///   ``StorageError/syncFailed(code:)`` every call throws ``StorageError/failed`` until the store
+  ///   is opened again.
+  func write<R>(
+    _ body: (inout WriteTransaction) throws(StorageError) -> R
+  ) throws(StorageError) -> R
+
+  /// Ends the store: later calls throw ``StorageError/closed``. Closing twice does nothing.
+  ///
+  /// Snapshots still lent stay valid; files are let go when the last of them ends.
+  func close()
+}

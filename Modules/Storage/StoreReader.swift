@@ -1,0 +1,32 @@
+/// What a backend supplies to serve reads.
+public protocol StoreReader: AnyObject {
+  /// Calls `body` with the value stored under `key`, or returns `nil`.
+  ///
+  /// - Throws: ``StorageError/corruptRecord(key:)`` when the record's checksum is wrong.
+  func withValue<R>(
+    for key: Span<UInt8>,
+    _ body: (Span<UInt8>) throws(StorageError) -> R
+  ) throws(StorageError) -> R?
+
+  /// Appends the rows of `scan`, in order, until `page` is full or the range ends.
+  func fill(_ page: inout RowPage, from scan: borrowing Scan) throws(StorageError)
+}
+
+/// What a backend supplies to serve writes; its reads see its own writes.
+public protocol StoreWriter: StoreReader {
+  /// Stores `value` under `key`, in place of what was there. Sizes are already checked.
+  func put(_ value: Span<UInt8>, for key: Span<UInt8>) throws(StorageError)
+
+  /// Removes every row of `range`.
+  func remove(_ range: KeyRange) throws(StorageError)
+
+  /// Removes the row under `key`, if any.
+  func remove(_ key: Span<UInt8>) throws(StorageError)
+}
+
+extension StoreWriter {
+  /// Removes the range that holds only `key`.
+  public func remove(_ key: Span<UInt8>) throws(StorageError) {
+    try remove(KeyRange(only: [UInt8](copying: key)))
+  }
+}

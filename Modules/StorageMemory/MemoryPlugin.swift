@@ -1,0 +1,15 @@
+public import TernStorage
+
+/// Opens a ``MemoryStore`` for `{"kind": "memory"}`.
+public enum MemoryPlugin: StoragePlugin {
+  /// No options: a store in memory has nothing to choose.
+  public struct Options: Decodable, Sendable {
+    public init() {}
+  }
+
+  public static let kind = "memory"
+
+  public static func open(_ options: Options) async throws(StorageError) -> any OrderedStore {
+    MemoryStore()
+  }
+}
