@@ -1,0 +1,115 @@
+/// Any JSON value, for the parts of a message that have no type of their own.
+public enum JSONValue: Hashable, Sendable {
+  case null
+  case bool(Bool)
+  case integer(Int64)
+  case double(Double)
+  case string(String)
+  case array([JSONValue])
+  case object([Member])
+
+  /// One name and value of an object; objects keep the order they were read in.
+  public struct Member: Hashable, Sendable {
+    public let name: String
+    public let value: JSONValue
+
+    public init(_ name: String, _ value: JSONValue) {
+      self.name = name
+      self.value = value
+    }
+  }
+
+  /// The last member of that name; `nil` when there is none or this is no object.
+  public subscript(name: String) -> JSONValue? {
+    guard case .object(let members) = self else { return nil }
+    return members.last { $0.name == name }?.value
+  }
+
+  /// The text of a string, else `nil`.
+  public var text: String? {
+    if case .string(let text) = self { return text }
+    return nil
+  }
+
+  /// The value of an integer, else `nil`.
+  public var integer: Int64? {
+    if case .integer(let value) = self { return value }
+    return nil
+  }
+}
+
+extension JSONValue {
+  /// Reads one JSON text.
+  public init(parsing bytes: [UInt8]) throws(JSONError) {
+    var reader = JSONReader(bytes)
+    self = try reader.value()
+    try reader.finish()
+  }
+
+  /// Reads one JSON text.
+  public init(parsing text: String) throws(JSONError) {
+    try self.init(parsing: Array(text.utf8))
+  }
+
+  /// The JSON text of this value.
+  public var bytes: [UInt8] {
+    var writer = JSONWriter()
+    writer.value(self)
+    return writer.bytes
+  }
+
+  /// The JSON text of this value.
+  public var json: String { String(decoding: bytes, as: UTF8.self) }
+}
+
+extension JSONReader {
+  /// Reads a value of any kind.
+  package mutating func value() throws(JSONError) -> JSONValue {
+    switch try peek() {
+    case .null, .bool:
+      return try boolOrNull().map { .bool($0) } ?? .null
+    case .string:
+      return .string(try string())
+    case .number:
+      switch try number() {
+      case .integer(let value): return .integer(value)
+      case .double(let value): return .double(value)
+      case .bool, .string, .serverValue: preconditionFailure("a number is an integer or a double")
+      }
+    case .array:
+      var elements: [JSONValue] = []
+      try beginArray()
+      while try nextElement() { elements.append(try value()) }
+      return .array(elements)
+    case .object:
+      var members: [JSONValue.Member] = []
+      try beginObject()
+      while let name = try nextKey() { members.append(JSONValue.Member(name, try value())) }
+      return .object(members)
+    }
+  }
+}
+
+extension JSONWriter {
+  /// Writes a value of any kind.
+  package mutating func value(_ value: JSONValue) {
+    switch value {
+    case .null: null()
+    case .bool(let value): bool(value)
+    case .integer(let value): integer(value)
+    case .double(let value): double(value)
+    case .string(let text): string(text)
+    case .array(let elements):
+      beginArray()
+      for element in elements { self.value(element) }
+      endArray()
+    case .object(let members):
+      beginObject()
+      for member in members {
+        key(member.name)
+        self.value(member.value)
+      }
+      endObject()
+    }
+  }
+}

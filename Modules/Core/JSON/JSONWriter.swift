@@ -1,0 +1,141 @@
+/// Appends JSON text to a buffer of bytes, placing the commas.
+///
+/// The caller brings the structure: between ``beginObject()`` and ``endObject()`` every value
+/// follows a ``key(_:)``.
+package struct JSONWriter: Sendable {
+  /// The text so far.
+  package private(set) var bytes: [UInt8]
+
+  private var needsComma = false
+
+  package init(capacity: Int = 0) {
+    bytes = []
+    bytes.reserveCapacity(capacity)
+  }
+
+  package mutating func beginObject() { open(UInt8(ascii: "{")) }
+
+  package mutating func endObject() { close(UInt8(ascii: "}")) }
+
+  package mutating func beginArray() { open(UInt8(ascii: "[")) }
+
+  package mutating func endArray() { close(UInt8(ascii: "]")) }
+
+  /// Writes the name of the member whose value comes next.
+  package mutating func key(_ name: String) {
+    separate()
+    appendQuoted(name)
+    bytes.append(UInt8(ascii: ":"))
+    needsComma = false
+  }
+
+  package mutating func string(_ text: String) {
+    separate()
+    appendQuoted(text)
+    needsComma = true
+  }
+
+  package mutating func integer(_ value: some BinaryInteger) {
+    separate()
+    appendDigits(value.magnitude > UInt64.max ? 0 : UInt64(value.magnitude), negative: value < 0)
+    needsComma = true
+  }
+
+  /// Writes the shortest text that reads back as the same double; whole numbers without `.0`.
+  ///
+  /// - Precondition: The value is finite.
+  package mutating func double(_ value: Double) {
+    precondition(value.isFinite, "JSON has no text for infinities and NaN")
+    separate()
+    if value.magnitude < 0x1p53, value == value.rounded(.towardZero), value != 0 {
+      appendDigits(UInt64(value.magnitude), negative: value < 0)
+    } else if value == 0 {
+      bytes.append(contentsOf: (value.sign == .minus ? "-0.0" : "0").utf8)
+    } else {
+      bytes.append(contentsOf: value.description.utf8)
+      if bytes.suffix(2).elementsEqual(".0".utf8) { bytes.removeLast(2) }
+    }
+    needsComma = true
+  }
+
+  package mutating func bool(_ value: Bool) {
+    separate()
+    bytes.append(contentsOf: (value ? "true" : "false").utf8)
+    needsComma = true
+  }
+
+  package mutating func null() {
+    separate()
+    bytes.append(contentsOf: "null".utf8)
+    needsComma = true
+  }
+
+  /// Appends a value that is JSON text already.
+  package mutating func raw(_ json: some Collection<UInt8>) {
+    separate()
+    bytes.append(contentsOf: json)
+    needsComma = true
+  }
+
+  private mutating func separate() {
+    if needsComma { bytes.append(UInt8(ascii: ",")) }
+  }
+
+  private mutating func open(_ bracket: UInt8) {
+    separate()
+    bytes.append(bracket)
+    needsComma = false
+  }
+
+  private mutating func close(_ bracket: UInt8) {
+    bytes.append(bracket)
+    needsComma = true
+  }
+}
+
+extension JSONWriter {
+  private mutating func appendQuoted(_ text: String) {
+    bytes.append(UInt8(ascii: "\""))
+    unsafe text.withBytes { source in
+      var start = 0
+      for index in source.indices where unsafe JSONWriter.needsEscape(source[index]) {
+        unsafe bytes.append(contentsOf: source[start..<index])
+        unsafe appendEscape(of: source[index])
+        start = index + 1
+      }
+      unsafe bytes.append(contentsOf: source[start...])
+    }
+    bytes.append(UInt8(ascii: "\""))
+  }
+
+  @inline(__always)
+  private static func needsEscape(_ byte: UInt8) -> Bool {
+    byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+  }
+
+  private mutating func appendEscape(of byte: UInt8) {
+    bytes.append(UInt8(ascii: "\\"))
+    switch byte {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes.append(byte)
+    case UInt8(ascii: "\n"): bytes.append(UInt8(ascii: "n"))
+    case UInt8(ascii: "\r"): bytes.append(UInt8(ascii: "r"))
+    case UInt8(ascii: "\t"): bytes.append(UInt8(ascii: "t"))
+    default:
+      bytes.append(contentsOf: "u00".utf8)
+      for digit in [byte >> 4, byte & 15] {
+        bytes.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
+      }
+    }
+  }
+
+  private mutating func appendDigits(_ magnitude: UInt64, negative: Bool) {
+    if negative { bytes.append(UInt8(ascii: "-")) }
+    let start = bytes.count
+    var rest = magnitude
+    repeat {
+      bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
+      rest /= 10
+    } while rest > 0
+    bytes[start...].reverse()
+  }
+}
