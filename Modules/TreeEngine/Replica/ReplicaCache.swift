@@ -1,0 +1,33 @@
+package import TernCore
+package import TernQuery
+package import TernStorage
+
+/// Where a replica keeps the server's data for the next start.
+///
+/// Queries are normalised: one that loads all data is the default query. Writes are gathered, and
+/// stored together by ``commit()``. Reading sees what was gathered. Damage is never handed out:
+/// what cannot be read is forgotten, and so fetched again.
+package protocol ReplicaCache: Sendable {
+  /// What is stored for a query: complete, or the children that are known.
+  mutating func load(_ query: TreeQuery, at path: TreePath) -> ServerCache
+
+  /// Takes in the server's data at a path, for whoever reads there.
+  mutating func overwrite(_ node: TreeNode, at path: TreePath)
+
+  /// Takes in which children are in a filtered query's window; the data comes by
+  /// ``overwrite(_:at:)``. A child that left is dropped unless another query needs it.
+  mutating func changeWindow(
+    of query: TreeQuery, at path: TreePath, added: [TreeKey], removed: [TreeKey])
+
+  /// Marks that the server has confirmed the whole result of a query.
+  mutating func markComplete(_ query: TreeQuery, at path: TreePath)
+
+  /// Marks whether a query is listened to; then it is not evicted.
+  mutating func setActive(_ isActive: Bool, _ query: TreeQuery, at path: TreePath)
+
+  /// Makes room: forgets the queries that nobody used for the longest time.
+  mutating func evict()
+
+  /// Stores everything gathered since the last call in one storage transaction.
+  mutating func commit() throws(StorageError)
+}

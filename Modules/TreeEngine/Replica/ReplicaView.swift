@@ -1,0 +1,263 @@
+package import TernCore
+package import TernQuery
+
+/// One query at one location: what the server says, what is pending, and what listeners have seen.
+///
+/// Data passes through three stages. `server` is what the server sent. `effective` is that with
+/// the pending writes applied. `window` is what the query lets through, and what listeners see.
+package struct ReplicaView: Sendable {
+  package let path: TreePath
+  package let query: TreeQuery
+  /// Names a filtered listen on the wire, for the life of the view.
+  let tag: Int?
+  var registrations: [Registration] = []
+  /// Whether this filtered view has a listen of its own.
+  var isListening = false
+
+  /// What the server said.
+  package private(set) var server: ServerCache
+  /// The same with accepted writes whose data this view's listen has not brought yet.
+  private var assumed: ServerCache?
+  /// Whether the server has answered a listen that covers this view, on this connection.
+  package private(set) var isLive = false
+
+  private var effective = TreeNode.empty
+  /// Whether absence from `effective` means absence.
+  private var isWhole = false
+  /// Whether everything in the query's result is known.
+  package private(set) var isComplete = false
+  /// What listeners see.
+  package private(set) var window = TreeNode.empty
+  /// The order of `window`, built when somebody needs it.
+  var order: ChildOrder?
+
+  /// Makes a view of what is already known, without telling anybody.
+  init(
+    path: TreePath, query: TreeQuery, tag: Int?, server: ServerCache, isLive: Bool,
+    overlay: Overlay
+  ) {
+    self.path = path
+    self.query = query
+    self.tag = tag
+    self.server = server
+    self.isLive = isLive
+    recompute(overlay)
+    window = windowOfEffective()
+  }
+
+  /// What is known below the overlay.
+  var base: ServerCache { assumed ?? server }
+
+  /// Whether some registration wants child events.
+  var wantsChildren: Bool {
+    registrations.contains { !$0.kinds.isDisjoint(with: .children) }
+  }
+}
+
+// MARK: What can happen
+
+extension ReplicaView {
+  /// New data from the server.
+  ///
+  /// - Parameter isTagged: Whether it was cut for this very query.
+  mutating func apply(
+    _ change: ViewChange, isTagged: Bool, _ overlay: Overlay
+  ) -> [TreeEvent] {
+    server.apply(change, for: query, isTagged: isTagged)
+    if case .whole = change {
+      assumed = nil
+      isLive = true
+    } else {
+      assumed?.apply(change, for: query, isTagged: isTagged)
+    }
+    return refresh(change, overlay)
+  }
+
+  /// The server has nothing to add to what this view already has.
+  mutating func confirm(_ overlay: Overlay) -> [TreeEvent] {
+    server.isComplete = true
+    assumed = nil
+    isLive = true
+    return refresh(.whole(server.node), overlay)
+  }
+
+  /// A write was accepted; it may have left the overlay before its data came.
+  ///
+  /// - Parameter fresher: What live views below this one know, by path from this location.
+  mutating func settle(
+    _ change: ViewChange, fresher: [(path: TreePath, node: TreeNode)], _ overlay: Overlay
+  ) -> [TreeEvent] {
+    if !isLive {
+      var next = base
+      next.apply(change, for: query, isTagged: false)
+      for (path, node) in fresher where next.isWhole || next.node.children[path.keys[0]] != nil {
+        next.node.setNode(node, at: path)
+      }
+      assumed = next
+    }
+    return refresh(change, overlay)
+  }
+
+  /// The connection is gone: what is known may be out of date from here on.
+  mutating func disconnect() {
+    isLive = false
+  }
+
+  /// The view's listen starts again after another one kept it up to date: from now on the server
+  /// speaks of its window only.
+  mutating func narrow() {
+    guard !query.loadsAllData, server.isWhole else { return }
+    var kept = query.window(of: server.node)
+    for (key, _) in window.children {
+      let child = server.node.child(key)
+      if !child.isEmpty { kept.setChild(key, child) }
+    }
+    server = ServerCache(node: kept, isComplete: true, isFiltered: true)
+    isLive = false
+  }
+
+  /// Works out again what `change` touched, and tells what became of it.
+  mutating func refresh(_ change: ViewChange, _ overlay: Overlay) -> [TreeEvent] {
+    let before = (window: window, isComplete: isComplete)
+    var touched: [TreeKey]?
+    switch change {
+    case .whole: recompute(overlay)
+    case .parts(let parts): touched = recompute(parts, overlay)
+    }
+    updateWindow(touched)
+    return events(since: before, overlay)
+  }
+}
+
+// MARK: From the server's data to what is effective
+
+extension ReplicaView {
+  /// Works out everything.
+  private mutating func recompute(_ overlay: Overlay) {
+    let base = base
+    if let node = overlay.resolve(at: path, base: base.isWhole ? base.node : nil) {
+      effective = node
+      isWhole = true
+      isComplete = true
+      return
+    }
+    var node = base.node.withoutPriority
+    for key in overlay.touchedChildren(of: path) {
+      node.setChild(
+        key, overlay.resolve(at: path.appending(key), base: node.children[key]) ?? .empty)
+    }
+    effective = node
+    isWhole = false
+    isComplete = base.isComplete
+  }
+
+  /// Works out some places.
+  ///
+  /// - Returns: The children that may have changed; `nil` when everything may.
+  private mutating func recompute(_ parts: PathTrie<TreeNode>, _ overlay: Overlay) -> [TreeKey]? {
+    var touched: [TreeKey] = []
+    var isEverything = false
+    parts.visit { part, _ in
+      guard !isEverything else { return }
+      let place = smallestPlace(around: part, overlay)
+      if let key = place.first {
+        recompute(at: place, key, overlay)
+        touched.append(key)
+      } else {
+        recompute(overlay)
+        isEverything = true
+      }
+    }
+    return isEverything ? nil : touched
+  }
+
+  private mutating func recompute(at place: TreePath, _ key: TreeKey, _ overlay: Overlay) {
+    let base = base
+    if isWhole || effective.children[key] != nil,
+      let node = overlay.resolve(at: path.appending(place), base: base.known(at: place))
+    {
+      effective.setNode(node, at: place)
+      return
+    }
+    let known = base.known(at: TreePath(unchecked: [key]))
+    effective.setChild(key, overlay.resolve(at: path.appending(key), base: known) ?? .empty)
+  }
+
+  /// The place to work out when `part` changed: higher up when something on the way there is not
+  /// just a node of children.
+  private func smallestPlace(around part: TreePath, _ overlay: Overlay) -> TreePath {
+    if part.namesPriority { return smallestPlace(around: part.parent ?? .root, overlay) }
+    let server = base.node
+    for count in 0..<part.count {
+      let prefix = TreePath(unchecked: Array(part.keys.prefix(count)))
+      if server.node(at: prefix).isSingular || effective.node(at: prefix).isSingular
+        || overlay.disturbs(path.appending(prefix))
+      {
+        return prefix
+      }
+    }
+    return part
+  }
+}
+
+// MARK: From what is effective to what is seen
+
+extension ReplicaView {
+  /// More changed children than this, and the window is worked out anew.
+  private static let stepLimit = 64
+
+  private func windowOfEffective() -> TreeNode {
+    query.loadsAllData ? effective : query.window(of: effective)
+  }
+
+  private mutating func updateWindow(_ touched: [TreeKey]?) {
+    if query.loadsAllData {
+      window = effective
+    } else if let touched, touched.count <= Self.stepLimit, !effective.isLeaf {
+      for key in touched where !step(key) {
+        // The next child in line is not known without looking at all of them.
+        window = windowOfEffective()
+        return
+      }
+    } else {
+      window = windowOfEffective()
+    }
+  }
+
+  /// Takes one changed child into the window.
+  ///
+  /// - Returns: Whether that was possible without looking at children outside.
+  private mutating func step(_ key: TreeKey) -> Bool {
+    let new = effective.child(key)
+    let old = window.child(key)
+    let fits = !new.isEmpty && query.contains(key: key, node: new)
+    guard let limit = query.limit else {
+      window.setChild(key, fits ? new : .empty)
+      return true
+    }
+    if !old.isEmpty {
+      window.setChild(key, fits ? new : .empty)
+      let isBeyond = effective.childCount > window.childCount
+      if !fits { return !isBeyond }
+      guard isBeyond, query.order.isMoved(from: old, to: new) else { return true }
+      return worst(limit)?.key != key
+    }
+    guard fits else { return true }
+    if window.childCount >= limit.count {
+      guard let worst = worst(limit) else { return false }
+      let order = query.order.compare((key, new), worst)
+      guard limit.side == .first ? order < 0 : order > 0 else { return true }
+      window.setChild(worst.key, .empty)
+    }
+    window.setChild(key, new)
+    return true
+  }
+
+  /// The child at the far end of the window. O(*window*).
+  private func worst(_ limit: TreeLimit) -> ChildMap.Element? {
+    let order = query.order
+    return limit.side == .first
+      ? window.children.max { order.compare($0, $1) < 0 }
+      : window.children.min { order.compare($0, $1) < 0 }
+  }
+}

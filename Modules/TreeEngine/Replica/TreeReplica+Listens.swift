@@ -1,0 +1,171 @@
+package import TernCore
+import TernQuery
+
+// Which listens the server holds. A location with a view of everything serves all that lies at
+// and below it. Source: realtime reference, section 5.4.
+extension TreeReplica {
+  /// The listens that should be held now, by path; to be sent again after a new connection.
+  package var activeListens: [ListenRequest] {
+    var requests: [ListenRequest] = []
+    points.visit { path, point in requests += point.activeListens(at: path) }
+    return requests.sorted { $0.path < $1.path }
+  }
+
+  /// The hash of the server's data as known for a listen, empty when nothing is known. O(*n*).
+  package func hash(for request: ListenRequest) -> String {
+    serverNode(for: request).hash
+  }
+
+  /// The server's data as known for a listen; what its hash is taken of.
+  package func serverNode(for request: ListenRequest) -> TreeNode {
+    guard let view = view(for: request) else { return .empty }
+    return view.query.loadsAllData ? view.server.node : view.query.window(of: view.server.node)
+  }
+
+  /// Makes a view and starts its listen, unless another one covers it.
+  mutating func open(_ query: TreeQuery, at path: TreePath) -> ReplicaOutcome {
+    let isCovered = isCovered(path) || points[path]?.wholeView != nil
+    let tag = query.loadsAllData ? nil : makeTag()
+    if let tag { tagged[tag] = ListenRequest(path: path, query: query, tag: tag) }
+    let (server, isLive) = seed(query, at: path)
+    cache?.setActive(true, query.normalized, at: path)
+    var view = ReplicaView(
+      path: path, query: query, tag: tag, server: server, isLive: isLive && isCovered,
+      overlay: overlay)
+    view.isListening = tag != nil && !isCovered
+    var outcome = ReplicaOutcome()
+    points.update(at: path) { place in
+      var point = place.value ?? SyncPoint()
+      point.views.append(view)
+      place.value = point
+      guard !isCovered else { return }
+      outcome.starts = [ListenRequest(path: path, query: query.normalized, tag: tag)]
+      if tag == nil { place.cover(at: path, &outcome.stops) }
+    }
+    return outcome
+  }
+
+  /// Removes a view without registrations; its listen stops, and those it covered start again.
+  mutating func close(_ query: TreeQuery, at path: TreePath) -> ReplicaOutcome {
+    var outcome = ReplicaOutcome()
+    var isLast = true
+    points.update(at: path) { place in
+      guard let index = place.value?.index(of: query),
+        let view = place.value?.views.remove(at: index)
+      else { return }
+      let request = ListenRequest(path: path, query: query.normalized, tag: view.tag)
+      if let tag = view.tag { tagged[tag] = nil }
+      if view.isListening { outcome.stops = [request] }
+      isLast = view.tag != nil || place.value?.wholeView == nil
+      if view.tag == nil, isLast, place.value?.isListening == true {
+        place.value?.isListening = false
+        place.uncover(at: path, &outcome.starts)
+        outcome.stops = [request]
+      }
+      if place.value?.views.isEmpty == true { place.value = nil }
+    }
+    if isLast { cache?.setActive(false, query.normalized, at: path) }
+    return outcome
+  }
+
+  /// Whether a view of everything lies above `path`.
+  private func isCovered(_ path: TreePath) -> Bool {
+    var isCovered = false
+    points.walk(to: path) { depth, point in
+      if depth < path.count, point.wholeView != nil { isCovered = true }
+    }
+    return isCovered
+  }
+
+  func view(for request: ListenRequest) -> ReplicaView? {
+    let point = points[request.path]
+    if request.query.isDefault { return point?.wholeView }
+    return point?.views.first { $0.query == request.query }
+  }
+}
+
+// MARK: What a new view knows
+
+extension TreeReplica {
+  /// What is known for a new view, and whether a live listen keeps that up to date.
+  private mutating func seed(
+    _ query: TreeQuery, at path: TreePath
+  ) -> (server: ServerCache, isLive: Bool) {
+    if let (node, isLive) = serverKnows(path) {
+      return (ServerCache(node: node, isComplete: true, isFiltered: false), isLive)
+    }
+    var server = cache?.load(query.normalized, at: path) ?? .unknown
+    if server.isComplete { return (server, false) }
+    if query.loadsAllData, let own = points[path]?.wholeView {
+      for child in own.base.node.children { server.node.setChild(child.key, child.node) }
+    }
+    guard let place = points.subtrie(at: path) else { return (server, false) }
+    for key in place.sortedKeys {
+      guard let below = place.children[key]?.value?.wholeView, below.base.isWhole else { continue }
+      server.node.setChild(key, below.base.node)
+    }
+    return (server, false)
+  }
+
+  /// All that views at `path` or above know of the server's data there.
+  func serverKnows(_ path: TreePath) -> (node: TreeNode, isLive: Bool)? {
+    var found: (node: TreeNode, isLive: Bool)?
+    points.walk(to: path) { depth, point in
+      let rest = TreePath(unchecked: Array(path.keys.dropFirst(depth)))
+      for view in point.views where view.base.isComplete && found?.isLive != true {
+        guard let node = view.base.known(at: rest) else { continue }
+        if found == nil || view.isLive { found = (node, view.isLive) }
+      }
+    }
+    return found
+  }
+}
+
+// MARK: Covering and uncovering
+
+extension SyncPoint {
+  fileprivate func activeListens(at path: TreePath) -> [ListenRequest] {
+    var requests = isListening ? [ListenRequest(path: path, query: .all, tag: nil)] : []
+    for view in views where view.isListening {
+      requests.append(ListenRequest(path: path, query: view.query, tag: view.tag))
+    }
+    return requests
+  }
+}
+
+extension PathTrie where Value == SyncPoint {
+  /// Starts the default listen here, and stops all that it serves from now on.
+  fileprivate mutating func cover(at path: TreePath, _ stops: inout [ListenRequest]) {
+    stopAll(at: path, &stops)
+    value?.isListening = true
+  }
+
+  private mutating func stopAll(at path: TreePath, _ stops: inout [ListenRequest]) {
+    if var point = value {
+      stops += point.activeListens(at: path)
+      point.isListening = false
+      for index in point.views.indices { point.views[index].isListening = false }
+      value = point
+    }
+    for key in sortedKeys { updateChild(key) { $0.stopAll(at: path.appending(key), &stops) } }
+  }
+
+  /// Starts the listens that nothing covers any more, down to the next views of everything.
+  fileprivate mutating func uncover(at path: TreePath, _ starts: inout [ListenRequest]) {
+    if var point = value {
+      let isWhole = point.wholeView != nil
+      if isWhole {
+        point.isListening = true
+      } else {
+        for index in point.views.indices {
+          point.views[index].narrow()
+          point.views[index].isListening = true
+        }
+      }
+      starts += point.activeListens(at: path)
+      value = point
+      if isWhole { return }
+    }
+    for key in sortedKeys { updateChild(key) { $0.uncover(at: path.appending(key), &starts) } }
+  }
+}

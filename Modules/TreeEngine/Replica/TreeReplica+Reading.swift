@@ -1,0 +1,79 @@
+package import TernCore
+package import TernQuery
+
+extension TreeReplica {
+  /// The result of a query when everything in it is known from listeners, else `nil`.
+  package func value(at path: TreePath, query: TreeQuery = .all) -> TreeNode? {
+    if let index = points[path]?.index(of: query), let view = points[path]?.views[index],
+      view.isComplete
+    {
+      return view.window
+    }
+    guard let node = overlay.resolve(at: path, base: serverKnows(path)?.node) else { return nil }
+    return query.window(of: node)
+  }
+
+  /// The result of a query from listeners, or else as it was when it was last synced.
+  ///
+  /// What a read answers when the server cannot be asked.
+  package mutating func cachedValue(at path: TreePath, query: TreeQuery = .all) -> TreeNode? {
+    if let node = value(at: path, query: query) { return node }
+    guard let stored = cache?.load(query.normalized, at: path), stored.isComplete else {
+      return nil
+    }
+    return answer(stored.node, at: path, query: query)
+  }
+
+  /// Takes in the server's answer to a one-shot read.
+  ///
+  /// It is kept for later reads, but not shown to listeners: their own listens tell them.
+  /// - Returns: The answer with the pending writes applied.
+  package mutating func applyRead(
+    _ node: TreeNode, at path: TreePath, query: TreeQuery = .all
+  ) -> TreeNode {
+    if serverKnows(path)?.isLive != true {
+      if query.loadsAllData {
+        cache?.overwrite(node, at: path)
+      } else {
+        for child in node.children {
+          cache?.overwrite(child.node, at: path.appending(child.key))
+        }
+        cache?.changeWindow(
+          of: query, at: path, added: node.children.map { $0.key }, removed: [])
+      }
+      cache?.markComplete(query.normalized, at: path)
+    }
+    return answer(node, at: path, query: query)
+  }
+
+  /// What a transaction starts from: everything known at `path`, hidden writes included.
+  ///
+  /// - Parameter excluded: The writes of the transactions that are about to be decided anew.
+  /// - Returns: `nil` when nothing complete is known.
+  package mutating func transactionInput(
+    at path: TreePath, excluding excluded: Set<WriteID> = []
+  ) -> TreeNode? {
+    overlay.resolve(at: path, base: serverBase(at: path), sight: .all(excluding: excluded))
+  }
+
+  /// What is known at `path` with the visible writes applied.
+  mutating func localNode(at path: TreePath) -> TreeNode? {
+    if let node = overlay.resolve(at: path, base: nil) { return node }
+    return overlay.resolve(at: path, base: serverBase(at: path))
+  }
+
+  private mutating func serverBase(at path: TreePath) -> TreeNode? {
+    if let known = serverKnows(path) { return known.node }
+    let owner = path.namesPriority ? path.parent ?? .root : path
+    guard let stored = cache?.load(.all, at: owner), stored.isComplete else { return nil }
+    return path.namesPriority ? stored.node.child(.priority) : stored.node
+  }
+
+  /// Applies the pending writes to a query's result that came from outside a view.
+  private func answer(_ node: TreeNode, at path: TreePath, query: TreeQuery) -> TreeNode {
+    let cache = ServerCache(node: node, isComplete: true, isFiltered: !query.loadsAllData)
+    return ReplicaView(
+      path: path, query: query, tag: nil, server: cache, isLive: true, overlay: overlay
+    ).window
+  }
+}

@@ -1,0 +1,141 @@
+package import TernCore
+import TernQuery
+
+/// Data that the server pushed.
+package enum ServerChange: Sendable {
+  /// Replaces what is at a path.
+  case overwrite(TreePath, TreeNode)
+  /// Replaces what is at several paths below a path.
+  case merge(TreePath, [TreeMerge.Entry])
+  /// Replaces the leaves in some ranges of paths below a path.
+  case rangeMerge(TreePath, [RangeMerge])
+
+  package var path: TreePath {
+    switch self {
+    case .overwrite(let path, _), .merge(let path, _), .rangeMerge(let path, _): path
+    }
+  }
+}
+
+extension TreeReplica {
+  /// Takes in a push.
+  ///
+  /// - Parameter tag: The tag of the filtered listen it is for; one that has ended is ignored.
+  package mutating func applyServer(_ change: ServerChange, tag: Int? = nil) -> ReplicaOutcome {
+    if let tag {
+      guard let request = tagged[tag] else { return ReplicaOutcome() }
+      return apply(parts(of: change, for: request), to: request)
+    }
+    let parts = parts(
+      of: change, for: ListenRequest(path: change.path, query: .all, tag: nil))
+    keep(parts)
+    return apply(parts)
+  }
+
+  /// The server has answered a listen: all there is to say has been said.
+  package mutating func completeListen(_ request: ListenRequest) -> ReplicaOutcome {
+    guard let view = view(for: request) else { return ReplicaOutcome() }
+    cache?.markComplete(request.query, at: request.path)
+    guard request.query.isDefault else {
+      let overlay = overlay
+      let events = withView(request.query, at: request.path) { $0.confirm(overlay) }
+      var outcome = ReplicaOutcome()
+      outcome.events = events ?? []
+      return outcome
+    }
+    // What the listen's own view has is now known to be all there is, for the views it serves too.
+    return apply(PathTrie(view.server.node, at: request.path))
+  }
+
+  /// The connection is gone: from now on listeners hear what may be out of date.
+  package mutating func disconnect() {
+    var paths: [TreePath] = []
+    points.visit { path, _ in paths.append(path) }
+    for path in paths {
+      points.update(at: path) { place in
+        _ = place.updateViews { view in
+          view.disconnect()
+          return []
+        }
+      }
+    }
+  }
+
+  private mutating func apply(_ parts: PathTrie<TreeNode>) -> ReplicaOutcome {
+    var outcome = ReplicaOutcome()
+    let overlay = overlay
+    points.meet(parts) { place, _, change in
+      outcome.events += place.updateViews { $0.apply(change, isTagged: false, overlay) }
+    }
+    return outcome
+  }
+
+  private mutating func apply(
+    _ parts: PathTrie<TreeNode>, to request: ListenRequest
+  ) -> ReplicaOutcome {
+    guard let below = parts.subtrie(at: request.path), let before = view(for: request) else {
+      return ReplicaOutcome()
+    }
+    var outcome = ReplicaOutcome()
+    let overlay = overlay
+    outcome.events =
+      withView(request.query, at: request.path) { view in
+        view.apply(below.value.map { .whole($0) } ?? .parts(below), isTagged: true, overlay)
+      } ?? []
+    if cache != nil { keepWindow(below, of: request, since: before.server.node) }
+    return outcome
+  }
+
+  /// What a push replaces, by path from the root.
+  private func parts(of change: ServerChange, for request: ListenRequest) -> PathTrie<TreeNode> {
+    var parts = PathTrie<TreeNode>()
+    switch change {
+    case .overwrite(let path, let node):
+      parts[path] = node
+    case .merge(let path, let entries):
+      for entry in entries { parts[path.appending(entry.path)] = entry.node }
+    case .rangeMerge(let path, let ranges):
+      let known = view(for: request)?.server.node ?? serverKnows(path)?.node ?? .empty
+      parts[path] = ranges.reduce(into: known) { node, range in range.apply(to: &node) }
+    }
+    return parts
+  }
+}
+
+// MARK: Keeping the server's data
+
+extension TreeReplica {
+  private mutating func keep(_ parts: PathTrie<TreeNode>) {
+    guard cache != nil else { return }
+    parts.visit { path, node in
+      cache?.overwrite(node, at: path)
+      if points[path]?.isListening == true { cache?.markComplete(.all, at: path) }
+    }
+  }
+
+  /// Keeps what a push changed in the window of a filtered query.
+  private mutating func keepWindow(
+    _ parts: PathTrie<TreeNode>, of request: ListenRequest, since before: TreeNode
+  ) {
+    guard let after = view(for: request)?.server.node else { return }
+    var added: [TreeKey] = []
+    var removed: [TreeKey] = []
+    after.children.forEachDifference(from: before.children) { key, old, new in
+      if new.isEmpty { removed.append(key) }
+      if old.isEmpty { added.append(key) }
+      if parts.value != nil || old.isEmpty, !new.isEmpty {
+        cache?.overwrite(new, at: request.path.appending(key))
+      }
+    }
+    if parts.value == nil {
+      parts.visit { path, node in
+        guard let key = path.first, after.children[key] != nil, before.children[key] != nil else {
+          return
+        }
+        cache?.overwrite(node, at: request.path.appending(path))
+      }
+    }
+    guard !added.isEmpty || !removed.isEmpty else { return }
+    cache?.changeWindow(of: request.query, at: request.path, added: added, removed: removed)
+  }
+}
