@@ -122,6 +122,9 @@ let programs: [Target] = [
 
 let testSuites: [Target] = [
   tests("Core", ["TernCore"]),
+  tests("Sync", ["TernSync", "TernStorage", "TernStorageMemory"]),
+  tests("Transactions", ["TernSync", "TernTransactions"]),
+  tests("Client", ["TernClient", "TernCore"]),
   tests("TransportLoopback", ["TernTransport", "TernTransportLoopback"]),
   tests("TransportTCP", ["TernTransport", "TernTransportTCP"]),
   tests(

@@ -1,0 +1,94 @@
+public import TernCore
+
+/// Turns nodes into `Decodable` values.
+///
+/// Children become the members of structures and dictionaries; children whose names are positions
+/// become lists, with `nil` for positions left out. A number decodes into every number type that
+/// holds it exactly; a boolean is not a number. Priorities are not looked at.
+public struct TreeDecoder: Sendable {
+  public init() {}
+
+  /// Decodes one value.
+  ///
+  /// - Throws: ``TreeCodingError/decoding(_:)`` with the place and the reason.
+  public func decode<Value: Decodable>(
+    _ type: Value.Type, from node: TreeNode
+  ) throws(TreeCodingError) -> Value {
+    do {
+      return try NodeDecoder(node: node, codingPath: []).decode(type)
+    } catch {
+      throw .decoding("\(error)")
+    }
+  }
+}
+
+/// What a value decodes itself from.
+struct NodeDecoder: Decoder {
+  let node: TreeNode
+  let codingPath: [any CodingKey]
+  var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+  func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+    guard !node.isLeaf else { throw mismatch("children", type) }
+    return KeyedDecodingContainer(NamedDecoding<Key>(node: node, codingPath: codingPath))
+  }
+
+  func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+    guard !node.isLeaf else { throw mismatch("a list", [TreeNode].self) }
+    return try ListedDecoding(node: node, codingPath: codingPath)
+  }
+
+  func singleValueContainer() -> any SingleValueDecodingContainer { self }
+
+  func mismatch(_ expected: String, _ type: Any.Type) -> DecodingError {
+    let found =
+      node.isEmpty ? "nothing" : node.scalar.map { "\($0)" } ?? "\(node.childCount) children"
+    let context = DecodingError.Context(
+      codingPath: codingPath, debugDescription: "expected \(expected), found \(found)")
+    return node.isEmpty ? .valueNotFound(type, context) : .typeMismatch(type, context)
+  }
+}
+
+extension NodeDecoder: SingleValueDecodingContainer {
+  func decodeNil() -> Bool { node.isEmpty }
+
+  func decode(_ type: Bool.Type) throws -> Bool {
+    guard case .bool(let value) = node.scalar else { throw mismatch("a boolean", type) }
+    return value
+  }
+
+  func decode(_ type: String.Type) throws -> String {
+    guard case .string(let value) = node.scalar else { throw mismatch("a string", type) }
+    return value
+  }
+
+  func decode(_ type: Double.Type) throws -> Double {
+    guard let value = node.scalar?.number else { throw mismatch("a number", type) }
+    return value
+  }
+
+  func decode(_ type: Float.Type) throws -> Float { Float(try decode(Double.self)) }
+  func decode(_ type: Int.Type) throws -> Int { try integer(type) }
+  func decode(_ type: Int8.Type) throws -> Int8 { try integer(type) }
+  func decode(_ type: Int16.Type) throws -> Int16 { try integer(type) }
+  func decode(_ type: Int32.Type) throws -> Int32 { try integer(type) }
+  func decode(_ type: Int64.Type) throws -> Int64 { try integer(type) }
+  func decode(_ type: UInt.Type) throws -> UInt { try integer(type) }
+  func decode(_ type: UInt8.Type) throws -> UInt8 { try integer(type) }
+  func decode(_ type: UInt16.Type) throws -> UInt16 { try integer(type) }
+  func decode(_ type: UInt32.Type) throws -> UInt32 { try integer(type) }
+  func decode(_ type: UInt64.Type) throws -> UInt64 { try integer(type) }
+
+  func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try type.init(from: self) }
+
+  private func integer<I: FixedWidthInteger>(_ type: I.Type) throws -> I {
+    let value: I? =
+      switch node.scalar {
+      case .integer(let value): I(exactly: value)
+      case .double(let value): I(exactly: value)
+      case .bool, .string, .serverValue, nil: nil
+      }
+    guard let value else { throw mismatch("a whole number that fits \(type)", type) }
+    return value
+  }
+}

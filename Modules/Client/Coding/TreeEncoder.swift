@@ -1,0 +1,148 @@
+public import TernCore
+
+/// Turns `Encodable` values into nodes.
+///
+/// Structures and dictionaries become children, arrays children named `0`, `1` and so on; `nil`
+/// becomes absence, and so do empty collections. Integers above `Int64.max` become doubles.
+public struct TreeEncoder: Sendable {
+  public init() {}
+
+  /// Encodes one value.
+  ///
+  /// - Throws: ``TreeCodingError``: what the value's own encoding threw, or the key that the tree
+  ///   cannot hold.
+  public func encode<Value: Encodable>(_ value: Value) throws(TreeCodingError) -> TreeNode {
+    do {
+      let encoder = NodeEncoder(codingPath: [])
+      try encoder.encode(value)
+      return try encoder.box.node()
+    } catch let error as TreeError {
+      throw .invalid(error)
+    } catch {
+      throw .encoding("\(error)")
+    }
+  }
+}
+
+/// Why a value could not be turned into a node, or a node into a value.
+public enum TreeCodingError: Error, Hashable, Sendable {
+  /// A key or value breaks a rule of the tree.
+  case invalid(TreeError)
+  /// The value refused to be encoded; the text says why.
+  case encoding(String)
+  /// The node does not have the shape the type expects; the text says where and why.
+  case decoding(String)
+}
+
+/// A node under construction.
+final class NodeBox {
+  enum Content {
+    case node(TreeNode)
+    case named([(name: String, box: NodeBox)])
+    case listed([NodeBox])
+  }
+
+  var content = Content.node(.empty)
+
+  func node() throws(TreeError) -> TreeNode {
+    switch content {
+    case .node(let node):
+      return node
+    case .named(let members):
+      var children: [ChildMap.Element] = []
+      for member in members {
+        children.append((key: try TreeKey(member.name), node: try member.box.node()))
+      }
+      return TreeNode(children: ChildMap(unsorted: children))
+    case .listed(let elements):
+      var children: [ChildMap.Element] = []
+      for (index, box) in elements.enumerated() {
+        children.append((key: try TreeKey(String(index)), node: try box.node()))
+      }
+      return TreeNode(children: ChildMap(unsorted: children))
+    }
+  }
+
+  func add(named name: String) -> NodeBox {
+    let box = NodeBox()
+    if case .named(var members) = content {
+      content = .listed([])
+      members.removeAll { $0.name == name }
+      members.append((name, box))
+      content = .named(members)
+    } else {
+      content = .named([(name, box)])
+    }
+    return box
+  }
+
+  func addListed() -> NodeBox {
+    let box = NodeBox()
+    if case .listed(let elements) = content {
+      content = .listed(elements + [box])
+    } else {
+      content = .listed([box])
+    }
+    return box
+  }
+
+  var listedCount: Int {
+    if case .listed(let elements) = content { elements.count } else { 0 }
+  }
+}
+
+/// What a value encodes itself into.
+struct NodeEncoder: Encoder {
+  let box: NodeBox
+  let codingPath: [any CodingKey]
+  var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+  init(codingPath: [any CodingKey], box: NodeBox = NodeBox()) {
+    self.box = box
+    self.codingPath = codingPath
+  }
+
+  func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+    KeyedEncodingContainer(NamedEncoding<Key>(box: box, codingPath: codingPath))
+  }
+
+  func unkeyedContainer() -> any UnkeyedEncodingContainer {
+    ListedEncoding(box: box, codingPath: codingPath)
+  }
+
+  func singleValueContainer() -> any SingleValueEncodingContainer { self }
+}
+
+extension NodeEncoder: SingleValueEncodingContainer {
+  func encodeNil() { box.content = .node(.empty) }
+
+  func encode(_ value: Bool) { put(.bool(value)) }
+  func encode(_ value: String) { put(.string(value)) }
+  func encode(_ value: Double) throws { try put(double: value) }
+  func encode(_ value: Float) throws { try put(double: Double(value)) }
+  func encode(_ value: Int) { put(integer: value) }
+  func encode(_ value: Int8) { put(integer: value) }
+  func encode(_ value: Int16) { put(integer: value) }
+  func encode(_ value: Int32) { put(integer: value) }
+  func encode(_ value: Int64) { put(integer: value) }
+  func encode(_ value: UInt) { put(integer: value) }
+  func encode(_ value: UInt8) { put(integer: value) }
+  func encode(_ value: UInt16) { put(integer: value) }
+  func encode(_ value: UInt32) { put(integer: value) }
+  func encode(_ value: UInt64) { put(integer: value) }
+
+  func encode<Value: Encodable>(_ value: Value) throws {
+    try value.encode(to: self)
+  }
+
+  private func put(_ scalar: TreeScalar) { box.content = .node(TreeNode(scalar)) }
+
+  private func put(double value: Double) throws {
+    guard value.isFinite else { throw TreeError.notFinite }
+    put(.double(value))
+  }
+
+  private func put(integer value: some BinaryInteger) {
+    put(Int64(exactly: value).map { .integer($0) } ?? .double(Double(value)))
+  }
+}

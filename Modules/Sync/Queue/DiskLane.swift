@@ -1,0 +1,64 @@
+import Dispatch
+import Synchronization
+
+/// Runs blocking work away from its callers: in order, one batch at a time.
+///
+/// Items that arrive while a batch is being worked on form the next batch, so that many small
+/// durable writes share one sync without anyone waiting on purpose.
+package final class DiskLane<Item: Sendable>: Sendable {
+  /// Where the work happens.
+  package enum Place: Sendable {
+    /// On a queue of the lane's own.
+    case background
+    /// In the call of ``submit(_:)``: for simulations and stores that never block.
+    case caller
+  }
+
+  private struct State {
+    var waiting: [Item] = []
+    var isRunning = false
+  }
+
+  private let queue: DispatchQueue?
+  private let work: @Sendable ([Item]) -> Void
+  private let state = Mutex(State())
+
+  /// Makes a lane that hands batches to `work`, never two at a time.
+  package init(_ place: Place, label: String, work: @escaping @Sendable ([Item]) -> Void) {
+    switch place {
+    case .background: queue = DispatchQueue(label: label)
+    case .caller: queue = nil
+    }
+    self.work = work
+  }
+
+  /// Hands one item to the lane; returns without waiting for it when the lane is in the background.
+  package func submit(_ item: Item) {
+    submit(contentsOf: [item])
+  }
+
+  /// Hands several items to the lane; they share a batch.
+  package func submit(contentsOf items: [Item]) {
+    guard !items.isEmpty else { return }
+    let mustRun = state.withLock { state in
+      state.waiting.append(contentsOf: items)
+      defer { state.isRunning = true }
+      return !state.isRunning
+    }
+    guard mustRun else { return }
+    if let queue { queue.async { self.drain() } } else { drain() }
+  }
+
+  private func drain() {
+    while true {
+      let batch = state.withLock { state in
+        var taken: [Item] = []
+        swap(&taken, &state.waiting)
+        state.isRunning = !taken.isEmpty
+        return taken
+      }
+      if batch.isEmpty { return }
+      work(batch)
+    }
+  }
+}

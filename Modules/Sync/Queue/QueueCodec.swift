@@ -1,0 +1,86 @@
+import TernStorage
+
+/// The bytes of the write queue's records; see `Docs/Formats/write-queue.md`.
+enum QueueCodec {
+  static let version: UInt8 = 1
+  static let headerKey: [UInt8] = [1]
+  static let rows = KeyRange(prefix: [2])
+
+  /// The bookkeeping record.
+  struct Header: Equatable, Sendable {
+    var client: UInt128
+    var nextID: UInt64
+    var nextSequence: UInt64
+  }
+
+  static func key(of id: UInt64) -> [UInt8] {
+    var key: [UInt8] = [2]
+    key.append(integer: id)
+    return key
+  }
+
+  static func id(fromKey key: [UInt8]) -> UInt64? {
+    var reader = RecordReader(key)
+    guard reader.byte() == 2, let id: UInt64 = reader.integer(), reader.isAtEnd else { return nil }
+    return id
+  }
+
+  static func encode(_ header: Header) -> [UInt8] {
+    var bytes = [version]
+    bytes.append(integer: header.client)
+    bytes.append(integer: header.nextID)
+    bytes.append(integer: header.nextSequence)
+    return bytes
+  }
+
+  static func decodeHeader(_ bytes: [UInt8]) throws(QueueError) -> Header {
+    var reader = RecordReader(bytes)
+    guard let found = reader.byte() else { throw .unreadable(reason: "empty header") }
+    guard found == version else {
+      throw .unreadable(reason: "queue format \(found), this library knows \(version)")
+    }
+    guard
+      let client: UInt128 = reader.integer(), let nextID: UInt64 = reader.integer(),
+      let nextSequence: UInt64 = reader.integer(), reader.isAtEnd
+    else { throw .unreadable(reason: "short header") }
+    return Header(client: client, nextID: nextID, nextSequence: nextSequence)
+  }
+
+  static func encode(_ state: QueuedWrite.State, payload: [UInt8]) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(payload.count + 16)
+    switch state {
+    case .pending(let sequence):
+      bytes.append(1)
+      bytes.append(integer: sequence)
+    case .rejected(let rejection):
+      bytes.append(2)
+      bytes.append(text: rejection.status)
+      bytes.append(text: rejection.detail)
+    case .kept:
+      bytes.append(3)
+    }
+    bytes.append(contentsOf: payload)
+    return bytes
+  }
+
+  static func decode(_ bytes: [UInt8], id: UInt64) throws(QueueError) -> QueuedWrite {
+    var reader = RecordReader(bytes)
+    let state: QueuedWrite.State
+    switch reader.byte() {
+    case 1:
+      guard let sequence: UInt64 = reader.integer() else { throw .damaged(id: id) }
+      state = .pending(sequence: sequence)
+    case 2:
+      guard let status = reader.text(), let detail = reader.text() else {
+        throw .damaged(id: id)
+      }
+      state = .rejected(Rejection(status: status, detail: detail))
+    case 3:
+      state = .kept
+    default:
+      throw .damaged(id: id)
+    }
+    return QueuedWrite(id: id, state: state, payload: reader.rest())
+  }
+}

@@ -1,0 +1,47 @@
+public import TernStorage
+
+/// Why the write queue did not do what it was asked. Nothing was changed when it is thrown.
+public enum QueueError: Error, Hashable, Sendable {
+  /// As many writes wait as ``QueueLimits/writeCount`` allows. Wait for some to be sent.
+  case queueFull(limitWrites: Int)
+  /// The waiting writes take ``QueueLimits/bytes`` together. Wait for some to be sent.
+  case queueBytesFull(limitBytes: Int)
+  /// One write is larger than a queue record may be. Split it.
+  case writeTooLarge(bytes: Int, limitBytes: Int)
+  /// No write with this id is in the queue, or it is not in the state the request needs.
+  case noSuchWrite(id: UInt64)
+  /// The record of the write with this id is damaged. The queue refuses to open, so that no later
+  /// write overtakes the lost one. Stop, and restore the store.
+  case damaged(id: UInt64)
+  /// The queue's own bookkeeping record is damaged, or was written by a later version.
+  case unreadable(reason: String)
+  /// The store failed. See its error for what to do.
+  case storage(StorageError)
+}
+
+/// The most a write queue holds.
+public struct QueueLimits: Hashable, Sendable {
+  /// Writes, pending and rejected together.
+  public var writeCount: Int
+  /// Bytes of their records together.
+  public var bytes: Int
+
+  /// By default 100,000 writes and 256 MiB.
+  public init(writeCount: Int = 100_000, bytes: Int = 256 * 1024 * 1024) {
+    self.writeCount = writeCount
+    self.bytes = bytes
+  }
+}
+
+/// Why the server refused a write.
+public struct Rejection: Error, Hashable, Sendable {
+  /// The server's status word, such as `permission_denied`.
+  public var status: String
+  /// The server's text, possibly empty.
+  public var detail: String
+
+  public init(status: String, detail: String) {
+    self.status = status
+    self.detail = detail
+  }
+}

@@ -1,0 +1,17 @@
+public import TernSync
+
+/// Why a transaction ended without being committed.
+public enum TransactionError: Error, Hashable, Sendable {
+  /// Other writers were faster each time. Try again later, or use a server value.
+  case tooManyAttempts(limit: Int)
+  /// A write of this client to the same data replaced it.
+  case overridden
+  /// The waiting writes were purged, or the database was closed.
+  case cancelled
+  /// The server refused it.
+  case rejected(Rejection)
+  /// The transaction was given as a closure, and the program ended before it was committed.
+  case closureLost(id: UInt64)
+  /// No transaction with this name was declared in this program.
+  case undeclared(name: String)
+}
