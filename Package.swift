@@ -118,6 +118,7 @@ let layers: [Target] = [
 ]
 
 let programs: [Target] = [
+  program("tern-tidy", at: "Tools/tern-tidy", [])
 ]
 
 let testSuites: [Target] = [
@@ -127,6 +128,7 @@ let testSuites: [Target] = [
   tests("Client", ["TernClient", "TernCore"]),
   tests("TransportLoopback", ["TernTransport", "TernTransportLoopback"]),
   tests("TransportTCP", ["TernTransport", "TernTransportTCP"]),
+  tests("Tidy", ["tern-tidy"]),
   tests(
     "Contracts",
     [
