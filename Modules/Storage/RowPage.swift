@@ -40,6 +40,9 @@ public struct RowPage: ~Copyable {
   /// Whether no further row is to be appended.
   public var isFull: Bool { count >= rowCapacity || usedBytes >= Self.fullBytes }
 
+  /// How many more rows the page takes, as long as they are short.
+  public var freeRows: Int { rowCapacity - count }
+
   /// Appends a row. Calling it on a full page is a mistake.
   public mutating func append(key: Span<UInt8>, value: Span<UInt8>) {
     precondition(!isFull, "a full page takes no more rows")
