@@ -1,0 +1,97 @@
+public import TernStorage
+
+/// The number of a commit; the first is 1, and no number is left out.
+public typealias Version = UInt64
+
+/// Names a write for ever: the stream it belongs to and its place there.
+public struct CommitID: Hashable, Sendable {
+  /// Drawn at random by whoever writes.
+  public var stream: UInt128
+  /// 1 for the first write of the stream, then one more each time.
+  public var sequence: UInt64
+
+  public init(stream: UInt128, sequence: UInt64) {
+    self.stream = stream
+    self.sequence = sequence
+  }
+}
+
+/// What makes a commit happen exactly once.
+public struct CommitClaim: Hashable, Sendable {
+  /// The write's name.
+  public var id: CommitID
+  /// Two writes under one name are the same write when their hashes are equal.
+  public var payloadHash: UInt64
+  /// The writer knows all outcomes up to this sequence; they may be forgotten.
+  public var acknowledged: UInt64
+
+  public init(id: CommitID, payloadHash: UInt64, acknowledged: UInt64 = 0) {
+    self.id = id
+    self.payloadHash = payloadHash
+    self.acknowledged = acknowledged
+  }
+}
+
+/// Changes to be made together or not at all, with what they were decided on.
+public struct Commit: Sendable {
+  /// Who asks and for the how-manieth time; `nil` for writes that nobody repeats.
+  public var claim: CommitClaim?
+  /// The version the ranges in ``reads`` were read at.
+  public var readVersion: Version
+  /// What the decision depends on: the commit is refused when any of it has changed since.
+  public var reads: [KeyRange]
+  /// What must hold when the commit is applied.
+  public var preconditions: [Precondition]
+  /// The changes, applied in order. Keys begin with a byte of at least ``LedgerLimits/firstOwnByte``.
+  public var mutations: [Mutation]
+  /// What the log says about the commit.
+  public var record: [UInt8]
+  /// What a repetition of the write is answered, at most ``LedgerLimits/outcomeBytes``.
+  public var outcome: [UInt8]
+
+  /// A commit; one without mutations and record only stores its outcome and takes no version.
+  public init(
+    claim: CommitClaim? = nil, readVersion: Version = 0, reads: [KeyRange] = [],
+    preconditions: [Precondition] = [], mutations: [Mutation], record: [UInt8],
+    outcome: [UInt8] = []
+  ) {
+    self.claim = claim
+    self.readVersion = readVersion
+    self.reads = reads
+    self.preconditions = preconditions
+    self.mutations = mutations
+    self.record = record
+    self.outcome = outcome
+  }
+
+  /// Whether the commit only stores its outcome.
+  public var isOutcomeOnly: Bool { mutations.isEmpty && record.isEmpty }
+}
+
+/// Something that must hold when a commit is applied.
+public enum Precondition: Hashable, Sendable {
+  /// A row is stored under the key.
+  case exists([UInt8])
+  /// No row is stored under the key.
+  case absent([UInt8])
+  /// The row under the key has this value.
+  case equals(key: [UInt8], value: [UInt8])
+}
+
+/// What became of one commit.
+public enum CommitResult: Hashable, Sendable {
+  /// Applied now, durably. An outcome-only commit names the version it found.
+  case committed(Version)
+  /// Applied earlier under the same name: the version and the outcome of then.
+  case duplicate(Version, outcome: [UInt8])
+  /// Applied earlier; the writer had said that it knows the outcome, so it was forgotten.
+  case forgotten
+  /// A write before this one is missing: the stream goes on at `expected`.
+  case gap(expected: UInt64)
+  /// Another write was committed under this name. The writer is at fault.
+  case mismatch
+  /// Something in ``Commit/reads`` has changed: decide again.
+  case conflict
+  /// A precondition does not hold.
+  case failedPrecondition
+}

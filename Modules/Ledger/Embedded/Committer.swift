@@ -1,0 +1,37 @@
+import TernStorage
+
+/// What an embedded ledger keeps in memory between commits; all of it can be read again.
+struct Committer {
+  /// The first and last commit in the log.
+  var log: LogBounds
+  /// States of streams as they are stored.
+  var streams: [UInt128: StreamState] = [:]
+  /// What the latest commits changed, oldest first; the last one is `log.last`.
+  var recent: [(version: Version, mutations: [Mutation])] = []
+  /// The stream the next search for expired ones begins after.
+  var sweptKey: [UInt8] = StreamRow.range.lower
+
+  init(log: LogBounds) {
+    self.log = log
+  }
+
+  /// Whether a commit after `version` touched any of `ranges`, as far as is remembered.
+  func hasConflict(with ranges: [KeyRange], since version: Version) -> Bool {
+    if ranges.isEmpty || version >= log.last { return false }
+    guard let oldest = recent.first?.version, oldest <= version + 1 else { return true }
+    for commit in recent.reversed() where commit.version > version {
+      for mutation in commit.mutations {
+        let changed = mutation.range
+        if ranges.contains(where: { $0.overlaps(changed) }) { return true }
+      }
+    }
+    return false
+  }
+
+  mutating func remember(_ mutations: [Mutation], as version: Version) {
+    if recent.count >= LedgerLimits.recentCommits * 2 {
+      recent.removeFirst(LedgerLimits.recentCommits)
+    }
+    recent.append((version, mutations))
+  }
+}

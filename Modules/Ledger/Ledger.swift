@@ -1,0 +1,62 @@
+public import TernStorage
+
+/// The server's durable truth: validated commits, each exactly once, in a gap-free log.
+///
+/// There are no interactive write transactions: read a snapshot, decide, hand in commits. So an
+/// embedded store and a distributed one can both stand behind it.
+public protocol Ledger: Sendable {
+  /// Lends one consistent snapshot of what is committed.
+  func read<R>(
+    _ body: (borrowing LedgerSnapshot) throws(StorageError) -> R
+  ) async throws(LedgerError) -> R
+
+  /// Applies commits in order; later ones see the earlier ones. They share one sync.
+  ///
+  /// - Returns: One result a commit, in order, when everything is durable.
+  /// - Throws: When the store failed; then no commit of this call was applied.
+  func commit(_ commits: [Commit]) async throws(LedgerError) -> [CommitResult]
+
+  /// The commits after `version`, oldest first, without gaps.
+  ///
+  /// - Throws: ``LedgerError/truncated(first:)`` when the log does not reach back so far.
+  func log(after version: Version, limit: Int) async throws(LedgerError) -> [LogEntry]
+
+  /// Waits until a commit after `version` is durable or the task is cancelled. A hint only.
+  func waitForCommit(after version: Version) async
+}
+
+/// A consistent state of a ledger, lent by ``Ledger/read(_:)``.
+public struct LedgerSnapshot: StoreView, ~Copyable, ~Escapable {
+  /// The last commit the snapshot holds; 0 before the first.
+  public let version: Version
+
+  public let reader: any StoreReader
+
+  /// For ledgers: wraps a store's snapshot at `version`.
+  @_lifetime(borrow reader)
+  public init(_ reader: borrowing any StoreReader, version: Version) {
+    self.reader = copy reader
+    self.version = version
+  }
+
+  /// What is known about the writes of a stream; `nil` when the stream is not known.
+  public func stream(_ stream: UInt128) throws(StorageError) -> StreamState? {
+    try StreamRow.read(stream, in: self)
+  }
+}
+
+/// One commit in the log.
+public struct LogEntry: Hashable, Sendable {
+  /// The commit's number.
+  public var version: Version
+  /// The write's name, if it has one.
+  public var id: CommitID?
+  /// What ``Commit/record`` was.
+  public var record: [UInt8]
+
+  public init(version: Version, id: CommitID?, record: [UInt8]) {
+    self.version = version
+    self.id = id
+    self.record = record
+  }
+}

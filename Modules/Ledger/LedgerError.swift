@@ -1,0 +1,23 @@
+public import TernStorage
+
+/// Why a ledger did not do what it was asked.
+public enum LedgerError: Error, Hashable, Sendable {
+  /// The store below failed. After a failed commit nothing of the batch was applied, unless the
+  /// store says that it does not know.
+  case storage(StorageError)
+  /// The log was cut: it begins at `first`. Read the state instead.
+  case truncated(first: Version)
+  /// The store holds rows of something else. Choose another store.
+  case foreignStore
+  /// The ledger was written by a later version of this library. Upgrade.
+  case newerFormat(found: Int, supported: Int)
+  /// A row of the ledger itself makes no sense. Stop, and restore the store.
+  case corrupt(key: [UInt8])
+}
+
+extension LedgerError {
+  /// Runs `body` and wraps what the store throws.
+  static func wrapping<R>(_ body: () throws(StorageError) -> R) throws(LedgerError) -> R {
+    do throws(StorageError) { return try body() } catch { throw .storage(error) }
+  }
+}

@@ -1,0 +1,33 @@
+/// The sizes a ledger keeps to.
+public enum LedgerLimits {
+  /// Keys of mutations begin with this byte or a greater one; lesser ones are the ledger's own.
+  public static let firstOwnByte: UInt8 = 0x10
+  /// The most bytes of one outcome; longer ones are cut.
+  public static let outcomeBytes = 1_024
+  /// The most outcomes one stream keeps; the oldest are forgotten first.
+  public static let outcomesPerStream = 16_384
+  /// The most streams whose state is held in memory between commits.
+  static let cachedStreams = 4_096
+  /// The most commits whose changes are remembered to validate reads without the store.
+  static let recentCommits = 256
+  /// The most bytes of one row of the log; longer segments take several rows.
+  static let logRowBytes = 4 * 1024 * 1024
+  /// Commits between two looks for expired streams.
+  static let commitsPerSweep: UInt64 = 1_024
+  /// The most streams looked at in one go.
+  static let streamsPerSweep = 64
+}
+
+/// What may be chosen about a ledger.
+public struct LedgerOptions: Hashable, Sendable {
+  /// Commits the log keeps at least; older ones are cut off. Default 10,000.
+  public var logLimit: UInt64
+  /// A stream that was silent for longer is forgotten, outcomes and all. Default 60 days.
+  public var streamLifetime: Duration
+
+  public init(logLimit: UInt64 = 10_000, streamLifetime: Duration = .seconds(60 * 86_400)) {
+    precondition(logLimit > 0, "a log keeps at least one commit")
+    self.logLimit = logLimit
+    self.streamLifetime = streamLifetime
+  }
+}

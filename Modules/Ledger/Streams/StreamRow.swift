@@ -1,0 +1,59 @@
+import TernStorage
+
+/// How a stream's state lies in the store. Source: Docs/Formats/ledger.md, section 3.
+enum StreamRow {
+  static let range = KeyRange(prefix: [LedgerKey.stream])
+
+  static func key(_ stream: UInt128) -> [UInt8] {
+    var writer = ByteWriter()
+    writer.append(LedgerKey.stream)
+    writer.append(bigEndian: stream)
+    return writer.bytes
+  }
+
+  static func read(
+    _ stream: UInt128, in view: borrowing some StoreView & ~Copyable & ~Escapable
+  ) throws(StorageError) -> StreamState? {
+    let key = key(stream)
+    guard let value = try view.get(key) else { return nil }
+    guard let row = decode(value) else { throw .corruptRecord(key: key) }
+    return row.state
+  }
+
+  /// - Parameter touched: When the stream was last written to, in milliseconds since 1970.
+  static func encode(_ state: StreamState, touched: Int64) -> [UInt8] {
+    var writer = ByteWriter()
+    writer.append(bigEndian: touched)
+    writer.append(variable: state.last)
+    writer.append(variable: UInt64(state.outcomes.count))
+    for outcome in state.outcomes {
+      writer.append(bigEndian: outcome.payloadHash)
+      writer.append(variable: outcome.version)
+      writer.append(counted: outcome.detail)
+    }
+    return writer.bytes
+  }
+
+  static func decode(_ bytes: [UInt8]) -> (state: StreamState, touched: Int64)? {
+    var reader = ByteReader(bytes)
+    guard let touched = reader.bigEndian(Int64.self), let last = reader.variable(),
+      let count = reader.variable(), count <= last
+    else { return nil }
+    var outcomes: [StreamState.Outcome] = []
+    for _ in 0..<count {
+      guard let hash = reader.bigEndian(UInt64.self), let version = reader.variable(),
+        let detail = reader.counted()
+      else { return nil }
+      outcomes.append(.init(payloadHash: hash, version: version, detail: detail))
+    }
+    return reader.isAtEnd ? (StreamState(last: last, outcomes: outcomes), touched) : nil
+  }
+}
+
+/// The first bytes of the ledger's own keys.
+enum LedgerKey {
+  /// The row that names the format.
+  static let format: [UInt8] = [0x00]
+  static let log: UInt8 = 0x01
+  static let stream: UInt8 = 0x02
+}

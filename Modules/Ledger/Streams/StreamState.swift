@@ -1,0 +1,61 @@
+/// What a ledger knows about the writes of one stream.
+public struct StreamState: Hashable, Sendable {
+  /// The outcome of one write.
+  public struct Outcome: Hashable, Sendable {
+    /// What the write's payload hashed to.
+    public var payloadHash: UInt64
+    /// The version it was committed as.
+    public var version: Version
+    /// What repetitions are answered.
+    public var detail: [UInt8]
+  }
+
+  /// The sequence of the last write that has an outcome; 0 before the first.
+  public private(set) var last: UInt64 = 0
+  /// Outcomes of consecutive writes, the last one being that of ``last``.
+  public private(set) var outcomes: [Outcome] = []
+
+  /// A stream that nobody has written to.
+  public init() {}
+
+  init(last: UInt64, outcomes: [Outcome]) {
+    self.last = last
+    self.outcomes = outcomes
+  }
+
+  /// What a write under `claim` would be: `nil` when it is the next one.
+  public func verdict(on claim: CommitClaim) -> CommitResult? {
+    let sequence = claim.id.sequence
+    if sequence > last {
+      // A writer that knows more outcomes than we do has lost nothing by our forgetting them.
+      let expected = max(last, claim.acknowledged) &+ 1
+      return sequence == expected ? nil : .gap(expected: expected)
+    }
+    guard let outcome = self[sequence] else { return .forgotten }
+    guard outcome.payloadHash == claim.payloadHash else { return .mismatch }
+    return .duplicate(outcome.version, outcome: outcome.detail)
+  }
+
+  /// The outcome of the write numbered `sequence`, if it is still kept.
+  public subscript(sequence: UInt64) -> Outcome? {
+    guard sequence >= first, sequence <= last else { return nil }
+    return outcomes[Int(sequence - first)]
+  }
+
+  /// The sequence of the oldest outcome kept; ``last`` + 1 when none is.
+  public var first: UInt64 { last - UInt64(outcomes.count) + 1 }
+
+  /// Records the outcome of the next write and forgets what its writer knows.
+  package mutating func record(_ claim: CommitClaim, _ version: Version, _ detail: [UInt8]) {
+    if claim.id.sequence != last + 1 { outcomes.removeAll() }
+    last = claim.id.sequence
+    outcomes.append(
+      Outcome(
+        payloadHash: claim.payloadHash, version: version,
+        detail: Array(detail.prefix(LedgerLimits.outcomeBytes))))
+    let known = claim.acknowledged >= first ? claim.acknowledged - first + 1 : 0
+    let surplus = max(0, outcomes.count - LedgerLimits.outcomesPerStream)
+    // The write's own outcome is never known before it is made.
+    outcomes.removeFirst(min(max(Int(clamping: known), surplus), outcomes.count - 1))
+  }
+}
