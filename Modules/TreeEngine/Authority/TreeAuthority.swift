@@ -1,0 +1,103 @@
+package import TernCore
+package import TernLedger
+package import TernStorage
+
+/// Decides what a write means on the server: what it replaces, with what, and whether it may.
+///
+/// It judges form, not permission, and reads no more than a write needs: the cost of a small write
+/// does not depend on the size of the tree.
+package struct TreeAuthority: Sendable {
+  /// Where the tree lies.
+  package let rows: TreeRows
+
+  /// The authority over the tree below `rows`.
+  package init(rows: TreeRows) {
+    self.rows = rows
+  }
+
+  /// Checks the limits of a write before anything is read.
+  package func check(_ write: TreeWrite) throws(TreeRejection) {
+    do throws(TreeError) { try write.validate() } catch { throw .invalid(error) }
+    for entry in write.assignments where !rows.fits(entry.node, at: entry.path) {
+      throw .pathTooLong(entry.path, limitBytes: StorageLimits.keyBytes)
+    }
+  }
+
+  /// Whether the node at `path` still has `hash`. Reads the node and nothing else.
+  ///
+  /// Source: realtime reference, section 7.6.
+  package func holds(
+    _ hash: String, at path: TreePath,
+    in view: borrowing some StoreView & ~Copyable & ~Escapable
+  ) throws(StorageError) -> Bool {
+    if hash.isEmpty { return try rows.isEmpty(at: path, in: view) }
+    return try rows.node(at: path, in: view).hash == hash
+  }
+
+  /// The write with its server values resolved at the instant `now`, in milliseconds since 1970.
+  ///
+  /// Only the leaves that increments name are read.
+  package func resolve(
+    _ write: TreeWrite, now: Int64,
+    in view: borrowing some StoreView & ~Copyable & ~Escapable
+  ) throws(StorageError) -> TreeWrite {
+    var existing: [TreePath: TreeNode] = [:]
+    for entry in write.assignments where entry.node.containsServerValues {
+      existing[entry.path] = try numbers(for: entry.node, at: entry.path, in: view)
+    }
+    if existing.isEmpty { return write }
+    return write.resolvingServerValues(now: now) { existing[$0] ?? .empty }
+  }
+
+  /// The changes that carry out a write without server values, seen by later reads of `reader`.
+  package func apply(
+    _ write: TreeWrite, to reader: PendingReader
+  ) throws(StorageError) -> [Mutation] {
+    var mutations: [Mutation] = []
+    for entry in write.assignments {
+      let changes = try rows.overwrite(entry.path, with: entry.node, in: Snapshot(reader))
+      reader.apply(changes)
+      mutations += changes
+    }
+    return mutations
+  }
+
+  /// What the leaves and priorities hold that increments in `node` add to.
+  private func numbers(
+    for node: TreeNode, at path: TreePath,
+    in view: borrowing some StoreView & ~Copyable & ~Escapable
+  ) throws(StorageError) -> TreeNode {
+    var found = TreeNode.empty
+    if let scalar = node.scalar, scalar.isIncrement {
+      found = try rows.scalar(at: path, in: view).map { TreeNode($0) } ?? .empty
+    } else if node.hasChildren {
+      var children: [ChildMap.Element] = []
+      for (key, child) in node.children {
+        let number = try numbers(for: child, at: path.appending(key), in: view)
+        if !number.isEmpty { children.append((key, number)) }
+      }
+      found = TreeNode(children: ChildMap(sorted: children))
+    }
+    if let priority = node.priority, priority.isIncrement {
+      // A priority needs a node to sit on; this one is no number, so nothing is added to it.
+      if found.isEmpty { found = TreeNode(.bool(false)) }
+      found.setPriority(try rows.scalar(at: path.appending(.priority), in: view))
+    }
+    return found
+  }
+}
+
+extension TreeScalar {
+  fileprivate var isIncrement: Bool {
+    if case .serverValue(.increment) = self { return true }
+    return false
+  }
+}
+
+/// Why a write cannot be carried out, whoever asks.
+package enum TreeRejection: Error, Hashable, Sendable {
+  /// The write breaks a rule of the model.
+  case invalid(TreeError)
+  /// The path, with the names below it, is longer than a stored key can be.
+  case pathTooLong(TreePath, limitBytes: Int)
+}
