@@ -64,7 +64,7 @@ let layers: [Target] = [
   module("Security", ["TernCore", "TernQuery"]),
   module("TreeWire", ["TernCore", "TernQuery"]),
   module("Transactions", ["TernSync"]),
-  module("Presence", ["TernSync"]),
+  module("Presence", ["TernStorage", "TernSync"]),
 
   // 3 · engines
   module(
@@ -123,6 +123,11 @@ let programs: [Target] = [
 
 let testSuites: [Target] = [
   tests("Core", ["TernCore"]),
+  tests("Ledger", ["TernStorage", "TernStorageMemory", "TernLedger"]),
+  tests("Presence", ["TernStorage", "TernStorageMemory", "TernPresence"]),
+  tests(
+    "TreeEngine",
+    ["TernCore", "TernQuery", "TernStorage", "TernStorageMemory", "TernLedger", "TernTreeEngine"]),
   tests("Sync", ["TernSync", "TernStorage", "TernStorageMemory"]),
   tests("Transactions", ["TernSync", "TernTransactions"]),
   tests("Client", ["TernClient", "TernCore"]),

@@ -1,0 +1,101 @@
+public import TernStorage
+
+/// The sessions that left writes for the moment they end, and those writes, in memory and as rows.
+///
+/// Writes and owners are opaque bytes here. Every change comes with the rows that make it durable;
+/// whoever holds the book stores them together with what the change is part of.
+public struct PresenceBook: Sendable {
+  /// What a session left behind.
+  public struct Estate: Hashable, Sendable {
+    /// Who the session was, as its server describes it.
+    public var owner: [UInt8]
+    /// The deferred writes in order of registration.
+    public var writes: [[UInt8]] = []
+    /// Since when the session is without a connection; `nil` while it has one.
+    var orphanedAt: Int64?
+
+    var byteCount: Int { writes.reduce(0) { $0 + $1.count } }
+  }
+
+  /// Why a deferred write is not taken.
+  public enum Refusal: Error, Hashable, Sendable {
+    case tooManyWrites(limit: Int)
+    case tooManyBytes(limit: Int)
+  }
+
+  private let rows: PresenceRows
+  private let limits: PresenceLimits
+  private var estates: [UInt128: Estate] = [:]
+
+  /// An empty book.
+  public init(rows: PresenceRows, limits: PresenceLimits) {
+    self.rows = rows
+    self.limits = limits
+  }
+
+  /// Takes up the sessions of the run before: all of them have been without a connection since
+  /// `now`, in milliseconds.
+  public mutating func restore(
+    from view: borrowing some StoreView & ~Copyable & ~Escapable, now: Int64
+  ) throws(StorageError) {
+    estates = try rows.read(from: view)
+    for session in estates.keys { estates[session]?.orphanedAt = now }
+  }
+
+  /// Whether the session left writes.
+  public func hasWrites(_ session: UInt128) -> Bool { estates[session] != nil }
+
+  /// What the session left so far.
+  public func estate(of session: UInt128) -> Estate? { estates[session] }
+
+  /// Adds a deferred write; returns the rows to store.
+  public mutating func append(
+    _ write: [UInt8], of session: UInt128, owner: [UInt8]
+  ) throws(Refusal) -> [Row] {
+    let estate = estates[session] ?? Estate(owner: owner)
+    guard estate.writes.count < limits.deferredWrites else {
+      throw .tooManyWrites(limit: limits.deferredWrites)
+    }
+    guard estate.byteCount + write.count <= limits.deferredBytes else {
+      throw .tooManyBytes(limit: limits.deferredBytes)
+    }
+    var added = [rows.write(of: session, number: estate.writes.count, write)]
+    if estates[session] == nil { added.insert(rows.owner(of: session, owner), at: 0) }
+    estates[session, default: estate].writes.append(write)
+    return added
+  }
+
+  /// Puts `writes` in the place of all a session left, which they sum up.
+  ///
+  /// - Returns: The range of rows to remove, then the rows to store; `nil` for an unknown session.
+  public mutating func replace(
+    _ writes: [[UInt8]], of session: UInt128
+  ) -> (removed: KeyRange, rows: [Row])? {
+    guard estates[session] != nil else { return nil }
+    estates[session]?.writes = writes
+    let added = writes.indices.map { rows.write(of: session, number: $0, writes[$0]) }
+    return (rows.writes(of: session), added)
+  }
+
+  /// Ends a session: hands over what it left, and the range of rows that goes with it.
+  ///
+  /// The estate is gone from the book, so that it cannot be handed over twice.
+  public mutating func end(_ session: UInt128) -> (estate: Estate, rows: KeyRange)? {
+    estates.removeValue(forKey: session).map { ($0, rows.range(of: session)) }
+  }
+
+  /// The sessions without a connection whose grace is over at `now`, in order of their ids.
+  public func due(at now: Int64) -> [UInt128] {
+    estates.filter { $0.value.orphanedAt.map { $0 + grace <= now } ?? false }.keys.sorted()
+  }
+
+  /// When the next session without a connection is due; `nil` when there is none.
+  public var nextDue: Int64? {
+    estates.values.compactMap { $0.orphanedAt.map { $0 + grace } }.min()
+  }
+
+  private var grace: Int64 {
+    limits.grace.components.seconds * 1_000
+      + limits.grace.components.attoseconds / 1_000_000_000_000_000
+  }
+}
