@@ -1,0 +1,150 @@
+import TernCore
+
+// Numbers, strings and claims.
+extension RuleEvaluator {
+  mutating func computeScalar(
+    _ operation: Operation, at index: Int
+  ) throws(RuleFault) -> RuleValue {
+    switch operation {
+    case .negative(let operand): return try negated(operand)
+    case .arithmetic(let operation, let left, let right):
+      return try arithmetic(operation, left, right, at: index)
+    case .comparison(let operation, let left, let right):
+      let (a, b) = (try evaluate(left), try evaluate(right))
+      guard let verdict = RuleValue.comparison(operation, a, b) else {
+        throw .mistake(.notOrdered, operation: index)
+      }
+      return .bool(verdict)
+    case .equality(let left, let right, let isNegated):
+      let (a, b) = (try evaluate(left), try evaluate(right))
+      guard let isEqual = RuleValue.equality(a, b) else {
+        throw .mistake(.notComparable, operation: index)
+      }
+      return .bool(isEqual != isNegated)
+    case .member(let receiver, let name):
+      guard case .claims(let claims) = try evaluate(receiver) else { return .null }
+      return RuleValue(claims[program.texts[name]])
+    case .element(let receiver, let name): return try element(receiver, name)
+    case .length(let receiver, let isMember): return try length(receiver, isMember, at: index)
+    case .textTest(let test, let receiver, let argument):
+      return .bool(try textTest(test, receiver, argument, at: index))
+    case .replace(let receiver, let old, let new):
+      return .text(try replacement(receiver, old, new, at: index))
+    case .changeCase(let receiver, let isUpper):
+      let text = try text(receiver)
+      try spend(text.utf8.count / 4, at: index)
+      return .text(try limited(isUpper ? text.uppercased() : text.lowercased(), at: index))
+    case .matches(let receiver, let pattern):
+      let text = try text(receiver)
+      let verdict = program.patterns[pattern].matches(text, steps: &steps)
+      try spend(0, at: index)
+      return .bool(verdict)
+    default: preconditionFailure("the operation is computed elsewhere")
+    }
+  }
+
+  private mutating func negated(_ operand: Int) throws(RuleFault) -> RuleValue {
+    switch try evaluate(operand) {
+    case .integer(let value) where value != .min: return .integer(-value)
+    case .integer(let value): return .double(-Double(value))
+    case .double(let value): return .double(-value)
+    default: throw .mistake(.notNumber, operation: operand)
+    }
+  }
+
+  private mutating func arithmetic(
+    _ operation: BinaryOperator, _ left: Int, _ right: Int, at index: Int
+  ) throws(RuleFault) -> RuleValue {
+    let (a, b) = (try evaluate(left), try evaluate(right))
+    if let result = RuleValue.arithmetic(operation, a, b) { return result }
+    guard operation == .add else {
+      throw .mistake(.notNumber, operation: a.number == nil ? left : right)
+    }
+    guard let first = a.addend, let second = b.addend else {
+      throw .mistake(.notAddable, operation: index)
+    }
+    try spend((first.utf8.count + second.utf8.count) / 16, at: index)
+    return .text(try limited(first + second, at: index))
+  }
+
+  private mutating func element(_ receiver: Int, _ name: Int) throws(RuleFault) -> RuleValue {
+    let value = try evaluate(receiver)
+    let name =
+      switch try evaluate(name) {
+      case .text(let text): text
+      case .integer(let number): "\(number)"
+      case .double(let number): number.ruleText
+      default: throw RuleFault.mistake(.notString, operation: name)
+      }
+    guard case .claims(let claims) = value else { return .null }
+    return RuleValue(claims[name])
+  }
+
+  private mutating func length(
+    _ receiver: Int, _ isMember: Bool, at index: Int
+  ) throws(RuleFault) -> RuleValue {
+    switch try evaluate(receiver) {
+    case .text(let text):
+      try spend(text.utf8.count / 16, at: index)
+      return .integer(Int64(text.utf16.count))
+    case .claims(let claims) where isMember: return RuleValue(claims["length"])
+    default: throw .mistake(.noLength, operation: receiver)
+    }
+  }
+
+  private mutating func textTest(
+    _ test: Operation.TextTest, _ receiver: Int, _ argument: Int, at index: Int
+  ) throws(RuleFault) -> Bool {
+    let text = try text(receiver)
+    let part = try self.text(argument)
+    try spend((text.utf8.count + part.utf8.count) / 8, at: index)
+    switch test {
+    case .contains: return !ByteSearch(part).occurrences(in: text, most: 1).isEmpty
+    case .beginsWith: return text.utf8.starts(with: part.utf8)
+    case .endsWith: return text.utf8.reversed().starts(with: part.utf8.reversed())
+    }
+  }
+
+  private mutating func replacement(
+    _ receiver: Int, _ old: Int, _ new: Int, at index: Int
+  ) throws(RuleFault) -> String {
+    let text = try text(receiver)
+    let (old, new) = (try self.text(old), try self.text(new))
+    try spend((text.utf8.count + old.utf8.count) / 8, at: index)
+    if old.isEmpty { return text }
+    let places = ByteSearch(old).occurrences(in: text, most: .max)
+    let growth = places.count * (new.utf8.count - old.utf8.count)
+    guard text.utf8.count + growth <= limits.stringBytes else {
+      throw .exhausted(.string, operation: index)
+    }
+    try spend((text.utf8.count + growth) / 16, at: index)
+    var result: [UInt8] = []
+    let bytes = Array(text.utf8)
+    var next = 0
+    for place in places {
+      result += bytes[next..<place]
+      result += new.utf8
+      next = place + old.utf8.count
+    }
+    return String(decoding: result + bytes[next...], as: UTF8.self)
+  }
+
+  private func limited(_ text: String, at index: Int) throws(RuleFault) -> String {
+    guard text.utf8.count <= limits.stringBytes else {
+      throw .exhausted(.string, operation: index)
+    }
+    return text
+  }
+}
+
+extension RuleValue {
+  /// What `+` joins: a string as it is, a number as text.
+  fileprivate var addend: String? {
+    switch self {
+    case .text(let text): text
+    case .integer(let number): "\(number)"
+    case .double(let number): number.ruleText
+    case .null, .bool, .object, .claims, .snapshot: nil
+    }
+  }
+}

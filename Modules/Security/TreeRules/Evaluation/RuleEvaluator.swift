@@ -1,0 +1,263 @@
+import TernCore
+
+/// Evaluates compiled rules against two states of the tree, within a budget.
+///
+/// One evaluator serves one request. It reads nodes only when a rule asks, and keeps the two
+/// shapes of the node the current rule stands at, because most rules look there.
+struct RuleEvaluator {
+  /// What a node read costs, in steps: about what twenty operations take.
+  static let readSteps = 20
+
+  let program: RuleProgram
+  let limits: RulesLimits
+  private let auth: RuleValue
+  private let now: Int64
+  private let before: any RulesSnapshot
+  private let after: any RulesSnapshot
+  /// The query, when the rule stands at the queried node.
+  var query = RulesQuery.none
+  /// The keys the captures on the way stand for, outermost first.
+  var captures: [String] = []
+  private var here = Place(path: .root)
+  /// The steps the current rule may still take.
+  var steps = 0
+  /// The steps the request may still take.
+  private(set) var requestSteps: Int
+  /// The values met, by operation, when someone wants to know.
+  private(set) var trace: [Int: RuleValue]?
+
+  /// The node of the current rule and what is known about it.
+  private struct Place {
+    let path: TreePath
+    var before: RulesShape?
+    var after: RulesShape?
+  }
+
+  /// How one rule came out.
+  enum Outcome {
+    case holds
+    case fails
+    case mistaken(RuleMistake, operation: Int)
+    case exhausted(RulesBudget, operation: Int)
+  }
+
+  init(
+    program: RuleProgram, limits: RulesLimits, caller: RulesCaller, before: any RulesSnapshot,
+    after: any RulesSnapshot
+  ) {
+    self.program = program
+    self.limits = limits
+    auth = RuleValue(caller.auth)
+    now = caller.now
+    self.before = before
+    self.after = after
+    requestSteps = limits.stepsPerRequest
+  }
+
+  /// Moves to another node; `data` and `newData` are that node from now on.
+  mutating func move(to path: TreePath) {
+    here = Place(path: path)
+  }
+
+  /// Whether anything would be at the current node after the request.
+  mutating func isProposed() throws(RulesDataError) -> Bool {
+    requestSteps -= Self.readSteps
+    return try shapeHere(isProposed: true) != .absent
+  }
+
+  /// The children the current node would have after the request.
+  func proposedKeys(after key: TreeKey?, limit: Int) throws(RulesDataError) -> [TreeKey] {
+    try after.childKeys(at: here.path, after: key, limit: limit)
+  }
+
+  /// Evaluates the rule at an index of the program; a mistake inside makes it false.
+  mutating func outcome(of rule: Int, tracing: Bool) throws(RulesDataError) -> Outcome {
+    let allowance = max(0, min(limits.stepsPerRule, requestSteps))
+    steps = allowance
+    trace = tracing ? [:] : nil
+    defer { requestSteps -= allowance - steps }
+    do throws(RuleFault) {
+      return try condition(program.rules[rule].entry) ? .holds : .fails
+    } catch {
+      switch error {
+      case .mistake(let mistake, let operation): return .mistaken(mistake, operation: operation)
+      case .exhausted(.rule, let operation) where allowance < limits.stepsPerRule:
+        return .exhausted(.request, operation: operation)
+      case .exhausted(let budget, let operation): return .exhausted(budget, operation: operation)
+      case .data(let error): throw error
+      }
+    }
+  }
+
+  /// The value of an operation.
+  mutating func evaluate(_ index: Int) throws(RuleFault) -> RuleValue {
+    try spend(1, at: index)
+    let value = try compute(index)
+    if trace != nil { trace?[index] = value }
+    return value
+  }
+
+  mutating func spend(_ count: Int, at index: Int) throws(RuleFault) {
+    steps -= count
+    if steps < 0 { throw .exhausted(.rule, operation: index) }
+  }
+
+  /// The value of an operation that has to be a boolean.
+  mutating func condition(_ index: Int) throws(RuleFault) -> Bool {
+    guard case .bool(let value) = try evaluate(index) else {
+      throw .mistake(.notBoolean, operation: index)
+    }
+    return value
+  }
+
+  /// The value of an operation that has to be a string.
+  mutating func text(_ index: Int) throws(RuleFault) -> String {
+    guard case .text(let value) = try evaluate(index) else {
+      throw .mistake(.notString, operation: index)
+    }
+    return value
+  }
+
+  private mutating func compute(_ index: Int) throws(RuleFault) -> RuleValue {
+    switch program.operations[index] {
+    case .constant(let constant): return program.constants[constant]
+    case .path(let path): return .text(program.paths[path].text)
+    case .auth: return auth
+    case .now: return .integer(now)
+    case .root: return .snapshot(SnapshotReference(isProposed: false, path: .root))
+    case .data:
+      return .snapshot(SnapshotReference(isProposed: false, path: here.path, isHere: true))
+    case .newData:
+      return .snapshot(SnapshotReference(isProposed: true, path: here.path, isHere: true))
+    case .capture(let slot): return .text(captures[slot])
+    case .query(let member): return query.value(of: member)
+    case .not(let operand): return .bool(!(try condition(operand)))
+    case .all(let operands): return .bool(try all(operands))
+    case .any(let operands): return .bool(try any(operands))
+    case .choice(let condition, let then, let otherwise):
+      return try evaluate(try self.condition(condition) ? then : otherwise)
+    case .inspection(let inspection, let receiver): return try inspect(inspection, receiver)
+    case .child(let receiver, let path): return .snapshot(try child(path, of: receiver))
+    case .hasChild(let receiver, let path):
+      return .bool(try shape(of: try child(path, of: receiver), at: index) != .absent)
+    case .hasChildren(let receiver, let names):
+      return .bool(try hasChildren(names, receiver, at: index))
+    case let operation: return try computeScalar(operation, at: index)
+    }
+  }
+
+  private mutating func all(_ operands: Range<Int>) throws(RuleFault) -> Bool {
+    for position in operands where !(try condition(program.lists[position])) { return false }
+    return true
+  }
+
+  private mutating func any(_ operands: Range<Int>) throws(RuleFault) -> Bool {
+    for position in operands where try condition(program.lists[position]) { return true }
+    return false
+  }
+}
+
+// Nodes of the tree.
+extension RuleEvaluator {
+  private mutating func reference(_ index: Int) throws(RuleFault) -> SnapshotReference {
+    guard case .snapshot(let reference) = try evaluate(index) else {
+      preconditionFailure("the types of a rule promised a snapshot")
+    }
+    return reference
+  }
+
+  private mutating func child(
+    _ path: Int, of receiver: Int
+  ) throws(RuleFault) -> SnapshotReference {
+    var reference = try reference(receiver)
+    let added: RulePath
+    if case .path(let literal) = program.operations[path] {
+      added = program.paths[literal]
+      if trace != nil { trace?[path] = .text(added.text) }
+    } else {
+      let text = try text(path)
+      try spend(text.utf8.count / 4, at: path)
+      added = RulePath(text)
+    }
+    if added.keys.isEmpty { return reference }
+    if reference.isPossible, !added.isPossible {
+      reference.possibleCount = reference.path.count + added.possibleCount
+    }
+    reference.path = reference.path.appending(TreePath(unchecked: added.keys))
+    reference.isHere = false
+    return reference
+  }
+
+  private mutating func hasChildren(
+    _ names: Range<Int>, _ receiver: Int, at index: Int
+  ) throws(RuleFault) -> Bool {
+    // Every name is evaluated before any node is read, so that a mistake in one always shows.
+    var children: [SnapshotReference] = []
+    for position in names {
+      children.append(try child(program.lists[position], of: receiver))
+    }
+    for child in children where try shape(of: child, at: index) == .absent { return false }
+    return true
+  }
+
+  private mutating func inspect(
+    _ inspection: Operation.Inspection, _ receiver: Int
+  ) throws(RuleFault) -> RuleValue {
+    var reference = try reference(receiver)
+    switch inspection {
+    case .parent:
+      guard let parent = reference.path.parent else {
+        throw .mistake(.noParent, operation: receiver)
+      }
+      reference.path = parent
+      reference.isHere = false
+      return .snapshot(reference)
+    case .getPriority: return try priority(of: reference, at: receiver)
+    case .val, .exists, .hasChildren, .isNumber, .isString, .isBoolean: break
+    }
+    let shape = try shape(of: reference, at: receiver)
+    switch (inspection, shape) {
+    case (.val, .absent): return .null
+    case (.val, .leaf(let scalar)): return RuleValue(scalar)
+    case (.val, .children): return .object
+    case (.exists, _): return .bool(shape != .absent)
+    case (.hasChildren, .children): return .bool(true)
+    case (.isNumber, .leaf(.integer)), (.isNumber, .leaf(.double)): return .bool(true)
+    case (.isString, .leaf(.string)), (.isBoolean, .leaf(.bool)): return .bool(true)
+    default: return .bool(false)
+    }
+  }
+
+  private mutating func shape(
+    of reference: SnapshotReference, at index: Int
+  ) throws(RuleFault) -> RulesShape {
+    guard reference.isPossible, reference.path.count <= TreeLimits.depth else { return .absent }
+    try spend(Self.readSteps, at: index)
+    do throws(RulesDataError) {
+      if reference.isHere { return try shapeHere(isProposed: reference.isProposed) }
+      return try (reference.isProposed ? after : before).shape(at: reference.path)
+    } catch {
+      throw .data(error)
+    }
+  }
+
+  private mutating func priority(
+    of reference: SnapshotReference, at index: Int
+  ) throws(RuleFault) -> RuleValue {
+    guard reference.isPossible, reference.path.count <= TreeLimits.depth else { return .null }
+    try spend(Self.readSteps, at: index)
+    do throws(RulesDataError) {
+      let priority = try (reference.isProposed ? after : before).priority(at: reference.path)
+      return priority.map(RuleValue.init) ?? .null
+    } catch {
+      throw .data(error)
+    }
+  }
+
+  private mutating func shapeHere(isProposed: Bool) throws(RulesDataError) -> RulesShape {
+    if let known = isProposed ? here.after : here.before { return known }
+    let shape = try (isProposed ? after : before).shape(at: here.path)
+    if isProposed { here.after = shape } else { here.before = shape }
+    return shape
+  }
+}

@@ -1,0 +1,79 @@
+import TernCore
+
+/// What a part of an expression is, once evaluated.
+enum RuleValue: Sendable {
+  case null
+  case bool(Bool)
+  case integer(Int64)
+  case double(Double)
+  case text(String)
+  /// The value of a node with children: it exists, and that is all rules can see of it.
+  case object
+  /// An object or a list of the claims.
+  case claims(RulesClaims)
+  case snapshot(SnapshotReference)
+
+  init(_ scalar: TreeScalar) {
+    switch scalar {
+    case .bool(let value): self = .bool(value)
+    case .integer(let value): self = .integer(value)
+    case .double(let value): self = .double(value)
+    case .string(let value): self = .text(value)
+    case .serverValue: self = .object
+    }
+  }
+
+  init(_ claims: RulesClaims) {
+    switch claims {
+    case .null: self = .null
+    case .bool(let value): self = .bool(value)
+    case .integer(let value): self = .integer(value)
+    case .double(let value): self = .double(value)
+    case .string(let value): self = .text(value)
+    case .list, .object: self = .claims(claims)
+    }
+  }
+}
+
+/// A node of the tree before or after the request, not read yet.
+struct SnapshotReference: Sendable {
+  var isProposed: Bool
+  var path: TreePath
+  /// The number of keys before the first that no node can have; `Int.max` when all are possible.
+  var possibleCount = Int.max
+  /// Whether this is the node of the rule itself, whose shape is kept.
+  var isHere = false
+
+  var isPossible: Bool { path.count <= possibleCount }
+}
+
+/// Why a rule could not be evaluated; the rule is false.
+enum RuleFault: Error {
+  /// The operation at an index met a value it has no meaning for.
+  case mistake(RuleMistake, operation: Int)
+  /// The steps were used up.
+  case exhausted(RulesBudget, operation: Int)
+  case data(RulesDataError)
+}
+
+/// What can go wrong inside a rule. The rule is false; others may still grant.
+public enum RuleMistake: String, Hashable, Sendable {
+  case notBoolean = "a boolean was needed"
+  case notNumber = "a number was needed"
+  case notString = "a string was needed"
+  case notAddable = "'+' takes numbers, or a string with a string or number"
+  case notOrdered = "an order exists between two numbers or two strings"
+  case notComparable = "objects cannot be compared with each other"
+  case noLength = "only strings have a length"
+  case noParent = "the root has no parent"
+}
+
+/// A bound on the work of judging.
+public enum RulesBudget: String, Hashable, Sendable {
+  /// One rule took more than ``RulesLimits/stepsPerRule``.
+  case rule = "the rule takes too many steps"
+  /// All rules together took more than ``RulesLimits/stepsPerRequest``.
+  case request = "the rules take too many steps for one request"
+  /// A string would be longer than ``RulesLimits/stringBytes``.
+  case string = "a string becomes too long"
+}

@@ -1,0 +1,47 @@
+public import TernCore
+
+/// What a rule sees of the query that a read asks for, as `query`.
+///
+/// Rules above the queried node see ``none``. Source: realtime reference, sections 12.2 and 12.4.
+public struct RulesQuery: Sendable {
+  /// What the children are sorted by.
+  public enum Order: Hashable, Sendable {
+    case key, value, priority
+    /// The path below each child, such as `a/b`.
+    case child(String)
+  }
+
+  public var order: Order
+  /// Where the range starts; `nil` for an open start. A bound may be `null` itself, which rules
+  /// cannot tell from none.
+  public var start: TreeScalar?
+  /// Where the range ends; `nil` for an open end.
+  public var end: TreeScalar?
+  /// The one value asked for; `nil` when the query is a range.
+  public var equal: TreeScalar?
+  /// The number of children kept from the start.
+  public var firstLimit: Int?
+  /// The number of children kept from the end.
+  public var lastLimit: Int?
+
+  /// A read without a query: by key, unbounded.
+  public static let none = RulesQuery()
+
+  public init(order: Order = .key) {
+    self.order = order
+  }
+
+  func value(of member: Operation.QueryMember) -> RuleValue {
+    switch member {
+    case .orderByKey: .bool(order == .key)
+    case .orderByValue: .bool(order == .value)
+    case .orderByPriority: .bool(order == .priority)
+    case .orderByChild: if case .child(let path) = order { .text(path) } else { .null }
+    case .startAt: start.map(RuleValue.init) ?? .null
+    case .endAt: end.map(RuleValue.init) ?? .null
+    case .equalTo: equal.map(RuleValue.init) ?? .null
+    case .limitToFirst: firstLimit.map { .integer(Int64($0)) } ?? .null
+    case .limitToLast: lastLimit.map { .integer(Int64($0)) } ?? .null
+    }
+  }
+}

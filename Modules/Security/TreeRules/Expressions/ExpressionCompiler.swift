@@ -1,0 +1,179 @@
+/// Gives every part of an expression its type, refuses what can never work, and emits operations.
+///
+/// Source of the types: realtime reference, sections 12.4 to 12.6.
+struct ExpressionCompiler {
+  /// What surrounds the expression.
+  struct Scope {
+    let kind: RulesKind
+    /// The `$names` on the way to the rule, outermost first.
+    let captures: [String]
+  }
+
+  let limits: RulesLimits
+  var program = RuleProgram()
+  private(set) var scope = Scope(kind: .read, captures: [])
+  /// The expression at hand.
+  private(set) var bytes: [UInt8] = []
+  /// The type of each operation of the program.
+  private var types: [RuleType] = []
+
+  init(limits: RulesLimits) {
+    self.limits = limits
+  }
+
+  /// Compiles a whole rule and returns its entry; the rule must be able to be a boolean.
+  mutating func compile(rule bytes: [UInt8], in scope: Scope) throws(SyntaxFault) -> Int {
+    self.bytes = bytes
+    self.scope = scope
+    let expression = try ExpressionParser.parse(bytes, depthLimit: limits.expressionDepth)
+    let entry = try compile(expression)
+    try require(entry, .bool, "a rule must be true or false")
+    return entry
+  }
+
+  func type(of operation: Int) -> RuleType { types[operation] }
+
+  mutating func emit(_ operation: Operation, _ type: RuleType, for source: Expression) -> Int {
+    types.append(type)
+    return program.append(operation, range: source.range)
+  }
+
+  /// Refuses an operand that can be none of `wanted`; each branch of `?:` has to comply.
+  func require(_ operand: Int, _ wanted: RuleType, _ message: String) throws(SyntaxFault) {
+    if case .choice(_, let then, let otherwise) = program.operations[operand] {
+      try require(then, wanted, message)
+      try require(otherwise, wanted, message)
+    } else if type(of: operand).isDisjoint(with: wanted) {
+      let found = type(of: operand).name
+      throw SyntaxFault("\(message); this is \(found)", at: program.ranges[operand].lowerBound)
+    }
+  }
+
+  /// Emits the operations of `expression` and returns the last one.
+  mutating func compile(_ expression: Expression) throws(SyntaxFault) -> Int {
+    switch expression.kind {
+    case .null: return constant(.null, .null, for: expression)
+    case .bool(let value): return constant(.bool(value), .bool, for: expression)
+    case .integer(let value): return constant(.integer(value), .number, for: expression)
+    case .double(let value): return constant(.double(value), .number, for: expression)
+    case .text(let value): return constant(.text(value), .text, for: expression)
+    case .pattern:
+      throw SyntaxFault("a pattern is only an argument of matches()", at: expression.anchor)
+    case .list:
+      throw SyntaxFault("a list is only an argument of hasChildren()", at: expression.anchor)
+    case .variable(let name): return try variable(name, for: expression)
+    case .capture(let name): return try capture(name, for: expression)
+    case .not(let operand):
+      let operand = try compile(operand)
+      try require(operand, .bool, "'!' needs a boolean")
+      return emit(.not(operand), .bool, for: expression)
+    case .negative(let operand):
+      let operand = try compile(operand)
+      try require(operand, .number, "'-' needs a number")
+      return emit(.negative(operand), .number, for: expression)
+    case .binary(let operation, let left, let right):
+      return try binary(operation, try compile(left), try compile(right), for: expression)
+    case .all(let operands):
+      return emit(.all(try conditions(operands, of: "&&")), .bool, for: expression)
+    case .any(let operands):
+      return emit(.any(try conditions(operands, of: "||")), .bool, for: expression)
+    case .choice(let condition, let then, let otherwise):
+      return try choice(condition, then, otherwise, for: expression)
+    case .member(let value, let name): return try member(name, of: value, for: expression)
+    case .element(let value, let index): return try element(index, of: value, for: expression)
+    case .call(let receiver, let method, let arguments):
+      return try call(method, of: receiver, with: arguments, for: expression)
+    }
+  }
+
+  private mutating func constant(
+    _ value: RuleValue, _ type: RuleType, for source: Expression
+  ) -> Int {
+    emit(.constant(program.add(constant: value)), type, for: source)
+  }
+
+  private mutating func variable(
+    _ name: String, for source: Expression
+  ) throws(SyntaxFault) -> Int {
+    switch name {
+    case "auth": return emit(.auth, .anyClaims, for: source)
+    case "now": return emit(.now, .number, for: source)
+    case "root": return emit(.root, .snapshot, for: source)
+    case "data": return emit(.data, .snapshot, for: source)
+    case "newData":
+      guard scope.kind != .read else {
+        throw SyntaxFault("a .read rule has no 'newData'", at: source.anchor)
+      }
+      return emit(.newData, .snapshot, for: source)
+    case "query": throw SyntaxFault("'query' is only used with a member", at: source.anchor)
+    default: throw SyntaxFault("unknown variable '\(name)'", at: source.anchor)
+    }
+  }
+
+  private mutating func capture(_ name: String, for source: Expression) throws(SyntaxFault) -> Int {
+    guard let slot = scope.captures.firstIndex(of: name) else {
+      throw SyntaxFault("no key on the way here is named \(name)", at: source.anchor)
+    }
+    return emit(.capture(slot), .text, for: source)
+  }
+
+  private mutating func conditions(
+    _ operands: [Expression], of symbol: String
+  ) throws(SyntaxFault) -> Range<Int> {
+    var list: [Int] = []
+    for operand in operands {
+      let operand = try compile(operand)
+      try require(operand, .bool, "'\(symbol)' needs booleans")
+      list.append(operand)
+    }
+    return program.add(list: list)
+  }
+
+  private mutating func choice(
+    _ condition: Expression, _ then: Expression, _ otherwise: Expression, for source: Expression
+  ) throws(SyntaxFault) -> Int {
+    let condition = try compile(condition)
+    try require(condition, .bool, "the condition of '?:' needs a boolean")
+    let then = try compile(then)
+    let otherwise = try compile(otherwise)
+    let (first, second) = (type(of: then), type(of: otherwise))
+    guard first.contains(.snapshot) == second.contains(.snapshot) else {
+      throw SyntaxFault("one branch of '?:' is a snapshot, the other is not", at: source.anchor)
+    }
+    var type = first.union(second)
+    if !(first.contains(.claims) && second.contains(.claims)) { type.remove(.claims) }
+    return emit(.choice(condition, then, otherwise), type, for: source)
+  }
+
+  private mutating func binary(
+    _ operation: BinaryOperator, _ left: Int, _ right: Int, for source: Expression
+  ) throws(SyntaxFault) -> Int {
+    let (first, second) = (type(of: left), type(of: right))
+    switch operation {
+    case .equal, .notEqual:
+      guard !first.union(second).contains(.snapshot) else {
+        throw SyntaxFault("a snapshot cannot be compared; use val() or exists()", at: source.anchor)
+      }
+      return emit(.equality(left, right, isNegated: operation == .notEqual), .bool, for: source)
+    case .less, .lessOrEqual, .greater, .greaterOrEqual:
+      try require(left, [.number, .text], "an order needs numbers or strings")
+      try require(right, [.number, .text], "an order needs numbers or strings")
+      guard !first.intersection(second).isDisjoint(with: [.number, .text]) else {
+        throw SyntaxFault("\(first.name) has no order with \(second.name)", at: source.anchor)
+      }
+      return emit(.comparison(operation, left, right), .bool, for: source)
+    case .add:
+      try require(left, [.number, .text], "'+' needs numbers or strings")
+      try require(right, [.number, .text], "'+' needs numbers or strings")
+      let both = first.union(second)
+      let type: RuleType =
+        first == .text || second == .text
+        ? .text : (both.contains(.text) ? [.number, .text] : .number)
+      return emit(.arithmetic(.add, left, right), type, for: source)
+    case .subtract, .multiply, .divide, .remainder:
+      try require(left, .number, "arithmetic needs numbers")
+      try require(right, .number, "arithmetic needs numbers")
+      return emit(.arithmetic(operation, left, right), .number, for: source)
+    }
+  }
+}

@@ -1,0 +1,215 @@
+/// Reads one expression by precedence climbing.
+///
+/// Source of the grammar: realtime reference, section 12.5.
+struct ExpressionParser {
+  private var lexer: Lexer
+  private var token: Token
+  private var depth = 0
+  private let depthLimit: Int
+
+  /// The whole of `bytes` as one expression.
+  static func parse(_ bytes: [UInt8], depthLimit: Int) throws(SyntaxFault) -> Expression {
+    var parser = try ExpressionParser(bytes: bytes, depthLimit: depthLimit)
+    let expression = try parser.choice()
+    guard parser.token.kind == .end else { throw parser.unexpected("an operator") }
+    return expression
+  }
+
+  private init(bytes: [UInt8], depthLimit: Int) throws(SyntaxFault) {
+    lexer = Lexer(bytes: bytes)
+    token = try lexer.next()
+    self.depthLimit = depthLimit
+  }
+
+  private func unexpected(_ expected: String) -> SyntaxFault {
+    SyntaxFault("expected \(expected), found \(token.name)", at: token.range.lowerBound)
+  }
+
+  private mutating func advance() throws(SyntaxFault) {
+    token = try lexer.next()
+  }
+
+  private mutating func skip(_ symbol: Token.Symbol) throws(SyntaxFault) -> Bool {
+    guard token.kind == .symbol(symbol) else { return false }
+    try advance()
+    return true
+  }
+
+  /// Consumes `symbol` and returns where it ended.
+  private mutating func expect(_ symbol: Token.Symbol) throws(SyntaxFault) -> Int {
+    guard token.kind == .symbol(symbol) else { throw unexpected("'\(symbol.rawValue)'") }
+    let end = token.range.upperBound
+    try advance()
+    return end
+  }
+
+  /// A node over finished operands, if the tree does not become too high to walk.
+  private func make(
+    _ kind: Expression.Kind, range: Range<Int>, anchor: Int? = nil
+  ) throws(SyntaxFault) -> Expression {
+    let expression = Expression(kind, range: range, anchor: anchor)
+    if expression.height > depthLimit {
+      throw SyntaxFault("more than \(depthLimit) levels", at: range.lowerBound)
+    }
+    return expression
+  }
+
+  private mutating func enter() throws(SyntaxFault) {
+    depth += 1
+    if depth > depthLimit {
+      throw SyntaxFault("more than \(depthLimit) levels", at: token.range.lowerBound)
+    }
+  }
+}
+
+// From the loosest operator to the tightest.
+extension ExpressionParser {
+  private mutating func choice() throws(SyntaxFault) -> Expression {
+    try enter()
+    defer { depth -= 1 }
+    let condition = try disjunction()
+    let anchor = token.range.lowerBound
+    guard try skip(.question) else { return condition }
+    let then = try choice()
+    _ = try expect(.colon)
+    let otherwise = try choice()
+    return try make(
+      .choice(condition: condition, then: then, otherwise: otherwise),
+      range: condition.range.lowerBound..<otherwise.range.upperBound, anchor: anchor)
+  }
+
+  private mutating func disjunction() throws(SyntaxFault) -> Expression {
+    let first = try conjunction()
+    guard token.kind == .symbol(.or) else { return first }
+    let anchor = token.range.lowerBound
+    var operands = [first]
+    while try skip(.or) { operands.append(try conjunction()) }
+    let range = first.range.lowerBound..<operands[operands.count - 1].range.upperBound
+    return try make(.any(operands), range: range, anchor: anchor)
+  }
+
+  private mutating func conjunction() throws(SyntaxFault) -> Expression {
+    let first = try binary(minimum: 3)
+    guard token.kind == .symbol(.and) else { return first }
+    let anchor = token.range.lowerBound
+    var operands = [first]
+    while try skip(.and) { operands.append(try binary(minimum: 3)) }
+    let range = first.range.lowerBound..<operands[operands.count - 1].range.upperBound
+    return try make(.all(operands), range: range, anchor: anchor)
+  }
+
+  private mutating func binary(minimum: Int) throws(SyntaxFault) -> Expression {
+    var left = try unary()
+    while case .symbol(let symbol) = token.kind, let operation = BinaryOperator(symbol),
+      operation.precedence >= minimum
+    {
+      let anchor = token.range.lowerBound
+      try advance()
+      let right = try binary(minimum: operation.precedence + 1)
+      left = try make(
+        .binary(operation, left, right),
+        range: left.range.lowerBound..<right.range.upperBound, anchor: anchor)
+    }
+    return left
+  }
+
+  private mutating func unary() throws(SyntaxFault) -> Expression {
+    let start = token.range.lowerBound
+    let isNot = token.kind == .symbol(.not)
+    guard isNot || token.kind == .symbol(.minus) else { return try postfix() }
+    try enter()
+    defer { depth -= 1 }
+    try advance()
+    let operand = try unary()
+    return try make(
+      isNot ? .not(operand) : .negative(operand), range: start..<operand.range.upperBound)
+  }
+
+  private mutating func postfix() throws(SyntaxFault) -> Expression {
+    var value = try primary()
+    while true {
+      switch token.kind {
+      case .symbol(.dot): value = try member(of: value)
+      case .symbol(.openBracket): value = try element(of: value)
+      case .symbol(.openParenthesis): value = try call(value)
+      default: return value
+      }
+    }
+  }
+
+  private mutating func member(of value: Expression) throws(SyntaxFault) -> Expression {
+    try advance()
+    guard case .name(let name) = token.kind else { throw unexpected("a member's name") }
+    let range = token.range
+    try advance()
+    return try make(
+      .member(value, name), range: value.range.lowerBound..<range.upperBound,
+      anchor: range.lowerBound)
+  }
+
+  private mutating func element(of value: Expression) throws(SyntaxFault) -> Expression {
+    try advance()
+    let index = try choice()
+    let range = value.range.lowerBound..<(try expect(.closeBracket))
+    let anchor = index.range.lowerBound
+    if case .text(let name) = index.kind {
+      return try make(.member(value, name), range: range, anchor: anchor)
+    }
+    return try make(.element(value, index), range: range, anchor: anchor)
+  }
+
+  private mutating func call(_ callee: Expression) throws(SyntaxFault) -> Expression {
+    guard case .member(let receiver, let method) = callee.kind else {
+      throw SyntaxFault("only a method of a value can be called", at: token.range.lowerBound)
+    }
+    try advance()
+    let (arguments, end) = try expressions(until: .closeParenthesis)
+    return try make(
+      .call(receiver: receiver, method: method, arguments: arguments),
+      range: callee.range.lowerBound..<end, anchor: callee.anchor)
+  }
+
+  private mutating func expressions(
+    until closing: Token.Symbol
+  ) throws(SyntaxFault) -> (list: [Expression], end: Int) {
+    var list: [Expression] = []
+    if token.kind != .symbol(closing) {
+      repeat { list.append(try choice()) } while try skip(.comma)
+    }
+    return (list, try expect(closing))
+  }
+
+  private mutating func primary() throws(SyntaxFault) -> Expression {
+    let range = token.range
+    switch token.kind {
+    case .integer(let value): return try literal(.integer(value))
+    case .double(let value): return try literal(.double(value))
+    case .text(let text): return try literal(.text(text))
+    case .name("null"): return try literal(.null)
+    case .name("true"): return try literal(.bool(true))
+    case .name("false"): return try literal(.bool(false))
+    case .name(let name): return try literal(.variable(name))
+    case .capture(let name): return try literal(.capture(name))
+    case .symbol(.divide):
+      token = try lexer.pattern(at: range.lowerBound)
+      guard case .pattern(let body, let flags) = token.kind else { throw unexpected("a pattern") }
+      return try literal(.pattern(body: body, flags: flags))
+    case .symbol(.openBracket):
+      try advance()
+      let (list, end) = try expressions(until: .closeBracket)
+      return try make(.list(list), range: range.lowerBound..<end)
+    case .symbol(.openParenthesis):
+      try advance()
+      let inner = try choice()
+      let end = try expect(.closeParenthesis)
+      return Expression(inner.kind, range: range.lowerBound..<end, anchor: inner.anchor)
+    default: throw unexpected("a value")
+    }
+  }
+
+  private mutating func literal(_ kind: Expression.Kind) throws(SyntaxFault) -> Expression {
+    let range = token.range
+    try advance()
+    return Expression(kind, range: range)
+  }
+}

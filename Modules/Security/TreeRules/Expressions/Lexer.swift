@@ -1,0 +1,169 @@
+/// Cuts an expression into tokens, on demand: only the parser knows whether `/` divides.
+struct Lexer {
+  let bytes: [UInt8]
+  private var index = 0
+
+  init(bytes: [UInt8]) {
+    self.bytes = bytes
+  }
+
+  /// The next token; `end` for ever once the text is used up.
+  mutating func next() throws(SyntaxFault) -> Token {
+    skipBlanks()
+    let start = index
+    guard let byte = peek() else { return Token(kind: .end, range: start..<start) }
+    let kind: Token.Kind
+    if byte.isASCIIDigit || (byte == UInt8(ascii: ".") && peek(1)?.isASCIIDigit == true) {
+      kind = try number()
+    } else if byte.isNameCharacter {
+      kind = .name(name())
+    } else if byte == UInt8(ascii: "$") {
+      kind = try capture()
+    } else if byte == UInt8(ascii: "'") || byte == UInt8(ascii: "\"") {
+      kind = .text(try string(quote: byte))
+    } else {
+      kind = .symbol(try symbol())
+    }
+    return Token(kind: kind, range: start..<index)
+  }
+
+  /// Reads the pattern whose first `/` is at `start`, where the parser expects a value.
+  mutating func pattern(at start: Int) throws(SyntaxFault) -> Token {
+    index = start + 1
+    var isInClass = false
+    while let byte = peek() {
+      if byte == UInt8(ascii: "/"), !isInClass { break }
+      if byte == UInt8(ascii: "\n") { break }
+      if byte == UInt8(ascii: "[") { isInClass = true }
+      if byte == UInt8(ascii: "]") { isInClass = false }
+      index += byte == UInt8(ascii: "\\") ? 2 : 1
+    }
+    guard peek() == UInt8(ascii: "/") else {
+      throw SyntaxFault("the pattern does not end", at: start)
+    }
+    let body = start + 1..<index
+    index += 1
+    return Token(kind: .pattern(body: body, flags: name()), range: start..<index)
+  }
+
+  private func peek(_ distance: Int = 0) -> UInt8? {
+    index + distance < bytes.count ? bytes[index + distance] : nil
+  }
+
+  private mutating func skipBlanks() {
+    while let byte = peek(), byte == 0x20 || (0x09...0x0D).contains(byte) { index += 1 }
+  }
+
+  private mutating func name() -> String {
+    let start = index
+    while let byte = peek(), byte.isNameCharacter { index += 1 }
+    return String(decoding: bytes[start..<index], as: UTF8.self)
+  }
+
+  private mutating func capture() throws(SyntaxFault) -> Token.Kind {
+    let start = index
+    index += 1
+    let name = name()
+    guard !name.isEmpty else { throw SyntaxFault("expected a name after '$'", at: start) }
+    return .capture("$" + name)
+  }
+
+  private mutating func number() throws(SyntaxFault) -> Token.Kind {
+    let start = index
+    skipDigits()
+    var isWhole = true
+    if peek() == UInt8(ascii: "."), peek(1)?.isASCIIDigit == true {
+      isWhole = false
+      index += 1
+      skipDigits()
+    }
+    if let byte = peek(), byte | 0x20 == UInt8(ascii: "e") {
+      isWhole = false
+      index += 1
+      if let sign = peek(), sign == UInt8(ascii: "+") || sign == UInt8(ascii: "-") { index += 1 }
+      skipDigits()
+    }
+    if let byte = peek(), byte.isNameCharacter || byte == UInt8(ascii: "$") {
+      throw SyntaxFault("a number ends in a letter", at: start)
+    }
+    let text = String(decoding: bytes[start..<index], as: UTF8.self)
+    if isWhole, let value = Int64(text) { return .integer(value) }
+    let digits = text.hasPrefix(".") ? "0" + text : text
+    guard let value = Double(digits), value.isFinite else {
+      throw SyntaxFault("'\(text)' is not a number", at: start)
+    }
+    return .double(value)
+  }
+
+  private mutating func skipDigits() {
+    while peek()?.isASCIIDigit == true { index += 1 }
+  }
+
+  private mutating func symbol() throws(SyntaxFault) -> Token.Symbol {
+    for length in [3, 2, 1] where index + length <= bytes.count {
+      let text = String(decoding: bytes[index..<index + length], as: UTF8.self)
+      if let symbol = Token.Symbol(rawValue: text) {
+        index += length
+        return symbol
+      }
+    }
+    switch bytes[index] {
+    case UInt8(ascii: "="):
+      throw SyntaxFault("rules cannot assign; compare with '=='", at: index)
+    case UInt8(ascii: "&"), UInt8(ascii: "|"):
+      throw SyntaxFault("bitwise operators are not part of the language", at: index)
+    default:
+      let rest = String(decoding: bytes[index...].prefix(4), as: UTF8.self)
+      let character = rest.unicodeScalars.first.map(String.init) ?? ""
+      throw SyntaxFault("unexpected character '\(character)'", at: index)
+    }
+  }
+}
+
+extension Lexer {
+  private mutating func string(quote: UInt8) throws(SyntaxFault) -> String {
+    let start = index
+    var text: [UInt8] = []
+    index += 1
+    while let byte = peek(), byte != UInt8(ascii: "\n") {
+      index += 1
+      if byte == quote { return String(decoding: text, as: UTF8.self) }
+      if byte == UInt8(ascii: "\\") {
+        try escape(into: &text, from: index - 1)
+      } else {
+        text.append(byte)
+      }
+    }
+    throw SyntaxFault("the string does not end", at: start)
+  }
+
+  private mutating func escape(into text: inout [UInt8], from start: Int) throws(SyntaxFault) {
+    guard let byte = peek() else { return }
+    index += 1
+    switch byte {
+    case UInt8(ascii: "n"): text.append(0x0A)
+    case UInt8(ascii: "t"): text.append(0x09)
+    case UInt8(ascii: "r"): text.append(0x0D)
+    case UInt8(ascii: "b"): text.append(0x08)
+    case UInt8(ascii: "f"): text.append(0x0C)
+    case UInt8(ascii: "v"): text.append(0x0B)
+    case UInt8(ascii: "0"): text.append(0x00)
+    case UInt8(ascii: "x"): try scalar(digits: 2, into: &text, from: start)
+    case UInt8(ascii: "u"): try scalar(digits: 4, into: &text, from: start)
+    default: text.append(byte)
+    }
+  }
+
+  private mutating func scalar(
+    digits: Int, into text: inout [UInt8], from start: Int
+  ) throws(SyntaxFault) {
+    let end = index + digits
+    guard end <= bytes.count, let code = UInt32(hexDigits: bytes[index..<end]),
+      let scalar = Unicode.Scalar(code), let encoded = UTF8.encode(scalar)
+    else {
+      throw SyntaxFault("the escape needs \(digits) hexadecimal digits of a character", at: start)
+    }
+    text.append(contentsOf: encoded)
+    index = end
+  }
+}

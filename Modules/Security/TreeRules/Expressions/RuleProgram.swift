@@ -1,0 +1,84 @@
+import TernCore
+
+/// All expressions of a rules file, compiled into flat arrays that evaluation only reads.
+struct RuleProgram: Sendable {
+  private(set) var operations: [Operation] = []
+  /// For each operation the part of its rule's text it was written as.
+  private(set) var ranges: [Range<Int>] = []
+  private(set) var constants: [RuleValue] = []
+  private(set) var paths: [RulePath] = []
+  private(set) var texts: [String] = []
+  private(set) var lists: [Int] = []
+  private(set) var patterns: [Pattern] = []
+  /// Every rule, in the order of the file.
+  var rules: [Rule] = []
+  private(set) var patternBytes = 0
+
+  mutating func append(_ operation: Operation, range: Range<Int>) -> Int {
+    operations.append(operation)
+    ranges.append(range)
+    return operations.count - 1
+  }
+
+  mutating func add(constant: RuleValue) -> Int {
+    constants.append(constant)
+    return constants.count - 1
+  }
+
+  mutating func add(path text: String) -> Int {
+    paths.append(RulePath(text))
+    return paths.count - 1
+  }
+
+  mutating func add(text: String) -> Int {
+    texts.append(text)
+    return texts.count - 1
+  }
+
+  mutating func add(list: [Int]) -> Range<Int> {
+    lists += list
+    return lists.count - list.count..<lists.count
+  }
+
+  mutating func add(pattern: Pattern) -> Int {
+    patterns.append(pattern)
+    patternBytes += pattern.tableBytes
+    return patterns.count - 1
+  }
+}
+
+/// What a rule decides.
+public enum RulesKind: String, Hashable, Sendable {
+  case read = ".read"
+  case write = ".write"
+  case validate = ".validate"
+}
+
+/// One compiled rule.
+struct Rule: Sendable {
+  let kind: RulesKind
+  /// Where it stands among the rules, such as `/users/$uid`.
+  let location: String
+  /// The expression as written, with the place of each byte in the file.
+  let text: RulesText
+  /// The operation whose value is the verdict.
+  let entry: Int
+}
+
+/// A path given to `child()`: keys that may include some that no node can have.
+struct RulePath: Sendable {
+  let text: String
+  let keys: [TreeKey]
+  /// The number of keys before the first impossible one.
+  let possibleCount: Int
+
+  init(_ text: String) {
+    self.text = text
+    keys = text.utf8.split(separator: UInt8(ascii: "/")).map {
+      TreeKey(unchecked: String(Substring($0)))
+    }
+    possibleCount = keys.firstIndex { (try? TreeKey($0.text)) == nil } ?? keys.count
+  }
+
+  var isPossible: Bool { possibleCount == keys.count }
+}

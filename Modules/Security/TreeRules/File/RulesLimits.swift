@@ -1,0 +1,30 @@
+/// How large a rules file may be and how much work one decision may cost.
+///
+/// The limits on the file are checked when it is loaded, so that judging needs no other bound
+/// than its steps. See `Docs/Decisions/rules-evaluator.md` for what a step is worth.
+public struct RulesLimits: Hashable, Sendable {
+  /// The most bytes of a rules file.
+  public var fileBytes = 1 << 20
+  /// The most levels of objects in the file; data is at most 32 deep.
+  public var fileDepth = 64
+  /// The most levels of one expression; long chains of `&&` and `||` are one level.
+  public var expressionDepth = 100
+  /// The most characters a pattern consumes, counted repetitions written out.
+  public var patternPositions = 1_024
+  /// The most bytes the tables of all patterns take together.
+  public var patternTableBytes = 16 << 20
+  /// The most problems reported about one file.
+  public var problems = 100
+
+  /// The most steps one rule may take; then it is false.
+  public var stepsPerRule = 1_000_000
+  /// The most steps all rules of one request may take; then the request is denied.
+  public var stepsPerRequest = 10_000_000
+  /// The most bytes of a string that an expression makes.
+  public var stringBytes = 10 * 1024 * 1024
+
+  /// The limits a server starts with.
+  public static let standard = RulesLimits()
+
+  public init() {}
+}

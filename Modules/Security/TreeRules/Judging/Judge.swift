@@ -1,0 +1,199 @@
+import TernCore
+
+/// Walks the rules for one request.
+struct Judge {
+  private static let pageKeys = 256
+
+  let rules: TreeRules
+  let caller: RulesCaller
+  var evaluator: RuleEvaluator
+  /// What every rule said, when someone wants to know.
+  var findings: [RulesFinding]?
+  /// Verdicts of `.write` rules by node, for requests that write several paths.
+  private var grants: [TreePath: Bool] = [:]
+  private var validated: Set<TreePath> = []
+  private var keepsVerdicts = false
+
+  /// One node on the way from the root to a path.
+  private struct Step {
+    let node: Int
+    let path: TreePath
+  }
+
+  init(
+    rules: TreeRules, caller: RulesCaller, before: any RulesSnapshot, after: any RulesSnapshot,
+    isExplaining: Bool
+  ) {
+    self.rules = rules
+    self.caller = caller
+    evaluator = RuleEvaluator(
+      program: rules.program, limits: rules.limits, caller: caller, before: before, after: after)
+    findings = isExplaining ? [] : nil
+  }
+
+  /// Whether some `.read` rule from the root to `path` holds.
+  mutating func read(_ path: TreePath, query: RulesQuery) throws(RulesDataError) -> RulesVerdict {
+    for step in walk(to: path) {
+      guard let rule = rules.nodes[step.node].read else { continue }
+      evaluator.query = step.path.count == path.count ? query : .none
+      evaluator.move(to: step.path)
+      switch try outcome(of: rule, at: step.path) {
+      case .holds: return .allowed
+      case .exhausted(.request, _): return denied(.read, step.path, .exhausted(.request))
+      case .fails, .mistaken, .exhausted: continue
+      }
+    }
+    return denied(.read, path, .notGranted)
+  }
+
+  /// Whether every path is granted, and the tree the request proposes is valid around them.
+  mutating func write(_ paths: [TreePath]) throws(RulesDataError) -> RulesVerdict {
+    keepsVerdicts = paths.count > 1
+    let nodes = paths.map { $0.namesPriority ? $0.parent ?? $0 : $0 }
+    for path in nodes {
+      if let denial = try grantDenial(path) { return .denied(denial) }
+    }
+    for path in nodes {
+      if let denial = try validationDenial(path) { return .denied(denial) }
+    }
+    return .allowed
+  }
+
+  /// The nodes of the rules from the root to `path`; sets the captures on the way.
+  private mutating func walk(to path: TreePath) -> [Step] {
+    evaluator.captures.removeAll(keepingCapacity: true)
+    var node = 0
+    var steps = [Step(node: 0, path: path.isRoot ? path : .root)]
+    for (index, key) in path.keys.enumerated() {
+      guard let child = rules.nodes[node].child(key) else { break }
+      if child.isCaptured { evaluator.captures.append(key.text) }
+      node = child.node
+      let isLast = index == path.count - 1
+      let prefix = isLast ? path : TreePath(unchecked: Array(path.keys[...index]))
+      steps.append(Step(node: node, path: prefix))
+    }
+    return steps
+  }
+
+  private mutating func outcome(
+    of rule: Int, at path: TreePath
+  ) throws(RulesDataError) -> RuleEvaluator.Outcome {
+    let outcome = try evaluator.outcome(of: rule, tracing: findings != nil)
+    if findings != nil {
+      let finding = finding(rule, outcome, at: path)
+      findings?.append(finding)
+    }
+    return outcome
+  }
+
+  func denied(_ kind: RulesKind, _ path: TreePath, _ reason: RulesDenial.Reason) -> RulesVerdict {
+    .denied(denial(kind, path, reason))
+  }
+
+  private func denial(
+    _ kind: RulesKind, _ path: TreePath, _ reason: RulesDenial.Reason
+  ) -> RulesDenial {
+    var sum = Fingerprint()
+    sum.add(rules.fingerprint)
+    sum.add(UInt64(bitPattern: caller.now))
+    sum.add(kind.rawValue.utf8)
+    sum.add(path.text.utf8)
+    if case .invalid(let position) = reason {
+      sum.add(UInt64(position.line) << 32 | UInt64(position.column))
+    }
+    return RulesDenial(id: sum.text, kind: kind, path: path, reason: reason)
+  }
+}
+
+// Writes.
+extension Judge {
+  private mutating func grantDenial(_ path: TreePath) throws(RulesDataError) -> RulesDenial? {
+    for step in walk(to: path) {
+      guard let rule = rules.nodes[step.node].write else { continue }
+      if keepsVerdicts, let isGranted = grants[step.path] {
+        if isGranted { return nil }
+        continue
+      }
+      evaluator.move(to: step.path)
+      let outcome = try outcome(of: rule, at: step.path)
+      switch outcome {
+      case .holds:
+        if keepsVerdicts { grants[step.path] = true }
+        return nil
+      case .exhausted(.request, _): return denial(.write, step.path, .exhausted(.request))
+      case .fails, .mistaken, .exhausted:
+        if keepsVerdicts { grants[step.path] = false }
+      }
+    }
+    return denial(.write, path, .notGranted)
+  }
+
+  /// Checks `.validate` from the root to `path` and below it, wherever something is proposed.
+  private mutating func validationDenial(_ path: TreePath) throws(RulesDataError) -> RulesDenial? {
+    let steps = walk(to: path)
+    for (index, step) in steps.enumerated() where rules.nodes[step.node].hasValidation {
+      let isTarget = step.path.count == path.count
+      guard isTarget || rules.nodes[step.node].validate != nil else { continue }
+      evaluator.move(to: step.path)
+      if let denial = try invalidity(of: step.node, at: step.path) { return denial }
+      guard isTarget, index == steps.count - 1 else { continue }
+      if let denial = try invalidityBelow(step.node, step.path) { return denial }
+    }
+    return nil
+  }
+
+  /// Checks the `.validate` of one node, to which the evaluator has moved.
+  private mutating func invalidity(
+    of node: Int, at path: TreePath
+  ) throws(RulesDataError) -> RulesDenial? {
+    guard let rule = rules.nodes[node].validate else { return nil }
+    guard !keepsVerdicts || validated.insert(path).inserted else { return nil }
+    guard try evaluator.isProposed() else { return nil }
+    switch try outcome(of: rule, at: path) {
+    case .holds: return nil
+    case .exhausted(let budget, _): return denial(.validate, path, .exhausted(budget))
+    case .fails, .mistaken:
+      return denial(.validate, path, .invalid(rules.position(of: 0, in: rule)))
+    }
+  }
+
+  /// Checks what lies below a proposed node; the evaluator stands at that node.
+  private mutating func invalidityBelow(
+    _ node: Int, _ path: TreePath
+  ) throws(RulesDataError) -> RulesDenial? {
+    guard let capture = rules.nodes[node].capture, rules.nodes[capture].hasValidation else {
+      for child in rules.nodes[node].children where rules.nodes[child.node].hasValidation {
+        if let denial = try invalidity(atChild: child.key, child.node, of: path) { return denial }
+      }
+      return nil
+    }
+    var last: TreeKey?
+    while true {
+      evaluator.move(to: path)
+      let keys = try evaluator.proposedKeys(after: last, limit: Self.pageKeys)
+      for key in keys {
+        let (child, isCaptured) = rules.nodes[node].child(key) ?? (capture, true)
+        guard rules.nodes[child].hasValidation else { continue }
+        if isCaptured { evaluator.captures.append(key.text) }
+        let denial = try invalidity(atChild: key, child, of: path)
+        if isCaptured { evaluator.captures.removeLast() }
+        if let denial { return denial }
+      }
+      guard keys.count == Self.pageKeys else { return nil }
+      last = keys.last
+    }
+  }
+
+  private mutating func invalidity(
+    atChild key: TreeKey, _ node: Int, of path: TreePath
+  ) throws(RulesDataError) -> RulesDenial? {
+    guard evaluator.requestSteps > 0 else {
+      return denial(.validate, path, .exhausted(.request))
+    }
+    let place = path.appending(key)
+    evaluator.move(to: place)
+    guard try evaluator.isProposed() else { return nil }
+    if let denial = try invalidity(of: node, at: place) { return denial }
+    return try invalidityBelow(node, place)
+  }
+}

@@ -1,0 +1,106 @@
+public import TernCore
+
+/// A verdict with what every rule that was asked said, for operators and authors of rules.
+///
+/// It shows data and claims; clients must not see it.
+public struct RulesExplanation: Sendable, CustomStringConvertible {
+  public let verdict: RulesVerdict
+  /// One entry per rule asked, in the order they were asked.
+  public let findings: [RulesFinding]
+
+  /// The findings that decided: the rule that granted, or those that refused.
+  public var decisive: [RulesFinding] {
+    switch verdict {
+    case .allowed: findings.last.map { [$0] } ?? []
+    case .denied(let denial):
+      findings.filter { $0.kind == denial.kind && !$0.outcome.isHeld }
+    }
+  }
+
+  /// Several lines for a terminal.
+  public var description: String {
+    var lines: [String] = []
+    switch verdict {
+    case .allowed: lines.append("allowed")
+    case .denied(let denial): lines.append(denial.description)
+    }
+    for finding in findings { lines.append(finding.description) }
+    return lines.joined(separator: "\n")
+  }
+}
+
+extension RulesDenial: CustomStringConvertible {
+  /// One line: what was refused, why, and the id.
+  public var description: String {
+    let why =
+      switch reason {
+      case .notGranted: "no \(kind.rawValue) rule grants it"
+      case .invalid(let position): "the .validate rule at \(position) does not hold"
+      case .exhausted(let budget): budget.rawValue
+      }
+    return "denied at /\(path.text): \(why) [\(id)]"
+  }
+}
+
+/// What one rule said.
+public struct RulesFinding: Sendable, CustomStringConvertible {
+  /// How a rule came out.
+  public enum Outcome: Hashable, Sendable {
+    case held
+    case failed
+    /// It met a value it has no meaning for, which makes it false.
+    case mistaken(RuleMistake)
+    case exhausted(RulesBudget)
+
+    var isHeld: Bool { self == .held }
+  }
+
+  public let kind: RulesKind
+  /// Where the rule stands among the rules, such as `/users/$uid`.
+  public let location: String
+  /// The node of the tree it was asked about.
+  public let path: TreePath
+  public let outcome: Outcome
+  /// The parts of the expression that decided.
+  public let reason: RulesReason
+
+  /// Several lines for a terminal.
+  public var description: String {
+    let result =
+      switch outcome {
+      case .held: "true"
+      case .failed: "false"
+      case .mistaken(let mistake): "false, because \(mistake.rawValue)"
+      case .exhausted(let budget): "stopped, because \(budget.rawValue)"
+      }
+    let head = "\(kind.rawValue) of \(location) at /\(path.text): \(result)"
+    return head + "\n" + reason.lines(indent: 1).joined(separator: "\n")
+  }
+}
+
+/// A part of an expression, what it came to, and the parts it came from.
+public struct RulesReason: Hashable, Sendable {
+  /// The part as written.
+  public let text: String
+  /// Where it begins in the file.
+  public let position: RulesPosition
+  /// What it came to, as text; `nil` when its evaluation failed.
+  public let value: String?
+  /// The parts that mattered; what was never evaluated is left out.
+  public let operands: [RulesReason]
+
+  func lines(indent: Int) -> [String] {
+    let margin = String(repeating: "  ", count: indent)
+    let result = value.map { " is \($0)" } ?? " failed"
+    return ["\(margin)\(position): \(text)\(result)"]
+      + operands.flatMap { $0.lines(indent: indent + 1) }
+  }
+
+  /// The deepest single part on the way to the verdict: the one to show when only one fits.
+  public var core: RulesReason {
+    guard operands.count == 1, let operand = operands.first, operand.value == value else {
+      return self
+    }
+    return operand.core
+  }
+}

@@ -1,0 +1,44 @@
+public import TernCore
+
+/// Who makes a request, and when.
+public struct RulesCaller: Sendable {
+  /// The claims of the caller; `null` for one who did not sign in.
+  public var auth: RulesClaims
+  /// The server's time in milliseconds since 1970, the same that server values of the request get.
+  public var now: Int64
+
+  public init(auth: RulesClaims, now: Int64) {
+    self.auth = auth
+    self.now = now
+  }
+}
+
+/// What the rules say to a request.
+public enum RulesVerdict: Hashable, Sendable {
+  case allowed
+  case denied(RulesDenial)
+
+  /// Whether the request may go on.
+  public var isAllowed: Bool { self == .allowed }
+}
+
+/// A refusal. Tell the client the ``id`` and nothing else; the operator finds the rest by it.
+public struct RulesDenial: Error, Hashable, Sendable {
+  /// Why a request is refused.
+  public enum Reason: Hashable, Sendable {
+    /// No rule from the root to the path grants it.
+    case notGranted
+    /// A `.validate` rule does not hold, or cannot be evaluated; where it stands in the file.
+    case invalid(RulesPosition)
+    /// Judging was stopped.
+    case exhausted(RulesBudget)
+  }
+
+  /// Sixteen hexadecimal digits; the same for the same rules, request and time.
+  public let id: String
+  /// The kind of rule that refused.
+  public let kind: RulesKind
+  /// The node of the tree it refused.
+  public let path: TreePath
+  public let reason: Reason
+}
