@@ -128,6 +128,7 @@ let testSuites: [Target] = [
   tests(
     "TreeEngine",
     ["TernCore", "TernQuery", "TernStorage", "TernStorageMemory", "TernLedger", "TernTreeEngine"]),
+  tests("Security", ["TernCore", "TernQuery", "TernSecurity"]),
   tests("Sync", ["TernSync", "TernStorage", "TernStorageMemory"]),
   tests("Transactions", ["TernSync", "TernTransactions"]),
   tests("Client", ["TernClient", "TernCore"]),

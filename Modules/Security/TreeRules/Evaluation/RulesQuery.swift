@@ -1,4 +1,5 @@
 public import TernCore
+public import TernQuery
 
 /// What a rule sees of the query that a read asks for, as `query`.
 ///
@@ -42,6 +43,29 @@ public struct RulesQuery: Sendable {
     case .equalTo: equal.map(RuleValue.init) ?? .null
     case .limitToFirst: firstLimit.map { .integer(Int64($0)) } ?? .null
     case .limitToLast: lastLimit.map { .integer(Int64($0)) } ?? .null
+    }
+  }
+}
+
+extension RulesQuery {
+  /// What rules see of a query.
+  ///
+  /// A query for everything counts as one by key, as if none had been given. A range of a single
+  /// value sets `equalTo` besides its two bounds; exclusive bounds look like inclusive ones.
+  public init(_ query: TreeQuery) {
+    switch query.order {
+    case .key: order = .key
+    case .value: order = .value
+    case .priority: order = query.loadsAllData ? .key : .priority
+    case .child(let path): order = .child(path.text)
+    }
+    start = query.start?.value
+    end = query.end?.value
+    if let first = query.start, first == query.end, first.isInclusive { equal = first.value }
+    switch query.limit {
+    case .some(let limit) where limit.side == .first: firstLimit = limit.count
+    case .some(let limit): lastLimit = limit.count
+    case .none: break
     }
   }
 }
