@@ -91,8 +91,8 @@ let layers: [Target] = [
   module(
     "Assembly",
     [
-      "TernStorage", "TernTransport", "TernSync", "TernLedger", "TernSecurity", "TernClient",
-      "TernServer",
+      "TernCore", "TernStorage", "TernTransport", "TernSync", "TernLedger", "TernSecurity",
+      "TernClient", "TernServer",
     ]),
   module(
     "Standard",
@@ -132,6 +132,12 @@ let testSuites: [Target] = [
   tests("Sync", ["TernSync", "TernStorage", "TernStorageMemory"]),
   tests("Transactions", ["TernSync", "TernTransactions"]),
   tests("Client", ["TernClient", "TernCore"]),
+  tests(
+    "Assembly",
+    [
+      "TernAssembly", "TernStorage", "TernStorageMemory", "TernTransport",
+      "TernTransportLoopback",
+    ]),
   tests("TransportLoopback", ["TernTransport", "TernTransportLoopback"]),
   tests("TransportTCP", ["TernTransport", "TernTransportTCP"]),
   tests("Tidy", ["tern-tidy"]),

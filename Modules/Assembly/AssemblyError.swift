@@ -1,0 +1,22 @@
+public import TernStorage
+public import TernTransport
+
+/// Why the parts of a configuration are not running. What had been opened is closed again.
+public enum AssemblyError: Error, Sendable {
+  /// The configuration is wrong; nothing was opened. Correct it.
+  case configuration(ConfigurationError)
+  /// A store could not be opened; see the case for what to do. `path` is the store's folder.
+  case storage(StorageError, kind: String, path: String)
+  /// The transport could not be made or cannot listen; see the case for what to do.
+  case transport(TransportError)
+}
+
+extension AssemblyError: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .configuration(let error): error.description
+    case .storage(let error, let kind, let path): "\(kind) storage at \(path): \(error)"
+    case .transport(let error): error.description
+    }
+  }
+}

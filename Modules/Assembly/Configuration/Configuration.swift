@@ -1,0 +1,58 @@
+/// Which parts to assemble and how each is set up: named sections of keys and values.
+///
+/// A configuration is a plain value. Making one checks only that its sections exist; the
+/// ``Assembler`` lets each part read its section and checks the whole before anything opens.
+public struct Configuration: Hashable, Sendable {
+  /// The sections a configuration may have, in the order they are documented.
+  public static let sectionNames = ["storage", "transport", "cache"]
+
+  /// `kind`, and what the storage of that kind reads; `path` is the folder it keeps its files in.
+  public var storage: ConfigurationValue
+  /// `kind`, and what the transport of that kind reads; `host` and `port` say where it meets.
+  public var transport: ConfigurationValue
+  /// `limitBytes`: how much server data a client keeps on its device, in bytes.
+  public var cache: ConfigurationValue
+
+  /// SQLite in `./tern-data`, TCP on 127.0.0.1:9090, and the cache limit of the client.
+  public static let standard = Configuration()
+
+  /// Makes a configuration from its sections; an omitted one keeps its default.
+  public init(
+    storage: ConfigurationValue = ["kind": "sqlite", "path": "tern-data"],
+    transport: ConfigurationValue = ["kind": "tcp", "host": "127.0.0.1", "port": 9090],
+    cache: ConfigurationValue = [:]
+  ) {
+    self.storage = storage
+    self.transport = transport
+    self.cache = cache
+  }
+}
+
+extension Configuration {
+  /// Sets one key of one section; what the section says elsewhere stays.
+  ///
+  /// - Parameters:
+  ///   - value: The new value; values from the environment and from flags are
+  ///     ``ConfigurationValue/text(_:)``.
+  ///   - origin: Who asks, for the error: a file, a variable, a flag.
+  /// - Throws: ``ConfigurationError/unknownSection(_:known:origin:)``.
+  public mutating func set(
+    _ value: ConfigurationValue, for key: String, in section: String, origin: String
+  ) throws(ConfigurationError) {
+    switch section {
+    case "storage": storage = merged(storage, key, value)
+    case "transport": transport = merged(transport, key, value)
+    case "cache": cache = merged(cache, key, value)
+    default:
+      throw .unknownSection(section, known: Self.sectionNames, origin: origin)
+    }
+  }
+
+  private func merged(
+    _ section: ConfigurationValue, _ key: String, _ value: ConfigurationValue
+  ) -> ConfigurationValue {
+    var members = section.members
+    members[key] = value
+    return .object(members)
+  }
+}

@@ -1,0 +1,98 @@
+import TernStorage
+import TernTransport
+import Testing
+
+@testable import TernAssembly
+
+@Suite("sections") struct SectionTests {
+  private func check(_ storage: ConfigurationValue) throws(ConfigurationError) {
+    try Assembler(catalog: testCatalog()).check(
+      Configuration(storage: storage, transport: ["kind": "loopback"]))
+  }
+
+  @Test("values of every type are read, typed or written")
+  func types() throws {
+    try check([
+      "kind": "folder", "pageBytes": 4_096, "isStrict": true, "ratio": 0.5,
+      "limits": ["rows": 3], "mirrors": ["a", "b"],
+    ])
+    try check([
+      "kind": .text("folder"), "pageBytes": .text("4096"), "isStrict": .text("true"),
+      "ratio": .text("0.5"), "durability": .text("relaxed"),
+    ])
+  }
+
+  @Test("an unknown key names the known ones")
+  func unknownKey() {
+    #expect(
+      throws: ConfigurationError.unknownKey(
+        "pageByts", section: "storage",
+        known: [
+          "kind", "path", "durability", "pageBytes", "isStrict", "ratio", "limits", "mirrors",
+        ])
+    ) {
+      try check(["kind": "folder", "pageByts": 1])
+    }
+    #expect(
+      throws: ConfigurationError.unknownKey("row", section: "storage.limits", known: ["rows"])
+    ) {
+      try check(["kind": "folder", "limits": ["row": 1]])
+    }
+  }
+
+  @Test("one word changes the storage: the path may stay")
+  func pathStays() throws {
+    try check(["kind": "memory", "path": "tern-data"])
+    try Assembler(catalog: testCatalog()).check(
+      Configuration(
+        storage: ["kind": "memory"],
+        transport: ["kind": "loopback", "host": "127.0.0.1", "port": 9_090]))
+  }
+
+  @Test("an unknown kind names the kinds of this program")
+  func unknownKind() {
+    #expect(
+      throws: ConfigurationError.unknownKind(
+        "postgres", section: "storage", known: ["memory", "folder"])
+    ) {
+      try check(["kind": "postgres"])
+    }
+    #expect(
+      throws: ConfigurationError.missingKind(section: "storage", known: ["memory", "folder"])
+    ) {
+      try check([:])
+    }
+  }
+
+  @Test(
+    "a value of the wrong type says what it must be",
+    arguments: [
+      ("pageBytes", "many", "an integer", "a string"),
+      (
+        "pageBytes", .text("many"), "an integer in -9223372036854775808...9223372036854775807",
+        "\"many\""
+      ),
+      ("isStrict", 1, "true or false", "a number"),
+      ("ratio", true, "a number", "a boolean"),
+      ("limits", 3, "an object", "a number"),
+      ("mirrors", "a", "an array", "a string"),
+    ] as [(String, ConfigurationValue, String, String)])
+  func wrongType(key: String, value: ConfigurationValue, expected: String, found: String) {
+    #expect(
+      throws: ConfigurationError.wrongType(
+        key: key, section: "storage", expected: expected, found: found)
+    ) {
+      try check(.object(["kind": "folder", key: value]))
+    }
+  }
+
+  @Test("the cache limit must be positive")
+  func cacheLimit() {
+    #expect(throws: ConfigurationError.self) {
+      try Assembler(catalog: testCatalog()).check(
+        Configuration(
+          storage: ["kind": "memory"], transport: ["kind": "loopback"],
+          cache: ["limitBytes": 0]))
+    }
+  }
+}
