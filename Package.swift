@@ -118,7 +118,11 @@ let layers: [Target] = [
 ]
 
 let programs: [Target] = [
-  program("tern-tidy", at: "Tools/tern-tidy", [])
+  program("tern-tidy", at: "Tools/tern-tidy", []),
+  .target(
+    name: "TernSpecReplay", dependencies: ["TernCore", "TernQuery", "TernTreeEngine"],
+    path: "Tools/spec/Replay", swiftSettings: strict),
+  program("tern-spec", at: "Tools/spec/Program", ["TernSpecReplay"]),
 ]
 
 let testSuites: [Target] = [
@@ -138,6 +142,7 @@ let testSuites: [Target] = [
       "TernAssembly", "TernStorage", "TernStorageMemory", "TernTransport",
       "TernTransportLoopback",
     ]),
+  tests("Spec", ["TernSpecReplay"]),
   tests("TransportLoopback", ["TernTransport", "TernTransportLoopback"]),
   tests("TransportTCP", ["TernTransport", "TernTransportTCP"]),
   tests("Tidy", ["tern-tidy"]),

@@ -32,7 +32,7 @@ package struct TreeEvent: Sendable {
   package let change: TreeChange
   /// Whether writes at, above or below the location still wait for the server.
   package let hasPendingWrites: Bool
-  /// Whether the server has not confirmed the query since the last connection.
+  /// Whether what is told is older than the listen that covers the query.
   package let isFromCache: Bool
 }
 

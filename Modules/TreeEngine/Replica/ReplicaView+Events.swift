@@ -54,7 +54,7 @@ extension ReplicaView {
         events.append(
           TreeEvent(
             registration: registration.id, path: path, change: change,
-            hasPendingWrites: isPending, isFromCache: !isLive))
+            hasPendingWrites: isPending, isFromCache: isFromCache))
       }
     }
     return events

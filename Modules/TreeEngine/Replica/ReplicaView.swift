@@ -21,6 +21,9 @@ package struct ReplicaView: Sendable {
   /// Whether the server has answered a listen that covers this view, on this connection.
   package private(set) var isLive = false
 
+  /// Whether the server has sent everything since the view's listen started.
+  private var isRefilled = false
+
   private var effective = TreeNode.empty
   /// Whether absence from `effective` means absence.
   private var isWhole = false
@@ -45,6 +48,9 @@ package struct ReplicaView: Sendable {
     window = windowOfEffective()
   }
 
+  /// Whether what is known is older than the listen that covers the view.
+  var isFromCache: Bool { !isLive && !isRefilled }
+
   /// What is known below the overlay.
   var base: ServerCache { assumed ?? server }
 
@@ -66,15 +72,20 @@ extension ReplicaView {
     server.apply(change, for: query, isTagged: isTagged)
     if case .whole = change {
       assumed = nil
-      isLive = true
+      isRefilled = true
     } else {
       assumed?.apply(change, for: query, isTagged: isTagged)
     }
     return refresh(change, overlay)
   }
 
-  /// The server has nothing to add to what this view already has.
+  /// The server has answered the listen that covers this view: it has said all there is to say.
   mutating func confirm(_ overlay: Overlay) -> [TreeEvent] {
+    if !isRefilled, !query.loadsAllData, isListening {
+      // Data older than the listen was confirmed only as far as the query reaches.
+      server.node = query.window(of: server.node)
+      server.isFiltered = true
+    }
     server.isComplete = true
     assumed = nil
     isLive = true
@@ -101,6 +112,7 @@ extension ReplicaView {
   /// The connection is gone: what is known may be out of date from here on.
   mutating func disconnect() {
     isLive = false
+    isRefilled = false
   }
 
   /// The view's listen starts again after another one kept it up to date: from now on the server
@@ -114,6 +126,7 @@ extension ReplicaView {
     }
     server = ServerCache(node: kept, isComplete: true, isFiltered: true)
     isLive = false
+    isRefilled = false
   }
 
   /// Works out again what `change` touched, and tells what became of it.

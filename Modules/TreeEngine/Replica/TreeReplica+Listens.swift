@@ -1,5 +1,5 @@
 package import TernCore
-import TernQuery
+package import TernQuery
 
 // Which listens the server holds. A location with a view of everything serves all that lies at
 // and below it. Source: realtime reference, section 5.4.
@@ -20,6 +20,11 @@ extension TreeReplica {
   package func serverNode(for request: ListenRequest) -> TreeNode {
     guard let view = view(for: request) else { return .empty }
     return view.query.loadsAllData ? view.server.node : view.query.window(of: view.server.node)
+  }
+
+  /// The tag that names a filtered query on the wire, if somebody listens to it.
+  package func tag(of query: TreeQuery, at path: TreePath) -> Int? {
+    points[path]?.views.first { $0.query == query }?.tag
   }
 
   /// Makes a view and starts its listen, unless another one covers it.

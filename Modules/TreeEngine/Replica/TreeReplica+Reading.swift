@@ -1,6 +1,20 @@
 package import TernCore
 package import TernQuery
 
+/// What the listeners of one query see.
+package struct ViewState: Sendable {
+  /// The result of the query, as far as it is known.
+  package let node: TreeNode
+  /// Whether all of it is known; value listeners have heard of it then.
+  package let isComplete: Bool
+  /// Whether this is older than the listen that covers the query.
+  package let isFromCache: Bool
+  /// Whether the server has answered that listen, and so tells of every change.
+  package let isLive: Bool
+  /// Whether writes at, above or below the location still wait for the server.
+  package let hasPendingWrites: Bool
+}
+
 extension TreeReplica {
   /// The result of a query when everything in it is known from listeners, else `nil`.
   package func value(at path: TreePath, query: TreeQuery = .all) -> TreeNode? {
@@ -11,6 +25,15 @@ extension TreeReplica {
     }
     guard let node = overlay.resolve(at: path, base: serverKnows(path)?.node) else { return nil }
     return query.window(of: node)
+  }
+
+  /// What the listeners of a query see now; `nil` when there are none.
+  package func state(at path: TreePath, query: TreeQuery = .all) -> ViewState? {
+    guard let view = points[path]?.views.first(where: { $0.query == query }) else { return nil }
+    return ViewState(
+      node: view.window, isComplete: view.isComplete, isFromCache: view.isFromCache,
+      isLive: view.isLive,
+      hasPendingWrites: overlay.touches(path))
   }
 
   /// The result of a query from listeners, or else as it was when it was last synced.

@@ -33,18 +33,27 @@ extension TreeReplica {
   }
 
   /// The server has answered a listen: all there is to say has been said.
+  ///
+  /// - Parameter request: A listen that is held; the answer to an earlier, stopped one does not count.
   package mutating func completeListen(_ request: ListenRequest) -> ReplicaOutcome {
     guard let view = view(for: request) else { return ReplicaOutcome() }
     cache?.markComplete(request.query, at: request.path)
+    let overlay = overlay
+    var outcome = ReplicaOutcome()
     guard request.query.isDefault else {
-      let overlay = overlay
       let events = withView(request.query, at: request.path) { $0.confirm(overlay) }
-      var outcome = ReplicaOutcome()
       outcome.events = events ?? []
       return outcome
     }
-    // What the listen's own view has is now known to be all there is, for the views it serves too.
-    return apply(PathTrie(view.server.node, at: request.path))
+    // What the listen's own view has is all there is, also for the views it serves.
+    points.meet(PathTrie(view.server.node, at: request.path)) { place, _, change in
+      outcome.events += place.updateViews { view in
+        var events = view.apply(change, isTagged: false, overlay)
+        if case .whole = change { events += view.confirm(overlay) }
+        return events
+      }
+    }
+    return outcome
   }
 
   /// The connection is gone: from now on listeners hear what may be out of date.

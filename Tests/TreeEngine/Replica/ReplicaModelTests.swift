@@ -1,0 +1,255 @@
+import TernCore
+import TernQuery
+import TernTreeEngine
+import Testing
+
+/// A replica against what it stands for: the query over the server's state with pending writes.
+@Suite("A replica against a naive model")
+struct ReplicaModelTests {
+  @Test("every view equals the query over what it stands for", arguments: UInt64(1)...150)
+  func agrees(seed: UInt64) throws {
+    var run = ModelRun(seed: seed)
+    for step in 0..<120 {
+      try run.step()
+      let complaint = run.complaint()
+      #expect(complaint == nil, "seed \(seed), step \(step): \(complaint ?? "")")
+      if complaint != nil { return }
+    }
+    try run.settle()
+    let complaint = run.complaint(isSettled: true)
+    #expect(complaint == nil, "seed \(seed), settled: \(complaint ?? "")")
+  }
+}
+
+/// One seeded run of a replica with a server model.
+private struct ModelRun {
+  private struct Listener {
+    let id: RegistrationID
+    let path: TreePath
+    let query: TreeQuery
+    var seen: [ChildMap.Element] = []
+    var value: TreeNode?
+  }
+
+  private var dice: Dice
+  private var replica = TreeReplica()
+  private var server = ServerModel()
+  private var listeners: [Listener] = []
+  private var pending: [(id: WriteID, write: TreeWrite)] = []
+  /// Writes the server has not seen.
+  private var unsent: [(id: WriteID, write: TreeWrite)] = []
+  private var trouble: String?
+
+  init(seed: UInt64) {
+    dice = Dice(seed: seed)
+  }
+
+  mutating func step() throws {
+    switch dice.roll(12) {
+    case 0: try listen()
+    case 1: unlisten()
+    case 2, 3, 4: try writeLocally()
+    case 5: server.write(try someWrite(), id: nil)
+    case 6, 7: sendWrite()
+    default: readFrame()
+    }
+  }
+
+  mutating func settle() throws {
+    while !unsent.isEmpty { sendWrite() }
+    while !server.frames.isEmpty { readFrame() }
+  }
+
+  /// Says what is wrong, `nil` when nothing is.
+  func complaint(isSettled: Bool = false) -> String? {
+    if let trouble { return trouble }
+    for listener in listeners {
+      if let complaint = complaint(about: listener, isSettled) { return complaint }
+    }
+    return nil
+  }
+
+  private func complaint(about listener: Listener, _ isSettled: Bool) -> String? {
+    let seen = TreeNode(children: ChildMap(unsorted: listener.seen))
+    guard let state = replica.state(at: listener.path, query: listener.query) else {
+      return "\(listener.path) has no view"
+    }
+    if state.isLive || isSettled, !state.isComplete {
+      return "\(listener.path) is not complete"
+    }
+    let value = state.node
+    if state.isComplete, value != listener.value {
+      return "\(listener.path) said another value than it has"
+    }
+    if value.isLeaf != value.isEmpty, !listener.seen.isEmpty {
+      return "\(listener.path) has children left"
+    }
+    if value.hasChildren, seen != value.withoutPriority {
+      return "\(listener.path) missed a change"
+    }
+    guard isSettled || state.isLive else { return nil }
+    // What lies outside a window is not known, so a pending write there has no expected result.
+    if !listener.query.loadsAllData, !pending.isEmpty { return nil }
+    var tree = server.readTree
+    for (_, write) in pending { tree.apply(write) }
+    let expected = listener.query.window(of: tree.node(at: listener.path))
+    if value == expected { return nil }
+    return "\(listener.path): \(value.json(.export)), expected \(expected.json(.export))"
+  }
+
+  // MARK: Steps
+
+  private mutating func listen() throws {
+    let path = somePath(depth: 3)
+    let query = try someQuery()
+    let (id, outcome) = replica.listen(at: path, query: query, for: .all)
+    listeners.append(Listener(id: id, path: path, query: query))
+    perform(outcome)
+  }
+
+  private mutating func unlisten() {
+    guard !listeners.isEmpty else { return }
+    let listener = listeners.remove(at: dice.roll(listeners.count))
+    perform(replica.unlisten(listener.id))
+  }
+
+  private mutating func writeLocally() throws {
+    let write = try someWrite()
+    let (id, outcome) = replica.plan(write, now: 0)
+    unsent.append((id, write))
+    pending.append((id, write))
+    perform(outcome)
+  }
+
+  private mutating func sendWrite() {
+    guard !unsent.isEmpty else { return }
+    let (id, write) = unsent.removeFirst()
+    server.write(write, id: id, isAccepted: dice.roll(4) != 0)
+  }
+
+  private mutating func readFrame() {
+    for frame in server.readStep() { read(frame) }
+  }
+
+  private mutating func read(_ frame: ServerModel.Frame) {
+    switch frame {
+    case .push(let change, let tag): perform(replica.applyServer(change, tag: tag))
+    case .listenDone(let request, let start):
+      if server.starts[request] == start { perform(replica.completeListen(request)) }
+    case .ack(let id, let isAccepted):
+      pending.removeAll { $0.id == id }
+      perform(replica.acknowledge(id, isAccepted ? .accepted : .rejected))
+    }
+  }
+
+  private mutating func perform(_ outcome: ReplicaOutcome) {
+    for request in outcome.starts { server.start(request) }
+    for request in outcome.stops { server.stop(request) }
+    for event in outcome.events { hear(event) }
+    for event in outcome.events { check(event) }
+  }
+
+  /// Previous keys are those of the state after the whole step.
+  private mutating func check(_ event: TreeEvent) {
+    let change = event.change
+    guard change.kind != .value, change.kind != .removed, let key = change.key,
+      let listener = listeners.first(where: { $0.id == event.registration }),
+      let state = replica.state(at: listener.path, query: listener.query)
+    else { return }
+    let ordered = listener.query.ordered(state.node)
+    let place = ordered.firstIndex { $0.key == key } ?? 0
+    if change.previousKey != (place == 0 ? nil : ordered[place - 1].key) {
+      trouble = "\(change.kind) \(key) after \(change.previousKey?.text ?? "nothing")"
+    }
+  }
+
+  // MARK: Listening
+
+  private mutating func hear(_ event: TreeEvent) {
+    guard let index = listeners.firstIndex(where: { $0.id == event.registration }) else {
+      trouble = "an event for a listener that has gone"
+      return
+    }
+    let change = event.change
+    switch change.kind {
+    case .value:
+      listeners[index].value = change.node
+    case .removed:
+      guard let place = listeners[index].seen.firstIndex(where: { $0.key == change.key }) else {
+        trouble = "removed what was not there"
+        return
+      }
+      listeners[index].seen.remove(at: place)
+    case .added, .moved, .changed:
+      guard let key = change.key else { return }
+      let place = listeners[index].seen.firstIndex { $0.key == key }
+      if (place == nil) != (change.kind == .added) { trouble = "\(change.kind) of \(key)" }
+      if let place { listeners[index].seen.remove(at: place) }
+      let previous = listeners[index].seen.firstIndex { $0.key == change.previousKey }
+      if change.previousKey != nil, previous == nil { trouble = "\(key) follows nothing" }
+      listeners[index].seen.insert((key, change.node), at: previous.map { $0 + 1 } ?? 0)
+    }
+  }
+
+  // MARK: Choices
+
+  private static let keys = ["a", "b", "c", "1", "2"].map { TreeKey(unchecked: $0) }
+
+  private mutating func someKey() -> TreeKey { Self.keys[dice.roll(Self.keys.count)] }
+
+  private mutating func somePath(depth: Int) -> TreePath {
+    let count = dice.roll(depth + 1)
+    return TreePath((0..<count).map { _ in someKey() })
+  }
+
+  private mutating func someWrite() throws -> TreeWrite {
+    if dice.roll(4) == 0 {
+      let path = somePath(depth: 1)
+      var entries: [TreeMerge.Entry] = []
+      for key in Self.keys where dice.roll(3) == 0 {
+        entries.append(
+          TreeMerge.Entry(
+            path: TreePath([key]).appending(somePath(depth: 1)), node: someNode(depth: 1)))
+      }
+      return .merge(path, try TreeMerge(entries))
+    }
+    if dice.roll(8) == 0 {
+      let priority = TreeNode(TreeScalar.integer(Int64(dice.roll(3))))
+      let path = somePath(depth: 2).appending(
+        TreePath(unchecked: [TreeKey(unchecked: ".priority")]))
+      return .set(path, dice.roll(2) == 0 ? .empty : priority)
+    }
+    return .set(somePath(depth: 3), someNode(depth: 2))
+  }
+
+  private mutating func someNode(depth: Int) -> TreeNode {
+    if dice.roll(5) == 0 { return .empty }
+    let priority: TreeScalar? = dice.roll(4) == 0 ? .integer(Int64(dice.roll(3))) : nil
+    if depth == 0 || dice.roll(2) == 0 {
+      return TreeNode(TreeScalar.integer(Int64(dice.roll(4))), priority: priority)
+    }
+    var node = TreeNode.empty
+    for key in Self.keys where dice.roll(2) == 0 { node.setChild(key, someNode(depth: depth - 1)) }
+    node.setPriority(priority)
+    return node
+  }
+
+  private mutating func someQuery() throws -> TreeQuery {
+    var query = TreeQuery.all
+    switch dice.roll(5) {
+    case 0: query = try query.ordered(by: .key)
+    case 1: query = try query.ordered(by: .value)
+    case 2: query = try query.ordered(byChild: "a")
+    default: break
+    }
+    if query.order != .key, dice.roll(3) == 0 {
+      query = try query.starting(at: .integer(Int64(dice.roll(3))))
+    }
+    switch dice.roll(4) {
+    case 0: query = try query.first(1 + dice.roll(3))
+    case 1: query = try query.last(1 + dice.roll(3))
+    default: break
+    }
+    return query
+  }
+}
