@@ -134,6 +134,11 @@ extension TreeNode: Equatable {
   }
 }
 
+extension TreeNode: CustomStringConvertible {
+  /// The export form as JSON text.
+  public var description: String { json(.export) }
+}
+
 extension TreeNode: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
   ExpressibleByFloatLiteral, ExpressibleByBooleanLiteral, ExpressibleByDictionaryLiteral
 {

@@ -1,0 +1,113 @@
+/// New content for every leaf between two paths. Source: realtime reference, section 5.7.
+public struct TreeRangeMerge: Equatable, Sendable {
+  /// The path behind which the range begins; `nil` at the first leaf.
+  public let start: TreePath?
+
+  /// The path of the last leaf of the range; `nil` at the last leaf there is.
+  public let end: TreePath?
+
+  /// What lies in the range from now on; what it does not hold there is deleted.
+  public let node: TreeNode
+
+  public init(start: TreePath?, end: TreePath?, node: TreeNode) {
+    self.start = start
+    self.end = end
+    self.node = node
+  }
+}
+
+extension TreeNode {
+  /// This node after each of `merges`, whose paths count from here.
+  public func applying(_ merges: [TreeRangeMerge]) -> TreeNode {
+    merges.reduce(self) { $1.apply(to: $0, with: $1.node, at: .root) }
+  }
+
+  /// What must be merged into the node that `hash` was taken of, to make it this one.
+  ///
+  /// - Returns: The ranges that differ, in order, or `nil` when ranges cannot express the
+  ///   difference and the whole node has to be sent.
+  public func rangeMerges(for hash: TreeCompoundHash) -> [TreeRangeMerge]? {
+    guard hash.hashes.count == hash.posts.count + 1 else { return nil }
+    for (post, next) in zip(hash.posts, hash.posts.dropFirst()) where !(post < next) { return nil }
+    var comparison = RangeComparison(hash)
+    forEachLeaf { path, leaf in comparison.add(leaf, at: TreePath(unchecked: path)) }
+    return comparison.finish()
+  }
+}
+
+extension TreeRangeMerge {
+  /// What `current`, at `path`, becomes when `update` is what the merge has there.
+  fileprivate func apply(to current: TreeNode, with update: TreeNode, at path: TreePath) -> TreeNode
+  {
+    let isAfterStart = start.map { $0 < path } ?? true
+    let isBeforeEnd = end.map { path < $0 } ?? true
+    let holdsStart = start.map { path.contains($0) } ?? false
+    let holdsEnd = end.map { path.contains($0) } ?? false
+    if isAfterStart, isBeforeEnd && !holdsEnd || holdsEnd && update.isLeaf { return update }
+    // Children of the end lie behind it and are kept; a leaf at the end is replaced by nothing.
+    if isAfterStart, path == end { return current.isLeaf ? .empty : current }
+    guard holdsStart || holdsEnd else { return current }
+    return applyBelow(current, update, path)
+  }
+
+  private func applyBelow(_ current: TreeNode, _ update: TreeNode, _ path: TreePath) -> TreeNode {
+    var result = current
+    func merge(_ key: TreeKey) {
+      let old = current.child(key)
+      let new = apply(to: old, with: update.child(key), at: path.appending(key))
+      if new != old { result.setChild(key, new) }
+    }
+    Set(current.children.map(\.key)).union(update.children.map(\.key)).sorted().forEach(merge)
+    // Last, because a priority needs children to belong to; that of a leaf is part of the leaf.
+    if !result.isLeaf, current.priority != nil || update.priority != nil { merge(.priority) }
+    return result
+  }
+}
+
+/// Holds this side's leaves against the hashes of the other side, range by range.
+private struct RangeComparison {
+  private let hash: TreeCompoundHash
+  private var index = 0
+  private var text = LeafRangeText()
+  private var leaves: [(path: TreePath, leaf: TreeNode)] = []
+  private var merges: [TreeRangeMerge] = []
+  private var isExpressible = true
+
+  init(_ hash: TreeCompoundHash) {
+    self.hash = hash
+  }
+
+  mutating func add(_ leaf: TreeNode, at path: TreePath) {
+    while index < hash.posts.count, hash.posts[index] < path { closeRange() }
+    text.append(leaf, at: path.keys)
+    leaves.append((path, leaf))
+  }
+
+  mutating func finish() -> [TreeRangeMerge]? {
+    while index < hash.hashes.count { closeRange() }
+    return isExpressible ? merges : nil
+  }
+
+  private mutating func closeRange() {
+    if text.hash != hash.hashes[index] {
+      merges.append(
+        TreeRangeMerge(
+          start: index > 0 ? hash.posts[index - 1] : nil,
+          end: index < hash.posts.count ? hash.posts[index] : nil, node: content()))
+    }
+    text = LeafRangeText()
+    leaves.removeAll()
+    index += 1
+  }
+
+  private mutating func content() -> TreeNode {
+    var node = TreeNode.empty
+    for (path, leaf) in leaves where !path.namesPriority { node.setNode(leaf, at: path) }
+    for (path, leaf) in leaves where path.namesPriority {
+      node.setNode(leaf, at: path)
+      // The priority of a node whose children all lie in other ranges has nothing to cling to.
+      if node.node(at: path).isEmpty { isExpressible = false }
+    }
+    return node
+  }
+}
