@@ -143,6 +143,8 @@ let testSuites: [Target] = [
       "TernTransportLoopback",
     ]),
   tests("Spec", ["TernSpecReplay"]),
+  tests("Query", ["TernCore", "TernQuery"]),
+  tests("TreeWire", ["TernCore", "TernQuery", "TernTreeWire"]),
   tests("TransportLoopback", ["TernTransport", "TernTransportLoopback"]),
   tests("TransportTCP", ["TernTransport", "TernTransportTCP"]),
   tests("Tidy", ["tern-tidy"]),

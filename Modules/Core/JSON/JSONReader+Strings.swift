@@ -20,6 +20,20 @@ extension JSONReader {
     throw JSONError(.unexpectedEnd, at: bytes.count)
   }
 
+  /// Moves behind the closing quote without looking at what the string says.
+  mutating func skipString() throws(JSONError) {
+    var index = offset + 1
+    while index < bytes.count {
+      let byte = bytes[index]
+      index += byte == UInt8(ascii: "\\") ? 2 : 1
+      if byte == UInt8(ascii: "\"") {
+        endString(at: index)
+        return
+      }
+    }
+    throw JSONError(.unexpectedEnd, at: bytes.count)
+  }
+
   private func text(_ range: Range<Int>, isASCII: Bool) throws(JSONError) -> String {
     if isASCII { return String(decoding: bytes[range], as: UTF8.self) }
     guard let text = String(validating: bytes[range], as: UTF8.self) else {

@@ -84,11 +84,16 @@ package struct JSONReader: Sendable {
     case .array:
       try beginArray()
       while try nextElement() { try skip() }
-    case .string: _ = try string()
+    case .string: try skipString()
     case .number: _ = try number()
     case .bool, .null: _ = try boolOrNull()
     }
     return start..<offset
+  }
+
+  /// The text that ``skip()`` stepped over.
+  package func text(in range: Range<Int>) -> [UInt8] {
+    Array(bytes[range])
   }
 
   /// Checks that nothing follows.
@@ -115,6 +120,12 @@ extension JSONReader {
     _ = try nextByte()
     isFirst = false
     return try numberBody()
+  }
+
+  /// Notes that a string ended before `index`.
+  mutating func endString(at index: Int) {
+    offset = index
+    isFirst = false
   }
 
   /// Moves to the next byte that is no white space.

@@ -1,0 +1,198 @@
+import TernCore
+import TernQuery
+
+extension TreeClientMessage {
+  /// Reads a frame.
+  ///
+  /// - Throws: ``WireError``; only ``WireError/request(_:_:)`` leaves the connection usable.
+  public static func decode(_ frame: [UInt8]) throws(WireError) -> TreeClientMessage {
+    if frame == [UInt8(ascii: "0")] { return .keepAlive }
+    var envelope = try Envelope(frame)
+    switch envelope.type {
+    case "c": return try control(&envelope)
+    case "d": return try request(&envelope)
+    default: throw .malformed("a message of type \(envelope.type)")
+    }
+  }
+
+  private static func control(_ envelope: inout Envelope) throws(WireError) -> TreeClientMessage {
+    switch envelope.control {
+    case "p": return .ping
+    case "o": return .open(try TreeOpening(try envelope.body?.wireValue() ?? .null))
+    default: throw .malformed("a control message of type \(envelope.control)")
+    }
+  }
+
+  private static func request(_ envelope: inout Envelope) throws(WireError) -> TreeClientMessage {
+    guard let id = envelope.request, let action = envelope.action else {
+      throw .malformed("a request without r or a")
+    }
+    do throws(WireError.RequestError) {
+      var body = RequestBody()
+      if var reader = envelope.body { try body.read(&reader, action: action) }
+      return .request(id, try body.request(action: action))
+    } catch {
+      throw .request(id, error)
+    }
+  }
+}
+
+extension TreeOpening {
+  fileprivate init(_ value: JSONValue) throws(WireError) {
+    self.init()
+    if let version = value["v"]?.text { self.version = version }
+    if let namespace = value["ns"]?.text { self.namespace = namespace }
+    lastSession = value["ls"]?.text
+    if let text = value["c"]?.text {
+      guard let stream = StreamID.parse(text) else { throw .malformed("c") }
+      self.stream = stream
+    }
+  }
+}
+
+/// The members of a request's body, before it is known which of them the action needs.
+private struct RequestBody {
+  private var path: TreePath?
+  private var query: TreeQuery = .all
+  private var tag: Int64?
+  private var node: TreeNode?
+  private var merge: TreeMerge?
+  private var hash: String?
+  private var compoundHash: TreeCompoundHash?
+  private var mark = WriteMark()
+  private var others: [JSONValue.Member] = []
+
+  mutating func read(_ reader: inout JSONReader, action: String) throws(WireError.RequestError) {
+    var body = self
+    try reader.members(orThrow: WireError.RequestError.json) {
+      name, reader throws(WireError.RequestError) in
+      do throws(TreeError) {
+        if try body.readTree(name, &reader, action: action) { return }
+      } catch {
+        throw .tree(error)
+      }
+      let value: JSONValue
+      do throws(JSONError) { value = try reader.value() } catch { throw .tree(.json(error)) }
+      try body.readPlain(name, value)
+    }
+    self = body
+  }
+
+  /// Reads paths and data; `false` when the member is something else.
+  private mutating func readTree(
+    _ name: String, _ reader: inout JSONReader, action: String
+  ) throws(TreeError) -> Bool {
+    switch (name, action) {
+    case ("p", _):
+      let text: String
+      do throws(JSONError) { text = try reader.string() } catch { throw .json(error) }
+      path = try TreePath(writable: text)
+    case ("d", "p"), ("d", "o"):
+      node = try TreeNode(reading: &reader)
+    case ("d", "m"), ("d", "om"):
+      merge = try reader.merge(.strict)
+    default: return false
+    }
+    return true
+  }
+
+  private mutating func readPlain(
+    _ name: String, _ value: JSONValue
+  ) throws(WireError.RequestError) {
+    switch name {
+    case "q":
+      do throws(TreeQueryError) { query = try TreeQuery(wire: value) } catch { throw .query(error) }
+    case "t": tag = value.integer
+    case "h": hash = value.text
+    case "ch": compoundHash = try RequestBody.compoundHash(value)
+    case "w": mark.stamp = try RequestBody.stamp(value)
+    case "wa": mark.acknowledged = value.integer.map(UInt64.init(clamping:))
+    default: others.append(JSONValue.Member(name, value))
+    }
+  }
+
+  private static func compoundHash(
+    _ value: JSONValue
+  ) throws(WireError.RequestError) -> TreeCompoundHash {
+    guard case .array(let hashes) = value["hs"], case .array(let posts) = value["ps"],
+      hashes.count == posts.count + 1
+    else { throw .member("ch") }
+    var paths: [TreePath] = []
+    do throws(TreeError) {
+      for post in posts { paths.append(try TreePath(writable: post.text ?? "")) }
+    } catch {
+      throw .tree(error)
+    }
+    return TreeCompoundHash(hashes: hashes.map { $0.text ?? "" }, posts: paths)
+  }
+
+  private static func stamp(_ value: JSONValue) throws(WireError.RequestError) -> WriteStamp {
+    switch value {
+    case .integer(let sequence) where sequence > 0:
+      return WriteStamp(sequence: UInt64(sequence))
+    case .array(let parts) where parts.count == 2:
+      guard let stream = parts[0].text.flatMap(StreamID.parse), let sequence = parts[1].integer,
+        sequence > 0
+      else { throw .member("w") }
+      return WriteStamp(stream: stream, sequence: UInt64(sequence))
+    case .null, .bool, .integer, .double, .string, .array, .object: throw .member("w")
+    }
+  }
+}
+
+extension RequestBody {
+  func request(action: String) throws(WireError.RequestError) -> TreeRequest {
+    switch action {
+    case "q", "l":
+      return .listen(
+        TreeListen(
+          path: try requirePath(), query: query, tag: tag, hash: hash ?? "",
+          compoundHash: compoundHash))
+    case "n", "u": return .unlisten(try requirePath(), query, tag: tag)
+    case "p":
+      return .put(try requirePath(), try require(node, "d"), expectedHash: hash, mark)
+    case "m": return .merge(try requirePath(), try require(merge, "d"), mark)
+    case "g": return .get(try requirePath(), query)
+    case "o": return .onDisconnectSet(try requirePath(), try require(node, "d"))
+    case "om": return .onDisconnectMerge(try requirePath(), try require(merge, "d"))
+    case "oc": return .onDisconnectCancel(try requirePath())
+    case "wo": return try outcomes()
+    case "auth", "gauth": return .auth(try credential(action == "auth" ? .user : .service))
+    case "unauth": return .unauth
+    case "appcheck": return .appCheck(token: try require(member("token")?.text, "token"))
+    case "unappeck": return .appCheck(token: nil)
+    case "s": return .stats(member("c") ?? .object([]))
+    default: return .unknown(action: action)
+    }
+  }
+
+  private func member(_ name: String) -> JSONValue? {
+    others.last { $0.name == name }?.value
+  }
+
+  private func requirePath() throws(WireError.RequestError) -> TreePath {
+    try require(path, "p")
+  }
+
+  private func require<T>(_ value: T?, _ name: String) throws(WireError.RequestError) -> T {
+    guard let value else { throw .member(name) }
+    return value
+  }
+
+  private func outcomes() throws(WireError.RequestError) -> TreeRequest {
+    let first = try require(member("f")?.integer, "f")
+    let last = try require(member("l")?.integer, "l")
+    var stream: UInt128?
+    if let text = member("c")?.text { stream = try require(StreamID.parse(text), "c") }
+    return .outcomes(
+      stream: stream, first: UInt64(clamping: first), last: UInt64(clamping: last))
+  }
+
+  private func credential(
+    _ kind: TreeCredential.Kind
+  ) throws(WireError.RequestError) -> TreeCredential {
+    TreeCredential(
+      kind, token: try require(member("cred")?.text, "cred"), override: member("authvar"),
+      isUnauthenticated: member("noauth") == .bool(true))
+  }
+}

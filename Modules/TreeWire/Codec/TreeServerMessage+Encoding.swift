@@ -1,0 +1,114 @@
+import TernCore
+import TernQuery
+
+extension TreeServerMessage {
+  /// The frame: JSON text in UTF-8.
+  ///
+  /// That of a push depends on nothing but the push, so that it can be sent to many.
+  public func encode() -> [UInt8] {
+    var writer = JSONWriter()
+    switch self {
+    case .handshake(let handshake): writer.control("h") { handshake.write(to: &$0) }
+    case .redirect(let host): writer.control("r") { $0.string(host) }
+    case .shutdown(let reason): writer.control("s") { $0.string(reason) }
+    case .error(let text): writer.control("e") { $0.string(text) }
+    case .pong: writer.control("o") { $0.null() }
+    case .response(let id, let response):
+      writer.data { writer in
+        writer.member("r", id)
+        writer.key("b")
+        response.write(to: &writer)
+      }
+    case .put(let push): writer.push("d", push) { $0.node($1) }
+    case .merge(let push): writer.push("m", push) { $0.merge($1) }
+    case .rangeMerge(let push): writer.push("rm", push) { $0.rangeMerges($1) }
+    case .listenRevoked(let path, let query): writer.revoke(path, query)
+    case .authRevoked(let status, let detail): writer.revoke("ac", status, detail)
+    case .appCheckRevoked(let status, let detail): writer.revoke("apc", status, detail)
+    case .trace(let text):
+      writer.push("sd") { $0.member("msg", text) }
+    case .fatal(let text):
+      writer.data { $0.member("error", text) }
+    case .unknown: writer.data { _ in }
+    }
+    return writer.bytes
+  }
+}
+
+extension TreeHandshake {
+  fileprivate func write(to writer: inout JSONWriter) {
+    writer.beginObject()
+    writer.member("ts", time)
+    writer.member("v", version)
+    writer.member("h", host)
+    writer.member("s", session)
+    if let lastSequence { writer.member("w", lastSequence) }
+    writer.endObject()
+  }
+}
+
+extension TreeResponse {
+  fileprivate func write(to writer: inout JSONWriter) {
+    writer.beginObject()
+    writer.member("s", status.rawValue)
+    writer.key("d")
+    writer.raw(payload)
+    if let version { writer.member("v", version) }
+    writer.endObject()
+  }
+}
+
+extension JSONWriter {
+  fileprivate mutating func push(_ action: String, _ body: (inout JSONWriter) -> Void) {
+    data { writer in
+      writer.member("a", action)
+      writer.key("b")
+      writer.beginObject()
+      body(&writer)
+      writer.endObject()
+    }
+  }
+
+  fileprivate mutating func push<Content>(
+    _ action: String, _ push: TreePush<Content>, _ content: (inout JSONWriter, Content) -> Void
+  ) {
+    self.push(action) { writer in
+      writer.member("p", push.path.text)
+      content(&writer, push.content)
+      if let tag = push.tag { writer.member("t", tag) }
+      if let version = push.version { writer.member("v", version) }
+    }
+  }
+
+  fileprivate mutating func rangeMerges(_ merges: [TreeRangeMerge]) {
+    key("d")
+    beginArray()
+    for merge in merges {
+      beginObject()
+      if let start = merge.start { member("s", start.text) }
+      if let end = merge.end { member("e", end.text) }
+      key("m")
+      merge.node.write(to: &self, .export)
+      endObject()
+    }
+    endArray()
+  }
+
+  fileprivate mutating func revoke(_ path: TreePath, _ query: TreeQuery) {
+    push("c") { writer in
+      writer.member("p", path.text)
+      if query.loadsAllData { return }
+      writer.key("q")
+      writer.beginArray()
+      query.write(to: &writer)
+      writer.endArray()
+    }
+  }
+
+  fileprivate mutating func revoke(_ action: String, _ status: TreeStatus, _ detail: String) {
+    push(action) { writer in
+      writer.member("s", status.rawValue)
+      writer.member("d", detail)
+    }
+  }
+}

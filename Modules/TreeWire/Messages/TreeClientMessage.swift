@@ -1,0 +1,145 @@
+public import TernCore
+public import TernQuery
+
+/// What a client says to a server. Source: realtime reference, sections 10.2 to 10.6.
+public enum TreeClientMessage: Equatable, Sendable {
+  /// The first message of our own clients on every connection.
+  case open(TreeOpening)
+  /// Asks for a pong, to see whether the other end is alive.
+  case ping
+  /// The text `0`, sent so that idle connections are not cut; nothing answers it.
+  case keepAlive
+  /// Something that gets exactly one response, with the same number.
+  case request(UInt64, TreeRequest)
+}
+
+/// How one of our own clients introduces itself.
+public struct TreeOpening: Equatable, Sendable {
+  /// The version of the protocol, `5`.
+  public var version: String
+  /// The database asked for.
+  public var namespace: String
+  /// The stream of durable writes this connection carries; `nil` for a client without a queue.
+  public var stream: UInt128?
+  /// The session this client had before.
+  public var lastSession: String?
+
+  public init(
+    version: String = "5", namespace: String = "default", stream: UInt128? = nil,
+    lastSession: String? = nil
+  ) {
+    self.version = version
+    self.namespace = namespace
+    self.stream = stream
+    self.lastSession = lastSession
+  }
+}
+
+/// One request. Source: realtime reference, section 10.6.
+public enum TreeRequest: Equatable, Sendable {
+  case listen(TreeListen)
+  /// Ends the listen of the same path, query and tag.
+  case unlisten(TreePath, TreeQuery, tag: Int64?)
+  /// Sets the node at a path; with `expectedHash` only if that is the hash of what is there.
+  case put(TreePath, TreeNode, expectedHash: String?, WriteMark)
+  /// Sets several nodes below a path, all or none.
+  case merge(TreePath, TreeMerge, WriteMark)
+  /// Reads once.
+  case get(TreePath, TreeQuery)
+  /// Sets a node when this connection ends.
+  case onDisconnectSet(TreePath, TreeNode)
+  /// Sets several nodes when this connection ends.
+  case onDisconnectMerge(TreePath, TreeMerge)
+  /// Forgets what was to happen at and below a path when this connection ends.
+  case onDisconnectCancel(TreePath)
+  /// Asks what became of the writes `first`...`last`; `nil` is the stream of the connection.
+  case outcomes(stream: UInt128?, first: UInt64, last: UInt64)
+  /// Shows a credential.
+  case auth(TreeCredential)
+  /// Withdraws the credential.
+  case unauth
+  /// Shows proof that the app is genuine; `nil` withdraws it.
+  case appCheck(token: String?)
+  /// Counters about the client.
+  case stats(JSONValue)
+  /// An action this side does not know, to be answered with a failure.
+  case unknown(action: String)
+}
+
+/// The wish to hear everything about a path and query.
+public struct TreeListen: Equatable, Sendable {
+  public var path: TreePath
+  public var query: TreeQuery
+  /// Names a filtered listen in pushes; `nil` for a listen to everything.
+  public var tag: Int64?
+  /// The hash of what the client has; empty when it has nothing.
+  public var hash: String
+  /// The hashes of ranges of what the client has; allows range merges as answer.
+  public var compoundHash: TreeCompoundHash?
+
+  public init(
+    path: TreePath, query: TreeQuery = .all, tag: Int64? = nil, hash: String = "",
+    compoundHash: TreeCompoundHash? = nil
+  ) {
+    self.path = path
+    self.query = query
+    self.tag = tag
+    self.hash = hash
+    self.compoundHash = compoundHash
+  }
+}
+
+/// A token and how it is to be read.
+public struct TreeCredential: Equatable, Sendable {
+  public enum Kind: Equatable, Sendable {
+    /// A signed token about a user.
+    case user
+    /// An opaque token of a service, or `owner`.
+    case service
+  }
+
+  public var kind: Kind
+  public var token: String
+  /// What rules are to see as the user instead.
+  public var override: JSONValue?
+  /// Whether rules are to see no user at all.
+  public var isUnauthenticated: Bool
+
+  public init(
+    _ kind: Kind, token: String, override: JSONValue? = nil, isUnauthenticated: Bool = false
+  ) {
+    self.kind = kind
+    self.token = token
+    self.override = override
+    self.isUnauthenticated = isUnauthenticated
+  }
+}
+
+/// Names a write for all time: the stream it belongs to and its number there.
+public struct WriteStamp: Hashable, Sendable {
+  /// `nil` stands for the stream the connection was opened with.
+  public var stream: UInt128?
+  /// 1 and up, without gaps.
+  public var sequence: UInt64
+
+  public init(stream: UInt128? = nil, sequence: UInt64) {
+    self.stream = stream
+    self.sequence = sequence
+  }
+}
+
+/// What a write says about itself besides its content; foreign clients say nothing.
+public struct WriteMark: Hashable, Sendable {
+  /// The name of the write, by which a repetition is recognised.
+  public var stamp: WriteStamp?
+  /// All outcomes of the stamp's stream up to this number may be forgotten.
+  public var acknowledged: UInt64?
+
+  public init(_ stamp: WriteStamp? = nil, acknowledged: UInt64? = nil) {
+    self.stamp = stamp
+    self.acknowledged = acknowledged
+  }
+
+  /// A write that says nothing about itself.
+  public static let none = WriteMark()
+}

@@ -1,0 +1,132 @@
+public import TernCore
+public import TernQuery
+
+/// What a server says to a client. Source: realtime reference, sections 10.4, 10.5 and 10.7.
+public enum TreeServerMessage: Equatable, Sendable {
+  /// The first message on every connection.
+  case handshake(TreeHandshake)
+  /// Connect to another host at once.
+  case redirect(host: String)
+  /// Close, and do not come back.
+  case shutdown(reason: String)
+  /// Something went wrong, for the log.
+  case error(String)
+  /// The answer to a ping.
+  case pong
+  /// The answer to the request of that number.
+  case response(UInt64, TreeResponse)
+  /// The node at a path is now this.
+  case put(TreePush<TreeNode>)
+  /// The nodes at these paths below a path are now these.
+  case merge(TreePush<TreeMerge>)
+  /// The leaves in these ranges below a path are now these.
+  case rangeMerge(TreePush<[TreeRangeMerge]>)
+  /// The server no longer serves a listen.
+  case listenRevoked(TreePath, TreeQuery)
+  /// The credential no longer counts.
+  case authRevoked(TreeStatus, detail: String)
+  /// The proof that the app is genuine no longer counts.
+  case appCheckRevoked(TreeStatus, detail: String)
+  /// What the rules saw, for the log.
+  case trace(String)
+  /// The server gave up on this connection.
+  case fatal(String)
+  /// A message of a kind this side does not know; to be ignored.
+  case unknown
+}
+
+/// The server's greeting.
+public struct TreeHandshake: Equatable, Sendable {
+  /// The server's clock in milliseconds since 1970.
+  public var time: Int64
+  /// The version of the protocol, `5`.
+  public var version: String
+  /// The host to use for the next connections.
+  public var host: String
+  /// The name of this session.
+  public var session: String
+  /// The number of the last write the server has of the stream the client opened with.
+  public var lastSequence: UInt64?
+
+  public init(
+    time: Int64, version: String = "5", host: String, session: String, lastSequence: UInt64? = nil
+  ) {
+    self.time = time
+    self.version = version
+    self.host = host
+    self.session = session
+    self.lastSequence = lastSequence
+  }
+}
+
+/// New data for listeners.
+public struct TreePush<Content: Equatable & Sendable>: Equatable, Sendable {
+  public var path: TreePath
+  public var content: Content
+  /// The filtered listen this is for; `nil` for all others that cover the path.
+  public var tag: Int64?
+  /// The commit this shows; told to clients that understand it.
+  public var version: UInt64?
+
+  public init(path: TreePath, _ content: Content, tag: Int64? = nil, version: UInt64? = nil) {
+    self.path = path
+    self.content = content
+    self.tag = tag
+    self.version = version
+  }
+}
+
+/// How a request ended. Source: realtime reference, section 10.8.
+public struct TreeStatus: RawRepresentable, Hashable, Sendable {
+  public let rawValue: String
+
+  public init(rawValue: String) {
+    self.rawValue = rawValue
+  }
+
+  public static let ok = TreeStatus(rawValue: "ok")
+  /// The rules forbid it.
+  public static let permissionDenied = TreeStatus(rawValue: "permission_denied")
+  /// The value is not the one a conditional put expects.
+  public static let dataStale = TreeStatus(rawValue: "datastale")
+  /// Refused for a reason told in the detail.
+  public static let failed = TreeStatus(rawValue: "failed")
+  public static let invalidToken = TreeStatus(rawValue: "invalid_token")
+  public static let expiredToken = TreeStatus(rawValue: "expired_token")
+  /// More data than one read may return.
+  public static let tooBig = TreeStatus(rawValue: "too_big")
+  /// Try again later.
+  public static let unavailable = TreeStatus(rawValue: "unavailable")
+  /// The write's number is not the next one of its stream.
+  public static let gap = TreeStatus(rawValue: "gap")
+}
+
+/// The answer to a request.
+public struct TreeResponse: Equatable, Sendable {
+  public var status: TreeStatus
+  /// What `d` holds, as JSON text: data, a sentence, or an empty string.
+  public var payload: [UInt8]
+  /// The version at which a write was committed.
+  public var version: UInt64?
+
+  public init(_ status: TreeStatus, payload: [UInt8], version: UInt64? = nil) {
+    self.status = status
+    self.payload = payload
+    self.version = version
+  }
+
+  /// What became of one write.
+  public struct Outcome: Equatable, Sendable {
+    public var sequence: UInt64
+    public var status: TreeStatus
+    public var detail: String
+    public var version: UInt64?
+
+    public init(sequence: UInt64, status: TreeStatus, detail: String = "", version: UInt64? = nil) {
+      self.sequence = sequence
+      self.status = status
+      self.detail = detail
+      self.version = version
+    }
+  }
+}
