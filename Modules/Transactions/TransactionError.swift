@@ -14,4 +14,6 @@ public enum TransactionError: Error, Hashable, Sendable {
   case closureLost(id: UInt64)
   /// No transaction with this name was declared in this program.
   case undeclared(name: String)
+  /// The update function made something the tree cannot hold; the text says why.
+  case invalidResult(String)
 }

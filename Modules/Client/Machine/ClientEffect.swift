@@ -1,0 +1,97 @@
+package import TernCore
+package import TernSync
+package import TernTransactions
+package import TernTreeEngine
+
+/// Something a ``ClientMachine`` owes the world; to be carried out in order.
+package enum ClientEffect: Sendable {
+  /// Open a link and report about it under this number.
+  case openLink(Int)
+  /// Close the link; no news of it is wanted.
+  case closeLink(Int)
+  /// Send a frame on the current link; one flush after all effects is enough.
+  case send([UInt8])
+  case startTimer(ClientTimer, Duration)
+  case stopTimer(ClientTimer)
+  /// Hand a change to the durable queue, and report the result under this ticket.
+  case change(QueueChange, ticket: UInt64)
+  /// Tell listeners, in this order.
+  case deliver([TreeEvent], to: ListenerID.Tree)
+  /// These listeners ended without being asked to.
+  case cancelled([ListenerID], ListenError)
+  /// The write is durable on this device.
+  case stored(WriteID)
+  /// The write could not be made durable, and was taken back.
+  case notStored(WriteID, QueueError)
+  /// The server's verdict on a write, or its end without one.
+  case settled(WriteID, WriteEnd)
+  /// The answer to a one-time read.
+  case read(OperationID, Result<ReadAnswer, ReadError>)
+  case transactionEnded(OperationID, TransactionOutcome)
+  /// The server's answer to a deferred write; `nil` when it was registered.
+  case disconnectAnswered(OperationID, Rejection?)
+  /// The answer to a request about the queue.
+  case queueAnswered(OperationID, QueueResult)
+  /// The list of pending and rejected writes is another one.
+  case queueChanged
+  case connectionChanged(ConnectionState)
+}
+
+/// A timer of a ``ClientMachine``; starting one again replaces it.
+package enum ClientTimer: Hashable, Sendable {
+  case connection(Connection.Timer)
+  /// A one-time read has waited long enough for a connection.
+  case read(OperationID)
+}
+
+/// Names something a caller waits for.
+package struct OperationID: Hashable, Comparable, Sendable {
+  package let number: UInt64
+
+  package init(_ number: UInt64) { self.number = number }
+
+  package static func < (left: OperationID, right: OperationID) -> Bool {
+    left.number < right.number
+  }
+}
+
+/// Names a listener: of the shared tree, or of what this client says about itself.
+package struct ListenerID: Hashable, Sendable {
+  package enum Tree: Hashable, Sendable {
+    case shared
+    /// The tree below `.info`.
+    case info
+  }
+
+  package let tree: Tree
+  package let registration: RegistrationID
+}
+
+/// How the wait for the server's verdict on a write ended.
+package enum WriteEnd: Sendable, Equatable {
+  case accepted
+  case rejected(Rejection)
+  /// The write was purged, and may or may not have reached the server.
+  case purged
+  /// The database was closed; the write stays in the queue.
+  case closed
+  /// The queue could not store it, and it was taken back.
+  case notStored(QueueError)
+}
+
+/// What a one-time read found.
+package struct ReadAnswer: Sendable {
+  package var node: TreeNode
+  /// Whether the server was not asked, or did not answer.
+  package var isFromCache: Bool
+  package var hasPendingWrites: Bool
+}
+
+/// How a transaction ended.
+package enum TransactionOutcome: Sendable {
+  /// The server has it; the node is what it made of the place.
+  case committed(TreeNode)
+  /// The update function gave up on this node.
+  case abandoned(TreeNode)
+  case failed(TransactionError)
+}

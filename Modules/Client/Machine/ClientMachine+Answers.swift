@@ -1,0 +1,57 @@
+import TernCore
+import TernSync
+import TernTreeEngine
+import TernTreeWire
+
+// The server's answers and pushes, each taken to where it belongs.
+
+extension ClientMachine {
+  mutating func answered(_ number: UInt64, _ response: TreeResponse) {
+    guard let about = requests.removeValue(forKey: number) else { return }
+    do throws(WireError) {
+      try take(response, to: number, about)
+      sendReady()
+    } catch {
+      connectionEvent(.failed)
+    }
+  }
+
+  private mutating func take(
+    _ response: TreeResponse, to number: UInt64, _ about: Request
+  ) throws(WireError) {
+    let status = response.status
+    let rejection =
+      status == .ok ? nil : Rejection(status: status.rawValue, detail: response.detail)
+    switch about {
+    case .listen(let request):
+      listenAnswered(number, request, rejection: rejection)
+    case .write(let id):
+      if saysNothing(status) || status == .gap { return connectionEvent(.failed) }
+      decided(id, rejection: rejection)
+    case .batch(let id):
+      if saysNothing(status) { return connectionEvent(.failed) }
+      batchAnswered(id, status, detail: response.detail)
+    case .read(let id):
+      let result: Result<TreeNode, Rejection> =
+        if let rejection { .failure(rejection) } else { .success(try response.node()) }
+      readAnswered(id, result)
+    case .disconnect(let id):
+      disconnectAnswered(id, rejection: rejection)
+    case .outcomes(let last):
+      outcomesAnswered(try response.outcomes(), through: last)
+    case .transactionOutcomes(let id):
+      transactionOutcomesAnswered(id, try response.outcomes())
+    case .unattended:
+      break
+    }
+  }
+
+  /// Whether a status says nothing about the write: it is sent again on the next connection.
+  private func saysNothing(_ status: TreeStatus) -> Bool { status == .unavailable }
+
+  /// Takes in a push; the listeners hear it, and transactions that depend on it run again.
+  mutating func apply(_ change: ServerChange, tag: Int64?) {
+    perform(replica.applyServer(change, tag: tag.map(Int.init)))
+    rerunTransactions(at: change.path)
+  }
+}

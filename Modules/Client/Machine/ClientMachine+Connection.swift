@@ -1,0 +1,96 @@
+import TernCore
+package import TernSync
+import TernTreeEngine
+import TernTreeWire
+
+// The connection: opened by the first use, restored in a fixed order, survived when lost.
+
+extension ClientMachine {
+  /// Something happened to the link, or to a timer.
+  package mutating func connectionEvent(_ event: Connection.Event) {
+    let before = connectionState
+    let actions = connection.handle(event, unit: ambient.randomUnit)
+    if case .linkOpened(let link) = event, connection.isCurrent(link) { greet() }
+    for action in actions { perform(action) }
+    if connectionState != before { owe(.connectionChanged(connectionState)) }
+  }
+
+  /// A timer ran out.
+  package mutating func timerFired(_ timer: ClientTimer) {
+    switch timer {
+    case .connection(let timer): connectionEvent(.timerFired(timer))
+    case .read(let id): readOutOfPatience(id)
+    }
+  }
+
+  /// What applications are told about the connection.
+  package var connectionState: ConnectionState {
+    switch connection.phase {
+    case .idle: .offline
+    case .waiting: .waiting
+    case .opening, .greeting: .connecting
+    case .online: .online
+    }
+  }
+
+  /// Closes the connection and stays without one.
+  package mutating func goOffline() { connectionEvent(.interrupt(.requested)) }
+
+  /// Allows a connection again and tries at once.
+  package mutating func goOnline() {
+    connectionEvent(.resume(.requested))
+    use()
+  }
+
+  /// The first use of the database is what opens the connection.
+  mutating func use() {
+    guard connection.interruptions.contains(.unused) else { return }
+    connectionEvent(.resume(.unused))
+  }
+
+  private mutating func perform(_ action: Connection.Action) {
+    switch action {
+    case .openLink(let link): owe(.openLink(link))
+    case .closeLink(let link): owe(.closeLink(link))
+    case .startTimer(let timer, let delay): owe(.startTimer(.connection(timer), delay))
+    case .stopTimer(let timer): owe(.stopTimer(.connection(timer)))
+    case .sendPing: send(.ping)
+    case .goOnline: wentOnline()
+    case .goOffline: wentOffline()
+    }
+  }
+
+  private mutating func greet() {
+    announcedClient = client
+    send(.open(TreeOpening(stream: client, lastSession: lastSession)))
+  }
+
+  /// The server greeted: everything it has to know is told, in the order it has to know it.
+  ///
+  /// Listens come before the writes, so that a view is up to date before a write leaves its
+  /// overlay; the outcomes of writes whose answer was lost come before the writes after them.
+  private mutating func wentOnline() {
+    if let credential {
+      _ = send(.auth(TreeCredential(.user, token: credential)), about: .unattended)
+    }
+    for request in listens.inOrder { sendListen(request) }
+    askForOutcomes()
+    askForTransactionOutcomes()
+    sendReady()
+    for id in reads.keys.sorted() { sendRead(id) }
+    setInfo(connected: true)
+  }
+
+  /// The link is gone: nothing on its way will be answered.
+  private mutating func wentOffline() {
+    requests.removeAll()
+    listens.disconnected()
+    outbox.disconnected()
+    announcedClient = nil
+    lastAnswered = 0
+    setInfo(connected: false)
+    replica.disconnect()
+    applyDisconnectPlan()
+    for id in reads.keys.sorted() { waitForConnection(id) }
+  }
+}

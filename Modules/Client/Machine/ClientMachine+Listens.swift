@@ -1,0 +1,80 @@
+package import TernCore
+package import TernQuery
+import TernSync
+package import TernTreeEngine
+import TernTreeWire
+
+// Listeners, and the listens they need from the server.
+
+extension ClientMachine {
+  /// Registers a listener and owes it what is known already.
+  package mutating func listen(
+    at path: TreePath, query: TreeQuery, for kinds: EventKinds
+  ) -> ListenerID {
+    use()
+    guard !path.isInfo else {
+      let (id, events) = info.listen(at: path, query: query, for: kinds)
+      owe(.deliver(events, to: .info))
+      return ListenerID(tree: .info, registration: id)
+    }
+    let (id, outcome) = replica.listen(at: path, query: query, for: kinds)
+    perform(outcome)
+    return ListenerID(tree: .shared, registration: id)
+  }
+
+  /// Ends a listener; it hears nothing any more.
+  package mutating func unlisten(_ id: ListenerID) {
+    switch id.tree {
+    case .shared: perform(replica.unlisten(id.registration))
+    case .info: info.unlisten(id.registration)
+    }
+  }
+
+  /// Keeps a query in sync without a listener, or no longer.
+  package mutating func keepSynced(_ isKept: Bool, at path: TreePath, query: TreeQuery) {
+    guard !path.isInfo else { return }
+    use()
+    perform(replica.keepSynced(isKept, at: path, query: query))
+  }
+
+  mutating func startListen(_ request: ListenRequest) {
+    listens.start(request)
+    if connection.isOnline { sendListen(request) }
+  }
+
+  mutating func stopListen(_ request: ListenRequest) {
+    guard listens.stop(request) else { return }
+    _ = send(
+      .unlisten(request.path, request.query, tag: request.tag.map(Int64.init)),
+      about: .unattended)
+  }
+
+  mutating func sendListen(_ request: ListenRequest) {
+    let known = replica.serverNode(for: request)
+    let listen = TreeListen(
+      path: request.path, query: request.query, tag: request.tag.map(Int64.init),
+      hash: known.hash)
+    let number = send(.listen(listen), about: .listen(request))
+    listens.sent(request, request: number)
+  }
+
+  /// The server answered a listen.
+  mutating func listenAnswered(
+    _ number: UInt64, _ request: ListenRequest, rejection: Rejection?
+  ) {
+    guard listens.answered(number) != nil else { return }
+    if let rejection {
+      revoke(request.path, request.query, rejection)
+    } else {
+      perform(replica.completeListen(request))
+    }
+  }
+
+  /// Ends every listener of a query, with the reason.
+  mutating func revoke(_ path: TreePath, _ query: TreeQuery, _ rejection: Rejection) {
+    for target in listens.inOrder where target.path == path && target.query == query {
+      _ = listens.stop(target)
+    }
+    perform(replica.revokeListen(at: path, query: query), because: .rejected(rejection))
+  }
+}

@@ -1,0 +1,51 @@
+import TernCore
+import TernSync
+import TernTreeEngine
+import TernTreeWire
+
+// What the server says.
+
+extension ClientMachine {
+  /// Takes the frames of one read, in order; the cache is stored once for all of them.
+  package mutating func received(_ frames: [[UInt8]], on link: Int) {
+    guard connection.isCurrent(link) else { return }
+    connectionEvent(.received(link))
+    for frame in frames where connection.isCurrent(link) {
+      do throws(WireError) {
+        receive(try TreeServerMessage.decode(frame), on: link)
+      } catch {
+        connectionEvent(.failed)
+      }
+    }
+  }
+
+  private mutating func receive(_ message: TreeServerMessage, on link: Int) {
+    switch message {
+    case .handshake(let handshake): greeted(handshake, on: link)
+    case .redirect: connectionEvent(.redirected)
+    case .shutdown: connectionEvent(.interrupt(.serverShutdown))
+    case .response(let number, let response): answered(number, response)
+    case .put(let push):
+      apply(.overwrite(push.path, push.content), tag: push.tag)
+    case .merge(let push):
+      apply(.merge(push.path, push.content.entries), tag: push.tag)
+    case .rangeMerge(let push):
+      let ranges = push.content.map { RangeMerge(start: $0.start, end: $0.end, node: $0.node) }
+      apply(.rangeMerge(push.path, ranges), tag: push.tag)
+    case .listenRevoked(let path, let query):
+      revoke(path, query, Rejection(status: "permission_denied", detail: "Permission denied"))
+    case .authRevoked:
+      credential = nil
+      connectionEvent(.redirected)
+    case .fatal: connectionEvent(.failed)
+    case .pong, .error, .appCheckRevoked, .trace, .unknown: break
+    }
+  }
+
+  private mutating func greeted(_ handshake: TreeHandshake, on link: Int) {
+    lastSession = handshake.session
+    serverTimeOffset = handshake.time - ambient.millisecondsSinceEpoch()
+    lastAnswered = announcedClient == client ? handshake.lastSequence ?? 0 : 0
+    connectionEvent(.greeted(link))
+  }
+}

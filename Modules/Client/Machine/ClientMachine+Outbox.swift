@@ -1,0 +1,54 @@
+import TernCore
+import TernSync
+import TernTreeEngine
+import TernTreeWire
+
+// Sending what waits, in order, with a bounded number of unanswered requests.
+
+extension ClientMachine {
+  /// Sends from the front of the outbox what may go.
+  ///
+  /// A write that is not durable yet holds back everything behind it: order is kept.
+  mutating func sendReady() {
+    guard connection.isOnline else { return }
+    while outbox.inFlightCount < limits.window, let item = outbox.next {
+      switch item {
+      case .write(let id):
+        guard let local = writes[id] else {
+          outbox.drop()
+          continue
+        }
+        guard let sequence = local.sequence else { return }
+        if awaitsOutcome(sequence) { return }
+        sendWrite(id, local.write, sequence)
+      case .batch(let id):
+        guard let request = transactions.request(forBatch: id) else {
+          outbox.drop()
+          continue
+        }
+        outbox.sent()
+        _ = send(request, about: .batch(id))
+      case .disconnect(let id):
+        guard let request = disconnectRequests[id] else {
+          outbox.drop()
+          continue
+        }
+        outbox.sent()
+        _ = send(request.message, about: .disconnect(id))
+      }
+    }
+  }
+
+  private mutating func sendWrite(_ id: WriteID, _ write: TreeWrite, _ sequence: UInt64) {
+    writes[id]?.wasSent = true
+    outbox.sent()
+    let stamp = WriteStamp(stream: announcedClient == client ? nil : client, sequence: sequence)
+    let mark = WriteMark(stamp, acknowledged: settledThrough)
+    let request: TreeRequest =
+      switch write {
+      case .set(let path, let node): .put(path, node, expectedHash: nil, mark)
+      case .merge(let path, let merge): .merge(path, merge, mark)
+      }
+    _ = send(request, about: .write(id))
+  }
+}

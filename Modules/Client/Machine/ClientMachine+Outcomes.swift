@@ -1,0 +1,45 @@
+import TernCore
+import TernSync
+import TernTreeEngine
+import TernTreeWire
+
+// Writes that reached the server while their answers did not reach this client.
+
+extension ClientMachine {
+  /// Whether the answer to this write is being asked for on this connection.
+  func awaitsOutcome(_ sequence: UInt64) -> Bool { sequence <= lastAnswered }
+
+  /// Asks for the outcomes of pending writes that the greeting says the server already has.
+  mutating func askForOutcomes() {
+    let pending = writes.values.compactMap(\.sequence).filter { $0 <= lastAnswered }
+    guard let first = pending.min(), let last = pending.max() else {
+      lastAnswered = 0
+      return
+    }
+    _ = send(
+      .outcomes(stream: nil, first: first, last: last), about: .outcomes(through: last))
+  }
+
+  /// The server told what became of those writes.
+  mutating func outcomesAnswered(_ outcomes: [TreeResponse.Outcome], through last: UInt64) {
+    lastAnswered = 0
+    var known: [UInt64: TreeResponse.Outcome] = [:]
+    for outcome in outcomes { known[outcome.sequence] = outcome }
+    let pending = writes.compactMap { id, local in local.sequence.map { (id: id, sequence: $0) } }
+    for (id, sequence) in pending.sorted(by: { $0.sequence < $1.sequence })
+    where sequence <= last {
+      // A write whose outcome the server no longer keeps was applied: refusals are kept longer
+      // than any client waits with unanswered writes on their way.
+      decided(id, rejection: known[sequence].flatMap(Rejection.init(outcome:)))
+    }
+    sendReady()
+  }
+}
+
+extension Rejection {
+  /// What an outcome refuses; `nil` when the write was accepted.
+  init?(outcome: TreeResponse.Outcome) {
+    guard outcome.status != .ok else { return nil }
+    self.init(status: outcome.status.rawValue, detail: outcome.detail)
+  }
+}

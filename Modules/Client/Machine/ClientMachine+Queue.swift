@@ -1,0 +1,110 @@
+package import TernCore
+package import TernSync
+import TernTransactions
+package import TernTreeEngine
+
+// The durable queue: what it answered, what it held at the start, and what may be asked of it.
+
+extension ClientMachine {
+  /// The queue answered; answers come in the order in which the changes were owed.
+  package mutating func queueAnswered(_ ticket: UInt64, _ result: QueueResult) {
+    guard let about = tickets.removeValue(forKey: ticket) else { return }
+    switch about {
+    case .append(let id): stored(id, result)
+    case .settle(let sequence): if result == .changed { rowSettled(sequence) }
+    case .keep(let id): kept(id, result)
+    case .retry(let id, let row): retried(id, row: row, result)
+    case .discard(let id, let row): discarded(id, row: row, result)
+    case .purge(let id, let newClient): purged(id, newClient, result)
+    case .unattended: break
+    }
+  }
+
+  /// Puts back what the queue held when the program ended, before anything else happens.
+  ///
+  /// - Returns: The transactions that were given as closures, and are lost: their rows and paths.
+  /// - Throws: ``QueueError/damaged(id:)`` when a row says nothing this library understands.
+  package mutating func restore(_ rows: [QueuedWrite]) throws(QueueError) -> [LostTransaction] {
+    var lost: [LostTransaction] = []
+    for row in rows {
+      guard let record = WriteRecord(decoding: row.payload) else { throw .damaged(id: row.id) }
+      switch (row.state, record) {
+      case (.pending(let sequence), .write(let write)):
+        restore(write, row: row.id, sequence: sequence)
+      case (.rejected(let rejection), .write(let write)):
+        rejectedWrites[row.id] = RejectedWrite(write: write, rejection: rejection)
+      case (.kept, .transaction(let transaction)):
+        transactions.dormant.append((row.id, transaction))
+      case (.kept, .closure(let path)):
+        lost.append(LostTransaction(row: row.id, path: path))
+        change(.settle(id: row.id), about: .unattended)
+      case (.pending, _), (.rejected, _), (.kept, _):
+        throw .damaged(id: row.id)
+      }
+    }
+    let oldest = rows.lazy.compactMap { row -> UInt64? in
+      if case .pending(let sequence) = row.state { sequence } else { nil }
+    }.first
+    if let oldest { settledThrough = oldest - 1 }
+    return lost
+  }
+
+  /// Sends a rejected write again, as it was or with another one in its place.
+  ///
+  /// - Returns: `nil` when no rejected write has this row.
+  package mutating func retry(row: UInt64, with edited: TreeWrite? = nil) -> WriteID? {
+    guard let rejected = rejectedWrites[row] else { return nil }
+    use()
+    let write = edited ?? rejected.write
+    let payload = edited.map { WriteRecord.write($0).encode() }
+    return self.write(write, .retry(id: row, payload: payload)) { .retry($0, row: row) }
+  }
+
+  private mutating func retried(_ id: WriteID, row: UInt64, _ result: QueueResult) {
+    if case .stored = result { rejectedWrites[row] = nil }
+    stored(id, result)
+    owe(.queueChanged)
+  }
+
+  /// Gives a rejected write up.
+  package mutating func discard(row: UInt64) -> OperationID {
+    let id = nextOperationID()
+    change(.discard(id: row), about: .discard(id, row: row))
+    return id
+  }
+
+  private mutating func discarded(_ id: OperationID, row: UInt64, _ result: QueueResult) {
+    if result == .changed { rejectedWrites[row] = nil }
+    owe(.queueAnswered(id, result))
+    owe(.queueChanged)
+  }
+
+  /// Gives up every pending write and transaction.
+  package mutating func purge() -> OperationID {
+    let id = nextOperationID()
+    let newClient = ambient.randomID()
+    change(.purge(newClient: newClient), about: .purge(id, newClient: newClient))
+    return id
+  }
+
+  private mutating func purged(_ id: OperationID, _ newClient: UInt128, _ result: QueueResult) {
+    defer { owe(.queueAnswered(id, result)) }
+    guard case .purged = result else { return }
+    client = newClient
+    settledThrough = 0
+    lastAnswered = 0
+    cancelTransactions(because: .cancelled)
+    for write in writes.keys.sorted() where writes[write]?.sequence != nil {
+      outbox.answered(.write(write))
+      takeBack(write)
+      owe(.settled(write, .purged))
+    }
+    sendReady()
+  }
+}
+
+/// A transaction that was given as a closure and had not been decided when its program ended.
+package struct LostTransaction: Hashable, Sendable {
+  package let row: UInt64
+  package let path: TreePath
+}

@@ -1,0 +1,76 @@
+package import TernCore
+package import TernQuery
+import TernSync
+import TernTreeEngine
+import TernTreeWire
+
+// One-time reads: what listeners keep complete, else the server, else the cache.
+
+extension ClientMachine {
+  /// Reads a query's result once. Source: realtime reference, section 4.7.
+  package mutating func read(at path: TreePath, query: TreeQuery) -> OperationID {
+    use()
+    let id = nextOperationID()
+    if path.isInfo {
+      let node = info.value(at: path, query: query)
+      answer(id, ReadAnswer(node: node, isFromCache: false, hasPendingWrites: false))
+    } else if let node = replica.value(at: path, query: query) {
+      answer(id, node, at: path, isFromCache: !connection.isOnline)
+    } else {
+      reads[id] = PendingRead(path: path, query: query)
+      if connection.isOnline { sendRead(id) } else { waitForConnection(id) }
+    }
+    return id
+  }
+
+  mutating func sendRead(_ id: OperationID) {
+    guard let read = reads[id] else { return }
+    reads[id]?.isSent = true
+    owe(.stopTimer(.read(id)))
+    _ = send(.get(read.path, read.query), about: .read(id))
+  }
+
+  /// Gives a read some time to find a connection, unless none is going to come.
+  mutating func waitForConnection(_ id: OperationID) {
+    reads[id]?.isSent = false
+    if connection.interruptions.isEmpty {
+      owe(.startTimer(.read(id), limits.readPatience))
+    } else {
+      readOutOfPatience(id)
+    }
+  }
+
+  mutating func readOutOfPatience(_ id: OperationID) {
+    guard let read = reads[id], !read.isSent else { return }
+    reads[id] = nil
+    if let node = replica.cachedValue(at: read.path, query: read.query) {
+      answer(id, node, at: read.path, isFromCache: true)
+    } else {
+      owe(.read(id, .failure(.offline)))
+    }
+  }
+
+  mutating func readAnswered(_ id: OperationID, _ result: Result<TreeNode, Rejection>) {
+    guard let read = reads.removeValue(forKey: id) else { return }
+    switch result {
+    case .success(let node):
+      let whole = replica.applyRead(node, at: read.path, query: read.query)
+      answer(id, whole, at: read.path, isFromCache: false)
+    case .failure(let rejection):
+      owe(.read(id, .failure(.rejected(rejection))))
+    }
+  }
+
+  private mutating func answer(
+    _ id: OperationID, _ node: TreeNode, at path: TreePath, isFromCache: Bool
+  ) {
+    answer(
+      id,
+      ReadAnswer(
+        node: node, isFromCache: isFromCache, hasPendingWrites: replica.overlay.touches(path)))
+  }
+
+  private mutating func answer(_ id: OperationID, _ answer: ReadAnswer) {
+    owe(.read(id, .success(answer)))
+  }
+}

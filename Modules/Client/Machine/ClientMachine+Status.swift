@@ -1,0 +1,58 @@
+package import TernCore
+package import TernQuery
+import TernStorage
+import TernSync
+import TernTreeEngine
+import TernTreeWire
+
+// What may be asked without changing anything, and the small switches.
+
+extension ClientMachine {
+  /// Whether news of this link is still wanted.
+  package func isCurrentLink(_ number: Int) -> Bool { connection.isCurrent(number) }
+
+  /// Pending writes in the order they were made, and rejected ones in the order of their rows.
+  package var queueStatus: QueueStatus {
+    let pending = writes.sorted { $0.key < $1.key }.map { id, local in
+      PendingTreeWrite(id: id.number, write: local.write, isDurable: local.sequence != nil)
+    }
+    let rejected = rejectedWrites.sorted { $0.key < $1.key }.map { row, rejected in
+      RejectedTreeWrite(id: row, write: rejected.write, reason: rejected.rejection)
+    }
+    return QueueStatus(pending: pending, rejected: rejected)
+  }
+
+  /// A query's result as listeners have it, with what is known about it.
+  package func snapshot(at path: TreePath, query: TreeQuery) -> TreeSnapshot {
+    if path.isInfo {
+      return TreeSnapshot(path: path, node: info.value(at: path, query: query), query: query)
+    }
+    let state = replica.state(at: path, query: query)
+    return TreeSnapshot(
+      path: path, node: state?.node ?? .empty, query: query,
+      isComplete: state?.isComplete ?? false, isFromCache: state?.isFromCache ?? true,
+      hasPendingWrites: state?.hasPendingWrites ?? false)
+  }
+
+  /// Stores what the cache gathered, in one transaction. A cache that fails costs nothing but the
+  /// data it would have kept.
+  package mutating func storeCache() {
+    do throws(StorageError) {
+      try replica.commitCache()
+    } catch {
+      cacheFailure = error
+    }
+  }
+
+  /// Shows a credential from now on, or none.
+  package mutating func setCredential(_ credential: String?) {
+    self.credential = credential
+    guard connection.isOnline else { return }
+    let request: TreeRequest =
+      if let credential { .auth(TreeCredential(.user, token: credential)) } else { .unauth }
+    _ = send(request, about: .unattended)
+  }
+
+  /// Ends the connection for good.
+  package mutating func close() { connectionEvent(.interrupt(.closed)) }
+}

@@ -1,0 +1,96 @@
+package import TernCore
+import TernSync
+import TernTransactions
+package import TernTreeEngine
+
+// A write: seen here at once, made durable, sent, answered.
+
+extension ClientMachine {
+  /// Takes a write that keeps the limits of the tree.
+  ///
+  /// Listeners hear it now; the rest follows under the returned id.
+  package mutating func write(_ write: TreeWrite) -> WriteID {
+    use()
+    return self.write(write, .append(WriteRecord.write(write).encode())) { .append($0) }
+  }
+
+  /// Shows a write and hands it to the queue; its place among all writes is taken now.
+  mutating func write(
+    _ write: TreeWrite, _ queued: QueueChange, about: (WriteID) -> Ticket
+  ) -> WriteID {
+    abortTransactions(touchedBy: write)
+    let id = plan(write)
+    writes[id] = LocalWrite(write: write)
+    outbox.append(.write(id))
+    change(queued, about: about(id))
+    owe(.queueChanged)
+    rerunTransactions(touchedBy: write)
+    return id
+  }
+
+  /// Puts a write found in the queue back where it was when the program ended.
+  mutating func restore(_ write: TreeWrite, row: UInt64, sequence: UInt64) {
+    let id = plan(write)
+    writes[id] = LocalWrite(
+      write: write, stage: .durable(row: row, sequence: sequence), wasSent: true)
+    outbox.append(.write(id))
+  }
+
+  private mutating func plan(_ write: TreeWrite) -> WriteID {
+    let (id, outcome) = replica.plan(write, now: serverNow)
+    perform(outcome)
+    return id
+  }
+
+  /// The queue answered.
+  mutating func stored(_ id: WriteID, _ result: QueueResult) {
+    guard writes[id] != nil else { return }
+    switch result {
+    case .stored(let row, let sequence):
+      writes[id]?.stage = .durable(row: row, sequence: sequence)
+      owe(.stored(id))
+      sendReady()
+    case .failed(let error):
+      takeBack(id)
+      owe(.notStored(id, error))
+    case .changed, .purged:
+      break
+    }
+  }
+
+  /// Removes a write from the overlay with the events that undo it.
+  mutating func takeBack(_ id: WriteID) {
+    guard let local = writes.removeValue(forKey: id) else { return }
+    perform(replica.acknowledge(id, .rejected))
+    rerunTransactions(touchedBy: local.write)
+    owe(.queueChanged)
+  }
+
+  /// The server decided about a write.
+  mutating func decided(_ id: WriteID, rejection: Rejection?) {
+    outbox.answered(.write(id))
+    guard let local = writes[id], case .durable(let row, let sequence) = local.stage else {
+      return
+    }
+    if let rejection {
+      rejectedWrites[row] = RejectedWrite(write: local.write, rejection: rejection)
+      change(.reject(id: row, rejection), about: .settle(sequence: sequence))
+      takeBack(id)
+      owe(.settled(id, .rejected(rejection)))
+    } else {
+      change(.settle(id: row), about: .settle(sequence: sequence))
+      writes[id] = nil
+      perform(replica.acknowledge(id, .accepted))
+      rerunTransactions(touchedBy: local.write)
+      owe(.settled(id, .accepted))
+      owe(.queueChanged)
+    }
+  }
+
+  /// The row of an answered write is gone, or holds the rejection: the server may forget it.
+  ///
+  /// Rows leave in the order of their numbers, because the server answers in that order.
+  mutating func rowSettled(_ sequence: UInt64) {
+    settledThrough = max(settledThrough, sequence)
+  }
+}

@@ -1,0 +1,135 @@
+package import TernCore
+package import TernStorage
+package import TernSync
+package import TernTreeEngine
+import TernTreeWire
+
+/// The decisions of one client, without a thread, a clock, a disk or a socket.
+///
+/// Whoever owns it calls one method for everything that happens, and carries out the effects it
+/// collects, in order, before the next call: ``takeEffects()``. Nothing here waits.
+package struct ClientMachine: Sendable {
+  package struct Limits: Sendable {
+    /// The most writes on their way to the server without an answer.
+    package var window = 1_024
+    /// How long a one-time read waits for a connection before it looks into the cache.
+    package var readPatience: Duration = .seconds(3)
+    package var connection = Connection.Limits()
+
+    package init() {}
+  }
+
+  let limits: Limits
+  let ambient: Ambient
+  var replica: TreeReplica
+  var info = InfoTree()
+  var connection: Connection
+  var listens = ListenTable<ListenRequest>()
+  var outbox = Outbox()
+  /// What each unanswered request on this connection was about.
+  var requests: [UInt64: Request] = [:]
+  var writes: [WriteID: LocalWrite] = [:]
+  var rejectedWrites: [UInt64: RejectedWrite] = [:]
+  var reads: [OperationID: PendingRead] = [:]
+  var disconnectRequests: [OperationID: DisconnectRequest] = [:]
+  var disconnectPlan = DisconnectPlan()
+  var transactions = TransactionTable()
+  var tickets: [UInt64: Ticket] = [:]
+
+  /// The stream of this client's durable writes.
+  var client: UInt128
+  /// The stream announced on this connection.
+  var announcedClient: UInt128?
+  /// The last number of `client` whose row is known to be gone, and all before it.
+  var settledThrough: UInt64
+  /// The last number the greeting says the server has, while the outcomes up to it are unknown.
+  var lastAnswered: UInt64 = 0
+  var lastSession: String?
+  var serverTimeOffset: Int64 = 0
+  var credential: String?
+  var pushIDs = PushIDGenerator()
+  /// Why the cache last could not be stored.
+  package internal(set) var cacheFailure: StorageError?
+
+  private var lastOperation: UInt64 = 0
+  private var lastRequest: UInt64 = 0
+  private var lastTicket: UInt64 = 0
+  private var effects: [ClientEffect] = []
+
+  /// Makes a client that has not been used yet.
+  ///
+  /// - Parameters:
+  ///   - client: The stream of its durable writes, from the queue.
+  ///   - nextSequence: The number its next write will get.
+  package init(
+    replica: TreeReplica, client: UInt128, nextSequence: UInt64, ambient: Ambient,
+    limits: Limits = Limits()
+  ) {
+    self.replica = replica
+    self.client = client
+    self.ambient = ambient
+    self.limits = limits
+    settledThrough = nextSequence - 1
+    connection = Connection(limits: limits.connection)
+    transactions.stream = ambient.randomID()
+  }
+
+  /// What is owed since the last call.
+  package mutating func takeEffects() -> [ClientEffect] {
+    var taken: [ClientEffect] = []
+    swap(&taken, &effects)
+    return taken
+  }
+
+  /// The server's clock, as far as it is known, in milliseconds since 1970.
+  var serverNow: Int64 { ambient.millisecondsSinceEpoch() + serverTimeOffset }
+}
+
+// MARK: - Naming and owing
+
+extension ClientMachine {
+  mutating func owe(_ effect: ClientEffect) { effects.append(effect) }
+
+  mutating func owe(_ more: [ClientEffect]) { effects += more }
+
+  mutating func nextOperationID() -> OperationID {
+    lastOperation += 1
+    return OperationID(lastOperation)
+  }
+
+  /// Sends a request and remembers what it is about.
+  mutating func send(_ request: TreeRequest, about: Request) -> UInt64 {
+    lastRequest += 1
+    requests[lastRequest] = about
+    send(.request(lastRequest, request))
+    return lastRequest
+  }
+
+  mutating func send(_ message: TreeClientMessage) {
+    owe(.send(message.encode()))
+    _ = connection.handle(.sent) { 0 }
+  }
+
+  /// Hands a change to the queue.
+  mutating func change(_ change: QueueChange, about: Ticket) {
+    lastTicket += 1
+    tickets[lastTicket] = about
+    owe(.change(change, ticket: lastTicket))
+  }
+
+  /// The name of a child made now.
+  package mutating func pushKey() -> TreeKey {
+    pushIDs.next(milliseconds: serverNow, randomBits: ambient.randomBits)
+  }
+
+  /// Carries out what a replica's step owes: starts, stops, events, cancellations.
+  mutating func perform(_ outcome: ReplicaOutcome, because error: ListenError? = nil) {
+    for request in outcome.starts { startListen(request) }
+    for request in outcome.stops { stopListen(request) }
+    if !outcome.events.isEmpty { owe(.deliver(outcome.events, to: .shared)) }
+    if !outcome.cancelled.isEmpty, let error {
+      let listeners = outcome.cancelled.map { ListenerID(tree: .shared, registration: $0) }
+      owe(.cancelled(listeners, error))
+    }
+  }
+}

@@ -1,0 +1,54 @@
+import TernCore
+import TernTreeEngine
+
+/// The deferred writes the server holds for this connection, as one sparse tree.
+///
+/// A later write replaces what it covers and changes what covers it; taking back a place inside a
+/// write splits that write. Source: realtime reference, section 8.2.
+struct DisconnectPlan: Sendable {
+  private var nodes = PathTrie<TreeNode>()
+
+  var isEmpty: Bool { nodes.isEmpty }
+
+  mutating func add(_ write: TreeWrite) {
+    for assignment in write.assignments { set(assignment.node, at: assignment.path) }
+  }
+
+  private mutating func set(_ node: TreeNode, at path: TreePath) {
+    if let (cover, whole) = cover(of: path), let rest = path.relative(to: cover) {
+      nodes[cover] = whole.setting(node, at: rest)
+    } else {
+      nodes.update(at: path) { place in
+        place = PathTrie()
+        place.value = node
+      }
+    }
+  }
+
+  mutating func cancel(_ path: TreePath) {
+    if let (cover, whole) = cover(of: path), cover != path {
+      nodes[cover] = nil
+      for (key, node) in whole.children { set(node, at: cover.appending(key)) }
+      if !whole.isLeaf { cancel(path) }
+    } else {
+      nodes.update(at: path) { $0 = PathTrie() }
+    }
+  }
+
+  /// Takes out everything, in path order.
+  mutating func takeAll() -> [TreeMerge.Entry] {
+    var entries: [TreeMerge.Entry] = []
+    nodes.visit { path, node in entries.append(TreeMerge.Entry(path: path, node: node)) }
+    nodes = PathTrie()
+    return entries.sorted { $0.path < $1.path }
+  }
+
+  /// The write at `path` or above it.
+  private func cover(of path: TreePath) -> (path: TreePath, node: TreeNode)? {
+    var found: (path: TreePath, node: TreeNode)?
+    nodes.walk(to: path) { depth, node in
+      found = found ?? (TreePath(unchecked: Array(path.keys.prefix(depth))), node)
+    }
+    return found
+  }
+}

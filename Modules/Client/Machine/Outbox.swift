@@ -1,0 +1,67 @@
+import TernTreeEngine
+
+/// What goes to the server in the order the application asked for it: writes, transactions and
+/// deferred writes.
+///
+/// An item leaves when it was answered. When the connection is lost, what was on its way goes
+/// back to the front, in the old order.
+struct Outbox: Sendable {
+  enum Item: Sendable, Hashable {
+    case write(WriteID)
+    /// A conditional write for one or several transactions.
+    case batch(UInt64)
+    case disconnect(OperationID)
+  }
+
+  private struct Entry {
+    let order: UInt64
+    let item: Item
+  }
+
+  private var waiting: [Entry] = []
+  private var first = 0
+  private var inFlight: [Item: UInt64] = [:]
+  private var lastOrder: UInt64 = 0
+
+  /// Items sent and not answered.
+  var inFlightCount: Int { inFlight.count }
+
+  /// The item to send next.
+  var next: Item? { first < waiting.count ? waiting[first].item : nil }
+
+  mutating func append(_ item: Item) {
+    lastOrder += 1
+    waiting.append(Entry(order: lastOrder, item: item))
+  }
+
+  /// Takes the next item off without waiting for an answer: it is no longer wanted.
+  mutating func drop() {
+    first += 1
+    compact()
+  }
+
+  /// Notes that the next item was sent.
+  mutating func sent() {
+    inFlight[waiting[first].item] = waiting[first].order
+    drop()
+  }
+
+  /// Notes that an item was answered or is no longer waited for.
+  mutating func answered(_ item: Item) {
+    inFlight[item] = nil
+  }
+
+  /// Puts everything on its way back to the front.
+  mutating func disconnected() {
+    let back = inFlight.map { Entry(order: $0.value, item: $0.key) }
+    waiting = (back + waiting[first...]).sorted { $0.order < $1.order }
+    first = 0
+    inFlight.removeAll()
+  }
+
+  private mutating func compact() {
+    guard first > 256, first * 2 > waiting.count else { return }
+    waiting.removeFirst(first)
+    first = 0
+  }
+}

@@ -1,0 +1,77 @@
+import TernCore
+import TernQuery
+import TernSync
+import TernTreeEngine
+
+/// A write of this client that the server has not answered yet.
+struct LocalWrite: Sendable {
+  enum Stage: Sendable, Equatable {
+    /// On its way to the disk.
+    case storing
+    /// Durable; `sequence` is its number in the client's stream.
+    case durable(row: UInt64, sequence: UInt64)
+  }
+
+  /// As the application gave it, with its server values unresolved.
+  let write: TreeWrite
+  var stage = Stage.storing
+  /// Whether the server may have seen it.
+  var wasSent = false
+
+  var sequence: UInt64? {
+    if case .durable(_, let sequence) = stage { sequence } else { nil }
+  }
+}
+
+/// A write the server refused, kept for the application.
+struct RejectedWrite: Sendable {
+  let write: TreeWrite
+  let rejection: Rejection
+}
+
+/// What a request on the wire is about.
+enum Request: Sendable {
+  case listen(ListenRequest)
+  case write(WriteID)
+  case batch(UInt64)
+  case read(OperationID)
+  case disconnect(OperationID)
+  /// The outcomes of this client's writes up to a number.
+  case outcomes(through: UInt64)
+  /// The outcomes of a declared transaction's attempts.
+  case transactionOutcomes(OperationID)
+  /// Nobody waits for the answer.
+  case unattended
+}
+
+/// What a change of the queue is about.
+enum Ticket: Sendable {
+  case append(WriteID)
+  /// The row of the write numbered `sequence` goes, or becomes a rejected one.
+  case settle(sequence: UInt64)
+  /// The row that remembers a transaction.
+  case keep(OperationID)
+  case retry(WriteID, row: UInt64)
+  case discard(OperationID, row: UInt64)
+  case purge(OperationID, newClient: UInt128)
+  case unattended
+}
+
+/// A one-time read that waits.
+struct PendingRead: Sendable {
+  let path: TreePath
+  let query: TreeQuery
+  var isSent = false
+  /// Whether it may no longer wait for a connection.
+  var isOutOfPatience = false
+}
+
+/// A deferred write that the server has not answered yet.
+struct DisconnectRequest: Sendable {
+  enum Verb: Sendable {
+    case write(TreeWrite)
+    case cancel(TreePath)
+  }
+
+  let verb: Verb
+}

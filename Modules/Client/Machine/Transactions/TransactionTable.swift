@@ -1,0 +1,125 @@
+package import TernCore
+import TernSync
+import TernTransactions
+import TernTreeEngine
+import TernTreeWire
+
+/// Computes what a place is to become from what it is; `nil` gives up. Called any number of times.
+package typealias TransactionUpdate = @Sendable (TreeNode) -> TreeNode?
+
+/// One transaction that is not decided yet.
+struct TreeTransaction: Sendable {
+  let id: OperationID
+  let path: TreePath
+  let update: TransactionUpdate
+  let appliesLocally: Bool
+  /// Keeps the data of the place coming while the transaction lasts.
+  let listener: RegistrationID
+  let declared: DeclaredTransaction?
+  var progress = Progress()
+  /// Its place in the overlay.
+  var write: WriteID
+  /// What it was computed from.
+  var input: TreeNode
+  /// What it computed, with server values unresolved.
+  var output: TreeNode
+  /// Its row in the queue, once it has one.
+  var row: UInt64?
+  /// The number of its next attempt, if it is a declared one.
+  var nextSequence: UInt64 = 1
+  /// Whether an attempt of an earlier run of the program may have been committed.
+  var awaitsOutcome = false
+}
+
+/// One conditional write on its way, for one or several transactions.
+struct TransactionBatch: Sendable {
+  let path: TreePath
+  let node: TreeNode
+  /// Of what the server must still have at `path`.
+  let hash: String
+  let members: [OperationID]
+  /// Where it is numbered, for exactly-once.
+  let stream: UInt128
+  let sequence: UInt64
+}
+
+/// The transactions of a client, oldest first, and the batches they are sent in.
+struct TransactionTable: Sendable {
+  /// Numbers the batches of transactions given as closures; new with every start.
+  var stream: UInt128 = 0
+  private var nextSequence: UInt64 = 1
+  private var lastBatch: UInt64 = 0
+
+  var list: [TreeTransaction] = []
+  var batches: [UInt64: TransactionBatch] = [:]
+  /// Declared transactions of an earlier run whose functions are not known yet, by row.
+  var dormant: [(row: UInt64, transaction: DeclaredTransaction)] = []
+
+  var isEmpty: Bool { list.isEmpty }
+
+  func index(of id: OperationID) -> Int? { list.firstIndex { $0.id == id } }
+
+  /// The shortest path of a transaction that contains `path`, or else `path`.
+  func root(above path: TreePath) -> TreePath {
+    var root = path
+    for transaction in list
+    where transaction.path.count < root.count && transaction.path.contains(path) {
+      root = transaction.path
+    }
+    return root
+  }
+
+  /// The transactions at and below `root`, oldest first.
+  func group(at root: TreePath) -> [OperationID] {
+    list.filter { root.contains($0.path) }.map(\.id)
+  }
+
+  /// The transactions whose places overlap `path`, oldest first.
+  func overlapping(_ path: TreePath) -> [OperationID] {
+    list.filter { $0.path.contains(path) || path.contains($0.path) }.map(\.id)
+  }
+
+  /// The paths that no other transaction's path contains, in the order of their transactions.
+  var roots: [TreePath] {
+    var roots: [TreePath] = []
+    for transaction in list {
+      let root = root(above: transaction.path)
+      if !roots.contains(root) { roots.append(root) }
+    }
+    return roots
+  }
+
+  /// Numbers a batch and marks its members as sent.
+  mutating func send(
+    _ members: [OperationID], at path: TreePath, _ node: TreeNode, hash: String
+  ) -> UInt64 {
+    var stream = stream
+    var sequence = nextSequence
+    if members.count == 1, let index = index(of: members[0]),
+      let declared = list[index].declared
+    {
+      stream = declared.stream
+      sequence = list[index].nextSequence
+      list[index].nextSequence += 1
+    } else {
+      nextSequence += 1
+    }
+    for member in members {
+      if let index = index(of: member) { list[index].progress.send() }
+    }
+    lastBatch += 1
+    batches[lastBatch] = TransactionBatch(
+      path: path, node: node, hash: hash, members: members, stream: stream, sequence: sequence)
+    return lastBatch
+  }
+
+  /// The request of a batch; `nil` when it is no longer wanted.
+  func request(forBatch id: UInt64) -> TreeRequest? {
+    guard let batch = batches[id] else { return nil }
+    let oldest = batches.values.lazy.filter { $0.stream == batch.stream }.map(\.sequence).min()
+    let mark = WriteMark(
+      WriteStamp(stream: batch.stream, sequence: batch.sequence),
+      acknowledged: (oldest ?? batch.sequence) - 1)
+    return .put(batch.path, batch.node, expectedHash: batch.hash, mark)
+  }
+}

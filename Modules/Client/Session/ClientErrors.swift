@@ -1,0 +1,70 @@
+public import TernCore
+public import TernQuery
+public import TernSync
+
+/// Why a write was not taken; nothing was changed.
+public enum WriteError: Error, Hashable, Sendable {
+  /// The path or the value breaks a rule of the tree. Correct it.
+  case invalid(TreeError)
+  /// The value could not be turned into a node.
+  case coding(TreeCodingError)
+  /// The queue could not store it: it is full, or its disk failed.
+  case queue(QueueError)
+  /// The database was closed.
+  case closed
+}
+
+/// Why a write that is durable on this device was not acknowledged.
+public enum AcknowledgementError: Error, Hashable, Sendable {
+  /// The server refused it. It was taken back here, and is kept among the rejected writes.
+  case rejected(Rejection)
+  /// It was purged before the server answered; it may still have been applied.
+  case purged
+  /// The database was closed first. The write stays queued, and is sent when it is opened again.
+  case closed
+  /// The queue could not store it. It was taken back here.
+  case notStored(QueueError)
+  /// The waiting task was cancelled. The write goes on.
+  case cancelled
+}
+
+/// Why a one-time read has no answer.
+public enum ReadError: Error, Hashable, Sendable {
+  case invalid(TreeError)
+  case invalidQuery(TreeQueryError)
+  /// The server refused it.
+  case rejected(Rejection)
+  /// The server cannot be reached, and the cache does not hold the whole answer.
+  case offline
+  case closed
+}
+
+/// Why a listener ended by itself.
+public enum ListenError: Error, Hashable, Sendable {
+  case invalid(TreeError)
+  case invalidQuery(TreeQueryError)
+  /// The server refused the listen, or took it back.
+  case rejected(Rejection)
+  /// The reader fell this many events behind. Read faster, or listen to values.
+  case overflow(limit: Int)
+  case closed
+}
+
+/// Why a deferred write was not registered with the server.
+public enum DisconnectError: Error, Hashable, Sendable {
+  case invalid(TreeError)
+  case rejected(Rejection)
+  case closed
+}
+
+/// Whether the client has a connection.
+public enum ConnectionState: Hashable, Sendable {
+  /// The server has greeted this client, and what was restored is being sent.
+  case online
+  /// An attempt is under way.
+  case connecting
+  /// The next attempt waits for its turn.
+  case waiting
+  /// No connection is wanted: the application asked for it, or the server did.
+  case offline
+}

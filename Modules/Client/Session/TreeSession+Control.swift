@@ -1,0 +1,75 @@
+package import TernCore
+import TernStorage
+package import TernSync
+import TernTransactions
+
+extension TreeSession {
+  /// Ends the connection and stays without one until ``goOnline()``.
+  package func goOffline() {
+    drain()
+    machine.goOffline()
+    carryOut()
+  }
+
+  /// Allows a connection again, and tries at once.
+  package func goOnline() {
+    drain()
+    guard !isClosed else { return }
+    machine.goOnline()
+    carryOut()
+  }
+
+  /// What this client shows the server to say who it is; `nil` shows nothing.
+  package func setCredential(_ credential: String?) {
+    drain()
+    machine.setCredential(credential)
+    carryOut()
+  }
+
+  /// Gives up every pending write and transaction.
+  package func purge(_ answer: @escaping @Sendable (QueueResult) -> Void) {
+    drain()
+    guard !isClosed else { return answer(.failed(.storage(.closed))) }
+    queueAnswers[machine.purge()] = answer
+    carryOut()
+  }
+
+  /// Sends a rejected write again, as it was or changed.
+  package func retry(row: UInt64, with edited: TreeWrite?) -> WritePromise? {
+    drain()
+    guard !isClosed, let id = machine.retry(row: row, with: edited) else { return nil }
+    let promise = WritePromise()
+    promises[id] = promise
+    carryOut()
+    return promise
+  }
+
+  /// Gives a rejected write up.
+  package func discard(row: UInt64, _ answer: @escaping @Sendable (QueueResult) -> Void) {
+    drain()
+    guard !isClosed else { return answer(.failed(.storage(.closed))) }
+    queueAnswers[machine.discard(row: row)] = answer
+    carryOut()
+  }
+
+  /// Ends the session: listeners and waiting calls are told, pending writes stay in the queue.
+  package func close() {
+    drain()
+    guard !isClosed else { return }
+    isClosed = true
+    machine.close()
+    carryOut()
+    for id in listeners.keys { cancel(id, .closed) }
+    for promise in promises.values { promise.settled(.closed) }
+    promises.removeAll()
+    for reader in readers.values { reader(.failure(.closed)) }
+    readers.removeAll()
+    for ended in transactionEnds.values { ended(.failed(.cancelled)) }
+    transactionEnds.removeAll()
+    for answer in disconnectAnswers.values { answer(.failure(.closed)) }
+    disconnectAnswers.removeAll()
+    for answer in queueAnswers.values { answer(.failed(.storage(.closed))) }
+    queueAnswers.removeAll()
+    finishObservers()
+  }
+}

@@ -1,0 +1,16 @@
+package import TernCore
+package import TernQuery
+
+extension TreeSession {
+  /// Reads a query's result once.
+  package func read(
+    at path: TreePath, query: TreeQuery,
+    _ answer: @escaping @Sendable (Result<ReadAnswer, ReadError>) -> Void
+  ) {
+    drain()
+    guard !isClosed else { return answer(.failure(.closed)) }
+    let id = machine.read(at: path, query: query)
+    readers[id] = answer
+    carryOut()
+  }
+}
