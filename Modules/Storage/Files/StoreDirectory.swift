@@ -1,0 +1,90 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// The directory of one store on disk, held by at most one opened store at a time.
+///
+/// The hold is an advisory lock on the file `lock` in it: it ends with the process, and it also
+/// refuses a second opening in the same process.
+package final class StoreDirectory: Sendable {
+  /// The directory's path as given.
+  package let path: String
+
+  private let lockDescriptor: Int32
+
+  /// Makes the directory with its parents if need be, and takes hold of it.
+  ///
+  /// - Throws: ``StorageError/inUse(path:)``, ``StorageError/readOnly(path:)``,
+  ///   ``StorageError/cannotOpen(path:code:)``, ``StorageError/diskFull``.
+  package init(path: String) throws(StorageError) {
+    try Self.make(path)
+    let descriptor = unsafe open(path + "/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
+    guard descriptor >= 0 else { throw Self.error(errno, path) }
+    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+      let code = errno
+      _ = Self.closeFile(descriptor)
+      throw code == EWOULDBLOCK ? .inUse(path: path) : Self.error(code, path)
+    }
+    guard unsafe access(path, W_OK) == 0 else {
+      let code = errno
+      _ = Self.closeFile(descriptor)
+      throw Self.error(code, path)
+    }
+    self.path = path
+    self.lockDescriptor = descriptor
+  }
+
+  deinit { _ = Self.closeFile(lockDescriptor) }
+
+  /// The path of the file `name` in the directory.
+  package func file(_ name: String) -> String { path + "/" + name }
+
+  /// Whether the file `name` exists.
+  package func holds(_ name: String) -> Bool { unsafe access(file(name), F_OK) == 0 }
+
+  /// Renames a file, and returns when the new name is durable.
+  package func rename(_ old: String, to new: String) throws(StorageError) {
+    guard Self.renameFile(file(old), file(new)) == 0 else { throw Self.error(errno, path) }
+    try sync()
+  }
+
+  /// Makes names created in the directory durable.
+  package func sync() throws(StorageError) {
+    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw Self.error(errno, path) }
+    defer { _ = Self.closeFile(descriptor) }
+    guard fsync(descriptor) == 0 else { throw .syncFailed(code: errno) }
+  }
+
+  private static func make(_ path: String) throws(StorageError) {
+    if unsafe access(path, F_OK) == 0 { return }
+    if let slash = path.lastIndex(of: "/"), slash != path.startIndex {
+      try make(String(path[..<slash]))
+    }
+    guard unsafe mkdir(path, 0o755) == 0 || errno == EEXIST else { throw error(errno, path) }
+  }
+
+  private static func error(_ code: Int32, _ path: String) -> StorageError {
+    switch code {
+    case EACCES, EPERM, EROFS: .readOnly(path: path)
+    case ENOSPC, EDQUOT: .diskFull
+    default: .cannotOpen(path: path, code: code)
+    }
+  }
+
+  // `close` and `rename` of the C library, reachable where methods have the same names.
+  private static func closeFile(_ descriptor: Int32) -> Int32 { close(descriptor) }
+  private static func renameFile(_ old: String, _ new: String) -> Int32 {
+    #if canImport(Glibc)
+      unsafe Glibc.rename(old, new)
+    #elseif canImport(Musl)
+      unsafe Musl.rename(old, new)
+    #else
+      unsafe Darwin.rename(old, new)
+    #endif
+  }
+}

@@ -1,0 +1,83 @@
+import Synchronization
+import TernStorage
+
+/// The connections of the snapshots of one store, and whether it still works.
+final class SQLitePool: Sendable {
+  private let state: Mutex<State>
+  private let path: String
+
+  private struct State: Sendable {
+    // Held until the store is closed and the last snapshot has ended.
+    var directory: StoreDirectory?
+    var idle: [SQLiteConnection] = []
+    var lent = 0
+    var isClosed = false
+    var hasFailed = false
+
+    func check() throws(StorageError) {
+      if isClosed { throw .closed }
+      if hasFailed { throw .failed }
+    }
+  }
+
+  init(_ directory: StoreDirectory) {
+    path = directory.file("rows.sqlite")
+    state = Mutex(State(directory: directory))
+  }
+
+  /// Throws unless the store may be used.
+  func check() throws(StorageError) {
+    try state.withLock { state throws(StorageError) in try state.check() }
+  }
+
+  /// A reader with a snapshot of this moment.
+  func take() throws(StorageError) -> SQLiteReader {
+    let idle = try state.withLock { state throws(StorageError) -> SQLiteConnection? in
+      try state.check()
+      guard state.lent < SQLiteStore.readerLimit else {
+        throw .tooManyReaders(limit: SQLiteStore.readerLimit)
+      }
+      state.lent += 1
+      return state.idle.popLast()
+    }
+    do throws(StorageError) {
+      let connection = if let idle { idle } else { try SQLiteConnection(path: path) }
+      try connection.statement(.beginRead).run()
+      try connection.statement(.touch).run()
+      return SQLiteReader(connection)
+    } catch {
+      release(nil)
+      throw error
+    }
+  }
+
+  func giveBack(_ reader: SQLiteReader) {
+    do throws(StorageError) {
+      try reader.connection.statement(.commit).run()
+      release(reader.connection)
+    } catch {
+      release(nil)
+    }
+  }
+
+  /// Refuses all further work.
+  func fail() { state.withLock { $0.hasFailed = true } }
+
+  func close() {
+    state.withLock { state in
+      state.isClosed = true
+      state.idle = []
+      if state.lent == 0 { state.directory = nil }
+    }
+  }
+
+  private func release(_ connection: SQLiteConnection?) {
+    state.withLock { state in
+      state.lent -= 1
+      if let connection, !state.isClosed, state.idle.count < SQLiteStore.idleReaderLimit {
+        state.idle.append(connection)
+      }
+      if state.isClosed, state.lent == 0 { state.directory = nil }
+    }
+  }
+}

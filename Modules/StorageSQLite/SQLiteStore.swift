@@ -1,0 +1,125 @@
+import CSQLite
+import Synchronization
+public import TernStorage
+
+/// A store in one SQLite database with a write-ahead log. Format: Docs/Formats/storage-sqlite.md.
+///
+/// Snapshots have a connection each, from a pool that keeps some of them open; the writer has its
+/// own. The directory is held for this one opening.
+public final class SQLiteStore: OrderedStore {
+  /// The most snapshots at one time.
+  public static let readerLimit = 64
+  /// The most idle connections kept.
+  static let idleReaderLimit = 8
+  /// The pages of the log after which a commit moves them into the database.
+  static let checkpointPages = 1_000
+
+  private let pool: SQLitePool
+  private let writer: Mutex<Writer>
+
+  private struct Writer: Sendable {
+    let connection: SQLiteConnection
+    let ballast: Ballast
+    var isDiskFull = false
+  }
+
+  /// Opens the store in the directory `path`, and makes it if there is none.
+  ///
+  /// - Parameters:
+  ///   - path: A directory for this store alone.
+  ///   - durability: When a write returns.
+  ///   - limitBytes: The size past which the store does not grow: ``StorageError/diskFull``.
+  /// - Throws: ``StorageError/inUse(path:)``, ``StorageError/readOnly(path:)``,
+  ///   ``StorageError/newerFormat(found:supported:)``, ``StorageError/corruptStore(reason:)``.
+  public init(
+    path: String, durability: Durability = .durable, limitBytes: Int? = nil
+  ) throws(StorageError) {
+    let directory = try StoreDirectory(path: path)
+    let file = directory.file("rows.sqlite")
+    let connection = try SQLiteConnection(path: file)
+    try SQLiteFormat.prepare(connection, durability, limitBytes: limitBytes)
+    try directory.sync()
+    connection.countLogPages()
+    pool = SQLitePool(directory)
+    writer = Mutex(
+      Writer(connection: connection, ballast: Ballast(path: directory.file("ballast"))))
+  }
+
+  public func read<R>(
+    _ body: (borrowing Snapshot) throws(StorageError) -> R
+  ) throws(StorageError) -> R {
+    let lent = try pool.take()
+    defer { pool.giveBack(lent) }
+    let reader: any StoreReader = lent
+    return try body(Snapshot(reader))
+  }
+
+  public func write<R>(
+    _ body: (inout WriteTransaction) throws(StorageError) -> R
+  ) throws(StorageError) -> R {
+    var result: R?
+    try writer.withLock { state throws(StorageError) in
+      try pool.check()
+      do throws(StorageError) {
+        result = try Self.transact(&state, body)
+      } catch {
+        if error == .diskFull { state.isDiskFull = true }
+        if case .syncFailed = error { pool.fail() }
+        throw error
+      }
+      try afterCommit(&state)
+    }
+    guard let result else { throw .abandoned }
+    return result
+  }
+
+  public func close() {
+    writer.withLock { _ in pool.close() }
+  }
+
+  private static func transact<R>(
+    _ state: inout Writer, _ body: (inout WriteTransaction) throws(StorageError) -> R
+  ) throws(StorageError) -> R {
+    if state.isDiskFull {
+      state.ballast.hold()
+      if state.ballast.isHeld { state.isDiskFull = false }
+    }
+    let connection = state.connection
+    let ballast = state.ballast
+    try connection.statement(.beginWrite).run()
+    let sqlite = SQLiteWriter(connection, mustRemoveFirst: state.isDiskFull) {
+      ballast.release()
+    }
+    let writer: any StoreWriter = sqlite
+    do throws(StorageError) {
+      var transaction = WriteTransaction(writer)
+      let result = try body(&transaction)
+      try commit(connection)
+      return result
+    } catch {
+      // A commit that failed may have rolled back by itself; rolling back twice does no harm.
+      if unsafe sqlite3_get_autocommit(connection.handle) == 0 {
+        try? connection.statement(.rollback).run()
+      }
+      throw error
+    }
+  }
+
+  private static func commit(_ connection: SQLiteConnection) throws(StorageError) {
+    do throws(StorageError) {
+      try connection.statement(.commit).run()
+    } catch {
+      if case .backend(_, let code) = error { throw .syncFailed(code: code) }
+      throw error
+    }
+  }
+
+  /// Moves the log into the database when it is long. The commit itself is durable already, so a
+  /// failure here is not the caller's: the store stops at its next use.
+  private func afterCommit(_ state: inout Writer) throws(StorageError) {
+    guard state.isDiskFull || state.connection.pagesInLog >= Self.checkpointPages else { return }
+    let mode = state.isDiskFull ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE
+    let code = unsafe sqlite3_wal_checkpoint_v2(state.connection.handle, nil, mode, nil, nil)
+    if code & 0xFF == SQLITE_IOERR { pool.fail() }
+  }
+}
