@@ -46,6 +46,9 @@ package final class StoreDirectory: Sendable {
   /// Whether the file `name` exists.
   package func holds(_ name: String) -> Bool { unsafe access(file(name), F_OK) == 0 }
 
+  /// Removes the file `name`, if there is one.
+  package func remove(_ name: String) { unsafe unlink(file(name)) }
+
   /// Renames a file, and returns when the new name is durable.
   package func rename(_ old: String, to new: String) throws(StorageError) {
     guard Self.renameFile(file(old), file(new)) == 0 else { throw Self.error(errno, path) }

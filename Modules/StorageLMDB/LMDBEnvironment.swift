@@ -1,0 +1,143 @@
+import CLMDB
+import Synchronization
+import TernStorage
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// An open store: its file, the transactions of its snapshots, and whether it still works.
+final class LMDBEnvironment: Sendable {
+  /// With this much of the map free, changes are not kept for a retry in a larger map.
+  static let ampleBytes = 4 << 30
+  /// How long growing the map waits for snapshots to end, in steps of a millisecond.
+  static let growthWaitMilliseconds = 5_000
+
+  private let limitBytes: Int?
+  private let state: Mutex<State>
+
+  private struct State: Sendable {
+    // Both are let go when the store is closed and the last snapshot has ended.
+    var directory: StoreDirectory?
+    var handle: LMDBHandle?
+    var idle: [LMDBTransaction] = []
+    var lent = 0
+    var isGrowing = false
+    var isClosed = false
+    var hasFailed = false
+
+    func open() throws(StorageError) -> LMDBHandle {
+      guard !isClosed, let handle else { throw .closed }
+      if hasFailed { throw .failed }
+      return handle
+    }
+
+    mutating func letGo() {
+      guard isClosed, lent == 0 else { return }
+      // Transactions end before the file they are on is closed.
+      idle.forEach { $0.abort() }
+      idle = []
+      handle = nil
+      directory = nil
+    }
+  }
+
+  init(_ directory: StoreDirectory, _ handle: LMDBHandle, limitBytes: Int?) {
+    self.limitBytes = limitBytes
+    state = Mutex(State(directory: directory, handle: handle))
+  }
+
+  /// The file, while the store may be used.
+  func open() throws(StorageError) -> LMDBHandle {
+    try state.withLock { state throws(StorageError) in try state.open() }
+  }
+
+  /// A reader with a snapshot of this moment.
+  func take() throws(StorageError) -> LMDBReader {
+    while true {
+      let taken = try state.withLock { state throws(StorageError) -> LMDBReader? in
+        let handle = try state.open()
+        guard !state.isGrowing else { return nil }
+        guard state.lent < LMDBStore.readerLimit else {
+          throw .tooManyReaders(limit: LMDBStore.readerLimit)
+        }
+        let transaction = try Self.begin(&state.idle, handle)
+        state.lent += 1
+        return LMDBReader(transaction)
+      }
+      if let taken { return taken }
+      usleep(1_000)
+    }
+  }
+
+  private static func begin(
+    _ idle: inout [LMDBTransaction], _ handle: LMDBHandle
+  ) throws(StorageError) -> LMDBTransaction {
+    if let transaction = idle.popLast() {
+      try transaction.renew()
+      return transaction
+    }
+    return unsafe try LMDBTransaction(handle.environment, handle.table, isReadOnly: true)
+  }
+
+  func giveBack(_ reader: LMDBReader) {
+    let transaction = reader.transaction
+    state.withLock { state in
+      state.lent -= 1
+      if state.isClosed {
+        transaction.abort()
+      } else {
+        transaction.rest()
+        state.idle.append(transaction)
+      }
+      state.letGo()
+    }
+  }
+
+  /// Begins the write transaction. The caller holds the write lock.
+  func beginWrite() throws(StorageError) -> LMDBTransaction {
+    let handle = try open()
+    return unsafe try LMDBTransaction(handle.environment, handle.table, isReadOnly: false)
+  }
+
+  /// Whether no transaction can fill what is free of the map.
+  var isMapAmple: Bool {
+    guard limitBytes == nil else { return true }
+    let handle = state.withLock { $0.handle }
+    return (handle?.freeMapBytes ?? 0) >= Self.ampleBytes
+  }
+
+  /// Doubles the map once all snapshots have ended. The caller holds the write lock, and its
+  /// transaction has ended.
+  func growMap() throws(StorageError) {
+    defer { state.withLock { $0.isGrowing = false } }
+    for _ in 0..<Self.growthWaitMilliseconds {
+      let hasGrown = try state.withLock { state throws(StorageError) in
+        let handle = try state.open()
+        state.isGrowing = true
+        guard state.lent == 0 else { return false }
+        state.idle.forEach { $0.abort() }
+        state.idle = []
+        try handle.setMap(bytes: handle.mapBytes * 2)
+        return true
+      }
+      if hasGrown { return }
+      usleep(1_000)
+    }
+    throw .backend(operation: "grow", code: MDB_MAP_FULL)
+  }
+
+  /// Refuses all further work.
+  func fail() { state.withLock { $0.hasFailed = true } }
+
+  func close() {
+    state.withLock { state in
+      state.isClosed = true
+      state.letGo()
+    }
+  }
+}

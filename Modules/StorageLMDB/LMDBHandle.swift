@@ -1,0 +1,109 @@
+import CLMDB
+import TernStorage
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// An open LMDB file and its one table.
+///
+/// `@unchecked Sendable` is sound because LMDB's environment may be used by all threads, and
+/// ``LMDBEnvironment`` changes its map only when no transaction is open.
+@safe
+final class LMDBHandle: @unchecked Sendable {
+  /// The address space first asked for: a file never meets the end of its map, on most systems.
+  static let reservedBytes = 256 << 30
+  /// The least address space worth going on with.
+  static let leastBytes = 64 << 20
+
+  // Opened in `init`, closed once in `deinit`, after all transactions.
+  let environment: OpaquePointer
+  let table: MDB_dbi
+
+  /// Opens the file at `path`, and makes it if there is none.
+  init(path: String, _ durability: Durability, mapBytes: Int?) throws(StorageError) {
+    var flags = UInt32(MDB_NOSUBDIR) | UInt32(MDB_NOTLS)
+    if durability == .relaxed { flags |= UInt32(MDB_NOMETASYNC) }
+    unsafe environment = try Self.open(path, flags, mapBytes)
+    do throws(StorageError) {
+      table = unsafe try Self.openTable(environment)
+    } catch {
+      unsafe mdb_env_close(environment)
+      throw error
+    }
+    // The directory is ours alone: slots still taken belong to programs that have crashed.
+    var stale: Int32 = 0
+    unsafe mdb_reader_check(environment, &stale)
+  }
+
+  deinit { unsafe mdb_env_close(environment) }
+
+  /// The size of the map, in bytes.
+  var mapBytes: Int { unsafe info.me_mapsize }
+
+  /// The part of the map past the last page in use, in bytes.
+  var freeMapBytes: Int { unsafe info.me_mapsize - (info.me_last_pgno + 1) * pageBytes }
+
+  /// Sets the size of the map. No transaction may be open.
+  func setMap(bytes: Int) throws(StorageError) {
+    let code = unsafe mdb_env_set_mapsize(environment, bytes)
+    guard code == MDB_SUCCESS else { throw StorageError.lmdb(code, "grow") }
+  }
+
+  private var info: MDB_envinfo {
+    var info = unsafe MDB_envinfo()
+    unsafe mdb_env_info(environment, &info)
+    return unsafe info
+  }
+
+  private var pageBytes: Int {
+    var stat = MDB_stat()
+    unsafe mdb_env_stat(environment, &stat)
+    return Int(stat.ms_psize)
+  }
+
+  private static func open(
+    _ path: String, _ flags: UInt32, _ mapBytes: Int?
+  ) throws(StorageError) -> OpaquePointer {
+    var bytes = mapBytes ?? reservedBytes
+    while true {
+      var made: OpaquePointer?
+      let code = unsafe mdb_env_create(&made)
+      guard code == MDB_SUCCESS, let environment = unsafe made else {
+        throw StorageError.lmdb(code, "open")
+      }
+      unsafe mdb_env_set_mapsize(environment, bytes)
+      unsafe mdb_env_set_maxreaders(environment, UInt32(LMDBStore.readerLimit))
+      let opened = unsafe mdb_env_open(environment, path, flags, 0o644)
+      if opened == MDB_SUCCESS { return unsafe environment }
+      unsafe mdb_env_close(environment)
+      guard opened == ENOMEM, mapBytes == nil, bytes > leastBytes else {
+        throw openError(opened, path)
+      }
+      bytes /= 2
+    }
+  }
+
+  private static func openError(_ code: Int32, _ path: String) -> StorageError {
+    switch code {
+    case EACCES, EPERM, EROFS: .readOnly(path: path)
+    case ENOENT, ENOTDIR, EISDIR: .cannotOpen(path: path, code: code)
+    default: .lmdb(code, "open")
+    }
+  }
+
+  private static func openTable(_ environment: OpaquePointer) throws(StorageError) -> MDB_dbi {
+    var transaction: OpaquePointer?
+    var table = MDB_dbi()
+    var code = unsafe mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &transaction)
+    guard code == MDB_SUCCESS else { throw StorageError.lmdb(code, "open") }
+    code = unsafe mdb_dbi_open(transaction, nil, 0, &table)
+    unsafe mdb_txn_abort(transaction)
+    guard code == MDB_SUCCESS else { throw StorageError.lmdb(code, "open") }
+    return table
+  }
+}

@@ -1,0 +1,100 @@
+import CLMDB
+import TernStorage
+
+/// The backend's side of a snapshot.
+class LMDBReader: StoreReader {
+  var transaction: LMDBTransaction
+
+  init(_ transaction: LMDBTransaction) { self.transaction = transaction }
+
+  final func withValue<R>(
+    for key: Span<UInt8>, _ body: (Span<UInt8>) throws(StorageError) -> R
+  ) throws(StorageError) -> R? {
+    // Safe: the value lies in the map and stays while the transaction is lent and unchanged.
+    let value = unsafe try key.withUnsafeBytes {
+      key throws(StorageError) -> UnsafeRawBufferPointer? in
+      guard let record = unsafe try record(for: key) else { return nil }
+      if let value = unsafe checkedValue(of: record, key: key) { return unsafe value }
+      throw unsafe .corruptRecord(key: [UInt8](key))
+    }
+    guard let value = unsafe value else { return nil }
+    return unsafe try body(Span(_unsafeBytes: value))
+  }
+
+  final func fill(_ page: inout RowPage, from scan: borrowing Scan) throws(StorageError) {
+    var walk = LMDBWalk(transaction, isReversed: scan.isReversed)
+    let range = scan.range
+    _ = try walk.run(.root, range.lower[...], range.upper.map { $0[...] }) {
+      entry, outer, rest throws(StorageError) in
+      guard !page.isFull else { return .stop }
+      if outer.isEmpty {
+        unsafe try Self.append(entry, key: rest, to: &page)
+      } else {
+        let key = unsafe outer + rest
+        // Safe: `key` lives through the call.
+        unsafe try key.span.withUnsafeBytes { key throws(StorageError) in
+          unsafe try Self.append(entry, key: key, to: &page)
+        }
+      }
+      return page.isFull ? .stop : .proceed
+    }
+  }
+
+  private static func append(
+    _ entry: LMDBEntry, key: UnsafeRawBufferPointer, to page: inout RowPage
+  ) throws(StorageError) {
+    guard let value = unsafe checkedValue(of: entry.value, key: key) else {
+      throw unsafe .corruptRecord(key: [UInt8](key))
+    }
+    unsafe page.append(key: Span(_unsafeBytes: key), value: Span(_unsafeBytes: value))
+  }
+
+  @inline(__always)
+  private func record(
+    for key: UnsafeRawBufferPointer
+  ) throws(StorageError) -> UnsafeRawBufferPointer? {
+    if key.count <= LMDBSpace.root.capacity {
+      return unsafe try transaction.get(transaction.keys.key(.root, key))
+    }
+    var space = LMDBSpace.root
+    var rest = unsafe key
+    while rest.count > space.capacity {
+      guard let bucket = unsafe try bucket(in: space, rest) else { return nil }
+      unsafe rest = UnsafeRawBufferPointer(rebasing: rest[space.capacity...])
+      space = bucket
+    }
+    return unsafe try transaction.get(transaction.keys.key(space, rest))
+  }
+
+  /// The bucket that the pointer for `rest` in `space` names, if there is one.
+  final func bucket(
+    in space: LMDBSpace, _ rest: UnsafeRawBufferPointer
+  ) throws(StorageError) -> LMDBSpace? {
+    let key = unsafe transaction.keys.key(space, rest)
+    guard let record = unsafe try transaction.get(key) else { return nil }
+    return unsafe try LMDBSpace(pointer: key, record: record)
+  }
+}
+
+extension LMDBSpace {
+  /// The bucket a pointer's record names.
+  init(
+    pointer key: UnsafeRawBufferPointer, record: UnsafeRawBufferPointer
+  ) throws(StorageError) {
+    guard let value = unsafe checkedValue(of: record, key: key), value.count == 8 else {
+      throw unsafe .corruptRecord(key: [UInt8](key))
+    }
+    self = unsafe .bucket(UInt64(bigEndian: value.loadUnaligned(as: UInt64.self)))
+  }
+}
+
+extension Span<UInt8> {
+  /// A view of bytes the caller keeps alive and unchanged.
+  @unsafe
+  @_lifetime(borrow bytes)
+  init(_unsafeBytes bytes: UnsafeRawBufferPointer) {
+    let typed = unsafe bytes.assumingMemoryBound(to: UInt8.self)
+    let span = unsafe Span(_unsafeElements: typed)
+    self = unsafe _overrideLifetime(span, borrowing: bytes)
+  }
+}

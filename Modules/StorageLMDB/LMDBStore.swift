@@ -1,0 +1,111 @@
+import CLMDB
+import Synchronization
+public import TernStorage
+
+/// A store in one LMDB file. Format: Docs/Formats/storage-lmdb.md.
+///
+/// Snapshots read the mapped file without copying. The directory is held for this one opening.
+public final class LMDBStore: OrderedStore {
+  /// The most snapshots at one time.
+  public static let readerLimit = 126
+
+  private let environment: LMDBEnvironment
+  private let writer: Mutex<Writer>
+
+  private struct Writer: Sendable {
+    let ballast: Ballast
+    var isDiskFull = false
+  }
+
+  /// Opens the store in the directory `path`, and makes it if there is none.
+  ///
+  /// - Parameters:
+  ///   - path: A directory for this store alone.
+  ///   - durability: When a write returns. Relaxed still syncs data, and leaves out the second
+  ///     sync of a commit.
+  ///   - limitBytes: The size past which the store does not grow: ``StorageError/diskFull``.
+  /// - Throws: ``StorageError/inUse(path:)``, ``StorageError/readOnly(path:)``,
+  ///   ``StorageError/newerFormat(found:supported:)``, ``StorageError/corruptStore(reason:)``.
+  public convenience init(
+    path: String, durability: Durability = .durable, limitBytes: Int? = nil
+  ) throws(StorageError) {
+    try self.init(
+      path: path, durability: durability, limitBytes: limitBytes, mapBytes: limitBytes)
+  }
+
+  /// Like the public initialiser, with a first size for the map.
+  package init(
+    path: String, durability: Durability, limitBytes: Int?, mapBytes: Int?
+  ) throws(StorageError) {
+    let directory = try StoreDirectory(path: path)
+    if !directory.holds("rows.mdb") { try Self.create(directory) }
+    let handle = try LMDBHandle(
+      path: directory.file("rows.mdb"), durability, mapBytes: mapBytes)
+    environment = LMDBEnvironment(directory, handle, limitBytes: limitBytes)
+    writer = Mutex(Writer(ballast: Ballast(path: directory.file("ballast"))))
+    let reader = try environment.take()
+    defer { environment.giveBack(reader) }
+    try LMDBFormat.check(reader.transaction)
+  }
+
+  public func read<R>(
+    _ body: (borrowing Snapshot) throws(StorageError) -> R
+  ) throws(StorageError) -> R {
+    let lent = try environment.take()
+    defer { environment.giveBack(lent) }
+    let reader: any StoreReader = lent
+    return try body(Snapshot(reader))
+  }
+
+  public func write<R>(
+    _ body: (inout WriteTransaction) throws(StorageError) -> R
+  ) throws(StorageError) -> R {
+    var result: R?
+    try writer.withLock { state throws(StorageError) in
+      do throws(StorageError) {
+        result = try transact(&state, body)
+      } catch {
+        if error == .diskFull { state.isDiskFull = true }
+        if case .syncFailed = error { environment.fail() }
+        throw error
+      }
+    }
+    guard let result else { throw .abandoned }
+    return result
+  }
+
+  public func close() {
+    writer.withLock { _ in environment.close() }
+  }
+
+  private func transact<R>(
+    _ state: inout Writer, _ body: (inout WriteTransaction) throws(StorageError) -> R
+  ) throws(StorageError) -> R {
+    if state.isDiskFull {
+      state.ballast.hold()
+      if state.ballast.isHeld { state.isDiskFull = false }
+    }
+    let lmdb = try LMDBWriter(environment)
+    defer { lmdb.transaction.abort() }
+    if state.isDiskFull { lmdb.makeRoom = { [ballast = state.ballast] in ballast.release() } }
+    let writer: any StoreWriter = lmdb
+    var transaction = WriteTransaction(writer)
+    let result = try body(&transaction)
+    try lmdb.commit()
+    return result
+  }
+
+  /// Makes the file under another name, and gives it its own when it is durable: LMDB is not safe
+  /// against a crash while it writes the first pages of a file.
+  private static func create(_ directory: StoreDirectory) throws(StorageError) {
+    directory.remove("new.mdb")
+    let handle = try LMDBHandle(path: directory.file("new.mdb"), .durable, mapBytes: 1 << 20)
+    let transaction = unsafe try LMDBTransaction(
+      handle.environment, handle.table, isReadOnly: false)
+    try LMDBFormat.create(transaction)
+    try transaction.commit()
+    unsafe mdb_env_sync(handle.environment, 1)
+    try directory.rename("new.mdb", to: "rows.mdb")
+    directory.remove("new.mdb-lock")
+  }
+}

@@ -1,0 +1,162 @@
+import CLMDB
+import TernStorage
+
+/// One transaction of LMDB and its cursor.
+///
+/// `@unchecked Sendable` is sound because a transaction is used by one thread at a time: the
+/// environment lends it to one snapshot, or uses it under the write lock.
+@safe
+final class LMDBTransaction: @unchecked Sendable {
+  // Begun in `init`; ended once, by `commit`, `abort` or `deinit`.
+  private var handle: OpaquePointer?
+  private let table: MDB_dbi
+  private var cursor: OpaquePointer?
+  private var cursorIsCurrent = false
+  private let isReadOnly: Bool
+  let keys = LMDBKeyBuffer()
+  /// Whether the transaction ended in failure because the map was full.
+  private(set) var isMapFull = false
+
+  init(_ environment: OpaquePointer, _ table: MDB_dbi, isReadOnly: Bool) throws(StorageError) {
+    let flags = isReadOnly ? UInt32(MDB_RDONLY) : 0
+    let code = unsafe mdb_txn_begin(environment, nil, flags, &handle)
+    guard code == MDB_SUCCESS else { throw StorageError.lmdb(code, "begin") }
+    self.table = table
+    self.isReadOnly = isReadOnly
+  }
+
+  deinit { abort() }
+
+  /// The value stored under an LMDB key; valid until the transaction's next change or end.
+  @inline(__always)
+  func get(_ key: UnsafeRawBufferPointer) throws(StorageError) -> UnsafeRawBufferPointer? {
+    var key = unsafe MDB_val(key)
+    var value = unsafe MDB_val()
+    let code = unsafe mdb_get(handle, table, &key, &value)
+    if code == MDB_NOTFOUND { return nil }
+    guard code == MDB_SUCCESS else { throw StorageError.lmdb(code, "get") }
+    return unsafe value.bytes
+  }
+
+  /// Makes room for `count` bytes under an LMDB key, for the caller to fill at once.
+  func reserve(
+    _ key: UnsafeRawBufferPointer, count: Int
+  ) throws(StorageError) -> UnsafeMutableRawPointer {
+    var key = unsafe MDB_val(key)
+    var value = unsafe MDB_val(mv_size: count, mv_data: nil)
+    let code = unsafe mdb_put(handle, table, &key, &value, UInt32(MDB_RESERVE))
+    guard code == MDB_SUCCESS, let target = unsafe value.mv_data else {
+      throw failure(code, "put")
+    }
+    return unsafe target
+  }
+
+  /// Removes the row under an LMDB key; `false` when there was none.
+  func remove(_ key: UnsafeRawBufferPointer) throws(StorageError) -> Bool {
+    var key = unsafe MDB_val(key)
+    let code = unsafe mdb_del(handle, table, &key, nil)
+    if code == MDB_NOTFOUND { return false }
+    guard code == MDB_SUCCESS else { throw failure(code, "remove") }
+    return true
+  }
+
+  /// Moves the cursor; `nil` past the last or before the first LMDB key.
+  @inline(__always)
+  func move(
+    _ operation: MDB_cursor_op, _ target: UnsafeRawBufferPointer? = nil
+  ) throws(StorageError) -> LMDBEntry? {
+    var key = if let target = unsafe target { unsafe MDB_val(target) } else { unsafe MDB_val() }
+    var value = unsafe MDB_val()
+    let code = unsafe mdb_cursor_get(try openCursor(), &key, &value, operation)
+    if code == MDB_NOTFOUND { return nil }
+    guard code == MDB_SUCCESS else { throw StorageError.lmdb(code, "scan") }
+    return unsafe LMDBEntry(key: key.bytes, value: value.bytes)
+  }
+
+  /// Removes the row the cursor is on; the next move goes to the row after it.
+  func removeAtCursor() throws(StorageError) {
+    let code = unsafe mdb_cursor_del(try openCursor(), 0)
+    guard code == MDB_SUCCESS else { throw failure(code, "remove") }
+  }
+
+  /// Ends a write transaction by making it durable.
+  func commit() throws(StorageError) {
+    closeCursor()
+    guard let ending = unsafe handle else { return }
+    unsafe handle = nil
+    let code = unsafe mdb_txn_commit(ending)
+    guard code != MDB_SUCCESS else { return }
+    let error = failure(code, "commit")
+    throw error == .diskFull ? .diskFull : .syncFailed(code: code)
+  }
+
+  /// Ends the transaction and forgets its changes.
+  func abort() {
+    closeCursor()
+    if let ending = unsafe handle { unsafe mdb_txn_abort(ending) }
+    unsafe handle = nil
+  }
+
+  /// Lets go of a snapshot but keeps its slot.
+  func rest() {
+    unsafe mdb_txn_reset(handle)
+    cursorIsCurrent = false
+  }
+
+  /// Takes a new snapshot in the slot of one at rest.
+  func renew() throws(StorageError) {
+    let code = unsafe mdb_txn_renew(handle)
+    guard code == MDB_SUCCESS else { throw StorageError.lmdb(code, "begin") }
+  }
+
+  private func failure(_ code: Int32, _ operation: String) -> StorageError {
+    if code == MDB_MAP_FULL { isMapFull = true }
+    return .lmdb(code, operation)
+  }
+
+  @inline(__always)
+  private func openCursor() throws(StorageError) -> OpaquePointer {
+    if cursorIsCurrent, let cursor = unsafe cursor { return unsafe cursor }
+    return unsafe try makeCursor()
+  }
+
+  private func makeCursor() throws(StorageError) -> OpaquePointer {
+    let code =
+      if let old = unsafe cursor {
+        unsafe mdb_cursor_renew(handle, old)
+      } else {
+        unsafe mdb_cursor_open(handle, table, &cursor)
+      }
+    guard code == MDB_SUCCESS, let made = unsafe cursor else {
+      throw StorageError.lmdb(code, "scan")
+    }
+    cursorIsCurrent = true
+    return unsafe made
+  }
+
+  private func closeCursor() {
+    if let open = unsafe cursor { unsafe mdb_cursor_close(open) }
+    unsafe cursor = nil
+    cursorIsCurrent = false
+  }
+}
+
+/// What a cursor of LMDB is on; valid until the transaction's next change or end.
+@unsafe
+struct LMDBEntry {
+  var key: UnsafeRawBufferPointer
+  var value: UnsafeRawBufferPointer
+}
+
+extension MDB_val {
+  @inline(__always)
+  init(_ bytes: UnsafeRawBufferPointer) {
+    unsafe self.init(
+      mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
+  }
+
+  @inline(__always)
+  var bytes: UnsafeRawBufferPointer {
+    unsafe UnsafeRawBufferPointer(start: mv_data, count: mv_size)
+  }
+}
