@@ -21,8 +21,7 @@ final class LMDBEnvironment: Sendable {
   private let state: Mutex<State>
 
   private struct State: Sendable {
-    // Both are let go when the store is closed and the last snapshot has ended.
-    var directory: StoreDirectory?
+    // Let go when the store is closed and the last snapshot has ended.
     var handle: LMDBHandle?
     var idle: [LMDBTransaction] = []
     var lent = 0
@@ -38,17 +37,14 @@ final class LMDBEnvironment: Sendable {
 
     mutating func letGo() {
       guard isClosed, lent == 0 else { return }
-      // Transactions end before the file they are on is closed.
-      idle.forEach { $0.abort() }
       idle = []
       handle = nil
-      directory = nil
     }
   }
 
-  init(_ directory: StoreDirectory, _ handle: LMDBHandle, limitBytes: Int?) {
+  init(_ handle: LMDBHandle, limitBytes: Int?) {
     self.limitBytes = limitBytes
-    state = Mutex(State(directory: directory, handle: handle))
+    state = Mutex(State(handle: handle))
   }
 
   /// The file, while the store may be used.
@@ -81,7 +77,7 @@ final class LMDBEnvironment: Sendable {
       try transaction.renew()
       return transaction
     }
-    return unsafe try LMDBTransaction(handle.environment, handle.table, isReadOnly: true)
+    return try LMDBTransaction(handle, isReadOnly: true)
   }
 
   func giveBack(_ reader: LMDBReader) {
@@ -101,7 +97,7 @@ final class LMDBEnvironment: Sendable {
   /// Begins the write transaction. The caller holds the write lock.
   func beginWrite() throws(StorageError) -> LMDBTransaction {
     let handle = try open()
-    return unsafe try LMDBTransaction(handle.environment, handle.table, isReadOnly: false)
+    return try LMDBTransaction(handle, isReadOnly: false)
   }
 
   /// Whether no transaction can fill what is free of the map.
@@ -120,7 +116,6 @@ final class LMDBEnvironment: Sendable {
         let handle = try state.open()
         state.isGrowing = true
         guard state.lent == 0 else { return false }
-        state.idle.forEach { $0.abort() }
         state.idle = []
         try handle.setMap(bytes: handle.mapBytes * 2)
         return true

@@ -23,12 +23,17 @@ final class LMDBHandle: @unchecked Sendable {
   // Opened in `init`, closed once in `deinit`, after all transactions.
   let environment: OpaquePointer
   let table: MDB_dbi
+  // Held until the file is closed.
+  private let directory: StoreDirectory
 
-  /// Opens the file at `path`, and makes it if there is none.
-  init(path: String, _ durability: Durability, mapBytes: Int?) throws(StorageError) {
+  /// Opens the file `name` in `directory`, and makes it if there is none.
+  init(
+    _ directory: StoreDirectory, _ name: String, _ durability: Durability, mapBytes: Int?
+  ) throws(StorageError) {
+    self.directory = directory
     var flags = UInt32(MDB_NOSUBDIR) | UInt32(MDB_NOTLS)
     if durability == .relaxed { flags |= UInt32(MDB_NOMETASYNC) }
-    unsafe environment = try Self.open(path, flags, mapBytes)
+    unsafe environment = try Self.open(directory.file(name), flags, mapBytes)
     do throws(StorageError) {
       table = unsafe try Self.openTable(environment)
     } catch {

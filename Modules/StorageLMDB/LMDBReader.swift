@@ -24,7 +24,7 @@ class LMDBReader: StoreReader {
   final func fill(_ page: inout RowPage, from scan: borrowing Scan) throws(StorageError) {
     var walk = LMDBWalk(transaction, isReversed: scan.isReversed)
     let range = scan.range
-    _ = try walk.run(.root, range.lower[...], range.upper.map { $0[...] }) {
+    _ = unsafe try walk.run(.root, range.lower[...], range.upper.map { $0[...] }) {
       entry, outer, rest throws(StorageError) in
       guard !page.isFull else { return .stop }
       if outer.isEmpty {

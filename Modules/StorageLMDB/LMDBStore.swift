@@ -39,9 +39,8 @@ public final class LMDBStore: OrderedStore {
   ) throws(StorageError) {
     let directory = try StoreDirectory(path: path)
     if !directory.holds("rows.mdb") { try Self.create(directory) }
-    let handle = try LMDBHandle(
-      path: directory.file("rows.mdb"), durability, mapBytes: mapBytes)
-    environment = LMDBEnvironment(directory, handle, limitBytes: limitBytes)
+    let handle = try LMDBHandle(directory, "rows.mdb", durability, mapBytes: mapBytes)
+    environment = LMDBEnvironment(handle, limitBytes: limitBytes)
     writer = Mutex(Writer(ballast: Ballast(path: directory.file("ballast"))))
     let reader = try environment.take()
     defer { environment.giveBack(reader) }
@@ -99,9 +98,8 @@ public final class LMDBStore: OrderedStore {
   /// against a crash while it writes the first pages of a file.
   private static func create(_ directory: StoreDirectory) throws(StorageError) {
     directory.remove("new.mdb")
-    let handle = try LMDBHandle(path: directory.file("new.mdb"), .durable, mapBytes: 1 << 20)
-    let transaction = unsafe try LMDBTransaction(
-      handle.environment, handle.table, isReadOnly: false)
+    let handle = try LMDBHandle(directory, "new.mdb", .durable, mapBytes: 1 << 20)
+    let transaction = try LMDBTransaction(handle, isReadOnly: false)
     try LMDBFormat.create(transaction)
     try transaction.commit()
     unsafe mdb_env_sync(handle.environment, 1)

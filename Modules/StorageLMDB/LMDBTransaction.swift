@@ -9,6 +9,8 @@ import TernStorage
 final class LMDBTransaction: @unchecked Sendable {
   // Begun in `init`; ended once, by `commit`, `abort` or `deinit`.
   private var handle: OpaquePointer?
+  // Keeps the file open for as long as the transaction is.
+  private let file: LMDBHandle
   private let table: MDB_dbi
   private var cursor: OpaquePointer?
   private var cursorIsCurrent = false
@@ -17,11 +19,12 @@ final class LMDBTransaction: @unchecked Sendable {
   /// Whether the transaction ended in failure because the map was full.
   private(set) var isMapFull = false
 
-  init(_ environment: OpaquePointer, _ table: MDB_dbi, isReadOnly: Bool) throws(StorageError) {
+  init(_ file: LMDBHandle, isReadOnly: Bool) throws(StorageError) {
+    self.file = file
     let flags = isReadOnly ? UInt32(MDB_RDONLY) : 0
-    let code = unsafe mdb_txn_begin(environment, nil, flags, &handle)
+    let code = unsafe mdb_txn_begin(file.environment, nil, flags, &handle)
     guard code == MDB_SUCCESS else { throw StorageError.lmdb(code, "begin") }
-    self.table = table
+    table = file.table
     self.isReadOnly = isReadOnly
   }
 

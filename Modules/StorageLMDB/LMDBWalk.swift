@@ -53,7 +53,7 @@ struct LMDBWalk {
     let bucket = unsafe try LMDBSpace(pointer: pointer.key, record: pointer.value)
     let before = outer.count
     outer += key[space.prefixBytes..<(space.prefixBytes + space.capacity)]
-    let next = try run(bucket, lower, upper, visit)
+    let next = unsafe try run(bucket, lower, upper, visit)
     outer.removeSubrange(before...)
     let isEmpty = prunes ? try transaction.isEmpty(bucket) : false
     // Safe: `key` lives through the call, and LMDB keeps no pointer to it.

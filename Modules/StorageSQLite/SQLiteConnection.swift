@@ -10,6 +10,8 @@ final class SQLiteConnection: @unchecked Sendable {
   // Opened in `init`, closed once in `deinit`, after all statements.
   let handle: OpaquePointer
   private let path: String
+  // Held until the last connection is closed.
+  private let directory: StoreDirectory
   private var statements: [SQLiteStatement?]
   private var spareGets: [SQLiteStatement] = []
   /// Where the writer puts checksum and value side by side.
@@ -17,7 +19,10 @@ final class SQLiteConnection: @unchecked Sendable {
   /// The pages of the write-ahead log after the last commit; written by the hook.
   private let logPages: UnsafeMutablePointer<Int32>
 
-  init(path: String) throws(StorageError) {
+  /// Opens the database in `directory`, and makes it if there is none.
+  init(_ directory: StoreDirectory) throws(StorageError) {
+    let path = directory.file("rows.sqlite")
+    self.directory = directory
     var opened: OpaquePointer?
     let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
     let code = unsafe sqlite3_open_v2(path, &opened, flags, nil)

@@ -4,15 +4,20 @@ import TernStorage
 /// The connections of the snapshots of one store, and whether it still works.
 final class SQLitePool: Sendable {
   private let state: Mutex<State>
-  private let path: String
 
   private struct State: Sendable {
-    // Held until the store is closed and the last snapshot has ended.
+    // Let go when the store is closed; connections still lent hold it until they end.
     var directory: StoreDirectory?
     var idle: [SQLiteConnection] = []
     var lent = 0
     var isClosed = false
     var hasFailed = false
+
+    func openDirectory() throws(StorageError) -> StoreDirectory {
+      try check()
+      guard let directory else { throw .closed }
+      return directory
+    }
 
     func check() throws(StorageError) {
       if isClosed { throw .closed }
@@ -21,7 +26,6 @@ final class SQLitePool: Sendable {
   }
 
   init(_ directory: StoreDirectory) {
-    path = directory.file("rows.sqlite")
     state = Mutex(State(directory: directory))
   }
 
@@ -32,16 +36,16 @@ final class SQLitePool: Sendable {
 
   /// A reader with a snapshot of this moment.
   func take() throws(StorageError) -> SQLiteReader {
-    let idle = try state.withLock { state throws(StorageError) -> SQLiteConnection? in
-      try state.check()
+    let (directory, idle) = try state.withLock { state throws(StorageError) in
+      let directory = try state.openDirectory()
       guard state.lent < SQLiteStore.readerLimit else {
         throw .tooManyReaders(limit: SQLiteStore.readerLimit)
       }
       state.lent += 1
-      return state.idle.popLast()
+      return (directory, state.idle.popLast())
     }
     do throws(StorageError) {
-      let connection = if let idle { idle } else { try SQLiteConnection(path: path) }
+      let connection = if let idle { idle } else { try SQLiteConnection(directory) }
       try connection.statement(.beginRead).run()
       try connection.statement(.touch).run()
       return SQLiteReader(connection)
@@ -67,7 +71,7 @@ final class SQLitePool: Sendable {
     state.withLock { state in
       state.isClosed = true
       state.idle = []
-      if state.lent == 0 { state.directory = nil }
+      state.directory = nil
     }
   }
 
@@ -77,7 +81,6 @@ final class SQLitePool: Sendable {
       if let connection, !state.isClosed, state.idle.count < SQLiteStore.idleReaderLimit {
         state.idle.append(connection)
       }
-      if state.isClosed, state.lent == 0 { state.directory = nil }
     }
   }
 }

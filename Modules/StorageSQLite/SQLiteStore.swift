@@ -18,7 +18,8 @@ public final class SQLiteStore: OrderedStore {
   private let writer: Mutex<Writer>
 
   private struct Writer: Sendable {
-    let connection: SQLiteConnection
+    // Let go when the store is closed.
+    var connection: SQLiteConnection?
     let ballast: Ballast
     var isDiskFull = false
   }
@@ -35,8 +36,7 @@ public final class SQLiteStore: OrderedStore {
     path: String, durability: Durability = .durable, limitBytes: Int? = nil
   ) throws(StorageError) {
     let directory = try StoreDirectory(path: path)
-    let file = directory.file("rows.sqlite")
-    let connection = try SQLiteConnection(path: file)
+    let connection = try SQLiteConnection(directory)
     try SQLiteFormat.prepare(connection, durability, limitBytes: limitBytes)
     try directory.sync()
     connection.countLogPages()
@@ -74,7 +74,10 @@ public final class SQLiteStore: OrderedStore {
   }
 
   public func close() {
-    writer.withLock { _ in pool.close() }
+    writer.withLock { state in
+      pool.close()
+      state.connection = nil
+    }
   }
 
   private static func transact<R>(
@@ -84,7 +87,7 @@ public final class SQLiteStore: OrderedStore {
       state.ballast.hold()
       if state.ballast.isHeld { state.isDiskFull = false }
     }
-    let connection = state.connection
+    guard let connection = state.connection else { throw .closed }
     let ballast = state.ballast
     try connection.statement(.beginWrite).run()
     let sqlite = SQLiteWriter(connection, mustRemoveFirst: state.isDiskFull) {
@@ -117,9 +120,10 @@ public final class SQLiteStore: OrderedStore {
   /// Moves the log into the database when it is long. The commit itself is durable already, so a
   /// failure here is not the caller's: the store stops at its next use.
   private func afterCommit(_ state: inout Writer) throws(StorageError) {
-    guard state.isDiskFull || state.connection.pagesInLog >= Self.checkpointPages else { return }
+    guard let connection = state.connection else { return }
+    guard state.isDiskFull || connection.pagesInLog >= Self.checkpointPages else { return }
     let mode = state.isDiskFull ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE
-    let code = unsafe sqlite3_wal_checkpoint_v2(state.connection.handle, nil, mode, nil, nil)
+    let code = unsafe sqlite3_wal_checkpoint_v2(connection.handle, nil, mode, nil, nil)
     if code & 0xFF == SQLITE_IOERR { pool.fail() }
   }
 }

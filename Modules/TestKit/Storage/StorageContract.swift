@@ -1,0 +1,46 @@
+import TernStorage
+
+/// What every store promises, as a list of named checks.
+///
+/// ```swift
+/// @Test("storage contract", arguments: backends, StorageContract.checks)
+/// func holds(backend: StoreFixture, check: StoreCheck) throws {
+///   try check.run(on: backend.open())
+/// }
+/// ```
+public enum StorageContract {
+  /// Every check; each wants a new, empty store.
+  public static let checks: [StoreCheck] =
+    rowChecks + rangeChecks + transactionChecks + limitChecks + longKeyChecks + randomChecks
+}
+
+/// The bytes of `text`, as a key or a value.
+func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
+
+extension OrderedStore {
+  func put(_ rows: [(String, String)]) throws(StorageError) {
+    try write { transaction throws(StorageError) in
+      for (key, value) in rows { try transaction.put(bytes(value), for: bytes(key)) }
+    }
+  }
+
+  func value(_ key: [UInt8]) throws(StorageError) -> [UInt8]? {
+    try read { snapshot throws(StorageError) in try snapshot.get(key) }
+  }
+
+  func rows(
+    _ range: KeyRange = .all, isReversed: Bool = false, limit: Int = .max
+  ) throws(StorageError) -> [Row] {
+    try read { snapshot throws(StorageError) in
+      try snapshot.scan(range, isReversed: isReversed, limit: limit)
+    }
+  }
+
+  func keys(
+    _ range: KeyRange = .all, isReversed: Bool = false, limit: Int = .max
+  ) throws(StorageError) -> [String] {
+    try rows(range, isReversed: isReversed, limit: limit).map {
+      String(decoding: $0.key, as: UTF8.self)
+    }
+  }
+}
