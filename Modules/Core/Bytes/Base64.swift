@@ -7,15 +7,16 @@ package enum Base64 {
   package static func encode(_ bytes: [UInt8]) -> [UInt8] {
     var text: [UInt8] = []
     text.reserveCapacity((bytes.count + 2) / 3 * 4)
-    for start in stride(from: 0, to: bytes.count, by: 3) {
-      let group = bytes[start..<min(start + 3, bytes.count)]
+    var start = 0
+    while start < bytes.count {
+      let length = min(bytes.count - start, 3)
       var bits: UInt32 = 0
-      for byte in group { bits = bits << 8 | UInt32(byte) }
-      bits <<= UInt32(8 * (3 - group.count))
+      for index in 0..<3 { bits = bits << 8 | (index < length ? UInt32(bytes[start + index]) : 0) }
       for position in 0..<4 {
         let index = Int(bits >> UInt32(18 - 6 * position) & 63)
-        text.append(position <= group.count ? alphabet[index] : UInt8(ascii: "="))
+        text.append(position <= length ? alphabet[index] : UInt8(ascii: "="))
       }
+      start += 3
     }
     return text
   }

@@ -51,3 +51,17 @@ extension UnsafeBufferPointer<UInt8> {
     return index
   }
 }
+
+extension String {
+  /// The first seven bytes as an integer that sorts like the text's UTF-16, at most 56 bits.
+  package var sortingPrefix: UInt64 {
+    unsafe withBytes { bytes in
+      var prefix: UInt64 = 0
+      for index in 0..<7 {
+        let byte = unsafe index < bytes.count ? KeyOrder.utf16Ordered(bytes[index]) : 0
+        prefix = prefix << 8 | UInt64(byte)
+      }
+      return prefix
+    }
+  }
+}

@@ -12,7 +12,7 @@ extension TreeNode {
     if isEmpty { return [] }
     var digest = SHA1()
     if let priority {
-      digest.update("priority:".utf8)
+      digest.update("priority:")
       priority.appendHashText(to: &digest)
       digest.update(UInt8(ascii: ":"))
     }
@@ -21,7 +21,7 @@ extension TreeNode {
     } else {
       for (key, node) in children.inPriorityOrder {
         digest.update(UInt8(ascii: ":"))
-        digest.update(key.text.utf8)
+        digest.update(key.text)
         digest.update(UInt8(ascii: ":"))
         digest.update(node.hashBytes)
       }
@@ -49,10 +49,10 @@ extension ChildMap {
 extension TreeScalar {
   /// Appends type and value the way hashes spell them.
   fileprivate func appendHashText(to digest: inout SHA1) {
-    digest.update(hashType.utf8)
+    digest.update(hashType)
     digest.update(UInt8(ascii: ":"))
     if case .string(let text) = self {
-      digest.update(text.utf8)
+      digest.update(text)
     } else {
       digest.update(hashValue(quoting: false))
     }

@@ -110,7 +110,11 @@ extension TreePath: CustomStringConvertible {
 
   /// The segments joined by `/`, without a leading one; empty at the root.
   public var text: String {
-    if keys.count == 1 { return keys[0].text }
-    return keys.lazy.map(\.text).joined(separator: "/")
+    var text = keys.first?.text ?? ""
+    for key in keys.dropFirst() {
+      text.append("/")
+      text.append(key.text)
+    }
+    return text
   }
 }

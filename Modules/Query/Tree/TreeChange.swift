@@ -86,9 +86,11 @@ private struct FoundChanges {
 
   func list(in children: ChildMap) -> [TreeChange] {
     let previous = PreviousKeys(of: added + changed, in: children, order)
-    var list = TreeRow.sorted(removed).map { TreeChange(.removed, key: $0.key, node: $0.node) }
+    var list = TreeRow.sorted(removed).map {
+      TreeChange(.removed, key: $0.key, node: $0.element.node)
+    }
     for (kind, rows) in [(TreeChange.Kind.added, added), (.moved, moved), (.changed, changed)] {
-      for (key, node) in TreeRow.sorted(rows) {
+      for (key, node) in TreeRow.sorted(rows).map(\.element) {
         list.append(TreeChange(kind, key: key, node: node, previousKey: previous[key]))
       }
     }

@@ -10,7 +10,7 @@ extension TreeQuery {
   public func ordered(_ node: TreeNode) -> [ChildMap.Element] {
     let children = node.children
     if order == .key || order == .priority && !children.hasPriorities { return Array(children) }
-    return TreeRow.sorted(children.map { TreeRow($0, order) })
+    return TreeRow.sorted(children.map { TreeRow($0, order) }).map(\.element)
   }
 
   /// The part of `node` this query asks for.
@@ -30,7 +30,7 @@ extension TreeQuery {
           sorted: children.filter { range.contains($0.key, order.sortValue(of: $0.node)) }))
     }
     var selection = TreeSelection(limit)
-    for child in selection.favorableOrder(of: children) {
+    TreeSelection.forEachFavorably(children, limit.side) { child in
       let row = TreeRow(child, order)
       if range.contains(row.key, row.value) { selection.offer(row) }
     }
@@ -62,82 +62,5 @@ extension ChildMap {
   /// Whether any child has a priority. O(*n*).
   package var hasPriorities: Bool {
     contains { $0.node.priority != nil }
-  }
-}
-
-/// One child with what it is sorted by.
-package struct TreeRow: Sendable {
-  package let value: TreeSortValue
-  package let element: ChildMap.Element
-
-  package var key: TreeKey { element.key }
-
-  package init(_ element: ChildMap.Element, _ order: TreeOrder) {
-    self.element = element
-    value = order.sortValue(of: element.node)
-  }
-
-  /// Whether this row sorts before `other`.
-  package func precedes(_ other: TreeRow) -> Bool {
-    let order = value.compare(other.value)
-    return order != 0 ? order < 0 : key.compare(other.key) < 0
-  }
-
-  /// Sorts rows whose keys ascend already; the sort is stable, so values suffice.
-  package static func sorted(_ rows: [TreeRow]) -> [ChildMap.Element] {
-    rows.sorted { $0.value.compare($1.value) < 0 }.map(\.element)
-  }
-}
-
-/// Keeps the best rows of a stream, never more than a limit: a heap with the worst on top.
-struct TreeSelection {
-  private let limit: TreeLimit
-  private(set) var rows: [TreeRow] = []
-
-  init(_ limit: TreeLimit) {
-    self.limit = limit
-  }
-
-  /// The children, beginning where the best ones are likely: keys often grow with values.
-  func favorableOrder(of children: ChildMap) -> AnySequence<ChildMap.Element> {
-    limit.side == .first ? AnySequence(children) : AnySequence(children.reversed())
-  }
-
-  /// Takes in a row if it is among the best so far.
-  mutating func offer(_ row: TreeRow) {
-    if rows.count < limit.count {
-      rows.append(row)
-      siftUp()
-    } else if isWorse(rows[0], than: row) {
-      rows[0] = row
-      siftDown()
-    }
-  }
-
-  private func isWorse(_ left: TreeRow, than right: TreeRow) -> Bool {
-    limit.side == .first ? right.precedes(left) : left.precedes(right)
-  }
-
-  private mutating func siftUp() {
-    var child = rows.count - 1
-    while child > 0 {
-      let parent = (child - 1) / 2
-      guard isWorse(rows[child], than: rows[parent]) else { return }
-      rows.swapAt(child, parent)
-      child = parent
-    }
-  }
-
-  private mutating func siftDown() {
-    var parent = 0
-    while true {
-      var worst = parent
-      for child in [2 * parent + 1, 2 * parent + 2] where child < rows.count {
-        if isWorse(rows[child], than: rows[worst]) { worst = child }
-      }
-      if worst == parent { return }
-      rows.swapAt(parent, worst)
-      parent = worst
-    }
   }
 }

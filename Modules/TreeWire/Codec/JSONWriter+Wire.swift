@@ -43,7 +43,7 @@ extension JSONWriter {
 
   /// Writes a path as clients spell it: with a slash in front.
   mutating func path(_ path: TreePath) {
-    member("p", "/" + path.text)
+    member("p", path.isRoot ? "/" : "/" + path.text)
   }
 
   mutating func node(_ node: TreeNode) {

@@ -4,7 +4,7 @@ import TernQuery
 extension TreeClientMessage {
   /// The frame: JSON text in UTF-8.
   public func encode() -> [UInt8] {
-    var writer = JSONWriter()
+    var writer = JSONWriter(capacity: 256)
     switch self {
     case .keepAlive: return Array("0".utf8)
     case .ping: writer.control("p") { $0.emptyObject() }

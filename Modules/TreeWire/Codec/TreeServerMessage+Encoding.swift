@@ -6,7 +6,7 @@ extension TreeServerMessage {
   ///
   /// That of a push depends on nothing but the push, so that it can be sent to many.
   public func encode() -> [UInt8] {
-    var writer = JSONWriter()
+    var writer = JSONWriter(capacity: 256)
     switch self {
     case .handshake(let handshake): writer.control("h") { handshake.write(to: &$0) }
     case .redirect(let host): writer.control("r") { $0.string(host) }
