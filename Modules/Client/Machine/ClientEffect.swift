@@ -77,6 +77,8 @@ package enum WriteEnd: Sendable, Equatable {
   case closed
   /// The queue could not store it, and it was taken back.
   case notStored(QueueError)
+  /// Nobody waits any more.
+  case waitCancelled
 }
 
 /// What a one-time read found.

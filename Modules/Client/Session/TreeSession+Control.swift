@@ -4,6 +4,9 @@ package import TernSync
 import TernTransactions
 
 extension TreeSession {
+  /// Carries out what restoring the queue owes.
+  func begin() { carryOut() }
+
   /// Ends the connection and stays without one until ``goOnline()``.
   package func goOffline() {
     drain()

@@ -153,7 +153,7 @@ extension ClientMachine {
 // MARK: - Computing
 
 /// What an update function made of its input.
-enum TransactionResult {
+enum Computation {
   case output(TreeNode)
   case abandoned
   case invalid(TreeError)
@@ -169,7 +169,7 @@ enum TransactionResult {
 extension ClientMachine {
   func compute(
     _ update: TransactionUpdate, _ input: TreeNode, at path: TreePath
-  ) -> TransactionResult {
+  ) -> Computation {
     guard let output = update(input) else { return .abandoned }
     do throws(TreeError) {
       try TreeWrite.set(path, output).validate()

@@ -1,0 +1,124 @@
+public import TernCore
+public import TernSync
+import TernTransactions
+
+/// The realtime tree, as one client has it.
+public struct TreeDatabase: Sendable {
+  package let session: TreeSession
+  /// The places of transactions given as closures that were undecided when the last run of the
+  /// program ended, and are lost with it. Declared transactions survive.
+  public let lostTransactions: [TreePath]
+
+  /// The whole tree.
+  public var root: TreeReference { TreeReference(session: session, path: .root, problem: nil) }
+
+  /// The place at a path such as `rooms/42`.
+  ///
+  /// A text that is no path gives a reference whose every use throws the broken rule.
+  public subscript(path: String) -> TreeReference { root[path] }
+
+  /// The place at a path.
+  public subscript(path: TreePath) -> TreeReference {
+    TreeReference(session: session, path: path, problem: nil)
+  }
+}
+
+// MARK: - The connection
+
+extension TreeDatabase {
+  /// The state of the connection, now and whenever it changes.
+  public var connection: Delivery<ConnectionState, Never> {
+    let session = session
+    return Delivery(.newest, overflow: { _ in preconditionFailure("newest never overflows") }) {
+      box in
+      let id = await session.observeConnection(box)
+      return { session.submit { $0.stopObserving(id) } }
+    }
+  }
+
+  /// Ends the connection, and stays without one until ``goOnline()``.
+  ///
+  /// The server carries out this client's deferred writes. Listeners keep what they have; writes
+  /// keep working here and wait.
+  public func goOffline() async { await session.goOffline() }
+
+  /// Allows a connection again, and tries at once.
+  public func goOnline() async { await session.goOnline() }
+
+  /// What this client shows the server to say who it is; `nil` shows nothing.
+  public func signIn(with token: String?) async { await session.setCredential(token) }
+}
+
+// MARK: - The queue
+
+extension TreeDatabase {
+  /// The pending and rejected writes, now and whenever they change.
+  public var queue: Delivery<QueueStatus, Never> {
+    let session = session
+    return Delivery(.newest, overflow: { _ in preconditionFailure("newest never overflows") }) {
+      box in
+      let id = await session.observeQueue(box)
+      return { session.submit { $0.stopObserving(id) } }
+    }
+  }
+
+  /// The writes the server has not answered, in the order they were made.
+  public var pendingWrites: [PendingTreeWrite] {
+    get async { await session.machine.queueStatus.pending }
+  }
+
+  /// The writes the server refused, oldest first.
+  public var rejectedWrites: [RejectedTreeWrite] {
+    get async { await session.machine.queueStatus.rejected }
+  }
+
+  /// Sends a rejected write again: as it was, or another one in its place.
+  ///
+  /// - Returns: When the write is durable again on this device.
+  @discardableResult
+  public func retry(
+    _ rejected: RejectedTreeWrite, as edited: TreeWrite? = nil
+  ) async throws(WriteError) -> TreeWriteHandle {
+    do throws(TreeError) { try edited?.validate() } catch { throw .invalid(error) }
+    guard let promise = await session.retry(row: rejected.id, with: edited) else {
+      throw .queue(.noSuchWrite(id: rejected.id))
+    }
+    return try await TreeWriteHandle(promise)
+  }
+
+  /// Gives a rejected write up.
+  public func discard(_ rejected: RejectedTreeWrite) async throws(QueueError) {
+    let answer = Promise<QueueResult>()
+    await session.discard(row: rejected.id) { answer.resolve($0) }
+    if case .failed(let error) = await answer.value() { throw error }
+  }
+
+  /// Gives up every pending write and transaction; listeners hear how their effects vanish.
+  ///
+  /// - Returns: The dropped writes. Some of them may still have reached the server.
+  @discardableResult
+  public func purgePendingWrites() async throws(QueueError) -> [TreeWrite] {
+    let answer = Promise<QueueResult>()
+    await session.purge { answer.resolve($0) }
+    switch await answer.value() {
+    case .failed(let error): throw error
+    case .stored, .changed: return []
+    case .purged(let rows):
+      return rows.compactMap { row in
+        if case .write(let write) = WriteRecord(decoding: row.payload) { write } else { nil }
+      }
+    }
+  }
+}
+
+// MARK: - Declared transactions
+
+extension TreeDatabase {
+  /// Says what a declared transaction does, so that it can outlive the program.
+  ///
+  /// Declare every name right after opening: transactions of that name which an earlier run left
+  /// undecided go on from here.
+  public func declareTransaction(_ name: String, _ update: @escaping DeclaredUpdate) async {
+    await session.declare(name, update)
+  }
+}

@@ -1,0 +1,97 @@
+public import TernStorage
+public import TernSync
+public import TernTransport
+import TernTreeEngine
+
+/// A database as an application sees it: offline first, and in sync whenever there is a connection.
+///
+/// ```swift
+/// let tern = try Tern.open(ClientParts(queue: queue, cache: cache, transport: transport))
+/// try await tern.tree["rooms/42/title"].set("Hi")
+/// ```
+public final class Tern: Sendable {
+  /// The realtime tree.
+  public let tree: TreeDatabase
+  private let parts: ClientParts
+
+  private init(tree: TreeDatabase, parts: ClientParts) {
+    self.tree = tree
+    self.parts = parts
+  }
+
+  /// Opens a database with what is in its stores; the connection is made at its first use.
+  ///
+  /// Pending writes of earlier runs are part of what is seen at once, and are sent in their order.
+  ///
+  /// - Throws: ``QueueError``: the queue's store could not be read, or a record of it is damaged.
+  public static func open(
+    _ parts: ClientParts, options: ClientOptions = ClientOptions(), ambient: Ambient = .system
+  ) throws(QueueError) -> Tern {
+    let (queue, rows) = try WriteQueue.open(
+      parts.queue, limits: options.queue, newClient: ambient.randomID())
+    var machine = ClientMachine(
+      replica: parts.replica(options), client: queue.client, nextSequence: queue.nextSequence,
+      ambient: ambient, limits: options.machineLimits)
+    let lost = try machine.restore(rows)
+    let session = TreeSession(
+      machine: machine, queue: queue,
+      place: options.syncsInBackground ? .background : .caller, transport: parts.transport,
+      ambient: ambient)
+    session.submit { $0.begin() }
+    return Tern(
+      tree: TreeDatabase(session: session, lostTransactions: lost.map(\.path)), parts: parts)
+  }
+
+  /// Ends the database: the connection is closed, listeners end, waiting calls throw `closed`.
+  ///
+  /// What was reported durable is kept. The stores and the transport stay open; they belong to
+  /// whoever made them.
+  public func close() async {
+    await tree.session.close()
+  }
+}
+
+/// What a client is made of.
+public struct ClientParts: Sendable {
+  /// Where writes wait until the server has answered them; must be durable, and be used for
+  /// nothing else.
+  public var queue: any OrderedStore
+  /// Where the server's data is kept for the next start; `nil` keeps none. May lose its last
+  /// writes without harm, so it is best opened relaxed.
+  public var cache: (any OrderedStore)?
+  /// How the server is reached.
+  public var transport: any Transport
+
+  public init(queue: any OrderedStore, cache: (any OrderedStore)?, transport: any Transport) {
+    self.queue = queue
+    self.cache = cache
+    self.transport = transport
+  }
+
+  func replica(_ options: ClientOptions) -> TreeReplica { TreeReplica() }
+}
+
+/// What may be chosen about a client.
+public struct ClientOptions: Sendable {
+  /// The most the queue of writes holds.
+  public var queue = QueueLimits()
+  /// The bytes of server data the cache keeps at most, unless active listeners need more;
+  /// `nil` keeps everything.
+  public var cacheLimitBytes: Int? = 10 * 1024 * 1024
+  /// The most writes on their way to the server without an answer.
+  public var window = 1_024
+  /// How long a one-time read waits for a connection before it looks into the cache.
+  public var readPatience: Duration = .seconds(3)
+  /// Whether queued writes are made durable on a thread of their own. Without, a write blocks its
+  /// session for the time of the sync: right for stores in memory and for simulations.
+  public var syncsInBackground = true
+
+  public init() {}
+
+  var machineLimits: ClientMachine.Limits {
+    var limits = ClientMachine.Limits()
+    limits.window = window
+    limits.readPatience = readPatience
+    return limits
+  }
+}
