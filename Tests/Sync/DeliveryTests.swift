@@ -68,13 +68,14 @@ struct DeliveryTests {
   @Test("every iteration registers once and unregisters when it goes away")
   func registration() async throws {
     let log = Mutex<[String]>([])
-    let delivery = Delivery<Int, Overrun>(.every(limit: 8), overflow: { Overrun(limit: $0) }) {
-      box in
-      log.withLock { $0.append("start") }
-      box.post(1)
-      box.post(2)
-      return { log.withLock { $0.append("stop") } }
-    }
+    let delivery = Delivery<Int, Overrun>(
+      .every(limit: 8), overflow: { Overrun(limit: $0) },
+      start: { box in
+        log.withLock { $0.append("start") }
+        box.post(1)
+        box.post(2)
+        return { log.withLock { $0.append("stop") } }
+      })
     #expect(log.withLock { $0 } == [])
     for try await value in delivery where value == 2 { break }
     #expect(log.withLock { $0 } == ["start", "stop"])

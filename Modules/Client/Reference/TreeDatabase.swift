@@ -29,11 +29,10 @@ extension TreeDatabase {
   /// The state of the connection, now and whenever it changes.
   public var connection: Delivery<ConnectionState, Never> {
     let session = session
-    return Delivery(.newest, overflow: { _ in preconditionFailure("newest never overflows") }) {
-      box in
+    return Delivery(newest: { box in
       let id = await session.observeConnection(box)
       return { session.submit { $0.stopObserving(id) } }
-    }
+    })
   }
 
   /// Ends the connection, and stays without one until ``goOnline()``.
@@ -55,11 +54,10 @@ extension TreeDatabase {
   /// The pending and rejected writes, now and whenever they change.
   public var queue: Delivery<QueueStatus, Never> {
     let session = session
-    return Delivery(.newest, overflow: { _ in preconditionFailure("newest never overflows") }) {
-      box in
+    return Delivery(newest: { box in
       let id = await session.observeQueue(box)
       return { session.submit { $0.stopObserving(id) } }
-    }
+    })
   }
 
   /// The writes the server has not answered, in the order they were made.

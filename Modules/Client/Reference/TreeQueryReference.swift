@@ -1,5 +1,5 @@
 public import TernCore
-import TernQuery
+package import TernQuery
 
 /// A query at a place of the tree. Making one costs nothing and asks nobody.
 ///

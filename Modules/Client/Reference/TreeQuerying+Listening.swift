@@ -16,13 +16,13 @@ extension TreeQuerying {
   /// or from the server. A slow reader skips intermediate results and never sees two out of order.
   public func values() -> Delivery<TreeSnapshot, ListenError> {
     let target = target
-    return Delivery(.newest, overflow: { .overflow(limit: $0) }) { box in
+    return Delivery(newest: { box in
       await target.listen(for: .value, box) { event in
         TreeSnapshot(
           path: event.path, node: event.change.node, query: target.query,
           isFromCache: event.isFromCache, hasPendingWrites: event.hasPendingWrites)
       }
-    }
+    })
   }
 
   /// The same as ``values()``, and also what is known before the result is complete, and again
@@ -30,9 +30,7 @@ extension TreeQuerying {
   /// ``TreeSnapshot/hasPendingWrites`` changes.
   public func snapshots() -> Delivery<TreeSnapshot, ListenError> {
     let target = target
-    return Delivery(.newest, overflow: { .overflow(limit: $0) }) { box in
-      await target.observe(box)
-    }
+    return Delivery(newest: { box in await target.observe(box) })
   }
 
   /// What happens to the children of this query: first each one there is, added; then every change.
@@ -43,9 +41,9 @@ extension TreeQuerying {
     limit: Int = ListenLimits.waitingEvents
   ) -> Delivery<TreeChange, ListenError> {
     let target = target
-    return Delivery(.every(limit: limit), overflow: { .overflow(limit: $0) }) { box in
-      await target.listen(for: .children, box) { $0.change }
-    }
+    return Delivery(
+      .every(limit: limit), overflow: { .overflow(limit: $0) },
+      start: { box in await target.listen(for: .children, box) { $0.change } })
   }
 
   /// The first complete result, from the cache if it is there, else from the server.

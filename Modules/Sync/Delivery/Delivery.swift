@@ -22,6 +22,13 @@ public struct Delivery<Element: Sendable, Failure: Error>: AsyncSequence, Sendab
     self.start = start
   }
 
+  /// Makes a sequence that keeps only the newest element, and so never fails by overflow.
+  package init(newest start: @escaping @Sendable (Box) async -> @Sendable () -> Void) {
+    self.init(
+      .newest, overflow: { _ in preconditionFailure("The newest element alone never overflows.") },
+      start: start)
+  }
+
   public func makeAsyncIterator() -> Iterator {
     Iterator(box: Box(policy, overflow: overflow), start: start)
   }
