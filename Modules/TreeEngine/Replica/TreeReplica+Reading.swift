@@ -61,8 +61,7 @@ extension TreeReplica {
         for child in node.children {
           cache?.overwrite(child.node, at: path.appending(child.key))
         }
-        cache?.changeWindow(
-          of: query, at: path, added: node.children.map { $0.key }, removed: [])
+        cache?.replaceWindow(of: query, at: path, keys: node.children.map { $0.key })
       }
       cache?.markComplete(query.normalized, at: path)
     }

@@ -37,14 +37,16 @@ extension TreeReplica {
   /// - Parameter request: A listen that is held; the answer to an earlier, stopped one does not count.
   package mutating func completeListen(_ request: ListenRequest) -> ReplicaOutcome {
     guard let view = view(for: request) else { return ReplicaOutcome() }
-    cache?.markComplete(request.query, at: request.path)
     let overlay = overlay
     var outcome = ReplicaOutcome()
     guard request.query.isDefault else {
       let events = withView(request.query, at: request.path) { $0.confirm(overlay) }
       outcome.events = events ?? []
+      keepWindow(of: request)
+      cache?.markComplete(request.query, at: request.path)
       return outcome
     }
+    cache?.markComplete(.all, at: request.path)
     // What the listen's own view has is all there is, also for the views it serves.
     points.meet(PathTrie(view.server.node, at: request.path)) { place, _, change in
       outcome.events += place.updateViews { view in
@@ -127,24 +129,35 @@ extension TreeReplica {
     _ parts: PathTrie<TreeNode>, of request: ListenRequest, since before: TreeNode
   ) {
     guard let after = view(for: request)?.server.node else { return }
+    if parts.value != nil {
+      for child in after.children {
+        cache?.overwrite(child.node, at: request.path.appending(child.key))
+      }
+      return keepWindow(of: request)
+    }
     var added: [TreeKey] = []
     var removed: [TreeKey] = []
     after.children.forEachDifference(from: before.children) { key, old, new in
       if new.isEmpty { removed.append(key) }
-      if old.isEmpty { added.append(key) }
-      if parts.value != nil || old.isEmpty, !new.isEmpty {
+      if old.isEmpty {
+        added.append(key)
         cache?.overwrite(new, at: request.path.appending(key))
       }
     }
-    if parts.value == nil {
-      parts.visit { path, node in
-        guard let key = path.first, after.children[key] != nil, before.children[key] != nil else {
-          return
-        }
-        cache?.overwrite(node, at: request.path.appending(path))
+    parts.visit { path, node in
+      guard let key = path.first, after.children[key] != nil, before.children[key] != nil else {
+        return
       }
+      cache?.overwrite(node, at: request.path.appending(path))
     }
-    guard !added.isEmpty || !removed.isEmpty else { return }
+    if added.isEmpty && removed.isEmpty { return }
     cache?.changeWindow(of: request.query, at: request.path, added: added, removed: removed)
+  }
+
+  /// Keeps which children are in the window of a filtered query.
+  private mutating func keepWindow(of request: ListenRequest) {
+    guard cache != nil, let node = view(for: request)?.server.node else { return }
+    cache?.replaceWindow(
+      of: request.query, at: request.path, keys: node.children.map { $0.key })
   }
 }

@@ -14,7 +14,10 @@ package protocol ReplicaCache: Sendable {
   /// Takes in the server's data at a path, for whoever reads there.
   mutating func overwrite(_ node: TreeNode, at path: TreePath)
 
-  /// Takes in which children are in a filtered query's window; the data comes by
+  /// Takes in which children make up a filtered query's window.
+  mutating func replaceWindow(of query: TreeQuery, at path: TreePath, keys: [TreeKey])
+
+  /// Takes in which children came into or left a filtered query's window; their data comes by
   /// ``overwrite(_:at:)``. A child that left is dropped unless another query needs it.
   mutating func changeWindow(
     of query: TreeQuery, at path: TreePath, added: [TreeKey], removed: [TreeKey])

@@ -1,0 +1,67 @@
+import TernCore
+import TernQuery
+import TernSync
+
+/// A query whose data the cache holds, or held when it was last used.
+///
+/// Source: Docs/Formats/tree-cache.md, section 3.
+struct TrackedQuery: Sendable {
+  /// Names the query's rows in the store.
+  let id: UInt64
+  let path: TreePath
+  /// Normalised: one that loads all data is the default query.
+  let query: TreeQuery
+  /// When it was last used, in steps of the cache's own count.
+  var lastUse: UInt64
+  /// Whether the server has confirmed its whole result.
+  var isComplete = false
+  /// Whether somebody listens.
+  var isActive = false
+  /// Whether rows were lost since they were written; not stored, for a new start knows no better
+  /// than the rows themselves.
+  var isDamaged = false
+
+  /// What is stored.
+  var record: [UInt8] {
+    var bytes: [UInt8] = [(isComplete ? 1 : 0) | (isActive ? 2 : 0)]
+    bytes.append(integer: lastUse)
+    var key: [UInt8] = []
+    RowKey.append(path, to: &key)
+    bytes.append(counted: key)
+    if !query.isDefault { bytes.append(text: query.id) }
+    return bytes
+  }
+}
+
+extension TrackedQuery {
+  /// Reads a stored record; `nil` when it is none.
+  init?(id: UInt64, record: [UInt8]) {
+    var reader = RecordReader(record)
+    guard let flags = reader.byte(), flags < 4, let lastUse: UInt64 = reader.integer(),
+      let key = reader.counted(), let path = TreePath(rowKey: key)
+    else { return nil }
+    var query = TreeQuery.all
+    if !reader.isAtEnd {
+      guard let text = reader.text(), let wire = try? JSONValue(parsing: text),
+        let parsed = try? TreeQuery(wire: wire)
+      else { return nil }
+      query = parsed
+    }
+    self.init(
+      id: id, path: path, query: query, lastUse: lastUse, isComplete: flags & 1 != 0,
+      isActive: flags & 2 != 0)
+  }
+}
+
+extension TreePath {
+  /// Reads the path that a row's key, without the prefix of its tree, stands for.
+  init?(rowKey: [UInt8]) {
+    var keys: [TreeKey] = []
+    var offset = 0
+    while offset < rowKey.count {
+      guard let key = RowKey.segment(of: rowKey.span, at: &offset) else { return nil }
+      keys.append(key)
+    }
+    self.init(unchecked: keys)
+  }
+}

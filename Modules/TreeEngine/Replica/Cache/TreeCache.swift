@@ -1,0 +1,227 @@
+package import TernCore
+package import TernQuery
+package import TernStorage
+import TernSync
+
+/// The server's data on this device, in any ordered store.
+///
+/// Rows hold what the server said, never what is pending. Beside them stands which queries they
+/// answer: wholly, or child by child. Nothing is stored until ``commit()``; then all of it in one
+/// transaction. A damaged record is dropped with everything that can no longer be answered without
+/// it. Source: Docs/Formats/tree-cache.md; realtime reference, section 6.
+package struct TreeCache: ReplicaCache {
+  /// How much data is kept unless said otherwise: 10 MiB.
+  package static let defaultLimitBytes = 10 << 20
+  /// The most queries remembered that nobody listens to.
+  package static let inactiveQueryLimit = 1000
+  /// The most damaged records dropped one by one; then the cache starts anew.
+  static let repairLimit = 64
+
+  /// Something to store.
+  enum Change: Sendable {
+    case overwrite(TreePath, TreeNode)
+    case replaceWindow(UInt64, TreePath, keys: [TreeKey])
+    case changeWindow(UInt64, TreePath, added: [TreeKey], removed: [TreeKey])
+    case track(TrackedQuery)
+  }
+
+  let store: any OrderedStore
+  let keys: CacheKeys
+  let limitBytes: Int
+  var tracked = PathTrie<[TrackedQuery]>()
+  var changes: [Change] = []
+  /// The bytes of the data's keys and values.
+  package internal(set) var byteCount = 0
+  /// What went wrong while reading; thrown by the next commit.
+  var failure: StorageError?
+  /// The number of tracked queries that nobody listens to.
+  private(set) var inactiveCount = 0
+  private var lastID: UInt64 = 0
+  private var lastUse: UInt64 = 0
+
+  /// Opens the cache in a store; data of another format is dropped, for it can be fetched again.
+  ///
+  /// - Parameters:
+  ///   - prefix: What all keys begin with; nobody else may use keys that begin so.
+  ///   - limitBytes: How much data to keep; more only where somebody listens.
+  package init(
+    store: any OrderedStore, prefix: [UInt8], limitBytes: Int = TreeCache.defaultLimitBytes
+  ) throws(StorageError) {
+    self.store = store
+    self.limitBytes = limitBytes
+    keys = CacheKeys(prefix: prefix)
+    for _ in 0..<Self.repairLimit {
+      do throws(StorageError) {
+        try readHead()
+        return
+      } catch .corruptRecord(let key) {
+        forgetTracked()
+        try store.write { transaction throws(StorageError) in try transaction.remove(key) }
+      }
+    }
+    try reset()
+  }
+
+  private mutating func readHead() throws(StorageError) {
+    let keys = keys
+    let (head, rows) = try store.read { snapshot throws(StorageError) in
+      (try snapshot.get(keys.head), try snapshot.scan(keys.queries))
+    }
+    guard let head, let count = Self.byteCount(inHead: head) else { return try reset() }
+    byteCount = count
+    for row in rows {
+      // A record that cannot be read stands for nothing; its data is fetched again.
+      guard let id = keys.queryID(row.key), var query = TrackedQuery(id: id, record: row.value)
+      else { throw .corruptRecord(key: row.key) }
+      lastID = max(lastID, id)
+      lastUse = max(lastUse, query.lastUse)
+      if query.isActive {
+        query.isActive = false
+        changes.append(.track(query))
+      }
+      replace(query)
+    }
+  }
+
+  /// Forgets everything.
+  mutating func reset() throws(StorageError) {
+    let keys = keys
+    try store.write { transaction throws(StorageError) in try transaction.remove(in: keys.all) }
+    var active: [TrackedQuery] = []
+    tracked.visit { _, queries in active += queries.filter(\.isActive) }
+    forgetTracked()
+    byteCount = 0
+    for var query in active {
+      // What listeners hold in memory is not in the store any more.
+      query.isComplete = false
+      query.isDamaged = true
+      replace(query)
+      changes.append(.track(query))
+    }
+  }
+
+  private mutating func forgetTracked() {
+    tracked = PathTrie()
+    inactiveCount = 0
+    changes = []
+  }
+}
+
+// MARK: The first row
+
+extension TreeCache {
+  /// What is stored in the first row.
+  var head: [UInt8] {
+    var bytes = [CacheKeys.version]
+    bytes.append(integer: UInt64(max(byteCount, 0)))
+    return bytes
+  }
+
+  private static func byteCount(inHead head: [UInt8]) -> Int? {
+    var reader = RecordReader(head)
+    guard reader.byte() == CacheKeys.version, let count: UInt64 = reader.integer() else {
+      return nil
+    }
+    return Int(exactly: count)
+  }
+}
+
+// MARK: Which queries are tracked
+
+extension TreeCache {
+  package mutating func markComplete(_ query: TreeQuery, at path: TreePath) {
+    if query.isDefault {
+      if hasCompleteDefault(above: path) && find(query, at: path) == nil { return }
+      changeAll(below: path) { $0.isComplete = $0.isComplete || !$0.isDamaged }
+    }
+    change(query, at: path) { $0.isComplete = $0.isComplete || !$0.isDamaged }
+  }
+
+  package mutating func setActive(_ isActive: Bool, _ query: TreeQuery, at path: TreePath) {
+    if !isActive, find(query, at: path) == nil { return }
+    change(query, at: path) { $0.isActive = isActive }
+  }
+
+  func find(_ query: TreeQuery, at path: TreePath) -> TrackedQuery? {
+    tracked[path]?.first { $0.query == query }
+  }
+
+  /// Whether a complete default query covers `path`; one exactly there does, too.
+  func hasCompleteDefault(above path: TreePath) -> Bool {
+    var isCovered = false
+    tracked.walk(to: path) { _, queries in
+      if queries.contains(where: { $0.query.isDefault && $0.isComplete }) { isCovered = true }
+    }
+    return isCovered
+  }
+
+  /// Edits a tracked query, which counts as its use; begins to track it when nobody did.
+  @discardableResult
+  mutating func change(
+    _ query: TreeQuery, at path: TreePath, _ body: (inout TrackedQuery) -> Void
+  ) -> TrackedQuery {
+    lastUse += 1
+    var changed =
+      find(query, at: path)
+      ?? TrackedQuery(id: nextID(), path: path, query: query, lastUse: lastUse)
+    body(&changed)
+    changed.lastUse = lastUse
+    changes.append(.track(changed))
+    replace(changed)
+    return changed
+  }
+
+  /// Edits all tracked queries at and below `path`.
+  mutating func changeAll(below path: TreePath, _ body: (inout TrackedQuery) -> Void) {
+    var found: [TrackedQuery] = []
+    tracked.subtrie(at: path)?.visit { _, queries in found += queries }
+    for var query in found {
+      let before = query.record
+      body(&query)
+      if query.record != before { changes.append(.track(query)) }
+      replace(query)
+    }
+  }
+
+  /// Puts a tracked query in the place of its older self.
+  mutating func replace(_ query: TrackedQuery) {
+    forget(query)
+    if !query.isActive { inactiveCount += 1 }
+    tracked.update(at: query.path) { $0.value = ($0.value ?? []) + [query] }
+  }
+
+  mutating func forget(_ query: TrackedQuery) {
+    guard let old = find(query.query, at: query.path) else { return }
+    if !old.isActive { inactiveCount -= 1 }
+    tracked.update(at: query.path) { place in
+      place.value?.removeAll { $0.id == query.id }
+      if place.value?.isEmpty == true { place.value = nil }
+    }
+  }
+
+  private mutating func nextID() -> UInt64 {
+    lastID += 1
+    return lastID
+  }
+}
+
+// MARK: What is gathered
+
+extension TreeCache {
+  package mutating func overwrite(_ node: TreeNode, at path: TreePath) {
+    changes.append(.overwrite(path, node))
+    if !path.namesPriority { changeAll(below: path) { $0.isDamaged = false } }
+  }
+
+  package mutating func replaceWindow(of query: TreeQuery, at path: TreePath, keys: [TreeKey]) {
+    let query = find(query, at: path) ?? change(query, at: path) { _ in }
+    changes.append(.replaceWindow(query.id, path, keys: keys))
+  }
+
+  package mutating func changeWindow(
+    of query: TreeQuery, at path: TreePath, added: [TreeKey], removed: [TreeKey]
+  ) {
+    let query = find(query, at: path) ?? change(query, at: path) { _ in }
+    changes.append(.changeWindow(query.id, path, added: added, removed: removed))
+  }
+}
