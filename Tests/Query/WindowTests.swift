@@ -117,6 +117,33 @@ struct WindowTests {
     }
   }
 
+  @Test("a step from the old window agrees with the window of the new source", arguments: 1...40)
+  func steps(seed: Int) throws {
+    var random = SplitMix(UInt64(seed))
+    let orders: [TreeOrder] = [.key, .priority, .value]
+    let order = orders[seed % 3]
+    let limit = TreeLimit(random.next() % 2 == 0 ? .first : .last, 1 + Int(random.next() % 6))
+    let query = TreeQuery(
+      order: order, start: order == .value ? TreeBound(2) : nil, limit: seed % 7 == 0 ? nil : limit)
+    var source = TreeNode.empty
+    var window = query.window(of: source)
+    var known = 0
+    for _ in 0..<400 {
+      let key = TreeKey(unchecked: String(random.next() % 15))
+      let priority: TreeScalar? = random.next() % 2 == 0 ? .integer(Int64(random.next() % 4)) : nil
+      let node =
+        random.next() % 4 == 0 ? TreeNode.empty : TreeNode(value(&random), priority: priority)
+      source.setChild(key, node)
+      let complete = query.window(of: source)
+      if let step = query.window(window, settingChild: key, to: node) {
+        known += 1
+        #expect(step == complete, "seed \(seed): \(query.id)")
+      }
+      window = complete
+    }
+    #expect(known > 150)
+  }
+
   private func value(_ random: inout SplitMix) -> TreeScalar {
     let values: [TreeScalar] = [1, 2, 2.5, "a", "b", 3]
     return values[Int(random.next() % 6)]
