@@ -18,6 +18,10 @@ struct ClientMessageTests {
 
   /// Frames exactly as this side writes them, and what they mean.
   static func exact() throws -> [(String, TreeClientMessage)] {
+    try listens() + writes() + others()
+  }
+
+  static func listens() -> [(String, TreeClientMessage)] {
     let eta = TreeQuery(
       order: .child(key("eta")), end: TreeBound(900), limit: TreeLimit(.first, 2))
     return [
@@ -49,6 +53,11 @@ struct ClientMessageTests {
         #"{"t":"d","d":{"r":9,"a":"n","b":{"p":"/fleet","q":{"ein":true,"ep":900,"i":"eta","l":2,"vf":"l"},"t":1}}}"#,
         .request(9, .unlisten(key("fleet"), eta, tag: 1))
       ),
+    ]
+  }
+
+  static func writes() throws -> [(String, TreeClientMessage)] {
+    [
       (
         #"{"t":"d","d":{"r":10,"a":"p","b":{"p":"/fleet/7/eta","d":840}}}"#,
         .request(10, .put(key("fleet/7/eta"), 840, expectedHash: nil, .none))
@@ -73,6 +82,11 @@ struct ClientMessageTests {
               entry("tmp", .empty),
             ]), WriteMark(WriteStamp(stream: stream, sequence: 3))))
       ),
+    ]
+  }
+
+  static func others() throws -> [(String, TreeClientMessage)] {
+    [
       (
         #"{"t":"d","d":{"r":12,"a":"g","b":{"p":"/fleet","q":{"i":".key","l":3,"vf":"r"}}}}"#,
         .request(12, .get(key("fleet"), TreeQuery(order: .key, limit: TreeLimit(.last, 3))))
@@ -184,6 +198,17 @@ struct ClientMessageTests {
       Issue.record("accepted as \(try TreeClientMessage.decode(Array(frame.utf8)))")
     } catch {
       if case .request = error { Issue.record("wrong error \(error)") }
+    }
+  }
+
+  @Test("damaged frames are refused or understood, never the end of the process")
+  func damaged() throws {
+    var random = SplitMix(20)
+    for (frame, _) in try ClientMessageTests.exact() {
+      for _ in 0..<300 {
+        let bytes = random.damage(Array(frame.utf8))
+        if let message = try? TreeClientMessage.decode(bytes) { _ = message.encode() }
+      }
     }
   }
 }

@@ -11,6 +11,10 @@ private func key(_ text: String) -> TreePath {
 @Suite("What servers say")
 struct ServerMessageTests {
   static func exact() throws -> [(String, TreeServerMessage)] {
+    try answers() + pushes()
+  }
+
+  static func answers() -> [(String, TreeServerMessage)] {
     [
       (
         #"{"t":"c","d":{"t":"h","d":{"ts":1760000000123,"v":"5","h":"127.0.0.1:9000","s":"Jd0v","w":12}}}"#,
@@ -41,6 +45,11 @@ struct ServerMessageTests {
       (
         #"{"t":"d","d":{"r":5,"b":{"s":"ok","d":{"a":1}}}}"#, .response(5, .data(["a": 1]))
       ),
+    ]
+  }
+
+  static func pushes() throws -> [(String, TreeServerMessage)] {
+    [
       (
         #"{"t":"d","d":{"a":"d","b":{"p":"fleet/7/eta","d":820}}}"#,
         .put(TreePush(path: key("fleet/7/eta"), 820))
@@ -125,5 +134,16 @@ struct ServerMessageTests {
     let push = #"{"t":"d","d":{"z":{},"a":"d","b":{"q":1,"p":"a","d":{".new":1,"x":2}}}}"#
     #expect(
       try TreeServerMessage.decode(Array(push.utf8)) == .put(TreePush(path: key("a"), ["x": 2])))
+  }
+
+  @Test("damaged frames are refused or understood, never the end of the process")
+  func damaged() throws {
+    var random = SplitMix(20)
+    for (frame, _) in try ServerMessageTests.exact() {
+      for _ in 0..<300 {
+        let bytes = random.damage(Array(frame.utf8))
+        if let message = try? TreeServerMessage.decode(bytes) { _ = message.encode() }
+      }
+    }
   }
 }

@@ -18,11 +18,13 @@ public struct JSONError: Error, Hashable, Sendable {
     case unexpectedType
   }
 
+  /// What is wrong.
   public let reason: Reason
 
   /// The offset of the offending byte.
   public let offset: Int
 
+  /// Names what is wrong and where.
   public init(_ reason: Reason, at offset: Int) {
     self.reason = reason
     self.offset = offset

@@ -10,7 +10,7 @@ package struct JSONReader: Sendable {
   }
 
   /// The most levels of nesting.
-  package static let maximumDepth = 512
+  package static let maximumDepth = 128
 
   let bytes: [UInt8]
 

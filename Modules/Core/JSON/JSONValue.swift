@@ -10,9 +10,12 @@ public enum JSONValue: Hashable, Sendable {
 
   /// One name and value of an object; objects keep the order they were read in.
   public struct Member: Hashable, Sendable {
+    /// The name as written, escapes resolved.
     public let name: String
+    /// The value under that name.
     public let value: JSONValue
 
+    /// Pairs a name with a value.
     public init(_ name: String, _ value: JSONValue) {
       self.name = name
       self.value = value

@@ -43,9 +43,9 @@ package struct JSONWriter: Sendable {
 
   /// Writes the shortest text that reads back as the same double; whole numbers without `.0`.
   ///
-  /// - Precondition: The value is finite.
+  /// JSON has no text for infinities and NaN; they become `null`.
   package mutating func double(_ value: Double) {
-    precondition(value.isFinite, "JSON has no text for infinities and NaN")
+    guard value.isFinite else { return null() }
     separate()
     if value.magnitude < 0x1p53, value == value.rounded(.towardZero), value != 0 {
       appendDigits(UInt64(value.magnitude), negative: value < 0)

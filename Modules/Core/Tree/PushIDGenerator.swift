@@ -12,6 +12,7 @@ public struct PushIDGenerator: Sendable {
   /// Twelve digits of base 64, most significant first.
   private var digits = [UInt8](repeating: 0, count: randomLength)
 
+  /// Makes a generator that has not named anything yet.
   public init() {}
 
   /// Makes the next name.

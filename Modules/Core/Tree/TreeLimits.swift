@@ -6,6 +6,10 @@ public enum TreeLimits {
   /// The most segments from the root to a value.
   public static let depth = 32
 
+  /// The most segments a path may have at all; what is below ``depth`` can be asked for, but
+  /// nothing is ever there.
+  public static let pathSegments = 256
+
   /// The most bytes of UTF-8 in one string value: 10 MiB.
   public static let stringBytes = 10 * 1024 * 1024
 }

@@ -11,7 +11,8 @@ public struct TreePath: Hashable, Sendable {
   /// Splits a text on `/`; empty segments are dropped, so `//a/b/` is `a/b`.
   ///
   /// The first segment may be `.info`.
-  /// - Throws: What ``TreeKey/init(_:)`` throws about a segment.
+  /// - Throws: What ``TreeKey/init(_:)`` throws about a segment, and
+  ///   ``TreeError/tooDeep(count:limit:)`` above ``TreeLimits/pathSegments``.
   public init(_ text: String) throws(TreeError) {
     var keys: [TreeKey] = []
     for part in text.utf8.split(separator: UInt8(ascii: "/")) {
@@ -21,6 +22,9 @@ public struct TreePath: Hashable, Sendable {
       } else {
         keys.append(try TreeKey(segment))
       }
+    }
+    if keys.count > TreeLimits.pathSegments {
+      throw .tooDeep(count: keys.count, limit: TreeLimits.pathSegments)
     }
     self.keys = keys
   }

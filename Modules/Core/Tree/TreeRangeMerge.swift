@@ -9,6 +9,7 @@ public struct TreeRangeMerge: Equatable, Sendable {
   /// What lies in the range from now on; what it does not hold there is deleted.
   public let node: TreeNode
 
+  /// Describes new content for the leaves behind `start` up to and with `end`.
   public init(start: TreePath?, end: TreePath?, node: TreeNode) {
     self.start = start
     self.end = end

@@ -19,6 +19,7 @@ public struct TreeChange: Equatable, Sendable {
   /// ``Kind/removed`` and ``Kind/value``.
   public let previousKey: TreeKey?
 
+  /// Describes one change.
   public init(_ kind: Kind, key: TreeKey?, node: TreeNode, previousKey: TreeKey? = nil) {
     self.kind = kind
     self.key = key

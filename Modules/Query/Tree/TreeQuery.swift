@@ -69,6 +69,7 @@ public struct TreeBound: Hashable, Sendable {
   /// Whether a child exactly at the bound belongs to the range.
   public let isInclusive: Bool
 
+  /// Makes a bound; by default it includes what lies exactly on it.
   public init(_ value: TreeScalar?, key: TreeKey? = nil, isInclusive: Bool = true) {
     self.value = value
     self.key = key
@@ -86,6 +87,7 @@ public struct TreeLimit: Hashable, Sendable {
   /// The most children, 1..<2^31.
   public let count: Int
 
+  /// The side of the range that is kept.
   public let side: Side
 
   package init(_ side: Side, _ count: Int) {

@@ -24,6 +24,7 @@ public struct TreeOpening: Equatable, Sendable {
   /// The session this client had before.
   public var lastSession: String?
 
+  /// Makes an introduction.
   public init(
     version: String = "5", namespace: String = "default", stream: UInt128? = nil,
     lastSession: String? = nil
@@ -68,7 +69,9 @@ public enum TreeRequest: Equatable, Sendable {
 
 /// The wish to hear everything about a path and query.
 public struct TreeListen: Equatable, Sendable {
+  /// The location listened to.
   public var path: TreePath
+  /// What is wanted of it.
   public var query: TreeQuery
   /// Names a filtered listen in pushes; `nil` for a listen to everything.
   public var tag: Int64?
@@ -77,6 +80,7 @@ public struct TreeListen: Equatable, Sendable {
   /// The hashes of ranges of what the client has; allows range merges as answer.
   public var compoundHash: TreeCompoundHash?
 
+  /// Makes the wish; by default for everything, with nothing known yet.
   public init(
     path: TreePath, query: TreeQuery = .all, tag: Int64? = nil, hash: String = "",
     compoundHash: TreeCompoundHash? = nil
@@ -91,6 +95,7 @@ public struct TreeListen: Equatable, Sendable {
 
 /// A token and how it is to be read.
 public struct TreeCredential: Equatable, Sendable {
+  /// Who vouches for whom.
   public enum Kind: Equatable, Sendable {
     /// A signed token about a user.
     case user
@@ -99,12 +104,14 @@ public struct TreeCredential: Equatable, Sendable {
   }
 
   public var kind: Kind
+  /// The token as the client has it.
   public var token: String
   /// What rules are to see as the user instead.
   public var override: JSONValue?
   /// Whether rules are to see no user at all.
   public var isUnauthenticated: Bool
 
+  /// Makes a credential.
   public init(
     _ kind: Kind, token: String, override: JSONValue? = nil, isUnauthenticated: Bool = false
   ) {
@@ -122,6 +129,7 @@ public struct WriteStamp: Hashable, Sendable {
   /// 1 and up, without gaps.
   public var sequence: UInt64
 
+  /// Names a write of `stream`, or of the connection's own stream.
   public init(stream: UInt128? = nil, sequence: UInt64) {
     self.stream = stream
     self.sequence = sequence
@@ -135,6 +143,7 @@ public struct WriteMark: Hashable, Sendable {
   /// All outcomes of the stamp's stream up to this number may be forgotten.
   public var acknowledged: UInt64?
 
+  /// Marks a write with its name and with what may be forgotten.
   public init(_ stamp: WriteStamp? = nil, acknowledged: UInt64? = nil) {
     self.stamp = stamp
     self.acknowledged = acknowledged

@@ -48,6 +48,7 @@ public struct TreeHandshake: Equatable, Sendable {
   /// The number of the last write the server has of the stream the client opened with.
   public var lastSequence: UInt64?
 
+  /// Makes a greeting.
   public init(
     time: Int64, version: String = "5", host: String, session: String, lastSequence: UInt64? = nil
   ) {
@@ -61,13 +62,16 @@ public struct TreeHandshake: Equatable, Sendable {
 
 /// New data for listeners.
 public struct TreePush<Content: Equatable & Sendable>: Equatable, Sendable {
+  /// The location that changed.
   public var path: TreePath
+  /// What is there now.
   public var content: Content
   /// The filtered listen this is for; `nil` for all others that cover the path.
   public var tag: Int64?
   /// The commit this shows; told to clients that understand it.
   public var version: UInt64?
 
+  /// Makes a push.
   public init(path: TreePath, _ content: Content, tag: Int64? = nil, version: UInt64? = nil) {
     self.path = path
     self.content = content
@@ -84,6 +88,7 @@ public struct TreeStatus: RawRepresentable, Hashable, Sendable {
     self.rawValue = rawValue
   }
 
+  /// It was done.
   public static let ok = TreeStatus(rawValue: "ok")
   /// The rules forbid it.
   public static let permissionDenied = TreeStatus(rawValue: "permission_denied")
@@ -91,7 +96,9 @@ public struct TreeStatus: RawRepresentable, Hashable, Sendable {
   public static let dataStale = TreeStatus(rawValue: "datastale")
   /// Refused for a reason told in the detail.
   public static let failed = TreeStatus(rawValue: "failed")
+  /// The credential is not one this server accepts.
   public static let invalidToken = TreeStatus(rawValue: "invalid_token")
+  /// The credential was good once.
   public static let expiredToken = TreeStatus(rawValue: "expired_token")
   /// More data than one read may return.
   public static let tooBig = TreeStatus(rawValue: "too_big")
@@ -103,12 +110,14 @@ public struct TreeStatus: RawRepresentable, Hashable, Sendable {
 
 /// The answer to a request.
 public struct TreeResponse: Equatable, Sendable {
+  /// How the request ended.
   public var status: TreeStatus
   /// What `d` holds, as JSON text: data, a sentence, or an empty string.
   public var payload: [UInt8]
   /// The version at which a write was committed.
   public var version: UInt64?
 
+  /// Makes a response around JSON text.
   public init(_ status: TreeStatus, payload: [UInt8], version: UInt64? = nil) {
     self.status = status
     self.payload = payload
@@ -117,11 +126,16 @@ public struct TreeResponse: Equatable, Sendable {
 
   /// What became of one write.
   public struct Outcome: Equatable, Sendable {
+    /// The number of the write in its stream.
     public var sequence: UInt64
+    /// How the write ended.
     public var status: TreeStatus
+    /// What the server said about it.
     public var detail: String
+    /// The version at which it was committed.
     public var version: UInt64?
 
+    /// Describes one past write.
     public init(sequence: UInt64, status: TreeStatus, detail: String = "", version: UInt64? = nil) {
       self.sequence = sequence
       self.status = status
