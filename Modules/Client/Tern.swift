@@ -44,10 +44,11 @@ public final class Tern: Sendable {
 
   /// Ends the database: the connection is closed, listeners end, waiting calls throw `closed`.
   ///
-  /// What was reported durable is kept. The stores and the transport stay open; they belong to
-  /// whoever made them.
+  /// What was reported durable is kept. The stores and the transport belong to whoever made them,
+  /// and are told by ``ClientParts/whenClosed``.
   public func close() async {
     await tree.session.close()
+    await parts.whenClosed()
   }
 }
 
@@ -61,6 +62,9 @@ public struct ClientParts: Sendable {
   public var cache: (any OrderedStore)?
   /// How the server is reached.
   public var transport: any Transport
+  /// What is left to do when the database has ended: it closes the parts above, if nobody else
+  /// uses them. Called by every ``Tern/close()``.
+  public var whenClosed: @Sendable () async -> Void = {}
 
   public init(queue: any OrderedStore, cache: (any OrderedStore)?, transport: any Transport) {
     self.queue = queue
