@@ -139,8 +139,8 @@ let testSuites: [Target] = [
   tests(
     "Assembly",
     [
-      "TernAssembly", "TernStorage", "TernStorageMemory", "TernTransport",
-      "TernTransportLoopback",
+      "TernCore", "TernAssembly", "TernClient", "TernStorage", "TernStorageMemory",
+      "TernStorageSQLite", "TernStorageLMDB", "TernTransport", "TernTransportLoopback",
     ]),
   tests("Spec", ["TernSpecReplay"]),
   tests("Query", ["TernCore", "TernQuery"]),

@@ -1,4 +1,5 @@
 public import TernStorage
+public import TernSync
 public import TernTransport
 
 /// Why the parts of a configuration are not running. What had been opened is closed again.
@@ -7,6 +8,8 @@ public enum AssemblyError: Error, Sendable {
   case configuration(ConfigurationError)
   /// A store could not be opened; see the case for what to do. `path` is the store's folder.
   case storage(StorageError, kind: String, path: String)
+  /// The queue of writes in the store at `path` could not be read; see the case for what to do.
+  case queue(QueueError, path: String)
   /// The transport could not be made or cannot listen; see the case for what to do.
   case transport(TransportError)
 }
@@ -16,6 +19,7 @@ extension AssemblyError: CustomStringConvertible {
     switch self {
     case .configuration(let error): error.description
     case .storage(let error, let kind, let path): "\(kind) storage at \(path): \(error)"
+    case .queue(let error, let path): "the queue at \(path): \(error)"
     case .transport(let error): error.description
     }
   }

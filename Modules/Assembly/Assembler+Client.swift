@@ -1,0 +1,67 @@
+public import TernClient
+import TernStorage
+import TernSync
+import TernTransport
+
+extension Assembler {
+  /// Opens a client: a store for its queue, another for its cache, and the transport.
+  ///
+  /// The stores are the folders `queue` and `cache` below `storage.path`; the cache is opened
+  /// relaxed, for it can be had again. The connection is made at the first use.
+  ///
+  /// - Parameter options: What the configuration does not say.
+  /// - Returns: The client; its `close()` closes everything that was opened here.
+  /// - Throws: ``AssemblyError``, with nothing left open.
+  public func client(
+    from configuration: Configuration, options: ClientOptions = ClientOptions()
+  ) async throws(AssemblyError) -> Tern {
+    let prepared = try checked { () throws(ConfigurationError) in
+      try prepareClient(configuration, options)
+    }
+    let open = OpenParts()
+    do throws(AssemblyError) {
+      return try await self.open(prepared, open)
+    } catch {
+      await open.close()
+      throw error
+    }
+  }
+
+  private struct PreparedClient {
+    let queue: PreparedStore
+    let cache: PreparedStore
+    let transport: PreparedTransport
+    let options: ClientOptions
+  }
+
+  private func prepareClient(
+    _ configuration: Configuration, _ options: ClientOptions
+  ) throws(ConfigurationError) -> PreparedClient {
+    var options = options
+    if let bytes = try cacheOptions(of: configuration).limitBytes {
+      options.cacheLimitBytes = bytes
+    }
+    return PreparedClient(
+      queue: try storage(of: configuration, subfolder: "queue"),
+      cache: try storage(of: configuration, subfolder: "cache", durability: .relaxed),
+      transport: try transport(of: configuration), options: options)
+  }
+
+  private func open(
+    _ prepared: PreparedClient, _ open: OpenParts
+  ) async throws(AssemblyError) -> Tern {
+    let queue = try await prepared.queue.open()
+    open.add { queue.close() }
+    let cache = try await prepared.cache.open()
+    open.add { cache.close() }
+    let transport = try transports.acquire(prepared.transport)
+    open.add { [transports] in await transports.release(prepared.transport.name) }
+    var parts = ClientParts(queue: queue, cache: cache, transport: transport)
+    parts.whenClosed = { await open.close() }
+    do throws(QueueError) {
+      return try Tern.open(parts, options: prepared.options, ambient: ambient)
+    } catch {
+      throw .queue(error, path: prepared.queue.path)
+    }
+  }
+}
