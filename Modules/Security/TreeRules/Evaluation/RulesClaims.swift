@@ -15,9 +15,12 @@ public enum RulesClaims: Sendable {
 
   /// One named claim.
   public struct Member: Sendable {
+    /// The name of the claim.
     public let name: String
+    /// What is claimed.
     public let value: RulesClaims
 
+    /// Names a claim.
     public init(_ name: String, _ value: RulesClaims) {
       self.name = name
       self.value = value
@@ -51,5 +54,6 @@ extension RulesClaims: ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral
   public init(integerLiteral value: Int64) { self = .integer(value) }
   public init(floatLiteral value: Double) { self = .double(value) }
   public init(booleanLiteral value: Bool) { self = .bool(value) }
+  /// `nil` is `null`: nobody signed in.
   public init(nilLiteral: ()) { self = .null }
 }

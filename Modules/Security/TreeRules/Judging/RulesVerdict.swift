@@ -7,6 +7,7 @@ public struct RulesCaller: Sendable {
   /// The server's time in milliseconds since 1970, the same that server values of the request get.
   public var now: Int64
 
+  /// Names the caller of one request.
   public init(auth: RulesClaims, now: Int64) {
     self.auth = auth
     self.now = now
@@ -40,5 +41,6 @@ public struct RulesDenial: Error, Hashable, Sendable {
   public let kind: RulesKind
   /// The node of the tree it refused.
   public let path: TreePath
+  /// Why.
   public let reason: Reason
 }
