@@ -120,7 +120,8 @@ let layers: [Target] = [
 let programs: [Target] = [
   program("tern-tidy", at: "Tools/tern-tidy", []),
   .target(
-    name: "TernSpecReplay", dependencies: ["TernCore", "TernQuery", "TernTreeEngine"],
+    name: "TernSpecReplay",
+    dependencies: ["TernCore", "TernQuery", "TernSecurity", "TernTreeEngine"],
     path: "Tools/spec/Replay", swiftSettings: strict),
   program("tern-spec", at: "Tools/spec/Program", ["TernSpecReplay"]),
 ]

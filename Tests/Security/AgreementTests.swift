@@ -7,7 +7,9 @@ import Testing
 @Suite("Agreement with the naive evaluator")
 struct AgreementTests {
   private static let seeds: [UInt64] =
-    ProcessInfo.processInfo.environment["TERN_SEED"].flatMap(UInt64.init).map { [$0] } ?? [1, 2, 3, 4]
+    ProcessInfo.processInfo.environment["TERN_SEED"].flatMap(UInt64.init).map { [$0] } ?? [
+      1, 2, 3, 4,
+    ]
 
   /// Judged states per seed; a file of about four rules is judged on four states.
   private static let states = 25_000
@@ -55,7 +57,9 @@ struct AgreementTests {
     var writes = [(path, generator.node(depth: 2))]
     if generator.chance(30) {
       let other = generator.path(4)
-      if !other.contains(path), !path.contains(other) { writes.append((other, generator.node(depth: 2))) }
+      if !other.contains(path), !path.contains(other) {
+        writes.append((other, generator.node(depth: 2)))
+      }
     }
     let after = writes.reduce(before) { $0.setting($1.1, at: $1.0) }
     let verdict = try rules.write(

@@ -43,8 +43,10 @@ struct ExpressionFactsTests {
       ("1 + 1 == 2 && 2 > 1 || false", "true"), ("true || false && false", "true"),
       ("false && false || true", "true"), ("!false && !(!true)", "true"),
       ("1 < 2 == true", "true"), ("1 == 1 == true", "true"), ("5 == 5 != false", "true"),
-      ("true ? false : true ? true : true", "false"), ("false ? false : false ? false : true", "true"),
-      ("1 == '1'", "false"), ("1 === 1.0", "true"), ("null == false", "false"), ("0 == false", "false"),
+      ("true ? false : true ? true : true", "false"),
+      ("false ? false : false ? false : true", "true"),
+      ("1 == '1'", "false"), ("1 === 1.0", "true"), ("null == false", "false"),
+      ("0 == false", "false"),
       ("'' == null", "false"), ("null === null", "true"), ("'a' != 'b'", "true"),
       ("'a' + 1 == 'a1'", "true"), ("1 + 'a' == '1a'", "true"), ("1 + 2 + 'a' == '3a'", "true"),
       ("'a' + 1 + 2 == 'a12'", "true"), ("'' + 0.5 == '0.5'", "true"), ("'' + 3.0 == '3'", "true"),
@@ -91,7 +93,7 @@ struct ExpressionFactsTests {
       ("root.parent().exists()", "error"), ("data.parent().parent().parent().exists()", "error"),
     ])
   func mistakes(expression: String, expected: String) throws {
-    let auth: RulesClaims = ["n": 1, "s": "one", "t": true, "o": ["k": 1]]
+    let auth: JSONValue = ["n": 1, "s": "one", "t": true, "o": ["k": 1]]
     #expect(try verdict(expression, auth: auth, tree: ["a": ["b": ["c": 1]]]) == expected)
   }
 

@@ -21,7 +21,7 @@ enum NaiveValue {
   case number(Double)
   case text(String)
   case object
-  case claims(RulesClaims)
+  case claims(JSONValue)
   case snapshot(isProposed: Bool, path: [String])
 }
 
@@ -30,7 +30,7 @@ struct NaiveMistake: Error {}
 
 /// Where an expression is evaluated.
 struct NaiveScope {
-  var auth: RulesClaims
+  var auth: JSONValue
   var now: Double
   var before: TreeNode
   var after: TreeNode
@@ -221,14 +221,14 @@ extension NaiveValue {
     }
   }
 
-  init(_ claims: RulesClaims) {
+  init(_ claims: JSONValue) {
     switch claims {
     case .null: self = .null
     case .bool(let value): self = .bool(value)
     case .integer(let value): self = .number(Double(value))
     case .double(let value): self = .number(value)
     case .string(let value): self = .text(value)
-    case .list, .object: self = .claims(claims)
+    case .array, .object: self = .claims(claims)
     }
   }
 
@@ -239,7 +239,7 @@ extension NaiveValue {
         return NaiveValue(member.value)
       }
     }
-    if case .list(let elements) = claims {
+    if case .array(let elements) = claims {
       for (index, element) in elements.enumerated() where "\(index)" == name {
         return NaiveValue(element)
       }

@@ -18,7 +18,9 @@ struct NaiveGenerator {
 
   /// An expression of one kind; now and then deliberately of another.
   mutating func expression(_ kind: NaiveKind, depth: Int) -> NaiveExpression {
-    let kind = Int.random(in: 0..<400, using: &random) == 0 ? pick([.null, .bool, .number, .text, .snapshot, .claims]) : kind
+    let kind =
+      Int.random(in: 0..<400, using: &random) == 0
+      ? pick([.null, .bool, .number, .text, .snapshot, .claims]) : kind
     if depth > 0, chance(5) {
       return .choice(
         expression(.bool, depth: depth - 1), expression(kind, depth: depth - 1),
@@ -68,7 +70,8 @@ struct NaiveGenerator {
       return .call(expression(.snapshot, depth: depth - 1), "hasChildren", [.list(list)])
     case 10:
       let method = pick(["contains", "beginsWith", "endsWith"])
-      let receiver = chance(30) ? expression(.object, depth: 0) : expression(.text, depth: depth - 1)
+      let receiver =
+        chance(30) ? expression(.object, depth: 0) : expression(.text, depth: depth - 1)
       return .call(receiver, method, [expression(.text, depth: depth - 1)])
     default:
       let pattern = NaivePattern.random(&random)
@@ -88,7 +91,8 @@ struct NaiveGenerator {
         expression(.number, depth: depth - 1))
     case 3: return .unary("-", expression(.number, depth: depth - 1))
     case 4: return .member(expression(.text, depth: depth - 1), "length")
-    default: return .call(expression(.snapshot, depth: depth - 1), pick(["val", "getPriority"]), [])
+    default:
+      return .call(expression(.snapshot, depth: depth - 1), pick(["val", "getPriority"]), [])
     }
   }
 
@@ -105,7 +109,8 @@ struct NaiveGenerator {
     case 2:
       let (old, new) = (expression(.text, depth: 0), expression(.text, depth: depth - 1))
       return .call(expression(.text, depth: depth - 1), "replace", [old, new])
-    case 3: return .call(expression(.text, depth: depth - 1), pick(["toLowerCase", "toUpperCase"]), [])
+    case 3:
+      return .call(expression(.text, depth: depth - 1), pick(["toLowerCase", "toUpperCase"]), [])
     case 4: return .call(expression(.snapshot, depth: depth - 1), "val", [])
     default: return claims(depth: depth)
     }
@@ -128,7 +133,7 @@ struct NaiveGenerator {
 
 // Data.
 extension NaiveGenerator {
-  mutating func auth() -> RulesClaims {
+  mutating func auth() -> JSONValue {
     if chance(30) { return nil }
     return [
       "uid": .string(pick(["a", "b", "c"])), "n": 3, "a": ["b": "c", "length": 2], "b": true,
@@ -150,7 +155,9 @@ extension NaiveGenerator {
       }
       node = TreeNode(children: children)
     }
-    if chance(15) { node = node.setting(TreeNode(pick(["a", 2])), at: TreePath(unchecked: [.priority])) }
+    if chance(15) {
+      node = node.setting(TreeNode(pick(["a", 2])), at: TreePath(unchecked: [.priority]))
+    }
     return node
   }
 

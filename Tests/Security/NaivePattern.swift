@@ -27,14 +27,17 @@ struct NaivePattern {
     _ node: Node, _ text: [Character], _ place: Int, _ next: (Int) -> Bool
   ) -> Bool {
     switch node {
-    case .character(let wanted): return place < text.count && text[place] == wanted && next(place + 1)
+    case .character(let wanted):
+      return place < text.count && text[place] == wanted && next(place + 1)
     case .any: return place < text.count && next(place + 1)
     case .set(let ranges, let isNegated):
       guard place < text.count else { return false }
       return ranges.contains { $0.contains(text[place]) } != isNegated && next(place + 1)
     case .sequence(let items):
       guard let first = items.first else { return next(place) }
-      return match(first, text, place) { match(.sequence(Array(items.dropFirst())), text, $0, next) }
+      return match(first, text, place) {
+        match(.sequence(Array(items.dropFirst())), text, $0, next)
+      }
     case .choice(let items): return items.contains { match($0, text, place, next) }
     case .repeated(let item, let least, let most):
       if least > 0 {
@@ -59,7 +62,9 @@ struct NaivePattern {
     case .character(let character): return String(character)
     case .any: return "."
     case .set(let ranges, let isNegated):
-      let list = ranges.map { $0.lowerBound == $0.upperBound ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)" }
+      let list = ranges.map {
+        $0.lowerBound == $0.upperBound ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)"
+      }
       return "[" + (isNegated ? "^" : "") + list.joined() + "]"
     case .sequence(let items): return items.map(text).joined()
     case .choice(let items): return "(" + items.map(text).joined(separator: "|") + ")"
@@ -83,7 +88,9 @@ struct NaivePattern {
   }
 
   static func randomText(_ random: inout SplitMix) -> String {
-    String((0..<Int.random(in: 0...8, using: &random)).map { _ in "abcABé".randomElement(using: &random)! })
+    String(
+      (0..<Int.random(in: 0...8, using: &random)).map { _ in "abcABé".randomElement(using: &random)!
+      })
   }
 
   private static func node(_ random: inout SplitMix, depth: Int, isRepeated: Bool) -> Node {

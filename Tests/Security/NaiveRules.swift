@@ -27,7 +27,7 @@ struct NaiveRules {
   }
 
   private func holds(
-    _ kind: String, at path: [String], _ auth: RulesClaims, _ before: TreeNode, _ after: TreeNode
+    _ kind: String, at path: [String], _ auth: JSONValue, _ before: TreeNode, _ after: TreeNode
   ) -> Bool? {
     guard let (node, captures) = find(path), let rule = node.rules[kind] else { return nil }
     let scope = NaiveScope(
@@ -35,14 +35,14 @@ struct NaiveRules {
     return (try? rule.bool(scope)) ?? false
   }
 
-  func read(_ path: [String], auth: RulesClaims, tree: TreeNode) -> Bool {
+  func read(_ path: [String], auth: JSONValue, tree: TreeNode) -> Bool {
     (0...path.count).contains { length in
       holds(".read", at: Array(path.prefix(length)), auth, tree, tree) == true
     }
   }
 
   func write(
-    _ paths: [[String]], auth: RulesClaims, from before: TreeNode, to after: TreeNode
+    _ paths: [[String]], auth: JSONValue, from before: TreeNode, to after: TreeNode
   ) -> Bool {
     paths.allSatisfy { path in
       let isGranted = (0...path.count).contains { length in
@@ -57,7 +57,7 @@ struct NaiveRules {
   }
 
   private func isValid(
-    _ path: [String], _ auth: RulesClaims, _ before: TreeNode, _ after: TreeNode
+    _ path: [String], _ auth: JSONValue, _ before: TreeNode, _ after: TreeNode
   ) -> Bool {
     after.naiveNode(path).isEmpty || holds(".validate", at: path, auth, before, after) != false
   }
@@ -72,13 +72,10 @@ struct NaiveRules {
 
   private static func isAcceptable(_ node: Node, captures: Set<String>) -> Bool {
     for (kind, rule) in node.rules {
-      guard let kinds = try? rule.kinds(isRead: kind == ".read", captures: captures) else {
-        return false
-      }
-      // `!!x` needs a boolean exactly as a rule does.
-      let isBool = (try? NaiveExpression.unary("!", rule).kinds(
-        isRead: kind == ".read", captures: captures)) != nil
-      guard isBool, !kinds.isEmpty else { return false }
+      // `!x` needs a boolean exactly as a rule does.
+      let negated = NaiveExpression.unary("!", rule)
+      let isRead = kind == ".read"
+      guard (try? negated.kinds(isRead: isRead, captures: captures)) != nil else { return false }
     }
     return node.children.allSatisfy { name, child in
       isAcceptable(child, captures: name.hasPrefix("$") ? captures.union([name]) : captures)
@@ -90,7 +87,7 @@ struct NaiveRules {
   private static func text(_ node: Node, _ random: inout SplitMix) -> String {
     var members: [String] = []
     for (kind, rule) in node.rules.sorted(by: { $0.key < $1.key }) {
-      members.append("\"\(kind)\": " + JSONValue.string(rule.text(&random)).text)
+      members.append("\"\(kind)\": " + JSONValue.string(rule.text(&random)).json)
     }
     for (name, child) in node.children {
       members.append("\"\(name)\": /* \(name) */ " + text(child, &random))

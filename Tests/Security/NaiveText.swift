@@ -9,21 +9,25 @@ extension NaiveExpression {
     case .value(.number(let value)): plain = NaiveValue.text(of: value)
     case .value(.text(let value)):
       let quote = Bool.random(using: &random) ? "'" : "\""
-      plain = quote + value.replacing("\\", with: "\\\\").replacing(quote, with: "\\" + quote) + quote
+      plain =
+        quote + value.replacing("\\", with: "\\\\").replacing(quote, with: "\\" + quote) + quote
     case .value: plain = "?"
     case .variable(let name): plain = name
     case .unary(let name, let operand):
       plain = name + Self.blank(&random) + operand.text(&random, atLeast: 8)
     case .binary(let name, let left, let right):
       let level = precedence
-      plain = left.text(&random, atLeast: level) + " " + name + Self.blank(&random)
+      plain =
+        left.text(&random, atLeast: level) + " " + name + Self.blank(&random)
         + right.text(&random, atLeast: level + 1)
     case .choice(let condition, let then, let otherwise):
-      plain = condition.text(&random, atLeast: 2) + "?" + then.text(&random, atLeast: 1)
+      plain =
+        condition.text(&random, atLeast: 2) + "?" + then.text(&random, atLeast: 1)
         + Self.blank(&random) + ":" + otherwise.text(&random, atLeast: 1)
     case .member(let value, let name):
       let isName = name.utf8.allSatisfy { ($0 | 0x20) >= 0x61 && ($0 | 0x20) <= 0x7A }
-      plain = value.text(&random, atLeast: 9)
+      plain =
+        value.text(&random, atLeast: 9)
         + (isName && Bool.random(using: &random) ? ".\(name)" : "['\(name)']")
     case .element(let value, let index):
       plain = value.text(&random, atLeast: 9) + "[" + index.text(&random) + "]"

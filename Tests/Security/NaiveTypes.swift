@@ -15,7 +15,11 @@ extension NaiveExpression {
       try other.kinds(isRead: isRead, captures: captures)
     }
     func need(_ other: NaiveExpression, _ wanted: NaiveKind...) throws(NaiveRefusal) {
-      _ = try kinds(other)
+      let all = try kinds(other)
+      guard case .choice = other else {
+        if all.isDisjoint(with: wanted) { throw NaiveRefusal() }
+        return
+      }
       for leaf in other.results
       where try kinds(leaf).isDisjoint(with: wanted) { throw NaiveRefusal() }
     }
@@ -69,7 +73,8 @@ extension NaiveExpression {
       try need(condition, .bool)
       let (a, b) = (try kinds(then), try kinds(otherwise))
       if a.contains(.snapshot) != b.contains(.snapshot) { throw NaiveRefusal() }
-      return a.contains(.claims) && b.contains(.claims) ? a.union(b) : a.union(b).subtracting([.claims])
+      return a.contains(.claims) && b.contains(.claims)
+        ? a.union(b) : a.union(b).subtracting([.claims])
     case .member(let value, let name):
       let a = try kinds(value)
       if a.contains(.claims) { return Self.scalars.union([.claims]) }
@@ -82,8 +87,11 @@ extension NaiveExpression {
       return Self.scalars.union([.claims])
     case .call(let receiver, let method, let arguments):
       return try callKinds(try kinds(receiver), receiver, method, arguments) {
-        (argument) throws(NaiveRefusal) in try need(argument, .text)
-      } needReceiver: { (receiver) throws(NaiveRefusal) in try need(receiver, .text) }
+        (argument) throws(NaiveRefusal) in
+        try need(argument, .text)
+      } needReceiver: { (receiver) throws(NaiveRefusal) in
+        try need(receiver, .text)
+      }
     case .list, .pattern: throw NaiveRefusal()
     }
   }

@@ -91,8 +91,9 @@ struct RulesReadingTests {
 
   @Test("claims are a tree of their own, with lists and any name")
   func claims() throws {
-    let auth: RulesClaims = [
-      "uid": "b", "token": [
+    let auth: JSONValue = [
+      "uid": "b",
+      "token": [
         "email": "b@x.org", "https://x.org/role": "admin", "length": 3, "empty": [:],
         "firebase": ["sign_in_provider": "custom", "identities": ["x.org": ["17", "18"]]],
       ],

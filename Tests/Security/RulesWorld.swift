@@ -14,22 +14,22 @@ struct RulesWorld {
   }
 
   func reads(
-    _ path: TreePath, as auth: RulesClaims = nil, query: RulesQuery = .none
+    _ path: TreePath, as auth: JSONValue = nil, query: RulesQuery = .none
   ) throws -> Bool {
     let caller = RulesCaller(auth: auth, now: now)
     return try rules.read(path, query: query, by: caller, in: TreeNodeSnapshot(tree)).isAllowed
   }
 
-  func writes(_ path: TreePath, _ node: TreeNode, as auth: RulesClaims = nil) throws -> Bool {
+  func writes(_ path: TreePath, _ node: TreeNode, as auth: JSONValue = nil) throws -> Bool {
     try verdict([(path, node)], as: auth).isAllowed
   }
 
-  func writes(_ writes: [(TreePath, TreeNode)], as auth: RulesClaims = nil) throws -> Bool {
+  func writes(_ writes: [(TreePath, TreeNode)], as auth: JSONValue = nil) throws -> Bool {
     try verdict(writes, as: auth).isAllowed
   }
 
   func verdict(
-    _ writes: [(TreePath, TreeNode)], as auth: RulesClaims = nil
+    _ writes: [(TreePath, TreeNode)], as auth: JSONValue = nil
   ) throws -> RulesVerdict {
     try rules.write(
       writes.map(\.0), by: RulesCaller(auth: auth, now: now), from: TreeNodeSnapshot(tree),
@@ -37,7 +37,7 @@ struct RulesWorld {
   }
 
   func explain(
-    _ writes: [(TreePath, TreeNode)], as auth: RulesClaims = nil
+    _ writes: [(TreePath, TreeNode)], as auth: JSONValue = nil
   ) throws -> RulesExplanation {
     try rules.explainWrite(
       writes.map(\.0), by: RulesCaller(auth: auth, now: now), from: TreeNodeSnapshot(tree),
@@ -61,9 +61,9 @@ func problems(_ file: String, limits: RulesLimits = .standard) -> [String] {
 
 /// What an expression comes to as a `.read` rule at `/a/b`, or `invalid` or `error`.
 func verdict(
-  _ expression: String, auth: RulesClaims = nil, tree: TreeNode = .empty, at path: TreePath = "a/b"
+  _ expression: String, auth: JSONValue = nil, tree: TreeNode = .empty, at path: TreePath = "a/b"
 ) throws -> String {
-  let text = JSONValue.string(expression).text
+  let text = JSONValue.string(expression).json
   guard let rules = try? TreeRules(#"{"rules": {"$x": {"$y": {".read": \#(text)}}}}"#) else {
     return "invalid"
   }
