@@ -129,6 +129,13 @@ let programs: [Target] = [
 let testSuites: [Target] = [
   tests("Core", ["TernCore"]),
   tests("Ledger", ["TernStorage", "TernStorageMemory", "TernLedger"]),
+  tests(
+    "Server",
+    [
+      "TernCore", "TernQuery", "TernStorage", "TernStorageMemory", "TernTransport",
+      "TernTransportLoopback", "TernSync", "TernLedger", "TernSecurity", "TernPresence",
+      "TernTreeWire", "TernTreeEngine", "TernServer",
+    ]),
   tests("Presence", ["TernStorage", "TernStorageMemory", "TernPresence"]),
   tests(
     "TreeEngine",
