@@ -120,22 +120,19 @@ let layers: [Target] = [
 let programs: [Target] = [
   program("tern-tidy", at: "Tools/tern-tidy", []),
   .target(
-    name: "TernSpecReplay",
-    dependencies: ["TernCore", "TernQuery", "TernSecurity", "TernTreeEngine"],
+    name: "TernSpecReplay", dependencies: ["TernCore", "TernQuery", "TernTreeEngine"],
     path: "Tools/spec/Replay", swiftSettings: strict),
   program("tern-spec", at: "Tools/spec/Program", ["TernSpecReplay"]),
 ]
 
 let testSuites: [Target] = [
   tests("Core", ["TernCore"]),
-  tests("Ledger", ["TernStorage", "TernStorageMemory", "TernLedger"]),
   tests(
-    "Server",
+    "Storage",
     [
-      "TernCore", "TernQuery", "TernStorage", "TernStorageMemory", "TernTransport",
-      "TernTransportLoopback", "TernSync", "TernLedger", "TernSecurity", "TernPresence",
-      "TernTreeWire", "TernTreeEngine", "TernServer",
+      "TernStorage", "TernStorageMemory", "TernStorageSQLite", "TernStorageLMDB", "TernTestKit",
     ]),
+  tests("Ledger", ["TernStorage", "TernStorageMemory", "TernLedger"]),
   tests("Presence", ["TernStorage", "TernStorageMemory", "TernPresence"]),
   tests(
     "TreeEngine",

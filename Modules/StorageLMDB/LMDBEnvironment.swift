@@ -107,9 +107,15 @@ final class LMDBEnvironment: Sendable {
     return (handle?.freeMapBytes ?? 0) >= Self.ampleBytes
   }
 
-  /// Doubles the map once all snapshots have ended. The caller holds the write lock, and its
-  /// transaction has ended.
-  func growMap() throws(StorageError) {
+  /// Lets a transaction that begins with a removal pass the limit by `bytes`.
+  func raiseLimit(by bytes: Int) throws(StorageError) {
+    guard let limitBytes else { return }
+    try resizeMap { _ in limitBytes + bytes }
+  }
+
+  /// Changes the size of the map once all snapshots have ended. The caller holds the write lock,
+  /// and its transaction has ended.
+  func resizeMap(_ size: (Int) -> Int) throws(StorageError) {
     defer { state.withLock { $0.isGrowing = false } }
     for _ in 0..<Self.growthWaitMilliseconds {
       let hasGrown = try state.withLock { state throws(StorageError) in
@@ -117,7 +123,7 @@ final class LMDBEnvironment: Sendable {
         state.isGrowing = true
         guard state.lent == 0 else { return false }
         state.idle = []
-        try handle.setMap(bytes: handle.mapBytes * 2)
+        try handle.setMap(bytes: size(handle.mapBytes))
         return true
       }
       if hasGrown { return }

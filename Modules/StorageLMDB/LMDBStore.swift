@@ -8,6 +8,8 @@ public import TernStorage
 public final class LMDBStore: OrderedStore {
   /// The most snapshots at one time.
   public static let readerLimit = 126
+  /// What removals may take of the disk past the limit; it is given back at once.
+  static let removalBytes = 1024 * 1024
 
   private let environment: LMDBEnvironment
   private let writer: Mutex<Writer>
@@ -80,18 +82,37 @@ public final class LMDBStore: OrderedStore {
   private func transact<R>(
     _ state: inout Writer, _ body: (inout WriteTransaction) throws(StorageError) -> R
   ) throws(StorageError) -> R {
-    if state.isDiskFull {
-      state.ballast.hold()
-      if state.ballast.isHeld { state.isDiskFull = false }
-    }
+    if state.isDiskFull { state.ballast.hold() }
     let lmdb = try LMDBWriter(environment)
     defer { lmdb.transaction.abort() }
-    if state.isDiskFull { lmdb.makeRoom = { [ballast = state.ballast] in ballast.release() } }
+    if state.isDiskFull {
+      lmdb.mustRemoveFirst = !state.ballast.isHeld
+      lmdb.makeRoom = { [environment, ballast = state.ballast] () throws(StorageError) in
+        ballast.release()
+        try environment.raiseLimit(by: Self.removalBytes)
+      }
+    }
     let writer: any StoreWriter = lmdb
     var transaction = WriteTransaction(writer)
     let result = try body(&transaction)
     try lmdb.commit()
+    if state.isDiskFull { try settle(&state) }
     return result
+  }
+
+  /// Ends the state of a full disk after a transaction that found room.
+  ///
+  /// LMDB uses a page again two commits after the one that freed it, so two more are made while
+  /// there is room.
+  private func settle(_ state: inout Writer) throws(StorageError) {
+    for _ in 0..<2 {
+      let transaction = try environment.beginWrite()
+      try LMDBFormat.create(transaction)
+      try transaction.commit()
+    }
+    state.ballast.hold()
+    state.isDiskFull = !state.ballast.isHeld
+    try environment.raiseLimit(by: 0)
   }
 
   /// Makes the file under another name, and gives it its own when it is durable: LMDB is not safe

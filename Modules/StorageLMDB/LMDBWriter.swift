@@ -8,9 +8,10 @@ final class LMDBWriter: LMDBReader, StoreWriter {
   /// that no transaction fills it.
   private var changes: [Change]?
 
-  /// Set when the disk was full: puts are refused until a row was removed, and this makes room
-  /// for the removal.
-  var makeRoom: (() -> Void)?
+  /// Set when the disk was full: makes room for a transaction that begins with a removal.
+  var makeRoom: (() throws(StorageError) -> Void)?
+  /// Whether puts are refused until a row was removed.
+  var mustRemoveFirst = false
 
   private enum Change {
     case put(key: [UInt8], value: [UInt8])
@@ -25,7 +26,8 @@ final class LMDBWriter: LMDBReader, StoreWriter {
   }
 
   func put(_ value: Span<UInt8>, for key: Span<UInt8>) throws(StorageError) {
-    if makeRoom != nil { throw .diskFull }
+    if mustRemoveFirst { throw .diskFull }
+    makeRoom = nil
     if changes != nil {
       try apply(.put(key: [UInt8](copying: key), value: [UInt8](copying: value)))
     } else {
@@ -34,7 +36,7 @@ final class LMDBWriter: LMDBReader, StoreWriter {
   }
 
   func remove(_ key: Span<UInt8>) throws(StorageError) {
-    prepareToRemove()
+    try prepareToRemove()
     if changes != nil {
       try apply(.remove(key: [UInt8](copying: key)))
     } else {
@@ -43,13 +45,17 @@ final class LMDBWriter: LMDBReader, StoreWriter {
   }
 
   func remove(_ range: KeyRange) throws(StorageError) {
-    prepareToRemove()
+    try prepareToRemove()
     try apply(.removeRange(range))
   }
 
-  private func prepareToRemove() {
-    makeRoom?()
-    makeRoom = nil
+  private func prepareToRemove() throws(StorageError) {
+    mustRemoveFirst = false
+    guard let makeRoom else { return }
+    self.makeRoom = nil
+    transaction.abort()
+    try makeRoom()
+    transaction = try environment.beginWrite()
   }
 
   func commit() throws(StorageError) {
@@ -76,7 +82,7 @@ final class LMDBWriter: LMDBReader, StoreWriter {
   private func replayInLargerMap() throws(StorageError) {
     while true {
       transaction.abort()
-      try environment.growMap()
+      try environment.resizeMap { $0 * 2 }
       transaction = try environment.beginWrite()
       do throws(StorageError) {
         for change in changes ?? [] { try perform(change) }

@@ -13,6 +13,13 @@ private let backends = [
   StoreFixture("lmdb, a map that has to grow") {
     try LMDBStore(path: temporaryPath(), durability: .durable, limitBytes: nil, mapBytes: 1 << 16)
   },
+  StoreFixture("sqlite and lmdb, mirrored") {
+    MirrorStore(
+      try SQLiteStore(path: temporaryPath(), durability: .relaxed),
+      try LMDBStore(path: temporaryPath(), durability: .relaxed)
+    ) { Issue.record("\($0)") }
+  },
+  StoreFixture("faulty, without faults") { FaultyDisk().open() },
 ]
 
 @Test("storage contract", arguments: backends, StorageContract.checks)

@@ -71,8 +71,7 @@ public struct TreeMerge: Equatable, Sendable {
     self.entries = sorted
   }
 
-  /// Takes over entries that are known to be sorted and not to contain one another.
-  package init(unchecked entries: [Entry]) {
+  private init(unchecked entries: [Entry]) {
     self.entries = entries
   }
 

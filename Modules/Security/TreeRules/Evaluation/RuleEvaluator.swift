@@ -180,9 +180,8 @@ extension RuleEvaluator {
       added = RulePath(text)
     }
     if added.keys.isEmpty { return reference }
-    if reference.isPossible {
-      let possible = reference.path.count + added.possibleCount
-      reference.possibleCount = added.isPossible ? .max : possible
+    if reference.isPossible, !added.isPossible {
+      reference.possibleCount = reference.path.count + added.possibleCount
     }
     reference.path = reference.path.appending(TreePath(unchecked: added.keys))
     reference.isHere = false

@@ -1,0 +1,210 @@
+import Synchronization
+public import TernStorage
+import TernStorageMemory
+
+/// What can go wrong with a ``FaultyDisk``.
+public enum StoreFault: Hashable, Sendable {
+  /// A put fails with ``StorageError/backend(operation:code:)``; its transaction is abandoned.
+  case writeError
+  /// A put fails with ``StorageError/diskFull``; its transaction is abandoned.
+  case diskFull
+  /// A commit fails with ``StorageError/syncFailed(code:)`` and the store refuses further work.
+  /// Whether the transaction is there at the next opening is the fault's choice.
+  case failedSync(isDurable: Bool)
+  /// The machine stops at a commit: the store is dead; only what was durable is there again.
+  case crash(isDurable: Bool)
+}
+
+/// A disk in memory that keeps one store over crashes, and breaks when told to.
+///
+/// ```swift
+/// let disk = FaultyDisk()
+/// disk.inject(.crash(isDurable: false), after: 2)   // the third commit is the last
+/// let store = disk.open()
+/// ```
+public final class FaultyDisk: Sendable {
+  private let durability: Durability
+  private let state = Mutex(State())
+
+  private struct State: Sendable {
+    var durable = MemoryStore()
+    var faults: [(fault: StoreFault, after: Int)] = []
+    var corrupt: Set<[UInt8]> = []
+    var opening = 0
+  }
+
+  /// An empty disk; with relaxed durability a crash loses every commit since ``sync()``.
+  public init(durability: Durability = .durable) { self.durability = durability }
+
+  /// Opens the store as the disk has it. A store opened earlier is dead from now on.
+  public func open() -> FaultyStore {
+    state.withLock { state in
+      state.opening += 1
+      return FaultyStore(self, state.durable.fork(), state.opening)
+    }
+  }
+
+  /// Lets `fault` happen once, after as many puts (or commits) as said went well.
+  public func inject(_ fault: StoreFault, after count: Int = 0) {
+    state.withLock { $0.faults.append((fault, count)) }
+  }
+
+  /// Damages the record under `key`: reading it throws until it is written again.
+  public func corrupt(_ key: [UInt8]) { _ = state.withLock { $0.corrupt.insert(key) } }
+
+  /// Stops the machine: the open store is dead, and what was not durable is lost.
+  public func crash() { state.withLock { $0.opening += 1 } }
+
+  /// Makes what `store` has durable, as a relaxed store does now and then by itself.
+  public func sync(_ store: FaultyStore) { keep(store.fork()) }
+
+  func isCurrent(_ opening: Int) -> Bool { state.withLock { $0.opening == opening } }
+
+  func isCorrupt(_ key: [UInt8]) -> Bool { state.withLock { $0.corrupt.contains(key) } }
+
+  func repair(_ isRepaired: ([UInt8]) -> Bool) {
+    state.withLock { state in state.corrupt = state.corrupt.filter { !isRepaired($0) } }
+  }
+
+  /// Whether any record is damaged.
+  var hasCorruption: Bool { state.withLock { !$0.corrupt.isEmpty } }
+
+  /// Counts one operation of a kind and returns the fault that is due, if one is.
+  func fault(at kind: StoreFault.Kind) -> StoreFault? {
+    state.withLock { state in
+      for index in state.faults.indices where state.faults[index].fault.kind == kind {
+        guard state.faults[index].after > 0 else { return state.faults.remove(at: index).fault }
+        state.faults[index].after -= 1
+      }
+      return nil
+    }
+  }
+
+  func commit(_ store: MemoryStore) {
+    if durability == .durable { keep(store) }
+  }
+
+  func keep(_ store: MemoryStore) { state.withLock { $0.durable = store } }
+}
+
+extension StoreFault {
+  enum Kind { case put, commit }
+
+  var kind: Kind {
+    switch self {
+    case .writeError, .diskFull: .put
+    case .failedSync, .crash: .commit
+    }
+  }
+}
+
+/// The store on a ``FaultyDisk``.
+public final class FaultyStore: OrderedStore {
+  private let disk: FaultyDisk
+  private let inner: MemoryStore
+  private let opening: Int
+  private let hasFailed = Mutex(false)
+
+  init(_ disk: FaultyDisk, _ inner: MemoryStore, _ opening: Int) {
+    self.disk = disk
+    self.inner = inner
+    self.opening = opening
+  }
+
+  public func read<R>(
+    _ body: (borrowing Snapshot) throws(StorageError) -> R
+  ) throws(StorageError) -> R {
+    try check()
+    return try inner.readThrough({ FaultyReader($0, disk) }, body)
+  }
+
+  public func write<R>(
+    _ body: (inout WriteTransaction) throws(StorageError) -> R
+  ) throws(StorageError) -> R {
+    try check()
+    let result = try inner.writeThrough({ FaultyWriter($0, disk) }, body)
+    try commit()
+    return result
+  }
+
+  public func close() { inner.close() }
+
+  func fork() -> MemoryStore { inner.fork() }
+
+  private func check() throws(StorageError) {
+    guard disk.isCurrent(opening) else { throw .closed }
+    if hasFailed.withLock({ $0 }) { throw .failed }
+  }
+
+  private func commit() throws(StorageError) {
+    switch disk.fault(at: .commit) {
+    case .failedSync(let isDurable):
+      if isDurable { disk.keep(inner.fork()) }
+      hasFailed.withLock { $0 = true }
+      throw .syncFailed(code: 5)
+    case .crash(let isDurable):
+      if isDurable { disk.keep(inner.fork()) }
+      disk.crash()
+      throw .closed
+    case .writeError, .diskFull, nil:
+      disk.commit(inner.fork())
+    }
+  }
+}
+
+private class FaultyReader: StoreReader {
+  private let inner: any StoreReader
+  fileprivate let disk: FaultyDisk
+
+  init(_ inner: any StoreReader, _ disk: FaultyDisk) {
+    self.inner = inner
+    self.disk = disk
+  }
+
+  final func withValue<R>(
+    for key: Span<UInt8>, _ body: (Span<UInt8>) throws(StorageError) -> R
+  ) throws(StorageError) -> R? {
+    let disk = disk
+    let copy = [UInt8](copying: key)
+    return try inner.withValue(for: key) { value throws(StorageError) in
+      if disk.isCorrupt(copy) { throw .corruptRecord(key: copy) }
+      return try body(value)
+    }
+  }
+
+  final func fill(_ page: inout RowPage, from scan: borrowing Scan) throws(StorageError) {
+    let before = page.count
+    try inner.fill(&page, from: scan)
+    guard disk.hasCorruption else { return }
+    for row in before..<page.count {
+      let key = [UInt8](copying: page.key(at: row))
+      if disk.isCorrupt(key) { throw .corruptRecord(key: key) }
+    }
+  }
+}
+
+private final class FaultyWriter: FaultyReader, StoreWriter {
+  private let writer: any StoreWriter
+
+  init(_ writer: any StoreWriter, _ disk: FaultyDisk) {
+    self.writer = writer
+    super.init(writer, disk)
+  }
+
+  func put(_ value: Span<UInt8>, for key: Span<UInt8>) throws(StorageError) {
+    switch disk.fault(at: .put) {
+    case .writeError: throw .backend(operation: "put", code: 5)
+    case .diskFull: throw .diskFull
+    case .failedSync, .crash, nil: break
+    }
+    try writer.put(value, for: key)
+    guard disk.hasCorruption else { return }
+    let written = [UInt8](copying: key)
+    disk.repair { $0 == written }
+  }
+
+  func remove(_ range: KeyRange) throws(StorageError) {
+    try writer.remove(range)
+    disk.repair { range.contains($0.span) }
+  }
+}

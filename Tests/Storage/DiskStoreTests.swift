@@ -1,0 +1,162 @@
+import Foundation
+import TernStorage
+import TernStorageLMDB
+import TernStorageSQLite
+import Testing
+
+/// A backend with files.
+enum Disk: String, CaseIterable, CustomTestStringConvertible {
+  case sqlite, lmdb
+
+  var testDescription: String { rawValue }
+  var file: String { self == .sqlite ? "rows.sqlite" : "rows.mdb" }
+
+  func open(
+    _ path: String, _ durability: Durability = .durable, limitBytes: Int? = nil
+  ) throws(StorageError) -> any OrderedStore {
+    switch self {
+    case .sqlite:
+      try SQLiteStore(path: path, durability: durability, limitBytes: limitBytes)
+    case .lmdb: try LMDBStore(path: path, durability: durability, limitBytes: limitBytes)
+    }
+  }
+}
+
+extension OrderedStore {
+  func put(_ value: [UInt8], for key: [UInt8]) throws(StorageError) {
+    try write { transaction throws(StorageError) in try transaction.put(value, for: key) }
+  }
+
+  func get(_ key: [UInt8]) throws(StorageError) -> [UInt8]? {
+    try read { snapshot throws(StorageError) in try snapshot.get(key) }
+  }
+
+  func scan() throws(StorageError) -> [Row] {
+    try read { snapshot throws(StorageError) in try snapshot.scan() }
+  }
+}
+
+@Suite("stores on disk")
+struct DiskStoreTests {
+  let directory = TemporaryDirectory()
+
+  @Test("rows are there after reopening", arguments: Disk.allCases, [Durability.durable, .relaxed])
+  func reopening(disk: Disk, durability: Durability) throws {
+    let long = [UInt8](repeating: 9, count: 3_000)
+    var store = try disk.open(directory.path, durability)
+    try store.put([1], for: [1])
+    try store.put([2], for: long)
+    store.close()
+    store = try disk.open(directory.path, durability)
+    #expect(try store.scan().map(\.key) == [[1], long])
+    try store.put([3], for: long + [1])
+    #expect(try store.scan().map(\.value) == [[1], [2], [3]])
+  }
+
+  @Test("a store without close lets go when it ends", arguments: Disk.allCases)
+  func lettingGo(disk: Disk) throws {
+    for number in UInt8(0)..<3 {
+      let store = try disk.open(directory.path)
+      try store.put([number], for: [number])
+      #expect(try store.scan().count == Int(number) + 1)
+    }
+  }
+
+  @Test("a second opening is refused while the first lasts", arguments: Disk.allCases)
+  func secondOpening(disk: Disk) throws {
+    let store = try disk.open(directory.path)
+    #expect(throws: StorageError.inUse(path: directory.path)) { try disk.open(directory.path) }
+    try store.read { _ throws(StorageError) in
+      store.close()
+      var isRefused = false
+      do throws(StorageError) { _ = try disk.open(directory.path) } catch {
+        isRefused = error == .inUse(path: directory.path)
+      }
+      #expect(isRefused, "a snapshot still uses the files")
+    }
+    try disk.open(directory.path).close()
+  }
+
+  @Test("a flipped bit is an error, and only of its record", arguments: Disk.allCases)
+  func corruption(disk: Disk) throws {
+    let mark = Array("a value to be found in the file".utf8)
+    var store = try disk.open(directory.path)
+    try store.put([1], for: [1])
+    try store.put(mark, for: [2])
+    try store.put([3], for: [3])
+    store.close()
+    try directory.edit(disk.file) { data in
+      let place = try #require(data.range(of: Data(mark)))
+      data[place.lowerBound + 5] ^= 4
+    }
+    store = try disk.open(directory.path)
+    #expect(throws: StorageError.corruptRecord(key: [2])) { try store.get([2]) }
+    #expect(throws: StorageError.corruptRecord(key: [2])) { try store.scan() }
+    #expect(try store.get([3]) == [3])
+    try store.put(mark, for: [2])
+    #expect(try store.get([2]) == mark)
+  }
+
+  @Test("a damaged record can be removed", arguments: Disk.allCases)
+  func removingCorruption(disk: Disk) throws {
+    let mark = Array("a value to be found in the file".utf8)
+    var store = try disk.open(directory.path)
+    try store.put(mark, for: [2])
+    store.close()
+    try directory.edit(disk.file) { data in
+      let place = try #require(data.range(of: Data(mark)))
+      data[place.lowerBound] ^= 1
+    }
+    store = try disk.open(directory.path)
+    try store.write { transaction throws(StorageError) in
+      try transaction.remove(in: KeyRange(from: [1], to: [3]))
+    }
+    #expect(try store.scan().isEmpty)
+  }
+
+  @Test("a file of something else is refused", arguments: Disk.allCases)
+  func foreignFile(disk: Disk) throws {
+    try FileManager.default.createDirectory(
+      atPath: directory.path, withIntermediateDirectories: true)
+    let url = URL(fileURLWithPath: directory.path).appending(path: disk.file)
+    try Data(repeating: 0x41, count: 8_192).write(to: url)
+    do throws(StorageError) {
+      _ = try disk.open(directory.path)
+      Issue.record("it was opened")
+    } catch {
+      guard case .corruptStore = error else { throw error }
+    }
+  }
+
+  @Test("a directory that cannot be made is an error with a name", arguments: Disk.allCases)
+  func noDirectory(disk: Disk) throws {
+    let file = TemporaryDirectory()
+    try Data().write(to: URL(fileURLWithPath: file.path))
+    #expect(throws: StorageError.cannotOpen(path: file.path + "/store", code: ENOTDIR)) {
+      try disk.open(file.path + "/store")
+    }
+    #if os(Linux)
+      #expect(throws: StorageError.readOnly(path: "/sys/tern")) { try disk.open("/sys/tern") }
+    #endif
+  }
+
+  @Test("a store at its limit refuses puts, then removes and goes on", arguments: Disk.allCases)
+  func limit(disk: Disk) throws {
+    let store = try disk.open(directory.path, limitBytes: 512 * 1024)
+    let value = [UInt8](repeating: 5, count: 8_000)
+    var count = 0
+    do throws(StorageError) {
+      while count < 100 {
+        try store.put(value, for: [UInt8(count)])
+        count += 1
+      }
+    } catch { #expect(error == .diskFull) }
+    #expect((20..<100).contains(count))
+    #expect(try store.scan().count == count)
+    try store.write { transaction throws(StorageError) in
+      try transaction.remove(in: KeyRange(from: [0], to: [10]))
+    }
+    try store.put(value, for: [0])
+    #expect(try store.scan().count == count - 9)
+  }
+}
