@@ -120,7 +120,8 @@ let layers: [Target] = [
 let programs: [Target] = [
   program("tern-tidy", at: "Tools/tern-tidy", []),
   .target(
-    name: "TernSpecReplay", dependencies: ["TernCore", "TernQuery", "TernTreeEngine"],
+    name: "TernSpecReplay",
+    dependencies: ["TernCore", "TernQuery", "TernSecurity", "TernTreeEngine"],
     path: "Tools/spec/Replay", swiftSettings: strict),
   program("tern-spec", at: "Tools/spec/Program", ["TernSpecReplay"]),
 ]
@@ -133,6 +134,13 @@ let testSuites: [Target] = [
       "TernStorage", "TernStorageMemory", "TernStorageSQLite", "TernStorageLMDB", "TernTestKit",
     ]),
   tests("Ledger", ["TernStorage", "TernStorageMemory", "TernLedger"]),
+  tests(
+    "Server",
+    [
+      "TernCore", "TernQuery", "TernStorage", "TernStorageMemory", "TernTransport",
+      "TernTransportLoopback", "TernSync", "TernLedger", "TernSecurity", "TernPresence",
+      "TernTreeWire", "TernTreeEngine", "TernServer",
+    ]),
   tests("Presence", ["TernStorage", "TernStorageMemory", "TernPresence"]),
   tests(
     "TreeEngine",

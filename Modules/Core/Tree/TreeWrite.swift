@@ -71,7 +71,8 @@ public struct TreeMerge: Equatable, Sendable {
     self.entries = sorted
   }
 
-  private init(unchecked entries: [Entry]) {
+  /// Takes over entries that are known to be sorted and not to contain one another.
+  package init(unchecked entries: [Entry]) {
     self.entries = entries
   }
 

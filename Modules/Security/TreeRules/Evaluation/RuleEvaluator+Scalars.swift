@@ -22,8 +22,7 @@ extension RuleEvaluator {
       }
       return .bool(isEqual != isNegated)
     case .member(let receiver, let name):
-      guard case .claims(let claims) = try evaluate(receiver) else { return .null }
-      return RuleValue(claims[program.texts[name]])
+      return try evaluate(receiver).member(program.texts[name])
     case .element(let receiver, let name): return try element(receiver, name)
     case .length(let receiver, let isMember): return try length(receiver, isMember, at: index)
     case .textTest(let test, let receiver, let argument):
@@ -76,8 +75,7 @@ extension RuleEvaluator {
       case .double(let number): number.ruleText
       default: throw RuleFault.mistake(.notString, operation: name)
       }
-    guard case .claims(let claims) = value else { return .null }
-    return RuleValue(claims[name])
+    return value.member(name)
   }
 
   private mutating func length(
@@ -87,7 +85,7 @@ extension RuleEvaluator {
     case .text(let text):
       try spend(text.utf8.count / 16, at: index)
       return .integer(Int64(text.utf16.count))
-    case .claims(let claims) where isMember: return RuleValue(claims["length"])
+    case .claims(let claims) where isMember: return RuleValue.claims(claims).member("length")
     default: throw .mistake(.noLength, operation: receiver)
     }
   }

@@ -180,8 +180,9 @@ extension RuleEvaluator {
       added = RulePath(text)
     }
     if added.keys.isEmpty { return reference }
-    if reference.isPossible, !added.isPossible {
-      reference.possibleCount = reference.path.count + added.possibleCount
+    if reference.isPossible {
+      let possible = reference.path.count + added.possibleCount
+      reference.possibleCount = added.isPossible ? .max : possible
     }
     reference.path = reference.path.appending(TreePath(unchecked: added.keys))
     reference.isHere = false

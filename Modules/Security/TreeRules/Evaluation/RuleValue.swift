@@ -10,7 +10,7 @@ enum RuleValue: Sendable {
   /// The value of a node with children: it exists, and that is all rules can see of it.
   case object
   /// An object or a list of the claims.
-  case claims(RulesClaims)
+  case claims(JSONValue)
   case snapshot(SnapshotReference)
 
   init(_ scalar: TreeScalar) {
@@ -23,14 +23,29 @@ enum RuleValue: Sendable {
     }
   }
 
-  init(_ claims: RulesClaims) {
+  init(_ claims: JSONValue) {
     switch claims {
     case .null: self = .null
     case .bool(let value): self = .bool(value)
     case .integer(let value): self = .integer(value)
     case .double(let value): self = .double(value)
     case .string(let value): self = .text(value)
-    case .list, .object: self = .claims(claims)
+    case .array, .object: self = .claims(claims)
+    }
+  }
+
+  /// The member called `name`, by its bytes; `null` when there is none. The elements of a list are
+  /// called "0", "1", ….
+  func member(_ name: String) -> RuleValue {
+    switch self {
+    case .claims(.object(let members)):
+      return members.last { $0.name.hasSameBytes(as: name) }.map { RuleValue($0.value) } ?? .null
+    case .claims(.array(let elements)):
+      guard let index = Int(name), elements.indices.contains(index), "\(index)" == name else {
+        return .null
+      }
+      return RuleValue(elements[index])
+    default: return .null
     }
   }
 }

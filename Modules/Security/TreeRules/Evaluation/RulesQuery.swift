@@ -12,6 +12,7 @@ public struct RulesQuery: Sendable {
     case child(String)
   }
 
+  /// What the children are sorted by.
   public var order: Order
   /// Where the range starts; `nil` for an open start. A bound may be `null` itself, which rules
   /// cannot tell from none.
@@ -28,6 +29,7 @@ public struct RulesQuery: Sendable {
   /// A read without a query: by key, unbounded.
   public static let none = RulesQuery()
 
+  /// Everything, in an order; the range and the limits are set afterwards.
   public init(order: Order = .key) {
     self.order = order
   }

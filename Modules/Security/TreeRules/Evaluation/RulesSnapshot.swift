@@ -33,6 +33,7 @@ public struct RulesDataError: Error, Sendable {
   /// What the store said.
   public let cause: any Error
 
+  /// Wraps what the store said.
   public init(_ cause: any Error) {
     self.cause = cause
   }
@@ -43,6 +44,7 @@ public struct TreeNodeSnapshot: RulesSnapshot, Sendable {
   /// The root of the tree.
   public let root: TreeNode
 
+  /// Shows a node as the root of a tree.
   public init(_ root: TreeNode) {
     self.root = root
   }

@@ -32,6 +32,7 @@ struct RulesFileParser {
   }
 
   private static func firstInvalidByte(of bytes: [UInt8]) -> Int? {
+    if String(validating: bytes, as: UTF8.self) != nil { return nil }
     var decoder = UTF8.ForwardParser()
     var iterator = bytes.makeIterator()
     var offset = 0

@@ -26,5 +26,6 @@ public struct RulesLimits: Hashable, Sendable {
   /// The limits a server starts with.
   public static let standard = RulesLimits()
 
+  /// The limits a server starts with, to be changed one by one.
   public init() {}
 }

@@ -5,6 +5,7 @@ public struct RulesPosition: Hashable, Comparable, Sendable, CustomStringConvert
   /// The column in Unicode scalars, counted from 1.
   public let column: Int
 
+  /// Names a place; both numbers count from 1.
   public init(line: Int, column: Int) {
     self.line = line
     self.column = column

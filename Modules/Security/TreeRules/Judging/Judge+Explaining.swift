@@ -55,7 +55,7 @@ extension Judge {
     case .double(let value): value.ruleText
     case .text(let text): Self.quoted(text)
     case .object: "an object"
-    case .claims(.list): "a list"
+    case .claims(.array): "a list"
     case .claims: "an object"
     case .snapshot(let reference):
       "the \(reference.isProposed ? "proposed" : "current") node /\(reference.path.text)"

@@ -4,6 +4,7 @@ public import TernCore
 ///
 /// It shows data and claims; clients must not see it.
 public struct RulesExplanation: Sendable, CustomStringConvertible {
+  /// What the client is told, apart from the reasons.
   public let verdict: RulesVerdict
   /// One entry per rule asked, in the order they were asked.
   public let findings: [RulesFinding]
@@ -60,6 +61,7 @@ public struct RulesFinding: Sendable, CustomStringConvertible {
   public let location: String
   /// The node of the tree it was asked about.
   public let path: TreePath
+  /// How it came out.
   public let outcome: Outcome
   /// The parts of the expression that decided.
   public let reason: RulesReason

@@ -2,12 +2,14 @@ public import TernCore
 
 /// Who makes a request, and when.
 public struct RulesCaller: Sendable {
-  /// The claims of the caller; `null` for one who did not sign in.
-  public var auth: RulesClaims
+  /// What rules see as `auth`: an object with `uid`, `provider` and `token`; `null` for a caller
+  /// who did not sign in. Names are compared by their bytes.
+  public var auth: JSONValue
   /// The server's time in milliseconds since 1970, the same that server values of the request get.
   public var now: Int64
 
-  public init(auth: RulesClaims, now: Int64) {
+  /// Names the caller of one request.
+  public init(auth: JSONValue, now: Int64) {
     self.auth = auth
     self.now = now
   }
@@ -40,5 +42,6 @@ public struct RulesDenial: Error, Hashable, Sendable {
   public let kind: RulesKind
   /// The node of the tree it refused.
   public let path: TreePath
+  /// Why.
   public let reason: Reason
 }

@@ -27,6 +27,22 @@ struct CharacterClass: Sendable {
     return isMember != isNegated
   }
 
+  /// The ASCII characters it holds, one bit each, the first 64 in the first word.
+  var asciiBits: (UInt64, UInt64) {
+    var words = (UInt64(0), UInt64(0))
+    func insert(_ code: UInt32) {
+      if code < 64 { words.0 |= 1 << UInt64(code) } else { words.1 |= 1 << UInt64(code - 64) }
+    }
+    for range in ranges where range.lowerBound < 128 {
+      for code in range.lowerBound...min(range.upperBound, 127) {
+        insert(code)
+        let isLetter = (0x61...0x7A).contains(code | 0x20)
+        if ignoresCase, isLetter { insert(code ^ 0x20) }
+      }
+    }
+    return isNegated ? (~words.0, ~words.1) : words
+  }
+
   private func holds(_ scalar: Unicode.Scalar) -> Bool {
     ranges.contains { $0.contains(scalar.value) }
   }

@@ -47,10 +47,24 @@ struct Pattern: Sendable {
     (endsAnchored, endsAnywhere) = (bits(anchoredLast), bits(last))
     classes = builder.classes
     follow = builder.follow.flatMap { $0.prefix(width) }
-    accepting = (UInt8(0)..<128).flatMap { byte in
-      bits(builder.classes.indices.filter { builder.classes[$0].contains(Unicode.Scalar(byte)) })
-    }
+    accepting = Self.table(of: builder.classes, width: width)
     (self.matchesAll, self.matchesEmpty) = (matchesAll, matchesEmpty)
+  }
+
+  private static func table(of classes: [CharacterClass], width: Int) -> [UInt64] {
+    var table = [UInt64](repeating: 0, count: 128 * width)
+    for (position, characters) in classes.enumerated() {
+      let (low, high) = characters.asciiBits
+      for (base, word) in [(0, low), (64, high)] {
+        var rest = word
+        while rest != 0 {
+          let code = base + rest.trailingZeroBitCount
+          table[code * width + position / 64] |= 1 << UInt64(position % 64)
+          rest &= rest - 1
+        }
+      }
+    }
+    return table
   }
 
   /// Whether the pattern occurs in `text`.

@@ -1,0 +1,74 @@
+public import TernCore
+public import TernQuery
+
+/// Where a request comes from.
+public struct Requester: Hashable, Sendable {
+  public var identity: Identity
+  /// Whether the other end is on this machine.
+  public var isLocal: Bool
+  /// The database asked for.
+  public var namespace: String
+
+  public init(_ identity: Identity, isLocal: Bool, namespace: String) {
+    self.identity = identity
+    self.isLocal = isLocal
+    self.namespace = namespace
+  }
+}
+
+/// Decides who may read and write what. Must not block.
+public protocol Authorizer: Sendable {
+  /// Whether a query may be read or listened to.
+  ///
+  /// - Parameters:
+  ///   - now: The time of the request in milliseconds since 1970.
+  ///   - tree: Answers what is at a path, counted from the root.
+  func mayRead(
+    _ path: TreePath, _ query: TreeQuery, by requester: Requester, now: Int64,
+    tree: (TreePath) -> TreeNode
+  ) -> Bool
+
+  /// Whether a write may be made, all of it.
+  ///
+  /// - Parameters:
+  ///   - assignments: Each path, counted from the root, with its new node; server values in
+  ///     them are resolved when the write is carried out, not when it is left for later.
+  ///   - now: The time of the request in milliseconds since 1970.
+  ///   - tree: Answers what is at a path before the write.
+  func mayWrite(
+    _ assignments: [TreeMerge.Entry], by requester: Requester, now: Int64,
+    tree: (TreePath) -> TreeNode
+  ) -> Bool
+}
+
+/// Allows everything, to whoever is on this machine; nothing to anybody else.
+///
+/// What a server does as long as nobody tells it better.
+public struct AllowLocal: Authorizer {
+  public init() {}
+
+  public func mayRead(
+    _ path: TreePath, _ query: TreeQuery, by requester: Requester, now: Int64,
+    tree: (TreePath) -> TreeNode
+  ) -> Bool { requester.isLocal }
+
+  public func mayWrite(
+    _ assignments: [TreeMerge.Entry], by requester: Requester, now: Int64,
+    tree: (TreePath) -> TreeNode
+  ) -> Bool { requester.isLocal }
+}
+
+/// Allows everything to everybody. For networks where that is meant.
+public struct AllowAll: Authorizer {
+  public init() {}
+
+  public func mayRead(
+    _ path: TreePath, _ query: TreeQuery, by requester: Requester, now: Int64,
+    tree: (TreePath) -> TreeNode
+  ) -> Bool { true }
+
+  public func mayWrite(
+    _ assignments: [TreeMerge.Entry], by requester: Requester, now: Int64,
+    tree: (TreePath) -> TreeNode
+  ) -> Bool { true }
+}

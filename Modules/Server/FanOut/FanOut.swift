@@ -1,0 +1,176 @@
+import TernCore
+import TernLedger
+import TernStorage
+import TernTreeEngine
+import TernTreeWire
+
+/// The way of one committed write to everybody who listens.
+///
+/// Every push is encoded once, whoever it goes to; the listens that cover the write are found
+/// along its path, without looking at the others.
+struct FanOut {
+  private let namespace: Namespace
+  private let reader: any StoreReader
+  private let version: Version
+  /// Where the write is addressed; never a priority.
+  private let base: TreePath
+  private let entries: [TreeMerge.Entry]
+  /// The push for all plain listens at and above the base.
+  private var shared: PushFrame?
+  /// The links that the shared push went to; they need nothing more.
+  private var covered: Set<Int>?
+
+  /// - Parameter write: Resolved, and already among the batch's changes.
+  init(of write: TreeWrite, in namespace: Namespace, _ batch: borrowing ServerBatch) {
+    self.namespace = namespace
+    reader = batch.reader
+    version = batch.version
+    entries = write.assignments
+    base = write.path.namesPriority ? write.path.parent ?? .root : write.path
+  }
+
+  /// Adds all pushes to the batch, in the order of paths.
+  mutating func deliver(to batch: inout ServerBatch) throws(StorageError) {
+    var node = namespace.listens.root
+    try visit(node, entries, &batch)
+    for key in base.keys {
+      guard let child = node.children[key] else { return }
+      node = child
+      try visit(node, entries, &batch)
+    }
+    if !node.children.isEmpty { try descend(from: node, &batch) }
+  }
+
+  /// Serves the listens below the base.
+  private mutating func descend(
+    from node: ListenNode, _ batch: inout ServerBatch
+  ) throws(StorageError) {
+    var between: [(node: ListenNode, entries: [TreeMerge.Entry])] = []
+    var below: [(node: ListenNode, entry: TreeMerge.Entry)] = []
+    for entry in entries {
+      guard let relative = entry.path.relative(to: base) else { continue }
+      var place: ListenNode? = node
+      for key in relative.keys {
+        place = place?.children[key]
+        guard let place else { break }
+        if let index = between.firstIndex(where: { $0.node === place }) {
+          between[index].entries.append(entry)
+        } else {
+          between.append((place, [entry]))
+        }
+      }
+      if let place { below.append((place, entry)) }
+    }
+    for visit in between { try self.visit(visit.node, visit.entries, &batch) }
+    for (place, entry) in below {
+      for child in place.sortedChildren { try replace(child, with: entry, &batch) }
+    }
+  }
+
+  /// Serves the listens at a node that holds all of `entries`.
+  private mutating func visit(
+    _ node: ListenNode, _ entries: [TreeMerge.Entry], _ batch: inout ServerBatch
+  ) throws(StorageError) {
+    for group in node.groups {
+      if group.window == nil {
+        pushPlain(to: group, entries, &batch)
+      } else if let whole = entries.first(where: { $0.path == node.path }) {
+        pushWhole(whole.node, to: group, &batch)
+      } else {
+        try pushWindow(to: group, entries, &batch)
+      }
+    }
+  }
+
+  /// Serves the listens at and below a node that lies below a replaced path.
+  private mutating func replace(
+    _ node: ListenNode, with entry: TreeMerge.Entry, _ batch: inout ServerBatch
+  ) throws(StorageError) {
+    if !node.groups.isEmpty, let relative = node.path.relative(to: entry.path) {
+      let value = entry.node.node(at: relative)
+      for group in node.groups { pushWhole(value, to: group, &batch) }
+    }
+    for child in node.sortedChildren { try replace(child, with: entry, &batch) }
+  }
+}
+
+extension FanOut {
+  /// Pushes what was written, to listens to everything.
+  private mutating func pushPlain(
+    to group: ListenGroup, _ entries: [TreeMerge.Entry], _ batch: inout ServerBatch
+  ) {
+    if group.node.path.contains(base) {
+      var frame = shared ?? PushFrame(message(entries, below: base))
+      send(&frame, to: group, &batch)
+      shared = frame
+    } else {
+      var frame = PushFrame(message(entries, below: group.node.path))
+      send(&frame, to: group, &batch)
+    }
+  }
+
+  /// Pushes a listen's whole new data.
+  private mutating func pushWhole(
+    _ node: TreeNode, to group: ListenGroup, _ batch: inout ServerBatch
+  ) {
+    let shown = group.window?.load(from: node) ?? node
+    if group.window != nil { group.isLoaded = true }
+    var frame = PushFrame(.put(TreePush(path: group.node.path, shown, version: version)))
+    send(&frame, to: group, &batch)
+  }
+
+  /// Pushes what changes in a filtered listen.
+  private mutating func pushWindow(
+    to group: ListenGroup, _ entries: [TreeMerge.Entry], _ batch: inout ServerBatch
+  ) throws(StorageError) {
+    guard group.isLoaded else { return }
+    let path = group.node.path
+    let relative = entries.compactMap { entry in
+      entry.path.relative(to: path).map { TreeMerge.Entry(path: $0, node: entry.node) }
+    }
+    let reader = reader
+    let changes =
+      try group.window?.update(relative, at: path, of: namespace.rows, in: Snapshot(reader)) ?? []
+    if changes.isEmpty { return }
+    let absolute = changes.map {
+      TreeMerge.Entry(path: path.appending($0.path), node: $0.node)
+    }
+    var frame = PushFrame(message(absolute, below: path))
+    send(&frame, to: group, &batch)
+  }
+
+  private func message(_ entries: [TreeMerge.Entry], below path: TreePath) -> TreeServerMessage {
+    if entries.count == 1, let entry = entries.first {
+      return .put(TreePush(path: entry.path, entry.node, version: version))
+    }
+    let merge = TreeMerge(
+      unchecked: entries.compactMap { entry in
+        entry.path.relative(to: path).map { TreeMerge.Entry(path: $0, node: entry.node) }
+      })
+    return .merge(TreePush(path: path, merge, version: version))
+  }
+
+  private mutating func send(
+    _ frame: inout PushFrame, to group: ListenGroup, _ batch: inout ServerBatch
+  ) {
+    for listener in group.tagged {
+      batch.add(.send(slot: listener.slot, frame.frame(tag: listener.tag)))
+    }
+    if group.plainSlots.isEmpty { return }
+    if let covered {
+      let others = group.plainSlots.filter { !covered.contains($0) }
+      if !others.isEmpty { batch.add(.broadcast(slots: others, frame.plain)) }
+      self.covered = covered.union(others)
+    } else {
+      batch.add(.broadcast(slots: group.plainSlots, frame.plain))
+      if group.node.path.contains(base), hasOthers(than: group) {
+        covered = Set(group.plainSlots)
+      }
+    }
+  }
+
+  /// Whether any plain listen may lie further down the way.
+  private func hasOthers(than group: ListenGroup) -> Bool {
+    !group.node.children.isEmpty
+  }
+}

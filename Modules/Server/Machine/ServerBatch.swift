@@ -1,0 +1,80 @@
+import TernLedger
+import TernStorage
+
+/// Something that happened at a link, or the passing of time.
+enum ServerInput: Sendable {
+  /// A link was opened.
+  case opened(slot: Int, isLocal: Bool)
+  /// A frame arrived.
+  case frame(slot: Int, [UInt8])
+  /// The link has ended.
+  case closed(slot: Int)
+  /// Time to look for the dead.
+  case tick
+}
+
+/// Something the machine wants done, once its commits are durable.
+enum ServerOutput: Sendable, Equatable {
+  /// Send a frame to one link.
+  case send(slot: Int, [UInt8])
+  /// Send the same frame to many links.
+  case broadcast(slots: [Int], [UInt8])
+  /// Close a link, after what was sent to it.
+  case close(slot: Int, SessionEnd)
+}
+
+/// What was decided about a batch: commits to make, then outputs to perform.
+struct ServerPlan: Sendable {
+  var commits: [Commit] = []
+  var outputs: [ServerOutput] = []
+  /// The version each commit has to get.
+  var versions: [Version] = []
+}
+
+/// One batch while it is decided: what it has seen and what it owes.
+struct ServerBatch {
+  /// What is stored, with the batch's own changes on top.
+  let reader: any StoreReader
+  private let pending: PendingReader
+  /// Wall-clock time in milliseconds since 1970; all writes of the batch happen then.
+  let now: Int64
+  /// Milliseconds of the machine's uptime; never jumps.
+  let uptime: Int64
+  /// The version of the last commit decided.
+  private(set) var version: Version
+  private(set) var plan = ServerPlan()
+  /// Pushes of whole listens at the current version, for the next who listens to the same.
+  var initialPushes: [ObjectIdentifier: InitialPush] = [:]
+
+  init(over snapshot: borrowing LedgerSnapshot, now: Int64, uptime: Int64) {
+    pending = PendingReader(over: snapshot.reader)
+    reader = pending
+    version = snapshot.version
+    self.now = now
+    self.uptime = uptime
+  }
+
+  /// What later reads of the batch are to see.
+  var changes: PendingReader { pending }
+
+  /// Adds a commit; its mutations were given to ``changes`` already.
+  mutating func add(_ commit: Commit) {
+    if !commit.isOutcomeOnly {
+      version += 1
+      initialPushes.removeAll()
+    }
+    plan.commits.append(commit)
+    plan.versions.append(version)
+  }
+
+  mutating func add(_ output: ServerOutput) {
+    plan.outputs.append(output)
+  }
+}
+
+/// A listen's whole data, encoded.
+struct InitialPush {
+  /// The hash of the data, when somebody had asked for it.
+  var hash: String?
+  var frame: PushFrame
+}

@@ -1,0 +1,155 @@
+import TernCore
+import TernLedger
+import TernPresence
+import TernSecurity
+import TernStorage
+import TernTreeEngine
+import TernTreeWire
+
+// Writes for the moment a session ends. They are kept as the requests that asked for them; how
+// they overlap is worked out when they are needed. Source: realtime reference, section 8.2.
+extension ServerMachine {
+  /// Leaves a write for the moment the session ends.
+  mutating func leave(
+    _ write: TreeWrite, _ request: TreeRequest, _ call: ServerCall, _ batch: inout ServerBatch
+  ) throws(StorageError) {
+    do throws(TreeRejection) {
+      try call.namespace.authority.check(write)
+    } catch {
+      return respond(.init(.failed, detail: error.text), to: call, &batch)
+    }
+    let requester = call.session.requester(in: call.namespace)
+    guard try allows(write.assignments, requester, call.namespace, batch) else {
+      return respond(.init(.permissionDenied, detail: "Permission denied"), to: call, &batch)
+    }
+    keep(request, call, &batch)
+  }
+
+  /// Takes back what was left at and below a path.
+  mutating func takeBack(
+    _ path: TreePath, _ request: TreeRequest, _ call: ServerCall, _ batch: inout ServerBatch
+  ) throws(StorageError) {
+    let id = call.session.id
+    guard let estate = presence.estate(of: id) else {
+      return respond(.init(.ok), to: call, &batch)
+    }
+    var tree = Self.tree(of: estate.writes)
+    tree.cancel(at: path)
+    if tree.isEmpty, let (_, range) = presence.end(id) {
+      commit([.remove(range)], [], &batch)
+      return respond(.init(.ok), to: call, &batch)
+    }
+    keep(request, call, &batch)
+  }
+
+  private mutating func keep(
+    _ request: TreeRequest, _ call: ServerCall, _ batch: inout ServerBatch
+  ) {
+    let id = call.session.id
+    let owner = SessionOwner(call.session.requester(in: call.namespace)).encode()
+    let frame = TreeClientMessage.request(0, request).encode()
+    do throws(PresenceBook.Refusal) {
+      var mutations = Self.puts(try presence.append(frame, of: id, owner: owner))
+      if let summary = summary(of: id), let (range, rows) = presence.replace(summary, of: id) {
+        mutations = mutations.filter { !range.contains($0.range.lower.span) }
+        mutations += [.remove(range)] + Self.puts(rows)
+      }
+      commit(mutations, [], &batch)
+      respond(.init(.ok), to: call, &batch)
+    } catch {
+      respond(.init(.failed, detail: error.text), to: call, &batch)
+    }
+  }
+
+  /// How many deferred writes pile up before it is tried to sum them up.
+  private static let writesPerSummary = 64
+
+  /// Fewer requests that leave the same, if there are.
+  private func summary(of id: UInt128) -> [[UInt8]]? {
+    guard let estate = presence.estate(of: id), !estate.writes.isEmpty,
+      estate.writes.count.isMultiple(of: Self.writesPerSummary)
+    else { return nil }
+    let rest = Self.tree(of: estate.writes).assignments
+    guard rest.count * 2 <= estate.writes.count else { return nil }
+    return rest.map {
+      TreeClientMessage.request(0, .onDisconnectSet($0.path, $0.node)).encode()
+    }
+  }
+
+  /// Lets happen what an ended session left, in one commit that also forgets it.
+  mutating func fire(_ id: UInt128, _ batch: inout ServerBatch) throws(StorageError) {
+    guard let (estate, range) = presence.end(id) else { return }
+    guard let owner = SessionOwner(estate.owner) else {
+      return commit([.remove(range)], [], &batch)
+    }
+    let namespace =
+      existingNamespace(owner.requester.namespace) ?? Namespace(owner.requester.namespace)
+    var mutations: [Mutation] = [.remove(range)]
+    var writes: [TreeWrite] = []
+    for entry in Self.tree(of: estate.writes).assignments {
+      let write = TreeWrite.set(entry.path, entry.node)
+      let reader = batch.reader
+      let resolved = try namespace.authority.resolve(write, now: batch.now, in: Snapshot(reader))
+      // What is no longer allowed is dropped without a word: nobody is there to hear it.
+      guard try allows(resolved.assignments, owner.requester, namespace, batch) else { continue }
+      mutations += try namespace.authority.apply(resolved, to: batch.changes)
+      writes.append(resolved)
+    }
+    let record = TreeRecord(of: writes.flatMap(\.assignments), in: namespace.rows)
+    batch.add(Commit(mutations: mutations, record: writes.isEmpty ? [] : record.encode()))
+    for write in writes {
+      var fanOut = FanOut(of: write, in: namespace, batch)
+      try fanOut.deliver(to: &batch)
+    }
+  }
+
+  private mutating func commit(
+    _ mutations: [Mutation], _ record: [UInt8], _ batch: inout ServerBatch
+  ) {
+    batch.add(Commit(mutations: mutations, record: record))
+  }
+
+  private static func puts(_ rows: [Row]) -> [Mutation] {
+    rows.map { .put(key: $0.key, value: $0.value) }
+  }
+
+  /// What remains of deferred writes after they overlapped.
+  private static func tree(of frames: [[UInt8]]) -> DeferredTree {
+    var tree = DeferredTree()
+    for frame in frames {
+      guard case .request(_, let request) = try? TreeClientMessage.decode(frame) else { continue }
+      switch request {
+      case .onDisconnectSet(let path, let node): tree.leave(.set(path, node))
+      case .onDisconnectMerge(let path, let merge): tree.leave(.merge(path, merge))
+      case .onDisconnectCancel(let path): tree.cancel(at: path)
+      default: continue
+      }
+    }
+    return tree
+  }
+}
+
+/// Who left deferred writes, as it is stored with them: JSON.
+struct SessionOwner: Equatable {
+  var requester: Requester
+
+  init(_ requester: Requester) {
+    self.requester = requester
+  }
+
+  init?(_ bytes: [UInt8]) {
+    guard let json = try? JSONValue(parsing: bytes), let namespace = json["ns"]?.text else {
+      return nil
+    }
+    requester = Requester(
+      Identity(json: json["identity"] ?? .null), isLocal: json["local"] == .bool(true),
+      namespace: namespace)
+  }
+
+  func encode() -> [UInt8] {
+    JSONValue.object([
+      .init("ns", .string(requester.namespace)), .init("local", .bool(requester.isLocal)),
+      .init("identity", requester.identity.json),
+    ]).bytes
+  }
+}

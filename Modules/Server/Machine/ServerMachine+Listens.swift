@@ -1,0 +1,156 @@
+import TernCore
+import TernQuery
+import TernSecurity
+import TernStorage
+import TernTreeEngine
+import TernTreeWire
+
+extension ServerMachine {
+  /// Starts a listen: its data first, unless the client has them, then the answer.
+  mutating func listen(
+    _ listen: TreeListen, _ call: ServerCall, _ batch: inout ServerBatch
+  ) throws(StorageError) {
+    let query = listen.query.normalized
+    if let refusal = try refusal(of: listen.path, query, call, batch) {
+      return respond(refusal, to: call, &batch)
+    }
+    if !query.loadsAllData, listen.tag == nil {
+      let text = "A filtered listen needs a tag."
+      return respond(.init(.failed, detail: text), to: call, &batch)
+    }
+    let session = call.session
+    guard session.groups.count < options.limits.listens else {
+      let text = "This session listens to \(options.limits.listens) queries already."
+      return respond(.init(.failed, detail: text), to: call, &batch)
+    }
+    let group = call.namespace.listens.group(of: query, at: listen.path)
+    do throws(StorageError) {
+      try pushData(of: group, to: listen, call, &batch)
+    } catch {
+      call.namespace.listens.removeIfEmpty(group)
+      guard case .corruptRecord = error else { throw error }
+      return respond(.init(.failed, detail: Self.damageText), to: call, &batch)
+    }
+    group.add(session.slot, tag: listen.tag)
+    session.groups[ObjectIdentifier(group)] = group
+    respond(.listening(), to: call, &batch)
+  }
+
+  private static let damageText = "What is stored here is damaged."
+
+  /// Sends what the group shows now, whole or in ranges; nothing when the client has it.
+  private func pushData(
+    of group: ListenGroup, to listen: TreeListen, _ call: ServerCall, _ batch: inout ServerBatch
+  ) throws(StorageError) {
+    let id = ObjectIdentifier(group)
+    let slot = call.session.slot
+    if listen.hash.isEmpty, var push = batch.initialPushes[id] {
+      batch.add(.send(slot: slot, push.frame.frame(for: listen.tag)))
+      batch.initialPushes[id] = push
+      return
+    }
+    let node = try data(of: group, in: call.namespace, batch)
+    if listen.hash.isEmpty ? node.isEmpty : node.hash == listen.hash { return }
+    if let ranges = listen.compoundHash.flatMap({ node.rangeMerges(for: $0) }) {
+      let push = TreePush(
+        path: listen.path, ranges, tag: listen.tag, version: batch.version)
+      return batch.add(.send(slot: slot, TreeServerMessage.rangeMerge(push).encode()))
+    }
+    var frame = PushFrame(.put(TreePush(path: listen.path, node, version: batch.version)))
+    batch.add(.send(slot: slot, frame.frame(for: listen.tag)))
+    batch.initialPushes[id] = InitialPush(frame: frame)
+  }
+
+  /// Reads what a group shows; fills the window of a filtered one.
+  private func data(
+    of group: ListenGroup, in namespace: Namespace, _ batch: borrowing ServerBatch
+  ) throws(StorageError) -> TreeNode {
+    let reader = batch.reader
+    let path = group.node.path
+    guard var window = group.window else {
+      return try namespace.rows.node(at: path, in: Snapshot(reader))
+    }
+    if group.isLoaded {
+      return try window.shown(at: path, of: namespace.rows, in: Snapshot(reader))
+    }
+    let node = try window.load(path, of: namespace.rows, in: Snapshot(reader))
+    group.window = window
+    group.isLoaded = true
+    return node
+  }
+
+  /// Ends a listen.
+  mutating func unlisten(
+    _ path: TreePath, _ query: TreeQuery, _ call: ServerCall, _ batch: inout ServerBatch
+  ) {
+    let listens = call.namespace.listens
+    if let group = listens.existingGroup(of: query.normalized, at: path) {
+      remove(call.session, from: group, in: call.namespace)
+    }
+    respond(.init(.ok), to: call, &batch)
+  }
+
+  private func remove(_ session: Session, from group: ListenGroup, in namespace: Namespace) {
+    group.remove(session.slot)
+    session.groups[ObjectIdentifier(group)] = nil
+    namespace.listens.removeIfEmpty(group)
+  }
+
+  /// Reads once.
+  func get(
+    _ path: TreePath, _ query: TreeQuery, _ call: ServerCall, _ batch: inout ServerBatch
+  ) throws(StorageError) {
+    if let refusal = try refusal(of: path, query, call, batch) {
+      return respond(refusal, to: call, &batch)
+    }
+    let rows = call.namespace.rows
+    let reader = batch.reader
+    do throws(StorageError) {
+      let node: TreeNode
+      if query.loadsAllData {
+        node = try rows.node(at: path, in: Snapshot(reader))
+      } else {
+        var window = QueryWindow(query)
+        node = try window.load(path, of: rows, in: Snapshot(reader))
+      }
+      respond(.data(node), to: call, &batch)
+    } catch {
+      guard case .corruptRecord = error else { throw error }
+      respond(.init(.failed, detail: Self.damageText), to: call, &batch)
+    }
+  }
+
+  /// Why a client may not read; `nil` when it may.
+  private func refusal(
+    of path: TreePath, _ query: TreeQuery, _ call: ServerCall, _ batch: borrowing ServerBatch
+  ) throws(StorageError) -> TreeResponse? {
+    if path.isInfo { return .init(.failed, detail: "Only the client itself knows \(path).") }
+    let reading = TreeReading(call.namespace.rows, batch.reader)
+    let isAllowed = authorizer.mayRead(
+      path, query, by: call.session.requester(in: call.namespace), now: batch.now
+    ) { reading.node(at: $0) }
+    try reading.finish()
+    return isAllowed ? nil : .init(.permissionDenied, detail: "Permission denied")
+  }
+
+  /// Ends the listens that a session's new identity may not have.
+  func revokeListens(of call: ServerCall, _ batch: inout ServerBatch) throws(StorageError) {
+    let groups = call.session.groups.values.sorted {
+      ($0.node.path, $0.query.id) < ($1.node.path, $1.query.id)
+    }
+    for group in groups {
+      let path = group.node.path
+      guard try refusal(of: path, group.query, call, batch) != nil else { continue }
+      remove(call.session, from: group, in: call.namespace)
+      send(.listenRevoked(path, group.query), to: call.session, &batch)
+    }
+  }
+}
+
+extension PushFrame {
+  /// The frame for a listen with that tag, or with none.
+  fileprivate mutating func frame(for tag: Int64?) -> [UInt8] {
+    if let tag { return frame(tag: tag) }
+    return plain
+  }
+}

@@ -1,0 +1,94 @@
+import TernCore
+import TernLedger
+import TernPresence
+import TernSecurity
+import TernStorage
+import TernTreeWire
+
+extension ServerMachine {
+  /// Opens a session for the client that introduced itself.
+  mutating func greet(
+    _ session: Session, _ opening: TreeOpening, _ batch: inout ServerBatch
+  ) throws(StorageError) {
+    if session.namespace != nil {
+      return try expel(session, .outOfTurn("a second opening"), &batch)
+    }
+    guard Namespace.isValid(opening.namespace, limitBytes: options.limits.namespaceBytes) else {
+      return try expel(session, .invalidNamespace(opening.namespace), &batch)
+    }
+    if let last = opening.lastSession.flatMap(SessionID.parse) {
+      try endPredecessor(last, of: session, &batch)
+    }
+    let namespace = namespace(opening.namespace)
+    namespace.sessionCount += 1
+    session.namespace = namespace
+    session.stream = opening.stream
+    let handshake = TreeHandshake(
+      time: batch.now, host: options.host, session: SessionID.text(session.id),
+      lastSequence: try opening.stream.map { stream throws(StorageError) in
+        try state(of: stream, &batch).last
+      })
+    send(.handshake(handshake), to: session, &batch)
+  }
+
+  /// Fires what the client's session before this one left, before anything else it does.
+  private mutating func endPredecessor(
+    _ id: UInt128, of session: Session, _ batch: inout ServerBatch
+  ) throws(StorageError) {
+    if let predecessor = sessionsByID[id], predecessor !== session {
+      try expel(predecessor, .replaced, &batch)
+    } else {
+      try fire(id, &batch)
+    }
+  }
+
+  /// The open database of that name.
+  func existingNamespace(_ name: String) -> Namespace? { namespaces[name] }
+
+  private mutating func namespace(_ name: String) -> Namespace {
+    if let namespace = namespaces[name] { return namespace }
+    let namespace = Namespace(name)
+    namespaces[name] = namespace
+    return namespace
+  }
+
+  /// Ends a session from this side.
+  mutating func expel(
+    _ session: Session, _ reason: SessionEnd, _ batch: inout ServerBatch
+  ) throws(StorageError) {
+    send(.error(reason.description), to: session, &batch)
+    batch.add(.close(slot: session.slot, reason))
+    try end(session.slot, &batch)
+  }
+
+  /// Ends the session of a link, and lets happen what it left for this moment.
+  mutating func end(_ slot: Int, _ batch: inout ServerBatch) throws(StorageError) {
+    guard let session = sessions.removeValue(forKey: slot) else { return }
+    sessionsByID[session.id] = nil
+    if let namespace = session.namespace {
+      for group in session.groups.values {
+        group.remove(slot)
+        namespace.listens.removeIfEmpty(group)
+      }
+      session.groups = [:]
+      namespace.sessionCount -= 1
+      if namespace.sessionCount == 0 { namespaces[namespace.name] = nil }
+    }
+    try fire(session.id, &batch)
+  }
+
+  /// Ends the sessions that were silent for too long, and those whose grace is over.
+  mutating func tick(_ batch: inout ServerBatch) throws(StorageError) {
+    let limit = batch.uptime - options.presence.silence.milliseconds
+    let silent = sessions.values.filter { $0.lastHeard < limit }.sorted { $0.slot < $1.slot }
+    for session in silent { try expel(session, .silent(options.presence.silence), &batch) }
+    for id in presence.due(at: batch.uptime) { try fire(id, &batch) }
+  }
+}
+
+extension Duration {
+  /// Whole milliseconds, rounded towards zero.
+  var milliseconds: Int64 {
+    components.seconds * 1_000 + components.attoseconds / 1_000_000_000_000_000
+  }
+}

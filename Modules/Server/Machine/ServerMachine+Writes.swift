@@ -1,0 +1,184 @@
+import TernCore
+import TernLedger
+import TernSecurity
+import TernStorage
+import TernTreeEngine
+import TernTreeWire
+
+extension ServerMachine {
+  /// What was decided about a write.
+  enum Verdict {
+    /// It is made, with its server values resolved.
+    case accepted(TreeWrite)
+    case refused(TreeStatus, String)
+  }
+
+  /// Carries out a write, or says why not; whoever sends it again gets the same answer.
+  mutating func write(
+    _ write: TreeWrite, expectedHash: String?, _ mark: WriteMark, _ call: ServerCall,
+    _ batch: inout ServerBatch
+  ) throws(StorageError) {
+    var claim: CommitClaim?
+    if let stamp = mark.stamp {
+      guard let stream = stamp.stream ?? call.session.stream else {
+        let text = "A numbered write needs a stream."
+        return respond(.init(.failed, detail: text), to: call, &batch)
+      }
+      let found = CommitClaim(
+        id: CommitID(stream: stream, sequence: stamp.sequence),
+        payloadHash: PayloadHash(write, expectedHash: expectedHash).value,
+        acknowledged: mark.acknowledged ?? 0)
+      if let earlier = try state(of: stream, &batch).verdict(on: found) {
+        return respond(Self.response(to: earlier), to: call, &batch)
+      }
+      claim = found
+    }
+    switch try judge(write, expectedHash: expectedHash, call, batch) {
+    case .accepted(let resolved): try commit(resolved, claim, call, &batch)
+    case .refused(let status, let detail): refuse(status, detail, claim, call, &batch)
+    }
+  }
+
+  /// Decides whether a write may be made now.
+  func judge(
+    _ write: TreeWrite, expectedHash: String?, _ call: ServerCall, _ batch: borrowing ServerBatch
+  ) throws(StorageError) -> Verdict {
+    let authority = call.namespace.authority
+    do throws(TreeRejection) {
+      try authority.check(write)
+    } catch {
+      return .refused(.failed, error.text)
+    }
+    let reader = batch.reader
+    if let expectedHash,
+      try !authority.holds(expectedHash, at: write.path, in: Snapshot(reader))
+    {
+      return .refused(.dataStale, "The data has changed")
+    }
+    let resolved = try authority.resolve(write, now: batch.now, in: Snapshot(reader))
+    let requester = call.session.requester(in: call.namespace)
+    guard try allows(resolved.assignments, requester, call.namespace, batch) else {
+      return .refused(.permissionDenied, "Permission denied")
+    }
+    return .accepted(resolved)
+  }
+
+  /// Asks the authorizer about a write.
+  func allows(
+    _ assignments: [TreeMerge.Entry], _ requester: Requester, _ namespace: Namespace,
+    _ batch: borrowing ServerBatch
+  ) throws(StorageError) -> Bool {
+    let reading = TreeReading(namespace.rows, batch.reader)
+    let verdict = authorizer.mayWrite(assignments, by: requester, now: batch.now) {
+      reading.node(at: $0)
+    }
+    try reading.finish()
+    return verdict
+  }
+
+  private mutating func commit(
+    _ write: TreeWrite, _ claim: CommitClaim?, _ call: ServerCall, _ batch: inout ServerBatch
+  ) throws(StorageError) {
+    let namespace = call.namespace
+    let mutations = try namespace.authority.apply(write, to: batch.changes)
+    let record = TreeRecord(of: write.assignments, in: namespace.rows)
+    batch.add(Commit(claim: claim, mutations: mutations, record: record.encode()))
+    if let claim { self.record(claim, batch.version, []) }
+    var fanOut = FanOut(of: write, in: namespace, batch)
+    try fanOut.deliver(to: &batch)
+    respond(.init(.ok, version: batch.version), to: call, &batch)
+  }
+
+  private mutating func refuse(
+    _ status: TreeStatus, _ detail: String, _ claim: CommitClaim?, _ call: ServerCall,
+    _ batch: inout ServerBatch
+  ) {
+    var version: Version?
+    if let claim {
+      let outcome = StoredOutcome(status: status, detail: detail).encode()
+      batch.add(Commit(claim: claim, mutations: [], record: [], outcome: outcome))
+      record(claim, batch.version, outcome)
+      version = batch.version
+    }
+    respond(.init(status, detail: detail, version: version), to: call, &batch)
+  }
+
+  /// What is known about a stream, the batch's own writes included.
+  mutating func state(
+    of stream: UInt128, _ batch: inout ServerBatch
+  ) throws(StorageError) -> StreamState {
+    if let state = streams[stream] { return state }
+    let reader = batch.reader
+    let state = try LedgerSnapshot(reader, version: batch.version).stream(stream) ?? StreamState()
+    streams[stream] = state
+    return state
+  }
+
+  private mutating func record(_ claim: CommitClaim, _ version: Version, _ outcome: [UInt8]) {
+    streams[claim.id.stream, default: StreamState()].record(claim, version, outcome)
+  }
+
+  /// Says what became of past writes of a stream.
+  mutating func tellOutcomes(
+    _ stream: UInt128?, _ first: UInt64, _ last: UInt64, _ call: ServerCall,
+    _ batch: inout ServerBatch
+  ) throws(StorageError) {
+    guard let stream else {
+      return respond(.init(.failed, detail: "There is no stream."), to: call, &batch)
+    }
+    let state = try state(of: stream, &batch)
+    var outcomes: [TreeResponse.Outcome] = []
+    let known = max(first, state.first)
+    if known <= min(last, state.last) {
+      for sequence in known...min(last, state.last) {
+        guard let outcome = state[sequence] else { continue }
+        let stored = StoredOutcome(outcome.detail)
+        outcomes.append(
+          .init(
+            sequence: sequence, status: stored.status, detail: stored.detail,
+            version: outcome.version))
+      }
+    }
+    respond(.outcomes(outcomes), to: call, &batch)
+  }
+
+  private static func response(to earlier: CommitResult) -> TreeResponse {
+    switch earlier {
+    case .committed(let version): return .init(.ok, version: version)
+    case .duplicate(let version, let outcome):
+      let stored = StoredOutcome(outcome)
+      return .init(stored.status, detail: stored.detail, version: version)
+    case .gap(let expected): return .init(.gap, detail: "expected \(expected)")
+    case .mismatch: return .init(.failed, detail: "Another write has this number.")
+    case .forgotten: return .init(.failed, detail: "The outcome was forgotten as known.")
+    case .conflict, .failedPrecondition: return .init(.unavailable, detail: "Try again.")
+    }
+  }
+}
+
+/// The answer to a write as the ledger keeps it: empty for a plain success.
+struct StoredOutcome: Equatable {
+  var status: TreeStatus
+  var detail: String
+
+  init(status: TreeStatus, detail: String) {
+    self.status = status
+    self.detail = detail
+  }
+
+  init(_ bytes: [UInt8]) {
+    var reader = ByteReader(bytes)
+    let status = reader.counted().map { String(decoding: $0, as: UTF8.self) }
+    let detail = reader.counted().map { String(decoding: $0, as: UTF8.self) }
+    self.init(status: status.map { TreeStatus(rawValue: $0) } ?? .ok, detail: detail ?? "")
+  }
+
+  /// At most ``LedgerLimits/outcomeBytes``: a long detail is cut.
+  func encode() -> [UInt8] {
+    if status == .ok, detail.isEmpty { return [] }
+    var writer = ByteWriter()
+    writer.append(counted: Array(status.rawValue.utf8))
+    writer.append(counted: Array(detail.utf8.prefix(LedgerLimits.outcomeBytes / 2)))
+    return writer.bytes
+  }
+}

@@ -1,0 +1,163 @@
+import TernCore
+import TernLedger
+import TernPresence
+import TernSecurity
+import TernStorage
+import TernTreeEngine
+import TernTreeWire
+
+/// The server without I/O: what happened goes in, commits and frames come out.
+///
+/// A batch of inputs is decided in order against one snapshot; each sees those before it. The
+/// outputs may be performed once the commits are durable. The machine is the ledger's only
+/// writer, so it knows beforehand which version each commit will have; when a commit fails, the
+/// machine is no longer right and has to be made anew.
+struct ServerMachine: ~Copyable {
+  let options: ServerOptions
+  let authorizer: any Authorizer
+  let authenticator: any Authenticator
+  let randomBits: @Sendable () -> UInt64
+  /// By slot.
+  var sessions: [Int: Session] = [:]
+  /// By the id that a successor presents.
+  var sessionsByID: [UInt128: Session] = [:]
+  var namespaces: [String: Namespace] = [:]
+  var presence: PresenceBook
+  /// The streams that were written to of late, as they will be stored.
+  var streams: [UInt128: StreamState] = [:]
+
+  init(
+    options: ServerOptions, authorizer: any Authorizer, authenticator: any Authenticator,
+    randomBits: @escaping @Sendable () -> UInt64
+  ) {
+    self.options = options
+    self.authorizer = authorizer
+    self.authenticator = authenticator
+    self.randomBits = randomBits
+    presence = PresenceBook(
+      rows: PresenceRows(prefix: StoreLayout.presence), limits: options.presence)
+  }
+
+  /// Takes up what sessions of the run before left behind.
+  ///
+  /// - Parameter uptime: Milliseconds of the machine's uptime.
+  mutating func restore(
+    from snapshot: borrowing LedgerSnapshot, uptime: Int64
+  ) throws(StorageError) {
+    try presence.restore(from: snapshot, now: uptime)
+  }
+
+  /// Decides a batch.
+  ///
+  /// - Parameters:
+  ///   - now: Wall-clock time in milliseconds since 1970.
+  ///   - uptime: Milliseconds on a clock that never jumps.
+  mutating func plan(
+    _ inputs: [ServerInput], in snapshot: borrowing LedgerSnapshot, now: Int64, uptime: Int64
+  ) throws(StorageError) -> ServerPlan {
+    var batch = ServerBatch(over: snapshot, now: now, uptime: uptime)
+    if streams.count > ServerMachine.streamsKept { streams.removeAll() }
+    for input in inputs {
+      switch input {
+      case .opened(let slot, let isLocal): open(slot, isLocal: isLocal, &batch)
+      case .frame(let slot, let frame): try receive(frame, from: slot, &batch)
+      case .closed(let slot): try end(slot, &batch)
+      case .tick: try tick(&batch)
+      }
+    }
+    return batch.plan
+  }
+
+  /// The most streams whose state is kept between batches.
+  private static let streamsKept = 4_096
+
+  private mutating func open(_ slot: Int, isLocal: Bool, _ batch: inout ServerBatch) {
+    let id = UInt128(randomBits()) << 64 | UInt128(randomBits())
+    let session = Session(slot: slot, isLocal: isLocal, id: id, now: batch.uptime)
+    sessions[slot] = session
+    sessionsByID[id] = session
+  }
+
+  private mutating func receive(
+    _ frame: [UInt8], from slot: Int, _ batch: inout ServerBatch
+  ) throws(StorageError) {
+    // What a link still delivers after its session was ended is nobody's.
+    guard let session = sessions[slot] else { return }
+    session.lastHeard = batch.uptime
+    let message: TreeClientMessage
+    do throws(WireError) {
+      message = try TreeClientMessage.decode(frame)
+    } catch {
+      if case .request(let number, let reason) = error {
+        return respond(.init(.failed, detail: reason.text), to: number, session, &batch)
+      }
+      return try expel(session, .garbage(error), &batch)
+    }
+    try handle(message, from: session, &batch)
+  }
+
+  private mutating func handle(
+    _ message: TreeClientMessage, from session: Session, _ batch: inout ServerBatch
+  ) throws(StorageError) {
+    switch message {
+    case .open(let opening): try greet(session, opening, &batch)
+    case .ping: send(.pong, to: session, &batch)
+    case .keepAlive: break
+    case .request(let number, let request):
+      guard let namespace = session.namespace else {
+        return try expel(session, .outOfTurn("a request"), &batch)
+      }
+      let call = ServerCall(number: number, session: session, namespace: namespace)
+      try answer(request, call, &batch)
+    }
+  }
+
+  private mutating func answer(
+    _ request: TreeRequest, _ call: ServerCall, _ batch: inout ServerBatch
+  ) throws(StorageError) {
+    switch request {
+    case .listen(let listen): try self.listen(listen, call, &batch)
+    case .unlisten(let path, let query, _): unlisten(path, query, call, &batch)
+    case .get(let path, let query): try get(path, query, call, &batch)
+    case .put(let path, let node, let hash, let mark):
+      try write(.set(path, node), expectedHash: hash, mark, call, &batch)
+    case .merge(let path, let merge, let mark):
+      try write(.merge(path, merge), expectedHash: nil, mark, call, &batch)
+    case .outcomes(let stream, let first, let last):
+      try tellOutcomes(stream ?? call.session.stream, first, last, call, &batch)
+    case .onDisconnectSet(let path, let node):
+      try leave(.set(path, node), request, call, &batch)
+    case .onDisconnectMerge(let path, let merge):
+      try leave(.merge(path, merge), request, call, &batch)
+    case .onDisconnectCancel(let path): try takeBack(path, request, call, &batch)
+    case .auth(let credential): try authenticate(credential, call, &batch)
+    case .unauth: try signOut(call, &batch)
+    case .appCheck, .stats: respond(.init(.ok), to: call, &batch)
+    case .unknown(let action):
+      respond(.init(.failed, detail: "Unknown action: \(action)"), to: call, &batch)
+    }
+  }
+}
+
+/// One request of one client.
+struct ServerCall {
+  let number: UInt64
+  let session: Session
+  let namespace: Namespace
+}
+
+extension ServerMachine {
+  func send(_ message: TreeServerMessage, to session: Session, _ batch: inout ServerBatch) {
+    batch.add(.send(slot: session.slot, message.encode()))
+  }
+
+  func respond(_ response: TreeResponse, to call: ServerCall, _ batch: inout ServerBatch) {
+    respond(response, to: call.number, call.session, &batch)
+  }
+
+  func respond(
+    _ response: TreeResponse, to number: UInt64, _ session: Session, _ batch: inout ServerBatch
+  ) {
+    send(.response(number, response), to: session, &batch)
+  }
+}

@@ -1,0 +1,22 @@
+public import TernLedger
+public import TernTransport
+
+/// Why a server could not start.
+public enum ServerError: Error, Hashable, Sendable {
+  /// The ledger could not be read.
+  case ledger(LedgerError)
+  /// The transport could not be listened at.
+  case transport(TransportError)
+  /// The server was stopped, or has given up on its ledger.
+  case stopped
+}
+
+/// Something a server's operator may want to read about.
+public enum ServerEvent: Hashable, Sendable {
+  /// A client connected.
+  case connected(peer: String)
+  /// A client is gone; the reason may be the server's or the client's.
+  case disconnected(peer: String, reason: SessionEnd)
+  /// The ledger failed. All clients were disconnected; nothing of their last batch was answered.
+  case failed(LedgerError)
+}

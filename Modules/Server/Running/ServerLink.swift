@@ -1,0 +1,87 @@
+import Synchronization
+import TernTransport
+
+/// The server's end of one link: hands what happens there to the server.
+final class ServerLink: LinkHandler {
+  let link: any Link
+  /// The link's place in the server's tables, its own until the server has let it go.
+  let slot: Int
+  private let door: ServerDoor
+
+  init(_ link: any Link, slot: Int, door: ServerDoor) {
+    self.link = link
+    self.slot = slot
+    self.door = door
+  }
+
+  func linkDidReceive(_ frames: [[UInt8]]) {
+    door.pass(.received(slot: slot, frames))
+  }
+
+  func linkDidClose(_ reason: LinkClosure) {
+    door.pass(.closed(slot: slot, reason))
+  }
+}
+
+/// Something that happened at a link.
+enum LinkEvent: Sendable {
+  case opened(ServerLink)
+  case received(slot: Int, [[UInt8]])
+  case closed(slot: Int, LinkClosure)
+}
+
+/// Where events of one transport enter the server.
+///
+/// Those of the server's own transport are on its executor already. Those of another one wait
+/// here, in order, for one hop that takes all of them along.
+final class ServerDoor: Sendable {
+  private let server: TernServer
+  private let isAtHome: Bool
+  private let waiting = Mutex<[LinkEvent]>([])
+
+  init(to server: TernServer, from transport: any Transport) {
+    self.server = server
+    isAtHome = transport.executor === server.executor
+  }
+
+  func pass(_ event: LinkEvent) {
+    if isAtHome {
+      server.assumeIsolated { $0.take([event]) }
+      return
+    }
+    let mustHop = waiting.withLock { waiting in
+      waiting.append(event)
+      return waiting.count == 1
+    }
+    if mustHop { Task { await server.take(self.waiting.withLock { exchange(&$0, with: []) }) } }
+  }
+
+  /// Makes the server's end of a link that has just opened.
+  func open(_ link: any Link) -> ServerLink {
+    let handler = ServerLink(link, slot: server.slots.take(), door: self)
+    pass(.opened(handler))
+    return handler
+  }
+}
+
+/// Hands out small numbers, each to one holder at a time.
+final class SlotTable: Sendable {
+  private struct State {
+    var free: [Int] = []
+    var next = 0
+  }
+
+  private let state = Mutex(State())
+
+  func take() -> Int {
+    state.withLock { state in
+      if let slot = state.free.popLast() { return slot }
+      state.next += 1
+      return state.next - 1
+    }
+  }
+
+  func giveBack(_ slot: Int) {
+    state.withLock { $0.free.append(slot) }
+  }
+}

@@ -1,0 +1,101 @@
+import TernLedger
+import TernStorage
+import TernSync
+import TernTransport
+
+extension TernServer {
+  /// Takes events of links, in order; they are decided when the tick is over.
+  func take(_ events: [LinkEvent]) {
+    for event in events {
+      switch event {
+      case .opened(let handler): welcome(handler)
+      case .received(let slot, let frames): queue(frames, from: slot)
+      case .closed(let slot, let reason): letGo(slot, reason)
+      }
+    }
+    drainSoon()
+  }
+
+  private func welcome(_ handler: ServerLink) {
+    links[handler.slot] = LinkState(link: handler.link)
+    report(.connected(peer: handler.link.peer))
+    if let end { return close(handler.slot, end) }
+    let isLocal = PeerAddress.isLocal(handler.link.peer)
+    inbox.append(.opened(slot: handler.slot, isLocal: isLocal))
+  }
+
+  private func queue(_ frames: [[UInt8]], from slot: Int) {
+    guard end == nil, var state = links[slot], state.reason == nil else { return }
+    for frame in frames {
+      state.waitingBytes += frame.count
+      inbox.append(.frame(slot: slot, frame))
+    }
+    if state.waitingBytes > options.limits.inboxBytes, !state.isPaused {
+      state.isPaused = true
+      state.link.setReading(false)
+    }
+    links[slot] = state
+  }
+
+  private func letGo(_ slot: Int, _ reason: LinkClosure) {
+    guard let state = links.removeValue(forKey: slot) else { return }
+    let end = state.reason ?? .linkClosed(reason.description)
+    report(.disconnected(peer: state.link.peer, reason: end))
+    if self.end == nil { inbox.append(.closed(slot: slot)) }
+    slots.giveBack(slot)
+  }
+
+  func drainSoon() {
+    guard !isDraining, !inbox.isEmpty else { return }
+    isDraining = true
+    Task { await drain() }
+  }
+
+  /// Decides and carries out what waits, one batch a turn of the executor.
+  private func drain() async {
+    do throws(LedgerError) {
+      try await carryOut(nextBatch())
+    } catch {
+      await recover(from: error)
+    }
+    isDraining = false
+    drainSoon()
+  }
+
+  private func nextBatch() -> [ServerInput] {
+    if inbox.count <= options.limits.batchFrames { return exchange(&inbox, with: []) }
+    let batch = Array(inbox.prefix(options.limits.batchFrames))
+    inbox.removeFirst(options.limits.batchFrames)
+    return batch
+  }
+
+  private func carryOut(_ inputs: [ServerInput]) async throws(LedgerError) {
+    if inputs.isEmpty || end != nil { return }
+    let now = ambient.millisecondsSinceEpoch()
+    let uptime = uptime()
+    let plan = try await ledger.read { snapshot throws(StorageError) in
+      try machine.plan(inputs, in: snapshot, now: now, uptime: uptime)
+    }
+    if !plan.commits.isEmpty {
+      let results = try await ledger.commit(plan.commits)
+      let expected = plan.versions.map { CommitResult.committed($0) }
+      // Nobody else writes here; if somebody does, nothing that was decided can be relied on.
+      guard results == expected else { throw .corrupt(key: []) }
+    }
+    perform(plan.outputs)
+    resume(inputs)
+  }
+
+  /// Reads again from links whose frames were decided.
+  private func resume(_ inputs: [ServerInput]) {
+    for case .frame(let slot, let frame) in inputs {
+      guard var state = links[slot] else { continue }
+      state.waitingBytes -= frame.count
+      if state.isPaused, state.waitingBytes <= options.limits.inboxBytes / 2 {
+        state.isPaused = false
+        state.link.setReading(true)
+      }
+      links[slot] = state
+    }
+  }
+}

@@ -1,0 +1,103 @@
+public import TernLedger
+import TernPresence
+public import TernSecurity
+import TernStorage
+public import TernSync
+public import TernTransport
+import TernTreeWire
+
+/// The database as everyone shares it.
+///
+/// An actor on the executor of its transport: frames arrive without a hop, wait until the tick
+/// that brought them is over, and are decided together. A batch costs one durable write and one
+/// flush a link.
+public actor TernServer {
+  /// The executor of the transport the server was made for.
+  nonisolated let executor: any SerialExecutor
+  nonisolated let slots = SlotTable()
+
+  let ledger: any Ledger
+  let options: ServerOptions
+  let authorizer: any Authorizer
+  let authenticator: any Authenticator
+  let ambient: Ambient
+  let uptime: @Sendable () -> Int64
+  let report: @Sendable (ServerEvent) -> Void
+  var machine: ServerMachine
+  var links: [Int: LinkState] = [:]
+  var inbox: [ServerInput] = []
+  var isDraining = false
+  var listeners: [any TransportListener] = []
+  var ticking: Task<Void, Never>?
+  /// Why the server takes nobody in any more.
+  var end: SessionEnd?
+
+  /// What the server knows about one link.
+  struct LinkState {
+    let link: any Link
+    var waitingBytes = 0
+    var isPaused = false
+    var needsFlush = false
+    var reason: SessionEnd?
+  }
+
+  public nonisolated var unownedExecutor: UnownedSerialExecutor {
+    unsafe executor.asUnownedSerialExecutor()
+  }
+
+  /// Makes a server over a ledger that it alone writes to.
+  ///
+  /// - Parameters:
+  ///   - transport: The transport most clients come over; the server lives on its executor.
+  ///   - authorizer: Who may do what. Default: everything, on this machine only.
+  ///   - authenticator: Who is who. Default: nobody is anybody.
+  ///   - report: Told what an operator may want to know, on the server's executor.
+  /// - Complexity: O(deferred writes of sessions), whatever else is stored.
+  public init(
+    ledger: any Ledger, on transport: any Transport, options: ServerOptions = ServerOptions(),
+    authorizer: any Authorizer = AllowLocal(),
+    authenticator: any Authenticator = NoAuthenticator(), ambient: Ambient = .system,
+    report: @escaping @Sendable (ServerEvent) -> Void = { _ in }
+  ) async throws(ServerError) {
+    executor = transport.executor
+    self.ledger = ledger
+    self.options = options
+    self.authorizer = authorizer
+    self.authenticator = authenticator
+    self.ambient = ambient
+    self.report = report
+    uptime = Self.stopwatch(ambient.clock)
+    machine = ServerMachine(
+      options: options, authorizer: authorizer, authenticator: authenticator,
+      randomBits: ambient.randomBits)
+    do throws(LedgerError) { try await restore() } catch { throw .ledger(error) }
+    startTicking()
+  }
+
+  /// Lets clients in over `transport`, until the server stops.
+  ///
+  /// - Returns: The address that clients connect to.
+  @discardableResult
+  public func listen(on transport: any Transport) async throws(ServerError) -> String {
+    if end != nil { throw .stopped }
+    let door = ServerDoor(to: self, from: transport)
+    do throws(TransportError) {
+      let listener = try await transport.listen { door.open($0) }
+      listeners.append(listener)
+      return listener.address
+    } catch {
+      throw .transport(error)
+    }
+  }
+
+  /// Stops: nobody is let in, links close after what was sent to them. What sessions left for
+  /// their end stays stored, and fires when they come back to the next run or its grace is over.
+  public func stop() async {
+    guard end == nil else { return }
+    end = .serverStopped("the server stops")
+    ticking?.cancel()
+    for listener in listeners { await listener.close() }
+    listeners = []
+    closeAll(.serverStopped("the server stops"))
+  }
+}

@@ -1,0 +1,46 @@
+public import TernPresence
+
+/// What may be chosen about a server.
+public struct ServerOptions: Hashable, Sendable {
+  /// The host clients are told to use for their next connections.
+  public var host: String
+  /// How long absence is tolerated, and what a session may leave behind.
+  public var presence: PresenceLimits
+  /// How much one client may ask of the server.
+  public var limits: ServerLimits
+
+  public init(
+    host: String = "localhost", presence: PresenceLimits = PresenceLimits(),
+    limits: ServerLimits = ServerLimits()
+  ) {
+    self.host = host
+    self.presence = presence
+    self.limits = limits
+  }
+}
+
+/// How much one client may ask of a server.
+public struct ServerLimits: Hashable, Sendable {
+  /// The most frames decided together. Default 1,024.
+  public var batchFrames: Int
+  /// A link with more bytes waiting to be decided is not read from until they are. Default 8 MiB.
+  public var inboxBytes: Int
+  /// A link with more bytes waiting to be sent is closed: its client is too slow for what it
+  /// listens to. Default 128 MiB.
+  public var queuedBytes: Int
+  /// The most listens of one session. Default 100,000.
+  public var listens: Int
+  /// The most bytes in the name of a database. Default 128.
+  public var namespaceBytes: Int
+
+  public init(
+    batchFrames: Int = 1_024, inboxBytes: Int = 8 << 20, queuedBytes: Int = 128 << 20,
+    listens: Int = 100_000, namespaceBytes: Int = 128
+  ) {
+    self.batchFrames = batchFrames
+    self.inboxBytes = inboxBytes
+    self.queuedBytes = queuedBytes
+    self.listens = listens
+    self.namespaceBytes = namespaceBytes
+  }
+}

@@ -1,0 +1,32 @@
+import TernTreeEngine
+
+/// One database of the server: a tree below a prefix of the store, and who listens to it.
+final class Namespace {
+  let name: String
+  let authority: TreeAuthority
+  let listens = ListenIndex()
+  /// The sessions that have it open.
+  var sessionCount = 0
+
+  var rows: TreeRows { authority.rows }
+
+  init(_ name: String) {
+    self.name = name
+    authority = TreeAuthority(rows: TreeRows(prefix: StoreLayout.namespace(name)))
+  }
+
+  /// Whether a database can have this name.
+  static func isValid(_ name: String, limitBytes: Int) -> Bool {
+    let bytes = name.utf8
+    return !bytes.isEmpty && bytes.count <= limitBytes && bytes.allSatisfy { $0 >= 0x20 }
+  }
+}
+
+/// Who owns which keys. Source: Docs/Formats/ledger.md, section 4.
+enum StoreLayout {
+  /// Deferred writes of sessions.
+  static let presence: [UInt8] = [0x18]
+
+  /// The tree of a database.
+  static func namespace(_ name: String) -> [UInt8] { [0x20] + name.utf8 + [0x00] }
+}

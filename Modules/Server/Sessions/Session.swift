@@ -1,0 +1,44 @@
+import TernSecurity
+
+/// One client on one link, as the machine sees it. Lives and is used inside the machine only.
+final class Session {
+  /// Where the link is in the table of links.
+  let slot: Int
+  /// Whether the other end is on this machine.
+  let isLocal: Bool
+  /// Names the session for the one that follows it.
+  let id: UInt128
+  /// The database; `nil` until the client has opened the session.
+  var namespace: Namespace?
+  /// The stream of durable writes this session carries.
+  var stream: UInt128?
+  /// Who is asking.
+  var identity = Identity.anonymous
+  /// When something was last heard, in milliseconds of the machine's uptime.
+  var lastHeard: Int64
+  /// The groups this session listens in.
+  var groups: [ObjectIdentifier: ListenGroup] = [:]
+
+  init(slot: Int, isLocal: Bool, id: UInt128, now: Int64) {
+    self.slot = slot
+    self.isLocal = isLocal
+    self.id = id
+    lastHeard = now
+  }
+
+  func requester(in namespace: Namespace) -> Requester {
+    Requester(identity, isLocal: isLocal, namespace: namespace.name)
+  }
+}
+
+/// The text form of a session's id: 32 hexadecimal digits.
+enum SessionID {
+  static func text(_ id: UInt128) -> String {
+    let digits = String(id, radix: 16)
+    return String(repeating: "0", count: 32 - digits.utf8.count) + digits
+  }
+
+  static func parse(_ text: String) -> UInt128? {
+    text.utf8.count == 32 ? UInt128(text, radix: 16) : nil
+  }
+}

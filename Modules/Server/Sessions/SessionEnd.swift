@@ -1,0 +1,37 @@
+public import TernTreeWire
+
+/// Why a server ended a session.
+public enum SessionEnd: Error, Hashable, Sendable {
+  /// The link was closed by the client or broke; the text says how.
+  case linkClosed(String)
+  /// The client sent something that is no message.
+  case garbage(WireError)
+  /// The client sent something else before it opened its session, or opened it twice.
+  case outOfTurn(String)
+  /// The name of the database is empty, too long or holds control characters.
+  case invalidNamespace(String)
+  /// The client said nothing for the time that is taken for death.
+  case silent(Duration)
+  /// The client came back over another link.
+  case replaced
+  /// The client does not read as fast as it listens.
+  case tooSlow(queuedBytes: Int, limit: Int)
+  /// The server stops, or could not reach its store.
+  case serverStopped(String)
+}
+
+extension SessionEnd: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .linkClosed(let reason): reason
+    case .garbage(let error): "the client sent no message: \(error)"
+    case .outOfTurn(let what): "the client sent \(what) out of turn"
+    case .invalidNamespace(let name): "there can be no database named \(name.debugDescription)"
+    case .silent(let duration): "the client was silent for \(duration)"
+    case .replaced: "the client came back over another link"
+    case .tooSlow(let bytes, let limit):
+      "the client left \(bytes) bytes unread, more than \(limit)"
+    case .serverStopped(let reason): reason
+    }
+  }
+}

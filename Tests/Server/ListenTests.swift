@@ -1,0 +1,145 @@
+import TernCore
+import TernQuery
+import TernTreeWire
+import Testing
+
+@testable import TernServer
+
+struct ListenTests {
+  let bench: MachineBench
+
+  init() throws {
+    bench = try MachineBench()
+    try bench.open(1)
+    try bench.open(2)
+  }
+
+  @Test("data come before the answer, pushes before the ack")
+  func order() throws {
+    #expect(try bench.ask(1, bench.put("a/b", json("1"))).map(\.brief) == ["ok"])
+    #expect(try bench.ask(1, bench.listen("a")).map(\.brief) == [#"put a {"b":1}"#, "ok"])
+    #expect(
+      try bench.ask(1, bench.put("a/b", json("2")), bench.listen("a/b")).map(\.brief)
+        == ["put a/b 2", "ok", "put a/b 2", "ok"])
+    _ = try bench.ask(2, bench.put("a/c", json("3")))
+    #expect(bench.take(1).map(\.brief) == ["put a/c 3"])
+  }
+
+  @Test("pushes and acks tell the version of their commit")
+  func versions() throws {
+    _ = try bench.ask(1, bench.listen("a"))
+    let messages = try bench.ask(1, bench.put("a", json("1")), bench.put("a", json("2")))
+    let versions = messages.map { message -> UInt64? in
+      switch message {
+      case .put(let push): push.version
+      case .response(_, let response): response.version
+      default: nil
+      }
+    }
+    #expect(versions == [1, 1, 2, 2])
+  }
+
+  @Test("the right hash spares the data")
+  func hashes() throws {
+    _ = try bench.ask(1, bench.put("a", json(#"{"x":1}"#)))
+    let known = try bench.listen("a", hash: "LkoDN24bwRWG2p4jGZoe8M/Acf8=")
+    #expect(try bench.ask(1, known).map(\.brief) == ["ok"])
+    #expect(try bench.ask(2, bench.listen("nothing")).map(\.brief) == ["ok"])
+    #expect(
+      try bench.ask(2, bench.listen("nothing", hash: "x")).map(\.brief) == [
+        "put nothing null", "ok",
+      ])
+  }
+
+  @Test("a range that differs is all that is sent")
+  func rangeMerges() throws {
+    var node = TreeNode.empty
+    for index in 0..<300 {
+      node.setNode(
+        TreeNode(.string("value number \(index)")),
+        at: TreePath([try TreeKey("k\(index)")]))
+    }
+    _ = try bench.ask(1, bench.put("big", node))
+    let hash = node.hash
+    let compound = node.compoundHash
+    _ = try bench.ask(1, bench.put("big/k7", json("7")))
+    let listen = TreeListen(path: TreePath("big"), hash: hash, compoundHash: compound)
+    #expect(try bench.ask(2, .listen(listen)).map(\.brief) == ["ranges big 1", "ok"])
+  }
+
+  @Test("listens below a write get their part, each frame is encoded once")
+  func below() throws {
+    for slot in 3...6 { try bench.open(slot) }
+    for slot in 3...6 { _ = try bench.ask(slot, bench.listen("a/b")) }
+    _ = try bench.ask(1, bench.listen("a"))
+    _ = try bench.ask(2, bench.put("a", json(#"{"b":{"c":1},"d":2}"#)))
+    #expect(bench.take(1).map(\.brief) == [#"put a {"b":{"c":1},"d":2}"#])
+    for slot in 3...6 { #expect(bench.take(slot).map(\.brief) == [#"put a/b {"c":1}"#]) }
+    #expect(bench.lastOutputs.count == 3)
+    _ = try bench.ask(
+      2,
+      .merge(
+        .root,
+        try TreeMerge([
+          .init(path: TreePath("a/b/c"), node: json("5")),
+          .init(path: TreePath("a/b/e"), node: json("6")),
+          .init(path: TreePath("z"), node: json("7")),
+        ]), .none))
+    #expect(bench.take(1).map(\.brief) == ["merge a b/c=5 b/e=6"])
+    #expect(bench.take(3).map(\.brief) == ["merge a/b c=5 e=6"])
+  }
+
+  @Test("a priority is pushed as what it is")
+  func priorities() throws {
+    _ = try bench.ask(1, bench.put("a", json("1")), bench.listen("a"))
+    _ = try bench.ask(2, bench.put("a/.priority", json("3")))
+    #expect(bench.take(1).map(\.brief) == ["put a/.priority 3"])
+    #expect(try bench.get(1, "a") == json(#"{".value":1,".priority":3}"#))
+  }
+
+  @Test("a filtered listen sees its window move")
+  func window() throws {
+    let query = try TreeQuery.all.ordered(by: .child("eta")).ending(at: .integer(900)).first(2)
+    _ = try bench.ask(
+      1, bench.put("fleet", json(#"{"a":{"eta":100},"b":{"eta":200},"z":{"eta":950}}"#)))
+    #expect(
+      try bench.ask(1, bench.listen("fleet", query, tag: 4)).map(\.brief)
+        == [#"put fleet {"a":{"eta":100},"b":{"eta":200}} #4"#, "ok"])
+    _ = try bench.ask(2, bench.put("fleet/c", json(#"{"eta":50}"#)))
+    #expect(bench.take(1).map(\.brief) == [#"merge fleet b=null c={"eta":50} #4"#])
+    _ = try bench.ask(2, bench.put("fleet/c", .empty))
+    #expect(bench.take(1).map(\.brief) == [#"merge fleet b={"eta":200} c=null #4"#])
+    _ = try bench.ask(2, bench.put("fleet/a/eta", json("150")))
+    #expect(bench.take(1).map(\.brief) == ["put fleet/a/eta 150 #4"])
+    _ = try bench.ask(2, bench.put("fleet/z/name", json("9")))
+    #expect(bench.take(1).isEmpty)
+    _ = try bench.ask(2, bench.put("fleet", json(#"{"q":{"eta":1}}"#)))
+    #expect(bench.take(1).map(\.brief) == [#"put fleet {"q":{"eta":1}} #4"#])
+  }
+
+  @Test("an ended listen hears nothing more, and leaves nothing behind")
+  func unlisten() throws {
+    _ = try bench.ask(1, bench.listen("a/b/c"))
+    _ = try bench.ask(1, .unlisten(TreePath("a/b/c"), .all, tag: nil))
+    _ = try bench.ask(2, bench.put("a", json("1")))
+    #expect(bench.take(1).isEmpty)
+    #expect(bench.machine.namespaces["default"]?.listens.root.sortedChildren.isEmpty == true)
+  }
+
+  @Test("databases of one server do not see each other")
+  func namespaces() throws {
+    try bench.open(3, namespace: "other")
+    _ = try bench.ask(3, bench.listen("a"))
+    _ = try bench.ask(1, bench.put("a", json("1")))
+    #expect(bench.take(3).isEmpty)
+    #expect(try bench.get(3, "") == .empty)
+  }
+
+  @Test("a get reads by query")
+  func get() throws {
+    _ = try bench.ask(1, bench.put("s", json(#"{"a":3,"b":1,"c":2}"#)))
+    let query = try TreeQuery.all.ordered(by: .value).last(2)
+    #expect(try bench.get(2, "s", query) == json(#"{"a":3,"c":2}"#))
+    #expect(try bench.get(2, "s/a") == json("3"))
+  }
+}

@@ -1,0 +1,131 @@
+import Synchronization
+import TernCore
+import TernLedger
+import TernQuery
+import TernStorageMemory
+import TernTransport
+import TernTransportLoopback
+import TernTreeWire
+import Testing
+
+@testable import TernServer
+
+/// A client that speaks the dialect by hand and waits for answers.
+final class RawClient: LinkHandler {
+  private struct State {
+    var messages: [TreeServerMessage] = []
+    var waiting: CheckedContinuation<Void, Never>?
+    var isClosed = false
+  }
+
+  private let state = Mutex(State())
+  private let number = Atomic<UInt64>(0)
+  private let link = Mutex<(any Link)?>(nil)
+
+  static func connect(_ transport: any Transport) async throws -> RawClient {
+    let client = RawClient()
+    let link = try await transport.connect { _ in client }
+    client.link.withLock { $0 = link }
+    client.send(.open(TreeOpening()))
+    _ = await client.next()
+    return client
+  }
+
+  func send(_ message: TreeClientMessage) {
+    link.withLock { link in
+      link?.send(message.encode())
+      link?.flush()
+    }
+  }
+
+  func request(_ request: TreeRequest) {
+    send(.request(number.add(1, ordering: .relaxed).newValue, request))
+  }
+
+  func close() { link.withLock { $0?.close() } }
+
+  func linkDidReceive(_ frames: [[UInt8]]) {
+    for frame in frames {
+      guard let message = try? TreeServerMessage.decode(frame) else { continue }
+      wake { $0.messages.append(message) }
+    }
+  }
+
+  func linkDidClose(_ reason: LinkClosure) { wake { $0.isClosed = true } }
+
+  private func wake(_ change: (inout State) -> Void) {
+    state.withLock { state in
+      change(&state)
+      return exchange(&state.waiting, with: nil)
+    }?.resume()
+  }
+
+  /// The next message, `nil` when the link has ended.
+  func next() async -> TreeServerMessage? {
+    while true {
+      let (message, isOver) = state.withLock { state in
+        (state.messages.isEmpty ? nil : state.messages.removeFirst(), state.isClosed)
+      }
+      if let message { return message }
+      if isOver { return nil }
+      await withCheckedContinuation { continuation in
+        let isReady = state.withLock { state in
+          if !state.messages.isEmpty || state.isClosed { return true }
+          state.waiting = continuation
+          return false
+        }
+        if isReady { continuation.resume() }
+      }
+    }
+  }
+}
+
+struct LoopbackTests {
+  @Test("clients over two transports share one server", .timeLimit(.minutes(1)))
+  func twoTransports() async throws {
+    let home = LoopbackTransport()
+    let other = LoopbackTransport()
+    let ledger = try EmbeddedLedger(store: MemoryStore()) { 0 }
+    let server = try await TernServer(ledger: ledger, on: home)
+    #expect(try await server.listen(on: home) == "loopback")
+    try await server.listen(on: other)
+    let reader = try await RawClient.connect(home)
+    let writer = try await RawClient.connect(other)
+    reader.request(.listen(TreeListen(path: "room")))
+    #expect(await reader.next()?.brief == "ok")
+    for value in Int64(1)...100 {
+      writer.request(.put("room/x", TreeNode(.integer(value)), expectedHash: nil, .none))
+    }
+    for value in 1...100 { #expect(await reader.next()?.brief == "put room/x \(value)") }
+    for _ in 1...100 { #expect(await writer.next()?.brief == "ok") }
+    writer.request(.onDisconnectSet("room/x", .empty))
+    #expect(await writer.next()?.brief == "ok")
+    writer.close()
+    #expect(await reader.next()?.brief == "put room/x null")
+    await server.stop()
+    #expect(await reader.next() == nil)
+  }
+
+  @Test("a client that sends garbage is let go with a reason", .timeLimit(.minutes(1)))
+  func garbage() async throws {
+    let transport = LoopbackTransport()
+    let events = Mutex<[ServerEvent]>([])
+    let server = try await TernServer(
+      ledger: EmbeddedLedger(store: MemoryStore()) { 0 }, on: transport
+    ) { event in events.withLock { $0.append(event) } }
+    try await server.listen(on: transport)
+    let good = try await RawClient.connect(transport)
+    let bad = try await RawClient.connect(transport)
+    bad.send(.request(1, .unknown(action: "zz")))
+    #expect(await bad.next()?.brief == "failed")
+    try await transport.connect { link in
+      link.send(Array("GET / HTTP/1.1".utf8))
+      link.flush()
+      return bad
+    }
+    #expect(await bad.next()?.brief == "error")
+    good.send(.ping)
+    #expect(await good.next()?.brief == "pong")
+    await server.stop()
+  }
+}

@@ -1,0 +1,185 @@
+import TernCore
+import TernPresence
+import TernSecurity
+import TernTreeWire
+import Testing
+
+@testable import TernServer
+
+struct SessionTests {
+  func left(_ path: String, _ node: TreeNode) throws -> TreeRequest {
+    .onDisconnectSet(try TreePath(path), node)
+  }
+
+  @Test("what was left happens when the link ends, once")
+  func disconnect() throws {
+    let bench = try MachineBench()
+    try bench.open(1)
+    try bench.open(2)
+    _ = try bench.ask(2, bench.listen("p"))
+    let at = TreeNode(.serverValue(.timestamp))
+    #expect(
+      try bench.ask(1, left("p/me", json(#"{"s":"off"}"#)), left("p/me/at", at)).map(\.brief)
+        == ["ok", "ok"])
+    #expect(bench.take(2).isEmpty)
+    try bench.run([.closed(slot: 1)])
+    #expect(bench.take(2).map(\.brief) == [#"put p/me {"at":1000000,"s":"off"}"#])
+    try bench.run([.closed(slot: 1)])
+    #expect(bench.take(2).isEmpty)
+    #expect(try MachineBench(store: bench.store).presenceIsEmpty)
+  }
+
+  @Test("taking back a child leaves the rest; nobody fires what was taken back")
+  func cancel() throws {
+    let bench = try MachineBench()
+    try bench.open(1)
+    try bench.open(2)
+    _ = try bench.ask(2, bench.put("me", json(#"{"child":"orig","old":1}"#)))
+    _ = try bench.ask(
+      1, left("me", json(#"{"child":"new","parent":true}"#)),
+      .onDisconnectCancel(TreePath("me/child")))
+    try bench.run([.closed(slot: 1)])
+    #expect(try bench.get(2, "me") == json(#"{"child":"orig","old":1,"parent":true}"#))
+    try bench.open(3)
+    _ = try bench.ask(3, left("x", json("1")), .onDisconnectCancel(.root))
+    try bench.run([.closed(slot: 3)])
+    #expect(try bench.get(2, "x") == .empty)
+  }
+
+  @Test("a successor finds the deferred writes done before its own")
+  func successor() throws {
+    let bench = try MachineBench()
+    let first = try bench.open(1)
+    try bench.open(9)
+    _ = try bench.ask(9, bench.listen("p"))
+    _ = try bench.ask(1, left("p/me", json(#""off""#)))
+    let opening = TreeOpening(lastSession: first.session)
+    try bench.run([
+      .opened(slot: 2, isLocal: true),
+      .frame(slot: 2, TreeClientMessage.open(opening).encode()),
+      bench.frame(2, bench.put("p/me", json(#""on""#))),
+    ])
+    #expect(bench.closed[1] == .replaced)
+    #expect(bench.take(9).map(\.brief) == [#"put p/me "off""#, #"put p/me "on""#])
+    try bench.run([.closed(slot: 1)])
+    #expect(bench.take(9).isEmpty)
+  }
+
+  @Test("D02: what was left survives the server and fires when the grace ends")
+  func survivesRestart() throws {
+    let before = try MachineBench()
+    let first = try before.open(1)
+    let other = try before.open(2)
+    _ = try before.ask(1, left("p/a", json(#""off""#)))
+    _ = try before.ask(2, left("p/b", json(#""off""#)))
+
+    // The server is gone without a word; the next one takes up its store.
+    let after = try MachineBench(store: before.store, seed: 1)
+    try after.open(3)
+    _ = try after.ask(3, after.listen("p"))
+    try after.open(4, last: first.session)
+    #expect(after.take(3).map(\.brief) == [#"put p/a "off""#])
+    after.uptime = 29_999
+    try after.run([.tick])
+    #expect(after.take(3).isEmpty)
+    after.uptime = 30_000
+    try after.run([.tick, .tick])
+    #expect(after.take(3).map(\.brief) == [#"put p/b "off""#])
+    try after.open(5, last: other.session)
+    #expect(after.take(3).isEmpty)
+    #expect(try MachineBench(store: before.store).presenceIsEmpty)
+  }
+
+  @Test("a silent client is taken for dead")
+  func silence() throws {
+    let bench = try MachineBench()
+    try bench.open(1)
+    try bench.open(2)
+    _ = try bench.ask(2, bench.listen("p"))
+    _ = try bench.ask(1, left("p", json("1")))
+    bench.uptime = 60_000
+    try bench.run([.frame(slot: 2, TreeClientMessage.ping.encode()), .tick])
+    #expect(bench.closed.isEmpty)
+    bench.uptime = 60_001
+    try bench.run([.tick])
+    #expect(bench.closed == [1: .silent(.seconds(60))])
+    #expect(bench.take(2).map(\.brief) == ["pong", "put p 1"])
+  }
+
+  @Test("deferred writes are judged when they are left and when they fire")
+  func judgedTwice() throws {
+    let bench = try MachineBench(authorizer: NoSecrets())
+    try bench.open(1)
+    try bench.open(2)
+    #expect(try bench.ask(1, left("secret", json("1"))).map(\.brief) == ["permission_denied"])
+    try bench.run([.closed(slot: 1)])
+    #expect(try bench.get(2, "secret") == .empty)
+  }
+
+  @Test("many deferred writes are summed up")
+  func summary() throws {
+    let bench = try MachineBench()
+    try bench.open(1)
+    try bench.open(2)
+    for index in 0..<200 { _ = try bench.ask(1, left("p", TreeNode(.integer(Int64(index))))) }
+    let id = try #require(bench.machine.sessions[1]?.id)
+    #expect((bench.machine.presence.estate(of: id)?.writes.count ?? 0) < 70)
+    let after = try MachineBench(store: bench.store, seed: 1)
+    after.uptime = 30_000
+    try after.open(2)
+    try after.run([.tick])
+    #expect(try after.get(2, "p") == json("199"))
+  }
+
+  @Test("garbage ends its own session and no other")
+  func garbage() throws {
+    let bench = try MachineBench()
+    try bench.open(1)
+    try bench.open(2)
+    for text in ["", "{", "[1]", #"{"t":"d"}"#, "\u{0}\u{1}", #"{"t":"d","d":{"a":"p"}}"#] {
+      let slot = 10 + text.utf8.count
+      try bench.run([
+        .opened(slot: slot, isLocal: true), .frame(slot: slot, Array(text.utf8)),
+      ])
+      #expect(bench.closed[slot] != nil, "\(text.debugDescription)")
+    }
+    try bench.run([.opened(slot: 90, isLocal: true), bench.frame(90, .unauth)])
+    #expect(bench.closed[90] == .outOfTurn("a request"))
+    try bench.run([
+      .opened(slot: 91, isLocal: true),
+      .frame(slot: 91, TreeClientMessage.open(TreeOpening(namespace: "")).encode()),
+    ])
+    #expect(bench.closed[91] == .invalidNamespace(""))
+    #expect(
+      try bench.ask(1, .unknown(action: "zz"), .stats(.null)).map(\.brief) == ["failed", "ok"])
+    #expect(bench.closed[1] == nil)
+  }
+
+  @Test("another identity keeps only the listens it may have")
+  func identities() throws {
+    let bench = try MachineBench(authorizer: NoSecrets(), authenticator: Names())
+    try bench.open(1)
+    #expect(
+      try bench.ask(1, .auth(TreeCredential(.user, token: "bad"))).map(\.brief) == ["invalid_token"]
+    )
+    let answer = try bench.response(1, .auth(TreeCredential(.user, token: "ann")))
+    #expect(try answer?.value()["auth"]?["uid"]?.text == "ann")
+    #expect(try bench.response(1, bench.listen("private"))?.status == .ok)
+    #expect(try bench.response(1, bench.listen("open"))?.status == .ok)
+    #expect(try bench.ask(1, .unauth).map(\.brief) == ["ok", "revoked private"])
+  }
+}
+
+extension MachineBench {
+  fileprivate var presenceIsEmpty: Bool { machine.presence.due(at: .max).isEmpty }
+}
+
+/// Believes every name but one.
+private struct Names: Authenticator {
+  func authenticate(
+    _ credential: Credential, now: Int64
+  ) throws(AuthenticationError) -> Authentication {
+    if credential.token == "bad" { throw .invalid(reason: "bad") }
+    return Authentication(.user(id: credential.token, claims: .object([])))
+  }
+}

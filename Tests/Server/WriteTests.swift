@@ -1,0 +1,150 @@
+import TernCore
+import TernLedger
+import TernQuery
+import TernSecurity
+import TernTreeWire
+import Testing
+
+@testable import TernServer
+
+struct WriteTests {
+  func mark(_ sequence: UInt64, known: UInt64? = nil, stream: UInt128? = nil) -> WriteMark {
+    WriteMark(WriteStamp(stream: stream, sequence: sequence), acknowledged: known)
+  }
+
+  @Test("a repeated write gets the first answer and is not applied again")
+  func exactlyOnce() throws {
+    let bench = try MachineBench()
+    #expect(try bench.open(1, stream: 9).lastSequence == 0)
+    let one = TreeNode(.serverValue(.increment(.integer(1))))
+    let write = try bench.put("n", one, mark(1))
+    #expect(try bench.response(1, write) == TreeResponse(.ok, version: 1))
+    #expect(try bench.response(1, write) == TreeResponse(.ok, version: 1))
+    // Twice in one batch, and after a restart of the server.
+    let next = try bench.put("n", one, mark(2))
+    #expect(try bench.ask(1, next, next).compactMap(\.response?.version) == [2, 2])
+    let second = try MachineBench(store: bench.store)
+    #expect(try second.open(1, stream: 9).lastSequence == 2)
+    #expect(try second.response(1, next) == TreeResponse(.ok, version: 2))
+    #expect(try second.get(1, "n") == json("2"))
+  }
+
+  @Test("gaps and changed payloads are told apart")
+  func misuse() throws {
+    let bench = try MachineBench()
+    try bench.open(1, stream: 9)
+    #expect(try bench.response(1, bench.put("a", json("1"), mark(2)))?.status == .gap)
+    _ = try bench.ask(1, bench.put("a", json("1"), mark(1)))
+    #expect(try bench.response(1, bench.put("a", json("2"), mark(1)))?.status == .failed)
+    #expect(try bench.get(1, "a") == json("1"))
+    try bench.open(2)
+    #expect(try bench.response(2, bench.put("a", json("1"), mark(1)))?.status == .failed)
+    #expect(try bench.response(2, bench.put("a", json("3"), mark(1, stream: 5)))?.status == .ok)
+  }
+
+  @Test("a rejection is an outcome, and outcomes can be asked for")
+  func outcomes() throws {
+    let bench = try MachineBench(authorizer: NoSecrets())
+    try bench.open(1, stream: 9)
+    _ = try bench.ask(
+      1, bench.put("a", json("1"), mark(1)), bench.put("secret", json("1"), mark(2)),
+      bench.put("b", json("1"), mark(3)))
+    let answer = try bench.response(1, .outcomes(stream: nil, first: 1, last: 9))
+    let outcomes = try #require(try answer?.outcomes())
+    #expect(outcomes.map(\.status) == [.ok, .permissionDenied, .ok])
+    #expect(outcomes.map(\.sequence) == [1, 2, 3])
+    #expect(outcomes.last?.version == 2)
+    #expect(try bench.get(1, "secret") == .empty)
+    _ = try bench.ask(1, bench.put("c", json("1"), mark(4, known: 3)))
+    let rest = try bench.response(1, .outcomes(stream: 9, first: 1, last: 9))?.outcomes()
+    #expect(rest?.map(\.sequence) == [4])
+  }
+
+  @Test("a conditional put is made on what its writer knows")
+  func conditional() throws {
+    let bench = try MachineBench()
+    try bench.open(1)
+    let path = TreePath("a")
+    func put(_ value: String, _ hash: String) throws -> String? {
+      try bench.response(1, .put(path, json(value), expectedHash: hash, .none))?.status.rawValue
+    }
+    #expect(try put("1", "") == "ok")
+    #expect(try put("2", "") == "datastale")
+    #expect(try put("2", "YPVfR2bXt/lcDjiQZ8pOkAd3qkQ=") == "ok")
+    #expect(try bench.get(1, "a") == json("2"))
+  }
+
+  @Test("a write against the rules of the tree is refused with words")
+  func invalid() throws {
+    let bench = try MachineBench()
+    try bench.open(1)
+    let deep = TreePath(Array(repeating: TreeKey(unchecked: "k"), count: 33))
+    let response = try bench.response(1, .put(deep, json("1"), expectedHash: nil, .none))
+    #expect(response?.status == .failed)
+    #expect(response?.detail.contains("33") == true)
+    let raw = #"{"t":"d","d":{"r":77,"a":"p","b":{"p":"/a.b","d":1}}}"#
+    try bench.run([.frame(slot: 1, Array(raw.utf8))])
+    #expect(bench.take(1).map(\.brief) == ["failed"])
+    #expect(bench.closed.isEmpty)
+  }
+
+  @Test("the state is what the records say", arguments: UInt64(1)...10)
+  func replay(seed: UInt64) throws {
+    let bench = try MachineBench()
+    try bench.open(1)
+    var random = SplitMix(seed)
+    var model = TreeNode.empty
+    for _ in 0..<60 {
+      let keys = (0..<Int.random(in: 1...3, using: &random)).map { _ in
+        TreeKey(unchecked: ["a", "b", "1"].randomElement(using: &random) ?? "a")
+      }
+      let node =
+        Bool.random(using: &random)
+        ? TreeNode(.integer(Int64.random(in: 0...9, using: &random)))
+        : json(#"{"a":{"x":1},"b":2}"#)
+      let value = Int.random(in: 0..<4, using: &random) == 0 ? TreeNode.empty : node
+      model.setNode(value, at: TreePath(keys))
+      _ = try bench.ask(1, .put(TreePath(keys), value, expectedHash: nil, .none))
+      #expect(try bench.get(1, "") == model, "seed \(seed)")
+    }
+  }
+
+  @Test("who is not on this machine may do nothing by default")
+  func local() throws {
+    let bench = try MachineBench(authorizer: AllowLocal())
+    try bench.open(1, isLocal: false)
+    try bench.open(2, isLocal: true)
+    #expect(try bench.response(1, bench.put("a", json("1")))?.status == .permissionDenied)
+    #expect(try bench.response(1, bench.listen("a"))?.status == .permissionDenied)
+    #expect(try bench.response(2, bench.put("a", json("1")))?.status == .ok)
+    #expect(PeerAddress.isLocal("127.0.0.1:1"))
+    #expect(PeerAddress.isLocal("[::1]:1"))
+    #expect(!PeerAddress.isLocal("10.0.0.1:1"))
+  }
+}
+
+/// Forbids everything named `secret`.
+struct NoSecrets: Authorizer {
+  func mayRead(
+    _ path: TreePath, _ query: TreeQuery, by requester: Requester, now: Int64,
+    tree: (TreePath) -> TreeNode
+  ) -> Bool { requester.identity != .anonymous || path != "private" }
+
+  func mayWrite(
+    _ assignments: [TreeMerge.Entry], by requester: Requester, now: Int64,
+    tree: (TreePath) -> TreeNode
+  ) -> Bool { assignments.allSatisfy { !$0.path.keys.contains(TreeKey(unchecked: "secret")) } }
+}
+
+/// A small generator whose whole state is its seed.
+struct SplitMix: RandomNumberGenerator {
+  private var state: UInt64
+  init(_ seed: UInt64) { state = seed }
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ mixed >> 31
+  }
+}
