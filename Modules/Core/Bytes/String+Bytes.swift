@@ -1,4 +1,16 @@
 extension String {
+  /// The same text in memory of its own, where it was bridged from elsewhere.
+  @inline(__always)
+  var contiguous: String {
+    #if canImport(ObjectiveC)
+      var copy = self
+      copy.makeContiguousUTF8()
+      return copy
+    #else
+      return self
+    #endif
+  }
+
   /// Lends the UTF-8 bytes; the string must be contiguous, as native strings are.
   @inline(__always)
   func withBytes<R>(_ body: (UnsafeBufferPointer<UInt8>) -> R) -> R {

@@ -24,15 +24,13 @@ public struct TreeKey: Hashable, Sendable {
   ///   ``TreeError/keyTooLong(byteCount:limit:)``.
   public init(_ text: String) throws(TreeError) {
     self.init(unchecked: text)
-    try checkLength()
     if !isWellFormed { throw .invalidKey(text) }
+    try checkLength()
   }
 
   /// Takes over a name that is known to be valid, or one of the pseudo-keys.
   package init(unchecked text: String) {
-    var text = text
-    text.makeContiguousUTF8()
-    self.text = text
+    self.text = text.contiguous
     order = unsafe text.withBytes(KeyOrder.order)
   }
 

@@ -56,10 +56,10 @@ extension TreeNode {
       children.update(key, body)
       storage = children.isEmpty ? .empty : .children(children)
     case .prioritized(let node):
-      var content = node.content
-      storage = .empty
-      content.updateChild(key, body)
-      self = content.withPriority(node.priority)
+      let priority = node.priority
+      self = node.content
+      updateChild(key, body)
+      setPriority(priority)
     case .empty, .leaf:
       var child = TreeNode.empty
       body(&child)

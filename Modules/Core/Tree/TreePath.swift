@@ -14,19 +14,31 @@ public struct TreePath: Hashable, Sendable {
   /// - Throws: What ``TreeKey/init(_:)`` throws about a segment, and
   ///   ``TreeError/tooDeep(count:limit:)`` above ``TreeLimits/pathSegments``.
   public init(_ text: String) throws(TreeError) {
-    var keys: [TreeKey] = []
-    for part in text.utf8.split(separator: UInt8(ascii: "/")) {
-      let segment = String(Substring(part))
-      if keys.isEmpty && segment == ".info" {
-        keys.append(.info)
-      } else {
-        keys.append(try TreeKey(segment))
-      }
-    }
+    let keys = try TreePath.split(text)
     if keys.count > TreeLimits.pathSegments {
       throw .tooDeep(count: keys.count, limit: TreeLimits.pathSegments)
     }
     self.keys = keys
+  }
+
+  private static func split(_ text: String) throws(TreeError) -> [TreeKey] {
+    try unsafe text.withBytes { bytes in
+      Result { () throws(TreeError) in
+        var keys: [TreeKey] = []
+        var start = 0
+        while start < bytes.count {
+          let end = unsafe bytes[start...].firstIndex(of: UInt8(ascii: "/")) ?? bytes.count
+          if start < end {
+            let segment = unsafe String(decoding: bytes[start..<end], as: UTF8.self)
+            let isInfo = keys.isEmpty && segment == ".info"
+            if keys.isEmpty { keys.reserveCapacity(4) }
+            keys.append(isInfo ? .info : try TreeKey(segment))
+          }
+          start = end + 1
+        }
+        return keys
+      }
+    }.get()
   }
 
   /// Splits a path that may also end in `.priority`, as paths of writes may.
