@@ -14,7 +14,7 @@ extension NaiveExpression {
     func kinds(_ other: NaiveExpression) throws(NaiveRefusal) -> Set<NaiveKind> {
       try other.kinds(isRead: isRead, captures: captures)
     }
-    func need(_ other: NaiveExpression, _ wanted: NaiveKind...) throws(NaiveRefusal) {
+    func need(_ other: NaiveExpression, _ wanted: Set<NaiveKind>) throws(NaiveRefusal) {
       let all = try kinds(other)
       guard case .choice = other else {
         if all.isDisjoint(with: wanted) { throw NaiveRefusal() }
@@ -39,38 +39,19 @@ extension NaiveExpression {
       if !captures.contains(name) { throw NaiveRefusal() }
       return [.text]
     case .unary("!", let operand):
-      try need(operand, .bool)
+      try need(operand, [.bool])
       return [.bool]
     case .unary(_, let operand):
-      try need(operand, .number)
+      try need(operand, [.number])
       return [.number]
     case .binary(let name, let left, let right):
-      let (a, b) = (try kinds(left), try kinds(right))
-      switch name {
-      case "&&", "||":
-        try need(left, .bool)
-        try need(right, .bool)
-        return [.bool]
-      case "==", "===", "!=", "!==":
-        if a.union(b).contains(.snapshot) { throw NaiveRefusal() }
-        return [.bool]
-      case "<", "<=", ">", ">=":
-        try need(left, .number, .text)
-        try need(right, .number, .text)
-        if a.intersection(b).isDisjoint(with: [.number, .text]) { throw NaiveRefusal() }
-        return [.bool]
-      case "+":
-        try need(left, .number, .text)
-        try need(right, .number, .text)
-        if a == [.text] || b == [.text] { return [.text] }
-        return a.union(b).contains(.text) ? [.number, .text] : [.number]
-      default:
-        try need(left, .number)
-        try need(right, .number)
-        return [.number]
+      return try Self.kinds(of: name, try kinds(left), try kinds(right)) {
+        (wanted) throws(NaiveRefusal) in
+        try need(left, wanted)
+        try need(right, wanted)
       }
     case .choice(let condition, let then, let otherwise):
-      try need(condition, .bool)
+      try need(condition, [.bool])
       let (a, b) = (try kinds(then), try kinds(otherwise))
       if a.contains(.snapshot) != b.contains(.snapshot) { throw NaiveRefusal() }
       return a.contains(.claims) && b.contains(.claims)
@@ -79,20 +60,45 @@ extension NaiveExpression {
       let a = try kinds(value)
       if a.contains(.claims) { return Self.scalars.union([.claims]) }
       if name != "length" || a.contains(.snapshot) { throw NaiveRefusal() }
-      try need(value, .text)
+      try need(value, [.text])
       return [.number]
     case .element(let value, let index):
       if !(try kinds(value)).contains(.claims) { throw NaiveRefusal() }
-      try need(index, .text, .number)
+      try need(index, [.text, .number])
       return Self.scalars.union([.claims])
     case .call(let receiver, let method, let arguments):
       return try callKinds(try kinds(receiver), receiver, method, arguments) {
         (argument) throws(NaiveRefusal) in
-        try need(argument, .text)
+        try need(argument, [.text])
       } needReceiver: { (receiver) throws(NaiveRefusal) in
-        try need(receiver, .text)
+        try need(receiver, [.text])
       }
     case .list, .pattern: throw NaiveRefusal()
+    }
+  }
+
+  private static func kinds(
+    of name: String, _ a: Set<NaiveKind>, _ b: Set<NaiveKind>,
+    need: (Set<NaiveKind>) throws(NaiveRefusal) -> Void
+  ) throws(NaiveRefusal) -> Set<NaiveKind> {
+    switch name {
+    case "&&", "||":
+      try need([.bool])
+      return [.bool]
+    case "==", "===", "!=", "!==":
+      if a.union(b).contains(.snapshot) { throw NaiveRefusal() }
+      return [.bool]
+    case "<", "<=", ">", ">=":
+      try need([.number, .text])
+      if a.intersection(b).isDisjoint(with: [.number, .text]) { throw NaiveRefusal() }
+      return [.bool]
+    case "+":
+      try need([.number, .text])
+      if a == [.text] || b == [.text] { return [.text] }
+      return a.union(b).contains(.text) ? [.number, .text] : [.number]
+    default:
+      try need([.number])
+      return [.number]
     }
   }
 

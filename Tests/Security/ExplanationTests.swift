@@ -1,0 +1,112 @@
+import TernCore
+import TernSecurity
+import Testing
+
+/// What an operator learns about a denial, and what a client does not.
+@Suite("Explanations")
+struct ExplanationTests {
+  private let rules = """
+    {
+      ".write": "auth.admin === true",
+      "items": {"$id": {
+        ".write": "auth != null
+                   && newData.child('owner').val() === auth.uid",
+        ".validate": "newData.hasChildren(['owner', 'n']) && (newData.child('n').val() < 10 || $id === 'free')"
+      }}
+    }
+    """
+
+  @Test("a refused grant names every rule on the way and the part that refused")
+  func grants() throws {
+    let world = try RulesWorld(rules)
+    let explanation = try world.explain(
+      [("items/7", ["owner": "eve", "n": 1])], as: ["uid": "bob"])
+    #expect(explanation.findings.map(\.location) == ["/", "/items/$id"])
+    #expect(explanation.decisive.count == 2)
+    let last = try #require(explanation.findings.last)
+    #expect(last.path == "items/7" && last.kind == .write && last.outcome == .failed)
+    let core = last.reason.core
+    #expect(core.text == "newData.child('owner').val() === auth.uid")
+    #expect(core.position == RulesPosition(line: 5, column: 19))
+    #expect(core.value == "false")
+    #expect(core.operands.map(\.text) == ["newData.child('owner').val()", "auth.uid"])
+    #expect(core.operands.map(\.value) == [#""eve""#, #""bob""#])
+    guard case .denied(let denial) = explanation.verdict else {
+      Issue.record("allowed")
+      return
+    }
+    #expect(denial.reason == .notGranted && denial.path == "items/7")
+    #expect(explanation.description.contains(denial.id))
+    #expect(
+      explanation.description.contains("5:19: newData.child('owner').val() === auth.uid is false"))
+  }
+
+  @Test("a failed validation names its rule and the operands")
+  func validation() throws {
+    let world = try RulesWorld(rules)
+    let write: [(TreePath, TreeNode)] = [("items/7", ["owner": "bob", "n": 12])]
+    let explanation = try world.explain(write, as: ["uid": "bob"])
+    guard case .denied(let denial) = explanation.verdict else {
+      Issue.record("allowed")
+      return
+    }
+    #expect(denial.kind == .validate)
+    #expect(denial.reason == .invalid(RulesPosition(line: 6, column: 19)))
+    let finding = try #require(explanation.decisive.first)
+    let core = finding.reason.core
+    #expect(core.text == "(newData.child('n').val() < 10 || $id === 'free')")
+    #expect(core.operands.map(\.value) == ["false", "false"])
+    #expect(core.operands[0].operands.map(\.value) == ["12"])
+    #expect(core.operands[1].operands.map(\.value) == [#""7""#])
+  }
+
+  @Test("a mistake is shown where it happened, what was not evaluated is left out")
+  func mistakes() throws {
+    let world = try RulesWorld(
+      #"{".write": "true && !(auth.x.length > 1 || newData.exists())"}"#)
+    let explanation = try world.explain([("a", 1)], as: ["x": 4])
+    let finding = try #require(explanation.findings.first)
+    #expect(finding.outcome == .mistaken(.noLength))
+    #expect(finding.reason.text == "auth.x" && finding.reason.value == "4")
+    #expect(explanation.description.contains("false, because only strings have a length"))
+  }
+
+  @Test("an allowed request names the rule that granted it")
+  func allowed() throws {
+    let world = try RulesWorld(rules)
+    let explanation = try world.explain(
+      [("items/7", ["owner": "bob", "n": 1])], as: ["uid": "bob"])
+    #expect(explanation.verdict.isAllowed)
+    #expect(explanation.findings.map(\.outcome) == [.failed, .held, .held])
+    #expect(explanation.decisive.map(\.kind) == [.validate])
+    #expect(explanation.description.hasPrefix("allowed\n"))
+  }
+
+  @Test("ids are the same for the same request and differ otherwise")
+  func ids() throws {
+    func id(_ path: TreePath, _ now: Int64, _ rules: String) throws -> String {
+      var world = try RulesWorld(rules)
+      world.now = now
+      guard case .denied(let denial) = try world.verdict([(path, 1)]) else { return "allowed" }
+      return denial.id
+    }
+    let first = try id("a", 1, "{}")
+    #expect(first.utf8.count == 16)
+    #expect(try id("a", 1, "{}") == first)
+    let others = [try id("b", 1, "{}"), try id("a", 2, "{}"), try id("a", 1, "{ }")]
+    #expect(Set(others + [first]).count == 4)
+  }
+
+  @Test("long strings are cut, snapshots are named by their path")
+  func values() throws {
+    let world = try RulesWorld(#"{"a": {".write": "newData.val().contains('zz')"}}"#)
+    let text = String(repeating: "x", count: 500)
+    let explanation = try world.explain([("a", TreeNode(.string(text)))])
+    let value = try #require(explanation.findings.first?.reason.operands.first?.value)
+    #expect(value.count == 83 && value.hasSuffix("…\""))
+    let parent = try RulesWorld(
+      #"{"a": {"b": {".write": "newData.parent().parent().parent().exists()"}}}"#)
+    let found = try parent.explain([("a/b", 1)]).findings.first?.reason
+    #expect(found?.value == "the proposed node /")
+  }
+}
