@@ -54,6 +54,7 @@ public struct LogEntry: Hashable, Sendable {
   /// What ``Commit/record`` was.
   public var record: [UInt8]
 
+  /// The entry of one commit.
   public init(version: Version, id: CommitID?, record: [UInt8]) {
     self.version = version
     self.id = id

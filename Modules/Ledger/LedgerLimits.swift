@@ -25,6 +25,7 @@ public struct LedgerOptions: Hashable, Sendable {
   /// A stream that was silent for longer is forgotten, outcomes and all. Default 60 days.
   public var streamLifetime: Duration
 
+  /// The defaults, but for what is given.
   public init(logLimit: UInt64 = 10_000, streamLifetime: Duration = .seconds(60 * 86_400)) {
     precondition(logLimit > 0, "a log keeps at least one commit")
     self.logLimit = logLimit

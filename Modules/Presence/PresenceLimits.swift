@@ -11,6 +11,7 @@ public struct PresenceLimits: Hashable, Sendable {
   /// The most bytes in the deferred writes of one session. Default 16 MiB.
   public var deferredBytes: Int
 
+  /// The defaults, but for what is given.
   public init(
     silence: Duration = .seconds(60), grace: Duration = .seconds(30),
     deferredWrites: Int = 1_000, deferredBytes: Int = 16 << 20

@@ -9,6 +9,7 @@ public struct ServerOptions: Hashable, Sendable {
   /// How much one client may ask of the server.
   public var limits: ServerLimits
 
+  /// The defaults, but for what is given.
   public init(
     host: String = "localhost", presence: PresenceLimits = PresenceLimits(),
     limits: ServerLimits = ServerLimits()
@@ -33,6 +34,7 @@ public struct ServerLimits: Hashable, Sendable {
   /// The most bytes in the name of a database. Default 128.
   public var namespaceBytes: Int
 
+  /// The defaults, but for what is given.
   public init(
     batchFrames: Int = 1_024, inboxBytes: Int = 8 << 20, queuedBytes: Int = 128 << 20,
     listens: Int = 100_000, namespaceBytes: Int = 128

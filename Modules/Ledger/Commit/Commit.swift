@@ -10,6 +10,7 @@ public struct CommitID: Hashable, Sendable {
   /// 1 for the first write of the stream, then one more each time.
   public var sequence: UInt64
 
+  /// The write numbered `sequence` of a stream.
   public init(stream: UInt128, sequence: UInt64) {
     self.stream = stream
     self.sequence = sequence
@@ -25,6 +26,7 @@ public struct CommitClaim: Hashable, Sendable {
   /// The writer knows all outcomes up to this sequence; they may be forgotten.
   public var acknowledged: UInt64
 
+  /// A write under a name, with what its writer knows.
   public init(id: CommitID, payloadHash: UInt64, acknowledged: UInt64 = 0) {
     self.id = id
     self.payloadHash = payloadHash

@@ -3,12 +3,14 @@ public import TernQuery
 
 /// Where a request comes from.
 public struct Requester: Hashable, Sendable {
+  /// Who asks.
   public var identity: Identity
   /// Whether the other end is on this machine.
   public var isLocal: Bool
   /// The database asked for.
   public var namespace: String
 
+  /// A request's origin.
   public init(_ identity: Identity, isLocal: Bool, namespace: String) {
     self.identity = identity
     self.isLocal = isLocal
@@ -45,6 +47,7 @@ public protocol Authorizer: Sendable {
 ///
 /// What a server does as long as nobody tells it better.
 public struct AllowLocal: Authorizer {
+  /// There is nothing to choose.
   public init() {}
 
   public func mayRead(
@@ -60,6 +63,7 @@ public struct AllowLocal: Authorizer {
 
 /// Allows everything to everybody. For networks where that is meant.
 public struct AllowAll: Authorizer {
+  /// There is nothing to choose.
   public init() {}
 
   public func mayRead(

@@ -11,10 +11,12 @@ public struct Credential: Hashable, Sendable {
   }
 
   public var kind: Kind
+  /// What proves it.
   public var token: String
   /// What rules are to see as the user instead; only for those who may ask for it.
   public var override: JSONValue?
 
+  /// A credential as a client shows it.
   public init(_ kind: Kind, token: String, override: JSONValue? = nil) {
     self.kind = kind
     self.token = token
@@ -24,10 +26,12 @@ public struct Credential: Hashable, Sendable {
 
 /// A credential that was accepted.
 public struct Authentication: Hashable, Sendable {
+  /// Who it is.
   public var identity: Identity
   /// When it ends, in seconds since 1970; `nil` when it does not.
   public var expires: Int64?
 
+  /// Somebody, for good or until `expires`.
   public init(_ identity: Identity, expires: Int64? = nil) {
     self.identity = identity
     self.expires = expires
@@ -52,6 +56,7 @@ public protocol Authenticator: Sendable {
 
 /// Accepts no credential: everybody stays anonymous.
 public struct NoAuthenticator: Authenticator {
+  /// There is nothing to choose.
   public init() {}
 
   public func authenticate(

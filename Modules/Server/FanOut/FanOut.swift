@@ -31,6 +31,7 @@ struct FanOut {
 
   /// Adds all pushes to the batch, in the order of paths.
   mutating func deliver(to batch: inout ServerBatch) throws(StorageError) {
+    if entries.isEmpty { return }
     var node = namespace.listens.root
     try visit(node, entries, &batch)
     for key in base.keys {
@@ -157,20 +158,13 @@ extension FanOut {
       batch.add(.send(slot: listener.slot, frame.frame(tag: listener.tag)))
     }
     if group.plainSlots.isEmpty { return }
-    if let covered {
-      let others = group.plainSlots.filter { !covered.contains($0) }
-      if !others.isEmpty { batch.add(.broadcast(slots: others, frame.plain)) }
-      self.covered = covered.union(others)
-    } else {
-      batch.add(.broadcast(slots: group.plainSlots, frame.plain))
-      if group.node.path.contains(base), hasOthers(than: group) {
-        covered = Set(group.plainSlots)
-      }
+    let slots = covered.map { covered in group.plainSlots.filter { !covered.contains($0) } }
+    let others = slots ?? group.plainSlots
+    if !others.isEmpty { batch.add(.broadcast(slots: others, frame.plain)) }
+    // Whoever got the shared push knows all there is to know; it is only worth remembering when
+    // there may be other listens further down the way.
+    if group.node.path.contains(base), !group.node.children.isEmpty {
+      covered = (covered ?? []).union(others)
     }
-  }
-
-  /// Whether any plain listen may lie further down the way.
-  private func hasOthers(than group: ListenGroup) -> Bool {
-    !group.node.children.isEmpty
   }
 }

@@ -1,8 +1,8 @@
-import TernLedger
+package import TernLedger
 import TernStorage
 
 /// Something that happened at a link, or the passing of time.
-enum ServerInput: Sendable {
+package enum ServerInput: Sendable {
   /// A link was opened.
   case opened(slot: Int, isLocal: Bool)
   /// A frame arrived.
@@ -14,7 +14,7 @@ enum ServerInput: Sendable {
 }
 
 /// Something the machine wants done, once its commits are durable.
-enum ServerOutput: Sendable, Equatable {
+package enum ServerOutput: Sendable, Equatable {
   /// Send a frame to one link.
   case send(slot: Int, [UInt8])
   /// Send the same frame to many links.
@@ -24,11 +24,13 @@ enum ServerOutput: Sendable, Equatable {
 }
 
 /// What was decided about a batch: commits to make, then outputs to perform.
-struct ServerPlan: Sendable {
-  var commits: [Commit] = []
-  var outputs: [ServerOutput] = []
+package struct ServerPlan: Sendable {
+  /// In order.
+  package fileprivate(set) var commits: [Commit] = []
+  /// In order.
+  package fileprivate(set) var outputs: [ServerOutput] = []
   /// The version each commit has to get.
-  var versions: [Version] = []
+  package fileprivate(set) var versions: [Version] = []
 }
 
 /// One batch while it is decided: what it has seen and what it owes.

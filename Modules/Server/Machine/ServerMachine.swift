@@ -1,8 +1,8 @@
 import TernCore
-import TernLedger
+package import TernLedger
 import TernPresence
-import TernSecurity
-import TernStorage
+package import TernSecurity
+package import TernStorage
 import TernTreeEngine
 import TernTreeWire
 
@@ -12,7 +12,7 @@ import TernTreeWire
 /// outputs may be performed once the commits are durable. The machine is the ledger's only
 /// writer, so it knows beforehand which version each commit will have; when a commit fails, the
 /// machine is no longer right and has to be made anew.
-struct ServerMachine: ~Copyable {
+package struct ServerMachine: ~Copyable {
   let options: ServerOptions
   let authorizer: any Authorizer
   let authenticator: any Authenticator
@@ -26,7 +26,8 @@ struct ServerMachine: ~Copyable {
   /// The streams that were written to of late, as they will be stored.
   var streams: [UInt128: StreamState] = [:]
 
-  init(
+  /// A machine without sessions.
+  package init(
     options: ServerOptions, authorizer: any Authorizer, authenticator: any Authenticator,
     randomBits: @escaping @Sendable () -> UInt64
   ) {
@@ -41,7 +42,7 @@ struct ServerMachine: ~Copyable {
   /// Takes up what sessions of the run before left behind.
   ///
   /// - Parameter uptime: Milliseconds of the machine's uptime.
-  mutating func restore(
+  package mutating func restore(
     from snapshot: borrowing LedgerSnapshot, uptime: Int64
   ) throws(StorageError) {
     try presence.restore(from: snapshot, now: uptime)
@@ -52,7 +53,7 @@ struct ServerMachine: ~Copyable {
   /// - Parameters:
   ///   - now: Wall-clock time in milliseconds since 1970.
   ///   - uptime: Milliseconds on a clock that never jumps.
-  mutating func plan(
+  package mutating func plan(
     _ inputs: [ServerInput], in snapshot: borrowing LedgerSnapshot, now: Int64, uptime: Int64
   ) throws(StorageError) -> ServerPlan {
     var batch = ServerBatch(over: snapshot, now: now, uptime: uptime)

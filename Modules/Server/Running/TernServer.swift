@@ -41,6 +41,7 @@ public actor TernServer {
     var reason: SessionEnd?
   }
 
+  /// The executor of the server's own transport.
   public nonisolated var unownedExecutor: UnownedSerialExecutor {
     unsafe executor.asUnownedSerialExecutor()
   }
