@@ -39,6 +39,12 @@ struct HashTests {
     #expect(try TreeNode(json: json).hash == hash)
   }
 
+  @Test("an unresolved server value hashes like nothing that is stored")
+  func deferred() {
+    #expect(TreeNode(.serverValue(.timestamp)).hash != TreeNode(.string("")).hash)
+    #expect(TreeNode(.serverValue(.timestamp)).compoundHash.hashes.count == 2)
+  }
+
   @Test("long inputs cross block borders", arguments: [54, 55, 56, 63, 64, 65, 119, 1000])
   func padding(length: Int) {
     var digest = SHA1()

@@ -2,7 +2,7 @@ extension TreeNode {
   /// The hash by which client and server agree that they hold the same value.
   ///
   /// - Returns: 28 characters of base64, or an empty string for an empty node.
-  /// - Precondition: The node holds no server value; resolve them first.
+  ///   A server value that is still unresolved gives a hash that no stored value has.
   /// - Complexity: O(*n*). Source: realtime reference, section 5.6.
   public var hash: String {
     String(decoding: hashBytes, as: UTF8.self)
@@ -58,13 +58,13 @@ extension TreeScalar {
     }
   }
 
-  /// `string`, `number` or `boolean`.
+  /// `string`, `number`, `boolean`, or `deferred` for what no stored value is.
   var hashType: String {
     switch self {
     case .bool: "boolean"
     case .integer, .double: "number"
     case .string: "string"
-    case .serverValue: preconditionFailure("server values are resolved before hashing")
+    case .serverValue: "deferred"
     }
   }
 
@@ -75,7 +75,7 @@ extension TreeScalar {
     case .integer(let value): TreeScalar.hexadecimal(Double(value).bitPattern)
     case .double(let value): TreeScalar.hexadecimal(value.bitPattern)
     case .string(let text): quoting ? TreeScalar.quoted(text) : Array(text.utf8)
-    case .serverValue: preconditionFailure("server values are resolved before hashing")
+    case .serverValue: []
     }
   }
 
