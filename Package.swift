@@ -124,6 +124,8 @@ let programs: [Target] = [
     dependencies: ["TernCore", "TernQuery", "TernSecurity", "TernTreeEngine"],
     path: "Tools/spec/Replay", swiftSettings: strict),
   program("tern-spec", at: "Tools/spec/Program", ["TernSpecReplay"]),
+  program(
+    "tern-bench", at: "Tools/bench", ["TernTransport", "TernTransportTCP", nioCore, nioPosix]),
 ]
 
 let testSuites: [Target] = [

@@ -1,0 +1,56 @@
+import Foundation
+
+/// A server in a process of its own, ended with the measurement.
+struct ChildServer {
+  let process: Process
+  let port: Int
+
+  /// This program as a relay over the transport.
+  static func relay() throws -> ChildServer {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0])
+    process.arguments = ["fan-out-relay"]
+    let output = Pipe()
+    process.standardOutput = output
+    process.standardInput = Pipe()
+    try process.run()
+    return ChildServer(process: process, port: Int(firstLine(of: output)) ?? 0)
+  }
+
+  /// A redis-server that keeps nothing on disk; it must be installed.
+  static func redis(port: Int = .random(in: 20_000..<30_000)) throws -> ChildServer {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = [
+      "redis-server", "--port", "\(port)", "--save", "", "--appendonly", "no",
+    ]
+    let output = Pipe()
+    process.standardOutput = output
+    try process.run()
+    while !firstLine(of: output).contains("Ready to accept") && process.isRunning {}
+    return ChildServer(process: process, port: port)
+  }
+
+  /// Memory that is resident now, in bytes; 0 where the system does not say.
+  var residentBytes: Int {
+    let path = "/proc/\(process.processIdentifier)/status"
+    let status = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
+    let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") } ?? ""
+    return (line.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0) * 1024
+  }
+
+  func stop() {
+    // Nothing is to be saved, and a loaded server takes its time to say goodbye.
+    kill(process.processIdentifier, SIGKILL)
+    process.waitUntilExit()
+  }
+
+  private static func firstLine(of pipe: Pipe) -> String {
+    var line: [UInt8] = []
+    while let byte = pipe.fileHandleForReading.readData(ofLength: 1).first {
+      if byte == UInt8(ascii: "\n") { break }
+      line.append(byte)
+    }
+    return String(decoding: line, as: UTF8.self)
+  }
+}
