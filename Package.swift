@@ -119,6 +119,12 @@ let layers: [Target] = [
 
 let programs: [Target] = [
   program("tern-tidy", at: "Tools/tern-tidy", []),
+  program(
+    "tern-bench", at: "Tools/bench",
+    [
+      "TernStorage", "TernStorageMemory", "TernStorageSQLite", "TernStorageLMDB", "CSQLite",
+      "CLMDB",
+    ]),
   .target(
     name: "TernSpecReplay",
     dependencies: ["TernCore", "TernQuery", "TernSecurity", "TernTreeEngine"],
