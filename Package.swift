@@ -160,7 +160,7 @@ let testSuites: [Target] = [
   tests(
     "Assembly",
     [
-      "TernCore", "TernAssembly", "TernClient", "TernStorage", "TernStorageMemory",
+      "TernCore", "TernAssembly", "TernClient", "TernServer", "TernStorage", "TernStorageMemory",
       "TernStorageSQLite", "TernStorageLMDB", "TernTransport", "TernTransportLoopback",
     ]),
   tests("Spec", ["TernSpecReplay"]),

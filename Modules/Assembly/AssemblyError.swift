@@ -1,3 +1,4 @@
+public import TernLedger
 public import TernStorage
 public import TernSync
 public import TernTransport
@@ -10,6 +11,8 @@ public enum AssemblyError: Error, Sendable {
   case storage(StorageError, kind: String, path: String)
   /// The queue of writes in the store at `path` could not be read; see the case for what to do.
   case queue(QueueError, path: String)
+  /// The server's ledger in the store at `path` could not be read; see the case for what to do.
+  case ledger(LedgerError, path: String)
   /// The transport could not be made or cannot listen; see the case for what to do.
   case transport(TransportError)
 }
@@ -20,6 +23,7 @@ extension AssemblyError: CustomStringConvertible {
     case .configuration(let error): error.description
     case .storage(let error, let kind, let path): "\(kind) storage at \(path): \(error)"
     case .queue(let error, let path): "the queue at \(path): \(error)"
+    case .ledger(let error, let path): "the ledger at \(path): \(error)"
     case .transport(let error): error.description
     }
   }

@@ -1,0 +1,95 @@
+import TernLedger
+public import TernSecurity
+public import TernServer
+import TernStorage
+import TernSync
+import TernTransport
+
+extension Assembler {
+  /// Opens a server: a store for its ledger, the transport, and a door on it.
+  ///
+  /// The store is the folder `server` below `storage.path`, so that one configuration serves
+  /// both ends.
+  ///
+  /// - Parameters:
+  ///   - authorizer: Who may do what. Default: everything, on this machine only.
+  ///   - authenticator: Who is who. Default: nobody is anybody.
+  ///   - options: What the configuration does not say.
+  ///   - report: Told what an operator may want to know, on the server's executor.
+  /// - Throws: ``AssemblyError``, with nothing left open.
+  public func server(
+    from configuration: Configuration, authorizer: any Authorizer = AllowLocal(),
+    authenticator: any Authenticator = NoAuthenticator(),
+    options: ServerOptions = ServerOptions(),
+    report: @escaping @Sendable (ServerEvent) -> Void = { _ in }
+  ) async throws(AssemblyError) -> AssembledServer {
+    let (store, transport) = try checked { () throws(ConfigurationError) in
+      _ = try cacheOptions(of: configuration)
+      return (
+        try storage(of: configuration, subfolder: "server"), try self.transport(of: configuration)
+      )
+    }
+    let open = OpenParts()
+    do throws(AssemblyError) {
+      let ledger = try await openLedger(store, open)
+      let network = try transports.acquire(transport)
+      open.add { [transports] in await transports.release(transport.name) }
+      let server: TernServer
+      let address: String
+      do throws(ServerError) {
+        server = try await TernServer(
+          ledger: ledger, on: network, options: options, authorizer: authorizer,
+          authenticator: authenticator, ambient: ambient, report: report)
+        open.add { await server.stop() }
+        address = try await server.listen(on: network)
+      } catch {
+        throw AssemblyError(error, path: store.path)
+      }
+      return AssembledServer(server: server, address: address, open: open)
+    } catch {
+      await open.close()
+      throw error
+    }
+  }
+
+  private func openLedger(
+    _ prepared: PreparedStore, _ open: OpenParts
+  ) async throws(AssemblyError) -> EmbeddedLedger {
+    let store = try await prepared.open()
+    open.add { store.close() }
+    do throws(LedgerError) {
+      return try EmbeddedLedger(
+        store: store, millisecondsSinceEpoch: ambient.millisecondsSinceEpoch)
+    } catch {
+      throw .ledger(error, path: prepared.path)
+    }
+  }
+}
+
+/// A server that runs, with everything it is made of.
+public struct AssembledServer: Sendable {
+  /// The server itself.
+  public let server: TernServer
+  /// Where clients connect to, with the real port if the configuration left it to the system.
+  public let address: String
+  private let open: OpenParts
+
+  init(server: TernServer, address: String, open: OpenParts) {
+    self.server = server
+    self.address = address
+    self.open = open
+  }
+
+  /// Stops the server and closes its parts. What it acknowledged is kept.
+  public func stop() async { await open.close() }
+}
+
+extension AssemblyError {
+  fileprivate init(_ error: ServerError, path: String) {
+    switch error {
+    case .ledger(let error): self = .ledger(error, path: path)
+    case .transport(let error): self = .transport(error)
+    case .stopped: self = .transport(.shutDown)
+    }
+  }
+}
