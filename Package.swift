@@ -118,6 +118,12 @@ let layers: [Target] = [
 ]
 
 let programs: [Target] = [
+  program(
+    "tern", at: "Apps/tern",
+    [
+      "TernCore", "TernQuery", "TernSync", "TernClient", "TernServer", "TernAssembly",
+      "TernStandard", arguments,
+    ]),
   program("tern-tidy", at: "Tools/tern-tidy", []),
   program(
     "tern-bench", at: "Tools/bench",
@@ -163,6 +169,7 @@ let testSuites: [Target] = [
       "TernCore", "TernAssembly", "TernClient", "TernServer", "TernStorage", "TernStorageMemory",
       "TernStorageSQLite", "TernStorageLMDB", "TernTransport", "TernTransportLoopback",
     ]),
+  tests("CommandLine", ["tern", "TernCore"]),
   tests("Spec", ["TernSpecReplay"]),
   tests("Query", ["TernCore", "TernQuery"]),
   tests("TreeWire", ["TernCore", "TernQuery", "TernTreeWire"]),

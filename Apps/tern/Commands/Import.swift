@@ -1,0 +1,109 @@
+import ArgumentParser
+import Foundation
+import TernClient
+import TernCore
+
+/// `tern import`: a JSON file into the tree.
+struct Import: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "import",
+    abstract: "Write a JSON file to a path.",
+    discussion: """
+      The file is sent in parts of at most 1,000 values; each is one update, the whole is not. \
+      What was at the path before is removed first, unless --merge is given. Members of arrays \
+      are named 0, 1, 2, …; --key-by names them by a field of theirs instead, in every array \
+      that does not lie inside another one. In such names . # $ / [ ] % and control characters \
+      become % and two hexadecimal digits.
+      """)
+
+  @Argument(help: "Where the content of the file goes.") var path: String
+  @Argument(help: "The file; - reads standard input.") var file: String
+
+  @Option(help: ArgumentHelp("Name members of arrays by this field.", valueName: "field"))
+  var keyBy: String?
+
+  @Flag(help: "Keep what is at the path and not in the file.")
+  var merge = false
+
+  @OptionGroup var client: ClientFlags
+
+  /// Parts that wait for the server's answer at the same time.
+  private static let partsInFlight = 8
+
+  func run() async throws {
+    let source = try ImportFile(file)
+    try await client.withClient { run in
+      let place = try run.reference(path)
+      let count = try await send(source, to: place, run)
+      printLine(
+        client.json
+          ? #"{"values":\#(count)}"# : "imported \(count) values to /\(place.path.text)")
+    }
+  }
+
+  private func send(
+    _ source: ImportFile, to place: TreeReference, _ run: ClientRun
+  ) async throws -> Int {
+    var tokens = JSONTokens(ByteSource { try source.read() })
+    var batcher = ImportBatcher(keyField: keyBy)
+    var writes: ArraySlice<TreeWriteHandle> = []
+    var progress = ProgressLine()
+    defer { progress.end() }
+    if !merge { writes.append(try await place.remove()) }
+    while let token = try tokens.next() {
+      guard let batch = try batcher.take(token) else { continue }
+      writes.append(try await write(batch, to: place))
+      if writes.count > Self.partsInFlight { try await settle(writes.removeFirst(), run) }
+      progress.show("importing", tokens.source.offset, of: source.size, unit: "bytes")
+    }
+    if let batch = batcher.finish() { writes.append(try await write(batch, to: place)) }
+    for write in writes { try await settle(write, run) }
+    return batcher.leafTotal
+  }
+
+  private func write(
+    _ batch: [TreeMerge.Entry], to place: TreeReference
+  ) async throws -> TreeWriteHandle {
+    if let first = batch.first, first.path.isRoot { return try await place.set(first.node) }
+    var values: [String: TreeNode] = [:]
+    for entry in batch {
+      guard values.updateValue(entry.node, forKey: entry.path.text) == nil else {
+        throw Failure(.usage, "\(entry.path) comes twice in the file")
+      }
+    }
+    return try await place.update(values)
+  }
+
+  private func settle(_ write: TreeWriteHandle, _ run: ClientRun) async throws {
+    if try await run.settle(write) == .queued {
+      throw Failure(
+        .unreachable, "the server is gone; what was read is queued: give the command again")
+    }
+  }
+}
+
+/// A file, or standard input, read part by part.
+struct ImportFile {
+  private let handle: FileHandle
+  /// Its length in bytes; `nil` for standard input.
+  let size: Int?
+
+  init(_ path: String) throws(Failure) {
+    if path == "-" {
+      handle = .standardInput
+      size = nil
+      return
+    }
+    guard let handle = FileHandle(forReadingAtPath: path) else {
+      throw Failure(.failed, "cannot read \(path)")
+    }
+    self.handle = handle
+    let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+    size = (attributes?[.size] as? NSNumber)?.intValue
+  }
+
+  /// The next part, empty at the end.
+  func read() throws -> [UInt8] {
+    Array(try handle.read(upToCount: 64 * 1_024) ?? Data())
+  }
+}

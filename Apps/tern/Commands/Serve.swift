@@ -1,0 +1,108 @@
+import ArgumentParser
+import Foundation
+import TernAssembly
+import TernSecurity
+import TernServer
+import TernStandard
+
+/// `tern serve`: the server.
+struct Serve: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Run the server until SIGINT or SIGTERM.",
+    discussion: """
+      Without arguments: SQLite in ./tern-data, TCP on 127.0.0.1:9090. A configuration file is \
+      followed by the environment (TERN_STORAGE_KIND=lmdb) and by these flags. Everything is \
+      allowed, to clients on this machine only.
+      """)
+
+  @Option(help: ArgumentHelp("A configuration file.", valueName: "file"))
+  var config: String?
+
+  @Option(help: ArgumentHelp("sqlite, lmdb or memory.", valueName: "kind"))
+  var storage: String?
+
+  @Option(help: ArgumentHelp("The folder of the data.", valueName: "folder"))
+  var path: String?
+
+  @Option(help: ArgumentHelp("The address to listen at.", valueName: "host"))
+  var host: String?
+
+  @Option(help: ArgumentHelp("The port; 0 takes a free one.", valueName: "port"))
+  var port: Int?
+
+  @Flag(help: "Listen at an address other machines can reach, and allow everybody everything.")
+  var insecure = false
+
+  func run() async throws {
+    do throws(AssemblyError) {
+      try await serve()
+    } catch {
+      throw Failure(about: error)
+    }
+  }
+
+  private func serve() async throws(AssemblyError) {
+    let signals = StopSignals()
+    let configuration: Configuration
+    do throws(ConfigurationError) {
+      configuration = try Configuration(
+        file: config, environment: ProcessInfo.processInfo.environment, flags: flags)
+      try checkHost(of: configuration)
+    } catch {
+      throw .configuration(error)
+    }
+    let authorizer: any Authorizer = insecure ? AllowAll() : AllowLocal()
+    let server = try await Assembler(catalog: .standard).server(
+      from: configuration, authorizer: authorizer,
+      report: { event in
+        if case .failed(let error) = event { printError("tern: the server gave up: \(error)") }
+      })
+    greet(server, configuration)
+    await signals.wait()
+    await server.stop()
+    printLine("stopped")
+  }
+
+  private var flags: [(section: String, key: String, text: String)] {
+    let given: [(String, String, String?)] = [
+      ("storage", "kind", storage), ("storage", "path", path), ("transport", "host", host),
+      ("transport", "port", port.map { String($0) }),
+    ]
+    return given.compactMap { section, key, text in text.map { (section, key, $0) } }
+  }
+
+  /// The default authorizer asks only whether a client is on this machine.
+  private func checkHost(of configuration: Configuration) throws(ConfigurationError) {
+    guard !insecure, let host = configuration.transport.members["host"]?.stringValue,
+      !Self.isLoopback(host)
+    else { return }
+    throw .refused(
+      section: "transport",
+      reason: """
+        \(host) can be reached by other machines, and this server has no rules yet; \
+        give --insecure to allow everybody everything, or listen at 127.0.0.1
+        """)
+  }
+
+  static func isLoopback(_ host: String) -> Bool {
+    host == "localhost" || host == "::1"
+      || (host.hasPrefix("127.") && host.utf8.allSatisfy { "0123456789.".utf8.contains($0) })
+  }
+
+  private func greet(_ server: AssembledServer, _ configuration: Configuration) {
+    let members = configuration.storage.members
+    let kind = members["kind"]?.stringValue ?? ""
+    let place = kind == "memory" ? "" : " in \(members["path"]?.stringValue ?? "tern-data")"
+    let isDefault = server.address == "127.0.0.1:9090"
+    let flag = isDefault ? "" : " --server \(server.address)"
+    printLine("storage: \(kind)\(place)")
+    printLine(
+      insecure
+        ? "access: everybody may read and write everything (--insecure)"
+        : "access: everything is allowed, to clients on this machine only")
+    printLine("try, in another terminal:")
+    printLine("  tern watch greetings\(flag)")
+    printLine("  tern push greetings '\"hello\"'\(flag)")
+    printLine("listening on \(server.address)")
+  }
+}

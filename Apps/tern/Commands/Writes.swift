@@ -1,0 +1,123 @@
+import ArgumentParser
+import Foundation
+import TernClient
+import TernCore
+
+/// `tern set`: replaces.
+struct Set: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Replace what is at a path by a JSON value.",
+    discussion: """
+      tern set rooms/42 '{"title": "Hi", "open": true}'
+      tern set clock '{".sv": "timestamp"}'
+      With --cache, a write made without a server is queued: exit code 0, and a line about it.
+      """)
+
+  @Argument(help: "Where, such as rooms/42.") var path: String
+  @Argument(help: "The value as JSON; - reads standard input.") var value: String
+  @OptionGroup var write: WriteFlags
+  @OptionGroup var client: ClientFlags
+
+  func run() async throws {
+    let node = try write.value(value)
+    try await client.withClient { run in
+      let place = try run.reference(path)
+      try await run.finish(try await place.set(node), at: place.path, asJSON: client.json)
+    }
+  }
+}
+
+/// `tern update`: replaces several, all or none.
+struct Update: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Replace what is at several paths below a path, all or none.",
+    discussion: """
+      tern update / '{"rooms/42/title": "Hello", "rooms/41": null}'
+      """)
+
+  @Argument(help: "Where the paths start.") var path: String
+  @Argument(help: "A JSON object of paths and values, null removes; - reads standard input.")
+  var values: String
+  @OptionGroup var client: ClientFlags
+
+  func run() async throws {
+    let values = try updateValues(standardInput(or: values))
+    try await client.withClient { run in
+      let place = try run.reference(path)
+      try await run.finish(try await place.update(values), at: place.path, asJSON: client.json)
+    }
+  }
+}
+
+/// `tern push`: adds.
+struct Push: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Add a child under a new name that sorts by time, and print its path.")
+
+  @Argument(help: "Below which path.") var path: String
+  @Argument(help: "The value as JSON; - reads standard input.") var value: String
+  @OptionGroup var write: WriteFlags
+  @OptionGroup var client: ClientFlags
+
+  func run() async throws {
+    let node = try write.value(value)
+    try await client.withClient { run in
+      let (place, write) = try await run.reference(path).push(node)
+      if !client.json { printLine(place.path.text) }
+      try await run.finish(write, at: place.path, asJSON: client.json)
+    }
+  }
+}
+
+/// `tern remove`: removes.
+struct Remove: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Remove everything at and below a path.")
+
+  @Argument(help: "Where, such as rooms/42.") var path: String
+  @OptionGroup var client: ClientFlags
+
+  func run() async throws {
+    try await client.withClient { run in
+      let place = try run.reference(path)
+      try await run.finish(try await place.remove(), at: place.path, asJSON: client.json)
+    }
+  }
+}
+
+/// How a command reads the value it writes.
+struct WriteFlags: ParsableArguments {
+  @Flag(help: "Take the value as text, not as JSON.")
+  var text = false
+
+  func value(_ argument: String) throws(Failure) -> TreeNode {
+    let content = standardInput(or: argument)
+    return text ? TreeNode(.string(content)) : try node(content)
+  }
+}
+
+/// The argument, or for `-` everything on standard input.
+private func standardInput(or argument: String) -> String {
+  guard argument == "-" else { return argument }
+  return String(decoding: FileHandle.standardInput.readDataToEndOfFile(), as: UTF8.self)
+}
+
+extension ClientRun {
+  /// Waits for the server's verdict, and says what became of the write.
+  func finish(_ write: TreeWriteHandle, at path: TreePath, asJSON: Bool) async throws(Failure) {
+    let verdict = try await settle(write)
+    if asJSON {
+      var writer = JSONWriter()
+      writer.beginObject()
+      writer.key("path")
+      writer.string(path.text)
+      writer.key("state")
+      writer.string(verdict == .acknowledged ? "acknowledged" : "queued")
+      writer.endObject()
+      printLine(String(decoding: writer.bytes, as: UTF8.self))
+    }
+    if verdict == .queued {
+      printError("tern: the server cannot be reached; the write is queued")
+    }
+  }
+}

@@ -1,0 +1,76 @@
+import TernAssembly
+import TernClient
+import TernServer
+import TernSync
+import TernTransport
+
+extension Failure {
+  /// Nobody answered.
+  static let unreachable = Failure(
+    .unreachable, "the server cannot be reached; is it running? start it with: tern serve")
+
+  /// Puts any error a command meets into words, and picks its exit code.
+  init(about error: any Error) {
+    switch error {
+    case let failure as Failure: self = failure
+    case let error as AssemblyError: self.init(about: error)
+    case let error as WriteError: self.init(about: error)
+    case let error as AcknowledgementError: self.init(about: error)
+    case let error as ReadError: self.init(about: error)
+    case let error as ListenError: self.init(about: error)
+    case let error as ImportError: self.init(.usage, error.text)
+    case let error as JSONSyntaxError: self.init(.usage, ImportError.syntax(error).text)
+    default: self.init(.failed, "\(error)")
+    }
+  }
+
+  private init(about error: AssemblyError) {
+    switch error {
+    case .configuration: self.init(.usage, error.description)
+    case .storage, .queue, .ledger, .transport: self.init(.failed, error.description)
+    }
+  }
+
+  private init(about error: WriteError) {
+    switch error {
+    case .invalid(let error): self.init(.usage, error.rule)
+    case .coding(let error): self.init(.usage, "\(error)")
+    case .queue(let error): self.init(.failed, "the write was not stored: \(error)")
+    case .closed: self.init(.failed, "the database was closed")
+    }
+  }
+
+  private init(about error: AcknowledgementError) {
+    switch error {
+    case .rejected(let rejection): self.init(about: rejection)
+    case .notStored(let error): self.init(.failed, "the write was not stored: \(error)")
+    case .purged: self.init(.failed, "the write was given up")
+    case .closed, .cancelled: self.init(.failed, "the database was closed")
+    }
+  }
+
+  private init(about error: ReadError) {
+    switch error {
+    case .invalid(let error): self.init(.usage, error.rule)
+    case .invalidQuery(let error): self.init(.usage, error.rule)
+    case .rejected(let rejection): self.init(about: rejection)
+    case .offline: self = .unreachable
+    case .closed: self.init(.failed, "the database was closed")
+    }
+  }
+
+  private init(about error: ListenError) {
+    switch error {
+    case .invalid(let error): self.init(.usage, error.rule)
+    case .invalidQuery(let error): self.init(.usage, error.rule)
+    case .rejected(let rejection): self.init(about: rejection)
+    case .overflow(let limit): self.init(.failed, "more than \(limit) events wait to be printed")
+    case .closed: self.init(.failed, "the database was closed")
+    }
+  }
+
+  private init(about rejection: Rejection) {
+    let detail = rejection.detail.isEmpty ? "" : ": \(rejection.detail)"
+    self.init(.refused, "the server refused it: \(rejection.status)\(detail)")
+  }
+}

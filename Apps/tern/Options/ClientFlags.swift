@@ -1,0 +1,92 @@
+import ArgumentParser
+import Foundation
+import TernAssembly
+import TernClient
+import TernStandard
+
+/// Which server a command talks to, and what it keeps.
+struct ClientFlags: ParsableArguments {
+  @Option(help: ArgumentHelp("The server. (default: 127.0.0.1:9090)", valueName: "host:port"))
+  var server: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Keep data and unsent writes in this folder, and work offline with them.",
+      valueName: "folder"))
+  var cache: String?
+
+  @Option(help: ArgumentHelp("The storage of --cache: sqlite or lmdb.", valueName: "kind"))
+  var storage: String?
+
+  @Option(help: ArgumentHelp("A configuration file.", valueName: "file"))
+  var config: String?
+
+  @Option(help: ArgumentHelp("How long to wait for the server.", valueName: "seconds"))
+  var timeout: Int = 10
+
+  @Flag(help: "Print JSON, one object a line.")
+  var json = false
+
+  func validate() throws {
+    guard timeout > 0 else { throw ValidationError("--timeout must be at least 1") }
+    guard storage == nil || cache != nil else {
+      throw ValidationError("--storage needs --cache: without it nothing is kept")
+    }
+  }
+}
+
+extension ClientFlags {
+  /// Opens the client, lends it, and closes it.
+  func withClient<R>(_ body: (ClientRun) async throws -> R) async throws -> R {
+    let run = try await open()
+    do {
+      let result = try await body(run)
+      await run.tern.close()
+      return result
+    } catch {
+      await run.tern.close()
+      throw Failure(about: error)
+    }
+  }
+
+  /// Opens the client; the caller closes it.
+  func open() async throws(Failure) -> ClientRun {
+    var options = ClientOptions()
+    options.readPatience = .seconds(cache == nil ? timeout : min(timeout, 2))
+    do throws(AssemblyError) {
+      let tern = try await Assembler(catalog: .standard).client(
+        from: try configuration(), options: options)
+      return ClientRun(tern: tern, isDurable: cache != nil, timeout: .seconds(timeout))
+    } catch {
+      throw Failure(about: error)
+    }
+  }
+
+  private func configuration() throws(AssemblyError) -> Configuration {
+    do throws(ConfigurationError) {
+      var configuration = try Configuration(
+        file: config, environment: ProcessInfo.processInfo.environment,
+        flags: try serverFlags())
+      if let cache {
+        configuration.storage = .object(
+          configuration.storage.members.merging(
+            ["path": .text(cache)].merging(storage.map { ["kind": .text($0)] } ?? [:]) { $1 }
+          ) { $1 })
+      } else {
+        configuration.storage = ["kind": "memory"]
+      }
+      return configuration
+    } catch {
+      throw .configuration(error)
+    }
+  }
+
+  private func serverFlags() throws(ConfigurationError) -> [(String, String, String)] {
+    guard let server else { return [] }
+    let parts = server.split(separator: ":", omittingEmptySubsequences: false)
+    guard parts.count >= 2, let port = Int(parts[parts.count - 1]), (1...65_535).contains(port)
+    else { throw .refused(section: "--server", reason: "\"\(server)\" is not host:port") }
+    let host = parts.dropLast().joined(separator: ":")
+    return [("transport", "host", host), ("transport", "port", String(port))]
+  }
+}

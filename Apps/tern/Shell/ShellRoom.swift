@@ -1,0 +1,124 @@
+import TernClient
+import TernCore
+import TernSync
+
+/// What a shell does with its commands; says one line for everything that happens.
+actor ShellRoom {
+  private let run: ClientRun
+  private let asJSON: Bool
+  private var lastWrite = 0
+  private var watches: [TreePath: Task<Void, Never>] = [:]
+  private var reports: Task<Void, Never>?
+
+  init(_ run: ClientRun, asJSON: Bool) {
+    self.run = run
+    self.asJSON = asJSON
+  }
+
+  /// Carries a line out; `false` to end.
+  func perform(_ line: String) async -> Bool {
+    do {
+      let command = try ShellCommand(line)
+      if command == .exit { return false }
+      try await perform(command)
+    } catch {
+      say("error", ["message": .string(Failure(about: error).message)])
+    }
+    return true
+  }
+
+  private func perform(_ command: ShellCommand) async throws {
+    let tree = run.tern.tree
+    switch command {
+    case .set(let path, let node):
+      follow(try await run.reference(path).set(node), "set", try tern.path(path))
+    case .update(let path, let values):
+      follow(try await run.reference(path).update(values), "update", try tern.path(path))
+    case .push(let path, let node):
+      let (place, write) = try await run.reference(path).push(node)
+      follow(write, "push", place.path)
+    case .remove(let path):
+      follow(try await run.reference(path).remove(), "remove", try tern.path(path))
+    case .get(let path): say(EventText(try await run.reference(path).get()))
+    case .watch(let path): watch(try run.reference(path))
+    case .unwatch(let path): watches.removeValue(forKey: try tern.path(path))?.cancel()
+    case .pending: say("pending", ["count": .integer(Int64(await tree.pendingWrites.count))])
+    case .offline: await tree.goOffline()
+    case .online: await tree.goOnline()
+    case .settle:
+      for await status in tree.queue where status.pending.isEmpty { break }
+      say("settled")
+    case .exit, .nothing: break
+    }
+  }
+
+  /// Ends what still listens.
+  func leave() {
+    reports?.cancel()
+    for watch in watches.values { watch.cancel() }
+  }
+}
+
+// MARK: - What happens later
+
+extension ShellRoom {
+  /// Says that a write is stored, and later what the server said about it.
+  private func follow(_ write: TreeWriteHandle, _ verb: String, _ path: TreePath) {
+    lastWrite += 1
+    let number = Int64(lastWrite)
+    say("stored", ["number": .integer(number), "verb": .string(verb), "path": .string(path.text)])
+    Task {
+      do throws(AcknowledgementError) {
+        try await write.acknowledged()
+        say("acknowledged", ["number": .integer(number)])
+      } catch .closed {
+        return
+      } catch {
+        say(
+          "rejected",
+          ["number": .integer(number), "reason": .string(Failure(about: error).message)])
+      }
+    }
+  }
+
+  private func watch(_ place: TreeReference) {
+    watches[place.path]?.cancel()
+    watches[place.path] = Task {
+      do throws(ListenError) {
+        for try await change in place.children() {
+          say(EventText(change, below: place.path))
+        }
+      } catch .closed {
+        return
+      } catch {
+        say("error", ["message": .string(Failure(about: error).message)])
+      }
+    }
+  }
+
+  /// Says when the connection changes, from now on.
+  func reportConnection() {
+    reports = Task {
+      for await state in run.tern.tree.connection { say("\(state)") }
+    }
+  }
+}
+
+// MARK: - Saying
+
+extension ShellRoom {
+  /// Says an event with what belongs to it, in the order given.
+  func say(_ name: String, _ details: KeyValuePairs<String, JSONValue> = [:]) {
+    guard asJSON else {
+      let words = details.map { $0.value.text ?? $0.value.json }
+      printLine(([name] + words).joined(separator: " "))
+      return
+    }
+    let members = details.map { JSONValue.Member($0.key, $0.value) }
+    printLine(JSONValue.object([JSONValue.Member("event", .string(name))] + members).json)
+  }
+
+  private func say(_ event: EventText) {
+    printLine(event.line(asJSON: asJSON))
+  }
+}
