@@ -129,15 +129,13 @@ let programs: [Target] = [
     "tern-bench", at: "Tools/bench",
     [
       "TernStorage", "TernStorageMemory", "TernStorageSQLite", "TernStorageLMDB", "CSQLite",
-      "CLMDB",
+      "CLMDB", "TernTransport", "TernTransportTCP", nioCore, nioPosix,
     ]),
   .target(
     name: "TernSpecReplay",
     dependencies: ["TernCore", "TernQuery", "TernSecurity", "TernTreeEngine"],
     path: "Tools/spec/Replay", swiftSettings: strict),
   program("tern-spec", at: "Tools/spec/Program", ["TernSpecReplay"]),
-  program(
-    "tern-bench", at: "Tools/bench", ["TernTransport", "TernTransportTCP", nioCore, nioPosix]),
 ]
 
 let testSuites: [Target] = [

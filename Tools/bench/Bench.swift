@@ -4,18 +4,49 @@
 @main
 struct Bench {
   /// Every section by name; a new one adds a line.
-  static let sections: [(name: String, run: @Sendable (BenchOptions) throws -> [BenchLine])] = [
-    ("storage", { try StorageSection.run($0) })
-  ]
+  static var sections: [BenchSection] {
+    var sections: [BenchSection] = [("storage", { try StorageSection.run($0) })]
+    #if TCP
+      sections.append(
+        (
+          "fan-out",
+          { _ in
+            try await FanOut.run()
+            return []
+          }
+        ))
+      sections.append(
+        (
+          "idle-links",
+          { _ in
+            try await IdleLinks.run()
+            return []
+          }
+        ))
+    #endif
+    return sections
+  }
 
-  static func main() throws {
+  static func main() async throws {
     let options = BenchOptions(CommandLine.arguments.dropFirst())
+    #if TCP
+      // The relay is a process of its own, started by the section `fan-out`.
+      if options.sections == ["fan-out-relay"] { return try await FanOutRelay.serve() }
+    #endif
+    let unknown = options.sections.filter { name in !sections.contains { $0.name == name } }
+    guard unknown.isEmpty else {
+      let known = sections.map(\.name).joined(separator: ", ")
+      print("no section \(unknown.joined(separator: ", ")); there are \(known)")
+      return
+    }
     var hasMissed = false
     for section in sections
     where options.sections.isEmpty || options.sections.contains(section.name) {
+      let lines = try await section.run(options)
+      if lines.isEmpty { continue }
       print("\(section.name), \(options.rows) rows")
       print(BenchLine.heading)
-      for line in try section.run(options) {
+      for line in lines {
         print(line.text)
         if !line.isMet { hasMissed = true }
       }
@@ -23,6 +54,11 @@ struct Bench {
     if hasMissed { print("some targets were missed") }
   }
 }
+
+/// A part of the benchmark: its lines, or none when it prints them itself.
+typealias BenchSection = (
+  name: String, run: @Sendable (BenchOptions) async throws -> [BenchLine]
+)
 
 /// What the command line says.
 struct BenchOptions {
