@@ -6,17 +6,21 @@ extension ReplicaView {
   ///
   /// Removed children come first, then added, moved and changed ones, each group in query order;
   /// then the value. Source: realtime reference, sections 4.1 to 4.3.
+  /// - Parameter touched: The children that may differ; `nil` when any may.
   mutating func events(
-    since before: (window: TreeNode, isComplete: Bool), _ overlay: Overlay
+    since before: (window: TreeNode, isComplete: Bool), touched: [TreeKey]?, _ overlay: Overlay
   ) -> [TreeEvent] {
     var changes: [TreeChange] = []
     let hasChildChange: Bool
     if wantsChildren {
-      changes = childChanges(since: before.window)
+      changes = childChanges(since: before.window, touched)
       hasChildChange = !changes.isEmpty
     } else {
       order = nil
-      hasChildChange = window.children != before.window.children
+      let children = window.children
+      let old = before.window.children
+      hasChildChange =
+        touched.map { $0.contains { children[$0] != old[$0] } } ?? (children != old)
     }
     if isComplete, hasChildChange || !before.isComplete || changedItself(since: before.window) {
       changes.append(TreeChange(.value, key: nil, node: window))
@@ -66,15 +70,33 @@ extension ReplicaView {
 extension ReplicaView {
   private typealias Difference = (key: TreeKey, old: TreeNode, new: TreeNode)
 
-  private mutating func childChanges(since before: TreeNode) -> [TreeChange] {
-    var differences: [Difference] = []
-    window.children.forEachDifference(from: before.children) { key, old, new in
-      differences.append((key, old, new))
+  private mutating func childChanges(
+    since before: TreeNode, _ touched: [TreeKey]?
+  ) -> [TreeChange] {
+    if !before.hasChildren {
+      order = nil
+      return initialChanges(of: window, query: query)
     }
+    let differences = differences(since: before.children, touched)
     if differences.isEmpty { return [] }
     let previous = previousKeys(of: differences)
     return removed(differences) + added(differences, previous)
       + moved(differences, previous) + changed(differences, previous)
+  }
+
+  private func differences(since old: ChildMap, _ touched: [TreeKey]?) -> [Difference] {
+    let new = window.children
+    var differences: [Difference] = []
+    if let touched, touched.count < 16 {
+      for key in touched.sorted() where differences.last?.key != key {
+        let before = old[key] ?? .empty
+        let after = new[key] ?? .empty
+        if before != after { differences.append((key, before, after)) }
+      }
+    } else {
+      new.forEachDifference(from: old) { differences.append(($0, $1, $2)) }
+    }
+    return differences
   }
 
   /// Brings the order up to date, and answers who precedes a child in it.

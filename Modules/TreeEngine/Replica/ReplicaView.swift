@@ -30,20 +30,22 @@ package struct ReplicaView: Sendable {
   /// Whether everything in the query's result is known.
   package private(set) var isComplete = false
   /// What listeners see.
-  package private(set) var window = TreeNode.empty
+  package private(set) var window = TreeNode.empty {
+    didSet { farEnd = nil }
+  }
+  /// The child of the window that leaves first when a better one comes; found when needed.
+  private var farEnd: ChildMap.Element?
   /// The order of `window`, built when somebody needs it.
   var order: ChildOrder?
 
   /// Makes a view of what is already known, without telling anybody.
-  init(
-    path: TreePath, query: TreeQuery, tag: Int?, server: ServerCache, isLive: Bool,
-    overlay: Overlay
-  ) {
+  init(path: TreePath, query: TreeQuery, tag: Int?, seed: ViewSeed, overlay: Overlay) {
     self.path = path
     self.query = query
     self.tag = tag
-    self.server = server
-    self.isLive = isLive
+    server = seed.server
+    assumed = seed.assumed
+    isLive = seed.isLive
     recompute(overlay)
     window = windowOfEffective()
   }
@@ -57,6 +59,25 @@ package struct ReplicaView: Sendable {
   /// Whether some registration wants child events.
   var wantsChildren: Bool {
     registrations.contains { !$0.kinds.isDisjoint(with: .children) }
+  }
+}
+
+/// What a new view starts from.
+struct ViewSeed {
+  var server: ServerCache
+  var assumed: ServerCache?
+  var isLive: Bool
+}
+
+extension ReplicaView {
+  /// What this view knows at `rest`, counted from its location; `nil` when that is not all.
+  func seed(at rest: TreePath) -> ViewSeed? {
+    guard base.isComplete, let known = base.known(at: rest) else { return nil }
+    let whole = ServerCache(node: known, isComplete: true, isFiltered: false)
+    guard assumed != nil else { return ViewSeed(server: whole, assumed: nil, isLive: isLive) }
+    let said = server.isComplete ? server.known(at: rest) : nil
+    let server = said.map { ServerCache(node: $0, isComplete: true, isFiltered: false) }
+    return ViewSeed(server: server ?? .unknown, assumed: whole, isLive: isLive)
   }
 }
 
@@ -137,8 +158,9 @@ extension ReplicaView {
     case .whole: recompute(overlay)
     case .parts(let parts): touched = recompute(parts, overlay)
     }
+    if touched?.isEmpty == true, isComplete == before.isComplete { return [] }
     updateWindow(touched)
-    return events(since: before, overlay)
+    return events(since: before, touched: query.loadsAllData ? touched : nil, overlay)
   }
 }
 
@@ -174,8 +196,7 @@ extension ReplicaView {
       guard !isEverything else { return }
       let place = smallestPlace(around: part, overlay)
       if let key = place.first {
-        recompute(at: place, key, overlay)
-        touched.append(key)
+        if recompute(at: place, key, overlay) { touched.append(key) }
       } else {
         recompute(overlay)
         isEverything = true
@@ -184,16 +205,23 @@ extension ReplicaView {
     return isEverything ? nil : touched
   }
 
-  private mutating func recompute(at place: TreePath, _ key: TreeKey, _ overlay: Overlay) {
+  /// Works out one place in the child `key`, and tells whether it is different now.
+  private mutating func recompute(
+    at place: TreePath, _ key: TreeKey, _ overlay: Overlay
+  ) -> Bool {
     let base = base
     if isWhole || effective.children[key] != nil,
       let node = overlay.resolve(at: path.appending(place), base: base.known(at: place))
     {
+      if effective.node(at: place) == node { return false }
       effective.setNode(node, at: place)
-      return
+      return true
     }
     let known = base.known(at: TreePath(unchecked: [key]))
-    effective.setChild(key, overlay.resolve(at: path.appending(key), base: known) ?? .empty)
+    let child = overlay.resolve(at: path.appending(key), base: known) ?? .empty
+    if effective.child(key) == child { return false }
+    effective.setChild(key, child)
+    return true
   }
 
   /// The place to work out when `part` changed: higher up when something on the way there is not
@@ -266,11 +294,14 @@ extension ReplicaView {
     return true
   }
 
-  /// The child at the far end of the window. O(*window*).
-  private func worst(_ limit: TreeLimit) -> ChildMap.Element? {
+  /// The child at the far end of the window. O(*window*) after each change of the window.
+  private mutating func worst(_ limit: TreeLimit) -> ChildMap.Element? {
+    if let farEnd { return farEnd }
     let order = query.order
-    return limit.side == .first
+    farEnd =
+      limit.side == .first
       ? window.children.max { order.compare($0, $1) < 0 }
       : window.children.min { order.compare($0, $1) < 0 }
+    return farEnd
   }
 }

@@ -39,19 +39,31 @@ extension PathTrie where Value == SyncPoint {
     if value != nil { body(&self, path, .whole(node)) }
   }
 
-  /// What live default views below this place know, nearest first, by path from here.
+  /// What live views below this place know, by path from here; what is at it is left out.
   func liveBelow() -> [(path: TreePath, node: TreeNode)] {
     var found: [(path: TreePath, node: TreeNode)] = []
     for key in sortedKeys { children[key]?.collectLive(at: TreePath(unchecked: [key]), &found) }
     return found
   }
 
+  /// What live views at and below this place know, by path from here.
+  func pushed() -> [(path: TreePath, node: TreeNode)] {
+    var found: [(path: TreePath, node: TreeNode)] = []
+    collectLive(at: .root, &found)
+    return found
+  }
+
   private func collectLive(
     at path: TreePath, _ found: inout [(path: TreePath, node: TreeNode)]
   ) {
-    if let view = value?.wholeView, view.isLive, view.server.isComplete {
-      found.append((path, view.server.node))
-      return
+    for view in value?.views ?? [] where view.isLive && view.server.isComplete {
+      if view.server.isWhole {
+        found.append((path, view.server.node))
+        return
+      }
+      for child in view.server.node.children {
+        found.append((path.appending(child.key), child.node))
+      }
     }
     for key in sortedKeys { children[key]?.collectLive(at: path.appending(key), &found) }
   }

@@ -32,11 +32,10 @@ extension TreeReplica {
     let isCovered = isCovered(path) || points[path]?.wholeView != nil
     let tag = query.loadsAllData ? nil : makeTag()
     if let tag { tagged[tag] = ListenRequest(path: path, query: query, tag: tag) }
-    let (server, isLive) = seed(query, at: path)
+    var seed = seed(query, at: path)
+    seed.isLive = seed.isLive && isCovered
     cache?.setActive(true, query.normalized, at: path)
-    var view = ReplicaView(
-      path: path, query: query, tag: tag, server: server, isLive: isLive && isCovered,
-      overlay: overlay)
+    var view = ReplicaView(path: path, query: query, tag: tag, seed: seed, overlay: overlay)
     view.isListening = tag != nil && !isCovered
     var outcome = ReplicaOutcome()
     points.update(at: path) { place in
@@ -47,6 +46,7 @@ extension TreeReplica {
       outcome.starts = [ListenRequest(path: path, query: query.normalized, tag: tag)]
       if tag == nil { place.cover(at: path, &outcome.stops) }
     }
+    keepWindows(of: outcome.starts)
     return outcome
   }
 
@@ -70,6 +70,7 @@ extension TreeReplica {
       if place.value?.views.isEmpty == true { place.value = nil }
     }
     if isLast { cache?.setActive(false, query.normalized, at: path) }
+    keepWindows(of: outcome.starts)
     return outcome
   }
 
@@ -92,37 +93,41 @@ extension TreeReplica {
 // MARK: What a new view knows
 
 extension TreeReplica {
-  /// What is known for a new view, and whether a live listen keeps that up to date.
-  private mutating func seed(
-    _ query: TreeQuery, at path: TreePath
-  ) -> (server: ServerCache, isLive: Bool) {
-    if let (node, isLive) = serverKnows(path) {
-      return (ServerCache(node: node, isComplete: true, isFiltered: false), isLive)
-    }
-    var server = cache?.load(query.normalized, at: path) ?? .unknown
-    if server.isComplete { return (server, false) }
+  /// What is known for a new view.
+  private mutating func seed(_ query: TreeQuery, at path: TreePath) -> ViewSeed {
+    if let seed = viewSeed(path) { return seed }
+    let stored = cache?.load(query.normalized, at: path) ?? .unknown
+    var seed = ViewSeed(server: stored, assumed: nil, isLive: false)
+    if stored.isComplete { return seed }
     if query.loadsAllData, let own = points[path]?.wholeView {
-      for child in own.base.node.children { server.node.setChild(child.key, child.node) }
+      for child in own.server.node.children { seed.server.node.setChild(child.key, child.node) }
     }
-    guard let place = points.subtrie(at: path) else { return (server, false) }
+    guard let place = points.subtrie(at: path) else { return seed }
     for key in place.sortedKeys {
-      guard let below = place.children[key]?.value?.wholeView, below.base.isWhole else { continue }
-      server.node.setChild(key, below.base.node)
+      guard let below = place.children[key]?.value?.wholeView, below.server.isWhole else {
+        continue
+      }
+      seed.server.node.setChild(key, below.server.node)
     }
-    return (server, false)
+    return seed
+  }
+
+  /// All that views at `path` or above know of the server's data there, live ones first.
+  private func viewSeed(_ path: TreePath) -> ViewSeed? {
+    var found: ViewSeed?
+    points.walk(to: path) { depth, point in
+      let rest = TreePath(unchecked: Array(path.keys.dropFirst(depth)))
+      for view in point.views where found?.isLive != true {
+        guard let seed = view.seed(at: rest), found == nil || seed.isLive else { continue }
+        found = seed
+      }
+    }
+    return found
   }
 
   /// All that views at `path` or above know of the server's data there.
   func serverKnows(_ path: TreePath) -> (node: TreeNode, isLive: Bool)? {
-    var found: (node: TreeNode, isLive: Bool)?
-    points.walk(to: path) { depth, point in
-      let rest = TreePath(unchecked: Array(path.keys.dropFirst(depth)))
-      for view in point.views where view.base.isComplete && found?.isLive != true {
-        guard let node = view.base.known(at: rest) else { continue }
-        if found == nil || view.isLive { found = (node, view.isLive) }
-      }
-    }
-    return found
+    viewSeed(path).map { (($0.assumed ?? $0.server).node, $0.isLive) }
   }
 }
 

@@ -94,8 +94,7 @@ extension TreeReplica {
   /// Applies the pending writes to a query's result that came from outside a view.
   private func answer(_ node: TreeNode, at path: TreePath, query: TreeQuery) -> TreeNode {
     let cache = ServerCache(node: node, isComplete: true, isFiltered: !query.loadsAllData)
-    return ReplicaView(
-      path: path, query: query, tag: nil, server: cache, isLive: true, overlay: overlay
-    ).window
+    let seed = ViewSeed(server: cache, assumed: nil, isLive: true)
+    return ReplicaView(path: path, query: query, tag: nil, seed: seed, overlay: overlay).window
   }
 }

@@ -74,10 +74,17 @@ extension TreeReplica {
 
   private mutating func apply(_ parts: PathTrie<TreeNode>) -> ReplicaOutcome {
     var outcome = ReplicaOutcome()
+    var windows: [WindowChange] = []
     let overlay = overlay
     points.meet(parts) { place, _, change in
-      outcome.events += place.updateViews { $0.apply(change, isTagged: false, overlay) }
+      outcome.events += place.updateViews { view in
+        let before = view.server.node.children
+        let events = view.apply(change, isTagged: false, overlay)
+        if view.isListening { windows.append(WindowChange(of: view, since: before)) }
+        return events
+      }
     }
+    for window in windows { keep(window) }
     return outcome
   }
 
@@ -128,21 +135,17 @@ extension TreeReplica {
   private mutating func keepWindow(
     _ parts: PathTrie<TreeNode>, of request: ListenRequest, since before: TreeNode
   ) {
-    guard let after = view(for: request)?.server.node else { return }
+    guard let view = view(for: request) else { return }
+    let after = view.server.node
     if parts.value != nil {
       for child in after.children {
         cache?.overwrite(child.node, at: request.path.appending(child.key))
       }
       return keepWindow(of: request)
     }
-    var added: [TreeKey] = []
-    var removed: [TreeKey] = []
-    after.children.forEachDifference(from: before.children) { key, old, new in
-      if new.isEmpty { removed.append(key) }
-      if old.isEmpty {
-        added.append(key)
-        cache?.overwrite(new, at: request.path.appending(key))
-      }
+    let window = WindowChange(of: view, since: before.children)
+    for key in window.added {
+      cache?.overwrite(after.child(key), at: request.path.appending(key))
     }
     parts.visit { path, node in
       guard let key = path.first, after.children[key] != nil, before.children[key] != nil else {
@@ -150,8 +153,19 @@ extension TreeReplica {
       }
       cache?.overwrite(node, at: request.path.appending(path))
     }
-    if added.isEmpty && removed.isEmpty { return }
-    cache?.changeWindow(of: request.query, at: request.path, added: added, removed: removed)
+    keep(window)
+  }
+
+  private mutating func keep(_ window: WindowChange) {
+    if window.added.isEmpty && window.removed.isEmpty { return }
+    cache?.changeWindow(
+      of: window.query, at: window.path, added: window.added, removed: window.removed)
+  }
+
+  /// Keeps the windows of filtered queries from the moment they listen, so that what they know is
+  /// not dropped before the server confirms it.
+  mutating func keepWindows(of starts: [ListenRequest]) {
+    for request in starts where request.tag != nil { keepWindow(of: request) }
   }
 
   /// Keeps which children are in the window of a filtered query.
@@ -159,5 +173,22 @@ extension TreeReplica {
     guard cache != nil, let node = view(for: request)?.server.node else { return }
     cache?.replaceWindow(
       of: request.query, at: request.path, keys: node.children.map { $0.key })
+  }
+}
+
+/// Which children came into the window of a filtered query, and which left it.
+private struct WindowChange {
+  let path: TreePath
+  let query: TreeQuery
+  private(set) var added: [TreeKey] = []
+  private(set) var removed: [TreeKey] = []
+
+  init(of view: ReplicaView, since before: ChildMap) {
+    path = view.path
+    query = view.query
+    view.server.node.children.forEachDifference(from: before) { key, old, new in
+      if old.isEmpty { added.append(key) }
+      if new.isEmpty { removed.append(key) }
+    }
   }
 }

@@ -8,16 +8,18 @@ extension TreeReplica {
   ///   - isVisible: Whether listeners see it; transactions can read hidden writes too.
   ///   - replaced: An earlier write this one takes the place of, in the same step, so that
   ///     listeners see one change; how a transaction runs again.
+  ///   - id: The id of a write restored from a queue; restored writes come in their old order.
   ///   - now: The server's time as estimated here, in milliseconds since 1970.
   /// - Returns: The write's id, to name it in ``acknowledge(_:_:)``, and the events it causes.
   package mutating func plan(
-    _ write: TreeWrite, isVisible: Bool = true, replacing replaced: WriteID? = nil, now: Int64
+    _ write: TreeWrite, isVisible: Bool = true, replacing replaced: WriteID? = nil,
+    id: WriteID? = nil, now: Int64
   ) -> (id: WriteID, outcome: ReplicaOutcome) {
     var touched = PathTrie<TreeNode>()
     if let old = replaced.flatMap({ overlay.remove($0) }), old.isVisible { touched.add(old.write) }
     let estimate = write.resolvingServerValues(now: now) { localNode(at: $0) ?? .empty }
     let pending = PendingWrite(
-      id: makeWriteID(), original: write, write: estimate, isVisible: isVisible)
+      id: makeWriteID(id), original: write, write: estimate, isVisible: isVisible)
     overlay.insert(pending)
     if isVisible { touched.add(estimate) }
     return (pending.id, refresh(touched))
@@ -62,20 +64,27 @@ extension TreeReplica {
     return outcome
   }
 
-  /// Keeps accepted data for later reads, unless a listen brings or brought it.
+  /// Keeps accepted data for later reads, except where a listen brings or brought it.
   private mutating func keep(_ assignments: [TreeMerge.Entry]) {
     guard cache != nil else { return }
     for assignment in assignments where !isPushed(assignment.path) {
-      cache?.overwrite(assignment.node, at: assignment.path)
+      var node = assignment.node
+      for (path, pushed) in points.subtrie(at: assignment.path)?.pushed() ?? [] {
+        node.setNode(pushed, at: path)
+      }
+      cache?.overwrite(node, at: assignment.path)
       if !assignment.path.namesPriority { cache?.markComplete(.all, at: assignment.path) }
     }
   }
 
-  /// Whether a live view of everything at `path` or above gets all that happens there.
+  /// Whether a live view gets all that happens at `path`.
   private func isPushed(_ path: TreePath) -> Bool {
     var isPushed = false
-    points.walk(to: path) { _, point in
-      if let view = point.wholeView, view.isLive { isPushed = true }
+    points.walk(to: path) { depth, point in
+      let rest = TreePath(unchecked: Array(path.keys.dropFirst(depth)))
+      for view in point.views where view.isLive && view.server.known(at: rest) != nil {
+        isPushed = true
+      }
     }
     return isPushed
   }

@@ -53,8 +53,10 @@ package struct TreeReplica: Sendable {
     return RegistrationID(lastRegistration)
   }
 
-  mutating func makeWriteID() -> WriteID {
-    defer { nextWrite = WriteID(nextWrite.number + 1) }
-    return nextWrite
+  /// The next id, or a known one; later ones will be above both.
+  mutating func makeWriteID(_ known: WriteID?) -> WriteID {
+    let id = known ?? nextWrite
+    nextWrite = max(nextWrite, WriteID(id.number + 1))
+    return id
   }
 }

@@ -38,15 +38,19 @@ struct ServerModel {
   /// For each frame, the tree it belongs to and the number of the step that sent it.
   private var origins: [(tree: TreeNode, step: Int)] = []
   private var step = 0
+  private var verdicts: [WriteID: Bool] = [:]
   /// The step in which each held listen was started.
   private(set) var starts: [ListenRequest: Int] = [:]
 
-  mutating func start(_ request: ListenRequest) {
+  /// - Parameter hash: That of what the client has; nothing is sent when the server has the same.
+  mutating func start(_ request: ListenRequest, hash: String) {
     precondition(!listens.contains(request), "never listen twice to the same query")
     step += 1
     listens.append(request)
     let node = request.query.window(of: tree.node(at: request.path))
-    send(.push(.overwrite(request.path, node), tag: request.tag))
+    if node.hash != hash {
+      send(.push(.overwrite(request.path, node), tag: request.tag))
+    }
     starts[request] = step
     send(.listenDone(request, start: step))
   }
@@ -57,8 +61,19 @@ struct ServerModel {
     starts[request] = nil
   }
 
+  /// Loses the connection with all that is on its way.
+  mutating func disconnect() {
+    listens = []
+    starts = [:]
+    frames = []
+    origins = []
+  }
+
+  /// Judges a write once; the same id gets the same answer again.
   mutating func write(_ write: TreeWrite, id: WriteID?, isAccepted: Bool = true) {
     step += 1
+    if let id, let verdict = verdicts[id] { return send(.ack(id, isAccepted: verdict)) }
+    if let id { verdicts[id] = isAccepted }
     let before = tree
     if isAccepted {
       tree.apply(write)

@@ -26,13 +26,15 @@ extension TreeCache {
 
   private func read(_ query: TreeQuery, at path: TreePath) throws(StorageError) -> ServerCache {
     let keys = keys
-    if hasCompleteDefault(above: path) {
+    let own = find(query, at: path)
+    // Of two answers the one used later is the fresher; a default query refreshes no windows.
+    let covering = coveringDefault(path)
+    if let covering, own?.isComplete != true || covering.lastUse >= own?.lastUse ?? 0 {
       let node = try store.read { snapshot throws(StorageError) in
         try keys.rows.node(at: path, in: snapshot)
       }
       return ServerCache(node: node, isComplete: true, isFiltered: false)
     }
-    let own = find(query, at: path)
     let isComplete = own?.isComplete == true
     var node = TreeNode.empty
     let known = isComplete ? try window(of: own) : try knownChildren(of: path)

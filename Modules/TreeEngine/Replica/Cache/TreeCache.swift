@@ -69,16 +69,22 @@ package struct TreeCache: ReplicaCache {
     }
     guard let head, let count = Self.byteCount(inHead: head) else { return try reset() }
     byteCount = count
+    var wereActive: [TrackedQuery] = []
     for row in rows {
       // A record that cannot be read stands for nothing; its data is fetched again.
       guard let id = keys.queryID(row.key), var query = TrackedQuery(id: id, record: row.value)
       else { throw .corruptRecord(key: row.key) }
       lastID = max(lastID, id)
       lastUse = max(lastUse, query.lastUse)
-      if query.isActive {
-        query.isActive = false
-        changes.append(.track(query))
-      }
+      if query.isActive { wereActive.append(query) }
+      query.isActive = false
+      replace(query)
+    }
+    lastUse += 1
+    for var query in wereActive {
+      query.isActive = false
+      query.lastUse = lastUse
+      changes.append(.track(query))
       replace(query)
     }
   }
@@ -131,7 +137,7 @@ extension TreeCache {
 extension TreeCache {
   package mutating func markComplete(_ query: TreeQuery, at path: TreePath) {
     if query.isDefault {
-      if hasCompleteDefault(above: path) && find(query, at: path) == nil { return }
+      if coveringDefault(path) != nil && find(query, at: path) == nil { return }
       changeAll(below: path) { $0.isComplete = $0.isComplete || !$0.isDamaged }
     }
     change(query, at: path) { $0.isComplete = $0.isComplete || !$0.isDamaged }
@@ -146,13 +152,15 @@ extension TreeCache {
     tracked[path]?.first { $0.query == query }
   }
 
-  /// Whether a complete default query covers `path`; one exactly there does, too.
-  func hasCompleteDefault(above path: TreePath) -> Bool {
-    var isCovered = false
+  /// The complete default query at `path` or above that was used last.
+  func coveringDefault(_ path: TreePath) -> TrackedQuery? {
+    var latest: TrackedQuery?
     tracked.walk(to: path) { _, queries in
-      if queries.contains(where: { $0.query.isDefault && $0.isComplete }) { isCovered = true }
+      for query in queries where query.query.isDefault && query.isComplete {
+        if query.lastUse >= latest?.lastUse ?? 0 { latest = query }
+      }
     }
-    return isCovered
+    return latest
   }
 
   /// Edits a tracked query, which counts as its use; begins to track it when nobody did.
