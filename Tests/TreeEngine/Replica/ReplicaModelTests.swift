@@ -70,7 +70,7 @@ private struct ModelRun {
     case 0: try listen()
     case 1: unlisten()
     case 2, 3, 4: try writeLocally()
-    case 5: server.write(try someWrite(), id: nil)
+    case 5: server.write(try dice.someWrite(), id: nil)
     case 6, 7: sendWrite()
     default: readFrame()
     }
@@ -121,8 +121,8 @@ private struct ModelRun {
   // MARK: Steps
 
   private mutating func listen() throws {
-    let path = somePath(depth: 3)
-    let query = try someQuery()
+    let path = dice.somePath(depth: 3)
+    let query = try dice.someQuery()
     let (id, outcome) = replica.listen(at: path, query: query, for: .all)
     listeners.append(Listener(id: id, path: path, query: query))
     perform(outcome)
@@ -135,7 +135,7 @@ private struct ModelRun {
   }
 
   private mutating func writeLocally() throws {
-    let write = try someWrite()
+    let write = try dice.someWrite()
     let (id, outcome) = replica.plan(write, now: 0)
     unsent.append((id, write))
     pending.append((id, write))
@@ -257,67 +257,5 @@ private struct ModelRun {
       if change.previousKey != nil, previous == nil { trouble = "\(key) follows nothing" }
       listeners[index].seen.insert((key, change.node), at: previous.map { $0 + 1 } ?? 0)
     }
-  }
-
-  // MARK: Choices
-
-  private static let keys = ["a", "b", "c", "1", "2"].map { TreeKey(unchecked: $0) }
-
-  private mutating func someKey() -> TreeKey { Self.keys[dice.roll(Self.keys.count)] }
-
-  private mutating func somePath(depth: Int) -> TreePath {
-    let count = dice.roll(depth + 1)
-    return TreePath((0..<count).map { _ in someKey() })
-  }
-
-  private mutating func someWrite() throws -> TreeWrite {
-    if dice.roll(4) == 0 {
-      let path = somePath(depth: 1)
-      var entries: [TreeMerge.Entry] = []
-      for key in Self.keys where dice.roll(3) == 0 {
-        entries.append(
-          TreeMerge.Entry(
-            path: TreePath([key]).appending(somePath(depth: 1)), node: someNode(depth: 1)))
-      }
-      return .merge(path, try TreeMerge(entries))
-    }
-    if dice.roll(8) == 0 {
-      let priority = TreeNode(TreeScalar.integer(Int64(dice.roll(3))))
-      let path = somePath(depth: 2).appending(
-        TreePath(unchecked: [TreeKey(unchecked: ".priority")]))
-      return .set(path, dice.roll(2) == 0 ? .empty : priority)
-    }
-    return .set(somePath(depth: 3), someNode(depth: 2))
-  }
-
-  private mutating func someNode(depth: Int) -> TreeNode {
-    if dice.roll(5) == 0 { return .empty }
-    let priority: TreeScalar? = dice.roll(4) == 0 ? .integer(Int64(dice.roll(3))) : nil
-    if depth == 0 || dice.roll(2) == 0 {
-      return TreeNode(TreeScalar.integer(Int64(dice.roll(4))), priority: priority)
-    }
-    var node = TreeNode.empty
-    for key in Self.keys where dice.roll(2) == 0 { node.setChild(key, someNode(depth: depth - 1)) }
-    node.setPriority(priority)
-    return node
-  }
-
-  private mutating func someQuery() throws -> TreeQuery {
-    var query = TreeQuery.all
-    switch dice.roll(5) {
-    case 0: query = try query.ordered(by: .key)
-    case 1: query = try query.ordered(by: .value)
-    case 2: query = try query.ordered(byChild: "a")
-    default: break
-    }
-    if query.order != .key, dice.roll(3) == 0 {
-      query = try query.starting(at: .integer(Int64(dice.roll(3))))
-    }
-    switch dice.roll(4) {
-    case 0: query = try query.first(1 + dice.roll(3))
-    case 1: query = try query.last(1 + dice.roll(3))
-    default: break
-    }
-    return query
   }
 }
