@@ -14,23 +14,31 @@ extension TransportContract {
 
   private static func fullReceiver(_ bench: TransportBench) async throws {
     let (client, server) = try await bench.connect()
+    let (other, echo) = try await bench.connect()
+    echo.answer { frame, link in link.send(frame) }
     server.link.setReading(false)
     await bench.turn(bench.server)
     let block = frame(1, bytes: 256 << 10)
     let count = floodBytes / block.count
     for _ in 0..<count { client.send([block]) }
-    await bench.turn(bench.client)
+    // Long enough for the queue to empty itself, were the receiver not full.
+    for round in 1...50 {
+      other.send([[UInt8(round)]])
+      _ = try await other.frames.first(round, "echoes on another link")
+    }
     let queued = client.link.queuedBytes
     try require(queued > LinkPressure.highBytes, "only \(queued) bytes are queued")
-    try require(client.drains.count == 0, "a drain was told under pressure")
+    // While the system's buffers filled, the queue may have come and gone.
+    let before = client.drains.count
 
     server.link.setReading(true)
     let received = try await server.frames.first(count, "blocks")
     try require(received.allSatisfy { $0 == block }, "a block was changed")
-    let left = try await client.drains.first(1, "drain")[0]
+    let left = try await client.drains.first(before + 1, "drains")[before]
     try require(left <= LinkPressure.lowBytes, "drained with \(left) bytes queued")
     try await bench.settle("an empty queue") { client.link.queuedBytes == 0 }
-    try require(client.drains.count == 1, "one pressure, \(client.drains.count) drains")
+    let drains = client.drains.count - before
+    try require(drains == 1, "one pressure, \(drains) drains")
   }
 
   private static func pauseHolds(_ bench: TransportBench) async throws {
