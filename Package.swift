@@ -160,7 +160,13 @@ let testSuites: [Target] = [
   tests("Security", ["TernCore", "TernQuery", "TernSecurity"]),
   tests("Sync", ["TernSync", "TernStorage", "TernStorageMemory"]),
   tests("Transactions", ["TernSync", "TernTransactions"]),
-  tests("Client", ["TernClient", "TernCore"]),
+  tests(
+    "Client",
+    [
+      "TernClient", "TernCore", "TernQuery", "TernStorage", "TernStorageMemory", "TernSync",
+      "TernTransactions", "TernTransport", "TernTransportLoopback", "TernTreeEngine",
+      "TernTreeWire",
+    ]),
   tests(
     "Assembly",
     [

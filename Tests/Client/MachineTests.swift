@@ -1,0 +1,211 @@
+import TernCore
+import TernQuery
+import TernStorageMemory
+import TernSync
+import TernTreeEngine
+import Testing
+
+@testable import TernClient
+
+@Suite("Client machine")
+struct MachineTests {
+  private func world(_ store: MemoryStore = MemoryStore()) throws -> World {
+    try World(store: store)
+  }
+
+  @Test("W43 a write is heard at once, then durable, then accepted")
+  func write() throws {
+    let world = try world()
+    try world.act { _ = $0.listen(at: "a", query: .all, for: .value) }
+    _ = world.takeHeard()
+    try world.act { _ = $0.write(.set("a", 1)) }
+    #expect(world.takeHeard() == ["value a 1", "stored", "accepted"])
+    #expect(world.peer.tree == ["a": 1])
+    #expect(world.machine.queueStatus.pending.isEmpty)
+  }
+
+  @Test("nothing is sent before it is durable")
+  func durableFirst() throws {
+    let world = try world()
+    try world.act { $0.goOnline() }
+    world.holdsDisk = true
+    try world.act { _ = $0.write(.set("a", 1)) }
+    #expect(world.peer.tree.isEmpty && world.takeHeard().isEmpty)
+    world.holdsDisk = false
+    try world.settle()
+    #expect(world.peer.tree == ["a": 1])
+  }
+
+  @Test("R06 R08 writes made offline are queued and sent in order")
+  func offline() throws {
+    let world = try world()
+    world.isReachable = false
+    for number in 1...100 {
+      try world.act { _ = $0.write(.set("a", TreeNode(.integer(Int64(number))))) }
+    }
+    #expect(world.machine.queueStatus.pending.count == 100)
+    world.isReachable = true
+    try world.fire(.connection(.retry))
+    #expect(world.peer.tree == ["a": 100] && world.peer.applied == 100)
+    #expect(world.machine.queueStatus.pending.isEmpty)
+  }
+
+  @Test("R07 the queue survives a restart, and every write arrives once, in order")
+  func restart() throws {
+    let store = MemoryStore()
+    let before = try world(store)
+    before.isReachable = false
+    for number in 1...3 {
+      let path = try path("n/\(number)")
+      try before.act { _ = $0.write(.set(path, 1)) }
+    }
+    let after = try World(store: store)
+    try after.act { _ = $0.listen(at: "n", query: .all, for: .children) }
+    #expect(after.takeHeard().prefix(3) == ["added n/1 1", "added n/2 1", "added n/3 1"])
+    try after.settle()
+    #expect(after.peer.tree == ["n": ["1": 1, "2": 1, "3": 1]] && after.peer.applied == 3)
+    #expect(try World(store: store).machine.queueStatus.pending.isEmpty)
+  }
+
+  @Test("W40 an increment whose acknowledgement was lost happens once")
+  func lostAcknowledgement() throws {
+    let world = try world()
+    try world.act { $0.goOnline() }
+    world.losesAnswers = true
+    for _ in 1...5 { try world.act { _ = $0.write(.set("n", .increment(by: 1))) } }
+    #expect(world.peer.tree == ["n": 5])
+    world.losesAnswers = false
+    try world.drop()
+    try world.fire(.connection(.retry))
+    #expect(world.peer.tree == ["n": 5] && world.peer.applied == 5)
+    #expect(world.takeHeard().filter { $0 == "accepted" }.count == 5)
+    #expect(world.peer.log.contains("wo 1...5"))
+    try world.act { _ = $0.write(.set("n", .increment(by: 1))) }
+    #expect(world.peer.tree == ["n": 6])
+  }
+
+  @Test("a refused write is taken back before its verdict, and kept with its reason")
+  func rejection() throws {
+    let world = try world()
+    world.peer.denied = ["a"]
+    try world.act { _ = $0.listen(at: "a", query: .all, for: .value) }
+    _ = world.takeHeard()
+    try world.act { _ = $0.write(.set("a", 1)) }
+    #expect(
+      world.takeHeard() == ["value a 1", "stored", "value a null", "rejected permission_denied"])
+    let rejected = world.machine.queueStatus.rejected
+    #expect(rejected.map(\.reason.status) == ["permission_denied"])
+
+    world.peer.denied = []
+    let row = try #require(rejected.first?.id)
+    try world.act { _ = $0.retry(row: row, with: .set("a", 2)) }
+    #expect(world.peer.tree == ["a": 2])
+    #expect(world.machine.queueStatus.rejected.isEmpty)
+  }
+
+  @Test("a full queue takes the write back and says so")
+  func diskFailure() throws {
+    let world = try world()
+    try world.act { _ = $0.listen(at: "a", query: .all, for: .value) }
+    _ = world.takeHeard()
+    world.store.close()
+    try world.act { _ = $0.write(.set("a", 1)) }
+    #expect(
+      world.takeHeard() == [
+        "value a 1", "value a null", "not stored storage(TernStorage.StorageError.closed)",
+      ])
+  }
+
+  @Test("D04 purging empties the queue and undoes what it held")
+  func purge() throws {
+    let world = try world()
+    try world.act { _ = $0.listen(at: "a", query: .all, for: .value) }
+    world.isReachable = false
+    try world.drop()
+    try world.act { _ = $0.write(.set("a", 1)) }
+    _ = world.takeHeard()
+    try world.act { _ = $0.purge() }
+    #expect(world.takeHeard() == ["value a null", "purged"])
+    world.isReachable = true
+    try world.fire(.connection(.retry))
+    try world.act { _ = $0.write(.set("b", 1)) }
+    #expect(world.peer.tree == ["b": 1])
+  }
+
+  @Test("R34 .info/connected follows the connection")
+  func connected() throws {
+    let world = try world()
+    world.isReachable = false
+    try world.act { _ = $0.listen(at: ".info/connected", query: .all, for: .value) }
+    #expect(world.takeHeard() == ["value .info/connected false"])
+    world.isReachable = true
+    try world.fire(.connection(.retry))
+    try world.act { $0.goOffline() }
+    try world.act { $0.goOnline() }
+    #expect(
+      world.takeHeard() == [
+        "value .info/connected true", "value .info/connected false", "value .info/connected true",
+      ])
+  }
+
+  @Test("R38 .info/serverTimeOffset tells the distance to the server's clock")
+  func serverTimeOffset() throws {
+    let world = try world()
+    try world.act { _ = $0.listen(at: ".info/serverTimeOffset", query: .all, for: .value) }
+    #expect(world.takeHeard().last == "value .info/serverTimeOffset 4000000")
+  }
+
+  @Test("R25 deferred writes are registered, and shown here when the connection ends")
+  func onDisconnect() throws {
+    let world = try world()
+    try world.act { _ = $0.listen(at: "me", query: .all, for: .value) }
+    try world.act { _ = $0.write(.set("me", "on")) }
+    try world.act { _ = $0.onDisconnect(.set("me", "off")) }
+    #expect(world.takeHeard().contains("registered"))
+    try world.act { $0.goOffline() }
+    #expect(world.takeHeard() == ["value me \"off\""])
+    #expect(world.peer.tree == ["me": "off"])
+  }
+
+  @Test("R41 deferred writes and writes keep their order on reconnect")
+  func deferredOrder() throws {
+    let world = try world()
+    world.isReachable = false
+    try world.act { _ = $0.onDisconnect(.set("me", "off")) }
+    try world.act { _ = $0.write(.set("me", "on")) }
+    world.isReachable = true
+    try world.fire(.connection(.retry))
+    #expect(world.peer.log == ["o /me", "p /me"])
+  }
+
+  @Test("W16 a read asks the server, then the cache, then fails")
+  func reads() throws {
+    let world = try world()
+    world.peer.tree = ["a": 1]
+    try world.act { _ = $0.read(at: "a", query: .all) }
+    #expect(world.takeHeard() == ["read 1"])
+    world.isReachable = false
+    try world.drop()
+    try world.act { _ = $0.read(at: "a", query: .all) }
+    let timer = try #require(world.timers.keys.first { if case .read = $0 { true } else { false } })
+    #expect(world.timers[timer] == .seconds(3))
+    try world.fire(timer)
+    #expect(world.takeHeard() == ["read offline"])
+    try world.act { _ = $0.write(.set("a", 2)) }
+    try world.act { _ = $0.read(at: "a", query: .all) }
+    #expect(world.takeHeard() == ["stored", "read 2 cached"])
+  }
+
+  @Test("R41 listens come back with hashes, and data missed meanwhile is heard")
+  func reconnect() throws {
+    let world = try world()
+    try world.act { _ = $0.listen(at: "a", query: .all, for: .value) }
+    try world.drop()
+    try world.remote(.set("a", 7))
+    _ = world.takeHeard()
+    world.peer.forgetLog()
+    try world.fire(.connection(.retry))
+    #expect(world.takeHeard() == ["value a 7"])
+    #expect(world.peer.log == ["q /a"])
+  }
+}
