@@ -163,9 +163,9 @@ let testSuites: [Target] = [
   tests(
     "Client",
     [
-      "TernClient", "TernCore", "TernQuery", "TernStorage", "TernStorageMemory", "TernSync",
-      "TernTransactions", "TernTransport", "TernTransportLoopback", "TernTreeEngine",
-      "TernTreeWire",
+      "TernClient", "TernCore", "TernLedger", "TernQuery", "TernSecurity", "TernServer",
+      "TernStorage", "TernStorageMemory", "TernSync", "TernTransactions", "TernTransport",
+      "TernTransportLoopback", "TernTreeEngine", "TernTreeWire",
     ]),
   tests(
     "Assembly",

@@ -29,9 +29,11 @@ public final class Tern: Sendable {
   ) throws(QueueError) -> Tern {
     let (queue, rows) = try WriteQueue.open(
       parts.queue, limits: options.queue, newClient: ambient.randomID())
+    let (cache, cacheFailure) = parts.openCache(limitBytes: options.cacheLimitBytes)
     var machine = ClientMachine(
-      replica: parts.replica(options), client: queue.client, nextSequence: queue.nextSequence,
-      ambient: ambient, limits: options.machineLimits)
+      replica: TreeReplica(cache: cache), client: queue.client,
+      nextSequence: queue.nextSequence, ambient: ambient, limits: options.machineLimits)
+    machine.cacheFailure = cacheFailure
     let lost = try machine.restore(rows)
     let session = TreeSession(
       machine: machine, queue: queue,
@@ -72,7 +74,15 @@ public struct ClientParts: Sendable {
     self.transport = transport
   }
 
-  func replica(_ options: ClientOptions) -> TreeReplica { TreeReplica() }
+  /// Opens the cache. A client whose cache cannot be opened works without one.
+  func openCache(limitBytes: Int?) -> (TreeCache?, StorageError?) {
+    guard let cache else { return (nil, nil) }
+    do throws(StorageError) {
+      return (try TreeCache(store: cache, prefix: [], limitBytes: limitBytes ?? .max), nil)
+    } catch {
+      return (nil, error)
+    }
+  }
 }
 
 /// What may be chosen about a client.

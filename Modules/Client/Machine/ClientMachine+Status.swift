@@ -37,6 +37,7 @@ extension ClientMachine {
   /// Stores what the cache gathered, in one transaction. A cache that fails costs nothing but the
   /// data it would have kept.
   package mutating func storeCache() {
+    replica.evict()
     do throws(StorageError) {
       try replica.commitCache()
     } catch {

@@ -1,4 +1,5 @@
 public import TernCore
+public import TernStorage
 public import TernSync
 import TernTransactions
 
@@ -46,6 +47,17 @@ extension TreeDatabase {
 
   /// What this client shows the server to say who it is; `nil` shows nothing.
   public func signIn(with token: String?) async { await session.setCredential(token) }
+}
+
+// MARK: - The cache
+
+extension TreeDatabase {
+  /// Why the cache could not be opened or last could not be stored; `nil` while it is well.
+  ///
+  /// The database works without it, but finds less after a restart.
+  public var cacheFailure: StorageError? {
+    get async { await session.machine.cacheFailure }
+  }
 }
 
 // MARK: - The queue

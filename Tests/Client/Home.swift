@@ -1,0 +1,40 @@
+import TernClient
+import TernLedger
+import TernServer
+import TernStorage
+import TernStorageMemory
+import TernSync
+import TernTransport
+import TernTransportLoopback
+
+/// A real server and any number of real clients on one loopback network, all in memory.
+struct Home {
+  let transport = LoopbackTransport()
+  let server: TernServer
+
+  init() async throws {
+    let ledger = try EmbeddedLedger(
+      store: MemoryStore(), millisecondsSinceEpoch: Ambient.system.millisecondsSinceEpoch)
+    server = try await TernServer(ledger: ledger, on: transport)
+    try await server.listen(on: transport)
+  }
+
+  func client(
+    queue: MemoryStore = MemoryStore(), cache: MemoryStore? = MemoryStore(),
+    _ change: (inout ClientOptions) -> Void = { _ in }
+  ) throws -> Tern {
+    var options = ClientOptions()
+    options.syncsInBackground = false
+    change(&options)
+    return try Tern.open(
+      ClientParts(queue: queue, cache: cache, transport: transport), options: options)
+  }
+}
+
+extension AsyncSequence {
+  /// The first element that fits; `nil` when the sequence ends before.
+  func first(_ fits: (Element) -> Bool) async throws -> Element? {
+    for try await element in self where fits(element) { return element }
+    return nil
+  }
+}
