@@ -58,9 +58,12 @@ extension StoreView where Self: ~Copyable & ~Escapable {
 
 /// A copied row.
 public struct Row: Hashable, Sendable {
+  /// The key, 0 to ``StorageLimits/keyBytes`` bytes.
   public var key: [UInt8]
+  /// The value, 0 to ``StorageLimits/valueBytes`` bytes.
   public var value: [UInt8]
 
+  /// The row `key` -> `value`.
   public init(key: [UInt8], value: [UInt8]) {
     self.key = key
     self.value = value

@@ -19,18 +19,24 @@ final class LMDBHandle: @unchecked Sendable {
   static let reservedBytes = 256 << 30
   /// The least address space worth going on with.
   static let leastBytes = 64 << 20
+  /// More than LMDB's table of readers takes: 64 bytes a reader, and 192.
+  static let lockBytes = 64 * (LMDBStore.readerLimit + 8)
 
   // Opened in `init`, closed once in `deinit`, after all transactions.
   let environment: OpaquePointer
   let table: MDB_dbi
   // Held until the file is closed.
-  private let directory: StoreDirectory
+  let directory: StoreDirectory
 
   /// Opens the file `name` in `directory`, and makes it if there is none.
   init(
     _ directory: StoreDirectory, _ name: String, _ durability: Durability, mapBytes: Int?
   ) throws(StorageError) {
     self.directory = directory
+    // LMDB maps this file without taking its space: on a full disk the program would be stopped.
+    guard allocateFile(directory.file(name + "-lock"), bytes: Self.lockBytes) else {
+      throw .diskFull
+    }
     var flags = UInt32(MDB_NOSUBDIR) | UInt32(MDB_NOTLS)
     if durability == .relaxed { flags |= UInt32(MDB_NOMETASYNC) }
     unsafe environment = try Self.open(directory.file(name), flags, mapBytes)

@@ -10,6 +10,8 @@ public final class LMDBStore: OrderedStore {
   public static let readerLimit = 126
   /// What removals may take of the disk past the limit; it is given back at once.
   static let removalBytes = 1024 * 1024
+  /// The space held back for removals on a full disk.
+  static let ballastBytes = 1024 * 1024
 
   private let environment: LMDBEnvironment
   private let writer: Mutex<Writer>
@@ -43,7 +45,8 @@ public final class LMDBStore: OrderedStore {
     if !directory.holds("rows.mdb") { try Self.create(directory) }
     let handle = try LMDBHandle(directory, "rows.mdb", durability, mapBytes: mapBytes)
     environment = LMDBEnvironment(handle, limitBytes: limitBytes)
-    writer = Mutex(Writer(ballast: Ballast(path: directory.file("ballast"))))
+    writer = Mutex(
+      Writer(ballast: Ballast(path: directory.file("ballast"), bytes: Self.ballastBytes)))
     let reader = try environment.take()
     defer { environment.giveBack(reader) }
     try LMDBFormat.check(reader.transaction)

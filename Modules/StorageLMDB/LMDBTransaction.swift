@@ -1,6 +1,14 @@
 import CLMDB
 import TernStorage
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
 /// One transaction of LMDB and its cursor.
 ///
 /// `@unchecked Sendable` is sound because a transaction is used by one thread at a time: the
@@ -90,7 +98,11 @@ final class LMDBTransaction: @unchecked Sendable {
     let code = unsafe mdb_txn_commit(ending)
     guard code != MDB_SUCCESS else { return }
     let error = failure(code, "commit")
-    throw error == .diskFull ? .diskFull : .syncFailed(code: code)
+    // LMDB reports a page written in part as an I/O error. Like a failed sync of the pages it comes
+    // before the new root is written, so the old state stands; LMDB itself stops after a failure
+    // of the root.
+    let isFull = code == EIO && file.directory.hasLess(than: LMDBStore.ballastBytes)
+    throw error == .diskFull || isFull ? .diskFull : .syncFailed(code: code)
   }
 
   /// Ends the transaction and forgets its changes.

@@ -4,6 +4,7 @@ public import TernStorage
 public enum MemoryPlugin: StoragePlugin {
   /// No options: a store in memory has nothing to choose.
   public struct Options: Decodable, Sendable {
+    /// The only options there are.
     public init() {}
   }
 

@@ -11,6 +11,7 @@ public enum SQLitePlugin: StoragePlugin {
     /// The size past which the store does not grow, in bytes; unlimited unless said.
     public var limitBytes: Int?
 
+    /// Options for the store in the directory `path`.
     public init(path: String, durability: Durability? = nil, limitBytes: Int? = nil) {
       self.path = path
       self.durability = durability

@@ -64,19 +64,14 @@ class SQLiteReader: StoreReader {
 
 /// The backend's side of the write transaction.
 final class SQLiteWriter: SQLiteReader, StoreWriter {
-  /// Whether puts are refused until a row was removed: the disk was full.
-  var mustRemoveFirst: Bool
-  /// Makes room for removals on a full disk.
-  private let makeRoom: () -> Void
-
-  init(_ connection: SQLiteConnection, mustRemoveFirst: Bool, makeRoom: @escaping () -> Void) {
-    self.mustRemoveFirst = mustRemoveFirst
-    self.makeRoom = makeRoom
-    super.init(connection)
-  }
+  /// Set when the disk was full: makes room for a transaction that begins with a removal.
+  var makeRoom: (() -> Void)?
+  /// Whether puts are refused until a row was removed.
+  var mustRemoveFirst = false
 
   func put(_ value: Span<UInt8>, for key: Span<UInt8>) throws(StorageError) {
     if mustRemoveFirst { throw .diskFull }
+    makeRoom = nil
     let put = try connection.statement(.put)
     defer { put.reset() }
     // Safe: the statement is reset before the key and the record end.
@@ -115,9 +110,9 @@ final class SQLiteWriter: SQLiteReader, StoreWriter {
   }
 
   private func prepareToRemove() {
-    guard mustRemoveFirst else { return }
     mustRemoveFirst = false
-    makeRoom()
+    makeRoom?()
+    makeRoom = nil
   }
 }
 

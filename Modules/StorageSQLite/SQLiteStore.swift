@@ -13,6 +13,8 @@ public final class SQLiteStore: OrderedStore {
   static let idleReaderLimit = 8
   /// The pages of the log after which a commit moves them into the database.
   static let checkpointPages = 1_000
+  /// The space held back for removals on a full disk: enough to move the log into the database.
+  static let ballastBytes = 5 * 1024 * 1024
 
   private let pool: SQLitePool
   private let writer: Mutex<Writer>
@@ -42,7 +44,9 @@ public final class SQLiteStore: OrderedStore {
     connection.countLogPages()
     pool = SQLitePool(directory)
     writer = Mutex(
-      Writer(connection: connection, ballast: Ballast(path: directory.file("ballast"))))
+      Writer(
+        connection: connection,
+        ballast: Ballast(path: directory.file("ballast"), bytes: Self.ballastBytes)))
   }
 
   public func read<R>(
@@ -83,15 +87,14 @@ public final class SQLiteStore: OrderedStore {
   private static func transact<R>(
     _ state: inout Writer, _ body: (inout WriteTransaction) throws(StorageError) -> R
   ) throws(StorageError) -> R {
-    if state.isDiskFull {
-      state.ballast.hold()
-      if state.ballast.isHeld { state.isDiskFull = false }
-    }
+    if state.isDiskFull { state.ballast.hold() }
     guard let connection = state.connection else { throw .closed }
     let ballast = state.ballast
     try connection.statement(.beginWrite).run()
-    let sqlite = SQLiteWriter(connection, mustRemoveFirst: state.isDiskFull) {
-      ballast.release()
+    let sqlite = SQLiteWriter(connection)
+    if state.isDiskFull {
+      sqlite.mustRemoveFirst = !ballast.isHeld
+      sqlite.makeRoom = { ballast.release() }
     }
     let writer: any StoreWriter = sqlite
     do throws(StorageError) {
@@ -125,5 +128,8 @@ public final class SQLiteStore: OrderedStore {
     let mode = state.isDiskFull ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE
     let code = unsafe sqlite3_wal_checkpoint_v2(connection.handle, nil, mode, nil, nil)
     if code & 0xFF == SQLITE_IOERR { pool.fail() }
+    guard state.isDiskFull else { return }
+    state.ballast.hold()
+    state.isDiskFull = !state.ballast.isHeld
   }
 }

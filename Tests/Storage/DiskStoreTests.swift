@@ -160,3 +160,39 @@ struct DiskStoreTests {
     #expect(try store.scan().count == count - 9)
   }
 }
+
+/// A small file system the tests may fill, named by the environment variable `TERN_SMALL_DISK`:
+/// `mount -t tmpfs -o size=16m none /some/path`.
+private let smallDisk = ProcessInfo.processInfo.environment["TERN_SMALL_DISK"]
+
+@Suite("a full disk", .enabled(if: smallDisk != nil), .serialized)
+struct FullDiskTests {
+  @Test("rows can be removed from a full disk, and then written", arguments: Disk.allCases)
+  func removing(disk: Disk) throws {
+    let path = try #require(smallDisk) + "/" + disk.rawValue
+    let filler = URL(fileURLWithPath: path + ".filler")
+    try Data(count: 4 << 20).write(to: filler)
+    defer { try? FileManager.default.removeItem(at: filler) }
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let store = try disk.open(path)
+    let value = [UInt8](repeating: 5, count: 8_000)
+    var count = 0
+    do throws(StorageError) {
+      while count < 3_000 {
+        try store.put(value, for: [UInt8(count / 250), UInt8(count % 250)])
+        count += 1
+      }
+    } catch { #expect(error == .diskFull) }
+    #expect((50..<3_000).contains(count))
+    #expect(throws: StorageError.diskFull) { try store.put(value, for: [99]) }
+    #expect(try store.scan().count == count)
+    for number in 0..<20 {
+      try store.write { transaction throws(StorageError) in
+        try transaction.remove([0, UInt8(number)])
+      }
+    }
+    try FileManager.default.removeItem(at: filler)
+    try store.put(value, for: [0, 0])
+    #expect(try store.scan().count == count - 19)
+  }
+}

@@ -39,3 +39,41 @@ struct FormatVersionTests {
     return copy ?? []
   }
 }
+
+@Suite("the worked examples of Docs/Formats")
+struct FormatExampleTests {
+  let directory = TemporaryDirectory()
+
+  @Test("storage-lmdb.md")
+  func lmdb() throws {
+    let store = try Disk.lmdb.open(directory.path)
+    try store.put(Array("hello".utf8), for: Array("rooms/42".utf8))
+    try store.put(Array("long".utf8), for: [UInt8](repeating: 0x61, count: 512))
+    store.close()
+    let one: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 1]
+    let chunk = [UInt8](repeating: 0x61, count: 509)
+    // A key and its value lie side by side in an LMDB file.
+    let nodes: [[UInt8]] = [
+      [0] + Array("rooms/42".utf8) + [0xAC, 0x3E, 0xE4, 0x0D] + Array("hello".utf8),
+      [0] + chunk + [0xFF, 0x60, 0xF6, 0xF8, 0xF0] + one,
+      [1] + one + Array("aaa".utf8) + [0x0B, 0xD7, 0xB0, 0xF9] + Array("long".utf8),
+      [2] + Array("bucket".utf8) + [0x3E, 0x2C, 0x88, 0x46] + one,
+      [2] + Array("format".utf8) + [0xB7, 0xD8, 0x33, 0x6B] + one,
+    ]
+    try directory.edit("rows.mdb") { data in
+      for node in nodes { #expect(data.range(of: Data(node)) != nil) }
+    }
+  }
+
+  @Test("storage-sqlite.md")
+  func sqlite() throws {
+    let store = try Disk.sqlite.open(directory.path)
+    try store.put(Array("hello".utf8), for: Array("rooms/42".utf8))
+    store.close()
+    try directory.edit("rows.sqlite") { data in
+      let row = Array("rooms/42".utf8) + [0xAC, 0x3E, 0xE4, 0x0D] + Array("hello".utf8)
+      #expect(data.range(of: Data(row)) != nil)
+      #expect(data[68..<72].elementsEqual([0x54, 0x65, 0x72, 0x6E]))
+    }
+  }
+}

@@ -46,6 +46,14 @@ package final class StoreDirectory: Sendable {
   /// Whether the file `name` exists.
   package func holds(_ name: String) -> Bool { unsafe access(file(name), F_OK) == 0 }
 
+  /// Whether the disk has less than `bytes` left.
+  package func hasLess(than bytes: Int) -> Bool {
+    var info = statvfs()
+    // Safe: `statvfs` fills the structure and keeps no pointer.
+    guard unsafe statvfs(path, &info) == 0 else { return false }
+    return Int(info.f_bavail) * Int(info.f_frsize) < bytes
+  }
+
   /// Removes the file `name`, if there is one.
   package func remove(_ name: String) { unsafe unlink(file(name)) }
 

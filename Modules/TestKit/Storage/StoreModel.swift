@@ -4,6 +4,7 @@ public import TernStorage
 public struct StoreModel: Sendable {
   private var sorted: [Row] = []
 
+  /// An empty store.
   public init() {}
 
   /// Stores `value` under `key`.
