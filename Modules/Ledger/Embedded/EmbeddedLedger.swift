@@ -60,32 +60,51 @@ public final class EmbeddedLedger: Ledger {
 
   public func commit(_ commits: [Commit]) throws(LedgerError) -> [CommitResult] {
     if commits.isEmpty { return [] }
-    published.withLock { $0.isCommitting = true }
-    defer { published.withLock { $0.isCommitting = false } }
-    let (results, version) = try committer.withLock { committer throws(LedgerError) in
-      try commit(commits, by: &committer)
-    }
-    published.withLock { $0.version = version }
-    waiters.resumeAll()
-    return results
+    return try decide { _ throws(StorageError) in Decision(commits, keeping: ()) }.results
   }
 
-  private func commit(
-    _ commits: [Commit], by committer: inout Committer
-  ) throws(LedgerError) -> ([CommitResult], Version) {
+  /// Decides inside the write transaction, whose pages are warm: another connection would have to
+  /// read again what the last commit has just written.
+  public func decide<R>(
+    _ body: (borrowing LedgerSnapshot) throws(StorageError) -> Decision<R>
+  ) throws(LedgerError) -> (results: [CommitResult], kept: R) {
+    published.withLock { $0.isCommitting = true }
+    defer { published.withLock { $0.isCommitting = false } }
+    var answer: (results: [CommitResult], kept: R)?
+    let version = try committer.withLock { committer throws(LedgerError) in
+      answer = try decide(by: &committer, body)
+      return committer.log.last
+    }
+    let isNew = published.withLock { published in
+      defer { published.version = version }
+      return published.version != version
+    }
+    if isNew { waiters.resumeAll() }
+    guard let answer else { throw .storage(.abandoned) }
+    return answer
+  }
+
+  private func decide<R>(
+    by committer: inout Committer,
+    _ body: (borrowing LedgerSnapshot) throws(StorageError) -> Decision<R>
+  ) throws(LedgerError) -> (results: [CommitResult], kept: R) {
+    let version = committer.log.last
     // What is kept in memory is handed over whole; after a failure it is read again.
     var batch = CommitBatch(by: committer, now: millisecondsSinceEpoch())
     committer = Committer(log: committer.log)
     do throws(StorageError) {
       let results = try store.write { transaction throws(StorageError) in
+        let decision = try body(LedgerSnapshot(transaction.reader, version: version))
         var results: [CommitResult] = []
-        results.reserveCapacity(commits.count)
-        for commit in commits { results.append(try batch.apply(commit, to: &transaction)) }
+        results.reserveCapacity(decision.commits.count)
+        for commit in decision.commits {
+          results.append(try batch.apply(commit, to: &transaction))
+        }
         try batch.finish(options, in: &transaction)
-        return results
+        return (results, decision.kept)
       }
       committer = batch.committer
-      return (results, committer.log.last)
+      return results
     } catch {
       throw .storage(error)
     }

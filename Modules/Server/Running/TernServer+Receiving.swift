@@ -73,14 +73,13 @@ extension TernServer {
     if inputs.isEmpty || end != nil { return }
     let now = ambient.millisecondsSinceEpoch()
     let uptime = uptime()
-    let plan = try await ledger.read { snapshot throws(StorageError) in
-      try machine.plan(inputs, in: snapshot, now: now, uptime: uptime)
+    let (results, plan) = try await ledger.decide { snapshot throws(StorageError) in
+      let plan = try machine.plan(inputs, in: snapshot, now: now, uptime: uptime)
+      return Decision(plan.commits, keeping: plan)
     }
-    if !plan.commits.isEmpty {
-      let results = try await ledger.commit(plan.commits)
-      let expected = plan.versions.map { CommitResult.committed($0) }
-      // Nobody else writes here; if somebody does, nothing that was decided can be relied on.
-      guard results == expected else { throw .corrupt(key: []) }
+    // Nobody else writes here; if somebody does, nothing that was decided can be relied on.
+    guard results.elementsEqual(plan.versions, by: { $0 == .committed($1) }) else {
+      throw .corrupt(key: [])
     }
     perform(plan.outputs)
     resume(inputs)
