@@ -17,15 +17,17 @@ extension TernServer {
   }
 
   private func welcome(_ handler: ServerLink) {
-    links[handler.slot] = LinkState(link: handler.link)
+    while links.count <= handler.slot { links.append(nil) }
+    let state = LinkState(slot: handler.slot, link: handler.link)
+    links[handler.slot] = state
     report(.connected(peer: handler.link.peer))
-    if let end { return close(handler.slot, end) }
+    if let end { return close(state, end) }
     let isLocal = PeerAddress.isLocal(handler.link.peer)
     inbox.append(.opened(slot: handler.slot, isLocal: isLocal))
   }
 
   private func queue(_ frames: [[UInt8]], from slot: Int) {
-    guard end == nil, var state = links[slot], state.reason == nil else { return }
+    guard end == nil, let state = link(in: slot), state.reason == nil else { return }
     for frame in frames {
       state.waitingBytes += frame.count
       inbox.append(.frame(slot: slot, frame))
@@ -34,11 +36,11 @@ extension TernServer {
       state.isPaused = true
       state.link.setReading(false)
     }
-    links[slot] = state
   }
 
   private func letGo(_ slot: Int, _ reason: LinkClosure) {
-    guard let state = links.removeValue(forKey: slot) else { return }
+    guard let state = link(in: slot) else { return }
+    links[slot] = nil
     let end = state.reason ?? .linkClosed(reason.description)
     report(.disconnected(peer: state.link.peer, reason: end))
     if self.end == nil { inbox.append(.closed(slot: slot)) }
@@ -88,13 +90,12 @@ extension TernServer {
   /// Reads again from links whose frames were decided.
   private func resume(_ inputs: [ServerInput]) {
     for case .frame(let slot, let frame) in inputs {
-      guard var state = links[slot] else { continue }
+      guard let state = link(in: slot) else { continue }
       state.waitingBytes -= frame.count
       if state.isPaused, state.waitingBytes <= options.limits.inboxBytes / 2 {
         state.isPaused = false
         state.link.setReading(true)
       }
-      links[slot] = state
     }
   }
 }

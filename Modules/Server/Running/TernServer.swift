@@ -24,7 +24,8 @@ public actor TernServer {
   let uptime: @Sendable () -> Int64
   let report: @Sendable (ServerEvent) -> Void
   var machine: ServerMachine
-  var links: [Int: LinkState] = [:]
+  /// By slot.
+  var links: [LinkState?] = []
   var inbox: [ServerInput] = []
   var isDraining = false
   var listeners: [any TransportListener] = []
@@ -33,12 +34,27 @@ public actor TernServer {
   var end: SessionEnd?
 
   /// What the server knows about one link.
-  struct LinkState {
+  final class LinkState {
+    let slot: Int
     let link: any Link
+    /// Bytes of frames that are not decided yet.
     var waitingBytes = 0
+    /// Whether the link is not read from until they are.
     var isPaused = false
+    /// Whether something was sent since the last flush.
     var needsFlush = false
+    /// Why the server closed the link.
     var reason: SessionEnd?
+
+    init(slot: Int, link: any Link) {
+      self.slot = slot
+      self.link = link
+    }
+  }
+
+  /// The link in a slot, until it has ended.
+  func link(in slot: Int) -> LinkState? {
+    links.indices.contains(slot) ? links[slot] : nil
   }
 
   /// The executor of the server's own transport.
