@@ -6,10 +6,7 @@ public import TernCore
 /// Judging is a pure function of the request, the two states of the tree, and the rules.
 /// Source: realtime reference, section 12.
 public struct TreeRules: Sendable {
-  let source: RulesSource
-  let nodes: [RuleNode]
-  let program: RuleProgram
-  let fingerprint: UInt64
+  let compiled: CompiledRules
   /// The bounds on judging.
   public let limits: RulesLimits
 
@@ -22,9 +19,10 @@ public struct TreeRules: Sendable {
   public init(
     _ bytes: [UInt8], limits: RulesLimits = .standard
   ) throws(RulesFileError) {
-    source = RulesSource(bytes: bytes)
-    (nodes, program) = try RulesFileBuilder.build(source, limits: limits)
-    fingerprint = Fingerprint.of(bytes)
+    let source = RulesSource(bytes: bytes)
+    let (nodes, program) = try RulesFileBuilder.build(source, limits: limits)
+    compiled = CompiledRules(
+      source: source, nodes: nodes, program: program, fingerprint: Fingerprint.of(bytes))
     self.limits = limits
   }
 
@@ -34,16 +32,38 @@ public struct TreeRules: Sendable {
   }
 
   /// The number of `.read`, `.write` and `.validate` rules.
-  public var count: Int { program.rules.count }
+  public var count: Int { compiled.program.rules.count }
 
   /// The indexes declared for the children of the node at `path`.
   public func indexes(at path: TreePath) -> [RulesIndex] {
     var node = 0
     for key in path.keys {
-      guard let child = nodes[node].child(key) else { return [] }
+      guard let child = compiled.child(key, of: node) else { return [] }
       node = child.node
     }
-    return nodes[node].indexes
+    return compiled.nodes[node].indexes
+  }
+}
+
+/// What loading a rules file made; shared by all who judge.
+final class CompiledRules: Sendable {
+  let source: RulesSource
+  let nodes: [RuleNode]
+  let program: RuleProgram
+  let fingerprint: UInt64
+
+  init(source: RulesSource, nodes: [RuleNode], program: RuleProgram, fingerprint: UInt64) {
+    self.source = source
+    self.nodes = nodes
+    self.program = program
+    self.fingerprint = fingerprint
+  }
+
+  /// The node of the rules for a child, and whether a capture matched it.
+  func child(_ key: TreeKey, of node: Int) -> (node: Int, isCaptured: Bool)? {
+    // Field by field: copying a node to ask it would cost more than the answer.
+    if let child = nodes[node].childIndex[key] { return (child, false) }
+    return nodes[node].capture.map { ($0, true) }
   }
 
   /// Where a byte of a rule's text stands in the file.

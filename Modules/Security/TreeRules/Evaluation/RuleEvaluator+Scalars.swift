@@ -22,7 +22,7 @@ extension RuleEvaluator {
       }
       return .bool(isEqual != isNegated)
     case .member(let receiver, let name):
-      return try evaluate(receiver).member(program.texts[name])
+      return try evaluate(receiver).member(rules.program.texts[name])
     case .element(let receiver, let name): return try element(receiver, name)
     case .length(let receiver, let isMember): return try length(receiver, isMember, at: index)
     case .textTest(let test, let receiver, let argument):
@@ -35,7 +35,7 @@ extension RuleEvaluator {
       return .text(try limited(isUpper ? text.uppercased() : text.lowercased(), at: index))
     case .matches(let receiver, let pattern):
       let text = try text(receiver)
-      let verdict = program.patterns[pattern].matches(text, steps: &steps)
+      let verdict = rules.program.patterns[pattern].matches(text, steps: &steps)
       try spend(0, at: index)
       return .bool(verdict)
     default: preconditionFailure("the operation is computed elsewhere")

@@ -8,7 +8,7 @@ struct RuleEvaluator {
   /// What a node read costs, in steps: about what twenty operations take.
   static let readSteps = 20
 
-  let program: RuleProgram
+  let rules: CompiledRules
   let limits: RulesLimits
   private let auth: RuleValue
   private let now: Int64
@@ -42,10 +42,10 @@ struct RuleEvaluator {
   }
 
   init(
-    program: RuleProgram, limits: RulesLimits, caller: RulesCaller, before: any RulesSnapshot,
+    rules: CompiledRules, limits: RulesLimits, caller: RulesCaller, before: any RulesSnapshot,
     after: any RulesSnapshot
   ) {
-    self.program = program
+    self.rules = rules
     self.limits = limits
     auth = RuleValue(caller.auth)
     now = caller.now
@@ -55,8 +55,10 @@ struct RuleEvaluator {
   }
 
   /// Moves to another node; `data` and `newData` are that node from now on.
-  mutating func move(to path: TreePath) {
-    here = Place(path: path)
+  ///
+  /// - Parameter proposed: What it would be after the request, if that is known.
+  mutating func move(to path: TreePath, proposed: RulesShape? = nil) {
+    here = Place(path: path, after: proposed)
   }
 
   /// Whether anything would be at the current node after the request.
@@ -65,9 +67,11 @@ struct RuleEvaluator {
     return try shapeHere(isProposed: true) != .absent
   }
 
-  /// The children the current node would have after the request.
-  func proposedKeys(after key: TreeKey?, limit: Int) throws(RulesDataError) -> [TreeKey] {
-    try after.childKeys(at: here.path, after: key, limit: limit)
+  /// The children a node would have after the request.
+  func proposedChildren(
+    of path: TreePath, after key: TreeKey?, limit: Int
+  ) throws(RulesDataError) -> [RulesChild] {
+    try after.children(at: path, after: key, limit: limit)
   }
 
   /// Evaluates the rule at an index of the program; a mistake inside makes it false.
@@ -77,7 +81,7 @@ struct RuleEvaluator {
     trace = tracing ? [:] : nil
     defer { requestSteps -= allowance - steps }
     do throws(RuleFault) {
-      return try condition(program.rules[rule].entry) ? .holds : .fails
+      return try condition(rules.program.rules[rule].entry) ? .holds : .fails
     } catch {
       switch error {
       case .mistake(let mistake, let operation): return .mistaken(mistake, operation: operation)
@@ -119,9 +123,9 @@ struct RuleEvaluator {
   }
 
   private mutating func compute(_ index: Int) throws(RuleFault) -> RuleValue {
-    switch program.operations[index] {
-    case .constant(let constant): return program.constants[constant]
-    case .path(let path): return .text(program.paths[path].text)
+    switch rules.program.operations[index] {
+    case .constant(let constant): return rules.program.constants[constant]
+    case .path(let path): return .text(rules.program.paths[path].text)
     case .auth: return auth
     case .now: return .integer(now)
     case .root: return .snapshot(SnapshotReference(isProposed: false, path: .root))
@@ -147,12 +151,12 @@ struct RuleEvaluator {
   }
 
   private mutating func all(_ operands: Range<Int>) throws(RuleFault) -> Bool {
-    for position in operands where !(try condition(program.lists[position])) { return false }
+    for position in operands where !(try condition(rules.program.lists[position])) { return false }
     return true
   }
 
   private mutating func any(_ operands: Range<Int>) throws(RuleFault) -> Bool {
-    for position in operands where try condition(program.lists[position]) { return true }
+    for position in operands where try condition(rules.program.lists[position]) { return true }
     return false
   }
 }
@@ -171,8 +175,8 @@ extension RuleEvaluator {
   ) throws(RuleFault) -> SnapshotReference {
     var reference = try reference(receiver)
     let added: RulePath
-    if case .path(let literal) = program.operations[path] {
-      added = program.paths[literal]
+    if case .path(let literal) = rules.program.operations[path] {
+      added = rules.program.paths[literal]
       if trace != nil { trace?[path] = .text(added.text) }
     } else {
       let text = try text(path)
@@ -195,7 +199,7 @@ extension RuleEvaluator {
     // Every name is evaluated before any node is read, so that a mistake in one always shows.
     var children: [SnapshotReference] = []
     for position in names {
-      children.append(try child(program.lists[position], of: receiver))
+      children.append(try child(rules.program.lists[position], of: receiver))
     }
     for child in children where try shape(of: child, at: index) == .absent { return false }
     return true
@@ -204,6 +208,9 @@ extension RuleEvaluator {
   private mutating func inspect(
     _ inspection: Operation.Inspection, _ receiver: Int
   ) throws(RuleFault) -> RuleValue {
+    if let shape = try shapeOfVariable(receiver, for: inspection) {
+      return answer(inspection, shape)
+    }
     var reference = try reference(receiver)
     switch inspection {
     case .parent:
@@ -216,7 +223,29 @@ extension RuleEvaluator {
     case .getPriority: return try priority(of: reference, at: receiver)
     case .val, .exists, .hasChildren, .isNumber, .isString, .isBoolean: break
     }
-    let shape = try shape(of: reference, at: receiver)
+    return answer(inspection, try shape(of: reference, at: receiver))
+  }
+
+  /// The short way for `data` and `newData` themselves, which most rules ask about.
+  private mutating func shapeOfVariable(
+    _ receiver: Int, for inspection: Operation.Inspection
+  ) throws(RuleFault) -> RulesShape? {
+    guard trace == nil, inspection != .parent, inspection != .getPriority else { return nil }
+    let isProposed: Bool
+    switch rules.program.operations[receiver] {
+    case .data: isProposed = false
+    case .newData: isProposed = true
+    default: return nil
+    }
+    try spend(1 + Self.readSteps, at: receiver)
+    do throws(RulesDataError) {
+      return try shapeHere(isProposed: isProposed)
+    } catch {
+      throw .data(error)
+    }
+  }
+
+  private func answer(_ inspection: Operation.Inspection, _ shape: RulesShape) -> RuleValue {
     switch (inspection, shape) {
     case (.val, .absent): return .null
     case (.val, .leaf(let scalar)): return RuleValue(scalar)

@@ -12,10 +12,24 @@ public protocol RulesSnapshot {
   /// The priority of the node at `path`.
   func priority(at path: TreePath) throws(RulesDataError) -> TreeScalar?
 
-  /// Up to `limit` names of children of the node at `path`, in key order, after `key` if given.
-  func childKeys(
+  /// Up to `limit` children of the node at `path`, in key order, after `key` if given.
+  func children(
     at path: TreePath, after key: TreeKey?, limit: Int
-  ) throws(RulesDataError) -> [TreeKey]
+  ) throws(RulesDataError) -> [RulesChild]
+}
+
+/// One child of a node, without what lies below it.
+public struct RulesChild: Hashable, Sendable {
+  /// Its name.
+  public let key: TreeKey
+  /// What it is; never absent.
+  public let shape: RulesShape
+
+  /// Describes one child.
+  public init(key: TreeKey, shape: RulesShape) {
+    self.key = key
+    self.shape = shape
+  }
 }
 
 /// What one node is, without its contents.
@@ -50,23 +64,29 @@ public struct TreeNodeSnapshot: RulesSnapshot, Sendable {
   }
 
   public func shape(at path: TreePath) -> RulesShape {
-    let node = root.node(at: path)
-    if let scalar = node.scalar { return .leaf(scalar) }
-    return node.hasChildren ? .children : .absent
+    RulesShape(root.node(at: path))
   }
 
   public func priority(at path: TreePath) -> TreeScalar? {
     root.node(at: path).priority
   }
 
-  public func childKeys(at path: TreePath, after key: TreeKey?, limit: Int) -> [TreeKey] {
+  public func children(at path: TreePath, after key: TreeKey?, limit: Int) -> [RulesChild] {
     let children = root.node(at: path).children
-    var keys: [TreeKey] = []
-    var next = key.map { children.first(after: $0) } ?? children.first
-    while let child = next, keys.count < limit {
-      keys.append(child.key)
-      next = children.first(after: child.key)
+    var start = 0
+    if let key { start = children.rank(of: key) + (children[key] == nil ? 0 : 1) }
+    return children[start..<min(start + limit, children.count)].map { child in
+      RulesChild(key: child.key, shape: RulesShape(child.node))
     }
-    return keys
+  }
+}
+
+extension RulesShape {
+  fileprivate init(_ node: TreeNode) {
+    if let scalar = node.scalar {
+      self = .leaf(scalar)
+    } else {
+      self = node.hasChildren ? .children : .absent
+    }
   }
 }

@@ -16,14 +16,12 @@ struct RuleNode: Sendable {
   var capture: Int?
   /// The orders that have an index here.
   var indexes: [RulesIndex] = []
+  /// The literal children below which something is validated.
+  var validatedChildren: [(key: TreeKey, node: Int)] = []
+  /// Whether all other children are validated.
+  var validatesCapture = false
   /// Whether this node or one below has a `.validate`.
   var hasValidation = false
-
-  /// The node for a child, and whether a capture matched it.
-  func child(_ key: TreeKey) -> (node: Int, isCaptured: Bool)? {
-    if let node = childIndex[key] { return (node, false) }
-    return capture.map { ($0, true) }
-  }
 }
 
 /// What an `.indexOn` declares.

@@ -66,7 +66,10 @@ struct RulesFileBuilder {
       }
     }
     nodes[index].children.sort { $0.key < $1.key }
-    if nodes[index].validate != nil { nodes[index].hasValidation = true }
+    nodes[index].validatedChildren = nodes[index].children.filter { nodes[$0.node].hasValidation }
+    nodes[index].hasValidation =
+      nodes[index].validate != nil || nodes[index].validatesCapture
+      || !nodes[index].validatedChildren.isEmpty
     return index
   }
 
@@ -84,7 +87,6 @@ struct RulesFileBuilder {
       member.value, location: location + "/" + member.name, captures: captures)
     nodes[index].children.append((key, child))
     nodes[index].childIndex[key] = child
-    if nodes[child].hasValidation { nodes[index].hasValidation = true }
   }
 
   private mutating func addCapture(
@@ -104,7 +106,7 @@ struct RulesFileBuilder {
     let child = addNode(
       member.value, location: location + "/" + name, captures: captures + [name])
     nodes[index].capture = child
-    if nodes[child].hasValidation { nodes[index].hasValidation = true }
+    nodes[index].validatesCapture = nodes[child].hasValidation
   }
 
   private static func explain(_ error: TreeError) -> String {

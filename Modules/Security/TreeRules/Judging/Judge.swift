@@ -2,9 +2,12 @@ import TernCore
 
 /// Walks the rules for one request.
 struct Judge {
-  private static let pageKeys = 256
+  /// How many children are listed at a time.
+  private static let pageChildren = 256
+  /// Up to this many children are looked for by name; listing them is dearer.
+  private static let fewChildren = 4
 
-  let rules: TreeRules
+  let rules: CompiledRules
   let caller: RulesCaller
   var evaluator: RuleEvaluator
   /// What every rule said, when someone wants to know.
@@ -24,10 +27,10 @@ struct Judge {
     rules: TreeRules, caller: RulesCaller, before: any RulesSnapshot, after: any RulesSnapshot,
     isExplaining: Bool
   ) {
-    self.rules = rules
+    self.rules = rules.compiled
     self.caller = caller
     evaluator = RuleEvaluator(
-      program: rules.program, limits: rules.limits, caller: caller, before: before, after: after)
+      rules: rules.compiled, limits: rules.limits, caller: caller, before: before, after: after)
     findings = isExplaining ? [] : nil
   }
 
@@ -65,7 +68,7 @@ struct Judge {
     var node = 0
     var steps = [Step(node: 0, path: path.isRoot ? path : .root)]
     for (index, key) in path.keys.enumerated() {
-      guard let child = rules.nodes[node].child(key) else { break }
+      guard let child = rules.child(key, of: node) else { break }
       if child.isCaptured { evaluator.captures.append(key.text) }
       node = child.node
       let isLast = index == path.count - 1
@@ -157,43 +160,57 @@ extension Judge {
     }
   }
 
-  /// Checks what lies below a proposed node; the evaluator stands at that node.
+  /// Checks what lies below a proposed node.
   private mutating func invalidityBelow(
     _ node: Int, _ path: TreePath
   ) throws(RulesDataError) -> RulesDenial? {
-    guard let capture = rules.nodes[node].capture, rules.nodes[capture].hasValidation else {
-      for child in rules.nodes[node].children where rules.nodes[child.node].hasValidation {
-        if let denial = try invalidity(atChild: child.key, child.node, of: path) { return denial }
-      }
-      return nil
+    let children = rules.nodes[node].validatedChildren
+    let hasCapture = rules.nodes[node].validatesCapture
+    guard hasCapture || children.count > Self.fewChildren else {
+      return try invalidity(ofLiterals: children, below: path)
     }
     var last: TreeKey?
     while true {
-      evaluator.move(to: path)
-      let keys = try evaluator.proposedKeys(after: last, limit: Self.pageKeys)
-      for key in keys {
-        let (child, isCaptured) = rules.nodes[node].child(key) ?? (capture, true)
-        guard rules.nodes[child].hasValidation else { continue }
-        if isCaptured { evaluator.captures.append(key.text) }
-        let denial = try invalidity(atChild: key, child, of: path)
-        if isCaptured { evaluator.captures.removeLast() }
+      let page = try evaluator.proposedChildren(of: path, after: last, limit: Self.pageChildren)
+      if page.count == Self.pageChildren, !hasCapture {
+        return try invalidity(ofLiterals: children, below: path)
+      }
+      for child in page {
+        guard let match = rules.child(child.key, of: node), rules.nodes[match.node].hasValidation
+        else { continue }
+        if match.isCaptured { evaluator.captures.append(child.key.text) }
+        let denial = try invalidity(of: match.node, at: path.appending(child.key), child.shape)
+        if match.isCaptured { evaluator.captures.removeLast() }
         if let denial { return denial }
       }
-      guard keys.count == Self.pageKeys else { return nil }
-      last = keys.last
+      guard page.count == Self.pageChildren else { return nil }
+      last = page.last?.key
     }
   }
 
+  /// Looks for a few children by name instead of listing all there are.
   private mutating func invalidity(
-    atChild key: TreeKey, _ node: Int, of path: TreePath
+    ofLiterals children: [(key: TreeKey, node: Int)], below path: TreePath
+  ) throws(RulesDataError) -> RulesDenial? {
+    for child in children {
+      if let denial = try invalidity(of: child.node, at: path.appending(child.key), nil) {
+        return denial
+      }
+    }
+    return nil
+  }
+
+  /// Checks a node that may be proposed, and what lies below it.
+  private mutating func invalidity(
+    of node: Int, at path: TreePath, _ shape: RulesShape?
   ) throws(RulesDataError) -> RulesDenial? {
     guard evaluator.requestSteps > 0 else {
       return denial(.validate, path, .exhausted(.request))
     }
-    let place = path.appending(key)
-    evaluator.move(to: place)
+    evaluator.move(to: path, proposed: shape)
     guard try evaluator.isProposed() else { return nil }
-    if let denial = try invalidity(of: node, at: place) { return denial }
-    return try invalidityBelow(node, place)
+    if let denial = try invalidity(of: node, at: path) { return denial }
+    let hasMore = rules.nodes[node].validatesCapture || !rules.nodes[node].validatedChildren.isEmpty
+    return hasMore ? try invalidityBelow(node, path) : nil
   }
 }

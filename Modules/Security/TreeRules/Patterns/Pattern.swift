@@ -2,7 +2,7 @@
 ///
 /// It is an automaton without empty moves: one state per character position of the pattern, the
 /// set of live states kept as bits. Time is linear in the text, memory fixed when the rules load.
-struct Pattern: Sendable {
+final class Pattern: Sendable {
   /// The number of 64-bit words in a set of positions.
   private let width: Int
   private let startsAnchored: [UInt64]
