@@ -76,7 +76,7 @@ struct LazinessTests {
     let beside = #"{".write": true, "q": {"$k": {".validate": true}}}"#
     #expect(try questions(beside, "a", after).after == [])
     let above = #"{".write": true, ".validate": true, "$k": {".validate": true}}"#
-    #expect(try questions(above, "a", after).after == ["shape ", "children "])
+    #expect(try questions(above, "a", after).after == ["shape ", "shape a"])
   }
 
   @Test("a tree that cannot be read is an error, not a verdict")

@@ -82,7 +82,8 @@ public struct TreeNodeSnapshot: RulesSnapshot, Sendable {
 }
 
 extension RulesShape {
-  fileprivate init(_ node: TreeNode) {
+  /// The shape of a node in memory.
+  init(_ node: TreeNode) {
     if let scalar = node.scalar {
       self = .leaf(scalar)
     } else {

@@ -1,7 +1,7 @@
 /// How large a rules file may be and how much work one decision may cost.
 ///
 /// The limits on the file are checked when it is loaded, so that judging needs no other bound
-/// than its steps. See `Docs/Decisions/rules-evaluator.md` for what a step is worth.
+/// than its steps. See `Docs/Formats/tree-rules.md`, section 6, for what a step is worth.
 public struct RulesLimits: Hashable, Sendable {
   /// The most bytes of a rules file.
   public var fileBytes = 1 << 20

@@ -37,8 +37,14 @@ extension Judge {
       if case .bool(wanted)? = trace[index] { true } else { false }
     }
     let program = rules.program
-    let evaluated = program.operations[operation].operands(in: program).filter {
-      trace[$0] != nil && !program.operations[$0].isPlain
+    let evaluated = program.operations[operation].operands(in: program).filter { operand in
+      switch (program.operations[operand], trace[operand]) {
+      // They say nothing that their text does not say already.
+      case (_, nil), (.constant, _), (.path, _), (.root, _), (.data, _), (.newData, _),
+        (.auth, .claims):
+        false
+      default: true
+      }
     }
     switch program.operations[operation] {
     case .all where isBool(operation, false): return evaluated.filter { isBool($0, false) }
@@ -67,15 +73,5 @@ extension Judge {
     let start = text.unicodeScalars.prefix(81)
     let isLong = start.count > 80
     return "\"" + String(String.UnicodeScalarView(start.prefix(80))) + (isLong ? "…\"" : "\"")
-  }
-}
-
-extension Operation {
-  /// Whether it says nothing that its text does not say already.
-  fileprivate var isPlain: Bool {
-    switch self {
-    case .constant, .path, .root, .data, .newData: true
-    default: false
-    }
   }
 }

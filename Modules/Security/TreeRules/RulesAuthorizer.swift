@@ -1,0 +1,92 @@
+public import TernCore
+public import TernQuery
+
+/// Lets the rules of a file decide; administrators pass.
+public struct RulesAuthorizer: Authorizer {
+  /// The rules in force.
+  public let rules: TreeRules
+  private let onDenial: (@Sendable (RulesDenial) -> Void)?
+
+  /// Judges by `rules`.
+  ///
+  /// - Parameter onDenial: Hears of each refusal, so that its id finds its way into a log.
+  public init(_ rules: TreeRules, onDenial: (@Sendable (RulesDenial) -> Void)? = nil) {
+    self.rules = rules
+    self.onDenial = onDenial
+  }
+
+  public func mayRead(
+    _ path: TreePath, _ query: TreeQuery, by requester: Requester, now: Int64,
+    tree: (TreePath) -> TreeNode
+  ) -> Bool {
+    guard let caller = RulesCaller(requester.identity, now: now) else { return true }
+    return withoutActuallyEscaping(tree) { tree in
+      decide { () throws(RulesDataError) in
+        try rules.read(path, query: RulesQuery(query), by: caller, in: LookupSnapshot(tree))
+      }
+    }
+  }
+
+  public func mayWrite(
+    _ assignments: [TreeMerge.Entry], by requester: Requester, now: Int64,
+    tree: (TreePath) -> TreeNode
+  ) -> Bool {
+    guard let caller = RulesCaller(requester.identity, now: now) else { return true }
+    return withoutActuallyEscaping(tree) { tree in
+      let before = LookupSnapshot(tree)
+      let after = ProposedSnapshot(assignments, over: before)
+      return decide { () throws(RulesDataError) in
+        try rules.write(assignments.map(\.path), by: caller, from: before, to: after)
+      }
+    }
+  }
+
+  private func decide(_ judge: () throws(RulesDataError) -> RulesVerdict) -> Bool {
+    do throws(RulesDataError) {
+      switch try judge() {
+      case .allowed: return true
+      case .denied(let denial):
+        onDenial?(denial)
+        return false
+      }
+    } catch {
+      // A tree that cannot be read grants nothing.
+      return false
+    }
+  }
+}
+
+extension RulesCaller {
+  /// The caller that rules see for an identity; `nil` for an administrator, whom they do not bind.
+  ///
+  /// The claims of a user's token become `auth.token`. Source: realtime reference, section 12.4.
+  public init?(_ identity: Identity, now: Int64) {
+    switch identity {
+    case .anonymous: self.init(auth: .null, now: now)
+    case .administrator: return nil
+    case .user(let id, let claims):
+      let provider = claims["firebase"]?["sign_in_provider"] ?? .string("custom")
+      let auth: [JSONValue.Member] = [
+        .init("uid", .string(id)), .init("provider", provider), .init("token", claims),
+      ]
+      self.init(auth: .object(auth), now: now)
+    }
+  }
+}
+
+/// A tree that answers with whole nodes.
+private struct LookupSnapshot: RulesSnapshot {
+  private let node: (TreePath) -> TreeNode
+
+  init(_ node: @escaping (TreePath) -> TreeNode) {
+    self.node = node
+  }
+
+  func shape(at path: TreePath) -> RulesShape { RulesShape(node(path)) }
+
+  func priority(at path: TreePath) -> TreeScalar? { node(path).priority }
+
+  func children(at path: TreePath, after key: TreeKey?, limit: Int) -> [RulesChild] {
+    TreeNodeSnapshot(node(path)).children(at: .root, after: key, limit: limit)
+  }
+}
