@@ -129,7 +129,8 @@ let programs: [Target] = [
     "tern-bench", at: "Tools/bench",
     [
       "TernStorage", "TernStorageMemory", "TernStorageSQLite", "TernStorageLMDB", "CSQLite",
-      "CLMDB", "TernTransport", "TernTransportTCP", nioCore, nioPosix,
+      "CLMDB", "TernTransport", "TernTransportTCP", nioCore, nioPosix, "TernCore", "TernQuery",
+      "TernSync", "TernTransportLoopback", "TernLedger", "TernClient", "TernServer",
     ]),
   .target(
     name: "TernSpecReplay",

@@ -68,6 +68,7 @@ public struct ClientParts: Sendable {
   /// uses them. Called by every ``Tern/close()``.
   public var whenClosed: @Sendable () async -> Void = {}
 
+  /// Names the parts; nothing is opened or connected yet.
   public init(queue: any OrderedStore, cache: (any OrderedStore)?, transport: any Transport) {
     self.queue = queue
     self.cache = cache
@@ -100,6 +101,7 @@ public struct ClientOptions: Sendable {
   /// session for the time of the sync: right for stores in memory and for simulations.
   public var syncsInBackground = true
 
+  /// The defaults.
   public init() {}
 
   var machineLimits: ClientMachine.Limits {

@@ -6,6 +6,14 @@ struct Bench {
   /// Every section by name; a new one adds a line.
   static var sections: [BenchSection] {
     var sections: [BenchSection] = [("storage", { try StorageSection.run($0) })]
+    sections.append(
+      (
+        "client",
+        { _ in
+          try await ClientSection.run()
+          return []
+        }
+      ))
     #if TCP
       sections.append(
         (

@@ -6,6 +6,7 @@ public import TernCore
 /// become lists, with `nil` for positions left out. A number decodes into every number type that
 /// holds it exactly; a boolean is not a number. Priorities are not looked at.
 public struct TreeDecoder: Sendable {
+  /// Makes a decoder; it has nothing to set.
   public init() {}
 
   /// Decodes one value.

@@ -5,6 +5,7 @@ public import TernCore
 /// Structures and dictionaries become children, arrays children named `0`, `1` and so on; `nil`
 /// becomes absence, and so do empty collections. Integers above `Int64.max` become doubles.
 public struct TreeEncoder: Sendable {
+  /// Makes an encoder; it has nothing to set.
   public init() {}
 
   /// Encodes one value.

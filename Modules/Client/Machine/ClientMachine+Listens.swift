@@ -7,6 +7,9 @@ import TernTreeWire
 // Listeners, and the listens they need from the server.
 
 extension ClientMachine {
+  /// Data larger than this is hashed in ranges too, so that only ranges that differ come again.
+  private static let rangesAbove = 1_024
+
   /// Registers a listener and owes it what is known already.
   package mutating func listen(
     at path: TreePath, query: TreeQuery, for kinds: EventKinds
@@ -53,7 +56,8 @@ extension ClientMachine {
     let known = replica.serverNode(for: request)
     let listen = TreeListen(
       path: request.path, query: request.query, tag: request.tag.map(Int64.init),
-      hash: known.hash)
+      hash: known.hash,
+      compoundHash: known.estimatedSize > Self.rangesAbove ? known.compoundHash : nil)
     let number = send(.listen(listen), about: .listen(request))
     listens.sent(request, request: number)
   }

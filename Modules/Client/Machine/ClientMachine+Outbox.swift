@@ -11,7 +11,7 @@ extension ClientMachine {
   /// A write that is not durable yet holds back everything behind it: order is kept.
   mutating func sendReady() {
     guard connection.isOnline else { return }
-    while outbox.inFlightCount < limits.window, let item = outbox.next {
+    while hasRoom, let item = outbox.next {
       switch item {
       case .write(let id):
         guard let local = writes[id] else {
@@ -26,22 +26,24 @@ extension ClientMachine {
           outbox.drop()
           continue
         }
-        outbox.sent()
-        _ = send(request, about: .batch(id))
+        sendNext(request, about: .batch(id))
       case .disconnect(let id):
         guard let request = disconnectRequests[id] else {
           outbox.drop()
           continue
         }
-        outbox.sent()
-        _ = send(request.message, about: .disconnect(id))
+        sendNext(request.message, about: .disconnect(id))
       }
     }
   }
 
+  /// Whether one more may be on its way.
+  private var hasRoom: Bool {
+    outbox.inFlightCount < limits.window && outbox.inFlightBytes < limits.windowBytes
+  }
+
   private mutating func sendWrite(_ id: WriteID, _ write: TreeWrite, _ sequence: UInt64) {
     writes[id]?.wasSent = true
-    outbox.sent()
     let stamp = WriteStamp(stream: announcedClient == client ? nil : client, sequence: sequence)
     let mark = WriteMark(stamp, acknowledged: settledThrough)
     let request: TreeRequest =
@@ -49,6 +51,6 @@ extension ClientMachine {
       case .set(let path, let node): .put(path, node, expectedHash: nil, mark)
       case .merge(let path, let merge): .merge(path, merge, mark)
       }
-    _ = send(request, about: .write(id))
+    sendNext(request, about: .write(id))
   }
 }

@@ -94,6 +94,7 @@ extension ClientMachine {
     settledThrough = 0
     lastAnswered = 0
     cancelTransactions(because: .cancelled)
+    transactions.dormant.removeAll()
     for write in writes.keys.sorted() where writes[write]?.sequence != nil {
       outbox.answered(.write(write))
       takeBack(write)

@@ -12,6 +12,8 @@ package struct ClientMachine: Sendable {
   package struct Limits: Sendable {
     /// The most writes on their way to the server without an answer.
     package var window = 1_024
+    /// The most bytes of frames on their way without an answer; one frame may always go.
+    package var windowBytes = 16 * 1024 * 1024
     /// How long a one-time read waits for a connection before it looks into the cache.
     package var readPatience: Duration = .seconds(3)
     package var connection = Connection.Limits()
@@ -105,9 +107,20 @@ extension ClientMachine {
     return lastRequest
   }
 
-  mutating func send(_ message: TreeClientMessage) {
-    owe(.send(message.encode()))
+  /// Sends the next item of the outbox.
+  mutating func sendNext(_ request: TreeRequest, about: Request) {
+    lastRequest += 1
+    requests[lastRequest] = about
+    outbox.sent(bytes: send(.request(lastRequest, request)))
+  }
+
+  /// - Returns: The bytes of the frame.
+  @discardableResult
+  mutating func send(_ message: TreeClientMessage) -> Int {
+    let frame = message.encode()
+    owe(.send(frame))
     _ = connection.handle(.sent) { 0 }
+    return frame.count
   }
 
   /// Hands a change to the queue.

@@ -20,11 +20,14 @@ struct Outbox: Sendable {
 
   private var waiting: [Entry] = []
   private var first = 0
-  private var inFlight: [Item: UInt64] = [:]
+  private var inFlight: [Item: (order: UInt64, bytes: Int)] = [:]
   private var lastOrder: UInt64 = 0
 
   /// Items sent and not answered.
   var inFlightCount: Int { inFlight.count }
+
+  /// The bytes of their frames.
+  private(set) var inFlightBytes = 0
 
   /// The item to send next.
   var next: Item? { first < waiting.count ? waiting[first].item : nil }
@@ -41,22 +44,24 @@ struct Outbox: Sendable {
   }
 
   /// Notes that the next item was sent.
-  mutating func sent() {
-    inFlight[waiting[first].item] = waiting[first].order
+  mutating func sent(bytes: Int) {
+    inFlight[waiting[first].item] = (waiting[first].order, bytes)
+    inFlightBytes += bytes
     drop()
   }
 
   /// Notes that an item was answered or is no longer waited for.
   mutating func answered(_ item: Item) {
-    inFlight[item] = nil
+    inFlightBytes -= inFlight.removeValue(forKey: item)?.bytes ?? 0
   }
 
   /// Puts everything on its way back to the front.
   mutating func disconnected() {
-    let back = inFlight.map { Entry(order: $0.value, item: $0.key) }
+    let back = inFlight.map { Entry(order: $0.value.order, item: $0.key) }
     waiting = (back + waiting[first...]).sorted { $0.order < $1.order }
     first = 0
     inFlight.removeAll()
+    inFlightBytes = 0
   }
 
   private mutating func compact() {

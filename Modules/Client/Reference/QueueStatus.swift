@@ -16,7 +16,9 @@ public struct QueueStatus: Equatable, Sendable {
 
 /// A write the server has not answered.
 public struct PendingTreeWrite: Identifiable, Equatable, Sendable {
+  /// Names the write as long as the database is open; grows with every write.
   public let id: UInt64
+  /// As it was given, with its server values unresolved.
   public let write: TreeWrite
   /// Whether it is durable on this device.
   public let isDurable: Bool
@@ -30,8 +32,11 @@ public struct PendingTreeWrite: Identifiable, Equatable, Sendable {
 
 /// A write the server refused: it was taken back, and waits here to be looked at.
 public struct RejectedTreeWrite: Identifiable, Equatable, Sendable {
+  /// Names the write as long as it is kept, also after a restart.
   public let id: UInt64
+  /// As it was given, with its server values unresolved.
   public let write: TreeWrite
+  /// What the server said.
   public let reason: Rejection
 
   package init(id: UInt64, write: TreeWrite, reason: Rejection) {

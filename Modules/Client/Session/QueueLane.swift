@@ -10,9 +10,11 @@ package struct QueueJob: Sendable {
 
 /// The durable queue on its lane: what waits shares a transaction, answers come in order.
 struct QueueLane: Sendable {
+  let place: DiskLane<QueueJob>.Place
   private let lane: DiskLane<QueueJob>
 
   init(_ queue: WriteQueue, place: DiskLane<QueueJob>.Place) {
+    self.place = place
     let box = QueueBox(queue)
     lane = DiskLane(place, label: "tern.queue") { jobs in
       let results = box.apply(jobs.map(\.change))

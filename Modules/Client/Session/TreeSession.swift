@@ -21,6 +21,8 @@ package actor TreeSession {
   private var timers: [ClientTimer: (generation: UInt64, task: Task<Void, Never>)] = [:]
   private var lastTimer: UInt64 = 0
   private var isDraining = false
+  private var queueJobs: [QueueJob] = []
+  private var isQueueScheduled = false
 
   var listeners: [ListenerID: Listener] = [:]
   var promises: [WriteID: WritePromise] = [:]
@@ -81,14 +83,13 @@ extension TreeSession {
   /// Carries out what the machine owes, then lets the frames go in one write.
   func carryOut() {
     var hasSent = false
-    var jobs: [QueueJob] = []
     while true {
       let effects = machine.takeEffects()
       if effects.isEmpty { break }
       for effect in effects {
         if case .send = effect { hasSent = true }
         if case .change(let change, let ticket) = effect {
-          jobs.append(QueueJob(ticket: ticket, change: change, session: self))
+          queueJobs.append(QueueJob(ticket: ticket, change: change, session: self))
         } else {
           carryOut(effect)
         }
@@ -96,8 +97,27 @@ extension TreeSession {
     }
     if hasSent { link?.link.flush() }
     machine.storeCache()
-    queue.submit(jobs)
+    submitQueueJobs()
     refreshObservers()
+  }
+
+  /// Hands waiting changes to the queue: at once when that blocks, else after the listeners had
+  /// their turn, so that waking the disk's thread does not hold up what people see.
+  private func submitQueueJobs() {
+    guard !queueJobs.isEmpty else { return }
+    if queue.place == .caller {
+      sendQueueJobs()
+    } else if !isQueueScheduled {
+      isQueueScheduled = true
+      Task { self.sendQueueJobs() }
+    }
+  }
+
+  private func sendQueueJobs() {
+    isQueueScheduled = false
+    var jobs: [QueueJob] = []
+    swap(&jobs, &queueJobs)
+    queue.submit(jobs)
   }
 
   private func carryOut(_ effect: ClientEffect) {

@@ -40,6 +40,7 @@ public struct Rejection: Error, Hashable, Sendable {
   /// The server's text, possibly empty.
   public var detail: String
 
+  /// Names a refusal by its status and its text.
   public init(status: String, detail: String) {
     self.status = status
     self.detail = detail

@@ -1,0 +1,72 @@
+import TernClient
+import TernLedger
+import TernServer
+import TernStorage
+import TernStorageMemory
+import TernStorageSQLite
+import TernSync
+import TernTransportLoopback
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The stores of one measured client, and a network for it.
+final class BenchParts {
+  private let kind: String
+  private let folder: String
+  private var queue: any OrderedStore
+  private var cache: any OrderedStore
+  private let transport = LoopbackTransport()
+
+  init(_ kind: String) throws {
+    self.kind = kind
+    folder = "/tmp/tern-bench-client-\(UInt64.random(in: 0...UInt64.max))"
+    (queue, cache) = try Self.stores(kind, folder)
+  }
+
+  /// Lets go of the stores and opens them again, as a new process would.
+  func reopen() throws {
+    guard kind == "sqlite" else { return }
+    queue.close()
+    cache.close()
+    (queue, cache) = try Self.stores(kind, folder)
+  }
+
+  func open() throws -> Tern {
+    var options = ClientOptions()
+    options.syncsInBackground = kind != "memory"
+    return try Tern.open(
+      ClientParts(queue: queue, cache: cache, transport: transport), options: options)
+  }
+
+  func serve() async throws -> TernServer {
+    let store: any OrderedStore =
+      kind == "sqlite" ? try SQLiteStore(path: folder + "/server") : MemoryStore()
+    let ledger = try EmbeddedLedger(
+      store: store, millisecondsSinceEpoch: Ambient.system.millisecondsSinceEpoch)
+    let server = try await TernServer(ledger: ledger, on: transport)
+    try await server.listen(on: transport)
+    return server
+  }
+
+  func remove() {
+    queue.close()
+    cache.close()
+    try? FileManager.default.removeItem(atPath: folder)
+  }
+
+  private static func stores(
+    _ kind: String, _ folder: String
+  ) throws -> (any OrderedStore, any OrderedStore) {
+    guard kind == "sqlite" else { return (MemoryStore(), MemoryStore()) }
+    try FileManager.default.createDirectory(
+      atPath: folder, withIntermediateDirectories: true)
+    return (
+      try SQLiteStore(path: folder + "/queue"),
+      try SQLiteStore(path: folder + "/cache", durability: .relaxed)
+    )
+  }
+}
