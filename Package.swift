@@ -152,7 +152,7 @@ let testSuites: [Target] = [
     [
       "TernCore", "TernQuery", "TernStorage", "TernStorageMemory", "TernTransport",
       "TernTransportLoopback", "TernSync", "TernLedger", "TernSecurity", "TernPresence",
-      "TernTreeWire", "TernTreeEngine", "TernServer",
+      "TernTreeWire", "TernTreeEngine", "TernServer", "TernTestKit",
     ]),
   tests("Presence", ["TernStorage", "TernStorageMemory", "TernPresence"]),
   tests(

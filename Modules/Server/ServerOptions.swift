@@ -29,6 +29,9 @@ public struct ServerLimits: Hashable, Sendable {
   /// A link with more bytes waiting to be sent is closed: its client is too slow for what it
   /// listens to. Default 128 MiB.
   public var queuedBytes: Int
+  /// The most bytes of one read's answer or one listen's first data; more is `too_big`. No more
+  /// than what the transports carry in one frame. Default 64 MiB less 64 KiB.
+  public var answerBytes: Int
   /// The most listens of one session. Default 100,000.
   public var listens: Int
   /// The most bytes in the name of a database. Default 128.
@@ -37,11 +40,12 @@ public struct ServerLimits: Hashable, Sendable {
   /// The defaults, but for what is given.
   public init(
     batchFrames: Int = 1_024, inboxBytes: Int = 8 << 20, queuedBytes: Int = 128 << 20,
-    listens: Int = 100_000, namespaceBytes: Int = 128
+    answerBytes: Int = (64 << 20) - (64 << 10), listens: Int = 100_000, namespaceBytes: Int = 128
   ) {
     self.batchFrames = batchFrames
     self.inboxBytes = inboxBytes
     self.queuedBytes = queuedBytes
+    self.answerBytes = answerBytes
     self.listens = listens
     self.namespaceBytes = namespaceBytes
   }

@@ -22,11 +22,13 @@ final class RawClient: LinkHandler {
   private let number = Atomic<UInt64>(0)
   private let link = Mutex<(any Link)?>(nil)
 
-  static func connect(_ transport: any Transport) async throws -> RawClient {
+  static func connect(
+    _ transport: any Transport, stream: UInt128? = nil
+  ) async throws -> RawClient {
     let client = RawClient()
     let link = try await transport.connect { _ in client }
     client.link.withLock { $0 = link }
-    client.send(.open(TreeOpening()))
+    client.send(.open(TreeOpening(stream: stream)))
     _ = await client.next()
     return client
   }
@@ -41,6 +43,10 @@ final class RawClient: LinkHandler {
   func request(_ request: TreeRequest) {
     send(.request(number.add(1, ordering: .relaxed).newValue, request))
   }
+
+  func pause() { link.withLock { $0?.setReading(false) } }
+
+  func resume() { link.withLock { $0?.setReading(true) } }
 
   func close() { link.withLock { $0?.close() } }
 

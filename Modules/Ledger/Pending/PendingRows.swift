@@ -38,19 +38,16 @@ package struct PendingRows: Sendable {
     guard !range.isEmpty else { return }
     let end = range.upper.map { lowerBound($0.span) } ?? puts.count
     puts.removeSubrange(lowerBound(range.lower.span)..<end)
-    var merged = range
-    var before: [KeyRange] = []
-    var after: [KeyRange] = []
-    for old in removed {
-      if let upper = old.upper, bytesPrecede(upper, merged.lower) {
-        before.append(old)
-      } else if let upper = merged.upper, bytesPrecede(upper, old.lower) {
-        after.append(old)
-      } else {
-        merged = merged.union(old)
-      }
-    }
-    removed = before + [merged] + after
+    // Ranges that overlap or touch the new one become one with it.
+    let first = removed.partition { !($0.upper.map { bytesPrecede($0, range.lower) } ?? false) }
+    let last = removed.partition { old in range.upper.map { bytesPrecede($0, old.lower) } ?? false }
+    let merged = removed[first..<last].reduce(range) { $0.union($1) }
+    removed.replaceSubrange(first..<last, with: CollectionOfOne(merged))
+  }
+
+  /// The index of the first removed range that ends after `key`.
+  private func firstRemoved(endingAfter key: [UInt8]) -> Int {
+    removed.partition { range in range.upper.map { bytesPrecede(key, $0) } ?? true }
   }
 
   /// What is known about `key`: `nil` when the store below decides, else its value or absence.
@@ -59,7 +56,9 @@ package struct PendingRows: Sendable {
     if index < puts.count, comparePut(index, with: key) == 0 {
       return .value(puts[index].value)
     }
-    return removed.contains { $0.contains(key) } ? .absent : nil
+    if removed.isEmpty { return nil }
+    let next = firstRemoved(endingAfter: [UInt8](copying: key))
+    return next < removed.count && removed[next].contains(key) ? .absent : nil
   }
 
   enum Change {
@@ -88,7 +87,8 @@ package struct PendingRows: Sendable {
   func untouched(of range: KeyRange) -> [KeyRange] {
     var parts: [KeyRange] = []
     var rest = range
-    for hole in removed where hole.overlaps(rest) {
+    for hole in removed[firstRemoved(endingAfter: range.lower)...] {
+      guard hole.overlaps(rest) else { break }
       let part = KeyRange(from: rest.lower, to: hole.lower)
       if !part.isEmpty { parts.append(part) }
       guard let upper = hole.upper else { return parts }
@@ -96,6 +96,19 @@ package struct PendingRows: Sendable {
     }
     if !rest.isEmpty { parts.append(rest) }
     return parts
+  }
+}
+
+extension Array {
+  /// The index of the first element for which `isReached` holds; it then holds for all behind it.
+  fileprivate func partition(_ isReached: (Element) -> Bool) -> Int {
+    var low = 0
+    var high = count
+    while low < high {
+      let middle = (low + high) / 2
+      if isReached(self[middle]) { high = middle } else { low = middle + 1 }
+    }
+    return low
   }
 }
 

@@ -25,7 +25,10 @@ extension ServerMachine {
     }
     let group = call.namespace.listens.group(of: query, at: listen.path)
     do throws(StorageError) {
-      try pushData(of: group, to: listen, call, &batch)
+      guard try pushData(of: group, to: listen, call, &batch) else {
+        call.namespace.listens.removeIfEmpty(group)
+        return respond(tooBig, to: call, &batch)
+      }
     } catch {
       call.namespace.listens.removeIfEmpty(group)
       guard case .corruptRecord = error else { throw error }
@@ -36,29 +39,38 @@ extension ServerMachine {
     respond(.listening(), to: call, &batch)
   }
 
+  private var tooBig: TreeResponse {
+    .init(.tooBig, detail: "The data are larger than \(options.limits.answerBytes) bytes.")
+  }
+
   private static let damageText = "What is stored here is damaged."
 
   /// Sends what the group shows now, whole or in ranges; nothing when the client has it.
+  ///
+  /// - Returns: `false` when that is too much to send.
   private func pushData(
     of group: ListenGroup, to listen: TreeListen, _ call: ServerCall, _ batch: inout ServerBatch
-  ) throws(StorageError) {
+  ) throws(StorageError) -> Bool {
     let id = ObjectIdentifier(group)
     let slot = call.session.slot
     if listen.hash.isEmpty, var push = batch.initialPushes[id] {
       batch.add(.send(slot: slot, push.frame.frame(for: listen.tag)))
       batch.initialPushes[id] = push
-      return
+      return true
     }
     let node = try data(of: group, in: call.namespace, batch)
-    if listen.hash.isEmpty ? node.isEmpty : node.hash == listen.hash { return }
+    if listen.hash.isEmpty ? node.isEmpty : node.hash == listen.hash { return true }
     if let ranges = listen.compoundHash.flatMap({ node.rangeMerges(for: $0) }) {
       let push = TreePush(
         path: listen.path, ranges, tag: listen.tag, version: batch.version)
-      return batch.add(.send(slot: slot, TreeServerMessage.rangeMerge(push).encode()))
+      batch.add(.send(slot: slot, TreeServerMessage.rangeMerge(push).encode()))
+      return true
     }
     var frame = PushFrame(.put(TreePush(path: listen.path, node, version: batch.version)))
+    if frame.plain.count > options.limits.answerBytes { return false }
     batch.add(.send(slot: slot, frame.frame(for: listen.tag)))
     batch.initialPushes[id] = InitialPush(frame: frame)
+    return true
   }
 
   /// Reads what a group shows; fills the window of a filtered one.
@@ -113,7 +125,9 @@ extension ServerMachine {
         var window = QueryWindow(query)
         node = try window.load(path, of: rows, in: Snapshot(reader))
       }
-      respond(.data(node), to: call, &batch)
+      let answer = TreeResponse.data(node)
+      let isTooBig = answer.payload.count > options.limits.answerBytes
+      respond(isTooBig ? tooBig : answer, to: call, &batch)
     } catch {
       guard case .corruptRecord = error else { throw error }
       respond(.init(.failed, detail: Self.damageText), to: call, &batch)

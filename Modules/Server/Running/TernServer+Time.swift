@@ -21,11 +21,9 @@ extension TernServer {
     machine = ServerMachine(
       options: options, authorizer: authorizer, authenticator: authenticator,
       randomBits: ambient.randomBits)
-    if case .storage(.diskFull) = error {
-      do throws(LedgerError) { try await restore() } catch { end = reason }
-    } else {
-      end = reason
-    }
+    // A store that is well after all answers; one that refuses work ends the server.
+    guard case .storage = error else { return end = reason }
+    do throws(LedgerError) { try await restore() } catch { end = reason }
   }
 
   func startTicking() {
