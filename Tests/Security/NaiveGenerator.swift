@@ -98,7 +98,7 @@ struct NaiveGenerator {
 
   private mutating func text(depth: Int) -> NaiveExpression {
     if depth == 0 {
-      if chance(20), !captures.isEmpty { return .variable(pick(captures)) }
+      if chance(35), !captures.isEmpty { return .variable(pick(captures)) }
       return .value(.text(pick(Self.names + ["aé'\\B"])))
     }
     switch Int.random(in: 0..<6, using: &random) {

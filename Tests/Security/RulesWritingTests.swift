@@ -71,6 +71,20 @@ struct RulesWritingTests {
     }
   }
 
+  @Test("each child below a capture is validated under its own key")
+  func captureKeys() throws {
+    let world = try RulesWorld(
+      """
+      {".write": true, "$l": {"$i": {".validate": "$l + $i == newData.val() || newData.hasChildren()",
+        "$k": {".validate": "newData.val() == $l + $i + $k"}}}}
+      """)
+    #expect(try world.writes("l", ["a": "la", "b": "lb", "c": ["x": "lcx", "y": "lcy"]]))
+    #expect(try !world.writes("l", ["a": "la", "b": "la"]))
+    #expect(try !world.writes("l", ["a": "la", "c": ["x": "lcx", "y": "lcx"]]))
+    #expect(try !world.writes("l", ["a": ["x": "lax"], "b": ["x": "lax"]]))
+    #expect(try world.writes([("l/a", "la"), ("m/b", ["x": "mbx"]), ("m/c", "mc")]))
+  }
+
   @Test("deleting skips the validation of what is gone, not of what stays")
   func deletion() throws {
     let world = try RulesWorld(
