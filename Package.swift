@@ -14,10 +14,12 @@ let strict: [SwiftSetting] = [
 ]
 
 /// A library target in `Modules/<name>`, named `Tern<name>` because target names are global.
-func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+func module(
+  _ name: String, _ dependencies: [Target.Dependency] = [], linking: [LinkerSetting] = []
+) -> Target {
   .target(
     name: "Tern" + name, dependencies: dependencies, path: "Modules/" + name,
-    swiftSettings: strict)
+    swiftSettings: strict, linkerSettings: linking)
 }
 
 /// An executable target in `Apps/<folder>` or `Tools/<folder>`.
@@ -41,7 +43,8 @@ let arguments = Target.Dependency.product(
 
 let layers: [Target] = [
   // 0 · values, bytes, frames
-  module("Core"),
+  // Rounding calls the C library's mathematics, which nothing else links on Linux.
+  module("Core", linking: [.linkedLibrary("m", .when(platforms: [.linux, .android]))]),
   module("Storage"),
   module("Transport"),
 
