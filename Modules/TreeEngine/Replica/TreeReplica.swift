@@ -31,14 +31,17 @@ package struct TreeReplica: Sendable {
     nextWrite = firstWrite
   }
 
-  /// Stores everything the calls since the last one want to keep, in one storage transaction.
+  /// Stores everything the calls since the last one want to keep, in one storage transaction; then
+  /// makes room if the cache is over its budget.
   ///
   /// - Throws: What the store threw, also for reads since then. The replica itself is not affected.
   package mutating func commitCache() throws(StorageError) {
     try cache?.commit()
+    evict()
   }
 
-  /// Makes room in the cache if it is over its budget; active queries are never evicted.
+  /// Makes room in the cache if it is over its budget; active queries are never evicted. O(1) when
+  /// it is not.
   package mutating func evict() {
     cache?.evict()
   }

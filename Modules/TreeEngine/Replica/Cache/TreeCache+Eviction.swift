@@ -9,7 +9,7 @@ extension TreeCache {
   /// What somebody listens to stays, as does data that another remembered query needs, so the cache
   /// may stay above its limit. Source: realtime reference, section 6.6.
   package mutating func evict() {
-    guard isOverLimit else { return }
+    guard isOverLimit, inactiveCount > 0 else { return }
     do throws(StorageError) {
       try commitChanges()
     } catch .corruptRecord(let key) {
