@@ -74,10 +74,13 @@ extension ReplicaView {
   func seed(at rest: TreePath) -> ViewSeed? {
     guard base.isComplete, let known = base.known(at: rest) else { return nil }
     let whole = ServerCache(node: known, isComplete: true, isFiltered: false)
+    // Only a view of everything gets the pushes for what lies below it.
+    let isLive = isLive && query.loadsAllData
     guard assumed != nil else { return ViewSeed(server: whole, assumed: nil, isLive: isLive) }
     let said = server.isComplete ? server.known(at: rest) : nil
     let server = said.map { ServerCache(node: $0, isComplete: true, isFiltered: false) }
-    return ViewSeed(server: server ?? .unknown, assumed: whole, isLive: isLive)
+    return ViewSeed(
+      server: server ?? .unknown, assumed: whole, isLive: isLive)
   }
 }
 

@@ -47,6 +47,8 @@ extension TreeReplica {
       if tag == nil { place.cover(at: path, &outcome.stops) }
     }
     keepWindows(of: outcome.starts)
+    // What was assumed of accepted writes is stored, but not said by the server in memory.
+    if seed.assumed != nil { cache?.markDisturbed(path) }
     return outcome
   }
 

@@ -56,10 +56,10 @@ extension TreeReplica {
   ) -> TreeNode {
     if serverKnows(path)?.isLive != true {
       if query.loadsAllData {
-        cache?.overwrite(node, at: path)
+        cache?.overwrite(node, at: path, from: .nobody)
       } else {
         for child in node.children {
-          cache?.overwrite(child.node, at: path.appending(child.key))
+          cache?.overwrite(child.node, at: path.appending(child.key), from: .nobody)
         }
         cache?.replaceWindow(of: query, at: path, keys: node.children.map { $0.key })
       }

@@ -42,11 +42,10 @@ extension TreeReplica {
     guard request.query.isDefault else {
       let events = withView(request.query, at: request.path) { $0.confirm(overlay) }
       outcome.events = events ?? []
-      keepWindow(of: request)
-      cache?.markComplete(request.query, at: request.path)
+      keepConfirmed(request)
       return outcome
     }
-    cache?.markComplete(.all, at: request.path)
+    keepConfirmed(request)
     // What the listen's own view has is all there is, also for the views it serves.
     points.meet(PathTrie(view.server.node, at: request.path)) { place, _, change in
       outcome.events += place.updateViews { view in
@@ -126,9 +125,27 @@ extension TreeReplica {
   private mutating func keep(_ parts: PathTrie<TreeNode>) {
     guard cache != nil else { return }
     parts.visit { path, node in
-      cache?.overwrite(node, at: path)
+      cache?.overwrite(node, at: path, from: .push)
       if points[path]?.isListening == true { cache?.markComplete(.all, at: path) }
     }
+  }
+
+  /// Keeps that a query is complete, and its data again where others have written over it.
+  private mutating func keepConfirmed(_ request: ListenRequest) {
+    guard let cache, let node = view(for: request)?.server.node else { return }
+    if cache.needsRewrite(request.query, at: request.path) {
+      if request.query.isDefault {
+        self.cache?.overwrite(node, at: request.path, from: .push)
+      } else {
+        for child in node.children {
+          self.cache?.overwrite(
+            child.node, at: request.path.appending(child.key), from: .listen(request))
+        }
+      }
+      self.cache?.markRewritten(request.query, at: request.path)
+    }
+    if !request.query.isDefault { keepWindow(of: request) }
+    self.cache?.markComplete(request.query, at: request.path)
   }
 
   /// Keeps what a push changed in the window of a filtered query.
@@ -139,19 +156,22 @@ extension TreeReplica {
     let after = view.server.node
     if parts.value != nil {
       for child in after.children {
-        cache?.overwrite(child.node, at: request.path.appending(child.key))
+        cache?.overwrite(
+          child.node, at: request.path.appending(child.key), from: .listen(request))
       }
+      cache?.markRewritten(request.query, at: request.path)
       return keepWindow(of: request)
     }
     let window = WindowChange(of: view, since: before.children)
     for key in window.added {
-      cache?.overwrite(after.child(key), at: request.path.appending(key))
+      cache?.overwrite(
+        after.child(key), at: request.path.appending(key), from: .listen(request))
     }
     parts.visit { path, node in
       guard let key = path.first, after.children[key] != nil, before.children[key] != nil else {
         return
       }
-      cache?.overwrite(node, at: request.path.appending(path))
+      cache?.overwrite(node, at: request.path.appending(path), from: .listen(request))
     }
     keep(window)
   }

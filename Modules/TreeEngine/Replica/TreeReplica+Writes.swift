@@ -72,7 +72,7 @@ extension TreeReplica {
       for (path, pushed) in points.subtrie(at: assignment.path)?.pushed() ?? [] {
         node.setNode(pushed, at: path)
       }
-      cache?.overwrite(node, at: assignment.path)
+      cache?.overwrite(node, at: assignment.path, from: .nobody)
       if !assignment.path.namesPriority { cache?.markComplete(.all, at: assignment.path) }
     }
   }

@@ -17,9 +17,9 @@ struct TrackedQuery: Sendable {
   var isComplete = false
   /// Whether somebody listens.
   var isActive = false
-  /// Whether rows were lost since they were written; not stored, for a new start knows no better
-  /// than the rows themselves.
-  var isDamaged = false
+  /// Whether its rows may differ from what its listeners have in memory: some were lost, or came
+  /// from elsewhere. Not stored, for a new start knows no better than the rows themselves.
+  var needsRewrite = false
 
   /// What is stored.
   var record: [UInt8] {

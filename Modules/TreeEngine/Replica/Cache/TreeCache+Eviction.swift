@@ -39,7 +39,7 @@ extension TreeCache {
     if query.query.isDefault, query.isComplete {
       // What was whole as a part of this query is whole on its own.
       changeAll(below: query.path) {
-        $0.isComplete = $0.isComplete || ($0.query.isDefault && !$0.isDamaged)
+        $0.isComplete = $0.isComplete || ($0.query.isDefault && !$0.needsRewrite)
       }
     }
     do throws(StorageError) {

@@ -96,7 +96,7 @@ extension TreeCache {
       // A row of a window: the window is not known any more.
       changeAll(below: .root) { query in
         query.isComplete = query.isComplete && query.query.isDefault
-        query.isDamaged = query.isDamaged || !query.query.isDefault
+        query.needsRewrite = query.needsRewrite || !query.query.isDefault
       }
     }
     do throws(StorageError) {
@@ -137,7 +137,7 @@ extension TreeCache {
     tracked.walk(to: path) { _, queries in above += queries }
     for var query in above {
       query.isComplete = false
-      query.isDamaged = true
+      query.needsRewrite = true
       replace(query)
       changes.append(.track(query))
       if !query.query.isDefault, query.path.count < path.count {
@@ -147,7 +147,7 @@ extension TreeCache {
     }
     changeAll(below: path) { query in
       query.isComplete = false
-      query.isDamaged = true
+      query.needsRewrite = true
     }
   }
 }

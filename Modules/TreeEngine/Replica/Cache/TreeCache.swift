@@ -100,7 +100,7 @@ package struct TreeCache: ReplicaCache {
     for var query in active {
       // What listeners hold in memory is not in the store any more.
       query.isComplete = false
-      query.isDamaged = true
+      query.needsRewrite = true
       replace(query)
       changes.append(.track(query))
     }
@@ -138,9 +138,9 @@ extension TreeCache {
   package mutating func markComplete(_ query: TreeQuery, at path: TreePath) {
     if query.isDefault {
       if coveringDefault(path) != nil && find(query, at: path) == nil { return }
-      changeAll(below: path) { $0.isComplete = $0.isComplete || !$0.isDamaged }
+      changeAll(below: path) { $0.isComplete = $0.isComplete || !$0.needsRewrite }
     }
-    change(query, at: path) { $0.isComplete = $0.isComplete || !$0.isDamaged }
+    change(query, at: path) { $0.isComplete = $0.isComplete || !$0.needsRewrite }
   }
 
   package mutating func setActive(_ isActive: Bool, _ query: TreeQuery, at path: TreePath) {
@@ -216,9 +216,51 @@ extension TreeCache {
 // MARK: What is gathered
 
 extension TreeCache {
-  package mutating func overwrite(_ node: TreeNode, at path: TreePath) {
+  package mutating func overwrite(
+    _ node: TreeNode, at path: TreePath, from source: CacheSource
+  ) {
     changes.append(.overwrite(path, node))
-    if !path.namesPriority { changeAll(below: path) { $0.isDamaged = false } }
+    switch source {
+    case .push where !path.namesPriority:
+      changeAll(below: path) { query in
+        if query.query.isDefault { query.needsRewrite = false }
+      }
+    case .push:
+      break
+    case .listen(let request):
+      disturb(path) { $0.query != request.query || $0.path != request.path }
+    case .nobody:
+      disturb(path) { _ in true }
+    }
+  }
+
+  /// Notes that rows at `path` changed without the listeners being told.
+  private mutating func disturb(_ path: TreePath, _ concerns: (TrackedQuery) -> Bool) {
+    var above: [TrackedQuery] = []
+    tracked.walk(to: path) { depth, queries in
+      if depth < path.count { above += queries }
+    }
+    for var query in above where query.isActive && !query.needsRewrite && concerns(query) {
+      query.needsRewrite = true
+      replace(query)
+    }
+    changeAll(below: path) { query in
+      if query.isActive, concerns(query) { query.needsRewrite = true }
+    }
+  }
+
+  package mutating func markDisturbed(_ path: TreePath) {
+    disturb(path) { _ in true }
+  }
+
+  package func needsRewrite(_ query: TreeQuery, at path: TreePath) -> Bool {
+    find(query, at: path)?.needsRewrite ?? false
+  }
+
+  package mutating func markRewritten(_ query: TreeQuery, at path: TreePath) {
+    guard var tracked = find(query, at: path) else { return }
+    tracked.needsRewrite = false
+    replace(tracked)
   }
 
   package mutating func replaceWindow(of query: TreeQuery, at path: TreePath, keys: [TreeKey]) {
