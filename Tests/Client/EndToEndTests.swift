@@ -34,14 +34,14 @@ struct EndToEndTests {
     #expect(try await other.tree.root.get().node == ["b": ["c": 4, "d": 3], "e": ["f": 5]])
   }
 
-  @Test("W38 fifty stars from each of several clients are all counted")
+  @Test("W38 stars given by twenty clients at once are all counted")
   func transactions() async throws {
     let home = try await Home()
     try await withThrowingTaskGroup(of: Void.self) { group in
-      for _ in 1...4 {
+      for _ in 1...20 {
         let tern = try home.client()
         group.addTask {
-          for _ in 1...25 {
+          for _ in 1...10 {
             let result = try await tern.tree["stars"].transaction { node in
               node = TreeNode(.integer(Int64(node.scalar?.number ?? 0) + 1))
               return true
@@ -53,7 +53,7 @@ struct EndToEndTests {
       try await group.waitForAll()
     }
     let tern = try home.client()
-    #expect(try await tern.tree["stars"].get().number == 100)
+    #expect(try await tern.tree["stars"].get().number == 200)
   }
 
   @Test("W40 increments of several clients are all counted")

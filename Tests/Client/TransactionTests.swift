@@ -29,6 +29,11 @@ struct TransactionTests {
     let world = try World()
     world.peer.staleAnswers = 100
     try world.act { _ = $0.transact(at: "n", appliesLocally: true, addOne) }
+    for _ in 1...25 {
+      for timer in world.timers.keys {
+        if case .rest = timer { try world.fire(timer) }
+      }
+    }
     #expect(world.takeHeard() == ["failed tooManyAttempts(limit: 25)"])
     #expect(world.peer.log.filter { $0 == "p /n" }.count == 25)
   }

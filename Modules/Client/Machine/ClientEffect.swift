@@ -42,6 +42,8 @@ package enum ClientTimer: Hashable, Sendable {
   case connection(Connection.Timer)
   /// A one-time read has waited long enough for a connection.
   case read(OperationID)
+  /// A transaction that came too late again and again has rested long enough.
+  case rest(OperationID)
 }
 
 /// Names something a caller waits for.

@@ -20,6 +20,7 @@ extension ClientMachine {
     switch timer {
     case .connection(let timer): connectionEvent(.timerFired(timer))
     case .read(let id): readOutOfPatience(id)
+    case .rest(let id): rested(id)
     }
   }
 

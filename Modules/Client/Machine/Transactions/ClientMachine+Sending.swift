@@ -19,6 +19,7 @@ extension ClientMachine {
     let waiting = group.compactMap { transactions.index(of: $0) }.map { transactions.list[$0] }
     let mayGo = waiting.allSatisfy {
       $0.progress.phase == .runnable && $0.progress.verdict == nil && !$0.awaitsOutcome
+        && $0.rest == nil
     }
     guard mayGo, let oldest = waiting.first else { return }
     // Declared transactions are numbered one by one, so they cannot share a write.
@@ -43,18 +44,39 @@ extension ClientMachine {
       committed(batch)
       return
     }
+    // A gap means that an earlier attempt of the stream did not arrive: try again as well.
+    let isStale = status == .dataStale || status == .gap
     for member in batch.members {
       guard let index = transactions.index(of: member) else { continue }
-      switch status {
-      // A gap means that the server forgot the stream: the next attempt begins a new one.
-      case .dataStale, .gap: transactions.list[index].progress.becameStale()
-      default:
+      if isStale {
+        transactions.list[index].progress.becameStale()
+      } else {
         let rejection = Rejection(status: status.rawValue, detail: detail)
         transactions.list[index].progress.wasRejected(.rejected(rejection))
       }
     }
+    if isStale { rest(batch.members) }
     rerunTransactions(at: batch.path)
     sendReady()
+  }
+
+  /// Lets transactions that came too late wait for a moment, longer each time.
+  private mutating func rest(_ members: [OperationID]) {
+    guard let first = members.compactMap({ transactions.index(of: $0) }).first else { return }
+    let owner = transactions.list[first]
+    let duration = owner.progress.attempts.rest(unit: ambient.randomUnit())
+    guard owner.progress.verdict == nil, duration > .zero else { return }
+    for member in members {
+      if let index = transactions.index(of: member) { transactions.list[index].rest = owner.id }
+    }
+    owe(.startTimer(.rest(owner.id), duration))
+  }
+
+  mutating func rested(_ id: OperationID) {
+    for index in transactions.list.indices where transactions.list[index].rest == id {
+      transactions.list[index].rest = nil
+    }
+    sendTransactions()
   }
 
   private mutating func committed(_ batch: TransactionBatch) {

@@ -29,6 +29,8 @@ struct TreeTransaction: Sendable {
   var nextSequence: UInt64 = 1
   /// Whether an attempt of an earlier run of the program may have been committed.
   var awaitsOutcome = false
+  /// The transaction whose rest it shares before it is sent again.
+  var rest: OperationID?
 }
 
 /// One conditional write on its way, for one or several transactions.
