@@ -106,7 +106,8 @@ let layers: [Target] = [
   module(
     "FirebaseCompat",
     [
-      "TernCore", "TernQuery", "TernSync", "TernClient", "TernAssembly", "TernStandard",
+      "TernCore", "TernQuery", "TernSync", "TernTransactions", "TernTreeEngine", "TernClient",
+      "TernAssembly", "TernStandard",
     ]),
   module(
     "TestKit",
@@ -181,6 +182,13 @@ let testSuites: [Target] = [
   tests("Spec", ["TernSpecReplay"]),
   tests("Query", ["TernCore", "TernQuery"]),
   tests("TreeWire", ["TernCore", "TernQuery", "TernTreeWire"]),
+  tests(
+    "Acceptance",
+    [
+      "TernFirebaseCompat", "TernClient", "TernCore", "TernQuery", "TernSync", "TernSecurity",
+      "TernLedger", "TernServer", "TernStorage", "TernStorageMemory", "TernStorageSQLite",
+      "TernStorageLMDB", "TernTransport", "TernTransportLoopback", "TernTransportTCP",
+    ]),
   tests("TransportLoopback", ["TernTransport", "TernTransportLoopback"]),
   tests("TransportTCP", ["TernTransport", "TernTransportTCP"]),
   tests("Tidy", ["tern-tidy"]),

@@ -58,7 +58,7 @@ extension ConfigurationValue: ExpressibleByStringLiteral, ExpressibleByIntegerLi
 
 extension ConfigurationValue {
   /// The same text for values that say the same, whether typed or written in a file.
-  var canonicalText: String {
+  package var canonicalText: String {
     switch self {
     case .null: "null"
     case .bool(let value): String(value)

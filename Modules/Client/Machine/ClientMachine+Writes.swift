@@ -49,6 +49,7 @@ extension ClientMachine {
     case .stored(let row, let sequence):
       writes[id]?.stage = .durable(row: row, sequence: sequence)
       owe(.stored(id))
+      owe(.queueChanged)
       sendReady()
     case .failed(let error):
       takeBack(id)

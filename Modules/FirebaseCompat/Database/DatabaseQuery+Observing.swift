@@ -1,0 +1,137 @@
+import TernClient
+import TernCore
+import TernQuery
+import TernTreeEngine
+
+extension DatabaseQuery {
+  /// Calls `block` for every event of a kind, from what is known now on.
+  ///
+  /// - Returns: The handle that ends it: ``removeObserver(withHandle:)``.
+  @discardableResult
+  public func observe(
+    _ eventType: DataEventType, with block: @escaping (DataSnapshot) -> Void
+  ) -> DatabaseHandle {
+    observe(eventType, with: block, withCancel: nil)
+  }
+
+  /// The same; `cancelBlock` is called once if the server refuses or takes the right back.
+  @discardableResult
+  public func observe(
+    _ eventType: DataEventType, with block: @escaping (DataSnapshot) -> Void,
+    withCancel cancelBlock: ((any Error) -> Void)?
+  ) -> DatabaseHandle {
+    observe(
+      eventType, andPreviousSiblingKeyWith: { snapshot, _ in block(snapshot) },
+      withCancel: cancelBlock)
+  }
+
+  /// The same, with the key of the child before, in the order of the query; `nil` for the first.
+  @discardableResult
+  public func observe(
+    _ eventType: DataEventType,
+    andPreviousSiblingKeyWith block: @escaping (DataSnapshot, String?) -> Void,
+    withCancel cancelBlock: ((any Error) -> Void)? = nil
+  ) -> DatabaseHandle {
+    register(eventType, once: false, Callback(block), Callback { error, _ in cancelBlock?(error) })
+  }
+
+  /// Calls `block` for the first event of a kind only; what is cached answers without the network.
+  public func observeSingleEvent(
+    of eventType: DataEventType, with block: @escaping (DataSnapshot) -> Void,
+    withCancel cancelBlock: ((any Error) -> Void)? = nil
+  ) {
+    observeSingleEvent(
+      of: eventType, andPreviousSiblingKeyWith: { snapshot, _ in block(snapshot) },
+      withCancel: cancelBlock)
+  }
+
+  /// The same, with the key of the child before.
+  public func observeSingleEvent(
+    of eventType: DataEventType,
+    andPreviousSiblingKeyWith block: @escaping (DataSnapshot, String?) -> Void,
+    withCancel cancelBlock: ((any Error) -> Void)? = nil
+  ) {
+    _ = register(
+      eventType, once: true, Callback(block), Callback { error, _ in cancelBlock?(error) })
+  }
+
+  /// The first event of a kind, and the key of the child before.
+  ///
+  /// - Throws: ``DatabaseError`` when the server refuses.
+  public func observeSingleEventAndPreviousSiblingKey(
+    of eventType: DataEventType
+  ) async throws -> (DataSnapshot, String?) {
+    let answer = Promise<Result<(DataSnapshot, String?), any Error>>()
+    observeSingleEvent(
+      of: eventType, andPreviousSiblingKeyWith: { answer.resolve(.success(($0, $1))) },
+      withCancel: { answer.resolve(.failure($0)) })
+    return try await answer.value().get()
+  }
+
+  /// Ends the registration that has this handle; unknown handles are ignored.
+  public func removeObserver(withHandle handle: DatabaseHandle) {
+    if let observer = database.observers.remove(handle, at: path, query: removalQuery) {
+      database.stop([observer])
+    }
+  }
+
+  /// Ends every registration here; at a location without a query, those of all its queries.
+  public func removeAllObservers() {
+    database.stop(database.observers.removeAll(at: path, query: removalQuery))
+  }
+
+  /// Keeps what this query asks for on the device and in sync, with or without observers.
+  public func keepSynced(_ keepSynced: Bool) {
+    let (path, query) = (path, query)
+    database.lane.submit { $0.keepSynced(keepSynced, at: path, query: query) }
+  }
+
+  private var removalQuery: TreeQuery? { query.isDefault ? nil : query }
+}
+
+extension DatabaseQuery {
+  private func register(
+    _ type: DataEventType, once: Bool, _ block: Callback<DataSnapshot, String?>,
+    _ cancel: Callback<any Error, Void>
+  ) -> DatabaseHandle {
+    let (database, path, query) = (database, path, query)
+    let (handle, observer) = database.observers.add(at: .init(path: path, query: query))
+    let ended: @Sendable (any Error) -> Void = { error in
+      database.call {
+        guard observer.end() else { return }
+        database.observers.forget(handle)
+        cancel(error, ())
+      }
+    }
+    let heard: @Sendable (TreeEvent) -> Void = { event in
+      database.call {
+        guard once ? observer.end() : observer.isActive else { return }
+        if once {
+          database.observers.forget(handle)
+          database.stop([observer])
+        }
+        block(database.snapshot(of: event, query: query), event.change.previousKey?.text)
+      }
+    }
+    database.lane.submit(
+      { session in
+        guard observer.isActive else { return }
+        observer.listener = session.listen(
+          at: path, query: query, for: type.kinds, heard: heard,
+          ended: { ended(DatabaseError($0)) })
+      }, failed: ended)
+    return handle
+  }
+}
+
+extension DataEventType {
+  fileprivate var kinds: EventKinds {
+    switch self {
+    case .childAdded: .childAdded
+    case .childRemoved: .childRemoved
+    case .childChanged: .childChanged
+    case .childMoved: .childMoved
+    case .value: .value
+    }
+  }
+}

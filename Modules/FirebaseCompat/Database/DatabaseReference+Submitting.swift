@@ -1,0 +1,84 @@
+import TernClient
+import TernCore
+
+extension DatabaseReference {
+  /// Makes and checks a write; a fault is reported where the write's end would be.
+  func write(
+    _ make: () throws(DatabaseValueError) -> TreeWrite
+  ) -> Result<TreeWrite, any Error> {
+    do throws(DatabaseValueError) {
+      let write = try make()
+      try naming(path.description) { () throws(TreeError) in try write.validate() }
+      return .success(write)
+    } catch {
+      return .failure(DatabaseError.invalid("\(error)"))
+    }
+  }
+
+  func assignment(_ value: Any?, priority: Any? = nil) -> Result<TreeWrite, any Error> {
+    write { () throws(DatabaseValueError) in
+      var node = try TreeNode(foundation: value)
+      if let priority { node.setPriority(try TreeScalar(priority: priority, at: path)) }
+      return .set(path, node)
+    }
+  }
+
+  func prioritization(_ priority: Any?) -> Result<TreeWrite, any Error> {
+    write { () throws(DatabaseValueError) in
+      guard let priority else { return .set(path.appending(.priority), .empty) }
+      let node = TreeNode(try TreeScalar(priority: priority, at: path))
+      return .set(path.appending(.priority), node)
+    }
+  }
+
+  func merge(_ values: [AnyHashable: Any]) -> Result<TreeWrite, any Error> {
+    write { () throws(DatabaseValueError) in
+      var entries: [TreeMerge.Entry] = []
+      for (name, value) in values {
+        guard let name = name as? String else {
+          throw .unsupportedType("a key that is no string", path: path.description)
+        }
+        let place = try naming(name) { () throws(TreeError) in try TreePath(name) }
+        entries.append(
+          TreeMerge.Entry(path: place, node: try TreeNode(foundation: value, at: place)))
+      }
+      let merge = try naming(path.description) { () throws(TreeError) in try TreeMerge(entries) }
+      return .merge(path, merge)
+    }
+  }
+
+  /// Hands a write to the session; `block` hears how it ended, on the callback queue.
+  func submit(_ write: Result<TreeWrite, any Error>, _ block: @escaping DatabaseCompletion) {
+    let callback = Callback(block)
+    start(write) { [self] error in
+      database.call { callback(error, self) }
+    }
+  }
+
+  /// Hands a write to the session and waits for the server's verdict.
+  func acknowledged(_ write: Result<TreeWrite, any Error>) async throws -> DatabaseReference {
+    let answer = Promise<(any Error)?>()
+    start(write) { answer.resolve($0) }
+    if let error = await answer.value() { throw error }
+    return self
+  }
+
+  private func start(
+    _ write: Result<TreeWrite, any Error>, _ ended: @escaping @Sendable ((any Error)?) -> Void
+  ) {
+    switch write {
+    case .failure(let error): ended(error)
+    case .success(.merge(_, let merge)) where merge.entries.isEmpty: ended(nil)
+    case .success(let write):
+      database.lane.submit(
+        { session in session.write(write).end.then { ended(DatabaseError($0)) } },
+        failed: ended)
+    }
+  }
+
+  private func naming<R>(
+    _ place: String, _ body: () throws(TreeError) -> R
+  ) throws(DatabaseValueError) -> R {
+    do throws(TreeError) { return try body() } catch { throw .tree(error, path: place) }
+  }
+}

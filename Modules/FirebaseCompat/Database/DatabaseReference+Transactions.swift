@@ -1,0 +1,70 @@
+import Synchronization
+import TernClient
+import TernCore
+import TernTransactions
+
+extension DatabaseReference {
+  /// Changes what is here depending on what is here, as if nobody else wrote meanwhile.
+  ///
+  /// `block` may be called several times, first with what this client knows, which may be nothing.
+  public func runTransactionBlock(_ block: @escaping (MutableData) -> TransactionResult) {
+    runTransactionBlock(block) { _, _, _ in }
+  }
+
+  /// The same; `completionBlock` hears an error or `nil`, whether it was committed, and the result.
+  ///
+  /// - Parameter localEvents: Whether observers here hear results that the server has not confirmed.
+  public func runTransactionBlock(
+    _ block: @escaping (MutableData) -> TransactionResult,
+    andCompletionBlock completionBlock: @escaping ((any Error)?, Bool, DataSnapshot?) -> Void,
+    withLocalEvents localEvents: Bool = true
+  ) {
+    let function = UpdateFunction(body: block)
+    let fault = Fault()
+    let callback = Callback<(any Error)?, (Bool, DataSnapshot?)> {
+      completionBlock($0, $1.0, $1.1)
+    }
+    let key = path.last
+    let update: TransactionUpdate = { node in
+      switch function.body(MutableData(node, key: key)).verdict {
+      case .abort: return nil
+      case .write(let node): return node
+      case .invalid(let error):
+        fault.note(error)
+        return nil
+      }
+    }
+    let path = path
+    database.lane.submit(
+      { [self] session in
+        session.transact(at: path, appliesLocally: localEvents, update) { outcome in
+          self.database.call { self.report(outcome, fault.error, callback) }
+        }
+      },
+      failed: { [database] error in database.call { callback(error, (false, nil)) } })
+  }
+
+  private func report(
+    _ outcome: TransactionOutcome, _ fault: DatabaseValueError?,
+    _ callback: Callback<(any Error)?, (Bool, DataSnapshot?)>
+  ) {
+    switch outcome {
+    case .committed(let node):
+      callback(nil, (true, DataSnapshot(ref: self, node: node)))
+    case .abandoned(let node):
+      let error = fault.map { DatabaseError.invalid("\($0)") }
+      callback(error, (false, DataSnapshot(ref: self, node: node)))
+    case .failed(let error):
+      callback(DatabaseError(error), (false, nil))
+    }
+  }
+}
+
+/// What an update function did wrong, for its completion.
+private final class Fault: Sendable {
+  private let state = Mutex<DatabaseValueError?>(nil)
+
+  var error: DatabaseValueError? { state.withLock { $0 } }
+
+  func note(_ error: DatabaseValueError) { state.withLock { $0 = error } }
+}

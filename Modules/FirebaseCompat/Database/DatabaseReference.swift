@@ -1,0 +1,68 @@
+import TernCore
+import TernQuery
+
+/// One location of the tree.
+public final class DatabaseReference: DatabaseQuery, @unchecked Sendable {
+  init(database: Database, path: TreePath) {
+    super.init(database: database, path: path, query: .all)
+  }
+
+  /// The last segment of the path; `nil` at the top.
+  public var key: String? { path.last?.text }
+
+  /// The location above; `nil` at the top.
+  public var parent: DatabaseReference? {
+    path.parent.map { DatabaseReference(database: database, path: $0) }
+  }
+
+  /// The top of the tree.
+  public var root: DatabaseReference { DatabaseReference(database: database, path: .root) }
+
+  /// The location at `pathString` below this one.
+  ///
+  /// - Precondition: `pathString` follows the rules of keys.
+  public func child(_ pathString: String) -> DatabaseReference {
+    descendant(Misuse.path(pathString))
+  }
+
+  /// A child with a new unique key that sorts after the keys made before it.
+  public func childByAutoId() -> DatabaseReference {
+    descendant(TreePath.root.appending(database.nextKey()))
+  }
+
+  /// The address of the location.
+  public var url: String {
+    path.keys.reduce(database.address) { $0 + "/" + DatabaseReference.escaped($1.text) }
+  }
+
+  func descendant(_ path: TreePath) -> DatabaseReference {
+    DatabaseReference(database: database, path: self.path.appending(path))
+  }
+
+  /// Percent-encodes everything but ASCII letters, digits, `-`, `_` and `~`.
+  private static func escaped(_ text: String) -> String {
+    let digits = Array("0123456789ABCDEF")
+    var escaped = ""
+    for byte in text.utf8 {
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"),
+        UInt8(ascii: "~"):
+        escaped.unicodeScalars.append(Unicode.Scalar(byte))
+      default:
+        escaped += "%\(digits[Int(byte >> 4)])\(digits[Int(byte & 15)])"
+      }
+    }
+    return escaped
+  }
+}
+
+extension DatabaseReference: CustomStringConvertible {
+  public var description: String { url }
+}
+
+extension DatabaseReference: Equatable {
+  public static func == (left: DatabaseReference, right: DatabaseReference) -> Bool {
+    left.database === right.database && left.path == right.path
+  }
+}

@@ -1,0 +1,74 @@
+public import Foundation
+import TernCore
+import TernQuery
+
+/// What was at a location when an observer heard of it; it never changes.
+public final class DataSnapshot: Sendable {
+  /// The location.
+  public let ref: DatabaseReference
+  let node: TreeNode
+  let query: TreeQuery
+
+  init(ref: DatabaseReference, node: TreeNode, query: TreeQuery = .all) {
+    self.ref = ref
+    self.node = node
+    self.query = query
+  }
+
+  /// The last segment of the location; empty at the top of the tree.
+  public var key: String { ref.key ?? "" }
+
+  /// The value as `NSNumber`, `NSString`, `NSDictionary` or `NSArray`; `nil` when nothing is here.
+  ///
+  /// Children whose keys are mostly the whole numbers from zero come as an array.
+  public var value: Any? { node.foundationValue }
+
+  /// The value with priorities, in the form that can be written back unchanged.
+  public func valueInExportFormat() -> Any? { node.foundationExport }
+
+  /// The priority: a string, a number or `nil`.
+  public var priority: Any? { node.priority?.foundation }
+
+  /// Whether anything is here.
+  public func exists() -> Bool { !node.isEmpty }
+
+  /// Whether there are children.
+  public func hasChildren() -> Bool { node.hasChildren }
+
+  /// Whether there is data at `path` below here.
+  public func hasChild(_ path: String) -> Bool { childSnapshot(forPath: path).exists() }
+
+  /// The number of children.
+  public var childrenCount: UInt { UInt(node.childCount) }
+
+  /// The data at `path` below here; a snapshot of nothing where nothing is.
+  ///
+  /// - Precondition: `path` follows the rules of keys.
+  public func childSnapshot(forPath path: String) -> DataSnapshot {
+    let path = Misuse.path(path)
+    return DataSnapshot(ref: ref.descendant(path), node: node.node(at: path))
+  }
+
+  /// The children, in the order of the query they were read with.
+  public var children: NSEnumerator {
+    let snapshots = query.ordered(node).map { child in
+      DataSnapshot(ref: ref.descendant(TreePath.root.appending(child.key)), node: child.node)
+    }
+    return (snapshots as NSArray).objectEnumerator()
+  }
+
+  /// Decodes the value.
+  ///
+  /// - Throws: `DecodingError` when the value has another shape than `T`.
+  public func data<T: Decodable>(
+    as type: T.Type, decoder: Database.Decoder = Database.Decoder()
+  ) throws -> T {
+    try decoder.decode(type, from: node)
+  }
+}
+
+extension DataSnapshot: CustomStringConvertible {
+  public var description: String {
+    "Snap (\(key)) \(node.foundationExport.map { "\($0)" } ?? "null")"
+  }
+}

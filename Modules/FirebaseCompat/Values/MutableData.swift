@@ -1,0 +1,96 @@
+import TernCore
+
+/// The current state of a location, lent to the update function of a transaction to change.
+///
+/// Children made with ``childData(byAppendingPath:)`` write into the same state.
+public final class MutableData {
+  private let root: State
+  private let path: TreePath
+  private let name: TreeKey?
+
+  /// What all views of one transaction run share.
+  private final class State {
+    var node: TreeNode
+    var error: DatabaseValueError?
+    init(_ node: TreeNode) { self.node = node }
+  }
+
+  init(_ node: TreeNode, key: TreeKey?) {
+    root = State(node)
+    path = .root
+    name = key
+  }
+
+  private init(_ root: State, _ path: TreePath) {
+    self.root = root
+    self.path = path
+    name = path.last
+  }
+
+  var node: TreeNode { root.node.node(at: path) }
+  var error: DatabaseValueError? { root.error }
+
+  /// The last segment of the location; `nil` at the top of the tree.
+  public var key: String? { name?.text }
+
+  /// The value: `NSNumber`, `NSString`, `NSDictionary`, `NSArray`, or `nil` when nothing is known.
+  ///
+  /// A new value replaces the children and, unless it brings one, keeps the priority.
+  public var value: Any? {
+    get { node.foundationValue }
+    set {
+      attempt { () throws(DatabaseValueError) in
+        var new = try TreeNode(foundation: newValue, at: path)
+        if new.priority == nil { new.setPriority(node.priority) }
+        root.node.setNode(new, at: path)
+      }
+    }
+  }
+
+  /// The priority: a string, a number or `nil`.
+  public var priority: Any? {
+    get { node.priority?.foundation }
+    set {
+      attempt { () throws(DatabaseValueError) in
+        var new = node
+        if let value = newValue {
+          new.setPriority(try TreeScalar(priority: value, at: path))
+        } else {
+          new.setPriority(nil)
+        }
+        root.node.setNode(new, at: path)
+      }
+    }
+  }
+
+  /// Whether there are children.
+  public func hasChildren() -> Bool { node.hasChildren }
+
+  /// Whether there is data at `path` below here.
+  public func hasChild(atPath path: String) -> Bool {
+    !childData(byAppendingPath: path).node.isEmpty
+  }
+
+  /// The data at `path` below here, empty where nothing is; changing it changes this.
+  ///
+  /// - Precondition: `path` follows the rules of keys.
+  public func childData(byAppendingPath path: String) -> MutableData {
+    MutableData(root, self.path.appending(Misuse.path(path)))
+  }
+
+  /// The number of children.
+  public var childrenCount: UInt { UInt(node.childCount) }
+
+  /// The children in the order of their priorities, then keys.
+  public var children: [MutableData] {
+    node.children.map { MutableData(root, path.appending($0.key)) }
+  }
+
+  private func attempt(_ change: () throws(DatabaseValueError) -> Void) {
+    do throws(DatabaseValueError) {
+      try change()
+    } catch {
+      root.error = root.error ?? error
+    }
+  }
+}

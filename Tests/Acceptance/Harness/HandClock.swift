@@ -1,0 +1,71 @@
+import Synchronization
+
+/// A clock that stands still until a test moves it.
+final class HandClock: Clock, Sendable {
+  struct Instant: InstantProtocol {
+    var offset: Duration
+    func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
+    func duration(to other: Instant) -> Duration { other.offset - offset }
+    static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
+  }
+
+  private struct Sleeper {
+    let deadline: Instant
+    let continuation: CheckedContinuation<Bool, Never>
+  }
+
+  private struct State {
+    var now = Instant(offset: .zero)
+    var sleepers: [UInt64: Sleeper] = [:]
+    var cancelled: Set<UInt64> = []
+    var last: UInt64 = 0
+  }
+
+  private let state = Mutex(State())
+
+  var now: Instant { state.withLock { $0.now } }
+  var minimumResolution: Duration { .nanoseconds(1) }
+
+  /// Moves the time on; everything that is due wakes.
+  func advance(by duration: Duration) {
+    let due = state.withLock { state in
+      state.now = state.now.advanced(by: duration)
+      let due = state.sleepers.filter { $0.value.deadline <= state.now }
+      for id in due.keys { state.sleepers[id] = nil }
+      return due.sorted { $0.key < $1.key }.map(\.value)
+    }
+    for sleeper in due { sleeper.continuation.resume(returning: true) }
+  }
+
+  func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+    let id = state.withLock { state in
+      state.last += 1
+      return state.last
+    }
+    let isDone = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let answer: Bool? = state.withLock { state in
+          if state.cancelled.remove(id) != nil { return false }
+          if deadline <= state.now { return true }
+          state.sleepers[id] = Sleeper(deadline: deadline, continuation: continuation)
+          return nil
+        }
+        if let answer { continuation.resume(returning: answer) }
+      }
+    } onCancel: {
+      cancel(id)
+    }
+    if !isDone { throw CancellationError() }
+  }
+
+  private func cancel(_ id: UInt64) {
+    let sleeper = state.withLock { state in
+      guard let sleeper = state.sleepers.removeValue(forKey: id) else {
+        state.cancelled.insert(id)
+        return Sleeper?.none
+      }
+      return sleeper
+    }
+    sleeper?.continuation.resume(returning: false)
+  }
+}

@@ -1,0 +1,216 @@
+import Dispatch
+import Synchronization
+import TernClient
+import TernCore
+import TernLedger
+import TernQuery
+import TernSecurity
+import TernServer
+import TernSync
+import TernTransport
+import TernTransportLoopback
+
+@testable import TernFirebaseCompat
+
+#if TCP
+  import TernTransportTCP
+#endif
+
+/// A server and its clients, each with stores and a cable of its own.
+final class House: Sendable {
+  struct Room: Sendable {
+    let database: Database
+    let cable: Cable
+    let storage: String
+    let cacheBytes: Int?
+  }
+
+  struct State {
+    var rooms: [String: Room] = [:]
+    var server: TernServer?
+    var port = 0
+    var serverTransport: (any Transport)?
+    var clientTransports: [any Transport] = []
+    var markers = 0
+  }
+
+  let setting: Setting
+  let stores: Stores
+  let state = Mutex(State())
+  private let loopback = LoopbackTransport()
+  private let serverClock = HandClock()
+  private let serverTime: Int64?
+  private let clientTime: Int64?
+  private let denied: String?
+
+  init(
+    _ setting: Setting, serverTime: Int64? = nil, clientTime: Int64? = nil,
+    denying denied: String? = nil
+  ) async throws {
+    self.setting = setting
+    self.serverTime = serverTime
+    self.clientTime = clientTime
+    self.denied = denied
+    stores = try Stores()
+    try await startServer()
+  }
+
+  func close() async throws {
+    for room in state.withLock({ $0.rooms.values }) { await room.database.close() }
+    await killServer()
+    for transport in state.withLock({ $0.clientTransports }) { await transport.shutdown() }
+    await loopback.shutdown()
+    stores.close()
+  }
+}
+
+// MARK: - The server
+
+extension House {
+  func startServer() async throws {
+    let transport = try serverTransport()
+    let ambient = ambient(at: serverTime, clock: serverClock)
+    let ledger = try EmbeddedLedger(
+      store: try stores.store("server", kind: setting.storage),
+      millisecondsSinceEpoch: ambient.millisecondsSinceEpoch)
+    let server = try await TernServer(
+      ledger: ledger, on: transport, authorizer: AllowBut(denied: denied), ambient: ambient)
+    let address = try await server.listen(on: transport)
+    state.withLock { state in
+      state.server = server
+      state.serverTransport = transport
+      state.port = address.split(separator: ":").last.flatMap { Int($0) } ?? 0
+    }
+  }
+
+  /// Stops the server as it stands; what it had promised is in its store.
+  func killServer() async {
+    let (server, transport) = state.withLock { state in
+      defer {
+        state.server = nil
+        state.serverTransport = nil
+      }
+      return (state.server, state.serverTransport)
+    }
+    await server?.stop()
+    if setting.transport == "tcp" { await transport?.shutdown() }
+  }
+
+  /// Lets the time pass that sessions of an earlier run have to come back.
+  func passGrace() { serverClock.advance(by: .seconds(31)) }
+
+  /// Lets the time pass after which a silent client is taken for dead.
+  func passSilenceBound() {
+    for _ in 1...13 { serverClock.advance(by: .seconds(5)) }
+  }
+
+  private func serverTransport() throws -> any Transport {
+    #if TCP
+      if setting.transport == "tcp" {
+        return try TCPTransport(TCPOptions(port: state.withLock { $0.port }))
+      }
+    #endif
+    return loopback
+  }
+
+  func ambient(at time: Int64?, clock: any Clock<Duration> = ContinuousClock()) -> Ambient {
+    Ambient(
+      millisecondsSinceEpoch: { time ?? Ambient.system.millisecondsSinceEpoch() }, clock: clock,
+      randomBits: Ambient.system.randomBits)
+  }
+}
+
+// MARK: - Clients
+
+extension House {
+  /// A client that starts, or starts again, with the stores of its name.
+  func open(
+    _ name: String, online: Bool = true, cacheBytes: Int? = nil, storage: String? = nil,
+    patience: Duration = .seconds(20)
+  ) async throws -> Database {
+    let cable = Cable(try clientTransport(), isPlugged: online)
+    return try await open(
+      name, cable: cable, storage: storage ?? setting.storage, cacheBytes: cacheBytes,
+      patience: patience)
+  }
+
+  /// A database whose settings can still be changed.
+  func unopened(_ name: String) -> Database {
+    Database(address: "test://\(name)") { _ in throw DatabaseError.closed("never opened") }
+  }
+
+  /// Ends a client without a word to the server, and starts it again on the same cable.
+  func restart(_ name: String) async throws -> Database {
+    let room = try room(name)
+    room.cable.flap()
+    await room.database.close()
+    return try await open(
+      name, cable: room.cable, storage: room.storage, cacheBytes: room.cacheBytes)
+  }
+
+  /// Ends a client without a word to the server.
+  func crash(_ name: String) async throws {
+    let room = try room(name)
+    room.cable.unplug()
+    await room.database.close()
+  }
+
+  func room(_ name: String) throws -> Room {
+    guard let room = state.withLock({ $0.rooms[name] }) else {
+      throw DatabaseError.closed("nobody is called \(name)")
+    }
+    return room
+  }
+
+  private func open(
+    _ name: String, cable: Cable, storage: String, cacheBytes: Int?,
+    patience: Duration = .seconds(20)
+  ) async throws -> Database {
+    let parts = ClientParts(
+      queue: try stores.store(name + "-queue", kind: storage),
+      cache: try stores.store(name + "-cache", kind: storage, relaxed: true), transport: cable)
+    var options = ClientOptions()
+    options.readPatience = patience
+    if let cacheBytes { options.cacheLimitBytes = cacheBytes }
+    let ambient = ambient(at: clientTime)
+    let database = Database(address: "test://\(name)", ambient: ambient) { [options] _ in
+      try Tern.open(parts, options: options, ambient: ambient)
+    }
+    let queue = DispatchQueue(label: "callbacks of \(name)")
+    try database.configure { $0.callbackQueue = queue }
+    _ = try await database.native()
+    state.withLock {
+      $0.rooms[name] = Room(
+        database: database, cable: cable, storage: storage, cacheBytes: cacheBytes)
+    }
+    return database
+  }
+
+  private func clientTransport() throws -> any Transport {
+    #if TCP
+      if setting.transport == "tcp" {
+        let transport = try TCPTransport(TCPOptions(port: state.withLock { $0.port }))
+        state.withLock { $0.clientTransports.append(transport) }
+        return transport
+      }
+    #endif
+    return loopback
+  }
+}
+
+/// Allows everything except writes below one place.
+private struct AllowBut: Authorizer {
+  let denied: String?
+
+  func mayRead(
+    _ path: TreePath, _ query: TreeQuery, by requester: Requester, now: Int64,
+    tree: (TreePath) -> TreeNode
+  ) -> Bool { true }
+
+  func mayWrite(
+    _ assignments: [TreeMerge.Entry], by requester: Requester, now: Int64,
+    tree: (TreePath) -> TreeNode
+  ) -> Bool {
+    !assignments.contains { $0.path.first?.text == denied }
+  }
+}

@@ -1,0 +1,40 @@
+import Foundation
+import Synchronization
+import TernStorage
+import TernStorageLMDB
+import TernStorageMemory
+import TernStorageSQLite
+
+/// The stores of one test, by name; opening a name again gives what was there before.
+final class Stores: Sendable {
+  private let folder: URL
+  private let open = Mutex<[String: any OrderedStore]>([:])
+
+  init() throws {
+    folder = FileManager.default.temporaryDirectory
+      .appendingPathComponent("tern-acceptance-\(ProcessInfo.processInfo.globallyUniqueString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+  }
+
+  /// Opens a store, as a program does that starts again.
+  func store(_ name: String, kind: String, relaxed: Bool = false) throws -> any OrderedStore {
+    let existing = open.withLock { $0[name] }
+    if kind == "memory", let existing { return existing }
+    existing?.close()
+    let path = folder.appendingPathComponent(name).path
+    let durability: Durability = relaxed ? .relaxed : .durable
+    let store: any OrderedStore =
+      switch kind {
+      case "sqlite": try SQLiteStore(path: path, durability: durability)
+      case "lmdb": try LMDBStore(path: path, durability: durability)
+      default: MemoryStore()
+      }
+    open.withLock { $0[name] = store }
+    return store
+  }
+
+  func close() {
+    for store in open.withLock({ $0.values }) { store.close() }
+    try? FileManager.default.removeItem(at: folder)
+  }
+}

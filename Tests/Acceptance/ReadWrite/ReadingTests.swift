@@ -1,0 +1,214 @@
+// The calls below are spelled as the guide prints them.
+// swift-format-ignore-file: OnlyOneTrailingClosureArgument
+
+import Foundation
+import TernFirebaseCompat
+import Testing
+
+@Suite struct ReadingTests {
+  @Test("W10 W29 observe gives a handle that ends it", arguments: Setting.all)
+  func handle(setting: Setting) async throws {
+    let house = try await House(setting)
+    let db = try await house.open("a")
+    let postRef = db.reference(withPath: "post")
+    let heard = Trace()
+    let refHandle = postRef.observe(
+      DataEventType.value,
+      with: { snapshot in
+        heard.add(Trace.text(snapshot.value))
+      })
+    try await heard.wait(for: 1)
+    now { postRef.setValue(1) }
+    try await heard.wait(for: 2)
+    postRef.removeObserver(withHandle: refHandle)
+    now { postRef.setValue(2) }
+    await house.settle(db)
+    #expect(heard.entries == ["null", "1"])
+    try await house.close()
+  }
+
+  @Test("W12 where nothing is, exists is false and value is nil", arguments: Setting.storages)
+  func nothing(setting: Setting) async throws {
+    let house = try await House(setting)
+    let db = try await house.open("a")
+    let snapshot = try await db.reference(withPath: "nowhere").getData()
+    #expect(snapshot.exists() == false)
+    #expect(snapshot.value == nil)
+    #expect(snapshot.hasChildren() == false)
+    try await house.close()
+  }
+
+  @Test("W14 a read under a listener asks nobody", arguments: Setting.storages)
+  func readUnderListener(setting: Setting) async throws {
+    let house = try await House(setting)
+    let db = try await house.open("a")
+    try await db.reference(withPath: "x").setValue(["y": 1])
+    let heard = Trace()
+    heard.observe(.value, of: db.reference(withPath: "x"))
+    try await heard.wait(for: "value {y:1}")
+    let before = house.sent("a", action: "g")
+    for _ in 1...5 {
+      #expect(try await db.reference(withPath: "x").getData().value as? [String: Int] == ["y": 1])
+    }
+    #expect(house.sent("a", action: "g") == before)
+    _ = try await db.reference(withPath: "elsewhere").getData()
+    #expect(house.sent("a", action: "g") == before + 1)
+    try await house.close()
+  }
+
+  @Test("W15 one read of a path", arguments: Setting.all)
+  func oneRead(setting: Setting) async throws {
+    let house = try await House(setting)
+    let db = try await house.open("a")
+    let ref = db.reference()
+    let uid = "ann"
+    try await ref.child("users/\(uid)/username").setValue("Ann")
+    let snapshot = try await ref.child("users/\(uid)/username").getData()
+    let userName = snapshot.value as? String ?? "Unknown"
+    #expect(userName == "Ann")
+    try await house.close()
+  }
+
+  @Test("W16 getData asks the server, then the cache, then fails", arguments: Setting.all)
+  func serverThenCache(setting: Setting) async throws {
+    let house = try await House(setting)
+    let writer = try await house.open("w")
+    let db = try await house.open("a", patience: .seconds(2))
+    try await writer.reference(withPath: "x").setValue(1)
+    let heard = Trace()
+    let handle = heard.observe(.value, of: db.reference(withPath: "x"))
+    try await heard.wait(for: "value 1")
+    try await db.waitUntilSynced("x")
+    db.reference(withPath: "x").removeObserver(withHandle: handle)
+    try await writer.reference(withPath: "x").setValue(2)
+    #expect(try await db.reference(withPath: "x").getData().value as? Int == 2)
+    house.unplug("a")
+    #expect(try await db.reference(withPath: "x").getData().value as? Int != nil)
+    await #expect(throws: (any Error).self) {
+      _ = try await db.reference(withPath: "never/seen").getData()
+    }
+    try await house.close()
+  }
+
+  @Test(
+    "W17 observeSingleEvent answers from the disk cache without the network",
+    arguments: Setting.all)
+  func single(setting: Setting) async throws {
+    let house = try await House(setting)
+    let db = try await house.open("a")
+    let ref = db.reference()
+    try await ref.child("users/ann").setValue(["username": "Ann"])
+    let heard = Trace()
+    heard.observe(.value, of: ref.child("users/ann"))
+    try await heard.wait(for: 1)
+    try await db.waitUntilSynced("users/ann")
+    house.unplug("a")
+    let again = try await house.restart("a")
+    let names = Trace()
+    again.reference().child("users").child("ann").observeSingleEvent(
+      of: .value,
+      with: { snapshot in
+        let value = snapshot.value as? NSDictionary
+        let username = value?["username"] as? String ?? ""
+        names.add(username)
+      }
+    ) { error in
+      names.add(error.localizedDescription)
+    }
+    #expect(try await names.wait(for: 1) == ["Ann"])
+    try await house.close()
+  }
+
+  @Test("W28 an observation scoped to a task ends with it", arguments: Setting.storages)
+  func scoped(setting: Setting) async throws {
+    let house = try await House(setting)
+    let db = try await house.open("a")
+    let heard = Trace()
+    let task = Task {
+      for await snapshot in db.reference(withPath: "x").values {
+        heard.add(Trace.text(snapshot.value))
+      }
+      heard.add("ended")
+    }
+    try await heard.wait(for: "null")
+    task.cancel()
+    try await heard.wait(for: "ended")
+    now { db.reference(withPath: "x").setValue(1) }
+    await house.settle(db)
+    #expect(heard.entries == ["null", "ended"])
+    try await house.close()
+  }
+
+  @Test("W30 each of several listeners at a reference is called", arguments: Setting.storages)
+  func several(setting: Setting) async throws {
+    let house = try await House(setting)
+    let db = try await house.open("a")
+    let heard = Trace()
+    for name in ["one", "two", "three"] {
+      heard.observe(.value, of: db.reference(withPath: "x"), as: name)
+    }
+    now { db.reference(withPath: "x").setValue(1) }
+    try await heard.wait { entries in
+      ["one", "two", "three"].allSatisfy { entries.contains("\($0): value 1") }
+    }
+    try await house.close()
+  }
+
+  @Test("W31 W32 removeAllObservers ends a location, not its children", arguments: Setting.storages)
+  func removeAll(setting: Setting) async throws {
+    let house = try await House(setting)
+    let db = try await house.open("a")
+    let parent = Trace()
+    let child = Trace()
+    parent.observe(.value, of: db.reference(withPath: "x"))
+    parent.observe(.childAdded, of: db.reference(withPath: "x"))
+    child.observe(.value, of: db.reference(withPath: "x/y"))
+    try await parent.wait(for: "value null")
+    try await child.wait(for: "value null")
+    db.reference(withPath: "x").removeAllObservers()
+    now { db.reference(withPath: "x/y").setValue(1) }
+    try await child.wait(for: "value 1")
+    #expect(parent.entries == ["value null"])
+    try await house.close()
+  }
+
+  @Test(
+    "W42 W43 writes are local first: heard at once, with the network far away",
+    arguments: Setting.all)
+  func localFirst(setting: Setting) async throws {
+    let house = try await House(setting)
+    let db = try await house.open("a")
+    house.holdFrames("a")
+    let heard = Trace()
+    heard.observe(.value, of: db.reference(withPath: "x"))
+    now { db.reference(withPath: "x").setValue("mine") }
+    #expect(try await heard.wait(for: 1) == ["value mine"])
+    #expect(try await house.serverValue("x") == "null")
+    house.releaseFrames("a")
+    try await db.waitForPendingWrites()
+    #expect(try await house.serverValue("x") == "mine")
+    try await house.close()
+  }
+
+  @Test(
+    "W44 on reconnect exactly the events that are needed bring a client up to date",
+    arguments: Setting.all)
+  func catchUp(setting: Setting) async throws {
+    let house = try await House(setting)
+    let writer = try await house.open("w")
+    try await writer.reference(withPath: "list").setValue(["a": 1, "b": 2, "c": 3])
+    let db = try await house.open("a")
+    let heard = Trace()
+    heard.observeAll(db.reference(withPath: "list"))
+    try await heard.wait(for: 4)
+    heard.clear()
+    house.unplug("a")
+    try await writer.reference(withPath: "list").updateChildValues(["a": NSNull(), "b": 20, "d": 4])
+    house.plug("a")
+    #expect(
+      try await heard.wait(for: 4) == [
+        "removed a 1", "added d 4", "changed b 20", "value {b:20,c:3,d:4}",
+      ])
+    try await house.close()
+  }
+}
