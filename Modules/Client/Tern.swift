@@ -50,6 +50,8 @@ public final class Tern: Sendable {
   /// and are told by ``ClientParts/whenClosed``.
   public func close() async {
     await tree.session.close()
+    // An acknowledged write leaves the queue a moment later: the stores stay open until it has.
+    await tree.session.queueSettled()
     await parts.whenClosed()
   }
 }

@@ -24,6 +24,9 @@ struct QueueLane: Sendable {
   }
 
   func submit(_ jobs: [QueueJob]) { lane.submit(contentsOf: jobs) }
+
+  /// Waits until what was submitted before is on the disk.
+  func settled() async { await lane.settled() }
 }
 
 /// Holds the queue for the lane's closure.

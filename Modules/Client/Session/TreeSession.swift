@@ -44,6 +44,9 @@ package actor TreeSession {
     self.queue = QueueLane(queue, place: place)
   }
 
+  /// Waits until every change of the queue that was owed so far is on the disk.
+  package func queueSettled() async { await queue.settled() }
+
   /// Takes a call into the session's order without waiting for it.
   package nonisolated func submit(_ call: @escaping @Sendable (isolated TreeSession) -> Void) {
     post(.call(call))

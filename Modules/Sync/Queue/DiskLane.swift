@@ -49,6 +49,15 @@ package final class DiskLane<Item: Sendable>: Sendable {
     if let queue { queue.async { self.drain() } } else { drain() }
   }
 
+  /// Waits until everything that was handed over before has been worked on.
+  package func settled() async {
+    guard let queue else { return }
+    // The queue is serial and a drain takes all that waits, so this comes behind it.
+    await withCheckedContinuation { continuation in
+      queue.async { continuation.resume() }
+    }
+  }
+
   private func drain() {
     while true {
       let batch = state.withLock { state in
