@@ -50,12 +50,14 @@ extension Assembler {
   private func open(
     _ prepared: PreparedClient, _ open: OpenParts
   ) async throws(AssemblyError) -> Tern {
-    let queue = try await prepared.queue.open()
-    open.add { queue.close() }
-    let cache = try await prepared.cache.open()
-    open.add { cache.close() }
-    let transport = try transports.acquire(prepared.transport)
-    open.add { [transports] in await transports.release(prepared.transport.name) }
+    let ((queue, cache), transport) = try await connected(open, prepared.transport) {
+      () throws(AssemblyError) in
+      let queue = try await prepared.queue.open()
+      open.add { queue.close() }
+      let cache = try await prepared.cache.open()
+      open.add { cache.close() }
+      return (queue, cache)
+    }
     var parts = ClientParts(queue: queue, cache: cache, transport: transport)
     parts.whenClosed = { await open.close() }
     do throws(QueueError) {

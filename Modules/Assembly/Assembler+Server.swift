@@ -31,9 +31,9 @@ extension Assembler {
     }
     let open = OpenParts()
     do throws(AssemblyError) {
-      let ledger = try await openLedger(store, open)
-      let network = try transports.acquire(transport)
-      open.add { [transports] in await transports.release(transport.name) }
+      let (ledger, network) = try await connected(open, transport) { () throws(AssemblyError) in
+        try await openLedger(store, open)
+      }
       let server: TernServer
       let address: String
       do throws(ServerError) {

@@ -105,6 +105,23 @@ extension Assembler {
     return options
   }
 
+  /// Opens stores and a transport: the transport is made first and let go of before the stores.
+  ///
+  /// A transport that was just made has opened nothing, but knows whether it can.
+  func connected<R>(
+    _ open: OpenParts, _ transport: PreparedTransport,
+    _ openStores: () async throws(AssemblyError) -> R
+  ) async throws(AssemblyError) -> (R, any Transport) {
+    let network = try transports.acquire(transport)
+    let stores: R
+    do throws(AssemblyError) { stores = try await openStores() } catch {
+      await transports.release(transport.name)
+      throw error
+    }
+    open.add { [transports] in await transports.release(transport.name) }
+    return (stores, network)
+  }
+
   /// Runs a check; what it throws becomes a case of ``AssemblyError``.
   func checked<R>(_ body: () throws(ConfigurationError) -> R) throws(AssemblyError) -> R {
     do throws(ConfigurationError) { return try body() } catch { throw .configuration(error) }
