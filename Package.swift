@@ -125,8 +125,8 @@ let programs: [Target] = [
   program(
     "tern", at: "Apps/tern",
     [
-      "TernCore", "TernQuery", "TernSync", "TernClient", "TernServer", "TernAssembly",
-      "TernStandard", arguments,
+      "TernCore", "TernQuery", "TernSync", "TernSecurity", "TernClient", "TernServer",
+      "TernAssembly", "TernStandard", arguments,
     ]),
   program("tern-tidy", at: "Tools/tern-tidy", []),
   program(
@@ -179,6 +179,9 @@ let testSuites: [Target] = [
       "TernStorageSQLite", "TernStorageLMDB", "TernTransport", "TernTransportLoopback",
     ]),
   tests("CommandLine", ["tern", "TernCore"]),
+  tests(
+    "EndToEnd",
+    ["tern", "TernCore", "TernClient", "TernAssembly", "TernStandard", "TernSync"]),
   tests("Spec", ["TernSpecReplay"]),
   tests("Query", ["TernCore", "TernQuery"]),
   tests("TreeWire", ["TernCore", "TernQuery", "TernTreeWire"]),

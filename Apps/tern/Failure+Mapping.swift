@@ -1,8 +1,6 @@
 import TernAssembly
 import TernClient
-import TernServer
 import TernSync
-import TernTransport
 
 extension Failure {
   /// Nobody answered.

@@ -69,5 +69,6 @@ struct TernCommand: AsyncParsableCommand {
         name: "Writing",
         subcommands: [Set.self, Update.self, Push.self, Remove.self, Import.self]),
       CommandGroup(name: "Offline", subcommands: [Pending.self, Shell.self]),
+      CommandGroup(name: "Learning", subcommands: [Tour.self]),
     ])
 }

@@ -45,7 +45,7 @@ final class LineInbox: Sendable {
   /// Waits for the next line; `nil` at the end.
   func next() async -> String? { await wait(nextID()) { _ in true } }
 
-  /// Waits for a line, and takes it with all before it; `nil` at the end or after `deadline`.
+  /// Waits for a line nobody has taken, and takes it; `nil` at the end or after `deadline`.
   func line(
     within deadline: Duration, where isWanted: @escaping @Sendable (String) -> Bool
   ) async -> String? {
@@ -97,7 +97,7 @@ final class LineInbox: Sendable {
     for (id, waiter) in state.waiters.sorted(by: { $0.key < $1.key }) {
       if let index = state.lines.firstIndex(where: waiter.isWanted) {
         let line = state.lines[index]
-        state.lines.removeSubrange(...index)
+        state.lines.remove(at: index)
         state.waiters[id] = nil
         answers.append { waiter.continuation.resume(returning: line) }
       } else if state.isAtEnd {

@@ -6,11 +6,24 @@ final class ChildProcess: Sendable {
   let output = LineInbox()
   /// What it complains about.
   let errors = LineInbox()
-  let processID: Int32
+  let processID: pid_t
 
-  private let process: Process
-  private let input: FileHandle
+  private let input: Pipe
   private let exit = ExitBox()
+
+  /// One direction of bytes between two processes. No child inherits it by accident, which would
+  /// keep it open when its owner is gone.
+  private struct Pipe {
+    let reading: Int32
+    let writing: Int32
+
+    init() throws {
+      var ends: [Int32] = [-1, -1]
+      guard unsafe pipe(&ends) == 0 else { throw Failure(.failed, "no pipe: errno \(errno)") }
+      for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+      (reading, writing) = (ends[0], ends[1])
+    }
+  }
 
   /// Starts a program.
   ///
@@ -21,46 +34,33 @@ final class ChildProcess: Sendable {
     _ executable: String, _ arguments: [String], environment: [String: String]? = nil,
     folder: String? = nil
   ) throws {
-    let process = Process()
-    process.executableURL = URL(filePath: executable)
-    process.arguments = arguments
-    process.environment =
+    // Writing to a child that has gone is an error to report, not the end of this program.
+    _ = signal(SIGPIPE, SIG_IGN)
+    let variables =
       environment
       ?? ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("TERN_") }
-    if let folder { process.currentDirectoryURL = URL(filePath: folder) }
-    let (input, output, errors) = (Pipe(), Pipe(), Pipe())
-    process.standardInput = input
-    process.standardOutput = output
-    process.standardError = errors
-    let exit = exit
-    process.terminationHandler = { ended in
-      // What ended with a signal has no exit code of its own: shells say 128 and the signal.
-      let signal = ended.terminationReason == .uncaughtSignal
-      exit.resolve(ended.terminationStatus + (signal ? 128 : 0))
-    }
-    Self.read(output, into: self.output)
-    Self.read(errors, into: self.errors)
-    self.input = input.fileHandleForWriting
-    try process.run()
-    self.process = process
-    processID = process.processIdentifier
-  }
-
-  private static func read(_ pipe: Pipe, into inbox: LineInbox) {
-    pipe.fileHandleForReading.readabilityHandler = { handle in
-      let data = handle.availableData
-      inbox.add(Array(data))
-      if data.isEmpty { handle.readabilityHandler = nil }
-    }
+    let (input, output, errors) = (try Pipe(), try Pipe(), try Pipe())
+    let words = [executable] + arguments
+    processID = try Self.spawn(
+      folder.map { ["/bin/sh", "-c", #"cd "$0" && exec "$@""#, $0] + words } ?? words,
+      variables.map { "\($0.key)=\($0.value)" }.sorted(),
+      descriptors: [input.reading, output.writing, errors.writing])
+    for end in [input.reading, output.writing, errors.writing] { close(end) }
+    self.input = input
+    self.output.read(from: output.reading)
+    self.errors.read(from: errors.reading)
+    let (processID, exit) = (processID, exit)
+    Thread.detachNewThread { exit.resolve(Self.waitForEnd(of: processID)) }
   }
 
   /// Writes a line to its standard input.
   func send(_ line: String) {
-    try? input.write(contentsOf: Data((line + "\n").utf8))
+    let bytes = Array((line + "\n").utf8)
+    _ = unsafe write(input.writing, bytes, bytes.count)
   }
 
-  /// Ends its standard input.
-  func closeInput() { try? input.close() }
+  /// Ends its standard input; nothing can be sent any more.
+  func closeInput() { close(input.writing) }
 
   /// Ends it without a warning, as `kill -9` does.
   func killNow() { kill(processID, SIGKILL) }
@@ -70,21 +70,50 @@ final class ChildProcess: Sendable {
 
   /// Waits for its end.
   ///
-  /// - Returns: Its exit code; `nil` after `deadline`.
+  /// - Returns: Its exit code, 128 and the signal if one ended it; `nil` after `deadline`.
   func exitCode(within deadline: Duration) async -> Int32? {
-    await withTaskGroup(of: Int32?.self) { group in
-      group.addTask { await self.exit.value() }
-      group.addTask {
-        try? await ContinuousClock().sleep(for: deadline)
-        if !Task.isCancelled { self.exit.wake() }
-        return nil
-      }
-      var code: Int32?
-      for await answer in group {
-        code = code ?? answer
-        group.cancelAll()
-      }
-      return code
+    let alarm = Task {
+      try await ContinuousClock().sleep(for: deadline)
+      exit.wake()
     }
+    defer { alarm.cancel() }
+    return await exit.value()
+  }
+}
+
+// MARK: - The system
+
+extension ChildProcess {
+  private static func spawn(
+    _ words: [String], _ variables: [String], descriptors: [Int32]
+  ) throws -> pid_t {
+    #if canImport(Darwin)
+      var actions: posix_spawn_file_actions_t?
+    #else
+      var actions = unsafe posix_spawn_file_actions_t()
+    #endif
+    unsafe posix_spawn_file_actions_init(&actions)
+    defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+    for (number, descriptor) in descriptors.enumerated() {
+      unsafe posix_spawn_file_actions_adddup2(&actions, descriptor, Int32(number))
+    }
+    let arguments = unsafe words.map { unsafe strdup($0) } + [nil]
+    let environment = unsafe variables.map { unsafe strdup($0) } + [nil]
+    defer { unsafe (arguments + environment).forEach { unsafe free($0) } }
+    var processID: pid_t = 0
+    let code = unsafe posix_spawn(
+      &processID, words[0], &actions, nil, arguments, environment)
+    guard code == 0 else {
+      throw Failure(.failed, "cannot start a process: errno \(code)")
+    }
+    return processID
+  }
+
+  private static func waitForEnd(of processID: pid_t) -> Int32 {
+    var status: Int32 = 0
+    while unsafe waitpid(processID, &status, 0) < 0, errno == EINTR {}
+    // The low seven bits name the signal that ended it, if any; the next eight are the code.
+    let signal = status & 0x7F
+    return signal == 0 ? (status >> 8) & 0xFF : 128 + signal
   }
 }

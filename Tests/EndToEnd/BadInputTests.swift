@@ -1,0 +1,97 @@
+import Foundation
+import Testing
+
+@testable import tern
+
+@Suite("bad input") struct BadInputTests {
+  @Test("a port in use is named, and the first server goes on")
+  func portInUse() async throws {
+    try await withServer { server, folder in
+      let second = try await run(["serve", "--path", folder + "/other", "--port", server.port])
+      #expect(second.code == 1)
+      #expect(second.errors.contains("\(server.address) is in use"), "\(second)")
+      #expect(try await server.tern("set", "a", "1").code == 0)
+    }
+  }
+
+  @Test("a folder in use is named, and the first server goes on")
+  func folderInUse() async throws {
+    try await withServer { server, folder in
+      let second = try await run(["serve", "--path", folder + "/data", "--port", "0"])
+      #expect(second.code == 1)
+      #expect(second.errors.contains(folder + "/data"), "\(second)")
+      #expect(try await server.tern("set", "a", "1").code == 0)
+    }
+  }
+
+  @Test("a folder that cannot be made is named")
+  func noFolder() async throws {
+    let refused = try await run(["serve", "--path", "/proc/tern-data", "--port", "0"])
+    #expect(refused.code == 1)
+    #expect(refused.errors.contains("/proc/tern-data"), "\(refused)")
+  }
+
+  @Test(
+    "a wrong configuration names what is known",
+    arguments: [
+      (#"{"storage": {"kind": "postgres"}}"#, "memory, sqlite, lmdb"),
+      (#"{"storage": {"kind": "lmdb", "pth": "x"}}"#, "kind, path, durability, limitBytes"),
+      (#"{"stroage": {"kind": "lmdb"}}"#, "storage, transport, cache"),
+      (#"{"transport": {"kind": "tcp", "port": "9090"}}"#, "\"port\" must be an integer"),
+      (#"{"transport": {"kind": "carrier-pigeon"}}"#, "loopback, tcp"),
+      (#"{"transport": {"kind": "tcp", "port": 123456}}"#, "123456"),
+      (#"{"storage": }"#, "byte 12"),
+    ])
+  func configuration(text: String, words: String) async throws {
+    try await withFolder { folder in
+      let file = folder + "/tern.json"
+      try Data(text.utf8).write(to: URL(filePath: file))
+      let refused = try await run(["serve", "--config", file], folder: folder)
+      #expect(refused.errors.contains(words), "\(refused)")
+      #expect(refused.code == (words == "123456" ? refused.code : 2))
+      #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["tern.json"])
+    }
+  }
+
+  @Test("the environment comes after the file, and flags come last")
+  func layers() async throws {
+    try await withFolder { folder in
+      let file = folder + "/tern.json"
+      try Data(#"{"storage": {"kind": "lmdb"}}"#.utf8).write(to: URL(filePath: file))
+      let refused = try await run(
+        ["serve", "--config", file, "--port", "0", "--storage", "nothing"],
+        environment: ["TERN_STORAGE_KIND": "memory"], folder: folder)
+      #expect(refused.errors.contains("unknown kind \"nothing\""), "\(refused)")
+      let variable = try await run(
+        ["serve", "--config", file], environment: ["TERN_STORGE_KIND": "memory"], folder: folder)
+      #expect(variable.code == 2)
+      #expect(variable.errors.contains("TERN_STORGE_KIND"), "\(variable)")
+    }
+  }
+
+  @Test("an address other machines can reach needs --insecure")
+  func insecure() async throws {
+    try await withFolder { folder in
+      let refused = try await run(["serve", "--host", "0.0.0.0", "--port", "0"], folder: folder)
+      #expect(refused.code == 2)
+      #expect(refused.errors.contains("--insecure"), "\(refused)")
+    }
+  }
+
+  @Test("a client that speaks garbage is dropped, and nobody else notices")
+  func garbage() async throws {
+    try await withServer { server, _ in
+      let port = try #require(UInt16(server.port))
+      for bytes in [
+        Array("GET / HTTP/1.1\r\n\r\n".utf8), [UInt8](repeating: 0xFF, count: 4_096),
+        Array("TERN".utf8), preamble + [0xFF, 0xFF, 0xFF, 0xFF, 1],
+        preamble + [0, 0, 0, 3] + Array("}{}".utf8), preamble + [0, 0, 0, 4] + Array("null".utf8),
+      ] {
+        try sendBytes(bytes, toPort: port)
+      }
+      #expect(try await server.tern("set", "a", "1").code == 0)
+      #expect(try await server.tern("get", "a").output == ["1"])
+      #expect(await server.stop() == 0)
+    }
+  }
+}

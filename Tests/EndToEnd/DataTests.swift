@@ -1,0 +1,68 @@
+import Foundation
+import Testing
+
+@testable import tern
+
+/// Real data: the Debian package iso-codes.
+private let isoCodes = "/usr/share/iso-codes/json/"
+
+@Suite("import and export") struct DataTests {
+  @Test(
+    "real data is imported, queried, exported and imported again",
+    .enabled(if: FileManager.default.fileExists(atPath: isoCodes + "iso_3166-2.json")))
+  func isoCodesRoundTrip() async throws {
+    try await withServer { server, folder in
+      let regions = try await server.tern(
+        "import", "regions", isoCodes + "iso_3166-2.json", "--key-by", "code")
+      #expect(regions.code == 0, "\(regions)")
+      let languages = try await server.tern("import", "languages", isoCodes + "iso_639-3.json")
+      #expect(languages.code == 0, "\(languages)")
+
+      let names = try await server.tern(
+        "query", "languages/639-3", "--order-by-child", "name", "--start-at", "\"Zz\"", "--json")
+      #expect(names.code == 0 && !names.output.isEmpty)
+      let region = try await server.tern("get", "regions/3166-2/DE-BY/name")
+      #expect(region.output == [#""Bayern""#])
+
+      let file = folder + "/out.json"
+      let exported = try await server.tern("export", "regions/3166-2", file, "--page-size", "500")
+      #expect(exported.code == 0, "\(exported)")
+      #expect(
+        try FileManager.default.contentsOfDirectory(atPath: folder).sorted() == [
+          "data", "out.json",
+        ])
+      _ = try await server.tern("import", "copy", file)
+      let original = try await server.tern("get", "regions/3166-2")
+      #expect(try await server.tern("get", "copy").output == original.output)
+      #expect(original.output.count > 20_000)
+    }
+  }
+
+  @Test("what cannot be imported says where and why")
+  func badFiles() async throws {
+    try await withServer { server, folder in
+      let file = folder + "/bad.json"
+      try Data(#"{"people": [{"a.b": 1}]}"#.utf8).write(to: URL(filePath: file))
+      let key = try await server.tern("import", "x", file)
+      #expect(key.code == 2)
+      #expect(key.errors.contains("people/0/a.b"), "\(key)")
+      #expect(key.errors.contains("keys hold no"), "\(key)")
+
+      try Data(#"{"people": [1, }"#.utf8).write(to: URL(filePath: file))
+      let syntax = try await server.tern("import", "x", file)
+      #expect(syntax.code == 2)
+      #expect(syntax.errors.contains("byte 15"), "\(syntax)")
+    }
+  }
+
+  @Test("an export of nothing leaves no file")
+  func exportNothing() async throws {
+    try await withServer { server, folder in
+      let exported = try await server.tern("export", "nothing", folder + "/out.json")
+      #expect(exported.code == 5)
+      #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["data"])
+      let elsewhere = try await server.tern("export", "nothing", folder + "/no/folder.json")
+      #expect(elsewhere.code == 1)
+    }
+  }
+}

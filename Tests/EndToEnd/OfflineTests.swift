@@ -1,0 +1,39 @@
+import Testing
+
+@testable import tern
+
+@Suite("offline") struct OfflineTests {
+  @Test("writes made without a server are kept, listed and sent", arguments: ["sqlite", "lmdb"])
+  func queue(storage: String) async throws {
+    try await withFolder { folder in
+      let first = try await ServerUnderTest(folder: folder)
+      let cache = ["--cache", folder + "/cache", "--storage", storage]
+      let flags = cache + ["--server", first.address]
+      #expect(try await run(["set", "a", "1"] + flags).code == 0)
+      first.process.killNow()
+      _ = await first.process.exitCode(within: patience)
+
+      let queued = try await run(["set", "b", "2", "--json"] + flags)
+      #expect(queued.code == 0, "\(queued)")
+      #expect(queued.output == [#"{"path":"b","state":"queued"}"#])
+      let list = try await run(["pending", "list"] + cache)
+      #expect(list.output.count == 1 && list.output[0].hasPrefix("pending "), "\(list)")
+      #expect(try await run(["pending", "send"] + flags).code == 3)
+
+      let second = try await ServerUnderTest(folder: folder, port: first.port)
+      #expect(try await run(["pending", "send"] + flags).code == 0)
+      #expect(try await run(["pending", "list"] + cache).output == ["nothing is waiting"])
+      #expect(
+        try await second.tern("get", "/", "--json").output.first?.contains(
+          #"{"a":1,"b":2}"#) == true)
+      #expect(try await run(["pending", "discard", "77"] + flags).code == 5)
+      #expect(await second.stop() == 0)
+    }
+  }
+
+  @Test("the tour plays to its end")
+  func tour() async throws {
+    let tour = try await run(["tour"])
+    #expect(tour.code == 0, "\(tour.errors)\n\(tour.output.joined(separator: "\n"))")
+  }
+}

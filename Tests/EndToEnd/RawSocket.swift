@@ -1,0 +1,49 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// What opens a connection; see Docs/Formats/tcp-frames.md.
+let preamble = Array("TERN".utf8) + [0, 0, 0, 1]
+
+/// Why a socket did not do what a test needs.
+struct SocketError: Error {
+  let code = errno
+}
+
+/// Connects to a port of this machine, sends bytes, ends its output, and waits until the other
+/// side has closed.
+func sendBytes(_ bytes: [UInt8], toPort port: UInt16) throws {
+  #if canImport(Glibc)
+    let kind = Int32(SOCK_STREAM.rawValue)
+  #else
+    let kind = SOCK_STREAM
+  #endif
+  let socket = socket(AF_INET, kind, 0)
+  guard socket >= 0 else { throw SocketError() }
+  defer { close(socket) }
+  var address = sockaddr_in()
+  address.sin_family = sa_family_t(AF_INET)
+  address.sin_port = port.bigEndian
+  address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+  let size = socklen_t(MemoryLayout<sockaddr_in>.size)
+  let connected = unsafe withUnsafePointer(to: address) { pointer in
+    unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+      unsafe connect(socket, $0, size)
+    }
+  }
+  guard connected == 0 else { throw SocketError() }
+  _ = unsafe bytes.withUnsafeBytes { unsafe send(socket, $0.baseAddress, $0.count, noSignal) }
+  shutdown(socket, Int32(SHUT_WR))
+  var answer = [UInt8](repeating: 0, count: 4_096)
+  while unsafe recv(socket, &answer, answer.count, 0) > 0 {}
+}
+
+#if canImport(Darwin)
+  private let noSignal: Int32 = 0
+#else
+  private let noSignal = Int32(MSG_NOSIGNAL)
+#endif
