@@ -22,7 +22,10 @@ extension TernServer {
       options: options, authorizer: authorizer, authenticator: authenticator,
       randomBits: ambient.randomBits)
     // A store that is well after all answers; one that refuses work ends the server.
-    guard case .storage = error else { return end = reason }
+    guard case .storage = error else {
+      end = reason
+      return
+    }
     do throws(LedgerError) { try await restore() } catch { end = reason }
   }
 
