@@ -22,7 +22,9 @@ package struct ReplicaView: Sendable {
   package private(set) var isLive = false
 
   /// Whether the server has sent everything since the view's listen started.
-  private var isRefilled = false
+  private(set) var isRefilled = false
+  /// What the server was told that this view has, until it answers.
+  private var announced: TreeNode?
 
   var effective = TreeNode.empty
   /// Whether absence from `effective` means absence.
@@ -89,31 +91,54 @@ extension ReplicaView {
 extension ReplicaView {
   /// New data from the server.
   ///
-  /// - Parameter isTagged: Whether it was cut for this very query.
+  /// - Parameters:
+  ///   - isTagged: Whether it was cut for this very query.
+  ///   - isOwn: Whether it was addressed to this very location.
   mutating func apply(
-    _ change: ViewChange, isTagged: Bool, _ overlay: Overlay
+    _ change: ViewChange, isTagged: Bool, isOwn: Bool, _ overlay: Overlay
   ) -> [TreeEvent] {
     server.apply(change, for: query, isTagged: isTagged)
     if case .whole = change {
       assumed = nil
-      isRefilled = true
+      isRefilled = isRefilled || isOwn
     } else {
       assumed?.apply(change, for: query, isTagged: isTagged)
     }
     return refresh(change, overlay)
   }
 
-  /// The server has answered the listen that covers this view: it has said all there is to say.
+  /// What the server will be told this view has, when its listen is sent.
+  mutating func announce() -> TreeNode {
+    let node = query.loadsAllData ? server.node : query.window(of: server.node)
+    announced = node
+    isRefilled = false
+    return node
+  }
+
+  /// What the server's answer to this view's listen confirms: what it sent, or what it was told.
+  var confirmed: TreeNode {
+    if isRefilled { return server.node }
+    return announced ?? query.window(of: server.node)
+  }
+
+  /// The server has answered the view's own filtered listen: it has said all there is to say.
   mutating func confirm(_ overlay: Overlay) -> [TreeEvent] {
-    if !isRefilled, !query.loadsAllData, isListening {
-      // Data older than the listen was confirmed only as far as the query reaches.
-      server.node = query.window(of: server.node)
-      server.isFiltered = true
-    }
-    server.isComplete = true
+    let isFiltered = !isRefilled || server.isFiltered
+    return confirm(
+      ServerCache(node: confirmed, isComplete: true, isFiltered: isFiltered), overlay)
+  }
+
+  /// The server has answered a listen that covers this view, and `node` is all there is.
+  mutating func confirm(_ node: TreeNode, _ overlay: Overlay) -> [TreeEvent] {
+    confirm(ServerCache(node: node, isComplete: true, isFiltered: false), overlay)
+  }
+
+  private mutating func confirm(_ said: ServerCache, _ overlay: Overlay) -> [TreeEvent] {
+    server = said
     assumed = nil
+    announced = nil
     isLive = true
-    return refresh(.whole(server.node), overlay)
+    return refresh(.whole(said.node), overlay)
   }
 
   /// A write was accepted; it may have left the overlay before its data came.

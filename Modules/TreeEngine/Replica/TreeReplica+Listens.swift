@@ -11,15 +11,18 @@ extension TreeReplica {
     return requests.sorted { $0.path < $1.path }
   }
 
-  /// The hash of the server's data as known for a listen, empty when nothing is known. O(*n*).
-  package func hash(for request: ListenRequest) -> String {
+  /// The hash of the server's data as known for a listen that is about to be sent; empty when
+  /// nothing is known. O(*n*).
+  package mutating func hash(for request: ListenRequest) -> String {
     serverNode(for: request).hash
   }
 
-  /// The server's data as known for a listen; what its hash is taken of.
-  package func serverNode(for request: ListenRequest) -> TreeNode {
-    guard let view = view(for: request) else { return .empty }
-    return view.query.loadsAllData ? view.server.node : view.query.window(of: view.server.node)
+  /// The server's data as known for a listen that is about to be sent; what its hash is taken of.
+  ///
+  /// It is remembered: an answer without data confirms just this, whatever comes in between.
+  package mutating func serverNode(for request: ListenRequest) -> TreeNode {
+    let query = view(for: request)?.query ?? request.query
+    return withView(query, at: request.path) { $0.announce() } ?? .empty
   }
 
   /// The tag that names a filtered query on the wire, if somebody listens to it.

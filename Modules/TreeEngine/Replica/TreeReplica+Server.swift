@@ -42,18 +42,18 @@ extension TreeReplica {
     guard request.query.isDefault else {
       let events = withView(request.query, at: request.path) { $0.confirm(overlay) }
       outcome.events = events ?? []
-      keepConfirmed(request)
+      keepConfirmed(request, isChanged: view.confirmed != view.server.node)
       return outcome
     }
-    keepConfirmed(request)
     // What the listen's own view has is all there is, also for the views it serves.
-    points.meet(PathTrie(view.server.node, at: request.path)) { place, _, change in
+    let node = view.confirmed
+    points.meet(PathTrie(node, at: request.path)) { place, _, change in
       outcome.events += place.updateViews { view in
-        var events = view.apply(change, isTagged: false, overlay)
-        if case .whole = change { events += view.confirm(overlay) }
-        return events
+        if case .whole(let node) = change { return view.confirm(node, overlay) }
+        return view.apply(change, isTagged: false, isOwn: false, overlay)
       }
     }
+    keepConfirmed(request, isChanged: node != view.server.node)
     return outcome
   }
 
@@ -75,10 +75,11 @@ extension TreeReplica {
     var outcome = ReplicaOutcome()
     var windows: [WindowChange] = []
     let overlay = overlay
-    points.meet(parts) { place, _, change in
+    points.meet(parts) { place, path, change in
+      let isOwn = parts[path] != nil
       outcome.events += place.updateViews { view in
         let before = view.server.node.children
-        let events = view.apply(change, isTagged: false, overlay)
+        let events = view.apply(change, isTagged: false, isOwn: isOwn, overlay)
         if view.isListening { windows.append(WindowChange(of: view, since: before)) }
         return events
       }
@@ -97,7 +98,8 @@ extension TreeReplica {
     let overlay = overlay
     outcome.events =
       withView(request.query, at: request.path) { view in
-        view.apply(below.value.map { .whole($0) } ?? .parts(below), isTagged: true, overlay)
+        view.apply(
+          below.value.map { .whole($0) } ?? .parts(below), isTagged: true, isOwn: true, overlay)
       } ?? []
     if cache != nil { keepWindow(below, of: request, since: before.server.node) }
     return outcome
@@ -131,9 +133,11 @@ extension TreeReplica {
   }
 
   /// Keeps that a query is complete, and its data again where others have written over it.
-  private mutating func keepConfirmed(_ request: ListenRequest) {
+  ///
+  /// - Parameter isChanged: Whether what was confirmed differs from what came since the listen.
+  private mutating func keepConfirmed(_ request: ListenRequest, isChanged: Bool) {
     guard let cache, let node = view(for: request)?.server.node else { return }
-    if cache.needsRewrite(request.query, at: request.path) {
+    if isChanged || cache.needsRewrite(request.query, at: request.path) {
       if request.query.isDefault {
         self.cache?.overwrite(node, at: request.path, from: .push)
       } else {

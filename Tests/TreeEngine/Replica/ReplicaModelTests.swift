@@ -171,7 +171,8 @@ private struct ModelRun {
     unsent = pending
     while asksFirst, dice.roll(3) != 0, !unsent.isEmpty { sendWrite() }
     for request in replica.activeListens {
-      server.start(request, hash: replica.hash(for: request))
+      let hash = replica.hash(for: request)
+      server.start(request, hash: hash)
     }
   }
 
@@ -210,7 +211,10 @@ private struct ModelRun {
   }
 
   private mutating func perform(_ outcome: ReplicaOutcome) {
-    for request in outcome.starts { server.start(request, hash: replica.hash(for: request)) }
+    for request in outcome.starts {
+      let hash = replica.hash(for: request)
+      server.start(request, hash: hash)
+    }
     for request in outcome.stops { server.stop(request) }
     for event in outcome.events { hear(event) }
     for event in outcome.events { check(event) }

@@ -138,14 +138,22 @@ extension TreeCache {
   package mutating func markComplete(_ query: TreeQuery, at path: TreePath) {
     if query.isDefault {
       if coveringDefault(path) != nil && find(query, at: path) == nil { return }
-      changeAll(below: path) { $0.isComplete = $0.isComplete || !$0.needsRewrite }
+      // Filtered ones are answered by this query; what is in their windows was not said.
+      changeAll(below: path) { below in
+        if below.query.isDefault, !below.needsRewrite { below.isComplete = true }
+      }
     }
     change(query, at: path) { $0.isComplete = $0.isComplete || !$0.needsRewrite }
   }
 
   package mutating func setActive(_ isActive: Bool, _ query: TreeQuery, at path: TreePath) {
     if !isActive, find(query, at: path) == nil { return }
-    change(query, at: path) { $0.isActive = isActive }
+    // What was never complete may have rows of which nobody knows.
+    let isUnknown = isActive && coveringDefault(path) == nil
+    change(query, at: path) { query in
+      query.isActive = isActive
+      query.needsRewrite = query.needsRewrite || isUnknown && !query.isComplete
+    }
   }
 
   func find(_ query: TreeQuery, at path: TreePath) -> TrackedQuery? {
