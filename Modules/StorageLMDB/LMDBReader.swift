@@ -22,31 +22,13 @@ class LMDBReader: StoreReader {
   }
 
   final func fill(_ page: inout RowPage, from scan: borrowing Scan) throws(StorageError) {
-    var walk = LMDBWalk(transaction, isReversed: scan.isReversed)
     let range = scan.range
-    _ = unsafe try walk.run(.root, range.lower[...], range.upper.map { $0[...] }) {
-      entry, outer, rest throws(StorageError) in
-      guard !page.isFull else { return .stop }
-      if outer.isEmpty {
-        unsafe try Self.append(entry, key: rest, to: &page)
-      } else {
-        let key = unsafe outer + rest
-        // Safe: `key` lives through the call.
-        unsafe try key.span.withUnsafeBytes { key throws(StorageError) in
-          unsafe try Self.append(entry, key: key, to: &page)
-        }
-      }
-      return page.isFull ? .stop : .proceed
+    let isReversed = scan.isReversed
+    // Safe: the pointer is used during the walk only.
+    unsafe try withUnsafeMutablePointer(to: &page) { page throws(StorageError) in
+      var walk = unsafe LMDBWalk(transaction, LMDBFiller(page: page), isReversed: isReversed)
+      try walk.run(range)
     }
-  }
-
-  private static func append(
-    _ entry: LMDBEntry, key: UnsafeRawBufferPointer, to page: inout RowPage
-  ) throws(StorageError) {
-    guard let value = unsafe checkedValue(of: entry.value, key: key) else {
-      throw unsafe .corruptRecord(key: [UInt8](key))
-    }
-    unsafe page.append(key: Span(_unsafeBytes: key), value: Span(_unsafeBytes: value))
   }
 
   @inline(__always)
@@ -73,6 +55,52 @@ class LMDBReader: StoreReader {
     let key = unsafe transaction.keys.key(space, rest)
     guard let record = unsafe try transaction.get(key) else { return nil }
     return unsafe try LMDBSpace(pointer: key, record: record)
+  }
+}
+
+/// Copies rows into a page until it is full.
+@safe
+private struct LMDBFiller: LMDBVisitor {
+  // Valid as long as the walk, see `fill`.
+  let page: UnsafeMutablePointer<RowPage>
+  var outer: [UInt8] = []
+  /// The page of LMDB the last row was on.
+  private var fetched: UInt = 0
+
+  init(page: UnsafeMutablePointer<RowPage>) { unsafe self.page = page }
+
+  @inline(__always)
+  mutating func visit(
+    _ entry: LMDBEntry, _ rest: UnsafeRawBufferPointer
+  ) throws(StorageError) -> Bool {
+    guard unsafe !page.pointee.isFull else { return false }
+    let address = unsafe UInt(bitPattern: entry.key.baseAddress)
+    if address >> 12 != fetched {
+      // The rows that follow are on the same page: fetch all of it while this one is checked.
+      fetched = address >> 12
+      unsafe tern_fetch_page(entry.key.baseAddress)
+    }
+    if outer.isEmpty {
+      unsafe try append(entry, key: rest)
+    } else {
+      let key = unsafe outer + rest
+      // Safe: `key` lives through the call.
+      unsafe try key.span.withUnsafeBytes { key throws(StorageError) in
+        unsafe try append(entry, key: key)
+      }
+    }
+    return unsafe !page.pointee.isFull
+  }
+
+  @inline(__always)
+  private func append(
+    _ entry: LMDBEntry, key: UnsafeRawBufferPointer
+  ) throws(StorageError) {
+    guard let value = unsafe checkedValue(of: entry.value, key: key) else {
+      throw unsafe .corruptRecord(key: [UInt8](key))
+    }
+    unsafe page.pointee.append(
+      key: Span(_unsafeBytes: key), value: Span(_unsafeBytes: value))
   }
 }
 

@@ -1,140 +1,179 @@
 import CLMDB
 import TernStorage
 
-/// A walk over the rows of a range through the spaces they are in, in key order or against it.
-struct LMDBWalk {
-  /// What to do after a row.
-  enum Next { case proceed, stop }
+/// What is done with the rows of a walk.
+protocol LMDBVisitor {
+  /// What the keys of the current space have in common; the walk changes it.
+  var outer: [UInt8] { get set }
 
+  /// Takes a row: its entry, and its key's rest after `outer`; `false` ends the walk.
+  mutating func visit(
+    _ entry: LMDBEntry, _ rest: UnsafeRawBufferPointer
+  ) throws(StorageError) -> Bool
+}
+
+/// The bounds of a walk in one space: rests of keys from `lower` up to, not including, `upper`.
+@unsafe
+struct LMDBBounds {
+  var lower = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
+  var upper: UnsafeRawBufferPointer?
+}
+
+/// A walk over the rows of a range through the spaces they are in, in key order or against it.
+struct LMDBWalk<Visitor: LMDBVisitor> {
+  private(set) var visitor: Visitor
   private let transaction: LMDBTransaction
   private let isReversed: Bool
-  /// Removes a pointer whose bucket became empty.
+  /// Whether pointers whose buckets became empty are removed.
   private let prunes: Bool
-  /// What the keys of the current space have in common.
-  private var outer: [UInt8] = []
 
-  init(_ transaction: LMDBTransaction, isReversed: Bool = false, prunes: Bool = false) {
+  init(
+    _ transaction: LMDBTransaction, _ visitor: Visitor, isReversed: Bool = false,
+    prunes: Bool = false
+  ) {
     self.transaction = transaction
+    self.visitor = visitor
     self.isReversed = isReversed
     self.prunes = prunes
   }
 
-  /// Visits the rows of `space` whose rest of key is in `lower..<upper`.
-  ///
-  /// - Parameter visit: Takes the entry, the key's part before this space, and its rest.
-  mutating func run(
-    _ space: LMDBSpace, _ lower: ArraySlice<UInt8>, _ upper: ArraySlice<UInt8>?,
-    _ visit: (LMDBEntry, [UInt8], UnsafeRawBufferPointer) throws(StorageError) -> Next
-  ) throws(StorageError) -> Next {
-    let prefix = space.prefixBytes
-    var entry = unsafe try start(space, lower, upper)
-    while let found = unsafe entry, unsafe isKey(found.key, in: space) {
-      let rest = unsafe UnsafeRawBufferPointer(rebasing: found.key[prefix...])
-      if rest.count > space.capacity {
-        guard let inner = unsafe bounds(space, rest.dropLast(), lower, upper) else { break }
-        let next = unsafe try descend(found, space, inner.lower, inner.upper, visit)
-        if next == .stop { return .stop }
-      } else {
-        if unsafe isPast(rest, lower, upper) { break }
-        if unsafe try visit(found, outer, rest) == .stop { return .stop }
+  /// Visits the rows of `range`.
+  mutating func run(_ range: KeyRange) throws(StorageError) {
+    let upper = range.upper ?? []
+    // Safe: the bounds outlive the walk.
+    unsafe try range.lower.span.withUnsafeBytes { lower throws(StorageError) in
+      unsafe try upper.span.withUnsafeBytes { upper throws(StorageError) in
+        let bounds = unsafe LMDBBounds(
+          lower: lower, upper: range.upper == nil ? nil : upper)
+        _ = unsafe try run(.root, bounds)
       }
-      unsafe entry = try transaction.move(isReversed ? MDB_PREV : MDB_NEXT)
     }
-    return .proceed
+  }
+
+  /// Visits the rows of one space; `false` when the visitor has ended the walk.
+  private mutating func run(
+    _ space: LMDBSpace, _ bounds: LMDBBounds
+  ) throws(StorageError) -> Bool {
+    let prefix = space.prefixBytes
+    let capacity = space.capacity
+    let step = isReversed ? MDB_PREV : MDB_NEXT
+    var entry = unsafe try start(space, bounds)
+    while let found = unsafe entry, unsafe space.holds(found.key) {
+      let rest = unsafe UnsafeRawBufferPointer(
+        start: found.key.baseAddress.unsafelyUnwrapped + prefix, count: found.key.count - prefix)
+      if rest.count > capacity {
+        let chunk = unsafe UnsafeRawBufferPointer(rebasing: rest.dropLast())
+        guard let inner = unsafe inside(chunk, bounds) else { break }
+        guard unsafe try descend(found, space, inner) else { return false }
+      } else {
+        if unsafe isPast(rest, bounds) { break }
+        guard unsafe try visitor.visit(found, rest) else { return false }
+      }
+      unsafe entry = try transaction.move(step)
+    }
+    return true
   }
 
   /// Visits the bucket of a pointer, then puts the cursor back on the pointer.
   private mutating func descend(
-    _ pointer: LMDBEntry, _ space: LMDBSpace, _ lower: ArraySlice<UInt8>,
-    _ upper: ArraySlice<UInt8>?,
-    _ visit: (LMDBEntry, [UInt8], UnsafeRawBufferPointer) throws(StorageError) -> Next
-  ) throws(StorageError) -> Next {
+    _ pointer: LMDBEntry, _ space: LMDBSpace, _ bounds: LMDBBounds
+  ) throws(StorageError) -> Bool {
     let key = unsafe [UInt8](pointer.key)
     let bucket = unsafe try LMDBSpace(pointer: pointer.key, record: pointer.value)
-    let before = outer.count
-    outer += key[space.prefixBytes..<(space.prefixBytes + space.capacity)]
-    let next = unsafe try run(bucket, lower, upper, visit)
-    outer.removeSubrange(before...)
+    let before = visitor.outer.count
+    visitor.outer += key[space.prefixBytes..<(space.prefixBytes + space.capacity)]
+    let goesOn = unsafe try run(bucket, bounds)
+    visitor.outer.removeSubrange(before...)
     let isEmpty = prunes ? try transaction.isEmpty(bucket) : false
     // Safe: `key` lives through the call, and LMDB keeps no pointer to it.
     unsafe try key.span.withUnsafeBytes { key throws(StorageError) in
       _ = unsafe try transaction.move(MDB_SET, key)
     }
     if isEmpty { try transaction.removeAtCursor() }
-    return next
+    return goesOn
   }
 
   private func start(
-    _ space: LMDBSpace, _ lower: ArraySlice<UInt8>, _ upper: ArraySlice<UInt8>?
+    _ space: LMDBSpace, _ bounds: LMDBBounds
   ) throws(StorageError) -> LMDBEntry? {
     guard isReversed else {
-      return unsafe try lower.withUnsafeKey { lower throws(StorageError) in
-        unsafe try transaction.move(MDB_SET_RANGE, transaction.keys.key(space, lower))
-      }
+      return unsafe try transaction.move(
+        MDB_SET_RANGE, transaction.keys.key(space, bounds.lower))
     }
-    guard let upper else {
-      let end = unsafe transaction.keys.end(of: space)
-      guard unsafe try transaction.move(MDB_SET_RANGE, end) != nil else {
-        return unsafe try transaction.move(MDB_LAST)
-      }
-      return unsafe try transaction.move(MDB_PREV)
+    guard let upper = unsafe bounds.upper else {
+      return unsafe try last(before: transaction.keys.end(of: space))
     }
-    return unsafe try upper.withUnsafeKey { upper throws(StorageError) in
-      let bound = unsafe transaction.keys.key(space, upper)
-      guard let found = unsafe try transaction.move(MDB_SET_RANGE, bound) else {
-        return unsafe try transaction.move(MDB_LAST)
-      }
-      // Part of the bucket that holds the bound itself may come before the bound.
-      if upper.count > space.capacity, unsafe equal(found.key, bound) { return unsafe found }
-      return unsafe try transaction.move(MDB_PREV)
+    let bound = unsafe transaction.keys.key(space, upper)
+    guard upper.count > space.capacity else { return unsafe try last(before: bound) }
+    // Part of the bucket that holds the bound itself may come before the bound.
+    if let found = unsafe try transaction.move(MDB_SET_RANGE, bound),
+      unsafe order(found.key, bound) == 0
+    {
+      return unsafe found
     }
+    return unsafe try last(before: bound)
   }
 
-  /// The bounds inside the bucket of the keys that begin with `chunk`; `nil` when it is past the
-  /// range, in the direction of the walk.
-  private func bounds(
-    _ space: LMDBSpace, _ chunk: Slice<UnsafeRawBufferPointer>, _ lower: ArraySlice<UInt8>,
-    _ upper: ArraySlice<UInt8>?
-  ) -> (lower: ArraySlice<UInt8>, upper: ArraySlice<UInt8>?)? {
-    let chunk = unsafe UnsafeRawBufferPointer(rebasing: chunk)
-    let count = chunk.count
-    var inner: (lower: ArraySlice<UInt8>, upper: ArraySlice<UInt8>?) = ([], nil)
-    if lower.count > count, unsafe lower.prefix(count).order(chunk) == 0 {
-      inner.lower = lower.dropFirst(count)
-    } else if unsafe lower.order(chunk) > 0 {
+  private func last(
+    before bound: UnsafeRawBufferPointer
+  ) throws(StorageError) -> LMDBEntry? {
+    let found = unsafe try transaction.move(MDB_SET_RANGE, bound)
+    return unsafe try transaction.move(found == nil ? MDB_LAST : MDB_PREV)
+  }
+
+  /// The bounds inside the bucket of the keys that begin with `chunk`; `nil` when the bucket is past
+  /// the range, in the direction of the walk.
+  private func inside(
+    _ chunk: UnsafeRawBufferPointer, _ bounds: LMDBBounds
+  ) -> LMDBBounds? {
+    var inner = unsafe LMDBBounds()
+    let lower = unsafe bounds.lower
+    if lower.count > chunk.count, unsafe order(prefix(lower, chunk.count), chunk) == 0 {
+      unsafe inner.lower = UnsafeRawBufferPointer(rebasing: lower[chunk.count...])
+    } else if unsafe order(lower, chunk) > 0 {
       return nil
     }
-    if let upper {
-      if upper.count > count, unsafe upper.prefix(count).order(chunk) == 0 {
-        inner.upper = upper.dropFirst(count)
-      } else if unsafe upper.order(chunk) <= 0 {
-        return nil
-      }
+    guard let upper = unsafe bounds.upper else { return unsafe inner }
+    if upper.count > chunk.count, unsafe order(prefix(upper, chunk.count), chunk) == 0 {
+      unsafe inner.upper = UnsafeRawBufferPointer(rebasing: upper[chunk.count...])
+    } else if unsafe order(upper, chunk) <= 0 {
+      return nil
     }
-    return inner
+    return unsafe inner
   }
 
   @inline(__always)
-  private func isPast(
-    _ rest: UnsafeRawBufferPointer, _ lower: ArraySlice<UInt8>, _ upper: ArraySlice<UInt8>?
-  ) -> Bool {
-    if isReversed { return unsafe !lower.isEmpty && lower.order(rest) > 0 }
-    guard let upper else { return false }
-    return unsafe upper.order(rest) <= 0
+  private func isPast(_ rest: UnsafeRawBufferPointer, _ bounds: LMDBBounds) -> Bool {
+    if isReversed {
+      return unsafe !bounds.lower.isEmpty && order(bounds.lower, rest) > 0
+    }
+    guard let upper = unsafe bounds.upper else { return false }
+    return unsafe order(upper, rest) <= 0
+  }
+
+  private func prefix(
+    _ bytes: UnsafeRawBufferPointer, _ count: Int
+  ) -> UnsafeRawBufferPointer {
+    unsafe UnsafeRawBufferPointer(rebasing: bytes[..<count])
   }
 
   @inline(__always)
-  private func isKey(_ key: UnsafeRawBufferPointer, in space: LMDBSpace) -> Bool {
-    switch space {
-    case .root: unsafe key[0] == LMDBKey.rootTag
+  private func order(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Int {
+    unsafe compareBytes(Span(_unsafeBytes: a), Span(_unsafeBytes: b))
+  }
+}
+
+extension LMDBSpace {
+  /// Whether an LMDB key is in this space.
+  @inline(__always)
+  func holds(_ key: UnsafeRawBufferPointer) -> Bool {
+    guard let start = key.baseAddress else { return false }
+    return switch self {
+    case .root: unsafe start.load(as: UInt8.self) == LMDBKey.rootTag
     case .bucket(let number):
-      unsafe key[0] == LMDBKey.bucketTag && key.count >= 9
-        && UInt64(bigEndian: key.loadUnaligned(fromByteOffset: 1, as: UInt64.self)) == number
+      unsafe start.load(as: UInt8.self) == LMDBKey.bucketTag && key.count >= 9
+        && UInt64(bigEndian: start.loadUnaligned(fromByteOffset: 1, as: UInt64.self)) == number
     }
-  }
-
-  private func equal(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Bool {
-    unsafe compareBytes(Span(_unsafeBytes: a), Span(_unsafeBytes: b)) == 0
   }
 }
 
@@ -145,19 +184,5 @@ extension LMDBTransaction {
     guard let found = unsafe try move(MDB_SET_RANGE, first) else { return true }
     let end = unsafe keys.end(of: space)
     return unsafe compareBytes(Span(_unsafeBytes: found.key), Span(_unsafeBytes: end)) >= 0
-  }
-}
-
-extension ArraySlice<UInt8> {
-  func withUnsafeKey<R>(
-    _ body: (UnsafeRawBufferPointer) throws(StorageError) -> R
-  ) throws(StorageError) -> R {
-    unsafe try span.withUnsafeBytes(body)
-  }
-
-  /// Compares with `other` as unsigned bytes.
-  @inline(__always)
-  func order(_ other: UnsafeRawBufferPointer) -> Int {
-    unsafe compareBytes(span, Span(_unsafeBytes: other))
   }
 }

@@ -118,13 +118,8 @@ final class LMDBWriter: LMDBReader, StoreWriter {
   }
 
   private func drop(_ range: KeyRange) throws(StorageError) {
-    let transaction = transaction
-    var walk = LMDBWalk(transaction, prunes: true)
-    _ = unsafe try walk.run(.root, range.lower[...], range.upper.map { $0[...] }) {
-      _, _, _ throws(StorageError) in
-      try transaction.removeAtCursor()
-      return .proceed
-    }
+    var walk = LMDBWalk(transaction, LMDBRemover(transaction: transaction), prunes: true)
+    try walk.run(range)
   }
 
   private func put(
@@ -179,6 +174,19 @@ final class LMDBWriter: LMDBReader, StoreWriter {
     if try transaction.isEmpty(bucket) {
       _ = unsafe try transaction.remove(transaction.keys.key(space, rest))
     }
+    return true
+  }
+}
+
+/// Removes the rows of a walk.
+private struct LMDBRemover: LMDBVisitor {
+  let transaction: LMDBTransaction
+  var outer: [UInt8] = []
+
+  mutating func visit(
+    _ entry: LMDBEntry, _ rest: UnsafeRawBufferPointer
+  ) throws(StorageError) -> Bool {
+    try transaction.removeAtCursor()
     return true
   }
 }

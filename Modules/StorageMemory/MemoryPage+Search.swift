@@ -22,33 +22,61 @@ extension MemoryPage {
     return own.count - key.count
   }
 
-  /// The first record of a leaf whose key is not before `key`.
+  /// Whether a record's key comes before `key`, whose head in this page is `head`.
   @inline(__always)
+  private func precedes(_ index: Int, _ key: UnsafeRawBufferPointer, _ head: UInt32) -> Bool {
+    let own = self.head(index)
+    return unsafe own == head ? order(index, key) < 0 : own < head
+  }
+
+  /// The first record of a leaf whose key is not before `key`.
   func lowerBound(_ key: UnsafeRawBufferPointer) -> Int {
-    var low = 0
-    var high = count
-    while low < high {
-      let middle = (low + high) >> 1
-      if unsafe order(middle, key) < 0 { low = middle + 1 } else { high = middle }
+    if prefixBytes > 0, count > 0 {
+      let common = min(prefixBytes, key.count)
+      // Safe: `key` holds `common` bytes, and the first record's key all that keys share.
+      let order =
+        common == 0 ? 0 : unsafe memcmp(self.key(0).baseAddress!, key.baseAddress!, common)
+      if order < 0 { return count }
+      if order > 0 || key.count < prefixBytes { return 0 }
     }
-    return low
+    return unsafe searchHeads(key)
   }
 
   /// The record of a leaf that has `key`, if there is one.
   @inline(__always)
   func find(_ key: UnsafeRawBufferPointer) -> Int? {
-    let index = unsafe lowerBound(key)
+    // A key that does not share the prefix ends at some record and differs from it.
+    let index = unsafe searchHeads(key)
     return unsafe index < count && order(index, key) == 0 ? index : nil
+  }
+
+  /// The lower bound of a key that shares the page's prefix.
+  @inline(__always)
+  private func searchHeads(_ key: UnsafeRawBufferPointer) -> Int {
+    let head = unsafe head(of: key)
+    var low = 0
+    var high = count
+    while low < high {
+      let middle = (low + high) >> 1
+      if unsafe precedes(middle, key, head) { low = middle + 1 } else { high = middle }
+    }
+    return low
   }
 
   /// The child of a branch in which `key` belongs.
   @inline(__always)
   func childIndex(_ key: UnsafeRawBufferPointer) -> Int {
+    let head = unsafe head(of: key)
     var low = 1
     var high = count
     while low < high {
       let middle = (low + high) >> 1
-      if unsafe order(middle, key) <= 0 { low = middle + 1 } else { high = middle }
+      let own = self.head(middle)
+      if unsafe own == head ? order(middle, key) <= 0 : own < head {
+        low = middle + 1
+      } else {
+        high = middle
+      }
     }
     return low - 1
   }

@@ -2,7 +2,10 @@ import TernStorage
 
 /// One page of a ``MemoryTree``: sorted records in one buffer.
 ///
-/// The buffer begins with one slot of four bytes a record, in key order: where the record is.
+/// The buffer begins with one slot of eight bytes a record, in key order: where the record is, and
+/// the *head* of its key: the four bytes after those all keys of the page share. Most comparisons
+/// of a search end with the heads, which lie side by side.
+///
 /// Records grow from the end downwards: key length, value word, key, then the value or, when the
 /// word says so, a reference that the page owns: to a ``MemoryValue`` in a leaf, to a page in a
 /// branch. The first key of a branch counts as less than every key.
@@ -17,12 +20,14 @@ final class MemoryPage: @unchecked Sendable {
   static let inlineBytes = 1_024
 
   private static let headerBytes = 6
-  private static let slotBytes = 4
+  private static let slotBytes = 8
   private static let referenceBytes = unsafe MemoryLayout<UnsafeRawPointer>.size
 
   /// The transaction that may change the page.
   let owner: UInt64
   let isLeaf: Bool
+  /// The first bytes that all keys of a leaf share; 0 in a branch.
+  private(set) var prefixBytes = 0
   private(set) var count = 0
   /// The bytes of the records and their slots.
   private(set) var liveBytes = 0
@@ -93,6 +98,26 @@ final class MemoryPage: @unchecked Sendable {
     let reference = unsafe (record + Self.headerBytes + keyCount)
       .loadUnaligned(as: UnsafeRawPointer.self)
     return unsafe .fromOpaque(reference)
+  }
+
+  /// The head of a record's key.
+  @inline(__always)
+  func head(_ index: Int) -> UInt32 {
+    unsafe base.load(fromByteOffset: index * Self.slotBytes + 4, as: UInt32.self)
+  }
+
+  /// The head `key` has in this page: four bytes after the shared ones, zeros past its end.
+  @inline(__always)
+  func head(of key: UnsafeRawBufferPointer) -> UInt32 {
+    guard key.count >= prefixBytes + 4, let start = key.baseAddress else {
+      var head: UInt32 = 0
+      for place in 0..<4 where prefixBytes + place < key.count {
+        head |= unsafe UInt32(key[prefixBytes + place]) << (24 - 8 * UInt32(place))
+      }
+      return head
+    }
+    return unsafe UInt32(
+      bigEndian: start.loadUnaligned(fromByteOffset: prefixBytes, as: UInt32.self))
   }
 
   // MARK: Changing
@@ -197,10 +222,12 @@ final class MemoryPage: @unchecked Sendable {
       unsafe (target + Self.headerBytes + key.count).copyMemory(
         from: source, byteCount: payload.count)
     }
+    if isLeaf { unsafe share(key) }
     let slot = unsafe base + index * Self.slotBytes
     unsafe (slot + Self.slotBytes).copyMemory(
       from: slot, byteCount: (count - index) * Self.slotBytes)
     unsafe slot.storeBytes(of: UInt32(heapStart), as: UInt32.self)
+    unsafe slot.storeBytes(of: head(of: key), toByteOffset: 4, as: UInt32.self)
     count += 1
     liveBytes += bytes + Self.slotBytes
   }
@@ -218,6 +245,27 @@ final class MemoryPage: @unchecked Sendable {
       if other.isReference(index) { references += 1 }
       count += 1
       liveBytes += bytes + Self.slotBytes
+    }
+    if count > 0 {
+      unsafe setHeads(sharing: isLeaf ? commonBytes(key(0), key(count - 1)) : 0)
+    }
+  }
+
+  /// Shortens what the keys share to what `key` has too.
+  private func share(_ key: UnsafeRawBufferPointer) {
+    let common = unsafe count == 0 ? key.count : commonBytes(key, self.key(0))
+    if count == 0 {
+      prefixBytes = common
+    } else if common < prefixBytes {
+      setHeads(sharing: common)
+    }
+  }
+
+  private func setHeads(sharing common: Int) {
+    prefixBytes = common
+    for index in 0..<count {
+      unsafe base.storeBytes(
+        of: head(of: key(index)), toByteOffset: index * Self.slotBytes + 4, as: UInt32.self)
     }
   }
 
@@ -248,6 +296,8 @@ final class MemoryPage: @unchecked Sendable {
       unsafe (buffer + start).copyMemory(from: source, byteCount: bytes)
       unsafe buffer.storeBytes(
         of: UInt32(start), toByteOffset: index * Self.slotBytes, as: UInt32.self)
+      unsafe buffer.storeBytes(
+        of: head(index), toByteOffset: index * Self.slotBytes + 4, as: UInt32.self)
     }
     unsafe base.deallocate()
     unsafe base = buffer
@@ -270,6 +320,13 @@ final class MemoryPage: @unchecked Sendable {
   private func retainReference(at index: Int) { _ = unsafe reference(index)?.retain() }
 
   private func releaseReference(at index: Int) { unsafe reference(index)?.release() }
+}
+
+private func commonBytes(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Int {
+  let limit = min(a.count, b.count)
+  var common = 0
+  while common < limit, unsafe a[common] == b[common] { common += 1 }
+  return common
 }
 
 /// The length of a value, and whether it is kept beside the page.

@@ -1,6 +1,7 @@
 /// Measures rates beside a baseline, in one run on one machine, and prints the ratios.
 ///
-/// `swift run -c release --disable-default-traits tern-bench [section ...] [--rows N]`
+/// `swift run -c release --disable-default-traits tern-bench [section ...] [--rows N]
+/// [--only sqlite|lmdb|memory]`
 @main
 struct Bench {
   /// Every section by name; a new one adds a line.
@@ -73,18 +74,24 @@ struct BenchOptions {
   var sections: [String] = []
   /// The rows in the stores that are measured.
   var rows = 1_000_000
+  /// The part of a section to run; all of it if not said.
+  var only: String?
 
   init(_ arguments: some Sequence<String>) {
-    var wantsRows = false
+    var option: String?
     for argument in arguments {
-      if wantsRows {
-        rows = Int(argument) ?? rows
-        wantsRows = false
-      } else if argument == "--rows" {
-        wantsRows = true
-      } else {
-        sections.append(argument)
+      switch option {
+      case "--rows": rows = Int(argument) ?? rows
+      case "--only": only = argument
+      default:
+        if argument.hasPrefix("--") {
+          option = argument
+        } else {
+          sections.append(argument)
+        }
+        continue
       }
+      option = nil
     }
   }
 }

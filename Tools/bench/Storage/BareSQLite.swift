@@ -18,8 +18,12 @@ final class BareSQLite: StorageSubject {
   }
 
   deinit {
-    for unsafe statement in unsafe statements.values { unsafe sqlite3_finalize(statement) }
+    unsafe finalise(Array(statements.values))
     unsafe sqlite3_close_v2(database)
+  }
+
+  private func finalise(_ prepared: [OpaquePointer?]) {
+    for index in unsafe prepared.indices { unsafe sqlite3_finalize(prepared[index]) }
   }
 
   func load(_ keys: [[UInt8]], _ value: [UInt8]) throws {

@@ -14,17 +14,25 @@ enum StorageSection {
 
     let work = StorageWork(rows: options.rows)
     let keys = work.sortedKeys()
-    let sqlite = try loaded(TernSubject(SQLiteStore(path: path("sqlite"))), work, keys)
-    let bareSQLite = try loaded(BareSQLite(path: path("bare.sqlite")), work, keys)
-    var lines = try reads("sqlite", sqlite, bareSQLite, work, (0.75, 0.75))
-    lines += try writes("sqlite", sqlite, bareSQLite, work, 0.75)
-
+    func wants(_ part: String) -> Bool { options.only.map { $0 == part } ?? true }
+    var lines: [BenchLine] = []
+    if wants("sqlite") {
+      let sqlite = try loaded(TernSubject(SQLiteStore(path: path("sqlite"))), work, keys)
+      let bare = try loaded(BareSQLite(path: path("bare.sqlite")), work, keys)
+      lines += try reads("sqlite", sqlite, bare, work, (0.75, 0.75))
+      lines += try writes("sqlite", sqlite, bare, work, 0.75)
+    }
+    guard wants("lmdb") || wants("memory") else { return lines }
     let lmdb = try loaded(TernSubject(LMDBStore(path: path("lmdb"))), work, keys)
-    let bareLMDB = try loaded(BareLMDB(path: path("bare.mdb")), work, keys)
-    let memory = try loaded(TernSubject(MemoryStore()), work, keys)
-    lines += try reads("lmdb", lmdb, bareLMDB, work, (0.6, 0.25))
-    lines += try reads("memory beside our lmdb", memory, lmdb, work, (1, 1))
-    lines += try writes("lmdb", lmdb, bareLMDB, work, 0.6)
+    if wants("lmdb") {
+      let bare = try loaded(BareLMDB(path: path("bare.mdb")), work, keys)
+      lines += try reads("lmdb", lmdb, bare, work, (0.6, 0.25))
+      lines += try writes("lmdb", lmdb, bare, work, 0.6)
+    }
+    if wants("memory") {
+      let memory = try loaded(TernSubject(MemoryStore()), work, keys)
+      lines += try reads("memory beside our lmdb", memory, lmdb, work, (1, 1))
+    }
     return lines
   }
 
