@@ -48,6 +48,7 @@ extension ClientMachine {
       transactions.list[index].write = write
       transactions.list[index].input = input
       transactions.list[index].output = output
+      transactions.list[index].wasDisturbed = true
     }
     perform(outcome)
     tell(ends)

@@ -25,6 +25,7 @@ extension ClientMachine {
     // Declared transactions are numbered one by one, so they cannot share a write.
     let batch = waiting.contains { $0.declared != nil } ? [oldest] : waiting
     let path = batch.count == 1 ? oldest.path : root
+    if rest(waiting, at: path) { return }
     let base = replica.transactionInput(at: path, excluding: Set(waiting.map(\.write))) ?? .empty
     var node = base
     for transaction in batch {
@@ -55,26 +56,31 @@ extension ClientMachine {
         transactions.list[index].progress.wasRejected(.rejected(rejection))
       }
     }
-    if isStale { rest(batch.members) }
+    if isStale { transactions.note(at: batch.path) { $0.attemptFailed() } }
     rerunTransactions(at: batch.path)
     sendReady()
   }
 
-  /// Lets transactions that came too late wait for a moment, longer each time.
-  private mutating func rest(_ members: [OperationID]) {
-    guard let first = members.compactMap({ transactions.index(of: $0) }).first else { return }
-    let owner = transactions.list[first]
-    let duration = owner.progress.attempts.rest(unit: ambient.randomUnit())
-    guard owner.progress.verdict == nil, duration > .zero else { return }
+  /// Lets transactions of a crowded place rest before their next attempt.
+  ///
+  /// - Returns: Whether they rest now, and are to be looked at again when they have.
+  private mutating func rest(_ members: [TreeTransaction], at path: TreePath) -> Bool {
+    guard let owner = members.first, !owner.hasRested else { return false }
+    let duration = transactions.contention(at: path).rest(unit: ambient.randomUnit())
+    guard duration > .zero else { return false }
     for member in members {
-      if let index = transactions.index(of: member) { transactions.list[index].rest = owner.id }
+      if let index = transactions.index(of: member.id) {
+        transactions.list[index].rest = owner.id
+      }
     }
     owe(.startTimer(.rest(owner.id), duration))
+    return true
   }
 
   mutating func rested(_ id: OperationID) {
     for index in transactions.list.indices where transactions.list[index].rest == id {
       transactions.list[index].rest = nil
+      transactions.list[index].hasRested = true
     }
     sendTransactions()
   }
@@ -82,6 +88,7 @@ extension ClientMachine {
   private mutating func committed(_ batch: TransactionBatch) {
     var outcome = ReplicaOutcome()
     var ends: [(TreeTransaction, TransactionOutcome)] = []
+    transactions.note(at: batch.path) { $0.attemptSucceeded(wasDisturbed: batch.wasDisturbed) }
     for member in batch.members {
       guard let index = transactions.index(of: member) else { continue }
       let transaction = transactions.list[index]

@@ -31,6 +31,10 @@ struct TreeTransaction: Sendable {
   var awaitsOutcome = false
   /// The transaction whose rest it shares before it is sent again.
   var rest: OperationID?
+  /// Whether it has rested for its next attempt.
+  var hasRested = false
+  /// Whether others changed the place since the last attempt.
+  var wasDisturbed = false
 }
 
 /// One conditional write on its way, for one or several transactions.
@@ -43,6 +47,8 @@ struct TransactionBatch: Sendable {
   /// Where it is numbered, for exactly-once.
   let stream: UInt128
   let sequence: UInt64
+  /// Whether others changed the place while it was prepared.
+  let wasDisturbed: Bool
 }
 
 /// The transactions of a client, oldest first, and the batches they are sent in.
@@ -57,7 +63,20 @@ struct TransactionTable: Sendable {
   /// Declared transactions of an earlier run whose functions are not known yet, by row.
   var dormant: [(row: UInt64, transaction: DeclaredTransaction)] = []
 
+  /// The places where attempts came too late lately.
+  private var contention: [TreePath: Contention] = [:]
+  private static let contendedPlaces = 1_000
+
   var isEmpty: Bool { list.isEmpty }
+
+  func contention(at path: TreePath) -> Contention { contention[path] ?? Contention() }
+
+  mutating func note(at path: TreePath, _ change: (inout Contention) -> Void) {
+    var here = contention(at: path)
+    change(&here)
+    if contention.count >= Self.contendedPlaces { contention.removeAll() }
+    contention[path] = here.isNone ? nil : here
+  }
 
   func index(of id: OperationID) -> Int? { list.firstIndex { $0.id == id } }
 
@@ -106,12 +125,19 @@ struct TransactionTable: Sendable {
     } else {
       nextSequence += 1
     }
+    let wasDisturbed = members.contains { member in
+      index(of: member).map { list[$0].wasDisturbed } ?? false
+    }
     for member in members {
-      if let index = index(of: member) { list[index].progress.send() }
+      guard let index = index(of: member) else { continue }
+      list[index].progress.send()
+      list[index].hasRested = false
+      list[index].wasDisturbed = false
     }
     lastBatch += 1
     batches[lastBatch] = TransactionBatch(
-      path: path, node: node, hash: hash, members: members, stream: stream, sequence: sequence)
+      path: path, node: node, hash: hash, members: members, stream: stream, sequence: sequence,
+      wasDisturbed: wasDisturbed)
     return lastBatch
   }
 
