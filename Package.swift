@@ -128,6 +128,12 @@ let programs: [Target] = [
       "TernCore", "TernQuery", "TernSync", "TernSecurity", "TernClient", "TernServer",
       "TernAssembly", "TernStandard", arguments,
     ]),
+  program(
+    "tern-torture", at: "Tools/torture",
+    [
+      "TernCore", "TernSync", "TernTransactions", "TernClient", "TernAssembly", "TernStandard",
+      arguments,
+    ]),
   program("tern-tidy", at: "Tools/tern-tidy", []),
   program(
     "tern-bench", at: "Tools/bench",
@@ -181,7 +187,9 @@ let testSuites: [Target] = [
   tests("CommandLine", ["tern", "TernCore"]),
   tests(
     "EndToEnd",
-    ["tern", "TernCore", "TernClient", "TernAssembly", "TernStandard", "TernSync"]),
+    [
+      "tern", "tern-torture", "TernCore", "TernClient", "TernAssembly", "TernStandard", "TernSync",
+    ]),
   tests("Spec", ["TernSpecReplay"]),
   tests("Query", ["TernCore", "TernQuery"]),
   tests("TreeWire", ["TernCore", "TernQuery", "TernTreeWire"]),

@@ -3,11 +3,14 @@ import Testing
 
 @testable import tern
 
-/// The real binary, beside this test's own.
-let ternBinary: String = {
+/// The real binary.
+let ternBinary = binary("tern")
+
+/// A program of ours, beside this test's own.
+func binary(_ name: String) -> String {
   let here = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
-  return here.deletingLastPathComponent().appending(path: "tern").path
-}()
+  return here.deletingLastPathComponent().appending(path: name).path
+}
 
 /// How long anything may take on a busy machine.
 let patience = Duration.seconds(60)

@@ -1,0 +1,133 @@
+import Testing
+
+@testable import tern
+
+/// A server and two clients that write all the time, and somebody who kills them.
+///
+/// All choices come from a seed; when exactly a kill strikes the work under way does not.
+final class KillWorld {
+  private let storage: String
+  private let folder: String
+  private let port: String
+  private var dice: KillDice
+  private var server: ServerUnderTest?
+  let clients: [KillClient]
+  private(set) var serverKills = 0
+
+  init(storage: String, folder: String, seed: UInt64) throws {
+    self.storage = storage
+    self.folder = folder
+    dice = KillDice(state: seed)
+    let port = String(try freePort(&dice))
+    self.port = port
+    clients = ["ann", "bob"].map {
+      KillClient($0, storage: storage, folder: folder, port: port)
+    }
+  }
+
+  var clientKills: Int { clients.map(\.kills).reduce(0, +) }
+
+  func begin() async throws {
+    try await startServer()
+    for client in clients { try await client.start(seed: dice.next()) }
+  }
+
+  /// Kills whatever still runs.
+  func clean() {
+    server?.process.killNow()
+    for client in clients { client.clean() }
+  }
+
+  private func startServer() async throws {
+    server = try await ServerUnderTest(
+      folder: folder, arguments: ["--storage", storage], port: port)
+    for client in clients { client.send("online") }
+  }
+
+  private func killServer() async throws {
+    guard let process = server?.process else { return }
+    process.killNow()
+    #expect(await process.exitCode(within: patience) == 128 + 9, "\(process.errors.history)")
+    serverKills += 1
+  }
+}
+
+// MARK: - Killing
+
+extension KillWorld {
+  /// Kills the server and the clients, in a random order, until each had its share.
+  func torture(serverKills: Int, clientKills: Int) async throws {
+    while self.serverKills < serverKills || self.clientKills < clientKills {
+      let isServersTurn =
+        self.clientKills >= clientKills
+        || (self.serverKills < serverKills && Bool.random(using: &dice))
+      let client = clients[Int.random(in: 0..<clients.count, using: &dice)]
+      try await work(watching: client, for: Bool.random(using: &dice) ? "stored " : "acked ")
+      guard isServersTurn else {
+        try await killAndStart(client)
+        continue
+      }
+      try await killServer()
+      if Int.random(in: 0..<4, using: &dice) == 0 {
+        // In the dark there is nothing but what is stored.
+        try await work(watching: client, for: "stored ")
+        try await killAndStart(client)
+      }
+      try await startServer()
+    }
+  }
+
+  /// Lets all clients write, and comes back at some point in the middle of it.
+  private func work(watching client: KillClient, for beginning: String) async throws {
+    let count = Int.random(in: 1...24, using: &dice)
+    for client in clients {
+      client.send("\(Bool.random(using: &dice) ? "write" : "burst") \(count)")
+    }
+    for _ in 0..<Int.random(in: 1...count, using: &dice) { try await client.line(beginning) }
+  }
+
+  private func killAndStart(_ client: KillClient) async throws {
+    try await client.kill()
+    try await client.start(seed: dice.next())
+  }
+}
+
+// MARK: - Looking back
+
+extension KillWorld {
+  /// What everybody has in the end.
+  struct End {
+    /// What the clients saw while everything ran.
+    var live: [String]
+    /// What the server has after one more kill, read by somebody who had nothing.
+    var server: String
+    /// What the clients have without a server, after one more kill.
+    var cached: [String]
+  }
+
+  /// Lets everybody finish, and looks at what they have.
+  func end() async throws -> End {
+    for client in clients { client.send("settle") }
+    for client in clients { try await client.line("settled") }
+    for client in clients { client.send("meet ann bob") }
+    for client in clients { try await client.line("met") }
+    var live: [String] = []
+    for client in clients { live.append(try await client.tree()) }
+    for client in clients { try await client.kill() }
+    try await killServer()
+
+    try await startServer()
+    let stranger = KillClient("stranger", storage: "memory", folder: folder, port: port)
+    defer { stranger.clean() }
+    try await stranger.start(seed: 0)
+    let server = try await stranger.tree()
+    try await killServer()
+
+    var cached: [String] = []
+    for client in clients {
+      try await client.start(seed: 0, offline: true)
+      cached.append(try await client.tree())
+    }
+    return End(live: live, server: server, cached: cached)
+  }
+}

@@ -1,0 +1,144 @@
+import TernClient
+import TernCore
+import TernSync
+import TernTransactions
+
+/// What the client does with its commands; prints one line for everything that happened.
+actor TortureClient {
+  private static let transaction = "count"
+
+  private let tree: TreeDatabase
+  private var workload: Workload
+  private var watch: Task<Void, Never>?
+  private var transactions: [Task<Void, Never>] = []
+
+  init(_ tree: TreeDatabase, workload: Workload) {
+    self.tree = tree
+    self.workload = workload
+  }
+
+  /// Says what its transactions do, and begins to listen to everything.
+  func begin() async {
+    await tree.declareTransaction(Self.transaction, Workload.count)
+    let tree = tree
+    watch = Task {
+      var lookout = Lookout()
+      do throws(ListenError) {
+        for try await snapshot in tree.root.values() { lookout.see(snapshot.node) }
+      } catch {
+        if error != .closed { printLine("broken \(error)") }
+      }
+    }
+  }
+
+  /// Carries out one line.
+  func perform(_ line: String) async throws {
+    let words = line.split(separator: " ").map(String.init)
+    switch words.first {
+    case "write": try await write(Int(words[1]) ?? 0, waitingForDisk: true)
+    case "burst": try await write(Int(words[1]) ?? 0, waitingForDisk: false)
+    case "online": await tree.goOnline()
+    case "settle": try await settle()
+    case "meet": try await meet(Array(words.dropFirst()))
+    case "tree": printLine("tree " + (try await tree.root.once().node.json(.export)))
+    default: printLine("broken there is no command \"\(line)\"")
+    }
+  }
+}
+
+// MARK: - Writing
+
+extension TortureClient {
+  private func write(_ count: Int, waitingForDisk: Bool) async throws {
+    for index in 0..<count {
+      let item = try workload.make(pushKey: await tree.session.pushKey())
+      let promise = await tree.session.write(item.write)
+      let label = "\(item.kind.rawValue) \(item.number)"
+      promise.stored.then { result in
+        switch result {
+        case .success: printLine("stored \(label)")
+        case .failure(let error): printLine("refused \(label) \(error)")
+        }
+      }
+      promise.end.then { end in
+        if end == .accepted { printLine("acked \(label)") } else { printLine("\(end) \(label)") }
+      }
+      if waitingForDisk { _ = await promise.stored.value() }
+      if index % 8 == 3 { transact(item.number) }
+    }
+  }
+
+  /// Runs a transaction, declared or not, that nobody here waits for.
+  private func transact(_ number: Int) {
+    let room = tree[Workload.rooms[number % Workload.rooms.count]]
+    let name = "\(workload.name)-\(number)"
+    let arguments = TreeNode(.string(name))
+    let isDeclared = number % 2 == 0
+    let running = Task {
+      do throws(TransactionError) {
+        let result =
+          if isDeclared {
+            try await room.transaction(Self.transaction, arguments: arguments)
+          } else {
+            try await room.transaction { node in
+              node = Workload.count(arguments, node) ?? node
+              return true
+            }
+          }
+        if case .committed = result { printLine("acked transaction \(name)") }
+      } catch {
+        printLine("failed transaction \(name) \(error)")
+      }
+    }
+    transactions.append(running)
+  }
+}
+
+// MARK: - The end
+
+extension TortureClient {
+  /// Waits until the server has answered every write and transaction, those of earlier runs too.
+  private func settle() async throws {
+    for transaction in transactions { await transaction.value }
+    // Those of earlier runs are decided before a new one at their place.
+    let settled = try TreeKey("settled")
+    for room in Workload.rooms {
+      _ = try await tree[room].transaction { room in
+        room.setChild(settled, true)
+        return true
+      }
+    }
+    for await status in tree.queue where status.pending.isEmpty { break }
+    printLine("settled")
+  }
+
+  /// Comes to a meeting, and waits until it sees everybody there.
+  ///
+  /// The server sends changes in one order: who sees that another client has come has seen
+  /// everything it wrote before.
+  private func meet(_ names: [String]) async throws {
+    let meeting = tree["meeting"]
+    try await meeting[workload.name].set(true).acknowledged()
+    for try await snapshot in meeting.values()
+    where names.allSatisfy({ snapshot[$0].exists }) {
+      break
+    }
+    printLine("met")
+  }
+}
+
+/// Looks out for numbers that go back.
+private struct Lookout {
+  private var last: [TreeKey: Double] = [:]
+
+  mutating func see(_ tree: TreeNode) {
+    guard let place = try? TreeKey("last") else { return }
+    for (name, node) in tree.child(place).children {
+      guard let number = node.scalar?.number else { continue }
+      if let before = last[name], number < before {
+        printLine("broken the last update of \(name) went back from \(before) to \(number)")
+      }
+      last[name] = number
+    }
+  }
+}
