@@ -134,6 +134,12 @@ let programs: [Target] = [
       "TernCore", "TernSync", "TernTransactions", "TernClient", "TernAssembly", "TernStandard",
       arguments,
     ]),
+  program(
+    "presence", at: "Apps/presence",
+    ["TernCore", "TernSync", "TernClient", "TernAssembly", "TernStandard", arguments]),
+  program(
+    "scores", at: "Apps/scores",
+    ["TernCore", "TernSync", "TernClient", "TernAssembly", "TernStandard", arguments]),
   program("tern-tidy", at: "Tools/tern-tidy", []),
   program(
     "tern-bench", at: "Tools/bench",
@@ -188,7 +194,8 @@ let testSuites: [Target] = [
   tests(
     "EndToEnd",
     [
-      "tern", "tern-torture", "TernCore", "TernClient", "TernAssembly", "TernStandard", "TernSync",
+      "tern", "tern-torture", "presence", "scores", "TernCore", "TernClient", "TernAssembly",
+      "TernStandard", "TernSync",
     ]),
   tests("Spec", ["TernSpecReplay"]),
   tests("Query", ["TernCore", "TernQuery"]),

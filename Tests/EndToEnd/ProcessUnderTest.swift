@@ -22,12 +22,13 @@ struct Finished: Sendable {
   let errors: String
 }
 
-/// Runs `tern` with arguments to its end.
+/// Runs `tern`, or another program of ours, to its end.
 func run(
-  _ arguments: [String], input: String? = nil, environment: [String: String]? = nil,
-  folder: String? = nil
+  _ arguments: [String], program: String = "tern", input: String? = nil,
+  environment: [String: String]? = nil, folder: String? = nil
 ) async throws -> Finished {
-  let child = try ChildProcess(ternBinary, arguments, environment: environment, folder: folder)
+  let child = try ChildProcess(
+    binary(program), arguments, environment: environment, folder: folder)
   if let input { child.send(input) }
   child.closeInput()
   let code = await child.exitCode(within: patience)

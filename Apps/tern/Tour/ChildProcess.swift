@@ -99,7 +99,10 @@ extension ChildProcess {
     }
     let arguments = unsafe words.map { unsafe strdup($0) } + [nil]
     let environment = unsafe variables.map { unsafe strdup($0) } + [nil]
-    defer { unsafe (arguments + environment).forEach { unsafe free($0) } }
+    defer {
+      for index in words.indices { unsafe free(arguments[index]) }
+      for index in variables.indices { unsafe free(environment[index]) }
+    }
     var processID: pid_t = 0
     let code = unsafe posix_spawn(
       &processID, words[0], &actions, nil, arguments, environment)

@@ -1,0 +1,45 @@
+import ArgumentParser
+import TernAssembly
+import TernClient
+import TernStandard
+
+/// `presence`: who is online, on which devices, and since when not.
+@main
+struct PresenceProgram: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "presence",
+    abstract: "Who is online, on which devices, and who was seen last when.",
+    discussion: """
+      tern serve                         # in another terminal
+      presence ann --device laptop       # ann is online here, until this ends, however it ends
+      presence bob --device phone        # each prints everybody, as it changes
+      presence --demo                    # plays with three devices in memory, and ends
+      """)
+
+  @Argument(help: "Who you are.")
+  var user = "ann"
+
+  @Option(help: "The name of this device.")
+  var device = "terminal"
+
+  @Option(help: "The server's port.")
+  var port = 9090
+
+  @Flag(help: "Play with a server and three devices in memory, and end.")
+  var demo = false
+
+  func run() async throws {
+    if demo { return try await PresenceDemo.play() }
+    let configuration = Configuration(
+      storage: ["kind": "memory"],
+      transport: .object(["kind": "tcp", "port": .integer(Int64(port))]))
+    let tern = try await Assembler(catalog: .standard).client(from: configuration)
+    let presence = Presence(tern.tree, user: user, device: device)
+    let appearing = Task { try await presence.appear() }
+    for try await lines in presence.everybody() {
+      print(lines.joined(separator: "\n"), terminator: "\n\n")
+    }
+    appearing.cancel()
+    await tern.close()
+  }
+}
