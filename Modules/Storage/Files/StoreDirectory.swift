@@ -38,7 +38,12 @@ package final class StoreDirectory: Sendable {
     self.lockDescriptor = descriptor
   }
 
-  deinit { _ = Self.closeFile(lockDescriptor) }
+  deinit {
+    // Closing alone is not enough: a process that is just being started by this one has a copy of
+    // the descriptor until it runs its program, and with it the lock.
+    _ = flock(lockDescriptor, LOCK_UN)
+    _ = Self.closeFile(lockDescriptor)
+  }
 
   /// The path of the file `name` in the directory.
   package func file(_ name: String) -> String { path + "/" + name }
