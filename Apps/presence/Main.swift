@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import TernAssembly
 import TernClient
 import TernStandard
@@ -38,6 +39,8 @@ struct PresenceProgram: AsyncParsableCommand {
     let appearing = Task { try await presence.appear() }
     for try await lines in presence.everybody() {
       print(lines.joined(separator: "\n"), terminator: "\n\n")
+      // A reader at the other end of a pipe wants to see it now.
+      fflush(nil)
     }
     appearing.cancel()
     await tern.close()

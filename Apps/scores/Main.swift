@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import TernAssembly
 import TernClient
 import TernStandard
@@ -47,6 +48,8 @@ struct Scores: AsyncParsableCommand {
     } else {
       for try await lines in board.top(10) {
         print(lines.joined(separator: "\n"), terminator: "\n\n")
+        // A reader at the other end of a pipe wants to see it now.
+        fflush(nil)
       }
     }
     await tern.close()
