@@ -28,8 +28,14 @@ final class KillClient {
   /// The number of the first write of every run so far.
   var firstNumbers: [Int] { (1...max(runs, 1)).map { $0 * Self.numbersPerRun } }
 
-  /// Starts it on what its last run left behind.
+  /// Starts it on what its last run left behind, and waits until it is there.
   func start(seed: UInt64, offline: Bool = false) async throws {
+    try launch(seed: seed, offline: offline)
+    try await line("open")
+  }
+
+  /// Starts it without waiting for it.
+  func launch(seed: UInt64, offline: Bool = false) throws {
     runs += 1
     process = try ChildProcess(
       binary("tern-torture"),
@@ -37,7 +43,6 @@ final class KillClient {
         "--storage", storage, "--path", "\(folder)/\(name)", "--port", port, "--name", name,
         "--first", "\(runs * Self.numbersPerRun)", "--seed", "\(seed)",
       ] + (offline ? ["--offline"] : []))
-    _ = try await line("open")
   }
 
   func send(_ command: String) { process?.send(command) }

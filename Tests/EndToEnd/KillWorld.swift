@@ -10,7 +10,7 @@ final class KillWorld {
   private let folder: String
   private let port: String
   private var dice: KillDice
-  private var server: ServerUnderTest?
+  private var server: ChildProcess?
   let clients: [KillClient]
   private(set) var serverKills = 0
 
@@ -34,20 +34,32 @@ final class KillWorld {
 
   /// Kills whatever still runs.
   func clean() {
-    server?.process.killNow()
+    server?.killNow()
     for client in clients { client.clean() }
   }
 
   private func startServer() async throws {
-    server = try await ServerUnderTest(
-      folder: folder, arguments: ["--storage", storage], port: port)
+    let process = try launchServer()
+    let line = await process.output.line(within: patience) { $0.hasPrefix("listening on ") }
+    try #require(line != nil, "\(process.errors.history)")
     for client in clients { client.send("online") }
   }
 
+  /// Starts a server without waiting for it.
+  @discardableResult
+  private func launchServer() throws -> ChildProcess {
+    let process = try ChildProcess(
+      ternBinary,
+      ["serve", "--storage", storage, "--path", folder + "/data", "--port", port])
+    server = process
+    return process
+  }
+
   private func killServer() async throws {
-    guard let process = server?.process else { return }
+    guard let process = server else { return }
     process.killNow()
     #expect(await process.exitCode(within: patience) == 128 + 9, "\(process.errors.history)")
+    server = nil
     serverKills += 1
   }
 }
@@ -63,32 +75,50 @@ extension KillWorld {
         || (self.serverKills < serverKills && Bool.random(using: &dice))
       let client = clients[Int.random(in: 0..<clients.count, using: &dice)]
       try await work(watching: client, for: Bool.random(using: &dice) ? "stored " : "acked ")
-      guard isServersTurn else {
-        try await killAndStart(client)
-        continue
-      }
-      try await killServer()
-      if Int.random(in: 0..<4, using: &dice) == 0 {
-        // In the dark there is nothing but what is stored.
-        try await work(watching: client, for: "stored ")
-        try await killAndStart(client)
-      }
-      try await startServer()
+      if isServersTurn { try await strikeServer(client) } else { try await strike(client) }
     }
+  }
+
+  /// Kills the server and starts it again; sometimes something else is killed on the way.
+  private func strikeServer(_ client: KillClient) async throws {
+    try await killServer()
+    switch Int.random(in: 0..<4, using: &dice) {
+    case 0:
+      // In the dark there is nothing but what is stored.
+      try await work(watching: client, for: "stored ")
+      try await strike(client)
+    case 1:
+      // The next server dies at some point of its start.
+      try launchServer()
+      try await work(watching: client, for: "stored ")
+      try await killServer()
+    default: break
+    }
+    try await startServer()
+  }
+
+  /// Kills a client and starts it again; sometimes its next run dies at some point of its start.
+  private func strike(_ client: KillClient) async throws {
+    try await client.kill()
+    try client.launch(seed: dice.next())
+    if Int.random(in: 0..<4, using: &dice) == 0,
+      let other = clients.first(where: { $0 !== client })
+    {
+      try await work(watching: other, for: "stored ")
+      try await client.kill()
+      try client.launch(seed: dice.next())
+    }
+    try await client.line("open")
   }
 
   /// Lets all clients write, and comes back at some point in the middle of it.
   private func work(watching client: KillClient, for beginning: String) async throws {
-    let count = Int.random(in: 1...24, using: &dice)
+    let isLarge = Int.random(in: 0..<8, using: &dice) == 0
+    let count = Int.random(in: 1...(isLarge ? 200 : 24), using: &dice)
     for client in clients {
       client.send("\(Bool.random(using: &dice) ? "write" : "burst") \(count)")
     }
     for _ in 0..<Int.random(in: 1...count, using: &dice) { try await client.line(beginning) }
-  }
-
-  private func killAndStart(_ client: KillClient) async throws {
-    try await client.kill()
-    try await client.start(seed: dice.next())
   }
 }
 
