@@ -122,7 +122,13 @@ extension ReplicaView {
   }
 
   /// The server has answered the view's own filtered listen: it has said all there is to say.
-  mutating func confirm(_ overlay: Overlay) -> [TreeEvent] {
+  ///
+  /// - Parameter isUnindexed: Whether what it said came untagged, and uncut.
+  mutating func confirm(isUnindexed: Bool, _ overlay: Overlay) -> [TreeEvent] {
+    if isUnindexed {
+      let said = ServerCache(node: server.node, isComplete: true, isFiltered: server.isFiltered)
+      return confirm(said, overlay)
+    }
     let isFiltered = !isRefilled || server.isFiltered
     return confirm(
       ServerCache(node: confirmed, isComplete: true, isFiltered: isFiltered), overlay)

@@ -34,15 +34,23 @@ extension TreeReplica {
 
   /// The server has answered a listen: all there is to say has been said.
   ///
-  /// - Parameter request: A listen that is held; the answer to an earlier, stopped one does not count.
-  package mutating func completeListen(_ request: ListenRequest) -> ReplicaOutcome {
+  /// - Parameters:
+  ///   - request: A listen that is held; the answer to an earlier, stopped one does not count.
+  ///   - isUnindexed: Whether the server said that it has no index for the query; then it sends the
+  ///     whole location, and sends it untagged.
+  package mutating func completeListen(
+    _ request: ListenRequest, isUnindexed: Bool = false
+  ) -> ReplicaOutcome {
     guard let view = view(for: request) else { return ReplicaOutcome() }
     let overlay = overlay
     var outcome = ReplicaOutcome()
     guard request.query.isDefault else {
-      let events = withView(request.query, at: request.path) { $0.confirm(overlay) }
+      let events = withView(request.query, at: request.path) { view in
+        view.confirm(isUnindexed: isUnindexed, overlay)
+      }
       outcome.events = events ?? []
-      keepConfirmed(request, isChanged: view.confirmed != view.server.node)
+      let confirmed = self.view(for: request)?.server.node
+      keepConfirmed(request, isChanged: confirmed != view.server.node)
       return outcome
     }
     // What the listen's own view has is all there is, also for the views it serves.
@@ -76,9 +84,10 @@ extension TreeReplica {
     var windows: [WindowChange] = []
     let overlay = overlay
     points.meet(parts) { place, path, change in
-      let isOwn = parts[path] != nil
+      let isAddressed = parts[path] != nil
       outcome.events += place.updateViews { view in
         let before = view.server.node.children
+        let isOwn = isAddressed && view.tag == nil
         let events = view.apply(change, isTagged: false, isOwn: isOwn, overlay)
         if view.isListening { windows.append(WindowChange(of: view, since: before)) }
         return events

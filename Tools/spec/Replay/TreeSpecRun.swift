@@ -32,7 +32,8 @@ struct TreeSpecRun {
       return replica.plan(write, now: 0).outcome.events.map(SpecEvent.init)
     case "serverUpdate":
       let change = ServerChange.overwrite(path, try node(step["data"]))
-      return try apply(change, step) + completeListens(below: path).map(SpecEvent.init)
+      return try apply(change, step)
+        + completeListens(below: path, isTagged: step["tag"] != nil).map(SpecEvent.init)
     case "serverMerge":
       return try apply(.merge(path, entries(step["data"])), step)
     case "ackUserWrite":
@@ -74,9 +75,9 @@ struct TreeSpecRun {
     return replica.applyServer(change, tag: tag).events.map(SpecEvent.init)
   }
 
-  private mutating func completeListens(below path: TreePath) -> [TreeEvent] {
+  private mutating func completeListens(below path: TreePath, isTagged: Bool) -> [TreeEvent] {
     replica.activeListens.filter { path.contains($0.path) }
-      .flatMap { replica.completeListen($0).events }
+      .flatMap { replica.completeListen($0, isUnindexed: !isTagged).events }
   }
 
   private func node(_ value: JSONValue?) throws -> TreeNode {

@@ -13,6 +13,8 @@ struct TrackedQuery: Sendable {
   let query: TreeQuery
   /// When it was last used, in steps of the cache's own count.
   var lastUse: UInt64
+  /// When the server last confirmed it, in the same steps.
+  var lastAnswer: UInt64 = 0
   /// Whether the server has confirmed its whole result.
   var isComplete = false
   /// Whether somebody listens.
@@ -25,6 +27,7 @@ struct TrackedQuery: Sendable {
   var record: [UInt8] {
     var bytes: [UInt8] = [(isComplete ? 1 : 0) | (isActive ? 2 : 0)]
     bytes.append(integer: lastUse)
+    bytes.append(integer: lastAnswer)
     var key: [UInt8] = []
     RowKey.append(path, to: &key)
     bytes.append(counted: key)
@@ -38,6 +41,7 @@ extension TrackedQuery {
   init?(id: UInt64, record: [UInt8]) {
     var reader = RecordReader(record)
     guard let flags = reader.byte(), flags < 4, let lastUse: UInt64 = reader.integer(),
+      let lastAnswer: UInt64 = reader.integer(),
       let key = reader.counted(), let path = TreePath(rowKey: key)
     else { return nil }
     var query = TreeQuery.all
@@ -48,7 +52,8 @@ extension TrackedQuery {
       query = parsed
     }
     self.init(
-      id: id, path: path, query: query, lastUse: lastUse, isComplete: flags & 1 != 0,
+      id: id, path: path, query: query, lastUse: lastUse, lastAnswer: lastAnswer,
+      isComplete: flags & 1 != 0,
       isActive: flags & 2 != 0)
   }
 }

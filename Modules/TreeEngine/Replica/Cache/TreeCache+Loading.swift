@@ -27,9 +27,9 @@ extension TreeCache {
   private func read(_ query: TreeQuery, at path: TreePath) throws(StorageError) -> ServerCache {
     let keys = keys
     let own = find(query, at: path)
-    // Of two answers the one used later is the fresher; a default query refreshes no windows.
+    // Of two answers the later one is the fresher; a default query refreshes no windows.
     let covering = coveringDefault(path)
-    if let covering, own?.isComplete != true || covering.lastUse >= own?.lastUse ?? 0 {
+    if let covering, own?.isComplete != true || covering.lastAnswer >= own?.lastAnswer ?? 0 {
       let node = try store.read { snapshot throws(StorageError) in
         try keys.rows.node(at: path, in: snapshot)
       }

@@ -75,7 +75,7 @@ package struct TreeCache: ReplicaCache {
       guard let id = keys.queryID(row.key), var query = TrackedQuery(id: id, record: row.value)
       else { throw .corruptRecord(key: row.key) }
       lastID = max(lastID, id)
-      lastUse = max(lastUse, query.lastUse)
+      lastUse = max(lastUse, query.lastUse, query.lastAnswer)
       if query.isActive { wereActive.append(query) }
       query.isActive = false
       replace(query)
@@ -143,7 +143,12 @@ extension TreeCache {
         if below.query.isDefault, !below.needsRewrite { below.isComplete = true }
       }
     }
-    change(query, at: path) { $0.isComplete = $0.isComplete || !$0.needsRewrite }
+    let now = lastUse + 1
+    change(query, at: path) { query in
+      guard !query.needsRewrite else { return }
+      query.isComplete = true
+      query.lastAnswer = now
+    }
   }
 
   package mutating func setActive(_ isActive: Bool, _ query: TreeQuery, at path: TreePath) {
@@ -160,12 +165,12 @@ extension TreeCache {
     tracked[path]?.first { $0.query == query }
   }
 
-  /// The complete default query at `path` or above that was used last.
+  /// The complete default query at `path` or above that was answered last.
   func coveringDefault(_ path: TreePath) -> TrackedQuery? {
     var latest: TrackedQuery?
     tracked.walk(to: path) { _, queries in
       for query in queries where query.query.isDefault && query.isComplete {
-        if query.lastUse >= latest?.lastUse ?? 0 { latest = query }
+        if query.lastAnswer >= latest?.lastAnswer ?? 0 { latest = query }
       }
     }
     return latest
