@@ -13,19 +13,23 @@ struct TrackedQuery: Sendable {
   let query: TreeQuery
   /// When it was last used, in steps of the cache's own count.
   var lastUse: UInt64
-  /// When the server last confirmed it, in the same steps.
+  /// Until when its data was up to date, in the same steps.
   var lastAnswer: UInt64 = 0
   /// Whether the server has confirmed its whole result.
   var isComplete = false
   /// Whether somebody listens.
   var isActive = false
+  /// Whether the server has answered since, so that the data is kept up to date.
+  var isAnswered = false
   /// Whether its rows may differ from what its listeners have in memory: some were lost, or came
   /// from elsewhere. Not stored, for a new start knows no better than the rows themselves.
   var needsRewrite = false
 
   /// What is stored.
   var record: [UInt8] {
-    var bytes: [UInt8] = [(isComplete ? 1 : 0) | (isActive ? 2 : 0)]
+    var bytes: [UInt8] = [
+      (isComplete ? 1 : 0) | (isActive ? 2 : 0) | (isAnswered ? 4 : 0)
+    ]
     bytes.append(integer: lastUse)
     bytes.append(integer: lastAnswer)
     var key: [UInt8] = []
@@ -37,10 +41,17 @@ struct TrackedQuery: Sendable {
 }
 
 extension TrackedQuery {
+  /// Notes that nobody listens any more.
+  mutating func deactivate(now: UInt64) {
+    if isAnswered { lastAnswer = now }
+    isAnswered = false
+    isActive = false
+  }
+
   /// Reads a stored record; `nil` when it is none.
   init?(id: UInt64, record: [UInt8]) {
     var reader = RecordReader(record)
-    guard let flags = reader.byte(), flags < 4, let lastUse: UInt64 = reader.integer(),
+    guard let flags = reader.byte(), flags < 8, let lastUse: UInt64 = reader.integer(),
       let lastAnswer: UInt64 = reader.integer(),
       let key = reader.counted(), let path = TreePath(rowKey: key)
     else { return nil }
@@ -54,7 +65,7 @@ extension TrackedQuery {
     self.init(
       id: id, path: path, query: query, lastUse: lastUse, lastAnswer: lastAnswer,
       isComplete: flags & 1 != 0,
-      isActive: flags & 2 != 0)
+      isActive: flags & 2 != 0, isAnswered: flags & 4 != 0)
   }
 }
 

@@ -82,7 +82,7 @@ package struct TreeCache: ReplicaCache {
     }
     lastUse += 1
     for var query in wereActive {
-      query.isActive = false
+      query.deactivate(now: lastUse)
       query.lastUse = lastUse
       changes.append(.track(query))
       replace(query)
@@ -147,6 +147,7 @@ extension TreeCache {
     change(query, at: path) { query in
       guard !query.needsRewrite else { return }
       query.isComplete = true
+      query.isAnswered = query.isActive
       query.lastAnswer = now
     }
   }
@@ -155,7 +156,11 @@ extension TreeCache {
     if !isActive, find(query, at: path) == nil { return }
     // What was never complete may have rows of which nobody knows.
     let isUnknown = isActive && coveringDefault(path) == nil
+    let now = lastUse + 1
     change(query, at: path) { query in
+      // Two orders of all data are one query here; the second finds it active.
+      if query.isActive == isActive { return }
+      query.deactivate(now: now)
       query.isActive = isActive
       query.needsRewrite = query.needsRewrite || isUnknown && !query.isComplete
     }
