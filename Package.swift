@@ -190,7 +190,11 @@ let testSuites: [Target] = [
       "TernCore", "TernAssembly", "TernClient", "TernServer", "TernStorage", "TernStorageMemory",
       "TernStorageSQLite", "TernStorageLMDB", "TernTransport", "TernTransportLoopback",
     ]),
-  tests("CommandLine", ["tern", "TernCore"]),
+  tests(
+    "CommandLine",
+    [
+      "tern", "TernCore", "TernStorage", "TernTransport", "TernSync", "TernClient", "TernAssembly",
+    ]),
   tests(
     "EndToEnd",
     [

@@ -33,7 +33,7 @@ extension Failure {
     switch error {
     case .invalid(let error): self.init(.usage, error.rule)
     case .coding(let error): self.init(.usage, "\(error)")
-    case .queue(let error): self.init(.failed, "the write was not stored: \(error)")
+    case .queue(let error): self.init(.failed, "the write was not stored: \(error.text)")
     case .closed: self.init(.failed, "the database was closed")
     }
   }
@@ -41,7 +41,7 @@ extension Failure {
   private init(about error: AcknowledgementError) {
     switch error {
     case .rejected(let rejection): self.init(about: rejection)
-    case .notStored(let error): self.init(.failed, "the write was not stored: \(error)")
+    case .notStored(let error): self.init(.failed, "the write was not stored: \(error.text)")
     case .purged: self.init(.failed, "the write was given up")
     case .closed, .cancelled: self.init(.failed, "the database was closed")
     }

@@ -21,9 +21,9 @@ extension AssemblyError: CustomStringConvertible {
   public var description: String {
     switch self {
     case .configuration(let error): error.description
-    case .storage(let error, let kind, let path): "\(kind) storage at \(path): \(error)"
-    case .queue(let error, let path): "the queue at \(path): \(error)"
-    case .ledger(let error, let path): "the ledger at \(path): \(error)"
+    case .storage(let error, let kind, let path): "\(kind) storage at \(path): \(error.text)"
+    case .queue(let error, let path): "the queue at \(path): \(error.text)"
+    case .ledger(let error, let path): "the ledger at \(path): \(error.text)"
     case .transport(let error): error.description
     }
   }

@@ -55,7 +55,7 @@ struct Serve: AsyncParsableCommand {
     let server = try await Assembler(catalog: .standard).server(
       from: configuration, authorizer: authorizer,
       report: { event in
-        if case .failed(let error) = event { printError("tern: the server gave up: \(error)") }
+        if case .failed(let error) = event { printError("tern: the server gave up: \(error.text)") }
       })
     greet(server, configuration)
     await signals.wait()

@@ -17,7 +17,7 @@ extension TreeError {
     case .invalidServerValue: ".sv must hold \"timestamp\" or {\"increment\": number}"
     case .overlappingPaths(let one, let other): "the paths \(one) and \(other) overlap"
     case .readOnly(let path): "\(path) cannot be written"
-    case .json(let error): "not JSON at byte \(error.offset): \(error.reason)"
+    case .json(let error): "not JSON at byte \(error.offset): \(error.reason.text)"
     }
   }
 }
@@ -50,6 +50,23 @@ extension ImportError {
     case .rule(let error, let path): "\(path.isEmpty ? "/" : path): \(error.rule)"
     case .missingField(let field, let path):
       "\(path): there is no string or integer under \"\(field)\" to name this member by"
+    }
+  }
+}
+
+extension JSONError.Reason {
+  /// What is wrong, in words.
+  var text: String {
+    switch self {
+    case .unexpectedEnd: "the text ends too early"
+    case .unexpectedByte(let byte):
+      (0x21...0x7E).contains(byte)
+        ? "\(Character(UnicodeScalar(byte))) cannot stand here" : "byte \(byte) cannot stand here"
+    case .trailingBytes: "something follows the value"
+    case .invalidNumber: "a number is malformed"
+    case .invalidString: "a string is malformed"
+    case .tooDeep: "nested too deep"
+    case .unexpectedType: "another type of value must stand here"
     }
   }
 }
