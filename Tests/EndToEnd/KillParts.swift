@@ -23,9 +23,9 @@ struct KillDice: RandomNumberGenerator {
 ///
 /// From among those, a client that tries to reach the killed server could be given the server's own
 /// port, and would be connected to itself.
-func freePort(_ dice: inout KillDice) throws -> Int {
+func freePort() throws -> Int {
   for _ in 0..<1_000 {
-    let port = Int.random(in: 15_000..<30_000, using: &dice)
+    let port = Int.random(in: 15_000..<30_000)
     if isFree(port) { return port }
   }
   throw NoFreePort()

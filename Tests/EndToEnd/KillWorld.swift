@@ -18,7 +18,7 @@ final class KillWorld {
     self.storage = storage
     self.folder = folder
     dice = KillDice(state: seed)
-    let port = String(try freePort(&dice))
+    let port = String(try freePort())
     self.port = port
     clients = ["ann", "bob"].map {
       KillClient($0, storage: storage, folder: folder, port: port)
