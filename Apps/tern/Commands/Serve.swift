@@ -11,8 +11,8 @@ struct Serve: AsyncParsableCommand {
     abstract: "Run the server until SIGINT or SIGTERM.",
     discussion: """
       Without arguments: SQLite in ./tern-data, TCP on 127.0.0.1:9090. A configuration file is \
-      followed by the environment (TERN_STORAGE_KIND=lmdb) and by these flags. Everything is \
-      allowed, to clients on this machine only.
+      followed by the environment (TERN_STORAGE_KIND=lmdb) and by these flags. Without rules \
+      everything is allowed, to clients on this machine only.
       """)
 
   @Option(help: ArgumentHelp("A configuration file.", valueName: "file"))
@@ -30,18 +30,22 @@ struct Serve: AsyncParsableCommand {
   @Option(help: ArgumentHelp("The port; 0 takes a free one.", valueName: "port"))
   var port: Int?
 
+  @Option(help: ArgumentHelp("Security rules: a JSON file with comments.", valueName: "file"))
+  var rules: String?
+
   @Flag(help: "Listen at an address other machines can reach, and allow everybody everything.")
   var insecure = false
 
   func run() async throws {
+    let authorizer = try authorizer()
     do throws(AssemblyError) {
-      try await serve()
+      try await serve(authorizer)
     } catch {
       throw Failure(about: error)
     }
   }
 
-  private func serve() async throws(AssemblyError) {
+  private func serve(_ authorizer: any Authorizer) async throws(AssemblyError) {
     let signals = StopSignals()
     let configuration: Configuration
     do throws(ConfigurationError) {
@@ -51,7 +55,6 @@ struct Serve: AsyncParsableCommand {
     } catch {
       throw .configuration(error)
     }
-    let authorizer: any Authorizer = insecure ? AllowAll() : AllowLocal()
     let server = try await Assembler(catalog: .standard).server(
       from: configuration, authorizer: authorizer,
       report: { event in
@@ -61,6 +64,21 @@ struct Serve: AsyncParsableCommand {
     await signals.wait()
     await server.stop()
     printLine("stopped")
+  }
+
+  /// Who decides: the rules if there are any; denials are told to the operator with their id.
+  private func authorizer() throws -> any Authorizer {
+    guard let rules else { return insecure ? AllowAll() : AllowLocal() }
+    return RulesAuthorizer(try RulesFile.rules(at: rules)) { denial in
+      printError("tern: \(denial)")
+    }
+  }
+
+  private var access: String {
+    if let rules { return "access: as \(rules) says; nobody is signed in" }
+    return insecure
+      ? "access: everybody may read and write everything (--insecure)"
+      : "access: everything is allowed, to clients on this machine only"
   }
 
   private var flags: [(section: String, key: String, text: String)] {
@@ -79,8 +97,8 @@ struct Serve: AsyncParsableCommand {
     throw .refused(
       section: "transport",
       reason: """
-        \(host) can be reached by other machines, and this server has no rules yet; \
-        give --insecure to allow everybody everything, or listen at 127.0.0.1
+        \(host) can be reached by other machines, and everything travels in the clear; \
+        give --insecure to allow that, or listen at 127.0.0.1
         """)
   }
 
@@ -96,10 +114,7 @@ struct Serve: AsyncParsableCommand {
     let isDefault = server.address == "127.0.0.1:9090"
     let flag = isDefault ? "" : " --server \(server.address)"
     printLine("storage: \(kind)\(place)")
-    printLine(
-      insecure
-        ? "access: everybody may read and write everything (--insecure)"
-        : "access: everything is allowed, to clients on this machine only")
+    printLine(access)
     printLine("try, in another terminal:")
     printLine("  tern watch greetings\(flag)")
     printLine("  tern push greetings '\"hello\"'\(flag)")

@@ -1,0 +1,36 @@
+import Foundation
+import TernCore
+import TernSecurity
+
+/// Reads what the commands about rules are given.
+enum RulesFile {
+  /// Compiles a rules file; every problem in it is one line of the failure.
+  static func rules(at path: String) throws -> TreeRules {
+    do {
+      return try TreeRules(try bytes(at: path))
+    } catch let error as RulesFileError {
+      throw Failure(
+        .usage, error.problems.map { "\(path):\($0)" }.joined(separator: "\n"))
+    }
+  }
+
+  /// Reads a file of cases: one object, or a list of them.
+  static func cases(at path: String) throws -> [RulesCase] {
+    let content = try bytes(at: path)
+    let json: JSONValue
+    do throws(JSONError) {
+      json = try JSONValue(parsing: content)
+    } catch {
+      throw Failure(.usage, "\(path): \(error)")
+    }
+    guard case .array(let items) = json else { return [try RulesCase(json, number: 1)] }
+    return try items.enumerated().map { try RulesCase($0.element, number: $0.offset + 1) }
+  }
+
+  private static func bytes(at path: String) throws -> [UInt8] {
+    guard let data = FileManager.default.contents(atPath: path) else {
+      throw Failure(.failed, "\(path) cannot be read")
+    }
+    return Array(data)
+  }
+}

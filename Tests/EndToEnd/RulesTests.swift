@@ -1,0 +1,65 @@
+import Foundation
+import Testing
+
+@testable import tern
+
+@Suite("rules") struct RulesTests {
+  private let rules = #"{"rules": {"open": {".read": true, ".write": true}}}"#
+
+  @Test("W41 the shipped example keeps a user from starring twice")
+  func shippedExample() async throws {
+    let examples = URL(filePath: #filePath).deletingLastPathComponent()
+      .appending(path: "../../Docs/Examples").standardizedFileURL.path
+    let tested = try await run(
+      ["rules", "test", examples + "/stars.rules.json", examples + "/stars.cases.json"])
+    #expect(tested.code == 0, "\(tested)")
+    #expect(tested.output.last == "7 passed, 0 failed", "\(tested)")
+  }
+
+  @Test("a case that fails is shown with what the rules said")
+  func failingCase() async throws {
+    try await withFolder { folder in
+      let file = try write(rules, to: folder + "/rules.json")
+      let cases = try write(#"[{"read": "shut", "allow": true}]"#, to: folder + "/cases.json")
+      let tested = try await run(["rules", "test", file, cases])
+      #expect(tested.code == 1)
+      #expect(tested.output.contains { $0.contains("no .read rule grants it") }, "\(tested)")
+      let explained = try await run(["rules", "explain", file, cases])
+      #expect(explained.code == 4)
+    }
+  }
+
+  @Test("a rules file with a mistake is refused, with its line and column")
+  func mistake() async throws {
+    try await withFolder { folder in
+      let file = try write(
+        #"{"rules": {".read": "auth.uid ==="}}"#, to: folder + "/rules.json")
+      for command in [["rules", "check", file], ["serve", "--rules", file, "--port", "0"]] {
+        let refused = try await run(command, folder: folder)
+        #expect(refused.code == 2)
+        #expect(refused.errors.contains("rules.json:1:"), "\(refused)")
+      }
+    }
+  }
+
+  @Test("a server with rules allows what they grant and nothing else")
+  func served() async throws {
+    try await withFolder { folder in
+      let file = try write(rules, to: folder + "/rules.json")
+      let server = try await ServerUnderTest(
+        folder: folder + "/data", arguments: ["--rules", file])
+      #expect(try await server.tern("set", "open/a", "1").code == 0)
+      #expect(try await server.tern("set", "shut/a", "1").code == 4)
+      #expect(try await server.tern("get", "shut").code == 4)
+      let update = try await server.tern("update", "/", #"{"open/b": 1, "shut/b": 1}"#)
+      #expect(update.code == 4)
+      #expect(try await server.tern("get", "open", "--json").output.last?.contains("b") == false)
+      #expect(await server.stop() == 0)
+    }
+  }
+
+  private func write(_ text: String, to path: String) throws -> String {
+    try Data(text.utf8).write(to: URL(filePath: path))
+    return path
+  }
+}
