@@ -13,6 +13,9 @@
     import Android
   #endif
 
+  /// A socket was connected to itself: nobody listens at the address.
+  struct SelfConnection: Error {}
+
   /// What the network library reports, in this contract's words.
   extension TransportError {
     static func connecting(
@@ -25,6 +28,8 @@
           return .unreachable(host: host, port: port, reason: "its name was not found")
         }
         return connecting(to: options, failedWith: last.error)
+      case is SelfConnection:
+        return .refused(host: host, port: port)
       case let error as IOError where error.errnoCode == ECONNREFUSED:
         return .refused(host: host, port: port)
       case let error as IOError where error.errnoCode == ETIMEDOUT:

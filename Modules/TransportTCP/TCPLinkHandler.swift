@@ -19,6 +19,8 @@
       let open: LinkOpening
       /// Called with the new link once its handler exists.
       let didOpen: @Sendable (TCPLink) -> Void
+      /// Called in place of `didOpen` when the socket turns out to be connected to itself.
+      let didMeetItself: @Sendable () -> Void
       /// Called once, when the connection is gone.
       let didEnd: @Sendable (TCPLink) -> Void
     }
@@ -36,6 +38,13 @@
     }
 
     func channelActive(context: ChannelHandlerContext) {
+      // A client that tries a port of the range clients are given, while nobody listens there, can
+      // be given that very port; TCP then connects it to itself.
+      if let here = context.localAddress, here == context.remoteAddress {
+        setting.didMeetItself()
+        context.close(promise: nil)
+        return
+      }
       let link = TCPLink(channel: context.channel, limit: setting.limit)
       self.link = link
       var hello = context.channel.allocator.buffer(capacity: FrameReader.preamble.count)

@@ -41,7 +41,8 @@
     ) async throws(TransportError) -> any Link {
       try checkRunning()
       let opened = loop.makePromise(of: TCPLink.self)
-      let setting = setting(open) { opened.succeed($0) }
+      let setting = setting(
+        open, didMeetItself: { opened.fail(SelfConnection()) }, didOpen: { opened.succeed($0) })
       TCPSockets.client(on: loop, timeout: .seconds(Int64(options.connectTimeoutSeconds)))
         .channelInitializer { Self.install(setting, in: $0) }
         .connect(host: options.host, port: options.port)
@@ -57,7 +58,7 @@
       _ accept: @escaping LinkOpening
     ) async throws(TransportError) -> any TransportListener {
       try checkRunning()
-      let setting = setting(accept) { _ in }
+      let setting = setting(accept, didOpen: { _ in })
       let bound = TCPSockets.server(on: loop)
         .childChannelInitializer { Self.install(setting, in: $0) }
         .bind(host: options.host, port: options.port)
@@ -86,7 +87,8 @@
 
   extension TCPTransport {
     private func setting(
-      _ open: @escaping LinkOpening, didOpen: @escaping @Sendable (TCPLink) -> Void
+      _ open: @escaping LinkOpening, didMeetItself: @escaping @Sendable () -> Void = {},
+      didOpen: @escaping @Sendable (TCPLink) -> Void
     ) -> TCPLinkHandler.Setting {
       TCPLinkHandler.Setting(
         limit: limit,
@@ -97,6 +99,7 @@
           self?.state.withLock { $0.links[ObjectIdentifier(link)] = link }
           didOpen(link)
         },
+        didMeetItself: didMeetItself,
         didEnd: { [weak self] link in
           _ = self?.state.withLock { $0.links.removeValue(forKey: ObjectIdentifier(link)) }
         })

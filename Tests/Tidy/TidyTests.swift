@@ -134,6 +134,7 @@ private func file(_ path: String, _ text: String) -> SourceFile {
   func sleeping() {
     #expect(CallRules.check(file("Tests/Core/A.swift", "usleep(10)")).count == 1)
     #expect(CallRules.check(file("Tests/Core/A.swift", "try! a()")) == [])
+    #expect(CallRules.check(file("Tests/Core/A.swift", "func sleep(until: Instant)")) == [])
   }
 }
 

@@ -29,7 +29,9 @@ enum CallRules {
     var findings: [Finding] = []
     let bans = file.area == "Modules" ? inModules : file.area == "Tests" ? inTests : []
     for (index, line) in file.code.enumerated() {
-      for ban in bans where contains(line, ban.text) {
+      // A clock of one's own declares `sleep`; that is no call.
+      for ban in bans
+      where contains(line, ban.text) && !contains(line, "func " + ban.text) {
         findings.append(finding(file, index, ban))
       }
       if file.area == "Modules", drawsWithoutGenerator(file.code, index) {

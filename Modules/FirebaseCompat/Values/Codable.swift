@@ -4,6 +4,7 @@ import TernCore
 extension Database {
   /// Turns values into what the tree stores.
   public struct Encoder: Sendable {
+    /// An encoder; there is nothing to choose.
     public init() {}
 
     func encode<Value: Encodable>(_ value: Value) throws -> TreeNode {
@@ -13,6 +14,7 @@ extension Database {
 
   /// Turns what the tree stores into values.
   public struct Decoder: Sendable {
+    /// A decoder; there is nothing to choose.
     public init() {}
 
     func decode<Value: Decodable>(_ type: Value.Type, from node: TreeNode) throws -> Value {

@@ -68,18 +68,17 @@ final class House: Sendable {
 
 extension House {
   func startServer() async throws {
-    let transport = try serverTransport()
+    let transport = try await serverTransport()
     let ambient = ambient(at: serverTime, clock: serverClock)
     let ledger = try EmbeddedLedger(
       store: try stores.store("server", kind: setting.storage),
       millisecondsSinceEpoch: ambient.millisecondsSinceEpoch)
     let server = try await TernServer(
       ledger: ledger, on: transport, authorizer: AllowBut(denied: denied), ambient: ambient)
-    let address = try await server.listen(on: transport)
+    try await server.listen(on: transport)
     state.withLock { state in
       state.server = server
       state.serverTransport = transport
-      state.port = address.split(separator: ":").last.flatMap { Int($0) } ?? 0
     }
   }
 
@@ -104,14 +103,38 @@ extension House {
     for _ in 1...13 { serverClock.advance(by: .seconds(5)) }
   }
 
-  private func serverTransport() throws -> any Transport {
+  private func serverTransport() async throws -> any Transport {
     #if TCP
       if setting.transport == "tcp" {
-        return try TCPTransport(TCPOptions(port: state.withLock { $0.port }))
+        let known = state.withLock { $0.port }
+        let port = known == 0 ? try await freePort() : known
+        state.withLock { $0.port = port }
+        return try TCPTransport(TCPOptions(port: port))
       }
     #endif
     return loopback
   }
+
+  #if TCP
+    /// A port nobody listens at, below those the system gives to clients: a server that starts
+    /// again must not find that a client was given its port meanwhile.
+    private func freePort() async throws -> Int {
+      for _ in 1...100 {
+        let port = 10_000 + Int(Ambient.system.randomBits() % 5_000)
+        let probe = try TCPTransport(TCPOptions(port: port))
+        let door = try? await probe.listen { _ in Deaf() }
+        await door?.close()
+        await probe.shutdown()
+        if door != nil { return port }
+      }
+      throw DatabaseError.closed("no free port")
+    }
+
+    private final class Deaf: LinkHandler {
+      func linkDidReceive(_ frames: [[UInt8]]) {}
+      func linkDidClose(_ reason: LinkClosure) {}
+    }
+  #endif
 
   func ambient(at time: Int64?, clock: any Clock<Duration> = ContinuousClock()) -> Ambient {
     Ambient(
