@@ -43,6 +43,7 @@
         .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
         .serverChannelInitializer { door in
           door.eventLoop.makeCompletedFuture {
+            try keepFromChildren(door)
             try door.pipeline.syncOperations.addHandler(AcceptBackoffHandler())
           }
         }
@@ -53,6 +54,17 @@
         bootstrap = bootstrap.childChannelOption(option, value: value)
       }
       return bootstrap
+    }
+
+    /// Keeps a socket out of the processes that this one starts.
+    ///
+    /// A listening socket that lives on in a child keeps its port from everybody, its owner too.
+    static func keepFromChildren(_ channel: any Channel) throws {
+      try channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(
+        of: NIOBSDSocket.Handle.self
+      ) { socket in
+        _ = fcntl(socket, F_SETFD, FD_CLOEXEC)
+      }
     }
 
     private static var keepAlive: [(ChannelOptions.Types.SocketOption, Int)] {

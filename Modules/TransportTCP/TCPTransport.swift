@@ -109,6 +109,7 @@
       _ setting: TCPLinkHandler.Setting, in channel: any Channel
     ) -> EventLoopFuture<Void> {
       channel.eventLoop.makeCompletedFuture {
+        try TCPSockets.keepFromChildren(channel)
         try channel.pipeline.syncOperations.addHandler(TCPLinkHandler(setting))
       }
     }
