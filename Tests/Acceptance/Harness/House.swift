@@ -119,8 +119,11 @@ extension House {
     /// A port nobody listens at, below those the system gives to clients: a server that starts
     /// again must not find that a client was given its port meanwhile.
     private func freePort() async throws -> Int {
-      for _ in 1...100 {
-        let port = 10_000 + Int(Ambient.system.randomBits() % 5_000)
+      for _ in 1...1_000 {
+        let port = Self.nextPort.withLock { port in
+          port += 1
+          return port
+        }
         let probe = try TCPTransport(TCPOptions(port: port))
         let door = try? await probe.listen { _ in Deaf() }
         await door?.close()
@@ -129,6 +132,9 @@ extension House {
       }
       throw DatabaseError.closed("no free port")
     }
+
+    /// Ports in a row, so that no two houses try the same one at the same time.
+    private static let nextPort = Mutex(10_000)
 
     private final class Deaf: LinkHandler {
       func linkDidReceive(_ frames: [[UInt8]]) {}
