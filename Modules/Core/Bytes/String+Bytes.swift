@@ -43,6 +43,36 @@ extension String {
   }
 }
 
+extension String {
+  /// Negative, zero or positive by the order of the UTF-8 bytes.
+  package func compareUTF8(_ other: String) -> Int {
+    utf8.span.compareBytes(other.utf8.span)
+  }
+
+  /// Feeds the UTF-8 bytes, so that texts hash alike exactly when their bytes are alike.
+  package func hashBytes(into hasher: inout Hasher) {
+    unsafe withBytes { bytes in unsafe hasher.combine(bytes: UnsafeRawBufferPointer(bytes)) }
+    hasher.combine(0xFF as UInt8)
+  }
+}
+
+extension Span<UInt8> {
+  /// The first index at which the two differ, or the shorter count.
+  @inline(__always)
+  package func firstDifference(from other: Span<UInt8>) -> Int {
+    unsafe withUnsafeBufferPointer { left in
+      unsafe other.withUnsafeBufferPointer { right in unsafe left.firstDifference(from: right) }
+    }
+  }
+
+  /// Negative, zero or positive by the order of unsigned bytes; a prefix comes first.
+  package func compareBytes(_ other: Span<UInt8>) -> Int {
+    let index = firstDifference(from: other)
+    if index == count || index == other.count { return count - other.count }
+    return self[index] < other[index] ? -1 : 1
+  }
+}
+
 extension UnsafeBufferPointer<UInt8> {
   /// The first index at which the two differ, or the shorter count.
   @inline(__always)

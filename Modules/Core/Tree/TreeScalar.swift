@@ -63,8 +63,8 @@ extension TreeScalar: Hashable, Comparable {
     case (.string(let a), .string(let b)): a.compareUTF16(b)
     case (.integer(let a), .integer(let b)): a < b ? -1 : (a > b ? 1 : 0)
     case (.double(let a), .double(let b)): a < b ? -1 : (a > b ? 1 : 0)
-    case (.integer(let a), .double(let b)): TreeScalar.compare(a, b)
-    case (.double(let a), .integer(let b)): -TreeScalar.compare(b, a)
+    case (.integer(let a), .double(let b)): a.compareExactly(b)
+    case (.double(let a), .integer(let b)): -b.compareExactly(a)
     case (.bool(let a), .bool(let b)): a == b ? 0 : (b ? -1 : 1)
     default: rank - other.rank
     }
@@ -77,16 +77,6 @@ extension TreeScalar: Hashable, Comparable {
     case .integer, .double: 2
     case .string: 3
     }
-  }
-
-  /// Compares without rounding the integer: 2^53 + 1 is above 2^53 as a double.
-  private static func compare(_ integer: Int64, _ double: Double) -> Int {
-    if double >= 0x1p63 { return -1 }
-    if double < -0x1p63 { return 1 }
-    let whole = Int64(double)
-    if integer != whole { return integer < whole ? -1 : 1 }
-    let rest = double - Double(whole)
-    return rest > 0 ? -1 : (rest < 0 ? 1 : 0)
   }
 }
 

@@ -1,0 +1,64 @@
+/// How paths of documents and collections sort: segment by segment, a prefix first.
+///
+/// A segment of the form `__id<number>__` sorts before all others, and such segments sort by
+/// number; everything else sorts by its bytes. Source: documents reference, section 1.2.
+package enum PathOrder {
+  private static let slash = UInt8(ascii: "/")
+
+  /// Negative, zero or positive as one path, segments joined by `/`, sorts before another.
+  package static func compare(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Int {
+    let index = left.firstDifference(from: right)
+    if index == left.count, index == right.count { return 0 }
+    let start = segmentStart(of: left, before: index)
+    if startsLikeNumber(left, start) || startsLikeNumber(right, start) {
+      let order = compareNumbers(
+        number(in: left, from: start), number(in: right, from: start))
+      if order != 0 { return order }
+    }
+    return rank(left, index) - rank(right, index)
+  }
+
+  /// Whether a segment is a number imported from an older store.
+  static func isNumber(_ segment: String) -> Bool {
+    number(in: segment.utf8.span, from: 0) != nil
+  }
+
+  /// The end of a path sorts before the end of a segment, and that before any byte.
+  private static func rank(_ path: Span<UInt8>, _ index: Int) -> Int {
+    if index == path.count { return -2 }
+    return path[index] == slash ? -1 : Int(path[index])
+  }
+
+  private static func segmentStart(of path: Span<UInt8>, before index: Int) -> Int {
+    var start = index
+    while start > 0, path[start - 1] != slash { start -= 1 }
+    return start
+  }
+
+  private static func startsLikeNumber(_ path: Span<UInt8>, _ start: Int) -> Bool {
+    start + 6 < path.count && path[start] == UInt8(ascii: "_")
+      && path[start + 1] == UInt8(ascii: "_") && path[start + 2] == UInt8(ascii: "i")
+      && path[start + 3] == UInt8(ascii: "d")
+  }
+
+  private static func number(in path: Span<UInt8>, from start: Int) -> Int64? {
+    guard startsLikeNumber(path, start) else { return nil }
+    var end = start
+    while end < path.count, path[end] != slash { end += 1 }
+    guard end - start > 6, path[end - 1] == UInt8(ascii: "_"), path[end - 2] == UInt8(ascii: "_")
+    else { return nil }
+    var digits: [UInt8] = []
+    for index in start + 4..<end - 2 { digits.append(path[index]) }
+    if digits.first == UInt8(ascii: "+") { return nil }
+    return Int64(String(decoding: digits, as: UTF8.self))
+  }
+
+  private static func compareNumbers(_ left: Int64?, _ right: Int64?) -> Int {
+    switch (left, right) {
+    case (let left?, let right?): left == right ? 0 : (left < right ? -1 : 1)
+    case (_?, nil): -1
+    case (nil, _?): 1
+    case (nil, nil): 0
+    }
+  }
+}

@@ -1,0 +1,102 @@
+/// The segments of a path, joined by `/`: what keys and collection paths are made of.
+struct PathText: Sendable {
+  let text: String
+
+  init(unchecked text: String) {
+    self.text = text.contiguous
+  }
+
+  /// Checks a text; a slash at either end is dropped.
+  ///
+  /// - Throws: ``DocumentError/emptySegment(path:)`` and the errors about ids and lengths.
+  init(_ text: String) throws(DocumentError) {
+    var trimmed = Substring(text)
+    if trimmed.utf8.first == UInt8(ascii: "/") { trimmed = trimmed.dropFirst() }
+    if trimmed.utf8.last == UInt8(ascii: "/") { trimmed = trimmed.dropLast() }
+    self.init(unchecked: String(trimmed))
+    if self.text.isEmpty { return }
+    let segments = self.segments
+    for segment in segments {
+      if segment.isEmpty { throw .emptySegment(path: text) }
+      try PathText.checkID(segment)
+    }
+    try checkLengths(collections: (segments.count + 1) / 2)
+  }
+
+  private func checkLengths(collections: Int) throws(DocumentError) {
+    if text.utf8.count > DocumentLimits.nameBytes {
+      throw .nameTooLong(byteCount: text.utf8.count, limit: DocumentLimits.nameBytes)
+    }
+    if collections > DocumentLimits.collectionDepth {
+      throw .tooManyCollections(count: collections, limit: DocumentLimits.collectionDepth)
+    }
+  }
+
+  /// - Throws: ``DocumentError/invalidID(_:)`` or ``DocumentError/idTooLong(byteCount:limit:)``.
+  static func checkID(_ id: String) throws(DocumentError) {
+    let bytes = id.utf8
+    if bytes.isEmpty || id == "." || id == ".." || bytes.contains(UInt8(ascii: "/")) {
+      throw .invalidID(id)
+    }
+    if id.isReserved, !PathOrder.isNumber(id) { throw .invalidID(id) }
+    if bytes.count > DocumentLimits.idBytes {
+      throw .idTooLong(byteCount: bytes.count, limit: DocumentLimits.idBytes)
+    }
+  }
+
+  var segments: [String] {
+    text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+      .map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  var segmentCount: Int {
+    text.isEmpty ? 0 : text.utf8.count { $0 == UInt8(ascii: "/") } + 1
+  }
+
+  /// The segment after the last slash.
+  var last: String {
+    guard let slash = text.utf8.lastIndex(of: UInt8(ascii: "/")) else { return text }
+    return String(text[text.utf8.index(after: slash)...])
+  }
+
+  /// Everything before the last slash; empty when there is none.
+  var parent: PathText {
+    guard let slash = text.utf8.lastIndex(of: UInt8(ascii: "/")) else {
+      return PathText(unchecked: "")
+    }
+    return PathText(unchecked: String(text[..<slash]))
+  }
+
+  func appending(_ id: String) throws(DocumentError) -> PathText {
+    try PathText.checkID(id)
+    let path = PathText(unchecked: text.isEmpty ? id : text + "/" + id)
+    try path.checkLengths(collections: (path.segmentCount + 1) / 2)
+    return path
+  }
+
+  /// What the segments count for in sizes: each its bytes and one.
+  var byteCount: Int { text.isEmpty ? 0 : text.utf8.count + 1 }
+}
+
+extension PathText: Hashable, Comparable {
+  static func == (left: PathText, right: PathText) -> Bool {
+    left.text.hasSameBytes(as: right.text)
+  }
+
+  static func < (left: PathText, right: PathText) -> Bool { left.compare(right) < 0 }
+
+  func compare(_ other: PathText) -> Int {
+    PathOrder.compare(text.utf8.span, other.text.utf8.span)
+  }
+
+  func hash(into hasher: inout Hasher) { text.hashBytes(into: &hasher) }
+}
+
+extension String {
+  /// Whether the text begins and ends with two underscores, four at least.
+  var isReserved: Bool {
+    let bytes = utf8
+    return bytes.count >= 4 && bytes.starts(with: "__".utf8)
+      && bytes.suffix(2).elementsEqual("__".utf8)
+  }
+}
