@@ -1,0 +1,134 @@
+/// Sorts what an application hands in into data, the fields it names, and transforms.
+struct DocumentInputReader {
+  /// What the verb makes of sentinels and leaves.
+  enum Verb {
+    case set, merge, update
+  }
+
+  let verb: Verb
+  private(set) var data = DocumentMap()
+  private(set) var mask: [DocumentFieldPath] = []
+  private(set) var transforms: [DocumentFieldTransform] = []
+
+  init(_ verb: Verb) { self.verb = verb }
+
+  /// Reads the fields of a whole document.
+  mutating func read(_ fields: [DocumentInput.Field]) throws(DocumentError) {
+    for field in fields {
+      let path = DocumentFieldPath(unchecked: [field.name])
+      try path.checkWritable()
+      try readField(field.input, at: path)
+    }
+  }
+
+  /// Reads one assignment of an update.
+  mutating func read(_ input: DocumentInput, at path: DocumentFieldPath) throws(DocumentError) {
+    try path.checkWritable()
+    switch input {
+    case .transform(let transform): try add(transform, at: path)
+    case .delete: mask.append(path)
+    case .value, .map, .array:
+      mask.append(path)
+      data[path] = try value(of: input, at: path)
+    }
+  }
+
+  private mutating func readField(
+    _ input: DocumentInput, at path: DocumentFieldPath
+  ) throws(DocumentError) {
+    switch input {
+    case .transform(let transform): try add(transform, at: path)
+    case .delete:
+      if verb != .merge { throw .misplacedDelete(path) }
+      mask.append(path)
+    case .map(let fields) where !fields.isEmpty:
+      for field in fields {
+        let inner = path.appending(field.name)
+        try inner.checkWritable()
+        try readField(field.input, at: inner)
+      }
+      // A map stays a map when it holds nothing but sentinels.
+      if data[path] == nil { data[path] = .map(DocumentMap()) }
+    case .value(.map(let map)) where !map.isEmpty && verb == .merge:
+      for entry in map.entries {
+        let inner = path.appending(entry.name)
+        try inner.checkWritable()
+        try readField(.value(entry.value), at: inner)
+      }
+    case .value, .map, .array:
+      data[path] = try value(of: input, at: path)
+      mask.append(path)
+    }
+  }
+
+  /// The value of an input; transforms inside maps are put aside.
+  private mutating func value(
+    of input: DocumentInput, at path: DocumentFieldPath
+  ) throws(DocumentError) -> DocumentValue {
+    switch input {
+    case .value(let value): return value
+    case .array(let elements):
+      var values: [DocumentValue] = []
+      for element in elements { values.append(try self.element(element, at: path)) }
+      return .array(values)
+    case .map(let fields):
+      var map = DocumentMap()
+      for field in fields {
+        let inner = path.appending(field.name)
+        switch field.input {
+        case .delete: throw .misplacedDelete(inner)
+        case .transform(let transform): try add(transform, at: inner)
+        case .value, .map, .array: map[field.name] = try value(of: field.input, at: inner)
+        }
+      }
+      return .map(map)
+    case .delete: throw .misplacedDelete(path)
+    case .transform: throw .misplacedTransform(path)
+    }
+  }
+
+  /// The value of an array element, in which no sentinel may stand at any depth.
+  private func element(
+    _ input: DocumentInput, at path: DocumentFieldPath
+  ) throws(DocumentError) -> DocumentValue {
+    switch input {
+    case .value(let value): return value
+    case .array: throw .nestedArray(path)
+    case .delete: throw .misplacedDelete(path)
+    case .transform: throw .misplacedTransform(path)
+    case .map(let fields):
+      var map = DocumentMap()
+      for field in fields { map[field.name] = try elementField(field, at: path) }
+      return .map(map)
+    }
+  }
+
+  private func elementField(
+    _ field: DocumentInput.Field, at path: DocumentFieldPath
+  ) throws(DocumentError) -> DocumentValue {
+    guard case .array(let elements) = field.input else {
+      return try element(field.input, at: path)
+    }
+    var values: [DocumentValue] = []
+    for inner in elements { values.append(try element(inner, at: path)) }
+    return .array(values)
+  }
+
+  private mutating func add(
+    _ transform: DocumentTransform, at path: DocumentFieldPath
+  ) throws(DocumentError) {
+    try path.checkWritable()
+    switch transform {
+    case .arrayUnion(let values), .arrayRemove(let values):
+      for value in values {
+        if case .array = value { throw .nestedArray(path) }
+        try value.check(at: path, depth: path.names.count, database: nil)
+      }
+    case .serverTimestamp, .increment, .maximum, .minimum: break
+    }
+    transforms.append(DocumentFieldTransform(path, transform))
+    if transforms.count > DocumentLimits.transforms {
+      throw .tooManyTransforms(count: transforms.count, limit: DocumentLimits.transforms)
+    }
+  }
+}

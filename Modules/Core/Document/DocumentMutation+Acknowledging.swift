@@ -1,0 +1,61 @@
+extension DocumentMutation {
+  /// Applies the write to what is cached of the server, once the server has accepted it.
+  ///
+  /// - Parameters:
+  ///   - document: The cached document; one that is not older than the answer stays as it is.
+  ///   - version: The version the server named.
+  ///   - results: What the server made of each transform, in order; `nil`, or too few, where it
+  ///     leaves that to us, as it does for arrays.
+  package func acknowledge(
+    over document: inout Document, version: DocumentVersion, results: [DocumentValue?] = []
+  ) {
+    guard document.version < version || document.state == .invalid else { return }
+    var next = Document(key, .unknown, version: version, localWrites: .committed)
+    switch change {
+    case .verify: return
+    case .delete: next.state = .missing
+    case .set, .patch:
+      if precondition.conflict(with: document) == nil {
+        next.state = .found(contents(over: document, version: version, results: results))
+        next.created = document.isFound ? document.created : version
+      }
+    }
+    document = next
+  }
+
+  private func contents(
+    over document: Document, version: DocumentVersion, results: [DocumentValue?]
+  ) -> DocumentFields {
+    let before = document.fields?.map ?? DocumentMap()
+    var map = laidDown(over: before)
+    for (index, item) in transforms.enumerated() {
+      let computed = item.transform.applied(
+        to: map[item.path], replacing: before[item.path], at: .commit(version))
+      let answered = index < results.count ? results[index] : nil
+      switch (item.transform, answered) {
+      case (.arrayUnion, _), (.arrayRemove, _), (_, nil): map[item.path] = computed
+      case (_, let answer?): map[item.path] = answer
+      }
+    }
+    return DocumentFields(map)
+  }
+
+  /// What increments build on, to be laid down again before the write is replayed.
+  ///
+  /// Without it, an increment that the server has already applied would count twice while its
+  /// answer is on the way. Source: documents reference, section 3.4.
+  ///
+  /// - Parameter document: The document as it was shown when the write was made.
+  /// - Returns: A patch of the fields that are incremented; `nil` when there are none.
+  package func baseMutation(for document: Document) -> DocumentMutation? {
+    guard case .patch = change else { return nil }
+    let paths = transforms.filter { !$0.transform.isRepeatable }.map(\.path)
+    if paths.isEmpty || precondition.conflict(with: document) != nil { return nil }
+    let map = laidDown(over: document.fields?.map ?? DocumentMap())
+    var base = DocumentMap()
+    for path in paths { base[path] = (DocumentNumber(map[path]) ?? .integer(0)).value }
+    return DocumentMutation(
+      key, .patch(DocumentFields(base), mask: DocumentFieldMask(paths)),
+      precondition: .exists(true))
+  }
+}

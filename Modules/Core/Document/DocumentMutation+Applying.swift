@@ -1,0 +1,93 @@
+extension DocumentMutation {
+  /// The fields that writes of this device have changed in one document.
+  package enum Touched: Hashable, Sendable {
+    /// These, relative to what the server has.
+    case fields(DocumentFieldMask)
+    /// All: the server's contents no longer show through.
+    case everything
+  }
+
+  /// Applies the write as the device that made it shows it, before any server answered.
+  ///
+  /// A write whose precondition does not hold changes nothing.
+  /// - Parameters:
+  ///   - document: The document as it is shown so far.
+  ///   - touched: Gathers the fields that differ from the server's.
+  ///   - time: The device's clock when the write was made.
+  package func applyLocally(
+    to document: inout Document, touched: inout Touched, at time: DocumentTimestamp
+  ) {
+    guard precondition.conflict(with: document) == nil else { return }
+    switch change {
+    case .verify: return
+    case .delete:
+      document.state = .missing
+      document.version = .none
+      touched = .everything
+    case .set:
+      document.state = .found(contents(over: document, at: .device(time)).fields)
+      touched = .everything
+    case .patch(_, let mask):
+      document.state = .found(contents(over: document, at: .device(time)).fields)
+      if case .fields(let earlier) = touched {
+        touched = .fields(earlier.union(mask.paths + transforms.map(\.path)))
+      }
+    }
+    document.localWrites = .pending
+  }
+
+  /// Applies the write as the server that commits it does.
+  ///
+  /// - Parameters:
+  ///   - document: The document as it is in the same transaction, earlier writes included.
+  ///   - version: The version of the commit.
+  /// - Returns: The document afterwards, with its old version when its contents stay the same,
+  ///   and one result for each transform.
+  /// - Throws: ``DocumentConflict``, and then nothing of the commit may be applied.
+  package func commit(
+    over document: Document, at version: DocumentVersion
+  ) throws(DocumentConflict) -> (document: Document, results: [DocumentValue]) {
+    if let conflict = precondition.conflict(with: document) { throw conflict }
+    switch change {
+    case .verify: return (document, [])
+    case .delete: return (Document(key, .missing, version: version), [])
+    case .set, .patch: break
+    }
+    let (fields, results) = contents(over: document, at: .commit(version))
+    if document.fields == fields { return (document, results) }
+    let created = document.isFound ? document.created : version
+    let next = Document(key, .found(fields), version: version, created: created)
+    do { try next.checkSize() } catch { throw .invalid(key, error) }
+    return (next, results)
+  }
+
+  /// What the document holds afterwards, the precondition taken as holding.
+  func contents(
+    over document: Document, at moment: DocumentMoment
+  ) -> (fields: DocumentFields, results: [DocumentValue]) {
+    let before = document.fields?.map ?? DocumentMap()
+    var map = laidDown(over: before)
+    var results: [DocumentValue] = []
+    for item in transforms {
+      // A set lays its data down first, and transforms build on that, as they do on the server;
+      // only what a pending timestamp replaces is what was shown before.
+      let result = item.transform.applied(
+        to: map[item.path], replacing: before[item.path], at: moment)
+      map[item.path] = result
+      results.append(result)
+    }
+    return (DocumentFields(map), results)
+  }
+
+  /// The fields after the change and before the transforms.
+  func laidDown(over before: DocumentMap) -> DocumentMap {
+    switch change {
+    case .set(let fields): return fields.map
+    case .patch(let fields, let mask):
+      var map = before
+      mask.apply(fields.map, to: &map)
+      return map
+    case .delete, .verify: return before
+    }
+  }
+}

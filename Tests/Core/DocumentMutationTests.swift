@@ -1,0 +1,221 @@
+import Testing
+
+@testable import TernCore
+
+@Suite("Document writes")
+struct DocumentMutationTests {
+  private let key: DocumentKey = "cities/SF"
+  private let now = DocumentTimestamp(uncheckedMicroseconds: 1_234_567)
+  private let version = DocumentVersion(microseconds: 9_999_999)
+
+  private func found(_ fields: DocumentFields, at version: Int64 = 5) -> Document {
+    Document(key, .found(fields), version: DocumentVersion(microseconds: version))
+  }
+
+  private func local(_ mutation: DocumentMutation, _ document: Document) -> Document {
+    DocumentMutation.replay([(mutation, now)], over: document).document
+  }
+
+  @Test("merge names leaves, an empty map being one; update takes paths")
+  func masks() throws {
+    let merge = try DocumentMutation.merge(
+      key,
+      with: [
+        .init("a", ["b": 1, "c": [:]]), .init("x.y", .delete),
+        .init("t", .transform(.serverTimestamp)),
+      ])
+    guard case .patch(let fields, let mask) = merge.change else { return #expect(Bool(false)) }
+    let dotted = DocumentFieldPath(unchecked: ["x.y"])
+    #expect(mask == DocumentFieldMask(["a.b", "a.c", dotted]))
+    #expect(fields == ["a": ["b": 1, "c": [:]]])
+    #expect(merge.transforms.map(\.path) == ["t"])
+    let update = try DocumentMutation.update(key, [("a.b", 1), ("c", .delete)])
+    #expect(update.precondition == .exists(true))
+    #expect(local(update, found(["a": 3, "c": 1])).fields == ["a": ["b": 1]])
+    #expect(local(update, Document(key, .missing)).fields == nil)
+  }
+
+  @Test("listed fields must occur in the data, and only they are written")
+  func mergeFields() throws {
+    let data: [DocumentInput.Field] = [.init("a", ["b": 1, "c": 2]), .init("d", 3)]
+    let merge = try DocumentMutation.merge(key, with: data, only: ["a"])
+    #expect(
+      local(merge, found(["a": ["z": 9], "d": 0])).fields == ["a": ["b": 1, "c": 2], "d": 0])
+    #expect(throws: DocumentError.missingMergeField("q")) {
+      try DocumentMutation.merge(key, with: data, only: ["q"])
+    }
+  }
+
+  @Test("illegal data is refused by the rule it breaks")
+  func illegal() throws {
+    func set(_ input: DocumentInput) throws {
+      _ = try DocumentMutation.set(key, to: [.init("a", input)])
+    }
+    #expect(throws: DocumentError.nestedArray("a")) { try set([[1]]) }
+    #expect(throws: DocumentError.nestedArray("a")) { try set(.value([[1]])) }
+    #expect(throws: DocumentError.misplacedDelete("a")) { try set(.delete) }
+    #expect(throws: DocumentError.misplacedTransform("a")) {
+      try set([.transform(.serverTimestamp)])
+    }
+    #expect(throws: DocumentError.emptyFieldName) { try set(["": 1]) }
+    #expect(throws: DocumentError.reservedFieldName("__x__")) { try set(["__x__": 1]) }
+    #expect(throws: DocumentError.fieldNameTooLong(byteCount: 1_501, limit: 1_500)) {
+      try set(.map([.init(String(repeating: "f", count: 1_501), 1)]))
+    }
+    let long = DocumentValue.bytes([UInt8](repeating: 0, count: 1_048_488))
+    #expect(throws: DocumentError.valueTooLong("a", byteCount: 1_048_488, limit: 1_048_487)) {
+      try set(.value(long))
+    }
+    let half = DocumentValue.bytes([UInt8](repeating: 0, count: 600_000))
+    #expect(
+      throws: DocumentError.documentTooLarge(
+        byteCount: 1_200_000 + 26 + 32 + 2 + 4, limit: 1_048_576)
+    ) {
+      try set(.value(["b": half, "c": half]))
+    }
+    #expect(throws: DocumentError.overlappingFields("a", "a.b")) {
+      try DocumentMutation.update(key, [("a.b", 1), ("c", 1), ("a", 1)])
+    }
+    #expect(throws: DocumentError.misplacedDelete("a.b")) {
+      try DocumentMutation.update(key, [("a", ["b": .delete])])
+    }
+    let other = DocumentName("a/b", in: try DocumentDatabase(projectID: "other"))
+    #expect(throws: DocumentError.foreignReference("a", other)) {
+      try DocumentMutation.set(key, to: [.init("a", .value(.reference(other)))])
+        .check(in: DocumentDatabase(projectID: "p"))
+    }
+  }
+
+  @Test("twenty levels are allowed, twenty-one are not")
+  func depth() throws {
+    func nested(_ levels: Int) -> DocumentValue {
+      (0..<levels).reduce(DocumentValue.integer(1)) { inner, _ in .map(["m": inner]) }
+    }
+    _ = try DocumentMutation.set(key, to: [.init("a", .value(nested(20)))])
+    #expect(throws: DocumentError.self) {
+      try DocumentMutation.set(key, to: [.init("a", .value(nested(21)))])
+    }
+    let deep = try DocumentFieldPath(Array(repeating: "m", count: 21))
+    _ = try DocumentMutation.update(key, [(deep, 1)])
+    #expect(throws: DocumentError.tooDeep(deep.appending("m"), limit: 20)) {
+      try DocumentMutation.update(key, [(deep.appending("m"), 1)])
+    }
+  }
+
+  @Test("transforms of numbers saturate, keep the winner's kind, and spread NaN")
+  func numbers() {
+    func apply(_ transform: DocumentTransform, _ base: DocumentValue?) -> DocumentValue {
+      transform.applied(to: base, replacing: base, at: .commit(version))
+    }
+    #expect(apply(.increment(.integer(2)), 3) == 5)
+    #expect(apply(.increment(.integer(2)), "x") == 2)
+    #expect(apply(.increment(.double(2)), nil) == 2.0)
+    #expect(apply(.increment(.integer(1)), .integer(.max)) == .integer(.max))
+    #expect(apply(.increment(.integer(-1)), .integer(.min)) == .integer(.min))
+    #expect(apply(.increment(.double(0.5)), 1) == 1.5)
+    #expect(apply(.maximum(.double(-0.0)), 0.0) == 0.0)
+    #expect(apply(.maximum(.double(1)), 1) == 1)
+    #expect(apply(.maximum(.double(2)), 1) == 2.0)
+    #expect(apply(.minimum(.integer(.min)), -0x1p63) == -0x1p63)
+    #expect(apply(.minimum(.integer(1)), .double(.nan)) == .double(.nan))
+    #expect(apply(.arrayUnion([1.0, 2, 2]), [1, "a"]) == [1, "a", 2])
+    #expect(apply(.arrayRemove([1.0]), [1, 2, 1]) == [2])
+    #expect(apply(.arrayRemove([1]), "no array") == [])
+    #expect(
+      apply(.serverTimestamp, 1) == .timestamp(.init(uncheckedMicroseconds: 9_999_000)))
+  }
+
+  @Test("a commit reports its results, keeps the version of what stays the same, and refuses")
+  func commit() throws {
+    let set = try DocumentMutation.set(
+      key, to: [.init("n", 1), .init("t", .transform(.increment(.integer(4))))])
+    let before = found(["n": 1, "t": 4])
+    let same = try set.commit(over: before, at: version)
+    #expect(same.document == before)
+    #expect(same.results == [4])
+    let made = try set.commit(over: Document(key, .missing), at: version)
+    #expect(made.document.created == version)
+    #expect(throws: DocumentConflict.alreadyExists(key)) {
+      try set.requiring(.exists(false)).commit(over: before, at: version)
+    }
+    #expect(throws: DocumentConflict.changed(key)) {
+      try DocumentMutation.verify(key, is: version).commit(over: before, at: version)
+    }
+    #expect(throws: DocumentConflict.notFound(key)) {
+      try DocumentMutation.update(key, [("a", 1)]).commit(over: .invalid(key), at: version)
+    }
+  }
+
+  @Test("an acknowledged patch of an unknown document leaves it unknown at that version")
+  func acknowledge() throws {
+    let update = try DocumentMutation.update(key, [("a", 1), ("t", .transform(.serverTimestamp))])
+    var document = Document.invalid(key)
+    update.acknowledge(over: &document, version: version)
+    #expect(document.state == .unknown)
+    var cached = found(["b": 2])
+    update.acknowledge(over: &cached, version: version, results: ["from server"])
+    #expect(cached.fields == ["a": 1, "b": 2, "t": "from server"])
+    #expect(cached.localWrites == .committed)
+    update.acknowledge(over: &cached, version: DocumentVersion(microseconds: 6))
+    #expect(cached.version == version)
+  }
+
+  @Test("a local set shows a pending timestamp over the old value, and counts from its own data")
+  func localSet() throws {
+    let set = try DocumentMutation.set(
+      key,
+      to: [
+        .init("at", .transform(.serverTimestamp)), .init("n", .transform(.increment(.integer(1)))),
+      ])
+    let shown = local(set, found(["at": 7, "n": 41]))
+    #expect(shown.fields?.map.displayed(.previous) == ["at": 7, "n": 1])
+    #expect(shown.version == DocumentVersion(microseconds: 5))
+    #expect(local(.delete(key), shown).state == .missing)
+  }
+
+  @Test("an increment's base is laid down again before it is replayed")
+  func baseMutation() throws {
+    let update = try DocumentMutation.update(key, [("n", .transform(.increment(.integer(1))))])
+    let base = try #require(update.baseMutation(for: found(["n": 1])))
+    let echoed = found(["n": 2], at: 6)
+    let shown = DocumentMutation.replay([(base, now), (update, now)], over: echoed).document
+    #expect(shown.fields == ["n": 2])
+  }
+
+  @Test("an overlay shows what replaying shows", arguments: 1...200 as ClosedRange<UInt64>)
+  func overlays(seed: UInt64) throws {
+    var random = DocumentSeed(seed)
+    let bases = [
+      found(["a": ["b": 1, "c": 2], "n": 1]), found([:]), Document(key, .missing), .invalid(key),
+    ]
+    let base = try #require(bases.randomElement(using: &random))
+    let writes = try (0..<Int.random(in: 1...5, using: &random)).map { _ in
+      (mutation: try randomWrite(using: &random), time: now)
+    }
+    let (shown, overlay) = DocumentMutation.replay(writes, over: base)
+    var again = base
+    var touched = DocumentMutation.Touched.fields(.empty)
+    overlay?.applyLocally(to: &again, touched: &touched, at: now)
+    #expect(again.state == shown.state, "seed \(seed): \(writes)")
+    #expect((overlay == nil) == (shown.localWrites == .none), "seed \(seed)")
+  }
+
+  private func randomWrite(
+    using random: inout DocumentSeed
+  ) throws -> DocumentMutation {
+    let paths: [DocumentFieldPath] = ["a", "a.b", "a.c", "a.b.d", "n", "z.y.x"]
+    let inputs: [DocumentInput] = [
+      1, "s", .delete, ["b": 5], [:], .transform(.increment(.integer(2))),
+      .transform(.serverTimestamp), .transform(.arrayUnion([1])),
+    ]
+    let path = try #require(paths.randomElement(using: &random))
+    let input = try #require(inputs.randomElement(using: &random))
+    switch Int.random(in: 0..<5, using: &random) {
+    case 0: return .delete(key)
+    case 1: return try .set(key, to: [.init("n", 3), .init("a", ["c": 4])])
+    case 2 where input != .delete: return try .merge(key, with: [.init(path.names[0], input)])
+    case 3 where input != .delete: return try .merge(key, with: [.init("a", ["b": input])])
+    default: return try .update(key, [(path, input)])
+    }
+  }
+}
