@@ -8,9 +8,11 @@ struct KillReckoning {
   private(set) var problems: [String] = []
   private(set) var writeCount = 0
   private(set) var transactionCount = 0
+  /// Deferred writes that surely fired.
+  private(set) var deferredCount = 0
   private let tree: TreeNode
 
-  init(_ tree: TreeNode, _ clients: [KillClient]) throws {
+  init(_ tree: TreeNode, _ clients: [KillClient], _ presence: KillPresence) throws {
     self.tree = tree
     var updates = 0
     for client in clients {
@@ -19,6 +21,7 @@ struct KillReckoning {
     }
     expect(try number("sum/all") == updates, "the sum of all updates is not \(updates)")
     try checkTransactions(clients)
+    try check(presence)
   }
 
   private mutating func expect(_ holds: Bool, _ problem: @autoclosure () -> String) {
@@ -51,7 +54,7 @@ extension KillReckoning {
         guard words[1] != "transaction" else { continue }
         expect(
           Int(words[2]).flatMap { applied[$0] } == words[1], "\(client.name) lost: \(line)")
-      case "open", "settled", "met", "tree", "failed": continue
+      case "open", "left", "settled", "met", "tree", "failed": continue
       default: problems.append("\(client.name) said: \(line)")
       }
     }
@@ -121,6 +124,21 @@ extension KillReckoning {
       } else if words.starts(with: ["failed", "transaction"]) {
         expect(!seen.contains(words[2]), "applied and said: \(line)")
       }
+    }
+  }
+}
+
+// MARK: - Deferred writes
+
+extension KillReckoning {
+  private mutating func check(_ presence: KillPresence) throws {
+    deferredCount = presence.fired.count
+    for name in presence.all {
+      let count = try number("sessions/\(name)")
+      expect(count <= 1, "deferred write \(name) fired \(count) times")
+    }
+    for name in presence.fired {
+      expect(try number("sessions/\(name)") == 1, "deferred write \(name) did not fire")
     }
   }
 }

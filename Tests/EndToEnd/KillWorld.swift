@@ -13,6 +13,7 @@ final class KillWorld {
   private var server: ChildProcess?
   let clients: [KillClient]
   private(set) var serverKills = 0
+  private(set) var presence = KillPresence()
 
   init(storage: String, folder: String, seed: UInt64) throws {
     self.storage = storage
@@ -61,6 +62,7 @@ final class KillWorld {
     #expect(await process.exitCode(within: patience) == 128 + 9, "\(process.errors.history)")
     server = nil
     serverKills += 1
+    presence.serverWasKilled()
   }
 }
 
@@ -70,6 +72,7 @@ extension KillWorld {
   /// Kills the server and the clients, in a random order, until each had its share.
   func torture(serverKills: Int, clientKills: Int) async throws {
     while self.serverKills < serverKills || self.clientKills < clientKills {
+      if Int.random(in: 0..<3, using: &dice) == 0 { try await leaveSomething() }
       let isServersTurn =
         self.clientKills >= clientKills
         || (self.serverKills < serverKills && Bool.random(using: &dice))
@@ -99,22 +102,37 @@ extension KillWorld {
 
   /// Kills a client and starts it again; sometimes its next run dies at some point of its start.
   private func strike(_ client: KillClient) async throws {
-    try await client.kill()
+    try await kill(client)
     try client.launch(seed: dice.next())
     if Int.random(in: 0..<4, using: &dice) == 0,
       let other = clients.first(where: { $0 !== client })
     {
       try await work(watching: other, for: "stored ")
-      try await client.kill()
+      try await kill(client)
       try client.launch(seed: dice.next())
     }
     try await client.line("open")
   }
 
+  private func kill(_ client: KillClient) async throws {
+    try await client.kill()
+    presence.clientWasKilled(client.name)
+  }
+
+  /// Lets every client register a write for the end of its session.
+  private func leaveSomething() async throws {
+    for client in clients {
+      let name = presence.nextName
+      client.send("leave \(name)")
+      try await client.line("left \(name)")
+      presence.registered(name, by: client.name)
+    }
+  }
+
   /// Lets all clients write, and comes back at some point in the middle of it.
   private func work(watching client: KillClient, for beginning: String) async throws {
     let isLarge = Int.random(in: 0..<8, using: &dice) == 0
-    let count = Int.random(in: 1...(isLarge ? 200 : 24), using: &dice)
+    let count = Int.random(in: 1...(isLarge ? 100 : 24), using: &dice)
     for client in clients {
       client.send("\(Bool.random(using: &dice) ? "write" : "burst") \(count)")
     }
@@ -143,7 +161,7 @@ extension KillWorld {
     for client in clients { try await client.line("met") }
     var live: [String] = []
     for client in clients { live.append(try await client.tree()) }
-    for client in clients { try await client.kill() }
+    for client in clients { try await kill(client) }
     try await killServer()
 
     try await startServer()

@@ -14,9 +14,10 @@ import TernStandard
     abstract: "A client that is made to be killed.",
     discussion: """
       Commands, one a line: "write COUNT" makes writes one after the other, "burst COUNT" without \
-      waiting for the disk; "online" tries to connect at once; "settle" waits until the server has \
-      everything; "meet NAME..." waits until every named client has come to a meeting; "tree" \
-      prints everything that is known. The end of the input ends the program.
+      waiting for the disk; "online" tries to connect at once; "leave NAME" registers a write for \
+      the end of the connection; "settle" waits until the server has everything; "meet NAME..." \
+      waits until every named client has come to a meeting; "tree" prints everything that is \
+      known. The end of the input ends the program.
       """)
 
   @Option(help: ArgumentHelp("sqlite, lmdb or memory.", valueName: "kind"))

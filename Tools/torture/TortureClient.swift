@@ -38,6 +38,7 @@ actor TortureClient {
     case "write": try await write(Int(words[1]) ?? 0, waitingForDisk: true)
     case "burst": try await write(Int(words[1]) ?? 0, waitingForDisk: false)
     case "online": await tree.goOnline()
+    case "leave": try await leave(words[1])
     case "settle": try await settle()
     case "meet": try await meet(Array(words.dropFirst()))
     case "tree": printLine("tree " + (try await tree.root.once().node.json(.export)))
@@ -91,6 +92,16 @@ extension TortureClient {
       }
     }
     transactions.append(running)
+  }
+}
+
+// MARK: - Deferred writes
+
+extension TortureClient {
+  /// Adds 1 to `sessions/NAME` when this connection ends.
+  private func leave(_ name: String) async throws {
+    try await tree["sessions"][name].onDisconnect.set(.increment(by: 1))
+    printLine("left \(name)")
   }
 }
 
