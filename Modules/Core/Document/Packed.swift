@@ -104,6 +104,14 @@ package enum Packed {
     return nil
   }
 
+  /// Where the elements of the array at `offset` lie; `nil` when there is no array.
+  package static func elements(of bytes: Span<UInt8>, at offset: Int) -> Range<Int>? {
+    guard bytes[offset] == Tag.array else { return nil }
+    var start = offset + 1
+    let size = count(bytes, &start)
+    return start..<start + size
+  }
+
   @inline(__always)
   private static func matches(_ name: Span<UInt8>, _ bytes: Span<UInt8>, _ start: Int) -> Bool {
     for index in 0..<name.count where bytes[start + index] != name[index] { return false }

@@ -1,0 +1,108 @@
+public import TernCore
+
+/// One number computed over the result of a query. Source: documents reference, section 2.9.
+public struct DocumentAggregation: Hashable, Sendable {
+  /// What is computed.
+  public enum Function: Hashable, Sendable {
+    /// How many documents there are, counted no further than a number.
+    case count(upTo: Int?)
+    /// The sum of a field where it is a number; whole unless it overflows; 0 of nothing.
+    case sum(DocumentFieldPath)
+    /// The mean of a field where it is a number; null of nothing.
+    case average(DocumentFieldPath)
+  }
+
+  /// The name of the result.
+  public let alias: String
+  /// What is computed.
+  public let function: Function
+
+  /// Names what is computed.
+  public init(_ alias: String, _ function: Function) {
+    self.alias = alias
+    self.function = function
+  }
+
+  /// Checks what is asked for in one request.
+  ///
+  /// - Throws: ``DocumentQueryError/aggregationCount(_:limit:)``,
+  ///   ``DocumentQueryError/aliasRepeated(_:)``,
+  ///   ``DocumentQueryError/countLimitOutOfRange(_:)``.
+  public static func check(
+    _ aggregations: [DocumentAggregation]
+  ) throws(DocumentQueryError) {
+    let limit = DocumentQueryLimits.aggregations
+    guard 1...limit ~= aggregations.count else {
+      throw .aggregationCount(aggregations.count, limit: limit)
+    }
+    for (index, aggregation) in aggregations.enumerated() {
+      let alias = aggregation.alias
+      if aggregations[..<index].contains(where: { $0.alias.hasSameBytes(as: alias) }) {
+        throw .aliasRepeated(alias)
+      }
+      if case .count(let bound?) = aggregation.function, bound < 1 {
+        throw .countLimitOutOfRange(bound)
+      }
+    }
+  }
+
+  /// Computes over documents that are a query's result, each field on its own.
+  ///
+  /// - Returns: One value per aggregation, in their order.
+  public static func compute(
+    _ aggregations: [DocumentAggregation], over documents: some Sequence<Document>
+  ) -> [DocumentValue] {
+    var totals = aggregations.map { _ in Total() }
+    for document in documents {
+      for (index, aggregation) in aggregations.enumerated() {
+        totals[index].add(aggregation.function, document)
+      }
+    }
+    return zip(aggregations, totals).map { $1.value(of: $0.function) }
+  }
+}
+
+/// What an aggregation has gathered so far.
+private struct Total {
+  private var count = 0
+  private var integers: Int64 = 0
+  private var doubles: Double = 0
+  /// Whether the integers have overflowed into the doubles, or doubles were met.
+  private var isDouble = false
+
+  mutating func add(_ function: DocumentAggregation.Function, _ document: Document) {
+    switch function {
+    case .count: count += 1
+    case .sum(let path), .average(let path):
+      guard let number = DocumentNumber(document.fields?[path]) else { return }
+      count += 1
+      add(number)
+    }
+  }
+
+  private mutating func add(_ number: DocumentNumber) {
+    switch number {
+    case .double(let double):
+      isDouble = true
+      doubles += double
+    case .integer(let integer):
+      let (sum, overflow) = integers.addingReportingOverflow(integer)
+      if overflow {
+        isDouble = true
+        doubles += Double(integers)
+        integers = integer
+      } else {
+        integers = sum
+      }
+    }
+  }
+
+  func value(of function: DocumentAggregation.Function) -> DocumentValue {
+    switch function {
+    case .count(let bound): .integer(Int64(min(count, bound ?? count)))
+    case .sum: isDouble ? .double(doubles + Double(integers)) : .integer(integers)
+    case .average:
+      count == 0 ? .null : .double((doubles + Double(integers)) / Double(count))
+    }
+  }
+}

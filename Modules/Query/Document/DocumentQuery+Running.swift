@@ -1,0 +1,88 @@
+public import TernCore
+
+extension DocumentQuery {
+  /// The documents that belong to the result, in its order.
+  ///
+  /// - Parameter documents: All documents there are, in any order.
+  /// - Complexity: O(*n* log *m*) comparisons for a limit of *m*; memory O(*m*).
+  public func run(over documents: some Sequence<Document>) -> [Document] {
+    let matcher = DocumentMatcher(self)
+    var selection = DocumentSelection(self)
+    for document in documents where matcher.matches(document) { selection.insert(document) }
+    return selection.documents
+  }
+}
+
+/// The documents a query keeps of those it is shown, in order; never more than its limit.
+package struct DocumentSelection {
+  private let ordering: DocumentOrdering
+  private let capacity: Int?
+  private let offset: Int
+  /// `-1` when the last documents are wanted: what comes first is then the worst.
+  private let direction: Int
+  /// Without a limit all documents in any order; with one a heap, the worst first.
+  private var kept: [Document] = []
+
+  /// Prepares an empty selection.
+  package init(_ query: DocumentQuery) {
+    ordering = DocumentOrdering(query.normalizedOrders)
+    offset = query.offset
+    direction = query.limit?.side == .last ? -1 : 1
+    capacity = query.limit.map { $0.count + query.offset }
+  }
+
+  /// Shows a document that matches.
+  package mutating func insert(_ document: Document) {
+    guard let capacity else { return kept.append(document) }
+    if kept.count < capacity {
+      kept.append(document)
+      siftUp(from: kept.count - 1)
+    } else if precedes(document, kept[0]) {
+      kept[0] = document
+      siftDown()
+    }
+  }
+
+  /// Whether a document, given as key and packed fields, could still enter.
+  ///
+  /// Spares making a document of a row that the limit keeps out.
+  package func admits(key: Span<UInt8>, fields: Span<UInt8>) -> Bool {
+    guard let capacity, kept.count >= capacity, let worst = kept.first else { return true }
+    let worstFields = worst.fields ?? .empty
+    return direction
+      * ordering.compare(
+        key: key, fields, key: worst.key.text.utf8.span, worstFields.bytes.span) < 0
+  }
+
+  /// What was kept, in the query's order, without those that an offset leaves out.
+  package var documents: [Document] {
+    let sorted = kept.sorted { ordering.compare($0, $1) < 0 }
+    if offset == 0 { return sorted }
+    return direction > 0 ? Array(sorted.dropFirst(offset)) : Array(sorted.dropLast(offset))
+  }
+
+  private func precedes(_ left: Document, _ right: Document) -> Bool {
+    direction * ordering.compare(left, right) < 0
+  }
+
+  private mutating func siftUp(from index: Int) {
+    var index = index
+    while index > 0, precedes(kept[(index - 1) / 2], kept[index]) {
+      kept.swapAt(index, (index - 1) / 2)
+      index = (index - 1) / 2
+    }
+  }
+
+  private mutating func siftDown() {
+    var index = 0
+    while true {
+      var worst = index
+      for child in [2 * index + 1, 2 * index + 2] where child < kept.count {
+        if precedes(kept[worst], kept[child]) { worst = child }
+      }
+      if worst == index { return }
+      kept.swapAt(worst, index)
+      index = worst
+    }
+  }
+}

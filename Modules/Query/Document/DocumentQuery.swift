@@ -1,0 +1,129 @@
+public import TernCore
+
+/// Which documents are asked for, and in which order.
+///
+/// Built by refining one that asks for everything; each refinement checks the whole, so that an
+/// illegal query cannot exist. Source: documents reference, section 2.
+public struct DocumentQuery: Hashable, Sendable {
+  /// Where documents are looked for.
+  public enum Source: Hashable, Sendable {
+    /// Directly in one collection.
+    case collection(CollectionPath)
+    /// In every collection of this id, at any depth.
+    case group(String)
+    /// One document, without any condition.
+    case document(DocumentKey)
+  }
+
+  /// Where documents are looked for.
+  public let source: Source
+
+  /// Which of them are kept; `nil` keeps all.
+  public internal(set) var filter: DocumentFilter?
+
+  /// By what they are sorted, as far as it was asked for.
+  public internal(set) var orders: [DocumentOrder] = []
+
+  /// Where the result begins; `nil` at the first document.
+  public internal(set) var start: DocumentCursor?
+
+  /// Where the result ends; `nil` at the last document.
+  public internal(set) var end: DocumentCursor?
+
+  /// How many documents are kept, and from which side.
+  public internal(set) var limit: DocumentLimit?
+
+  /// How many documents at the beginning are left out, 0..<2^31; servers only.
+  public internal(set) var offset = 0
+
+  /// The fields that are handed out, `nil` for all of them; servers only.
+  public internal(set) var selection: [DocumentFieldPath]?
+
+  /// Everything in a collection, by key.
+  public static func collection(_ path: CollectionPath) -> DocumentQuery {
+    DocumentQuery(source: .collection(path))
+  }
+
+  /// Everything in all collections of an id, by key.
+  ///
+  /// - Throws: ``DocumentQueryError/document(_:)`` when the id holds a slash or is reserved.
+  public static func group(_ id: String) throws(DocumentQueryError) -> DocumentQuery {
+    do throws(DocumentError) {
+      let path = try CollectionPath(id)
+      if path.parent != nil { throw .invalidID(id) }
+      return DocumentQuery(source: .group(path.text))
+    } catch {
+      throw .document(error)
+    }
+  }
+
+  /// One document.
+  public static func document(_ key: DocumentKey) -> DocumentQuery {
+    DocumentQuery(source: .document(key))
+  }
+
+  private init(source: Source) { self.source = source }
+
+  /// Whether every document of the source belongs to the result, whatever the order.
+  public var matchesAll: Bool {
+    filter == nil && limit == nil && offset == 0 && start == nil && end == nil
+      && orders.allSatisfy(\.path.isKey)
+  }
+
+  /// The collection or group id; `nil` for a single document.
+  public var collectionID: String? {
+    switch source {
+    case .collection(let path): path.id
+    case .group(let id): id
+    case .document: nil
+    }
+  }
+}
+
+/// One field to sort by.
+public struct DocumentOrder: Hashable, Sendable {
+  /// The field; ``DocumentFieldPath/key`` is the key.
+  public let path: DocumentFieldPath
+  /// Whether larger values come first.
+  public let isDescending: Bool
+
+  /// Sorts by a field.
+  public init(_ path: DocumentFieldPath, isDescending: Bool = false) {
+    self.path = path
+    self.isDescending = isDescending
+  }
+
+  /// The opposite order.
+  package var reversed: DocumentOrder { DocumentOrder(path, isDescending: !isDescending) }
+}
+
+/// One end of a result: values of the first fields it is sorted by.
+public struct DocumentCursor: Hashable, Sendable {
+  /// The values, one for each of the first orders; for the key a reference.
+  public let values: [DocumentValue]
+  /// Whether documents exactly there belong to the result.
+  public let isInclusive: Bool
+
+  package init(_ values: [DocumentValue], isInclusive: Bool) {
+    self.values = values
+    self.isInclusive = isInclusive
+  }
+}
+
+/// How many documents a query keeps.
+public struct DocumentLimit: Hashable, Sendable {
+  /// The end of the result from which documents are counted.
+  public enum Side: Hashable, Sendable {
+    case first, last
+  }
+
+  /// The most documents, 1..<2^31.
+  public let count: Int
+  /// The end that is kept.
+  public let side: Side
+
+  package init(_ side: Side, _ count: Int) {
+    self.side = side
+    self.count = count
+  }
+}
