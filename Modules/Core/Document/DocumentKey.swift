@@ -93,16 +93,7 @@ public struct CollectionPath: Hashable, Sendable {
 
   /// Whether a document lies directly in the collection.
   public func contains(_ key: DocumentKey) -> Bool {
-    contains(keyBytes: key.text.utf8.span)
-  }
-
-  /// Whether a key, given as the bytes of its text, lies directly in the collection.
-  package func contains(keyBytes key: Span<UInt8>) -> Bool {
-    let count = path.text.utf8.count
-    guard key.count > count + 1, key[count] == UInt8(ascii: "/") else { return false }
-    guard key.firstDifference(from: path.text.utf8.span) == count else { return false }
-    for index in count + 1..<key.count where key[index] == UInt8(ascii: "/") { return false }
-    return true
+    PathOrder.isChild(key.text.utf8.span, of: path.text.utf8.span)
   }
 }
 

@@ -12,6 +12,15 @@ package struct PackedValue: Hashable, Sendable {
     self.bytes = bytes
   }
 
+  /// Copies the value that begins at an offset of well-formed bytes.
+  package init(copying bytes: Span<UInt8>, at offset: Int) {
+    var end = offset
+    Packed.skip(bytes, &end)
+    var copy: [UInt8] = []
+    copy.append(bytes.extracting(offset..<end))
+    self.bytes = copy
+  }
+
   /// The value.
   package var value: DocumentValue {
     var offset = 0

@@ -18,6 +18,25 @@ package enum PathOrder {
     return rank(left, index) - rank(right, index)
   }
 
+  /// Whether a document lies directly in a collection.
+  package static func isChild(_ key: Span<UInt8>, of collection: Span<UInt8>) -> Bool {
+    let count = collection.count
+    guard key.count > count + 1, key[count] == slash,
+      key.firstDifference(from: collection) == count
+    else { return false }
+    for index in count + 1..<key.count where key[index] == slash { return false }
+    return true
+  }
+
+  /// Whether a document lies directly in some collection of an id.
+  package static func isChild(_ key: Span<UInt8>, ofGroup id: Span<UInt8>) -> Bool {
+    var end = key.count - 1
+    while end >= 0, key[end] != slash { end -= 1 }
+    let start = end - id.count
+    guard start >= 0, start == 0 || key[start - 1] == slash else { return false }
+    return key.extracting(start..<end).compareBytes(id) == 0
+  }
+
   /// Whether a segment is a number imported from an older store.
   static func isNumber(_ segment: String) -> Bool {
     number(in: segment.utf8.span, from: 0) != nil

@@ -1,7 +1,9 @@
 import TernCore
 
 /// A filter whose operands are packed.
-indirect enum Condition: Sendable {
+///
+/// Its parts are objects, so that asking copies nothing.
+enum Condition: Sendable {
   case all([Condition])
   case any([Condition])
   case field(FieldCondition)
@@ -32,7 +34,7 @@ indirect enum Condition: Sendable {
 }
 
 /// One comparison of a field. Source: documents reference, section 2.2.
-struct FieldCondition: Sendable {
+final class FieldCondition: Sendable {
   private let field: FieldBytes
   private let comparison: DocumentOperator
   /// The alternatives; null and what is not a number are no alternatives of `in`.
@@ -72,7 +74,9 @@ struct FieldCondition: Sendable {
   }
 
   private func isAny(_ fields: Span<UInt8>, _ offset: Int) -> Bool {
-    for operand in operands where operand.compare(fields, at: offset) == 0 { return true }
+    for index in operands.indices where operands[index].compare(fields, at: offset) == 0 {
+      return true
+    }
     return false
   }
 
@@ -89,7 +93,7 @@ struct FieldCondition: Sendable {
 }
 
 /// One comparison of the key.
-struct KeyCondition: Sendable {
+final class KeyCondition: Sendable {
   private let comparison: DocumentOperator
   private let operands: [[UInt8]]
 

@@ -4,8 +4,7 @@ package import TernCore
 ///
 /// Documents are read in place; asking allocates nothing.
 package struct DocumentMatcher: Sendable {
-  private let source: DocumentQuery.Source
-  private let groupSuffix: [UInt8]
+  private let place: Place
   private let condition: Condition
   private let required: [FieldBytes]
   private let ordering: DocumentOrdering
@@ -14,7 +13,7 @@ package struct DocumentMatcher: Sendable {
 
   /// Prepares a query.
   package init(_ query: DocumentQuery) {
-    source = query.source
+    place = Place(query.source)
     condition = query.filter.map(Condition.init) ?? .all([])
     let orders = query.normalizedOrders
     ordering = DocumentOrdering(orders)
@@ -22,11 +21,6 @@ package struct DocumentMatcher: Sendable {
     required = orders.filter { !$0.path.isKey }.map { FieldBytes($0.path) }
     start = query.start.map(PackedCursor.init)
     end = query.end.map(PackedCursor.init)
-    if case .group(let id) = query.source {
-      groupSuffix = Array(id.utf8)
-    } else {
-      groupSuffix = []
-    }
   }
 
   /// Whether a document belongs to the result, limits aside.
@@ -60,42 +54,59 @@ package struct DocumentMatcher: Sendable {
   }
 
   /// Whether a document of this key lies where the query looks.
-  package func containsKey(_ key: Span<UInt8>) -> Bool {
-    switch source {
-    case .collection(let path): path.contains(keyBytes: key)
-    case .document(let document): document.text.utf8.span.compareBytes(key) == 0
-    case .group: isInGroup(key)
-    }
-  }
-
-  private func isInGroup(_ key: Span<UInt8>) -> Bool {
-    let slash = UInt8(ascii: "/")
-    var end = key.count - 1
-    while end >= 0, key[end] != slash { end -= 1 }
-    let start = end - groupSuffix.count
-    guard start >= 0, start == 0 || key[start - 1] == slash else { return false }
-    return key.extracting(start..<end).compareBytes(groupSuffix.span) == 0
-  }
+  package func containsKey(_ key: Span<UInt8>) -> Bool { place.contains(key) }
 }
 
 /// The names of a field path as bytes, for looking into packed fields.
-struct FieldBytes: Sendable {
+final class FieldBytes: Sendable {
   let isKey: Bool
-  private let names: [[UInt8]]
+  private let first: [UInt8]
+  private let rest: [[UInt8]]
 
   init(_ path: DocumentFieldPath) {
     isKey = path.isKey
-    names = path.names.map { Array($0.utf8) }
+    first = Array(path.names[0].utf8)
+    rest = path.names.dropFirst().map { Array($0.utf8) }
   }
 
   /// Where the field's value begins; `nil` when there is no such field.
   @inline(__always)
   func offset(in fields: Span<UInt8>) -> Int? {
-    var offset = 0
-    for name in names {
+    let first = first
+    let offset = Packed.field(first.span, in: fields, at: 0)
+    return rest.isEmpty ? offset : inner(offset, in: fields)
+  }
+
+  private func inner(_ outer: Int?, in fields: Span<UInt8>) -> Int? {
+    guard var offset = outer else { return nil }
+    for name in rest {
       guard let next = Packed.field(name.span, in: fields, at: offset) else { return nil }
       offset = next
     }
     return offset
+  }
+}
+
+/// Where a query looks, as bytes.
+private struct Place: Sendable {
+  private enum Kind { case collection, group, document }
+
+  private let kind: Kind
+  private let path: [UInt8]
+
+  init(_ source: DocumentQuery.Source) {
+    switch source {
+    case .collection(let collection): (kind, path) = (.collection, Array(collection.text.utf8))
+    case .group(let id): (kind, path) = (.group, Array(id.utf8))
+    case .document(let key): (kind, path) = (.document, Array(key.text.utf8))
+    }
+  }
+
+  func contains(_ key: Span<UInt8>) -> Bool {
+    switch kind {
+    case .collection: PathOrder.isChild(key, of: path.span)
+    case .group: PathOrder.isChild(key, ofGroup: path.span)
+    case .document: path.span.compareBytes(key) == 0
+    }
   }
 }

@@ -49,7 +49,8 @@ package struct DocumentOrdering: Sendable {
 
   /// Negative, zero or positive as a cursor stands before, at or after a document.
   func compare(_ cursor: PackedCursor, key: Span<UInt8>, fields: Span<UInt8>) -> Int {
-    for (index, step) in steps.enumerated() where index < cursor.values.count {
+    for index in 0..<min(steps.count, cursor.values.count) {
+      let step = steps[index]
       let order: Int
       if step.field.isKey {
         let operand = cursor.keys[index]
@@ -65,12 +66,34 @@ package struct DocumentOrdering: Sendable {
   }
 }
 
+extension DocumentOrdering {
+  /// Where a document stands; a field it lacks counts as null.
+  func cursor(at document: Document) -> PackedCursor {
+    let bytes = (document.fields ?? .empty).bytes
+    let key = Array(document.key.text.utf8)
+    return PackedCursor(
+      values: steps.map { step in
+        guard !step.field.isKey, let offset = step.field.offset(in: bytes.span) else {
+          return PackedValue(.null)
+        }
+        return PackedValue(copying: bytes.span, at: offset)
+      },
+      keys: steps.map { $0.field.isKey ? key : [] }, isInclusive: true)
+  }
+}
+
 /// A cursor whose values are packed.
 struct PackedCursor: Sendable {
   let values: [PackedValue]
   /// For each value the text of the key it names; empty for other values.
   let keys: [[UInt8]]
   let isInclusive: Bool
+
+  init(values: [PackedValue], keys: [[UInt8]], isInclusive: Bool) {
+    self.values = values
+    self.keys = keys
+    self.isInclusive = isInclusive
+  }
 
   init(_ cursor: DocumentCursor) {
     values = cursor.values.map { PackedValue($0) }

@@ -5,7 +5,7 @@ extension DocumentQuery {
   ///
   /// - Parameter documents: All documents there are, in any order.
   /// - Complexity: O(*n* log *m*) comparisons for a limit of *m*; memory O(*m*).
-  public func run(over documents: some Sequence<Document>) -> [Document] {
+  public func run(over documents: [Document]) -> [Document] {
     let matcher = DocumentMatcher(self)
     var selection = DocumentSelection(self)
     for document in documents where matcher.matches(document) { selection.insert(document) }
@@ -22,6 +22,8 @@ package struct DocumentSelection {
   private let direction: Int
   /// Without a limit all documents in any order; with one a heap, the worst first.
   private var kept: [Document] = []
+  /// Where the worst one stands once the heap is full: nothing beyond it can enter.
+  private var edge: PackedCursor?
 
   /// Prepares an empty selection.
   package init(_ query: DocumentQuery) {
@@ -37,21 +39,21 @@ package struct DocumentSelection {
     if kept.count < capacity {
       kept.append(document)
       siftUp(from: kept.count - 1)
-    } else if precedes(document, kept[0]) {
+    } else if admits(document) {
       kept[0] = document
       siftDown()
+    } else {
+      return
     }
+    if kept.count == capacity { edge = ordering.cursor(at: kept[0]) }
   }
 
   /// Whether a document, given as key and packed fields, could still enter.
   ///
   /// Spares making a document of a row that the limit keeps out.
   package func admits(key: Span<UInt8>, fields: Span<UInt8>) -> Bool {
-    guard let capacity, kept.count >= capacity, let worst = kept.first else { return true }
-    let worstFields = worst.fields ?? .empty
-    return direction
-      * ordering.compare(
-        key: key, fields, key: worst.key.text.utf8.span, worstFields.bytes.span) < 0
+    guard let edge else { return true }
+    return direction * ordering.compare(edge, key: key, fields: fields) > 0
   }
 
   /// What was kept, in the query's order, without those that an offset leaves out.
@@ -59,6 +61,11 @@ package struct DocumentSelection {
     let sorted = kept.sorted { ordering.compare($0, $1) < 0 }
     if offset == 0 { return sorted }
     return direction > 0 ? Array(sorted.dropFirst(offset)) : Array(sorted.dropLast(offset))
+  }
+
+  private func admits(_ document: Document) -> Bool {
+    let fields = document.fields ?? .empty
+    return admits(key: document.key.text.utf8.span, fields: fields.bytes.span)
   }
 
   private func precedes(_ left: Document, _ right: Document) -> Bool {
