@@ -86,6 +86,29 @@ struct DocumentMutationTests {
     }
   }
 
+  @Test("a write from elsewhere is held to the same rules")
+  func foreignWrites() throws {
+    let database = try DocumentDatabase(projectID: "p")
+    let broken: [(DocumentError, DocumentMutation)] = [
+      (.nestedArray("a"), DocumentMutation(key, .set(["a": [[1]]]))),
+      (.reservedFieldName("__x__"), DocumentMutation(key, .patch([:], mask: .init(["__x__"])))),
+      (
+        .nestedArray("a"),
+        DocumentMutation(key, .set([:]), transforms: [.init("a", .arrayUnion([[1]]))])
+      ),
+      (
+        .tooManyTransforms(count: 501, limit: 500),
+        DocumentMutation(
+          key, .set([:]),
+          transforms: Array(repeating: .init("a", .increment(.integer(1))), count: 501))
+      ),
+    ]
+    for (error, mutation) in broken {
+      #expect(throws: error) { try mutation.check(in: database) }
+    }
+    try DocumentMutation.delete(key).check(in: database)
+  }
+
   @Test("twenty levels are allowed, twenty-one are not")
   func depth() throws {
     func nested(_ levels: Int) -> DocumentValue {

@@ -118,14 +118,7 @@ struct DocumentInputReader {
     _ transform: DocumentTransform, at path: DocumentFieldPath
   ) throws(DocumentError) {
     try path.checkWritable()
-    switch transform {
-    case .arrayUnion(let values), .arrayRemove(let values):
-      for value in values {
-        if case .array = value { throw .nestedArray(path) }
-        try value.check(at: path, depth: path.names.count, database: nil)
-      }
-    case .serverTimestamp, .increment, .maximum, .minimum: break
-    }
+    try transform.check(at: path)
     transforms.append(DocumentFieldTransform(path, transform))
     if transforms.count > DocumentLimits.transforms {
       throw .tooManyTransforms(count: transforms.count, limit: DocumentLimits.transforms)

@@ -91,20 +91,4 @@ extension DocumentMutation {
     DocumentMutation(
       key, .verify, precondition: version == .none ? .exists(false) : .version(version))
   }
-
-  /// Checks that references in the data lead into the database that is written to.
-  ///
-  /// - Throws: ``DocumentError/foreignReference(_:_:)``.
-  public func check(in database: DocumentDatabase) throws(DocumentError) {
-    switch change {
-    case .set(let fields), .patch(let fields, _): try fields.map.check(in: database)
-    case .delete, .verify: break
-    }
-    for item in transforms {
-      guard case .arrayUnion(let values) = item.transform else { continue }
-      for value in values {
-        try value.check(at: item.path, depth: item.path.names.count, database: database)
-      }
-    }
-  }
 }
