@@ -17,6 +17,9 @@ public protocol Link: AnyObject, Sendable {
   /// ``LinkClosure/frameTooLarge(bytes:limitBytes:)``. After a close, frames are dropped.
   func send(_ frame: [UInt8])
 
+  /// Queues frames one behind the other; the same as ``send(_:)`` for each.
+  func send(contentsOf frames: [[UInt8]])
+
   /// Lets everything sent so far leave, in one write where the transport can.
   func flush()
 
@@ -51,3 +54,9 @@ extension LinkHandler {
 ///
 /// No frame is delivered before it returns, and it may already send.
 public typealias LinkOpening = @Sendable (any Link) -> any LinkHandler
+
+extension Link {
+  public func send(contentsOf frames: [[UInt8]]) {
+    for frame in frames { send(frame) }
+  }
+}

@@ -47,6 +47,23 @@
       }
     }
 
+    func send(contentsOf frames: [[UInt8]]) {
+      guard frames.count > 1, frames.allSatisfy({ $0.count <= limit.bytes }) else {
+        for frame in frames { send(frame) }
+        return
+      }
+      outgoing.withLock { outgoing in
+        if outgoing.isClosed { return }
+        let bytes = frames.reduce(0) { $0 + FrameReader.lengthBytes + $1.count }
+        outgoing.buffer.reserveCapacity(minimumWritableBytes: bytes)
+        for frame in frames {
+          outgoing.buffer.writeInteger(UInt32(frame.count))
+          outgoing.buffer.writeBytes(frame)
+        }
+        if outgoing.queuedBytes > LinkPressure.highBytes { outgoing.isUnderPressure = true }
+      }
+    }
+
     func flush() {
       if channel.eventLoop.inEventLoop {
         writeOut()

@@ -1,31 +1,34 @@
 import TernTransport
 
 extension TernServer {
-  /// Sends what a batch owes, then flushes each link once.
+  /// Sends what a batch owes, link by link, and flushes each once.
+  ///
+  /// A link's frames are handed over together, so that only one link's bytes wait at a time
+  /// however many the batch goes out to.
   func perform(_ outputs: [ServerOutput]) {
     var touched: [LinkState] = []
     for output in outputs {
       switch output {
-      case .send(let slot, let frame): send(frame, to: slot, &touched)
+      case .send(let slot, let frame): owe(frame, to: slot, &touched)
       case .broadcast(let slots, let frame):
-        for slot in slots { send(frame, to: slot, &touched) }
+        for slot in slots { owe(frame, to: slot, &touched) }
       case .close(let slot, let reason):
         if let state = link(in: slot) { close(state, reason) }
       }
     }
-    for state in touched { flush(state) }
+    for state in touched { deliver(state) }
   }
 
-  private func send(_ frame: [UInt8], to slot: Int, _ touched: inout [LinkState]) {
+  private func owe(_ frame: [UInt8], to slot: Int, _ touched: inout [LinkState]) {
     guard let state = link(in: slot) else { return }
-    state.link.send(frame)
-    if state.needsFlush { return }
-    state.needsFlush = true
-    touched.append(state)
+    if state.owed.isEmpty { touched.append(state) }
+    state.owed.append(frame)
   }
 
-  private func flush(_ state: LinkState) {
-    state.needsFlush = false
+  private func deliver(_ state: LinkState) {
+    if state.owed.isEmpty { return }
+    state.link.send(contentsOf: state.owed)
+    state.owed.removeAll(keepingCapacity: state.owed.count <= LinkState.owedKept)
     state.link.flush()
     let queued = state.link.queuedBytes
     if queued > options.limits.queuedBytes {
@@ -37,6 +40,7 @@ extension TernServer {
   func close(_ state: LinkState, _ reason: SessionEnd) {
     if state.reason != nil { return }
     state.reason = reason
+    deliver(state)
     state.link.flush()
     state.link.close()
   }

@@ -41,8 +41,10 @@ public actor TernServer {
     var waitingBytes = 0
     /// Whether the link is not read from until they are.
     var isPaused = false
-    /// Whether something was sent since the last flush.
-    var needsFlush = false
+    /// What the batch that is carried out sends, in order.
+    var owed: [[UInt8]] = []
+    /// Room for so many frames is kept from one batch to the next.
+    static let owedKept = 64
     /// Why the server closed the link.
     var reason: SessionEnd?
 
