@@ -22,7 +22,8 @@ public struct ServerOptions: Hashable, Sendable {
 
 /// How much one client may ask of a server.
 public struct ServerLimits: Hashable, Sendable {
-  /// The most frames decided together. Default 1,024.
+  /// The most frames decided together. More share a sync; fewer let the answers to the first ones
+  /// go out, and their clients go on, while the others are decided. Default 256.
   public var batchFrames: Int
   /// A link with more bytes waiting to be decided is not read from until they are. Default 8 MiB.
   public var inboxBytes: Int
@@ -39,7 +40,7 @@ public struct ServerLimits: Hashable, Sendable {
 
   /// The defaults, but for what is given.
   public init(
-    batchFrames: Int = 1_024, inboxBytes: Int = 8 << 20, queuedBytes: Int = 128 << 20,
+    batchFrames: Int = 256, inboxBytes: Int = 8 << 20, queuedBytes: Int = 128 << 20,
     answerBytes: Int = (64 << 20) - (64 << 10), listens: Int = 100_000, namespaceBytes: Int = 128
   ) {
     self.batchFrames = batchFrames
