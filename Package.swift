@@ -146,7 +146,8 @@ let programs: [Target] = [
     [
       "TernStorage", "TernStorageMemory", "TernStorageSQLite", "TernStorageLMDB", "CSQLite",
       "CLMDB", "TernTransport", "TernTransportTCP", nioCore, nioPosix, "TernCore", "TernQuery",
-      "TernSync", "TernTransportLoopback", "TernLedger", "TernClient", "TernServer",
+      "TernSync", "TernTransportLoopback", "TernLedger", "TernTreeWire", "TernClient",
+      "TernServer",
     ]),
   .target(
     name: "TernSpecReplay",

@@ -32,15 +32,41 @@ struct Bench {
             return []
           }
         ))
+      sections.append(("writes", { _ in try await WriteSection.run() }))
+      sections.append(("tree-fan-out", { _ in try await TreeFanOut.run() }))
+      sections.append(
+        (
+          "server-size",
+          { _ in
+            try await ServerSize.run()
+            return []
+          }
+        ))
     #endif
+    sections.append(
+      (
+        "cached-node",
+        { _ in
+          try await CachedNode.run()
+          return []
+        }
+      ))
     return sections
   }
 
   static func main() async throws {
     let options = BenchOptions(CommandLine.arguments.dropFirst())
+    // A client with nothing in its memory, started by the section `cached-node`.
+    if options.sections.first == CachedNode.command {
+      return try await CachedNode.load(from: options.sections[1])
+    }
     #if TCP
       // The relay is a process of its own, started by the section `fan-out`.
       if options.sections == ["fan-out-relay"] { return try await FanOutRelay.serve() }
+      // So is the server, started by the sections that measure it.
+      if options.sections.first == ServedTree.command {
+        return try await ServedTree.serve(options.sections[1])
+      }
     #endif
     let unknown = options.sections.filter { name in !sections.contains { $0.name == name } }
     guard unknown.isEmpty else {
@@ -53,7 +79,7 @@ struct Bench {
     where options.sections.isEmpty || options.sections.contains(section.name) {
       let lines = try await section.run(options)
       if lines.isEmpty { continue }
-      print("\(section.name), \(options.rows) rows")
+      print(section.name == "storage" ? "storage, \(options.rows) rows" : section.name)
       print(BenchLine.heading)
       for line in lines {
         print(line.text)

@@ -16,22 +16,22 @@ import TernTransportLoopback
 /// The stores of one measured client, and a network for it.
 final class BenchParts {
   private let kind: String
-  private let folder: String
+  let folder: String
   private var queue: any OrderedStore
   private var cache: any OrderedStore
   private let transport = LoopbackTransport()
 
-  init(_ kind: String) throws {
+  /// - Parameter folder: Where a run before this one has left its stores.
+  init(_ kind: String, in folder: String? = nil) throws {
     self.kind = kind
-    folder = "/tmp/tern-bench-client-\(UInt64.random(in: 0...UInt64.max))"
-    (queue, cache) = try Self.stores(kind, folder)
+    self.folder = folder ?? "/tmp/tern-bench-client-\(UInt64.random(in: 0...UInt64.max))"
+    (queue, cache) = try Self.stores(kind, self.folder)
   }
 
   /// Lets go of the stores and opens them again, as a new process would.
   func reopen() throws {
     guard kind == "sqlite" else { return }
-    queue.close()
-    cache.close()
+    close()
     (queue, cache) = try Self.stores(kind, folder)
   }
 
@@ -52,9 +52,24 @@ final class BenchParts {
     return server
   }
 
-  func remove() {
+  /// Lets go of the stores, which stay on the disk.
+  func close() {
     queue.close()
     cache.close()
+  }
+
+  /// What the cache takes on the disk, once it was closed.
+  var cacheBytes: Int {
+    let files = try? FileManager.default.contentsOfDirectory(atPath: folder + "/cache")
+    return (files ?? []).reduce(0) { sum, file in
+      let path = "\(folder)/cache/\(file)"
+      let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+      return sum + ((attributes?[.size] as? Int) ?? 0)
+    }
+  }
+
+  func remove() {
+    close()
     try? FileManager.default.removeItem(atPath: folder)
   }
 

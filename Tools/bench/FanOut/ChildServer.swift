@@ -6,10 +6,13 @@ struct ChildServer {
   let port: Int
 
   /// This program as a relay over the transport.
-  static func relay() throws -> ChildServer {
+  static func relay() throws -> ChildServer { try start(["fan-out-relay"]) }
+
+  /// This program with `arguments`, once it has printed its port.
+  static func start(_ arguments: [String]) throws -> ChildServer {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0])
-    process.arguments = ["fan-out-relay"]
+    process.arguments = arguments
     let output = Pipe()
     process.standardOutput = output
     process.standardInput = Pipe()

@@ -1,0 +1,66 @@
+#if TCP
+  import Foundation
+  import TernLedger
+  import TernServer
+  import TernStorage
+  import TernStorageMemory
+  import TernStorageSQLite
+  import TernSync
+  import TernTransportTCP
+
+  /// The real server in a process of its own: this program, started with `serve-tree PATH`.
+  enum ServedTree {
+    static let command = "serve-tree"
+
+    /// Serves the SQLite store at `path` at a free port, which it prints, until it is ended.
+    static func serve(_ path: String) async throws {
+      let store = try SQLiteStore(path: path)
+      let ledger = try EmbeddedLedger(
+        store: store, millisecondsSinceEpoch: Ambient.system.millisecondsSinceEpoch)
+      let transport = try TCPPlugin.open(TCPOptions(port: 0))
+      let server = try await TernServer(ledger: ledger, on: transport)
+      let address = try await server.listen(on: transport)
+      // Not print: a pipe would keep what was printed until it is full.
+      FileHandle.standardOutput.write(Data("\(address.split(separator: ":").last ?? "")\n".utf8))
+      while readLine() != nil {}
+    }
+  }
+
+  extension ChildServer {
+    /// The tree server on the durable SQLite store in `folder`.
+    static func tree(in folder: String) throws -> ChildServer {
+      try start([ServedTree.command, folder])
+    }
+
+    /// etcd on one node with its standard durability, over gRPC; it must be installed.
+    static func etcd(in folder: String) throws -> ChildServer {
+      let port = Int.random(in: 20_000..<30_000)
+      let (clients, peers) = ("http://127.0.0.1:\(port)", "http://127.0.0.1:\(port + 1)")
+      let process = Process()
+      process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+      process.arguments = [
+        "etcd", "--data-dir", folder, "--log-level", "error",
+        "--listen-client-urls", clients, "--advertise-client-urls", clients,
+        "--listen-peer-urls", peers, "--initial-advertise-peer-urls", peers,
+        "--initial-cluster", "default=\(peers)",
+      ]
+      process.standardError = FileHandle.nullDevice
+      try process.run()
+      return ChildServer(process: process, port: port)
+    }
+  }
+
+  /// A folder for one measurement, on the disk that everything else is measured on.
+  struct BenchFolder {
+    let path: String
+
+    init() throws {
+      path =
+        FileManager.default.temporaryDirectory
+        .appending(path: "tern-bench-\(UInt64.random(in: 0...UInt64.max))").path
+      try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
+
+    func remove() { try? FileManager.default.removeItem(atPath: path) }
+  }
+#endif
