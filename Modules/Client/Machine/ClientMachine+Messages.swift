@@ -30,8 +30,7 @@ extension ClientMachine {
     case .merge(let push):
       apply(.merge(push.path, push.content.entries), tag: push.tag)
     case .rangeMerge(let push):
-      let ranges = push.content.map { RangeMerge(start: $0.start, end: $0.end, node: $0.node) }
-      apply(.rangeMerge(push.path, ranges), tag: push.tag)
+      apply(.rangeMerge(push.path, push.content), tag: push.tag)
     case .listenRevoked(let path, let query):
       revoke(path, query, Rejection(status: "permission_denied", detail: "Permission denied"))
     case .authRevoked:

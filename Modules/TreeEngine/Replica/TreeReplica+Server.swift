@@ -8,7 +8,7 @@ package enum ServerChange: Sendable {
   /// Replaces what is at several paths below a path.
   case merge(TreePath, [TreeMerge.Entry])
   /// Replaces the leaves in some ranges of paths below a path.
-  case rangeMerge(TreePath, [RangeMerge])
+  case rangeMerge(TreePath, [TreeRangeMerge])
 
   package var path: TreePath {
     switch self {
@@ -124,7 +124,7 @@ extension TreeReplica {
       for entry in entries { parts[path.appending(entry.path)] = entry.node }
     case .rangeMerge(let path, let ranges):
       let known = view(for: request)?.server.node ?? serverKnows(path)?.node ?? .empty
-      parts[path] = ranges.reduce(into: known) { node, range in range.apply(to: &node) }
+      parts[path] = known.applying(ranges)
     }
     return parts
   }

@@ -144,21 +144,3 @@ struct ReplicaWriteTests {
     #expect(replica.value(at: "s") == nil)
   }
 }
-
-@Suite("Range merges")
-struct RangeMergeTests {
-  @Test("leaves in the range are replaced, others stay")
-  func replacesRange() {
-    var node: TreeNode = ["a": ["x": 1, "y": 2], "b": 3, "c": ["z": 4]]
-    RangeMerge(start: "a/x", end: "b", node: ["a": ["w": 9], "b": 7]).apply(to: &node)
-    #expect(node == ["a": ["x": 1], "b": 7, "c": ["z": 4]])
-    RangeMerge(start: "b", end: nil, node: ["d": 1]).apply(to: &node)
-    #expect(node == ["a": ["x": 1], "b": 7, "d": 1])
-    RangeMerge(start: nil, end: "a", node: ["a": 5]).apply(to: &node)
-    #expect(node["a"] == 5)
-  }
-}
-
-extension TreeNode {
-  fileprivate subscript(key: String) -> TreeNode { child(TreeKey(unchecked: key)) }
-}
