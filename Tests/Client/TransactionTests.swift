@@ -51,6 +51,22 @@ struct TransactionTests {
     #expect(world.peer.log.filter { $0 == "p /n" }.count == 2)
   }
 
+  @Test("D04 attempts that a purge dropped leave no gap behind")
+  func purgedAttempts() throws {
+    let world = try World()
+    try world.act { _ = $0.transact(at: "n", appliesLocally: true, addOne) }
+    world.isReachable = false
+    try world.drop()
+    try world.act { _ = $0.transact(at: "n", appliesLocally: true, addOne) }
+    try world.act { _ = $0.purge() }
+    world.isReachable = true
+    try world.fire(.connection(.retry))
+    _ = world.takeHeard()
+    try world.act { _ = $0.transact(at: "n", appliesLocally: true, addOne) }
+    #expect(world.takeHeard() == ["committed 2"])
+    #expect(world.peer.tree == ["n": 2])
+  }
+
   @Test("A8 transactions below one another go out in one write")
   func nested() throws {
     let world = try World()

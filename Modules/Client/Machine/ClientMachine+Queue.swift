@@ -11,7 +11,7 @@ extension ClientMachine {
     guard let about = tickets.removeValue(forKey: ticket) else { return }
     switch about {
     case .append(let id): stored(id, result)
-    case .settle(let sequence): if result == .changed { rowSettled(sequence) }
+    case .settle(let sequence): rowSettled(sequence, result)
     case .keep(let id): kept(id, result)
     case .retry(let id, let row): retried(id, row: row, result)
     case .discard(let id, let row): discarded(id, row: row, result)
@@ -92,6 +92,7 @@ extension ClientMachine {
     guard case .purged = result else { return }
     client = newClient
     settledThrough = 0
+    firstUnsettled = nil
     lastAnswered = 0
     cancelTransactions(because: .cancelled)
     transactions.dormant.removeAll()

@@ -90,8 +90,13 @@ extension ClientMachine {
 
   /// The row of an answered write is gone, or holds the rejection: the server may forget it.
   ///
-  /// Rows leave in the order of their numbers, because the server answers in that order.
-  mutating func rowSettled(_ sequence: UInt64) {
-    settledThrough = max(settledThrough, sequence)
+  /// Rows leave in the order of their numbers, because the server answers in that order. A row
+  /// that the disk would not change is sent again by the next run, which then needs its outcome.
+  mutating func rowSettled(_ sequence: UInt64, _ result: QueueResult) {
+    if case .failed(.storage) = result {
+      firstUnsettled = min(firstUnsettled ?? sequence, sequence)
+    } else if result == .changed, firstUnsettled == nil {
+      settledThrough = max(settledThrough, sequence)
+    }
   }
 }

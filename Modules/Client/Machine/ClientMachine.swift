@@ -44,6 +44,8 @@ package struct ClientMachine: Sendable {
   var announcedClient: UInt128?
   /// The last number of `client` whose row is known to be gone, and all before it.
   var settledThrough: UInt64
+  /// The first number of `client` that was answered while its row could not be changed.
+  var firstUnsettled: UInt64?
   /// The last number the greeting says the server has, while the outcomes up to it are unknown.
   var lastAnswered: UInt64 = 0
   var lastSession: String?

@@ -45,7 +45,11 @@ package actor TreeSession {
   }
 
   /// Waits until every change of the queue that was owed so far is on the disk.
-  package func queueSettled() async { await queue.settled() }
+  package func queueSettled() async {
+    drain()
+    sendQueueJobs()
+    await queue.settled()
+  }
 
   /// Takes a call into the session's order without waiting for it.
   package nonisolated func submit(_ call: @escaping @Sendable (isolated TreeSession) -> Void) {
