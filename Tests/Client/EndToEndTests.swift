@@ -34,6 +34,18 @@ struct EndToEndTests {
     #expect(try await other.tree.root.get().node == ["b": ["c": 4, "d": 3], "e": ["f": 5]])
   }
 
+  @Test("a path that no row could be named by is refused before it is queued")
+  func pathTooLong() async throws {
+    let home = try await Home()
+    let tern = try home.client()
+    let long = Array(repeating: String(repeating: "k", count: 700), count: 6).joined(separator: "/")
+    let path = try TreePath(long)
+    let error = WriteError.invalid(.pathTooLong(path, limitBytes: 4_096))
+    await #expect(throws: error) { try await tern.tree[path].set(1) }
+    #expect(await tern.tree.pendingWrites.isEmpty)
+    await tern.close()
+  }
+
   @Test("W38 stars given by twenty clients at once are all counted")
   func transactions() async throws {
     let home = try await Home()

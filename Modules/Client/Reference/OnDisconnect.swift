@@ -1,5 +1,6 @@
 public import TernCore
 import TernSync
+import TernTreeEngine
 
 /// Writes at a place that the server carries out when this client's connection ends, for whatever
 /// reason.
@@ -41,7 +42,7 @@ public struct OnDisconnect: Sendable {
   private func ask(_ verb: DeferredWrite) async throws(DisconnectError) {
     if let problem = reference.problem { throw .invalid(problem) }
     if case .write(let write) = verb {
-      do throws(TreeError) { try write.validate() } catch { throw .invalid(error) }
+      do throws(TreeError) { try write.validateForStoring() } catch { throw .invalid(error) }
     }
     let promise = Promise<Result<Void, DisconnectError>>()
     await reference.session.deferWrite(verb) { promise.resolve($0) }

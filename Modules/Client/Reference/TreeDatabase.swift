@@ -2,6 +2,7 @@ public import TernCore
 public import TernStorage
 public import TernSync
 import TernTransactions
+import TernTreeEngine
 
 /// The realtime tree, as one client has it.
 public struct TreeDatabase: Sendable {
@@ -89,7 +90,7 @@ extension TreeDatabase {
   public func retry(
     _ rejected: RejectedTreeWrite, as edited: TreeWrite? = nil
   ) async throws(WriteError) -> TreeWriteHandle {
-    do throws(TreeError) { try edited?.validate() } catch { throw .invalid(error) }
+    do throws(TreeError) { try edited?.validateForStoring() } catch { throw .invalid(error) }
     guard let promise = await session.retry(row: rejected.id, with: edited) else {
       throw .queue(.noSuchWrite(id: rejected.id))
     }

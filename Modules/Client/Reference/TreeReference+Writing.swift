@@ -1,5 +1,6 @@
 public import TernCore
 import TernSync
+import TernTreeEngine
 
 /// A write that is durable on this device.
 public struct TreeWriteHandle: Sendable {
@@ -103,7 +104,7 @@ extension TreeReference {
 
   private func write(_ write: TreeWrite) async throws(WriteError) -> TreeWriteHandle {
     if let problem { throw .invalid(problem) }
-    do throws(TreeError) { try write.validate() } catch { throw .invalid(error) }
+    do throws(TreeError) { try write.validateForStoring() } catch { throw .invalid(error) }
     return try await TreeWriteHandle(await session.write(write))
   }
 }

@@ -1,5 +1,6 @@
 import TernClient
 import TernCore
+import TernTreeEngine
 
 extension DatabaseReference {
   /// Makes and checks a write; a fault is reported where the write's end would be.
@@ -8,7 +9,7 @@ extension DatabaseReference {
   ) -> Result<TreeWrite, any Error> {
     do throws(DatabaseValueError) {
       let write = try make()
-      try naming(path.description) { () throws(TreeError) in try write.validate() }
+      try naming(path.description) { () throws(TreeError) in try write.validateForStoring() }
       return .success(write)
     } catch {
       return .failure(DatabaseError.invalid("\(error)"))

@@ -43,6 +43,7 @@ extension TreeError {
     case .invalidServerValue: "Invalid value: unknown server value."
     case .overlappingPaths(let first, let second):
       "Invalid update: /\(first) and /\(second) overlap."
+    case .pathTooLong(_, let limit): "Invalid path: its keys take more than \(limit) bytes."
     case .readOnly(let path): "Invalid path: /\(path) cannot be written."
     case .json(let error): "Invalid value: \(error)"
     }

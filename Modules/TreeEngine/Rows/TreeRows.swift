@@ -67,6 +67,20 @@ package struct TreeRows: Hashable, Sendable {
   }
 }
 
+extension TreeWrite {
+  /// Checks everything a client can know to be wrong with a write: the limits of the tree, and
+  /// that a store can name its rows.
+  ///
+  /// - Throws: What ``TreeWrite/validate()`` throws, and ``TreeError/pathTooLong(_:limitBytes:)``.
+  package func validateForStoring() throws(TreeError) {
+    try validate()
+    let rows = TreeRows(prefix: [])
+    for entry in assignments where !rows.fits(entry.node, at: entry.path) {
+      throw .pathTooLong(entry.path, limitBytes: StorageLimits.keyBytes)
+    }
+  }
+}
+
 /// What is wrong with a row that is stored as a part of a tree.
 extension StorageError {
   static func malformedRow(_ key: Span<UInt8>) -> StorageError {

@@ -172,7 +172,7 @@ extension ClientMachine {
   ) -> Computation {
     guard let output = update(input) else { return .abandoned }
     do throws(TreeError) {
-      try TreeWrite.set(path, output).validate()
+      try TreeWrite.set(path, output).validateForStoring()
       return .output(output)
     } catch {
       return .invalid(error)
