@@ -88,6 +88,13 @@ public struct ClientParts: Sendable {
   }
 }
 
+/// The bounds of what may be chosen about a client.
+public enum ClientLimits {
+  /// The most writes on their way to the server without an answer; half of what it remembers the
+  /// outcomes of.
+  public static let window = 8_192
+}
+
 /// What may be chosen about a client.
 public struct ClientOptions: Sendable {
   /// The most the queue of writes holds.
@@ -95,7 +102,7 @@ public struct ClientOptions: Sendable {
   /// The bytes of server data the cache keeps at most, unless active listeners need more;
   /// `nil` keeps everything.
   public var cacheLimitBytes: Int? = 10 * 1024 * 1024
-  /// The most writes on their way to the server without an answer.
+  /// The most writes on their way to the server without an answer, 1...``ClientLimits/window``.
   public var window = 1_024
   /// How long a one-time read waits for a connection before it looks into the cache.
   public var readPatience: Duration = .seconds(3)
@@ -108,7 +115,8 @@ public struct ClientOptions: Sendable {
 
   var machineLimits: ClientMachine.Limits {
     var limits = ClientMachine.Limits()
-    limits.window = window
+    // The server must still know the outcome of everything that may be on its way.
+    limits.window = min(max(window, 1), ClientLimits.window)
     limits.readPatience = readPatience
     return limits
   }

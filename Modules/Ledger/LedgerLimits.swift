@@ -14,6 +14,10 @@ public enum LedgerLimits {
   static let logRowBytes = 4 * 1024 * 1024
   /// Commits between two looks for expired streams.
   static let commitsPerSweep: UInt64 = 1_024
+  /// How far the age of streams may advance from one look to the next, in milliseconds, whatever
+  /// the clock says: after a jump, streams that are in use have long been used again before they
+  /// count as silent.
+  static let sweepStrideMilliseconds: Int64 = 3_600_000
   /// The most streams looked at in one go.
   static let streamsPerSweep = 64
 }

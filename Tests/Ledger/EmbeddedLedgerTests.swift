@@ -105,6 +105,20 @@ struct EmbeddedLedgerTests {
     }
   }
 
+  @Test("a clock that jumps years ahead makes nobody silent")
+  func clockJump() throws {
+    let ledger = try open()
+    let many = (0..<1_100).map { put("b", UInt8(truncatingIfNeeded: $0)) }
+    _ = try ledger.commit([put("a", 1, claim(1))])
+    _ = try ledger.commit(many)
+    clock.advance(by: 56 * 365 * 86_400_000)
+    _ = try ledger.commit(many)
+    #expect(
+      try ledger.commit([put("a", 9, claim(1))]) == [.duplicate(1, outcome: [1, 1])])
+    #expect(try ledger.commit([put("a", 2, claim(2))]).count == 1)
+    #expect(try value(of: "a", in: ledger) == [2])
+  }
+
   @Test("reads are validated, preconditions are checked")
   func validation() throws {
     let ledger = try open()

@@ -79,7 +79,8 @@ struct CommitBatch {
       try truncateLog(keeping: options.logLimit, in: &transaction)
       let period = LedgerLimits.commitsPerSweep
       if versionBefore / period != committer.log.last / period {
-        try sweep(olderThan: now - options.streamLifetime.milliseconds, in: &transaction)
+        let time = committer.nextSweepTime(at: now)
+        try sweep(olderThan: time - options.streamLifetime.milliseconds, in: &transaction)
       }
     }
   }

@@ -10,6 +10,8 @@ struct Committer {
   var recent: [(version: Version, mutations: [Mutation])] = []
   /// The stream the next search for expired ones begins after.
   var sweptKey: [UInt8] = StreamRow.range.lower
+  /// The time by which the last search judged; `nil` before the first.
+  private var sweepTime: Int64?
 
   init(log: LogBounds) {
     self.log = log
@@ -26,6 +28,13 @@ struct Committer {
       }
     }
     return false
+  }
+
+  /// The time by which the next search judges: the clock's, unless that jumped ahead.
+  mutating func nextSweepTime(at now: Int64) -> Int64 {
+    let believed = sweepTime.map { min(now, $0 + LedgerLimits.sweepStrideMilliseconds) } ?? now
+    sweepTime = believed
+    return believed
   }
 
   mutating func remember(_ mutations: [Mutation], as version: Version) {
