@@ -6,12 +6,13 @@ import TernTransport
 final class Cable: Transport {
   enum Cut: Error { case unplugged }
 
-  private struct State {
+  fileprivate struct State {
     var isPlugged: Bool
     var isSilent = false
     var isHolding = false
     var held: [[UInt8]] = []
     var framesUntilCut: Int?
+    var bytesUntilCut: Int?
     var conditionalStatus: String?
     var conditionalPuts = 0
     var received: [String] = []
@@ -49,6 +50,17 @@ final class Cable: Transport {
   }
 
   func shutdown() async {}
+}
+
+extension Cable.State {
+  /// Takes a frame's bytes, length and all, from those that may still pass. A frame that does not
+  /// fit is cut in two, and its reader gets nothing of it.
+  fileprivate mutating func carries(_ frame: [UInt8]) -> Bool {
+    guard let left = bytesUntilCut else { return true }
+    let rest = left - frame.count - 4
+    bytesUntilCut = rest < 0 ? nil : rest
+    return rest >= 0
+  }
 }
 
 // MARK: - What a test does to it
@@ -97,6 +109,13 @@ extension Cable {
   /// Breaks the cable for good after this many more frames to the server.
   func cut(afterFrames count: Int) { state.withLock { $0.framesUntilCut = count } }
 
+  /// Breaks the connection once this many bytes have passed, in both directions together; the next
+  /// connection gets through.
+  func cut(afterBytes count: Int) { state.withLock { $0.bytesUntilCut = count } }
+
+  /// Whether bytes are still to pass before the cut.
+  var awaitsCut: Bool { state.withLock { $0.bytesUntilCut != nil } }
+
   func waitForCut() async throws { try await news.wait(for: "cut") }
 
   /// Keeps conditional writes from the server and answers them with a status.
@@ -114,6 +133,7 @@ extension Cable {
     return state.withLock { state in
       if state.isSilent { return (false, nil, false) }
       state.sent.append(text)
+      guard state.carries(frame) else { return (false, nil, true) }
       if state.isHolding {
         state.held.append(frame)
         return (false, nil, false)
@@ -133,11 +153,17 @@ extension Cable {
   }
 
   func incoming(_ frames: [[UInt8]]) -> [[UInt8]] {
-    state.withLock { state in
-      if state.isSilent { return [] }
-      state.received += frames.map { String(decoding: $0, as: UTF8.self) }
-      return frames
+    let (passed, isCut, link) = state.withLock { state -> ([[UInt8]], Bool, (any Link)?) in
+      if state.isSilent { return ([], false, nil) }
+      let whole = frames.prefix { state.carries($0) }
+      state.received += whole.map { String(decoding: $0, as: UTF8.self) }
+      return (Array(whole), whole.count < frames.count, state.link)
     }
+    if isCut {
+      link?.close()
+      wasCut()
+    }
+    return passed
   }
 
   func wasCut() { news.add("cut") }

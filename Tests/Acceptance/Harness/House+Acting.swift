@@ -83,7 +83,7 @@ extension House {
     return snapshot.node.json(.export)
   }
 
-  private func inspector() async throws -> Database {
+  func inspector() async throws -> Database {
     if let room = try? room("inspector") { return room.database }
     return try await open("inspector", storage: "memory")
   }
