@@ -154,6 +154,7 @@ let programs: [Target] = [
     dependencies: ["TernCore", "TernQuery", "TernSecurity", "TernTreeEngine"],
     path: "Tools/spec/Replay", swiftSettings: strict),
   program("tern-spec", at: "Tools/spec/Program", ["TernSpecReplay"]),
+  program("tern-simulate", at: "Tools/simulate", ["TernSimulation"]),
 ]
 
 let testSuites: [Target] = [
@@ -203,6 +204,13 @@ let testSuites: [Target] = [
       "TernStandard", "TernSync",
     ]),
   tests("Spec", ["TernSpecReplay"]),
+  tests(
+    "Simulation",
+    [
+      "TernCore", "TernQuery", "TernStorage", "TernStorageMemory", "TernTransport", "TernSync",
+      "TernLedger", "TernSecurity", "TernTreeWire", "TernTreeEngine", "TernClient", "TernServer",
+      "TernTestKit", "TernSimulation",
+    ]),
   tests("Query", ["TernCore", "TernQuery"]),
   tests("TreeWire", ["TernCore", "TernQuery", "TernTreeWire"]),
   tests(

@@ -67,6 +67,11 @@ package struct ListenerID: Hashable, Sendable {
 
   package let tree: Tree
   package let registration: RegistrationID
+
+  package init(tree: Tree, registration: RegistrationID) {
+    self.tree = tree
+    self.registration = registration
+  }
 }
 
 /// How the wait for the server's verdict on a write ended.

@@ -2,7 +2,7 @@ package import TernCore
 package import TernQuery
 import TernStorage
 import TernSync
-import TernTreeEngine
+package import TernTreeEngine
 import TernTreeWire
 
 // What may be asked without changing anything, and the small switches.
@@ -33,6 +33,17 @@ extension ClientMachine {
       isComplete: state?.isComplete ?? false, isFromCache: state?.isFromCache ?? true,
       hasPendingWrites: state?.hasPendingWrites ?? false)
   }
+
+  /// What listeners of a query see, with all that is known about it; `nil` without listeners.
+  package func viewState(at path: TreePath, query: TreeQuery) -> ViewState? {
+    replica.state(at: path, query: query)
+  }
+
+  /// The pending writes that listeners see, oldest first, with server values as estimated here.
+  package var visibleWrites: [TreeWrite] { replica.overlay.visibleWrites }
+
+  /// Writes and other ordered requests on their way without an answer; at most the window.
+  package var unansweredWrites: Int { outbox.inFlightCount }
 
   /// Stores what the cache gathered, in one transaction. A cache that fails costs nothing but the
   /// data it would have kept.

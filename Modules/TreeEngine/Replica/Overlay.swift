@@ -40,6 +40,11 @@ package struct Overlay: Sendable {
   /// The pending write `id`, if it is still pending.
   package subscript(id: WriteID) -> PendingWrite? { writes[id] }
 
+  /// What listeners see of the pending writes, oldest first.
+  package var visibleWrites: [TreeWrite] {
+    writes.values.filter(\.isVisible).sorted { $0.id < $1.id }.map(\.write)
+  }
+
   /// Adds a write that is later than all others.
   mutating func insert(_ pending: PendingWrite) {
     writes[pending.id] = pending

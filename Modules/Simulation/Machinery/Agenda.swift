@@ -1,0 +1,91 @@
+import TernSync
+
+/// What is going to happen, soonest first; of two things at one time, the one planned first.
+struct Agenda {
+  private struct Entry {
+    let time: Int64
+    let order: UInt64
+    let event: WorldEvent
+
+    func precedes(_ other: Entry) -> Bool { (time, order) < (other.time, other.order) }
+  }
+
+  private var heap: [Entry] = []
+  private var lastOrder: UInt64 = 0
+
+  mutating func add(_ event: WorldEvent, at time: Int64) {
+    lastOrder += 1
+    heap.append(Entry(time: time, order: lastOrder, event: event))
+    var child = heap.count - 1
+    while child > 0, heap[child].precedes(heap[(child - 1) / 2]) {
+      heap.swapAt(child, (child - 1) / 2)
+      child = (child - 1) / 2
+    }
+  }
+
+  mutating func next() -> (time: Int64, event: WorldEvent)? {
+    guard let first = heap.first, let last = heap.popLast() else { return nil }
+    if heap.isEmpty { return (first.time, first.event) }
+    heap[0] = last
+    var parent = 0
+    while true {
+      var least = parent
+      for child in [2 * parent + 1, 2 * parent + 2]
+      where child < heap.count && heap[child].precedes(heap[least]) {
+        least = child
+      }
+      if least == parent { break }
+      heap.swapAt(least, parent)
+      parent = least
+    }
+    return (first.time, first.event)
+  }
+}
+
+/// One thing that happens in a world.
+enum WorldEvent {
+  /// A client's attempt to connect reaches the server, or does not.
+  case connect(ClientRun, number: Int)
+  case linkFailed(ClientRun, number: Int)
+  case linkOpened(ClientRun, SimulatedLink)
+  case arrivesAtServer(SimulatedLink, [[UInt8]])
+  case arrivesAtClient(SimulatedLink, Chunk)
+  case serverSeesEnd(SimulatedLink)
+  case clientSeesEnd(SimulatedLink)
+  case serverDecides(ServerRun)
+  case serverTicks(ServerRun)
+  case serverStarts
+  case queueWrites(ClientRun)
+  case queueAnswers(ClientRun, [(ticket: UInt64, result: QueueResult)])
+  case timer(ClientRun, TimerName, generation: Int)
+  case clientActs(Int)
+  case clientStarts(Int)
+  case partitionEnds(Int)
+  case mishap
+}
+
+extension WorldEvent {
+  /// A few words for the trace.
+  var words: String {
+    switch self {
+    case .connect(let run, let number): "c\(run.index) connects \(number)"
+    case .linkFailed(let run, let number): "c\(run.index) cannot connect \(number)"
+    case .linkOpened(let run, let link): "c\(run.index) has link \(link.id)"
+    case .arrivesAtServer(let link, let frames): "c\(link.client)>s \(frames.count) on \(link.id)"
+    case .arrivesAtClient(let link, let chunk):
+      "s>c\(link.client) \(chunk.frames.count) on \(link.id) v\(chunk.after)"
+    case .serverSeesEnd(let link): "s sees end of \(link.id)"
+    case .clientSeesEnd(let link): "c\(link.client) sees end of \(link.id)"
+    case .serverDecides(let run): "s decides \(run.inbox.count)"
+    case .serverTicks: "s ticks"
+    case .serverStarts: "s starts"
+    case .queueWrites(let run): "c\(run.index) stores \(run.jobs.count)"
+    case .queueAnswers(let run, let answers): "c\(run.index) stored \(answers.count)"
+    case .timer(let run, let timer, _): "c\(run.index) timer \(timer)"
+    case .clientActs(let index): "c\(index) acts"
+    case .clientStarts(let index): "c\(index) starts"
+    case .partitionEnds(let index): "c\(index) reachable"
+    case .mishap: "mishap"
+    }
+  }
+}

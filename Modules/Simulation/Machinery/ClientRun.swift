@@ -1,0 +1,95 @@
+import TernClient
+import TernCore
+import TernQuery
+import TernStorage
+import TernSync
+import TernTestKit
+import TernTreeEngine
+
+/// A timer of a client, by name.
+typealias TimerName = ClientTimer
+
+/// One run of a client's process: its machine, its queue, and who listens.
+final class ClientRun {
+  let index: Int
+  let cacheStore: FaultyStore
+  var machine: ClientMachine
+  var queue: WriteQueue
+  var isDead = false
+  /// The link the machine uses, once it is open.
+  var link: SimulatedLink?
+  var timers: [TimerName: Int] = [:]
+  var lastTimer = 0
+  /// Changes that wait for the queue's disk.
+  var jobs: [(ticket: UInt64, change: QueueChange)] = []
+  var isWriting = false
+
+  /// What the machine has been told on this connection: the server's versions it may show.
+  var told: ClosedRange<UInt64>?
+  /// The span of the batch whose frames are being taken in.
+  var reading: ClosedRange<UInt64>?
+  /// What live views showed when the connection was lost, and which they were.
+  var frozen: (version: UInt64, views: [ViewName])?
+
+  var listeners: [ListenerID: Mirror] = [:]
+  var endedListeners: Set<ListenerID> = []
+  var kept: [ViewName] = []
+  var reads: [OperationID: ViewName] = [:]
+  /// The counters that undecided transactions add to.
+  var transactions: [OperationID: TransactionNote] = [:]
+  /// The markers that deferred writes asked for, and those taken back.
+  var markers: [OperationID: MarkerRequest] = [:]
+  /// Whether the server holds deferred writes that show at the loss of the connection.
+  var hasDisconnectPlan = false
+
+  init(index: Int, machine: ClientMachine, queue: WriteQueue, cacheStore: FaultyStore) {
+    self.index = index
+    self.machine = machine
+    self.queue = queue
+    self.cacheStore = cacheStore
+  }
+}
+
+/// A place and a query: what listeners share.
+struct ViewName: Hashable {
+  let path: TreePath
+  let query: TreeQuery
+}
+
+/// What one listener has heard, added up.
+struct Mirror {
+  let view: ViewName
+  var children: [TreeKey: TreeNode] = [:]
+  var value: TreeNode?
+}
+
+/// A transaction that is not decided yet.
+struct TransactionNote {
+  let counter: String
+  let isDeclared: Bool
+}
+
+/// A deferred write that is not answered yet.
+enum MarkerRequest {
+  case mark(Int)
+  case cancel(Int)
+  case other
+}
+
+/// One client's machine with its disks; its process comes and goes.
+final class SimulatedClient {
+  let index: Int
+  let queueDisk = FaultyDisk()
+  let cacheDisk = FaultyDisk(durability: .relaxed)
+  let wall: WallClock
+  let bits: BitSource
+  var run: ClientRun?
+  var isPartitioned = false
+  var isOfflineByWish = false
+
+  init(index: Int, clock: WorldClock, seed: UInt64) {
+    self.index = index
+    wall = WallClock(clock)
+    bits = BitSource(seed: seed)
+  }
+}

@@ -1,0 +1,19 @@
+/// Something that may go wrong in a world.
+package enum Fault: String, CaseIterable, Sendable {
+  /// A link breaks, with what was on its way.
+  case droppedLink
+  /// Frames take long, and arrive in several reads.
+  case lateFrame
+  /// A client cannot reach the server for a while.
+  case partition
+  /// A link goes silent while both ends believe in it.
+  case silence
+  /// A client loses power: only what was durable is there again.
+  case crash
+  /// The server loses power, also in the middle of a commit.
+  case serverCrash
+  /// A clock on the wall jumps, forwards or backwards.
+  case clockJump
+  /// A disk is full for one write.
+  case fullDisk
+}

@@ -1,0 +1,46 @@
+/// A link between one client and one run of the server.
+///
+/// What is sent one way arrives in order. A cut loses what is on its way; silence loses everything
+/// from then on, and tells nobody.
+final class SimulatedLink {
+  let id: Int
+  let client: Int
+  /// The client's own number of it.
+  let number: Int
+  let slot: Int
+  let run: ServerRun
+  let latency: ClosedRange<Int64>
+  var isOpenAtServer = true
+  var isOpenAtClient = true
+  var isCut = false
+  var isSilent = false
+  /// Why the server closes it, once it does.
+  var isClosedByServer = false
+  /// When the last thing sent arrives, each way.
+  var lastUp: Int64 = 0
+  var lastDown: Int64 = 0
+  /// The version the server was at when the last frame that arrived had been sent.
+  var isLost: Bool { isCut || isSilent }
+
+  init(
+    id: Int, client: Int, number: Int, slot: Int, run: ServerRun, latency: ClosedRange<Int64>
+  ) {
+    self.id = id
+    self.client = client
+    self.number = number
+    self.slot = slot
+    self.run = run
+    self.latency = latency
+  }
+}
+
+/// What one batch of the server has for one link, or a part of it.
+struct Chunk {
+  var frames: [[UInt8]]
+  /// The server's version before the batch.
+  let before: UInt64
+  /// Its version after it.
+  let after: UInt64
+  /// Whether nothing more of the batch comes.
+  var isLast: Bool
+}

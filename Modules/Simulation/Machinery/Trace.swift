@@ -1,0 +1,18 @@
+/// What happened: the last lines in words, and all of it as one number.
+package struct Trace: Sendable {
+  /// The lines kept for whoever has to find out what went wrong.
+  package private(set) var lines: [String] = []
+  /// Two runs of one seed have the same.
+  package private(set) var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+  var limit = 2_000
+
+  mutating func note(_ line: String) {
+    add(line.utf8)
+    lines.append(line)
+    if lines.count > limit * 2 { lines.removeFirst(limit) }
+  }
+
+  mutating func add(_ bytes: some Sequence<UInt8>) {
+    for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+  }
+}

@@ -1,2 +1,0 @@
-/// Holds the module open until its first type lands.
-enum TernSimulationPlaceholder {}

@@ -1,0 +1,113 @@
+import TernClient
+import TernCore
+import TernLedger
+import TernQuery
+import TernTestKit
+import TernTreeEngine
+
+extension World {
+  /// Something goes wrong, of the kinds this world has.
+  func mishap() {
+    if isHealed { return }
+    plan(.mishap, after: 200...4_000)
+    guard let fault = chance.pick(faults.sorted { $0.rawValue < $1.rawValue }) else { return }
+    let client = clients[chance.below(clients.count)]
+    trace.note("fault \(fault.rawValue) c\(client.index)")
+    switch fault {
+    case .droppedLink: if let link = client.run?.link { lose(link) }
+    case .lateFrame: break
+    case .partition:
+      client.isPartitioned = true
+      if let link = client.run?.link, chance.happens(0.7) { link.isSilent = true }
+      plan(.partitionEnds(client.index), after: 500...60_000)
+    case .silence: client.run?.link?.isSilent = true
+    case .crash: if chance.happens(0.4) { crashClient(client.index) }
+    case .serverCrash: if chance.happens(0.3) { breakServer() }
+    case .clockJump: jumpClock()
+    case .fullDisk:
+      let disk = chance.happens(0.3) ? serverDisk.ledger : client.queueDisk
+      disk.inject(.diskFull, after: chance.below(4))
+    }
+    if chance.happens(0.2), let run = client.run { client.cacheDisk.sync(run.cacheStore) }
+  }
+
+  private func breakServer() {
+    switch chance.below(3) {
+    case 0: crashServer()
+    case 1: serverDisk.ledger.inject(.crash(isDurable: false), after: chance.below(3))
+    default: serverDisk.ledger.inject(.crash(isDurable: true), after: chance.below(3))
+    }
+  }
+
+  private func jumpClock() {
+    let target = chance.happens(0.3) ? 0 : chance.within(-500_000_000...500_000_000)
+    if chance.happens(0.4) {
+      serverWall.jump(to: target)
+    } else {
+      clients[chance.below(clients.count)].wall.jump(to: target)
+    }
+  }
+
+  /// Takes away what is broken; what was lost stays lost.
+  func repairEverything() {
+    startServer()
+    for client in clients {
+      client.isPartitioned = false
+      client.isOfflineByWish = false
+      if client.run == nil { startClient(client.index) }
+      if let run = client.run {
+        run.machine.goOnline()
+        carryOut(run)
+      }
+    }
+  }
+
+  /// At rest everybody has the same, and everything counted once.
+  func compareEverything() {
+    for client in clients {
+      guard let run = client.run else { continue }
+      for name in Set(run.listeners.values.map(\.view) + run.kept) {
+        guard let view = run.machine.viewState(at: name.path, query: name.query) else {
+          disagree("c\(client.index) lost \(name.path)")
+          continue
+        }
+        let truth = name.query.window(of: model.truth.node(at: name.path))
+        if view.node != truth || !view.isComplete {
+          disagree("c\(client.index) ends with \(view.node) at \(name.path), truth \(truth)")
+        }
+      }
+    }
+    compareWrites()
+    compareCounters()
+  }
+
+  private func compareWrites() {
+    for (id, durable) in model.durable where !durable.isPurged {
+      let isAllowed = PlaygroundRules.allows(durable.write.assignments)
+      if isAllowed != (model.applied[id] != nil) {
+        disagree("write \(id.sequence) \(durable.write) was \(isAllowed ? "lost" : "made")")
+      }
+    }
+    for index in model.markers.indices {
+      let marker = model.markers[index]
+      let count = model.count(ofMarker: index)
+      if let link = marker.confirmedOn, !marker.isCancelled,
+        !clients.contains(where: { $0.run?.link?.id == link }), count == 0
+      {
+        disagree("marker \(index) of c\(marker.client) never fired")
+      }
+    }
+  }
+
+  private func compareCounters() {
+    let places = ["votes": ["votes"], "tally": ["tally", "t"]]
+    for (name, keys) in places.sorted(by: { $0.key < $1.key }) {
+      let path = keys.reduce(Playground.path()) { $0.appending(.init(unchecked: $1)) }
+      let bounds = model.counters[name] ?? .init()
+      let value = model.truth.node(at: path).integer
+      if value < bounds.least || value > bounds.most {
+        disagree("\(name) is \(value), expected \(bounds.least)...\(bounds.most)")
+      }
+    }
+  }
+}

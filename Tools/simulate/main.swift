@@ -1,0 +1,94 @@
+import TernSimulation
+
+// tern-simulate: plays seeded worlds, and tells what happened before the first disagreement.
+
+let usage = """
+  usage: tern-simulate [--seed N] [--seeds N] [--clients N] [--steps N] [--faults A,B] [--trace] [--frames]
+
+    --seed N      the first seed (1)
+    --seeds N     how many seeds (1)
+    --clients N   clients in each world (3)
+    --steps N     steps before the world is healed (2000)
+    --faults A,B  what may go wrong: all, none, or some of
+                  \(Fault.allCases.map(\.rawValue).joined(separator: " ")) (all)
+    --trace       print the trace of every world, not only of those that fail
+    --frames      show the frames in the trace
+  """
+
+struct Options {
+  var seed: UInt64 = 1
+  var seeds: UInt64 = 1
+  var clients = 3
+  var steps = 2_000
+  var faults = Set(Fault.allCases)
+  var printsTrace = false
+  var showsFrames = false
+
+  /// Reads the command line; `nil` when it cannot be understood.
+  init?(_ arguments: [String]) {
+    var rest = arguments[...]
+    while let name = rest.popFirst() {
+      if name == "--trace" {
+        printsTrace = true
+        continue
+      }
+      if name == "--frames" {
+        showsFrames = true
+        continue
+      }
+      guard let value = rest.popFirst(), take(name, value) else { return nil }
+    }
+  }
+
+  private mutating func take(_ name: String, _ value: String) -> Bool {
+    switch name {
+    case "--seed": seed = UInt64(value) ?? 0
+    case "--seeds": seeds = UInt64(value) ?? 0
+    case "--clients": clients = Int(value) ?? 0
+    case "--steps": steps = Int(value) ?? 0
+    case "--faults": return takeFaults(value)
+    default: return false
+    }
+    return seed > 0 && seeds > 0 && clients > 0 && steps > 0
+  }
+
+  private mutating func takeFaults(_ value: String) -> Bool {
+    if value == "all" { return true }
+    if value == "none" {
+      faults = []
+      return true
+    }
+    let named = value.split(separator: ",").map { Fault(rawValue: String($0)) }
+    faults = Set(named.compactMap { $0 })
+    return !named.contains(nil)
+  }
+}
+
+func play(_ options: Options) -> Int {
+  var failures = 0
+  for seed in options.seed..<options.seed + options.seeds {
+    let world = World(seed: seed, clients: options.clients, faults: options.faults)
+    world.showsFrames = options.showsFrames
+    world.run(steps: options.steps)
+    world.heal()
+    let isWell = world.disagreements.isEmpty
+    if options.printsTrace || !isWell { world.trace.lines.forEach { print($0) } }
+    world.disagreements.forEach { print($0) }
+    let verdict = isWell ? "ok" : "FAILED"
+    print(
+      "seed \(seed) \(verdict): \(world.steps) steps, trace \(String(world.trace.hash, radix: 16))")
+    if !isWell { failures += 1 }
+  }
+  return failures
+}
+
+if let options = Options(Array(CommandLine.arguments.dropFirst())) {
+  let failures = play(options)
+  if failures > 0 {
+    print("\(failures) of \(options.seeds) worlds failed")
+    exit(code: 1)
+  }
+} else {
+  print(usage)
+  exit(code: 64)
+}
