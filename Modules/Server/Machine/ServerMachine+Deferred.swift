@@ -46,7 +46,9 @@ extension ServerMachine {
     _ request: TreeRequest, _ call: ServerCall, _ batch: inout ServerBatch
   ) {
     let id = call.session.id
-    let owner = SessionOwner(call.session.requester(in: call.namespace)).encode()
+    let owner = SessionOwner(
+      call.session.requester(in: call.namespace), stream: call.session.stream
+    ).encode()
     let frame = TreeClientMessage.request(0, request).encode()
     do throws(PresenceBook.Refusal) {
       var mutations = Self.puts(try presence.append(frame, of: id, owner: owner))
@@ -85,7 +87,7 @@ extension ServerMachine {
     let namespace =
       existingNamespace(owner.requester.namespace) ?? Namespace(owner.requester.namespace)
     var mutations: [Mutation] = [.remove(range)]
-    var writes: [TreeWrite] = []
+    var entries: [TreeMerge.Entry] = []
     for entry in Self.tree(of: estate.writes).assignments {
       let write = TreeWrite.set(entry.path, entry.node)
       let reader = batch.reader
@@ -93,14 +95,17 @@ extension ServerMachine {
       // What is no longer allowed is dropped without a word: nobody is there to hear it.
       guard try allows(resolved.assignments, owner.requester, namespace, batch) else { continue }
       mutations += try namespace.authority.apply(resolved, to: batch.changes)
-      writes.append(resolved)
+      entries += resolved.assignments
     }
-    let record = TreeRecord(of: writes.flatMap(\.assignments), in: namespace.rows)
-    batch.add(Commit(mutations: mutations, record: writes.isEmpty ? [] : record.encode()))
-    for write in writes {
-      var fanOut = FanOut(of: write, in: namespace, batch)
-      try fanOut.deliver(to: &batch)
-    }
+    if entries.isEmpty { return commit(mutations, [], &batch) }
+    commit(mutations, TreeRecord(of: entries, in: namespace.rows).encode(), &batch)
+    // It is one commit, so it is one push: nobody sees a part of it.
+    let whole =
+      entries.count == 1
+      ? TreeWrite.set(entries[0].path, entries[0].node)
+      : TreeWrite.merge(.root, TreeMerge(unchecked: entries))
+    var fanOut = FanOut(of: whole, in: namespace, batch)
+    try fanOut.deliver(to: &batch)
   }
 
   private mutating func commit(
@@ -132,9 +137,12 @@ extension ServerMachine {
 /// Who left deferred writes, as it is stored with them: JSON.
 struct SessionOwner: Equatable {
   var requester: Requester
+  /// What the session's client writes under.
+  var stream: UInt128?
 
-  init(_ requester: Requester) {
+  init(_ requester: Requester, stream: UInt128?) {
     self.requester = requester
+    self.stream = stream
   }
 
   init?(_ bytes: [UInt8]) {
@@ -144,12 +152,19 @@ struct SessionOwner: Equatable {
     requester = Requester(
       Identity(json: json["identity"] ?? .null), isLocal: json["local"] == .bool(true),
       namespace: namespace)
+    stream = json["c"]?.text.flatMap { UInt128($0, radix: 16) }
+  }
+
+  var origin: SessionOrigin? {
+    stream.map { SessionOrigin(stream: $0, namespace: requester.namespace) }
   }
 
   func encode() -> [UInt8] {
-    JSONValue.object([
+    var members: [JSONValue.Member] = [
       .init("ns", .string(requester.namespace)), .init("local", .bool(requester.isLocal)),
       .init("identity", requester.identity.json),
-    ]).bytes
+    ]
+    if let stream { members.append(.init("c", .string(String(stream, radix: 16)))) }
+    return JSONValue.object(members).bytes
   }
 }

@@ -19,6 +19,9 @@ extension ServerMachine {
     if let last = opening.lastSession.flatMap(SessionID.parse) {
       try endPredecessor(last, of: session, &batch)
     }
+    if let stream = opening.stream {
+      try claim(SessionOrigin(stream: stream, namespace: opening.namespace), session, &batch)
+    }
     let namespace = namespace(opening.namespace)
     namespace.sessionCount += 1
     session.namespace = namespace
@@ -40,6 +43,16 @@ extension ServerMachine {
     } else {
       try fire(id, &batch)
     }
+  }
+
+  /// Ends what the same client had before: only one program at a time writes under a stream, so a
+  /// session that is still open is one its client has lost, be it by losing its memory.
+  private mutating func claim(
+    _ origin: SessionOrigin, _ session: Session, _ batch: inout ServerBatch
+  ) throws(StorageError) {
+    if let predecessor = sessionsByOrigin[origin] { try expel(predecessor, .replaced, &batch) }
+    for id in orphans.removeValue(forKey: origin) ?? [] { try fire(id, &batch) }
+    sessionsByOrigin[origin] = session
   }
 
   /// The open database of that name.
@@ -65,6 +78,9 @@ extension ServerMachine {
   mutating func end(_ slot: Int, _ batch: inout ServerBatch) throws(StorageError) {
     guard let session = sessions.removeValue(forKey: slot) else { return }
     sessionsByID[session.id] = nil
+    if let origin = session.origin, sessionsByOrigin[origin] === session {
+      sessionsByOrigin[origin] = nil
+    }
     if let namespace = session.namespace {
       for group in session.groups.values {
         group.remove(slot)

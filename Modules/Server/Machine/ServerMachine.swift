@@ -21,6 +21,10 @@ package struct ServerMachine: ~Copyable {
   var sessions: [Int: Session] = [:]
   /// By the id that a successor presents.
   var sessionsByID: [UInt128: Session] = [:]
+  /// By what their client writes under.
+  var sessionsByOrigin: [SessionOrigin: Session] = [:]
+  /// The sessions of the run before that left writes, by what their client wrote under.
+  var orphans: [SessionOrigin: [UInt128]] = [:]
   var namespaces: [String: Namespace] = [:]
   var presence: PresenceBook
   /// The streams that were written to of late, as they will be stored.
@@ -46,6 +50,12 @@ package struct ServerMachine: ~Copyable {
     from snapshot: borrowing LedgerSnapshot, uptime: Int64
   ) throws(StorageError) {
     try presence.restore(from: snapshot, now: uptime)
+    for id in presence.due(at: .max) {
+      guard let owner = presence.estate(of: id).flatMap({ SessionOwner($0.owner) }),
+        let origin = owner.origin
+      else { continue }
+      orphans[origin, default: []].append(id)
+    }
   }
 
   /// Decides a batch.

@@ -26,9 +26,21 @@ final class Session {
     lastHeard = now
   }
 
+  /// What its client writes under; `nil` for a client without a queue.
+  var origin: SessionOrigin? {
+    guard let stream, let namespace else { return nil }
+    return SessionOrigin(stream: stream, namespace: namespace.name)
+  }
+
   func requester(in namespace: Namespace) -> Requester {
     Requester(identity, isLocal: isLocal, namespace: namespace.name)
   }
+}
+
+/// What a client writes under: it stays the same from session to session, and over restarts.
+struct SessionOrigin: Hashable {
+  let stream: UInt128
+  let namespace: String
 }
 
 /// The text form of a session's id: 32 hexadecimal digits.

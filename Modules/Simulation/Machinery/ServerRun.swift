@@ -48,11 +48,10 @@ final class ServerRun {
   func decide(
     _ inputs: [ServerInput], now: Int64, uptime: Int64
   ) throws(LedgerError) -> (outputs: [ServerOutput], before: Version, after: Version) {
-    let (plan, before) = try ledger.read { snapshot throws(StorageError) in
-      (try machine.plan(inputs, in: snapshot, now: now, uptime: uptime), snapshot.version)
+    let (results, (plan, before)) = try ledger.decide { snapshot throws(StorageError) in
+      let plan = try machine.plan(inputs, in: snapshot, now: now, uptime: uptime)
+      return Decision(plan.commits, keeping: (plan, snapshot.version))
     }
-    if plan.commits.isEmpty { return (plan.outputs, before, before) }
-    let results = try ledger.commit(plan.commits)
     guard results == plan.versions.map({ CommitResult.committed($0) }) else {
       throw .corrupt(key: [])
     }
