@@ -72,8 +72,8 @@ func play(_ options: Options) -> Int {
     world.run(steps: options.steps)
     world.heal()
     let isWell = world.disagreements.isEmpty
-    if options.printsTrace || !isWell { world.trace.lines.forEach { print($0) } }
-    world.disagreements.forEach { print($0) }
+    if options.printsTrace || !isWell { for line in world.trace.lines { print(line) } }
+    for disagreement in world.disagreements { print(disagreement) }
     let verdict = isWell ? "ok" : "FAILED"
     print(
       "seed \(seed) \(verdict): \(world.steps) steps, trace \(String(world.trace.hash, radix: 16))")
