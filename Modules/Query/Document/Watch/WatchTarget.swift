@@ -1,0 +1,50 @@
+package import TernCore
+
+/// Something a client asks to be told about, as it is sent: one target of a listen stream.
+///
+/// Source: documents reference, sections 5.9, 6.2 and 6.4.
+package struct WatchTarget: Hashable, Sendable {
+  /// What is watched.
+  package enum Subject: Hashable, Sendable {
+    /// The result of a query.
+    case query(DocumentTarget)
+    /// These documents, whether they exist or not.
+    case documents([DocumentKey])
+  }
+
+  /// From where a server may continue instead of telling everything again.
+  package enum Resume: Hashable, Sendable {
+    case token([UInt8])
+    case readTime(DocumentVersion)
+  }
+
+  /// Why a client watches; anything but a listener's wish is sent along as a label.
+  package enum Purpose: String, Hashable, Sendable {
+    case listen = ""
+    case existenceFilterMismatch = "existence-filter-mismatch"
+    case existenceFilterMismatchBloom = "existence-filter-mismatch-bloom"
+    case limboResolution = "limbo-document"
+  }
+
+  /// The client's name for it, unique on its stream, above zero.
+  package let id: Int32
+  package let subject: Subject
+  package let resume: Resume?
+  /// How many documents the client holds of the result; with ``resume`` only.
+  package let expectedCount: Int?
+  package let purpose: Purpose
+  /// Whether the target is over once it was told completely.
+  package let isOnce: Bool
+
+  package init(
+    id: Int32, subject: Subject, resume: Resume? = nil, expectedCount: Int? = nil,
+    purpose: Purpose = .listen, isOnce: Bool = false
+  ) {
+    self.id = id
+    self.subject = subject
+    self.resume = resume
+    self.expectedCount = expectedCount
+    self.purpose = purpose
+    self.isOnce = isOnce
+  }
+}
