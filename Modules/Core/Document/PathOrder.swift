@@ -60,7 +60,7 @@ package enum PathOrder {
       && path[start + 3] == UInt8(ascii: "d")
   }
 
-  private static func number(in path: Span<UInt8>, from start: Int) -> Int64? {
+  static func number(in path: Span<UInt8>, from start: Int) -> Int64? {
     guard startsLikeNumber(path, start) else { return nil }
     var end = start
     while end < path.count, path[end] != slash { end += 1 }
