@@ -9,10 +9,21 @@ package struct BloomFilter: Hashable, Sendable {
   /// How many bits stand for a name.
   package let hashCount: Int
 
+  /// The most bits that may stand for a name; a peer's filter of more would cost its reader time.
+  package static let hashCountLimit = 1_024
+
   /// - Returns: `nil` when the parts do not make a filter.
   package init?(bitmap: [UInt8], padding: Int, hashCount: Int) {
-    guard (0...7).contains(padding), hashCount >= 0 else { return nil }
+    guard (0...7).contains(padding), 0...BloomFilter.hashCountLimit ~= hashCount else {
+      return nil
+    }
     guard bitmap.isEmpty ? padding == 0 : hashCount > 0 else { return nil }
+    self.bitmap = bitmap
+    self.padding = padding
+    self.hashCount = hashCount
+  }
+
+  init(unchecked bitmap: [UInt8], padding: Int, hashCount: Int) {
     self.bitmap = bitmap
     self.padding = padding
     self.hashCount = hashCount
@@ -20,4 +31,18 @@ package struct BloomFilter: Hashable, Sendable {
 
   /// An empty filter says nothing about any name.
   package var isEmpty: Bool { bitmap.isEmpty }
+
+  /// Whether a name may have been put in; `false` is certain.
+  ///
+  /// - Parameter name: The full resource name of a document.
+  package func mightContain(_ name: String) -> Bool {
+    guard !isEmpty else { return false }
+    let digest = MD5.digest(name)
+    let bitCount = UInt64(bitmap.count * 8 - padding)
+    for index in 0..<UInt64(hashCount) {
+      let bit = Int((digest.first &+ index &* digest.second) % bitCount)
+      if bitmap[bit >> 3] & 1 << UInt8(bit & 7) == 0 { return false }
+    }
+    return true
+  }
 }
