@@ -76,6 +76,12 @@ let layers: [Target] = [
       "TernCore", "TernQuery", "TernStorage", "TernSync", "TernLedger", "TernTransactions",
     ]),
 
+  module(
+    "DocumentEngine",
+    [
+      "TernCore", "TernQuery", "TernStorage", "TernSync", "TernLedger", "TernTransactions",
+    ]),
+
   // 4 · ends
   module(
     "Client",
@@ -176,6 +182,12 @@ let testSuites: [Target] = [
   tests(
     "TreeEngine",
     ["TernCore", "TernQuery", "TernStorage", "TernStorageMemory", "TernLedger", "TernTreeEngine"]),
+  tests(
+    "DocumentEngine",
+    [
+      "TernCore", "TernQuery", "TernStorage", "TernStorageMemory", "TernLedger",
+      "TernDocumentEngine",
+    ]),
   tests("Security", ["TernCore", "TernQuery", "TernSecurity"]),
   tests("Sync", ["TernSync", "TernStorage", "TernStorageMemory"]),
   tests("Transactions", ["TernSync", "TernTransactions"]),

@@ -25,6 +25,14 @@ public struct DocumentChange: Hashable, Sendable {
   /// Where it is, this change applied too; `nil` when it was removed.
   public let newIndex: Int?
 
+  /// Describes a change.
+  package init(kind: Kind, document: Document, oldIndex: Int?, newIndex: Int?) {
+    self.kind = kind
+    self.document = document
+    self.oldIndex = oldIndex
+    self.newIndex = newIndex
+  }
+
   /// What leads from one result of a query to another: removals, then additions, then the rest.
   ///
   /// Within each group changes come in the query's order. Applied one after the other to the old
