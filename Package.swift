@@ -131,8 +131,8 @@ let programs: [Target] = [
   program(
     "tern", at: "Apps/tern",
     [
-      "TernCore", "TernQuery", "TernSync", "TernSecurity", "TernClient", "TernServer",
-      "TernAssembly", "TernStandard", arguments,
+      "TernCore", "TernQuery", "TernStorage", "TernSync", "TernSecurity", "TernClient",
+      "TernServer", "TernAssembly", "TernStandard", arguments,
     ]),
   program(
     "tern-torture", at: "Tools/torture",
@@ -189,14 +189,14 @@ let testSuites: [Target] = [
       "TernDocumentEngine",
     ]),
   tests("Security", ["TernCore", "TernQuery", "TernSecurity"]),
-  tests("Sync", ["TernSync", "TernStorage", "TernStorageMemory"]),
+  tests("Sync", ["TernSync", "TernStorage", "TernStorageMemory", "TernTestKit"]),
   tests("Transactions", ["TernSync", "TernTransactions"]),
   tests(
     "Client",
     [
       "TernClient", "TernCore", "TernLedger", "TernQuery", "TernSecurity", "TernServer",
       "TernStorage", "TernStorageMemory", "TernSync", "TernTransactions", "TernTransport",
-      "TernTransportLoopback", "TernTreeEngine", "TernTreeWire",
+      "TernTransportLoopback", "TernTreeEngine", "TernTreeWire", "TernTestKit",
     ]),
   tests(
     "Assembly",

@@ -16,6 +16,7 @@ extension Failure {
     case let error as AcknowledgementError: self.init(about: error)
     case let error as ReadError: self.init(about: error)
     case let error as ListenError: self.init(about: error)
+    case let error as QueueError: self.init(.failed, "the queue: \(error.text)")
     case let error as ImportError: self.init(.usage, error.text)
     case let error as JSONSyntaxError: self.init(.usage, ImportError.syntax(error).text)
     default: self.init(.failed, "\(error)")
@@ -53,6 +54,7 @@ extension Failure {
     case .invalidQuery(let error): self.init(.usage, error.rule)
     case .rejected(let rejection): self.init(about: rejection)
     case .offline: self = .unreachable
+    case .tooManyWaiting(let limit): self.init(.failed, "more than \(limit) reads wait")
     case .closed: self.init(.failed, "the database was closed")
     }
   }
@@ -69,6 +71,10 @@ extension Failure {
 
   private init(about rejection: Rejection) {
     let detail = rejection.detail.isEmpty ? "" : ": \(rejection.detail)"
+    if rejection.isOutcomeUnknown {
+      self.init(.failed, "nobody knows what became of it\(detail) It is kept: tern pending")
+      return
+    }
     self.init(.refused, "the server refused it: \(rejection.status)\(detail)")
   }
 }

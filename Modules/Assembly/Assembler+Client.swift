@@ -1,5 +1,5 @@
 public import TernClient
-import TernStorage
+public import TernStorage
 import TernSync
 import TernTransport
 
@@ -25,6 +25,17 @@ extension Assembler {
       await open.close()
       throw error
     }
+  }
+
+  /// Opens the store that ``client(from:options:)`` keeps its queue in, and nothing else: for a
+  /// queue that does not open. The caller closes it.
+  public func queueStore(
+    from configuration: Configuration
+  ) async throws(AssemblyError) -> any OrderedStore {
+    let prepared = try checked { () throws(ConfigurationError) in
+      try storage(of: configuration, subfolder: "queue")
+    }
+    return try await prepared.open()
   }
 
   private struct PreparedClient {

@@ -35,7 +35,10 @@ extension QueueError {
     case .writeTooLarge(let bytes, let limit):
       "a write of \(bytes) bytes; the limit is \(limit), so split it"
     case .noSuchWrite(let id): "no such write: \(id)"
-    case .damaged(let id): "the write \(id) is damaged; restore the folder"
+    case .damaged(let id):
+      "the write \(id) is damaged; restore the folder, or see: tern pending salvage"
+    case .damagedHeader:
+      "its own record is damaged; restore the folder, or see: tern pending salvage"
     case .unreadable(let reason): "the queue cannot be read: \(reason)"
     case .storage(let error): error.text
     }

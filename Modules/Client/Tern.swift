@@ -23,7 +23,8 @@ public final class Tern: Sendable {
   ///
   /// Pending writes of earlier runs are part of what is seen at once, and are sent in their order.
   ///
-  /// - Throws: ``QueueError``: the queue's store could not be read, or a record of it is damaged.
+  /// - Throws: ``QueueError``: the queue's store could not be read, or a record of it is damaged;
+  ///   the way out is ``setDamagedAside(queue:ambient:)``.
   public static func open(
     _ parts: ClientParts, options: ClientOptions = ClientOptions(), ambient: Ambient = .system
   ) throws(QueueError) -> Tern {
@@ -106,6 +107,8 @@ public struct ClientOptions: Sendable {
   public var window = 1_024
   /// How long a one-time read waits for a connection before it looks into the cache.
   public var readPatience: Duration = .seconds(3)
+  /// The most that may wait in this client at the same moment.
+  public var waiting = WaitingLimits()
   /// Whether queued writes are made durable on a thread of their own. Without, a write blocks its
   /// session for the time of the sync: right for stores in memory and for simulations.
   public var syncsInBackground = true
@@ -118,6 +121,7 @@ public struct ClientOptions: Sendable {
     // The server must still know the outcome of everything that may be on its way.
     limits.window = min(max(window, 1), ClientLimits.window)
     limits.readPatience = readPatience
+    limits.waiting = waiting
     return limits
   }
 }

@@ -8,8 +8,26 @@ public protocol StoreReader: AnyObject {
     _ body: (Span<UInt8>) throws(StorageError) -> R
   ) throws(StorageError) -> R?
 
+  /// What lies under `key` when its checksum is wrong: the value's bytes as they are, for whoever
+  /// sets a damaged row aside. Nothing may be concluded from them.
+  ///
+  /// - Returns: `nil` without a row; no bytes when the backend cannot tell.
+  func damagedValue(for key: Span<UInt8>) throws(StorageError) -> [UInt8]?
+
   /// Appends the rows of `scan`, in order, until `page` is full or the range ends.
   func fill(_ page: inout RowPage, from scan: borrowing Scan) throws(StorageError)
+}
+
+extension StoreReader {
+  /// Tells the bytes of a row that is well, and of a damaged one only that it is there.
+  public func damagedValue(for key: Span<UInt8>) throws(StorageError) -> [UInt8]? {
+    do throws(StorageError) {
+      return try withValue(for: key) { value throws(StorageError) in [UInt8](copying: value) }
+    } catch {
+      guard case .corruptRecord = error else { throw error }
+      return []
+    }
+  }
 }
 
 /// What a backend supplies to serve writes; its reads see its own writes.

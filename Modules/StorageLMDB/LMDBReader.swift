@@ -21,6 +21,14 @@ class LMDBReader: StoreReader {
     return unsafe try body(Span(_unsafeBytes: value))
   }
 
+  final func damagedValue(for key: Span<UInt8>) throws(StorageError) -> [UInt8]? {
+    // Safe: the record is copied while the transaction is lent and unchanged.
+    unsafe try key.withUnsafeBytes { key throws(StorageError) -> [UInt8]? in
+      guard let record = unsafe try record(for: key) else { return nil }
+      return unsafe [UInt8](record.dropFirst(RecordChecksum.bytes))
+    }
+  }
+
   final func fill(_ page: inout RowPage, from scan: borrowing Scan) throws(StorageError) {
     let range = scan.range
     let isReversed = scan.isReversed

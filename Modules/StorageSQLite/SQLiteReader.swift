@@ -23,6 +23,17 @@ class SQLiteReader: StoreReader {
     return unsafe try body(Span(_unsafeBytes: value))
   }
 
+  final func damagedValue(for key: Span<UInt8>) throws(StorageError) -> [UInt8]? {
+    let get = try connection.takeGet()
+    defer { connection.giveBack(get) }
+    // Safe: the statement is reset before `key` ends; the column is copied before that.
+    return unsafe try key.withUnsafeBytes { key throws(StorageError) -> [UInt8]? in
+      unsafe get.bind(key, at: 1)
+      guard try get.step() else { return nil }
+      return unsafe [UInt8](get.bytes(0).dropFirst(RecordChecksum.bytes))
+    }
+  }
+
   final func fill(
     _ page: inout RowPage, from scan: borrowing Scan
   ) throws(StorageError) {

@@ -8,6 +8,10 @@ public enum TransactionError: Error, Hashable, Sendable {
   case overridden
   /// The waiting writes were purged, or the database was closed.
   case cancelled
+  /// The queue could not remember it, and it was not committed. See the error for what to do.
+  case notStored(QueueError)
+  /// As many transactions wait as this client may have. Wait for some to be decided.
+  case tooManyWaiting(limit: Int)
   /// The server refused it.
   case rejected(Rejection)
   /// The transaction was given as a closure, and the program ended before it was committed.

@@ -15,6 +15,8 @@ final class FakePeer {
   var denied: [TreePath] = []
   /// Every request, oldest first, as the wire's action and path.
   private(set) var log: [String] = []
+  /// How far each numbered write said that its writer knows the outcomes.
+  private(set) var acknowledged: [UInt64] = []
   /// Applied writes, for counting.
   private(set) var applied = 0
   private(set) var streams: [UInt128: Stream] = [:]
@@ -50,6 +52,11 @@ final class FakePeer {
   }
 
   func forgetLog() { log = [] }
+
+  /// Keeps the numbers of writes, and no longer what became of them.
+  func forgetOutcomes() {
+    for stream in streams.keys { streams[stream]?.outcomes = [:] }
+  }
 
   private func open(_ opening: TreeOpening) -> TreeServerMessage {
     sessions += 1
@@ -111,6 +118,7 @@ extension FakePeer {
     guard let stamp = mark.stamp else {
       return Answers(pushes: [], response: TreeResponse(.failed))
     }
+    acknowledged.append(mark.acknowledged ?? 0)
     let id = stamp.stream ?? connectionStream ?? 0
     var stream = streams[id] ?? Stream()
     defer { streams[id] = stream }

@@ -20,7 +20,7 @@ struct Home {
   }
 
   func client(
-    queue: MemoryStore = MemoryStore(), cache: MemoryStore? = MemoryStore(),
+    queue: any OrderedStore = MemoryStore(), cache: MemoryStore? = MemoryStore(),
     _ change: (inout ClientOptions) -> Void = { _ in }
   ) throws -> Tern {
     var options = ClientOptions()

@@ -1,5 +1,6 @@
 import TernCore
 import TernQuery
+import TernStorage
 import TernStorageMemory
 import TernSync
 import TernTreeEngine

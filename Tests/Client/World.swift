@@ -10,8 +10,8 @@ import TernTreeEngine
 
 /// One client machine, its queue, and a fake server, moved by hand in one thread.
 final class World {
-  let peer = FakePeer()
-  let store: MemoryStore
+  let peer: FakePeer
+  let store: any OrderedStore
   private(set) var machine: ClientMachine
   private var queue: WriteQueue
   private(set) var lost: [LostTransaction] = []
@@ -30,17 +30,23 @@ final class World {
   /// Queue changes wait while set.
   var holdsDisk = false
 
-  init(store: MemoryStore = MemoryStore()) throws {
+  init(
+    store: any OrderedStore = MemoryStore(), peer: FakePeer = FakePeer(),
+    queue queueLimits: QueueLimits = QueueLimits(),
+    limits: ClientMachine.Limits = ClientMachine.Limits()
+  ) throws {
     self.store = store
+    self.peer = peer
+    peer.disconnected()
     let seed = Seed()
     let ambient = Ambient(
       millisecondsSinceEpoch: { 1_000_000 }, clock: ContinuousClock(),
       randomBits: { seed.next() })
-    let (queue, rows) = try WriteQueue.open(store, newClient: 0xC0FFEE)
+    let (queue, rows) = try WriteQueue.open(store, limits: queueLimits, newClient: 0xC0FFEE)
     self.queue = queue
     machine = ClientMachine(
       replica: TreeReplica(), client: queue.client, nextSequence: queue.nextSequence,
-      ambient: ambient)
+      ambient: ambient, limits: limits)
     lost = try machine.restore(rows)
   }
 
@@ -141,8 +147,8 @@ final class World {
     case .transactionEnded(_, .abandoned(let node)):
       heard.append("abandoned \(node.json(.value))")
     case .transactionEnded(_, .failed(let error)): heard.append("failed \(error)")
-    case .disconnectAnswered(_, let rejection):
-      heard.append(rejection.map { "refused \($0.status)" } ?? "registered")
+    case .disconnectAnswered(_, let error):
+      heard.append(error.map { "not registered \($0)" } ?? "registered")
     case .queueAnswered, .queueChanged, .connectionChanged: break
     }
   }

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import tern
@@ -28,6 +29,39 @@ import Testing
           #"{"a":1,"b":2}"#) == true)
       #expect(try await run(["pending", "discard", "77"] + flags).code == 5)
       #expect(await second.stop() == 0)
+    }
+  }
+
+  @Test("a queue with a damaged record is looked at, set right, and sent")
+  func salvage() async throws {
+    try await withFolder { folder in
+      let server = try await ServerUnderTest(folder: folder)
+      let flags = ["--cache", folder + "/cache", "--server", server.address]
+      server.process.killNow()
+      _ = await server.process.exitCode(within: patience)
+      for word in ["first", "broken", "third"] {
+        #expect(try await run(["set", word, "\"\(word)\""] + flags).code == 0)
+      }
+      let file = URL(filePath: folder + "/cache/queue/rows.sqlite")
+      var bytes = try Data(contentsOf: file)
+      let place = try #require(bytes.range(of: Data("broken".utf8)))
+      bytes[place.lowerBound] ^= 1
+      try bytes.write(to: file)
+
+      let closed = try await run(["pending"] + flags)
+      #expect(closed.code == 1 && closed.errors.contains("tern pending salvage"), "\(closed)")
+      let looked = try await run(["pending", "salvage", "--json"] + flags)
+      #expect(looked.output.count == 3 && looked.output.last?.contains("damaged") == true)
+      let salvaged = try await run(["pending", "salvage", "--set-aside"] + flags)
+      #expect(salvaged.output.last == "the queue opens again", "\(salvaged)")
+      let again = try await ServerUnderTest(folder: folder, port: server.port)
+      #expect(try await run(["pending", "send"] + flags).code == 0)
+      #expect(
+        try await again.tern("get", "/", "--json").output.first?.contains(
+          #"{"first":"first","third":"third"}"#) == true)
+      let left = try await run(["pending", "salvage"] + flags)
+      #expect(left.output.first?.hasPrefix("set-aside 2 ") == true, "\(left)")
+      #expect(await again.stop() == 0)
     }
   }
 

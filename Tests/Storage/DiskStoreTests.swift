@@ -93,6 +93,13 @@ struct DiskStoreTests {
     #expect(throws: StorageError.corruptRecord(key: [2])) { try store.get([2]) }
     #expect(throws: StorageError.corruptRecord(key: [2])) { try store.scan() }
     #expect(try store.get([3]) == [3])
+    var left = mark
+    left[5] ^= 4
+    let keys: [[UInt8]] = [[2], [3], [4]]
+    let found = try store.read { view throws(StorageError) in
+      try keys.map { key throws(StorageError) in try view.damagedValue(for: key) }
+    }
+    #expect(found == [left, [3], nil])
     try store.put(mark, for: [2])
     #expect(try store.get([2]) == mark)
   }

@@ -64,6 +64,21 @@ struct WriteQueueTests {
     #expect(try queue.rejected().isEmpty)
   }
 
+  @Test("a refused write is retried in its own place, however full the queue is")
+  func retryWhenFull() throws {
+    let reason = Rejection(status: "permission_denied", detail: "")
+    var (queue, _) = try open(QueueLimits(writeCount: 2, bytes: 40))
+    _ = queue.apply([.append([1]), .append([2]), .reject(id: 1, reason)])
+    #expect(queue.apply([.append([3])]) == [.failed(.queueFull(limitWrites: 2))])
+    #expect(queue.apply([.retry(id: 1, payload: nil)]) == [.stored(id: 3, sequence: 3)])
+    _ = queue.apply([.reject(id: 2, reason)])
+    let long: [UInt8] = Array(repeating: 0, count: 50)
+    #expect(
+      queue.apply([.retry(id: 2, payload: long)]) == [.failed(.queueBytesFull(limitBytes: 40))])
+    #expect(try queue.rejected().map(\.id) == [2])
+    #expect(queue.apply([.retry(id: 2, payload: nil)]) == [.stored(id: 4, sequence: 4)])
+  }
+
   @Test("purging reports what was dropped, keeps refused writes and begins a new stream")
   func purge() throws {
     var (queue, _) = try open()
@@ -87,12 +102,23 @@ struct WriteQueueTests {
     #expect(throws: QueueError.damaged(id: 1)) { try open() }
   }
 
-  @Test("a header of a later format is refused")
-  func laterFormat() throws {
+  @Test("a header of a later format is refused, a damaged or missing one told apart")
+  func headers() throws {
     try store.write { transaction throws(StorageError) in
       try transaction.put([2], for: QueueCodec.headerKey)
     }
-    #expect(throws: QueueError.self) { try open() }
+    #expect(throws: QueueError.unreadable(reason: "queue format 2, this library knows 1")) {
+      try open()
+    }
+    try store.write { transaction throws(StorageError) in
+      try transaction.put([1, 7], for: QueueCodec.headerKey)
+    }
+    #expect(throws: QueueError.damagedHeader) { try open() }
+    try store.write { transaction throws(StorageError) in
+      try transaction.remove(QueueCodec.headerKey)
+      try transaction.put([3], for: QueueCodec.key(of: 1))
+    }
+    #expect(throws: QueueError.damagedHeader) { try open() }
   }
 
   @Test("a failing store changes nothing")

@@ -11,7 +11,8 @@ struct Pending: AsyncParsableCommand {
       Pending writes wait for a server. Rejected ones were refused by it, and stay until they \
       are retried or discarded.
       """,
-    subcommands: [List.self, Send.self, Retry.self, Discard.self], defaultSubcommand: List.self)
+    subcommands: [List.self, Send.self, Retry.self, Discard.self, Salvage.self],
+    defaultSubcommand: List.self)
 
   /// Lists them.
   struct List: AsyncParsableCommand {
@@ -28,41 +29,14 @@ struct Pending: AsyncParsableCommand {
         let pending = await run.tern.tree.pendingWrites
         let rejected = await run.tern.tree.rejectedWrites
         for write in pending {
-          printLine(line("pending", write.id, write.write, nil, asJSON: client.json))
+          printLine(writeLine("pending", write.id, write.write, nil, asJSON: client.json))
         }
         for write in rejected {
           printLine(
-            line("rejected", write.id, write.write, write.reason.status, asJSON: client.json))
+            writeLine("rejected", write.id, write.write, write.reason.status, asJSON: client.json))
         }
         if pending.isEmpty && rejected.isEmpty && !client.json { printLine("nothing is waiting") }
       }
-    }
-
-    private func line(
-      _ state: String, _ id: UInt64, _ write: TreeWrite, _ reason: String?, asJSON: Bool
-    ) -> String {
-      let paths = write.assignments.map { "/" + $0.path.text }
-      guard asJSON else {
-        let place = paths.count == 1 ? paths[0] : "\(paths.count) paths at /\(write.path.text)"
-        return "\(state) \(id) \(place)" + (reason.map { ": \($0)" } ?? "")
-      }
-      var writer = JSONWriter()
-      writer.beginObject()
-      writer.key("state")
-      writer.string(state)
-      writer.key("id")
-      writer.integer(id)
-      writer.key("values")
-      writer.beginObject()
-      for entry in write.assignments {
-        writer.key(entry.path.text)
-        entry.node.write(to: &writer, .export)
-      }
-      writer.endObject()
-      writer.key("reason")
-      if let reason { writer.string(reason) } else { writer.null() }
-      writer.endObject()
-      return String(decoding: writer.bytes, as: UTF8.self)
     }
   }
 
@@ -124,7 +98,7 @@ struct Pending: AsyncParsableCommand {
   }
 }
 
-private func requireCache(_ client: ClientFlags) throws {
+func requireCache(_ client: ClientFlags) throws {
   guard client.cache != nil else {
     throw ValidationError("--cache is missing: only a folder keeps writes")
   }

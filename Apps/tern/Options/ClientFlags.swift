@@ -3,6 +3,7 @@ import Foundation
 import TernAssembly
 import TernClient
 import TernStandard
+import TernStorage
 
 /// Which server a command talks to, and what it keeps.
 struct ClientFlags: ParsableArguments {
@@ -57,6 +58,17 @@ extension ClientFlags {
       let tern = try await Assembler(catalog: .standard).client(
         from: try configuration(), options: options)
       return ClientRun(tern: tern, isDurable: cache != nil, timeout: .seconds(timeout))
+    } catch {
+      throw Failure(about: error)
+    }
+  }
+
+  /// Lends the store of the client's queue, without opening the client.
+  func withQueueStore<R>(_ body: (any OrderedStore) throws -> R) async throws -> R {
+    do {
+      let store = try await Assembler(catalog: .standard).queueStore(from: try configuration())
+      defer { store.close() }
+      return try body(store)
     } catch {
       throw Failure(about: error)
     }

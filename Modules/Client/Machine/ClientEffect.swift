@@ -29,7 +29,7 @@ package enum ClientEffect: Sendable {
   case read(OperationID, Result<ReadAnswer, ReadError>)
   case transactionEnded(OperationID, TransactionOutcome)
   /// The server's answer to a deferred write; `nil` when it was registered.
-  case disconnectAnswered(OperationID, Rejection?)
+  case disconnectAnswered(OperationID, DisconnectError?)
   /// The answer to a request about the queue.
   case queueAnswered(OperationID, QueueResult)
   /// The list of pending and rejected writes is another one.

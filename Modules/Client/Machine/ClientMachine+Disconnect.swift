@@ -19,6 +19,10 @@ extension ClientMachine {
   private mutating func request(_ request: DisconnectRequest) -> OperationID {
     use()
     let id = nextOperationID()
+    guard disconnectRequests.count < limits.waiting.deferredWrites else {
+      owe(.disconnectAnswered(id, .tooManyWaiting(limit: limits.waiting.deferredWrites)))
+      return id
+    }
     disconnectRequests[id] = request
     outbox.append(.disconnect(id))
     sendReady()
@@ -34,7 +38,7 @@ extension ClientMachine {
       case .cancel(let path): disconnectPlan.cancel(path)
       }
     }
-    owe(.disconnectAnswered(id, rejection))
+    owe(.disconnectAnswered(id, rejection.map { .rejected($0) }))
   }
 
   /// Shows at once what the server is going to do, now that the connection is gone.

@@ -26,6 +26,7 @@ extension ClientMachine {
           outbox.drop()
           continue
         }
+        transactions.batches[id]?.wasSent = true
         sendNext(request, about: .batch(id))
       case .disconnect(let id):
         guard let request = disconnectRequests[id] else {

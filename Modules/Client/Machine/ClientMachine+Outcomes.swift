@@ -11,7 +11,7 @@ extension ClientMachine {
 
   /// Asks for the outcomes of pending writes that the greeting says the server already has.
   mutating func askForOutcomes() {
-    let pending = writes.values.compactMap(\.sequence).filter { $0 <= lastAnswered }
+    let pending = writes.byID.values.compactMap(\.sequence).filter { $0 <= lastAnswered }
     guard let first = pending.min(), let last = pending.max() else {
       lastAnswered = 0
       return
@@ -25,18 +25,31 @@ extension ClientMachine {
     lastAnswered = 0
     var known: [UInt64: TreeResponse.Outcome] = [:]
     for outcome in outcomes { known[outcome.sequence] = outcome }
-    let pending = writes.compactMap { id, local in local.sequence.map { (id: id, sequence: $0) } }
+    let pending = writes.byID.compactMap { id, local in
+      local.sequence.map { (id: id, sequence: $0) }
+    }
     for (id, sequence) in pending.sorted(by: { $0.sequence < $1.sequence })
     where sequence <= last {
-      // A write whose outcome the server no longer keeps was applied: refusals are kept longer
-      // than any client waits with unanswered writes on their way.
-      decided(id, rejection: known[sequence].flatMap(Rejection.init(outcome:)))
+      if let outcome = known[sequence] {
+        decided(id, rejection: Rejection(outcome: outcome))
+      } else {
+        decided(id, rejection: .outcomeForgotten)
+      }
     }
     sendReady()
   }
 }
 
 extension Rejection {
+  /// The server has the write's number, and no longer knows what it made of it.
+  ///
+  /// It keeps at least twice as many outcomes as a client has writes on their way, so this takes
+  /// more than a lost connection: a row that the disk would not change, and thousands of writes
+  /// after it; or a server that was set back. To call the write accepted would be a guess.
+  static let outcomeForgotten = Rejection(
+    status: unknownOutcome,
+    detail: "The server no longer knows what became of this write.")
+
   /// What an outcome refuses; `nil` when the write was accepted.
   init?(outcome: TreeResponse.Outcome) {
     guard outcome.status != .ok else { return nil }

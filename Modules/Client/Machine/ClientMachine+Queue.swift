@@ -32,7 +32,8 @@ extension ClientMachine {
       case (.pending(let sequence), .write(let write)):
         restore(write, row: row.id, sequence: sequence)
       case (.rejected(let rejection), .write(let write)):
-        rejectedWrites[row.id] = RejectedWrite(write: write, rejection: rejection)
+        rejectedWrites[id: row.id] = RejectedTreeWrite(
+          id: row.id, write: write, reason: rejection)
       case (.kept, .transaction(let transaction)):
         transactions.dormant.append((row.id, transaction))
       case (.kept, .closure(let path)):
@@ -53,7 +54,7 @@ extension ClientMachine {
   ///
   /// - Returns: `nil` when no rejected write has this row.
   package mutating func retry(row: UInt64, with edited: TreeWrite? = nil) -> WriteID? {
-    guard let rejected = rejectedWrites[row] else { return nil }
+    guard let rejected = rejectedWrites[id: row] else { return nil }
     use()
     let write = edited ?? rejected.write
     let payload = edited.map { WriteRecord.write($0).encode() }
@@ -61,7 +62,7 @@ extension ClientMachine {
   }
 
   private mutating func retried(_ id: WriteID, row: UInt64, _ result: QueueResult) {
-    if case .stored = result { rejectedWrites[row] = nil }
+    if case .stored = result { rejectedWrites[id: row] = nil }
     stored(id, result)
     owe(.queueChanged)
   }
@@ -74,7 +75,7 @@ extension ClientMachine {
   }
 
   private mutating func discarded(_ id: OperationID, row: UInt64, _ result: QueueResult) {
-    if result == .changed { rejectedWrites[row] = nil }
+    if result == .changed { rejectedWrites[id: row] = nil }
     owe(.queueAnswered(id, result))
     owe(.queueChanged)
   }
@@ -96,10 +97,10 @@ extension ClientMachine {
     lastAnswered = 0
     cancelTransactions(because: .cancelled)
     transactions.dormant.removeAll()
-    for write in writes.keys.sorted() where writes[write]?.sequence != nil {
-      outbox.answered(.write(write))
-      takeBack(write)
-      owe(.settled(write, .purged))
+    for (id, write) in writes.inOrder where write.sequence != nil {
+      outbox.answered(.write(id))
+      takeBack(id)
+      owe(.settled(id, .purged))
     }
     sendReady()
   }

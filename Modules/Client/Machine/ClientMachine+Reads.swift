@@ -16,6 +16,8 @@ extension ClientMachine {
       answer(id, ReadAnswer(node: node, isFromCache: false, hasPendingWrites: false))
     } else if let node = replica.value(at: path, query: query) {
       answer(id, node, at: path, isFromCache: !connection.isOnline)
+    } else if reads.count >= limits.waiting.reads {
+      owe(.read(id, .failure(.tooManyWaiting(limit: limits.waiting.reads))))
     } else {
       reads[id] = PendingRead(path: path, query: query)
       if connection.isOnline { sendRead(id) } else { waitForConnection(id) }

@@ -13,13 +13,7 @@ extension ClientMachine {
 
   /// Pending writes in the order they were made, and rejected ones in the order of their rows.
   package var queueStatus: QueueStatus {
-    let pending = writes.sorted { $0.key < $1.key }.map { id, local in
-      PendingTreeWrite(id: id.number, write: local.write, isDurable: local.sequence != nil)
-    }
-    let rejected = rejectedWrites.sorted { $0.key < $1.key }.map { row, rejected in
-      RejectedTreeWrite(id: row, write: rejected.write, reason: rejected.rejection)
-    }
-    return QueueStatus(pending: pending, rejected: rejected)
+    QueueStatus(pending: writes.list, rejected: rejectedWrites)
   }
 
   /// A query's result as listeners have it, with what is known about it.

@@ -61,7 +61,8 @@ extension ClientMachine {
 
   /// Removes a write from the overlay with the events that undo it.
   mutating func takeBack(_ id: WriteID) {
-    guard let local = writes.removeValue(forKey: id) else { return }
+    guard let local = writes[id] else { return }
+    writes[id] = nil
     perform(replica.acknowledge(id, .rejected))
     rerunTransactions(touchedBy: local.write)
     owe(.queueChanged)
@@ -73,8 +74,9 @@ extension ClientMachine {
     guard let local = writes[id], case .durable(let row, let sequence) = local.stage else {
       return
     }
-    if let rejection {
-      rejectedWrites[row] = RejectedWrite(write: local.write, rejection: rejection)
+    if let rejection, !local.isFiller {
+      rejectedWrites[id: row] = RejectedTreeWrite(
+        id: row, write: local.write, reason: rejection)
       change(.reject(id: row, rejection), about: .settle(sequence: sequence))
       takeBack(id)
       owe(.settled(id, .rejected(rejection)))

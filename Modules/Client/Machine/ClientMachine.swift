@@ -16,6 +16,7 @@ package struct ClientMachine: Sendable {
     package var windowBytes = 16 * 1024 * 1024
     /// How long a one-time read waits for a connection before it looks into the cache.
     package var readPatience: Duration = .seconds(3)
+    package var waiting = WaitingLimits()
     package var connection = Connection.Limits()
 
     package init() {}
@@ -30,8 +31,8 @@ package struct ClientMachine: Sendable {
   var outbox = Outbox()
   /// What each unanswered request on this connection was about.
   var requests: [UInt64: Request] = [:]
-  var writes: [WriteID: LocalWrite] = [:]
-  var rejectedWrites: [UInt64: RejectedWrite] = [:]
+  var writes = LocalWrites()
+  var rejectedWrites = TreeWriteList<RejectedTreeWrite>()
   var reads: [OperationID: PendingRead] = [:]
   var disconnectRequests: [OperationID: DisconnectRequest] = [:]
   var disconnectPlan = DisconnectPlan()

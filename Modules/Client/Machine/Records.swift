@@ -1,6 +1,5 @@
 import TernCore
 import TernQuery
-import TernSync
 import TernTreeEngine
 
 /// A write of this client that the server has not answered yet.
@@ -18,15 +17,12 @@ struct LocalWrite: Sendable {
   /// Whether the server may have seen it.
   var wasSent = false
 
+  /// Whether it only stands where a damaged write was: nobody waits for what becomes of it.
+  var isFiller: Bool { write.assignments.isEmpty }
+
   var sequence: UInt64? {
     if case .durable(_, let sequence) = stage { sequence } else { nil }
   }
-}
-
-/// A write the server refused, kept for the application.
-struct RejectedWrite: Sendable {
-  let write: TreeWrite
-  let rejection: Rejection
 }
 
 /// What a request on the wire is about.

@@ -1,5 +1,5 @@
 package import TernCore
-import TernSync
+package import TernSync
 
 /// What the rows of a tree's write queue say; see `Docs/Formats/client-store.md`.
 package enum WriteRecord: Equatable, Sendable {
@@ -60,6 +60,17 @@ package enum WriteRecord: Equatable, Sendable {
       }
     } catch {
       return nil
+    }
+  }
+
+  /// A write that changes nothing and only has a number: it stands where a damaged one was.
+  package static let filler = WriteRecord.write(.merge(.root, TreeMerge(unchecked: [])))
+
+  /// Whether a row of the queue says something this library understands.
+  package static func understands(_ row: QueuedWrite) -> Bool {
+    switch (row.state, WriteRecord(decoding: row.payload)) {
+    case (.pending, .write), (.rejected, .write), (.kept, .transaction), (.kept, .closure): true
+    case (.pending, _), (.rejected, _), (.kept, _): false
     }
   }
 

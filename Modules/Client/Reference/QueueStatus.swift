@@ -4,11 +4,13 @@ public import TernSync
 /// The writes of this client that are not part of the shared tree.
 public struct QueueStatus: Equatable, Sendable {
   /// Those the server has not answered, in the order they were made.
-  public let pending: [PendingTreeWrite]
+  public let pending: TreeWriteList<PendingTreeWrite>
   /// Those the server refused, oldest first.
-  public let rejected: [RejectedTreeWrite]
+  public let rejected: TreeWriteList<RejectedTreeWrite>
 
-  package init(pending: [PendingTreeWrite], rejected: [RejectedTreeWrite]) {
+  package init(
+    pending: TreeWriteList<PendingTreeWrite>, rejected: TreeWriteList<RejectedTreeWrite>
+  ) {
     self.pending = pending
     self.rejected = rejected
   }

@@ -36,6 +36,8 @@ public enum ReadError: Error, Hashable, Sendable {
   case rejected(Rejection)
   /// The server cannot be reached, and the cache does not hold the whole answer.
   case offline
+  /// As many reads wait for an answer as ``WaitingLimits/reads`` allows. Wait for some.
+  case tooManyWaiting(limit: Int)
   case closed
 }
 
@@ -54,6 +56,8 @@ public enum ListenError: Error, Hashable, Sendable {
 public enum DisconnectError: Error, Hashable, Sendable {
   case invalid(TreeError)
   case rejected(Rejection)
+  /// As many wait for their confirmation as ``WaitingLimits/deferredWrites`` allows. Wait for some.
+  case tooManyWaiting(limit: Int)
   case closed
 }
 

@@ -14,32 +14,73 @@ enum SessionInput: Sendable {
 }
 
 /// What waits for a session, in order; everything that waits is taken in one hop.
+///
+/// Calls of applications and bytes of the link have limits. What the session itself caused, such
+/// as answers of its disk, is bounded by what it asked for.
 final class SessionInbox: Sendable {
-  private struct State {
+  fileprivate struct State {
     var waiting: [SessionInput] = []
     var isScheduled = false
+    var calls = 0
+    var bytes = 0
+    /// Links that are not read from until the session has looked.
+    var paused: [any Link] = []
   }
 
+  private let limits: WaitingLimits
   private let state = Mutex(State())
 
-  /// Adds an input.
+  init(limits: WaitingLimits) { self.limits = limits }
+
+  /// Adds an input that is always taken.
   ///
   /// - Returns: Whether the caller must see to it that the session looks.
   func add(_ input: SessionInput) -> Bool {
+    state.withLock { $0.add(input) }
+  }
+
+  /// Adds a call of an application.
+  func addCall(
+    _ call: @escaping @Sendable (isolated TreeSession) -> Void
+  ) throws(SessionBusy) -> Bool {
+    let mustLook: Bool? = state.withLock { state in
+      guard state.calls < limits.calls else { return nil }
+      state.calls += 1
+      return state.add(.call(call))
+    }
+    guard let mustLook else { throw SessionBusy(limit: limits.calls) }
+    return mustLook
+  }
+
+  /// Adds frames; pauses their link when too many bytes wait.
+  func add(_ frames: [[UInt8]], from link: any Link, _ number: Int) -> Bool {
     state.withLock { state in
-      state.waiting.append(input)
-      defer { state.isScheduled = true }
-      return !state.isScheduled
+      state.bytes += frames.reduce(0) { $0 + $1.count }
+      if state.bytes > limits.inboxBytes {
+        // Inside the lock, so that no resumption of the same pause can come first.
+        link.setReading(false)
+        state.paused.append(link)
+      }
+      return state.add(.frames(frames, number))
     }
   }
 
-  /// Takes everything that waits.
+  /// Takes everything that waits. Links that were paused are read from again.
   func takeAll() -> [SessionInput] {
-    state.withLock { state in
-      var taken: [SessionInput] = []
-      swap(&taken, &state.waiting)
-      state.isScheduled = false
-      return taken
+    let (taken, paused) = state.withLock { state in
+      var old = State()
+      swap(&old, &state)
+      return (old.waiting, old.paused)
     }
+    for link in paused { link.setReading(true) }
+    return taken
+  }
+}
+
+extension SessionInbox.State {
+  fileprivate mutating func add(_ input: SessionInput) -> Bool {
+    waiting.append(input)
+    defer { isScheduled = true }
+    return !isScheduled
   }
 }

@@ -15,7 +15,7 @@ package actor TreeSession {
   private let ambient: Ambient
   private let transport: any Transport
   private let queue: QueueLane
-  nonisolated let inbox = SessionInbox()
+  nonisolated let inbox: SessionInbox
 
   private var link: (number: Int, link: any Link)?
   private var timers: [ClientTimer: (generation: UInt64, task: Task<Void, Never>)] = [:]
@@ -38,6 +38,7 @@ package actor TreeSession {
     machine: ClientMachine, queue: WriteQueue, place: DiskLane<QueueJob>.Place,
     transport: any Transport, ambient: Ambient
   ) {
+    inbox = SessionInbox(limits: machine.limits.waiting)
     self.machine = machine
     self.transport = transport
     self.ambient = ambient
@@ -56,10 +57,21 @@ package actor TreeSession {
     post(.call(call))
   }
 
+  /// Takes a call of an application into the session's order without waiting for it.
+  ///
+  /// - Throws: When ``WaitingLimits/calls`` wait already; then the call is not made.
+  package nonisolated func submitCall(
+    _ call: @escaping @Sendable (isolated TreeSession) -> Void
+  ) throws(SessionBusy) {
+    if try inbox.addCall(call) { look() }
+  }
+
   nonisolated func post(_ input: SessionInput) {
-    if inbox.add(input) {
-      Task { await self.drain() }
-    }
+    if inbox.add(input) { look() }
+  }
+
+  nonisolated func look() {
+    Task { await self.drain() }
   }
 
   /// Tells the machine everything that waits, in order.
@@ -142,9 +154,8 @@ extension TreeSession {
     case .settled(let id, let end): promises.removeValue(forKey: id)?.settled(end)
     case .read(let id, let result): readers.removeValue(forKey: id)?(result)
     case .transactionEnded(let id, let outcome): transactionEnds.removeValue(forKey: id)?(outcome)
-    case .disconnectAnswered(let id, let rejection):
-      disconnectAnswers.removeValue(forKey: id)?(
-        rejection.map { .failure(.rejected($0)) } ?? .success(()))
+    case .disconnectAnswered(let id, let error):
+      disconnectAnswers.removeValue(forKey: id)?(error.map { .failure($0) } ?? .success(()))
     case .queueAnswered(let id, let result): queueAnswers.removeValue(forKey: id)?(result)
     case .queueChanged: observers.queueHasChanged = true
     case .connectionChanged(let state): for box in observers.connections.values { box.post(state) }
@@ -161,7 +172,7 @@ extension TreeSession {
       do {
         try await transport.connect { link in
           self.post(.linkOpened(number, link))
-          return SessionLinkHandler(session: self, number: number)
+          return SessionLinkHandler(session: self, link: link, number: number)
         }
       } catch {
         post(.linkClosed(number))
@@ -213,14 +224,18 @@ extension TreeSession {
 /// Takes a link's news into the session's order.
 private final class SessionLinkHandler: LinkHandler {
   private let session: TreeSession
+  private let link: any Link
   private let number: Int
 
-  init(session: TreeSession, number: Int) {
+  init(session: TreeSession, link: any Link, number: Int) {
     self.session = session
+    self.link = link
     self.number = number
   }
 
-  func linkDidReceive(_ frames: [[UInt8]]) { session.post(.frames(frames, number)) }
+  func linkDidReceive(_ frames: [[UInt8]]) {
+    if session.inbox.add(frames, from: link, number) { session.look() }
+  }
 
   func linkDidClose(_ reason: LinkClosure) { session.post(.linkClosed(number)) }
 }

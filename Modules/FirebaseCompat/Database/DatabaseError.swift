@@ -18,6 +18,8 @@ public enum DatabaseError: Error, Hashable, Sendable {
   case overridden
   /// The server cannot be reached, and the cache has no answer.
   case unavailable
+  /// As many calls of this kind wait as may; wait for some.
+  case tooManyWaiting(limit: Int)
   /// This device could not store the write.
   case notStored(String)
   /// The database could not be opened, or was closed.
@@ -36,6 +38,7 @@ public enum DatabaseError: Error, Hashable, Sendable {
     case .maxRetry: "maxretry"
     case .overridden: "set"
     case .unavailable: "unavailable"
+    case .tooManyWaiting: "too_many_waiting"
     case .notStored: "not_stored"
     case .closed: "closed"
     case .settingsFrozen: "settings_frozen"
@@ -65,6 +68,7 @@ extension DatabaseError {
     case .invalid(let error): self = .invalid("\(error)")
     case .invalidQuery(let error): self = .invalid("\(error)")
     case .offline: self = .unavailable
+    case .tooManyWaiting(let limit): self = .tooManyWaiting(limit: limit)
     case .closed: self = .closed("the database was closed")
     }
   }
@@ -73,6 +77,7 @@ extension DatabaseError {
     switch error {
     case .rejected(let rejection): self.init(rejection)
     case .invalid(let error): self = .invalid("\(error)")
+    case .tooManyWaiting(let limit): self = .tooManyWaiting(limit: limit)
     case .closed: self = .closed("the database was closed")
     }
   }
@@ -82,6 +87,8 @@ extension DatabaseError {
     case .tooManyAttempts: self = .maxRetry
     case .overridden: self = .overridden
     case .cancelled: self = .writeCanceled
+    case .notStored(let error): self = .notStored("\(error)")
+    case .tooManyWaiting(let limit): self = .tooManyWaiting(limit: limit)
     case .rejected(let rejection): self.init(rejection)
     case .closureLost: self = .closed("the program ended before the transaction was committed")
     case .undeclared(let name): self = .invalid("no transaction \"\(name)\" is declared")

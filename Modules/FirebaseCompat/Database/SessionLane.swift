@@ -12,19 +12,21 @@ final class SessionLane: Sendable {
 
   private enum State {
     case idle
-    case opening([WaitingCall])
+    case opening
     case open(TreeSession)
     case failed(any Error)
   }
 
-  private let state = Mutex(State.idle)
+  private let state = Mutex((State.idle, waiting: [WaitingCall]()))
+  /// The most calls that wait for the opening.
+  private static let waitingCalls = WaitingLimits().calls
   private let opened = Promise<Result<TreeSession, any Error>>()
 
   /// Starts to open the session, once.
   func open(_ opening: @escaping @Sendable () async throws -> TreeSession) {
     let isFirst = state.withLock { state in
-      guard case .idle = state else { return false }
-      state = .opening([])
+      guard case .idle = state.0 else { return false }
+      state.0 = .opening
       return true
     }
     guard isFirst else { return }
@@ -39,21 +41,32 @@ final class SessionLane: Sendable {
 
   /// Takes a call into the session's order.
   ///
-  /// - Parameter failed: Called instead, when the session cannot be opened.
+  /// - Parameter failed: Called instead, when the session cannot be opened, or too many calls wait.
   func submit(
     _ call: @escaping Call, failed: @escaping @Sendable (any Error) -> Void = { _ in }
   ) {
     let failure: (any Error)? = state.withLock { state in
-      switch state {
+      switch state.0 {
       case .idle: preconditionFailure("A lane is opened before its first call.")
-      case .opening(let waiting):
-        state = .opening(waiting + [WaitingCall(call: call, failed: failed)])
-      case .open(let session): session.submit(call)
+      case .opening where state.waiting.count < Self.waitingCalls:
+        state.waiting.append(WaitingCall(call: call, failed: failed))
+        return nil
+      case .opening: return DatabaseError.tooManyWaiting(limit: Self.waitingCalls)
+      case .open(let session): return Self.submit(call, to: session)
       case .failed(let error): return error
       }
-      return nil
     }
     if let failure { failed(failure) }
+  }
+
+  /// - Returns: Why the session does not take the call.
+  private static func submit(_ call: @escaping Call, to session: TreeSession) -> (any Error)? {
+    do throws(SessionBusy) {
+      try session.submitCall(call)
+      return nil
+    } catch {
+      return DatabaseError.tooManyWaiting(limit: error.limit)
+    }
   }
 
   /// Waits for the session.
@@ -62,19 +75,21 @@ final class SessionLane: Sendable {
   }
 
   private func finish(_ result: Result<TreeSession, any Error>) {
-    let failures = state.withLock { state -> [@Sendable (any Error) -> Void] in
-      guard case .opening(let waiting) = state else { return [] }
+    let failures = state.withLock { state -> [(call: WaitingCall, error: any Error)] in
+      guard case .opening = state.0 else { return [] }
+      defer { state.waiting = [] }
       switch result {
       case .success(let session):
-        for item in waiting { session.submit(item.call) }
-        state = .open(session)
-        return []
+        state.0 = .open(session)
+        return state.waiting.compactMap { item in
+          Self.submit(item.call, to: session).map { (item, $0) }
+        }
       case .failure(let error):
-        state = .failed(error)
-        return waiting.map(\.failed)
+        state.0 = .failed(error)
+        return state.waiting.map { ($0, error) }
       }
     }
-    if case .failure(let error) = result { for failed in failures { failed(error) } }
+    for (item, error) in failures { item.failed(error) }
     opened.resolve(result)
   }
 }

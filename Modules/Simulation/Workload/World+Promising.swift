@@ -39,6 +39,7 @@ extension World {
       if !note.isDeclared { model.lost(note.counter) }
     case .failed(.tooManyAttempts):
       if note.isDeclared { model.counters[note.counter, default: .init()].least -= 1 }
+    case .failed(.notStored): break  // It was not committed, and will not be.
     case .failed(let error): disagree("c\(run.index) transaction failed: \(error)")
     }
   }

@@ -5,6 +5,8 @@ enum QueueCodec {
   static let version: UInt8 = 1
   static let headerKey: [UInt8] = [1]
   static let rows = KeyRange(prefix: [2])
+  /// Damaged rows, under what followed the first byte of their key.
+  static let setAside = KeyRange(prefix: [3])
 
   /// The bookkeeping record.
   struct Header: Equatable, Sendable {
@@ -25,6 +27,34 @@ enum QueueCodec {
     return id
   }
 
+  static func setAsideKey(of key: [UInt8]) -> [UInt8] { [3] + key.dropFirst() }
+
+  /// The id in the key of a row, set aside or not; 0 when there is none.
+  static func id(fromSuffixOf key: [UInt8]) -> UInt64 {
+    id(fromKey: [2] + key.dropFirst()) ?? 0
+  }
+
+  /// The bookkeeping record of a queue; `nil` in an empty store.
+  ///
+  /// - Throws: ``QueueError/damagedHeader``, ``QueueError/unreadable(reason:)``,
+  ///   ``QueueError/storage(_:)``.
+  static func header(in view: borrowing Snapshot) throws(QueueError) -> Header? {
+    do {
+      if let bytes = try view.get(headerKey) { return try decodeHeader(bytes) }
+      // Numbers must not begin anew beside rows that have some.
+      guard try view.scan(limit: 1).isEmpty else { throw QueueError.damagedHeader }
+      return nil
+    } catch let error as QueueError {
+      throw error
+    } catch StorageError.corruptRecord {
+      throw .damagedHeader
+    } catch let error as StorageError {
+      throw .storage(error)
+    } catch {
+      throw .unreadable(reason: "\(error)")
+    }
+  }
+
   static func encode(_ header: Header) -> [UInt8] {
     var bytes = [version]
     bytes.append(integer: header.client)
@@ -35,14 +65,15 @@ enum QueueCodec {
 
   static func decodeHeader(_ bytes: [UInt8]) throws(QueueError) -> Header {
     var reader = RecordReader(bytes)
-    guard let found = reader.byte() else { throw .unreadable(reason: "empty header") }
-    guard found == version else {
+    guard let found = reader.byte() else { throw .damagedHeader }
+    guard found <= version else {
       throw .unreadable(reason: "queue format \(found), this library knows \(version)")
     }
     guard
       let client: UInt128 = reader.integer(), let nextID: UInt64 = reader.integer(),
-      let nextSequence: UInt64 = reader.integer(), reader.isAtEnd
-    else { throw .unreadable(reason: "short header") }
+      let nextSequence: UInt64 = reader.integer(), reader.isAtEnd,
+      found == version
+    else { throw .damagedHeader }
     return Header(client: client, nextID: nextID, nextSequence: nextSequence)
   }
 

@@ -11,9 +11,13 @@ public enum QueueError: Error, Hashable, Sendable {
   /// No write with this id is in the queue, or it is not in the state the request needs.
   case noSuchWrite(id: UInt64)
   /// The record of the write with this id is damaged. The queue refuses to open, so that no later
-  /// write overtakes the lost one. Stop, and restore the store.
+  /// write overtakes the lost one. Restore the store, or see what it still holds with
+  /// `Tern.salvage(queue:)`, and go on without the damaged records.
   case damaged(id: UInt64)
-  /// The queue's own bookkeeping record is damaged, or was written by a later version.
+  /// The queue's own bookkeeping record is damaged. The queue can be salvaged, like damaged
+  /// records.
+  case damagedHeader
+  /// The queue was written by a later version of this library. Upgrade.
   case unreadable(reason: String)
   /// The store failed. See its error for what to do.
   case storage(StorageError)
@@ -45,4 +49,11 @@ public struct Rejection: Error, Hashable, Sendable {
     self.status = status
     self.detail = detail
   }
+
+  /// The status of a write that was sent, and of which the server no longer knows what became:
+  /// it was applied, or refused, or never arrived. The words are this client's, not the server's.
+  public static let unknownOutcome = "outcome_unknown"
+
+  /// Whether nobody knows what became of the write. Look at the tree before retrying it.
+  public var isOutcomeUnknown: Bool { status == Self.unknownOutcome }
 }

@@ -33,7 +33,7 @@ package struct WriteQueue: Sendable {
   ///   - newClient: The id this client gets when the queue is made.
   /// - Returns: The queue and its records, in order.
   /// - Throws: ``QueueError/damaged(id:)`` when a record cannot be read. Nothing is
-  ///   repaired.
+  ///   repaired; see ``setDamagedAside(in:filler:newClient:understands:)``.
   package static func open(
     _ store: any OrderedStore, limits: QueueLimits = QueueLimits(), newClient: UInt128
   ) throws(QueueError) -> (WriteQueue, [QueuedWrite]) {
@@ -41,10 +41,11 @@ package struct WriteQueue: Sendable {
     var queue = WriteQueue(store: store, limits: limits, header: fresh)
     let writes: [QueuedWrite]
     do {
-      if let header = try store.read({ view throws(StorageError) in
-        try view.get(QueueCodec.headerKey)
-      }) {
-        queue.header = try QueueCodec.decodeHeader(header)
+      let stored = try store.read { view throws(StorageError) in
+        Result { () throws(QueueError) in try QueueCodec.header(in: view) }
+      }
+      if let header = try stored.get() {
+        queue.header = header
       } else {
         try store.write { transaction throws(StorageError) in
           try transaction.put(QueueCodec.encode(fresh), for: QueueCodec.headerKey)
@@ -221,16 +222,18 @@ extension WriteQueue {
   }
 
   private mutating func add(
-    _ state: QueuedWrite.State, _ payload: [UInt8], _ edits: inout [Edit]
+    _ state: QueuedWrite.State, _ payload: [UInt8], inPlaceOf old: Entry? = nil,
+    _ edits: inout [Edit]
   ) throws(QueueError) -> QueueResult {
     let value = QueueCodec.encode(state, payload: payload)
     guard value.count <= StorageLimits.valueBytes else {
       throw .writeTooLarge(bytes: payload.count, limitBytes: StorageLimits.valueBytes - 9)
     }
-    guard entries.count < limits.writeCount else {
+    let freed = old?.bytes ?? 0
+    guard old != nil || entries.count < limits.writeCount else {
       throw .queueFull(limitWrites: limits.writeCount)
     }
-    guard bytes + value.count <= limits.bytes else {
+    guard value.count <= freed || bytes - freed + value.count <= limits.bytes else {
       throw .queueBytesFull(limitBytes: limits.bytes)
     }
     let id = header.nextID
@@ -267,10 +270,11 @@ extension WriteQueue {
   private mutating func retry(
     _ id: UInt64, _ payload: [UInt8]?, _ edits: inout [Edit]
   ) throws(QueueError) -> QueueResult {
-    guard entries[id]?.kind == .rejected else { throw .noSuchWrite(id: id) }
+    guard let entry = entries[id], entry.kind == .rejected else { throw .noSuchWrite(id: id) }
     var payload = payload
     if payload == nil { payload = try record(id, edits).payload }
-    let result = try add(.pending(sequence: header.nextSequence), payload ?? [], &edits)
+    let result = try add(
+      .pending(sequence: header.nextSequence), payload ?? [], inPlaceOf: entry, &edits)
     forget(id)
     edits.append(.remove(id))
     return result

@@ -172,6 +172,10 @@ private class FaultyReader: StoreReader {
     }
   }
 
+  final func damagedValue(for key: Span<UInt8>) throws(StorageError) -> [UInt8]? {
+    try inner.damagedValue(for: key)
+  }
+
   final func fill(_ page: inout RowPage, from scan: borrowing Scan) throws(StorageError) {
     let before = page.count
     try inner.fill(&page, from: scan)

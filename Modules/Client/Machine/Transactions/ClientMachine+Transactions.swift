@@ -64,6 +64,12 @@ extension ClientMachine {
     _ declared: DeclaredTransaction?, isRestored: Bool = false,
     _ update: @escaping TransactionUpdate
   ) -> Bool {
+    // Those of an earlier run were counted then.
+    guard isRestored || transactions.list.count < limits.waiting.transactions else {
+      let reason = TransactionError.tooManyWaiting(limit: limits.waiting.transactions)
+      owe(.transactionEnded(id, .failed(reason)))
+      return false
+    }
     let (listener, listening) = replica.listen(at: path, for: [])
     perform(listening)
     let input = replica.transactionInput(at: path) ?? .empty
@@ -85,13 +91,27 @@ extension ClientMachine {
     return true
   }
 
-  /// The queue remembered a transaction; one that has ended since is forgotten again.
+  /// The queue remembered a transaction, or could not.
+  ///
+  /// One that has ended since is forgotten again. One that could not be remembered ends, unless an
+  /// attempt that is on its way commits it.
   mutating func kept(_ id: OperationID, _ result: QueueResult) {
-    guard case .stored(let row, _) = result else { return }
-    if let index = transactions.index(of: id) {
-      transactions.list[index].row = row
-    } else {
-      change(.settle(id: row), about: .unattended)
+    switch result {
+    case .stored(let row, _):
+      if let index = transactions.index(of: id) {
+        transactions.list[index].row = row
+      } else {
+        change(.settle(id: row), about: .unattended)
+      }
+    case .failed(let error):
+      guard let index = transactions.index(of: id) else { return }
+      let path = transactions.list[index].path
+      transactions.withdraw(id)
+      abort([id], because: .notStored(error))
+      rerunTransactions(at: path)
+      sendTransactions()
+    case .changed, .purged:
+      break
     }
   }
 

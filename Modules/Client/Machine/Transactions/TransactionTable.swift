@@ -49,6 +49,8 @@ struct TransactionBatch: Sendable {
   let sequence: UInt64
   /// Whether others changed the place while it was prepared.
   let wasDisturbed: Bool
+  /// Whether the server may have seen it.
+  var wasSent = false
 }
 
 /// The transactions of a client, oldest first, and the batches they are sent in.
@@ -139,6 +141,17 @@ struct TransactionTable: Sendable {
       path: path, node: node, hash: hash, members: members, stream: stream, sequence: sequence,
       wasDisturbed: wasDisturbed)
     return lastBatch
+  }
+
+  /// Takes back the batch of a transaction, if it has not been on any connection yet.
+  mutating func withdraw(_ id: OperationID) {
+    guard let (number, batch) = batches.first(where: { $0.value.members.contains(id) }),
+      !batch.wasSent
+    else { return }
+    batches[number] = nil
+    for member in batch.members {
+      if let index = index(of: member) { list[index].progress.becameStale() }
+    }
   }
 
   /// The request of a batch; `nil` when it is no longer wanted.
