@@ -35,19 +35,24 @@ public struct ServerLimits: Hashable, Sendable {
   public var answerBytes: Int
   /// The most listens of one session. Default 100,000.
   public var listens: Int
+  /// The most batches in a row that the ledger may answer otherwise than it has to. After each of
+  /// them all clients are let go and the state is read again; after more the server ends. Default 3.
+  public var contradictions: Int
   /// The most bytes in the name of a database. Default 128.
   public var namespaceBytes: Int
 
   /// The defaults, but for what is given.
   public init(
     batchFrames: Int = 256, inboxBytes: Int = 8 << 20, queuedBytes: Int = 128 << 20,
-    answerBytes: Int = (64 << 20) - (64 << 10), listens: Int = 100_000, namespaceBytes: Int = 128
+    answerBytes: Int = (64 << 20) - (64 << 10), listens: Int = 100_000, contradictions: Int = 3,
+    namespaceBytes: Int = 128
   ) {
     self.batchFrames = batchFrames
     self.inboxBytes = inboxBytes
     self.queuedBytes = queuedBytes
     self.answerBytes = answerBytes
     self.listens = listens
+    self.contradictions = contradictions
     self.namespaceBytes = namespaceBytes
   }
 }

@@ -68,6 +68,64 @@ struct TroubleTests {
     await next.stop()
   }
 
+  /// Writes behind the server's back, so that the next batch does not become what it has to.
+  private func interfere(_ ledger: EmbeddedLedger, _ sequence: UInt64) throws {
+    let claim = CommitClaim(
+      id: CommitID(stream: 7, sequence: sequence), payloadHash: 1, acknowledged: sequence - 1)
+    #expect(
+      try ledger.commit([Commit(claim: claim, mutations: [], record: [1])]).count == 1)
+  }
+
+  @Test("a ledger that is not as it has to be is read again", .timeLimit(.minutes(1)))
+  func contradiction() async throws {
+    let ledger = try EmbeddedLedger(store: FaultyDisk().open()) { 0 }
+    let transport = LoopbackTransport()
+    let events = Mutex<[ServerEvent]>([])
+    let server = try await TernServer(ledger: ledger, on: transport) { event in
+      events.withLock { $0.append(event) }
+    }
+    try await server.listen(on: transport)
+    let client = try await RawClient.connect(transport, stream: 7)
+    let other = try await RawClient.connect(transport, stream: 8)
+    client.request(put(1, 1))
+    #expect(await client.next()?.response == TreeResponse(.ok, version: 1))
+    try interfere(ledger, 2)
+    client.request(put(2, 2))
+    #expect(await client.next() == nil)
+    #expect(await other.next() == nil)
+    #expect(events.withLock { $0 }.contains(.failed(.corrupt(key: []))))
+
+    let back = try await RawClient.connect(transport, stream: 7)
+    back.request(put(3, 3))
+    #expect(await back.next()?.response == TreeResponse(.ok, version: 3))
+    await server.stop()
+  }
+
+  @Test("a ledger that contradicts itself again and again ends the server", .timeLimit(.minutes(1)))
+  func lastContradiction() async throws {
+    let ledger = try EmbeddedLedger(store: FaultyDisk().open()) { 0 }
+    let transport = LoopbackTransport()
+    let options = ServerOptions(limits: ServerLimits(contradictions: 1))
+    let server = try await TernServer(ledger: ledger, on: transport, options: options)
+    try await server.listen(on: transport)
+    for sequence in [1, 3, 4] as [UInt64] {
+      let client = try await RawClient.connect(transport, stream: 7)
+      if sequence < 4 {
+        // A batch that becomes what it has to makes the next contradiction the first again.
+        client.request(put(1, sequence))
+        #expect(await client.next()?.brief == "ok")
+      }
+      let next = sequence < 4 ? sequence + 1 : 5
+      try interfere(ledger, next)
+      client.request(put(2, next))
+      #expect(await client.next() == nil)
+    }
+    let late = RawClient()
+    try await transport.connect { _ in late }
+    #expect(await late.next() == nil)
+    await server.stop()
+  }
+
   @Test("a client that does not read is let go, the others go on", .timeLimit(.minutes(1)))
   func slowReader() async throws {
     let transport = LoopbackTransport()

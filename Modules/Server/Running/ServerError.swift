@@ -17,6 +17,7 @@ public enum ServerEvent: Hashable, Sendable {
   case connected(peer: String)
   /// A client is gone; the reason may be the server's or the client's.
   case disconnected(peer: String, reason: SessionEnd)
-  /// The ledger failed. All clients were disconnected; nothing of their last batch was answered.
+  /// The ledger failed. All clients were disconnected; nothing of their last batch was answered. The
+  /// server goes on if the ledger can be read again.
   case failed(LedgerError)
 }

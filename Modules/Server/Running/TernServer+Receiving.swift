@@ -83,6 +83,7 @@ extension TernServer {
     guard results.elementsEqual(plan.versions, by: { $0 == .committed($1) }) else {
       throw .corrupt(key: [])
     }
+    if !plan.commits.isEmpty { contradictions = 0 }
     perform(plan.outputs)
     resume(inputs)
   }

@@ -11,8 +11,12 @@ extension TernServer {
     }
   }
 
-  /// Starts over after a batch that could not be made durable: nobody was told anything about
-  /// it, so every client asks again.
+  /// Starts over after a batch that failed: nobody was told anything about it, so every client
+  /// comes back and asks what became of its writes.
+  ///
+  /// The ledger is the truth, also after something was found in it that should not be there: the
+  /// machine is made anew from it. A store that refuses to be read, as after a failed sync, ends
+  /// the server.
   func recover(from error: LedgerError) async {
     report(.failed(error))
     let reason = SessionEnd.serverStopped("the server could not store what was written")
@@ -21,12 +25,20 @@ extension TernServer {
     machine = ServerMachine(
       options: options, authorizer: authorizer, authenticator: authenticator,
       randomBits: ambient.randomBits)
-    // A store that is well after all answers; one that refuses work ends the server.
-    guard case .storage = error else {
-      end = reason
-      return
-    }
+    guard isWorthAnotherTry(after: error) else { return end = reason }
     do throws(LedgerError) { try await restore() } catch { end = reason }
+  }
+
+  /// A full disk may be emptied at any time; a ledger that contradicts itself again and again, with
+  /// no batch between, does not become well by being read once more.
+  private func isWorthAnotherTry(after error: LedgerError) -> Bool {
+    switch error {
+    case .storage: return true
+    case .corrupt:
+      contradictions += 1
+      return contradictions <= options.limits.contradictions
+    case .truncated, .foreignStore, .newerFormat: return false
+    }
   }
 
   func startTicking() {

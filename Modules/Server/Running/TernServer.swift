@@ -30,6 +30,8 @@ public actor TernServer {
   var isDraining = false
   var listeners: [any TransportListener] = []
   var ticking: Task<Void, Never>?
+  /// Batches in a row whose results were not those the machine had foreseen.
+  var contradictions = 0
   /// Why the server takes nobody in any more.
   var end: SessionEnd?
 
