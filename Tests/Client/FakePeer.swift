@@ -25,6 +25,8 @@ final class FakePeer {
   private var deferred: [TreeWrite] = []
   /// Answers conditional writes as stale this often before looking at them.
   var staleAnswers = 0
+  /// Asks this often whether a link is the last one before it greets.
+  var inquiries = 0
   private var sessions = 0
 
   /// Takes a frame and returns the answers.
@@ -59,6 +61,10 @@ final class FakePeer {
   }
 
   private func open(_ opening: TreeOpening) -> TreeServerMessage {
+    if inquiries > 0 {
+      inquiries -= 1
+      return .inquiry
+    }
     sessions += 1
     connectionStream = opening.stream
     let last = opening.stream.map { streams[$0]?.last ?? 0 }

@@ -197,6 +197,15 @@ struct MachineTests {
     #expect(world.takeHeard() == ["stored", "read 2 cached"])
   }
 
+  @Test("whoever is asked whether its link is the last one opens once more")
+  func inquiry() throws {
+    let world = try world()
+    world.peer.inquiries = 2
+    try world.act { $0.goOnline() }
+    #expect(world.machine.connectionState == .online)
+    #expect(world.peer.inquiries == 0)
+  }
+
   @Test("R41 listens come back with hashes, and data missed meanwhile is heard")
   func reconnect() throws {
     let world = try world()

@@ -65,6 +65,42 @@ struct SessionTests {
     #expect(bench.take(9).isEmpty)
   }
 
+  @Test("an opening that was under way for long ends no newer session")
+  func lateOpening() throws {
+    let bench = try MachineBench()
+    let opening = ServerInput.frame(
+      slot: 1, TreeClientMessage.open(TreeOpening(stream: 7)).encode())
+    try bench.run([.opened(slot: 1, isLocal: true)])
+    try bench.open(2, stream: 7)
+    _ = try bench.ask(2, bench.listen("p"))
+
+    // The client has left link 1, so nobody answers there.
+    try bench.run([opening])
+    #expect(bench.take(1) == [.inquiry])
+    #expect(bench.closed.isEmpty)
+    #expect(try bench.ask(2, bench.put("p", json("1"))).map(\.brief) == ["put p 1", "ok"])
+
+    // Had it not left, the session would be its.
+    try bench.run([opening])
+    #expect(bench.closed == [2: .replaced])
+    #expect(bench.take(1).count == 1)
+  }
+
+  @Test("an answer that was under way for long ends no newer session either")
+  func lateAnswer() throws {
+    let bench = try MachineBench()
+    try bench.open(1, stream: 7)
+    let opening = ServerInput.frame(
+      slot: 2, TreeClientMessage.open(TreeOpening(stream: 7)).encode())
+    try bench.run([.opened(slot: 2, isLocal: true), opening])
+    #expect(bench.take(2) == [.inquiry])
+    try bench.open(3, stream: 7)
+    #expect(bench.closed == [1: .replaced])
+    try bench.run([opening])
+    #expect(bench.take(2) == [.inquiry])
+    #expect(bench.closed == [1: .replaced])
+  }
+
   @Test("D02: what was left survives the server and fires when the grace ends")
   func survivesRestart() throws {
     let before = try MachineBench()

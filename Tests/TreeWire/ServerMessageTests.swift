@@ -29,6 +29,7 @@ struct ServerMessageTests {
       (#"{"t":"c","d":{"t":"s","d":"bye"}}"#, .shutdown(reason: "bye")),
       (#"{"t":"c","d":{"t":"e","d":"oops"}}"#, .error("oops")),
       (#"{"t":"c","d":{"t":"o","d":null}}"#, .pong),
+      (#"{"t":"c","d":{"t":"i","d":null}}"#, .inquiry),
       (#"{"t":"d","d":{"r":3,"b":{"s":"ok","d":{}}}}"#, .response(3, .listening())),
       (
         #"{"t":"d","d":{"r":3,"b":{"s":"ok","d":{"w":["no_index"]}}}}"#,

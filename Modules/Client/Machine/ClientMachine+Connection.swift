@@ -61,7 +61,8 @@ extension ClientMachine {
     }
   }
 
-  private mutating func greet() {
+  /// Opens a session over a link that has just come, or was asked about.
+  mutating func greet() {
     announcedClient = client
     send(.open(TreeOpening(stream: client, lastSession: lastSession)))
   }

@@ -22,6 +22,7 @@ extension ClientMachine {
   private mutating func receive(_ message: TreeServerMessage, on link: Int) {
     switch message {
     case .handshake(let handshake): greeted(handshake, on: link)
+    case .inquiry: inquired(on: link)
     case .redirect: connectionEvent(.redirected)
     case .shutdown: connectionEvent(.interrupt(.serverShutdown))
     case .response(let number, let response): answered(number, response)
@@ -39,6 +40,12 @@ extension ClientMachine {
     case .fatal: connectionEvent(.failed)
     case .pong, .error, .appCheckRevoked, .trace, .unknown: break
     }
+  }
+
+  /// The server does not know whether this link or another one is the last: this one is.
+  private mutating func inquired(on link: Int) {
+    guard connection.phase == .greeting(link) else { return connectionEvent(.failed) }
+    greet()
   }
 
   private mutating func greeted(_ handshake: TreeHandshake, on link: Int) {

@@ -7,6 +7,10 @@ import TernTreeWire
 
 extension ServerMachine {
   /// Opens a session for the client that introduced itself.
+  ///
+  /// An opening can arrive late, over a link its client has left for another one. So it ends the
+  /// open session of its client only when it names it, or when the client, asked over this very
+  /// link, opens once more: a link that was left answers nothing.
   mutating func greet(
     _ session: Session, _ opening: TreeOpening, _ batch: inout ServerBatch
   ) throws(StorageError) {
@@ -16,12 +20,16 @@ extension ServerMachine {
     guard Namespace.isValid(opening.namespace, limitBytes: options.limits.namespaceBytes) else {
       return try expel(session, .invalidNamespace(opening.namespace), &batch)
     }
-    if let last = opening.lastSession.flatMap(SessionID.parse) {
-      try endPredecessor(last, of: session, &batch)
+    let last = opening.lastSession.flatMap(SessionID.parse)
+    let origin = opening.stream.map { SessionOrigin(stream: $0, namespace: opening.namespace) }
+    if let open = origin.flatMap({ sessionsByOrigin[$0] }), open.id != last,
+      open.id != session.askedAbout
+    {
+      session.askedAbout = open.id
+      return send(.inquiry, to: session, &batch)
     }
-    if let stream = opening.stream {
-      try claim(SessionOrigin(stream: stream, namespace: opening.namespace), session, &batch)
-    }
+    if let last { try endPredecessor(last, of: session, &batch) }
+    if let origin { try claim(origin, session, &batch) }
     let namespace = namespace(opening.namespace)
     namespace.sessionCount += 1
     session.namespace = namespace

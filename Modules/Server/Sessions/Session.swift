@@ -12,6 +12,9 @@ final class Session {
   var namespace: Namespace?
   /// The stream of durable writes this session carries.
   var stream: UInt128?
+  /// The open session of the same client that this one was asked about: to take its place, the
+  /// client opens once more.
+  var askedAbout: UInt128?
   /// Who is asking.
   var identity = Identity.anonymous
   /// When something was last heard, in milliseconds of the machine's uptime.

@@ -26,6 +26,7 @@ extension TreeServerMessage {
     case "s": return .shutdown(reason: data.text ?? "")
     case "e": return .error(data.text ?? "")
     case "o": return .pong
+    case "i": return .inquiry
     default: return .unknown
     }
   }

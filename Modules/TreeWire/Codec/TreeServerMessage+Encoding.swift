@@ -13,6 +13,7 @@ extension TreeServerMessage {
     case .shutdown(let reason): writer.control("s") { $0.string(reason) }
     case .error(let text): writer.control("e") { $0.string(text) }
     case .pong: writer.control("o") { $0.null() }
+    case .inquiry: writer.control("i") { $0.null() }
     case .response(let id, let response):
       writer.data { writer in
         writer.member("r", id)

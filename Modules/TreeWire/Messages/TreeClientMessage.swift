@@ -3,7 +3,7 @@ public import TernQuery
 
 /// What a client says to a server. Source: realtime reference, sections 10.2 to 10.6.
 public enum TreeClientMessage: Equatable, Sendable {
-  /// The first message of our own clients on every connection.
+  /// The first message of our own clients on every connection; said again when it is asked for.
   case open(TreeOpening)
   /// Asks for a pong, to see whether the other end is alive.
   case ping

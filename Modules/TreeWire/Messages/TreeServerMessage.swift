@@ -5,6 +5,8 @@ public import TernQuery
 public enum TreeServerMessage: Equatable, Sendable {
   /// The first message on every connection.
   case handshake(TreeHandshake)
+  /// Another session of this client is open: to take its place, open once more.
+  case inquiry
   /// Connect to another host at once.
   case redirect(host: String)
   /// Close, and do not come back.
