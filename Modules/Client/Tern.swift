@@ -32,7 +32,7 @@ public final class Tern: Sendable {
       parts.queue, limits: options.queue, newClient: ambient.randomID())
     let (cache, cacheFailure) = parts.openCache(limitBytes: options.cacheLimitBytes)
     var machine = ClientMachine(
-      replica: TreeReplica(cache: cache), client: queue.client,
+      replica: TreeReplica(cache: cache), client: queue.client, origin: queue.origin,
       nextSequence: queue.nextSequence, ambient: ambient, limits: options.machineLimits)
     machine.cacheFailure = cacheFailure
     let lost = try machine.restore(rows)

@@ -25,7 +25,7 @@ extension World {
       var limits = ClientMachine.Limits()
       limits.window = 8
       var machine = ClientMachine(
-        replica: TreeReplica(cache: cache), client: queue.client,
+        replica: TreeReplica(cache: cache), client: queue.client, origin: queue.origin,
         nextSequence: queue.nextSequence, ambient: ambient, limits: limits)
       for words in model.restored(rows, of: queue.client) { disagree("c\(index): \(words)") }
       let lost = try machine.restore(rows)

@@ -25,6 +25,8 @@ final class FakePeer {
   private var deferred: [TreeWrite] = []
   /// Answers conditional writes as stale this often before looking at them.
   var staleAnswers = 0
+  /// How the last connection was opened.
+  private(set) var opening: TreeOpening?
   /// Asks this often whether a link is the last one before it greets.
   var inquiries = 0
   private var sessions = 0
@@ -61,6 +63,7 @@ final class FakePeer {
   }
 
   private func open(_ opening: TreeOpening) -> TreeServerMessage {
+    self.opening = opening
     if inquiries > 0 {
       inquiries -= 1
       return .inquiry

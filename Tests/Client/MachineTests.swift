@@ -4,6 +4,7 @@ import TernStorage
 import TernStorageMemory
 import TernSync
 import TernTreeEngine
+import TernTreeWire
 import Testing
 
 @testable import TernClient
@@ -131,6 +132,18 @@ struct MachineTests {
     try world.fire(.connection(.retry))
     try world.act { _ = $0.write(.set("b", 1)) }
     #expect(world.peer.tree == ["b": 1])
+  }
+
+  @Test("the server knows a client again that has purged its queue and lost its memory")
+  func purgedOrigin() throws {
+    let store = MemoryStore()
+    let before = try world(store)
+    try before.act { _ = $0.purge() }
+    let after = try world(store)
+    try after.act { $0.goOnline() }
+    let opening = try #require(after.peer.opening)
+    #expect(opening.origin == 0xC0FFEE)
+    #expect(opening.stream != nil && opening.stream != 0xC0FFEE)
   }
 
   @Test("R34 .info/connected follows the connection")

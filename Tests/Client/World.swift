@@ -45,8 +45,8 @@ final class World {
     let (queue, rows) = try WriteQueue.open(store, limits: queueLimits, newClient: 0xC0FFEE)
     self.queue = queue
     machine = ClientMachine(
-      replica: TreeReplica(), client: queue.client, nextSequence: queue.nextSequence,
-      ambient: ambient, limits: limits)
+      replica: TreeReplica(), client: queue.client, origin: queue.origin,
+      nextSequence: queue.nextSequence, ambient: ambient, limits: limits)
     lost = try machine.restore(rows)
   }
 

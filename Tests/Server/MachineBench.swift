@@ -72,10 +72,11 @@ final class MachineBench {
   /// Opens a session, once more when asked to, and returns the greeting.
   @discardableResult
   func open(
-    _ slot: Int, namespace: String = "default", stream: UInt128? = nil, last: String? = nil,
-    isLocal: Bool = true
+    _ slot: Int, namespace: String = "default", stream: UInt128? = nil,
+    origin: UInt128? = nil, last: String? = nil, isLocal: Bool = true
   ) throws -> TreeHandshake {
-    let opening = TreeOpening(namespace: namespace, stream: stream, lastSession: last)
+    let opening = TreeOpening(
+      namespace: namespace, stream: stream, origin: origin, lastSession: last)
     let frame = ServerInput.frame(slot: slot, TreeClientMessage.open(opening).encode())
     try run([.opened(slot: slot, isLocal: isLocal), frame])
     if received[slot]?.last == .inquiry { try run([frame]) }

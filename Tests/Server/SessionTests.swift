@@ -65,6 +65,26 @@ struct SessionTests {
     #expect(bench.take(9).isEmpty)
   }
 
+  @Test("what was left under one stream happens before the same client writes under another")
+  func successorWithNewStream() throws {
+    let bench = try MachineBench()
+    try bench.open(1, stream: 7)
+    try bench.open(9)
+    _ = try bench.ask(9, bench.listen("p"))
+    _ = try bench.ask(1, left("p", json("1")))
+    try bench.open(2, stream: 8, origin: 7)
+    #expect(bench.closed == [1: .replaced])
+    #expect(bench.take(9).map(\.brief) == ["put p 1"])
+
+    // Also when the server was restarted in between.
+    _ = try bench.ask(2, left("p", json("2")))
+    let after = try MachineBench(store: bench.store, seed: 1)
+    try after.open(9)
+    _ = try after.ask(9, after.listen("p"))
+    try after.open(3, stream: 9, origin: 7)
+    #expect(after.take(9).map(\.brief) == ["put p 2"])
+  }
+
   @Test("an opening that was under way for long ends no newer session")
   func lateOpening() throws {
     let bench = try MachineBench()

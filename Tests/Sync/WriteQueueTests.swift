@@ -36,6 +36,16 @@ struct WriteQueueTests {
     #expect(again.apply([.append([2])]) == [.stored(id: 2, sequence: 2)])
   }
 
+  @Test("a purge begins a new stream and leaves what names the store")
+  func purgeKeepsOrigin() throws {
+    var (queue, _) = try open()
+    #expect(queue.client == 77 && queue.origin == 77)
+    _ = queue.apply([.append([1]), .purge(newClient: 78)])
+    _ = queue.apply([.purge(newClient: 79)])
+    let (again, _) = try open()
+    #expect(again.client == 79 && again.origin == 77)
+  }
+
   @Test("a full queue says so and takes writes again when there is room")
   func full() throws {
     var (queue, _) = try open(QueueLimits(writeCount: 2))

@@ -32,6 +32,10 @@ struct ClientMessageTests {
         .open(TreeOpening(stream: stream, lastSession: "s1"))
       ),
       (
+        #"{"t":"c","d":{"t":"o","d":{"v":"5","ns":"default","c":"0102030405060708090a0b0c0d0e0f10","o":"0000000000000000000000000000004d"}}}"#,
+        .open(TreeOpening(stream: stream, origin: 77))
+      ),
+      (
         #"{"t":"d","d":{"r":4,"a":"q","b":{"p":"/fleet/7","h":""}}}"#,
         .request(4, .listen(TreeListen(path: key("fleet/7"))))
       ),

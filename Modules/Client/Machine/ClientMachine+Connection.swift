@@ -64,7 +64,9 @@ extension ClientMachine {
   /// Opens a session over a link that has just come, or was asked about.
   mutating func greet() {
     announcedClient = client
-    send(.open(TreeOpening(stream: client, lastSession: lastSession)))
+    let opening = TreeOpening(
+      stream: client, origin: origin == client ? nil : origin, lastSession: lastSession)
+    send(.open(opening))
   }
 
   /// The server greeted: everything it has to know is told, in the order it has to know it.

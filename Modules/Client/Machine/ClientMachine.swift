@@ -41,6 +41,8 @@ package struct ClientMachine: Sendable {
 
   /// The stream of this client's durable writes.
   var client: UInt128
+  /// What the server knows this client by; purging the queue does not change it.
+  let origin: UInt128
   /// The stream announced on this connection.
   var announcedClient: UInt128?
   /// The last number of `client` whose row is known to be gone, and all before it.
@@ -65,13 +67,15 @@ package struct ClientMachine: Sendable {
   ///
   /// - Parameters:
   ///   - client: The stream of its durable writes, from the queue.
+  ///   - origin: What names its store for ever, from the queue; by default its stream.
   ///   - nextSequence: The number its next write will get.
   package init(
-    replica: TreeReplica, client: UInt128, nextSequence: UInt64, ambient: Ambient,
-    limits: Limits = Limits()
+    replica: TreeReplica, client: UInt128, origin: UInt128? = nil, nextSequence: UInt64,
+    ambient: Ambient, limits: Limits = Limits()
   ) {
     self.replica = replica
     self.client = client
+    self.origin = origin ?? client
     self.ambient = ambient
     self.limits = limits
     settledThrough = nextSequence - 1

@@ -47,7 +47,7 @@ extension ServerMachine {
   ) {
     let id = call.session.id
     let owner = SessionOwner(
-      call.session.requester(in: call.namespace), stream: call.session.stream
+      call.session.requester(in: call.namespace), client: call.session.origin?.client
     ).encode()
     let frame = TreeClientMessage.request(0, request).encode()
     do throws(PresenceBook.Refusal) {
@@ -137,12 +137,12 @@ extension ServerMachine {
 /// Who left deferred writes, as it is stored with them: JSON.
 struct SessionOwner: Equatable {
   var requester: Requester
-  /// What the session's client writes under.
-  var stream: UInt128?
+  /// What the session's client is known by.
+  var client: UInt128?
 
-  init(_ requester: Requester, stream: UInt128?) {
+  init(_ requester: Requester, client: UInt128?) {
     self.requester = requester
-    self.stream = stream
+    self.client = client
   }
 
   init?(_ bytes: [UInt8]) {
@@ -152,11 +152,11 @@ struct SessionOwner: Equatable {
     requester = Requester(
       Identity(json: json["identity"] ?? .null), isLocal: json["local"] == .bool(true),
       namespace: namespace)
-    stream = json["c"]?.text.flatMap { UInt128($0, radix: 16) }
+    client = json["c"]?.text.flatMap { UInt128($0, radix: 16) }
   }
 
   var origin: SessionOrigin? {
-    stream.map { SessionOrigin(stream: $0, namespace: requester.namespace) }
+    client.map { SessionOrigin(client: $0, namespace: requester.namespace) }
   }
 
   func encode() -> [UInt8] {
@@ -164,7 +164,7 @@ struct SessionOwner: Equatable {
       .init("ns", .string(requester.namespace)), .init("local", .bool(requester.isLocal)),
       .init("identity", requester.identity.json),
     ]
-    if let stream { members.append(.init("c", .string(String(stream, radix: 16)))) }
+    if let client { members.append(.init("c", .string(String(client, radix: 16)))) }
     return JSONValue.object(members).bytes
   }
 }

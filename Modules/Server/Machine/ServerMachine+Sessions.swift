@@ -21,7 +21,9 @@ extension ServerMachine {
       return try expel(session, .invalidNamespace(opening.namespace), &batch)
     }
     let last = opening.lastSession.flatMap(SessionID.parse)
-    let origin = opening.stream.map { SessionOrigin(stream: $0, namespace: opening.namespace) }
+    let origin = (opening.origin ?? opening.stream).map {
+      SessionOrigin(client: $0, namespace: opening.namespace)
+    }
     if let open = origin.flatMap({ sessionsByOrigin[$0] }), open.id != last,
       open.id != session.askedAbout
     {
@@ -34,6 +36,7 @@ extension ServerMachine {
     namespace.sessionCount += 1
     session.namespace = namespace
     session.stream = opening.stream
+    session.origin = origin
     let handshake = TreeHandshake(
       time: batch.now, host: options.host, session: SessionID.text(session.id),
       lastSequence: try opening.stream.map { stream throws(StorageError) in
@@ -53,7 +56,7 @@ extension ServerMachine {
     }
   }
 
-  /// Ends what the same client had before: only one program at a time writes under a stream, so a
+  /// Ends what the same client had before: only one program at a time uses a client's store, so a
   /// session that is still open is one its client has lost, be it by losing its memory.
   private mutating func claim(
     _ origin: SessionOrigin, _ session: Session, _ batch: inout ServerBatch

@@ -21,9 +21,9 @@ package struct ServerMachine: ~Copyable {
   var sessions: [Int: Session] = [:]
   /// By the id that a successor presents.
   var sessionsByID: [UInt128: Session] = [:]
-  /// By what their client writes under.
+  /// By what their client is known by.
   var sessionsByOrigin: [SessionOrigin: Session] = [:]
-  /// The sessions of the run before that left writes, by what their client wrote under.
+  /// The sessions of the run before that left writes, by what their client is known by.
   var orphans: [SessionOrigin: [UInt128]] = [:]
   var namespaces: [String: Namespace] = [:]
   var presence: PresenceBook

@@ -12,6 +12,8 @@ final class Session {
   var namespace: Namespace?
   /// The stream of durable writes this session carries.
   var stream: UInt128?
+  /// What its client is known by; `nil` for a client without a queue.
+  var origin: SessionOrigin?
   /// The open session of the same client that this one was asked about: to take its place, the
   /// client opens once more.
   var askedAbout: UInt128?
@@ -29,20 +31,15 @@ final class Session {
     lastHeard = now
   }
 
-  /// What its client writes under; `nil` for a client without a queue.
-  var origin: SessionOrigin? {
-    guard let stream, let namespace else { return nil }
-    return SessionOrigin(stream: stream, namespace: namespace.name)
-  }
-
   func requester(in namespace: Namespace) -> Requester {
     Requester(identity, isLocal: isLocal, namespace: namespace.name)
   }
 }
 
-/// What a client writes under: it stays the same from session to session, and over restarts.
+/// What a client is known by: it stays the same from session to session, over restarts, and when
+/// the client gives up what it had to write.
 struct SessionOrigin: Hashable {
-  let stream: UInt128
+  let client: UInt128
   let namespace: String
 }
 

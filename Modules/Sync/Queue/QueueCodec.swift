@@ -11,6 +11,8 @@ enum QueueCodec {
   /// The bookkeeping record.
   struct Header: Equatable, Sendable {
     var client: UInt128
+    /// The first `client`; the same until the queue was purged.
+    var origin: UInt128
     var nextID: UInt64
     var nextSequence: UInt64
   }
@@ -60,6 +62,7 @@ enum QueueCodec {
     bytes.append(integer: header.client)
     bytes.append(integer: header.nextID)
     bytes.append(integer: header.nextSequence)
+    if header.origin != header.client { bytes.append(integer: header.origin) }
     return bytes
   }
 
@@ -71,10 +74,14 @@ enum QueueCodec {
     }
     guard
       let client: UInt128 = reader.integer(), let nextID: UInt64 = reader.integer(),
-      let nextSequence: UInt64 = reader.integer(), reader.isAtEnd,
-      found == version
+      let nextSequence: UInt64 = reader.integer(), found == version
     else { throw .damagedHeader }
-    return Header(client: client, nextID: nextID, nextSequence: nextSequence)
+    var origin = client
+    if !reader.isAtEnd {
+      guard let first: UInt128 = reader.integer(), reader.isAtEnd else { throw .damagedHeader }
+      origin = first
+    }
+    return Header(client: client, origin: origin, nextID: nextID, nextSequence: nextSequence)
   }
 
   static func encode(_ state: QueuedWrite.State, payload: [UInt8]) -> [UInt8] {
@@ -113,5 +120,12 @@ enum QueueCodec {
       throw .damaged(id: id)
     }
     return QueuedWrite(id: id, state: state, payload: reader.rest())
+  }
+}
+
+extension QueueCodec.Header {
+  /// That of a new queue.
+  init(client: UInt128) {
+    self.init(client: client, origin: client, nextID: 1, nextSequence: 1)
   }
 }

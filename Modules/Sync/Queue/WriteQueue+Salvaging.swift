@@ -45,7 +45,7 @@ extension QueueSalvage {
   /// The bookkeeping that fits what is left; no id that was ever seen is given again.
   fileprivate func newHeader(newClient: UInt128) -> QueueCodec.Header {
     let seen = (writes.map(\.id) + damaged.map(\.id) + setAside.map(\.id)).max() ?? 0
-    var header = header ?? QueueCodec.Header(client: newClient, nextID: 1, nextSequence: 1)
+    var header = header ?? QueueCodec.Header(client: newClient)
     header.nextID = max(header.nextID, seen + 1)
     return header
   }

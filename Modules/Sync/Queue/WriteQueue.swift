@@ -23,6 +23,8 @@ package struct WriteQueue: Sendable {
 
   /// Who this queue's writes come from.
   package var client: UInt128 { header.client }
+  /// What names this store for ever: its first ``client``, which a purge replaces.
+  package var origin: UInt128 { header.origin }
   /// The number the next write will get.
   package var nextSequence: UInt64 { header.nextSequence }
   package var count: Int { entries.count }
@@ -37,7 +39,7 @@ package struct WriteQueue: Sendable {
   package static func open(
     _ store: any OrderedStore, limits: QueueLimits = QueueLimits(), newClient: UInt128
   ) throws(QueueError) -> (WriteQueue, [QueuedWrite]) {
-    let fresh = QueueCodec.Header(client: newClient, nextID: 1, nextSequence: 1)
+    let fresh = QueueCodec.Header(client: newClient)
     var queue = WriteQueue(store: store, limits: limits, header: fresh)
     let writes: [QueuedWrite]
     do {

@@ -43,10 +43,16 @@ extension TreeOpening {
     if let version = value["v"]?.text { self.version = version }
     if let namespace = value["ns"]?.text { self.namespace = namespace }
     lastSession = value["ls"]?.text
-    if let text = value["c"]?.text {
-      guard let stream = StreamID.parse(text) else { throw .malformed("c") }
-      self.stream = stream
-    }
+    stream = try Self.id(value, "c")
+    origin = try Self.id(value, "o")
+  }
+}
+
+extension TreeOpening {
+  private static func id(_ value: JSONValue, _ name: String) throws(WireError) -> UInt128? {
+    guard let text = value[name]?.text else { return nil }
+    guard let id = StreamID.parse(text) else { throw .malformed(name) }
+    return id
   }
 }
 

@@ -29,6 +29,7 @@ extension TreeOpening {
     writer.member("v", version)
     writer.member("ns", namespace)
     if let stream { writer.member("c", StreamID.text(stream)) }
+    if let origin { writer.member("o", StreamID.text(origin)) }
     if let lastSession { writer.member("ls", lastSession) }
     writer.endObject()
   }

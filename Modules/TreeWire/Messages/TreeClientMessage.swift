@@ -21,17 +21,20 @@ public struct TreeOpening: Equatable, Sendable {
   public var namespace: String
   /// The stream of durable writes this connection carries; `nil` for a client without a queue.
   public var stream: UInt128?
+  /// What names the client for ever, when that is not its stream.
+  public var origin: UInt128?
   /// The session this client had before.
   public var lastSession: String?
 
   /// Makes an introduction.
   public init(
     version: String = "5", namespace: String = "default", stream: UInt128? = nil,
-    lastSession: String? = nil
+    origin: UInt128? = nil, lastSession: String? = nil
   ) {
     self.version = version
     self.namespace = namespace
     self.stream = stream
+    self.origin = origin
     self.lastSession = lastSession
   }
 }
