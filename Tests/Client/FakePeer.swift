@@ -27,6 +27,8 @@ final class FakePeer {
   var staleAnswers = 0
   /// How the last connection was opened.
   private(set) var opening: TreeOpening?
+  /// Leaves listens without an answer while set.
+  var ignoresListens = false
   /// Asks this often whether a link is the last one before it greets.
   var inquiries = 0
   private var sessions = 0
@@ -80,6 +82,7 @@ final class FakePeer {
     switch request {
     case .listen(let listen):
       log.append("q /\(listen.path)")
+      if ignoresListens { return [] }
       listens.append(listen.path)
       let node = tree.node(at: listen.path)
       if node.hash == listen.hash, !node.isEmpty { return [reply(.listening())] }

@@ -219,6 +219,23 @@ struct MachineTests {
     #expect(world.peer.inquiries == 0)
   }
 
+  @Test("a read waits for the server while a listener has only what was cached")
+  func readBeforeListenIsAnswered() throws {
+    let world = try world()
+    try world.act { _ = $0.listen(at: "a", query: .all, for: .value) }
+    try world.remote(.set("a", 1))
+    try world.drop()
+    try world.remote(.set("a", 2))
+    world.peer.ignoresListens = true
+    try world.fire(.connection(.retry))
+    _ = world.takeHeard()
+
+    // Online, but the listen is not answered yet: what the listener has is old.
+    #expect(world.machine.connectionState == .online)
+    try world.act { _ = $0.read(at: "a", query: .all) }
+    #expect(world.takeHeard() == ["read 2"])
+  }
+
   @Test("R41 listens come back with hashes, and data missed meanwhile is heard")
   func reconnect() throws {
     let world = try world()

@@ -14,7 +14,7 @@ extension ClientMachine {
     if path.isInfo {
       let node = info.value(at: path, query: query)
       answer(id, ReadAnswer(node: node, isFromCache: false, hasPendingWrites: false))
-    } else if let node = replica.value(at: path, query: query) {
+    } else if let node = known(at: path, query: query) {
       answer(id, node, at: path, isFromCache: !connection.isOnline)
     } else if reads.count >= limits.waiting.reads {
       owe(.read(id, .failure(.tooManyWaiting(limit: limits.waiting.reads))))
@@ -23,6 +23,12 @@ extension ClientMachine {
       if connection.isOnline { sendRead(id) } else { waitForConnection(id) }
     }
     return id
+  }
+
+  /// What listeners have: while the server can be asked, only what it keeps up to date.
+  private func known(at path: TreePath, query: TreeQuery) -> TreeNode? {
+    connection.isOnline
+      ? replica.currentValue(at: path, query: query) : replica.value(at: path, query: query)
   }
 
   mutating func sendRead(_ id: OperationID) {

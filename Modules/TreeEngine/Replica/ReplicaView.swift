@@ -69,6 +69,11 @@ struct ViewSeed {
   var server: ServerCache
   var assumed: ServerCache?
   var isLive: Bool
+  /// Whether the server has told of every change up to now, though it may not go on to.
+  var isCurrent = false
+
+  /// What is known below the overlay.
+  var base: ServerCache { assumed ?? server }
 }
 
 extension ReplicaView {
@@ -76,13 +81,16 @@ extension ReplicaView {
   func seed(at rest: TreePath) -> ViewSeed? {
     guard base.isComplete, let known = base.known(at: rest) else { return nil }
     let whole = ServerCache(node: known, isComplete: true, isFiltered: false)
-    // Only a view of everything gets the pushes for what lies below it.
+    // Only a view of everything gets the pushes for what lies below it, whatever comes.
+    let isCurrent = isLive
     let isLive = isLive && query.loadsAllData
-    guard assumed != nil else { return ViewSeed(server: whole, assumed: nil, isLive: isLive) }
+    guard assumed != nil else {
+      return ViewSeed(server: whole, assumed: nil, isLive: isLive, isCurrent: isCurrent)
+    }
     let said = server.isComplete ? server.known(at: rest) : nil
     let server = said.map { ServerCache(node: $0, isComplete: true, isFiltered: false) }
     return ViewSeed(
-      server: server ?? .unknown, assumed: whole, isLive: isLive)
+      server: server ?? .unknown, assumed: whole, isLive: isLive, isCurrent: isCurrent)
   }
 }
 

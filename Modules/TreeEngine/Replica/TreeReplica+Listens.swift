@@ -117,13 +117,15 @@ extension TreeReplica {
     return seed
   }
 
-  /// All that views at `path` or above know of the server's data there, live ones first.
-  private func viewSeed(_ path: TreePath) -> ViewSeed? {
+  /// All that views at `path` or above know of the server's data there; live ones first, then those
+  /// that are current.
+  func viewSeed(_ path: TreePath) -> ViewSeed? {
     var found: ViewSeed?
     points.walk(to: path) { depth, point in
       let rest = TreePath(unchecked: Array(path.keys.dropFirst(depth)))
       for view in point.views where found?.isLive != true {
-        guard let seed = view.seed(at: rest), found == nil || seed.isLive else { continue }
+        guard let seed = view.seed(at: rest) else { continue }
+        if let found, !seed.isLive, found.isCurrent || !seed.isCurrent { continue }
         found = seed
       }
     }
@@ -132,7 +134,7 @@ extension TreeReplica {
 
   /// All that views at `path` or above know of the server's data there.
   func serverKnows(_ path: TreePath) -> (node: TreeNode, isLive: Bool)? {
-    viewSeed(path).map { (($0.assumed ?? $0.server).node, $0.isLive) }
+    viewSeed(path).map { ($0.base.node, $0.isLive) }
   }
 }
 

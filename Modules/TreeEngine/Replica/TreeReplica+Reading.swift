@@ -18,13 +18,27 @@ package struct ViewState: Sendable {
 extension TreeReplica {
   /// The result of a query when everything in it is known from listeners, else `nil`.
   package func value(at path: TreePath, query: TreeQuery = .all) -> TreeNode? {
+    known(at: path, query: query)?.node
+  }
+
+  /// The same only when the server has told of every change up to now, or when pending writes
+  /// decide everything.
+  package func currentValue(at path: TreePath, query: TreeQuery = .all) -> TreeNode? {
+    known(at: path, query: query).flatMap { $0.isCurrent ? $0.node : nil }
+  }
+
+  private func known(
+    at path: TreePath, query: TreeQuery
+  ) -> (node: TreeNode, isCurrent: Bool)? {
+    let isDecided = overlay.covers(path)
     if let index = points[path]?.index(of: query), let view = points[path]?.views[index],
       view.isComplete
     {
-      return view.window
+      return (view.window, view.isLive || isDecided)
     }
-    guard let node = overlay.resolve(at: path, base: serverKnows(path)?.node) else { return nil }
-    return query.window(of: node)
+    let seed = viewSeed(path)
+    guard let node = overlay.resolve(at: path, base: seed?.base.node) else { return nil }
+    return (query.window(of: node), seed?.isCurrent == true || isDecided)
   }
 
   /// What the listeners of a query see now; `nil` when there are none.
