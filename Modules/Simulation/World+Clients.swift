@@ -207,13 +207,14 @@ extension World {
     guard !run.isDead else { return }
     let jobs = run.jobs
     run.jobs.removeAll()
-    let client = run.queue.client
+    var stream = run.queue.client
     let results = run.queue.apply(jobs.map(\.change))
     if results.contains(.failed(.storage(.closed))) { return crashClient(run.index) }
     for (job, result) in zip(jobs, results) {
-      if let words = model.queued(job.change, result, of: client) {
+      if let words = model.queued(job.change, result, of: run.index, stream) {
         disagree("c\(run.index): \(words)")
       }
+      if case .purge(let newClient) = job.change, case .purged = result { stream = newClient }
     }
     let answers = zip(jobs, results).map { (ticket: $0.ticket, result: $1) }
     plan(.queueAnswers(run, answers), after: 0...3)

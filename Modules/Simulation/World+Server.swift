@@ -111,7 +111,8 @@ extension World {
       case .close(let slot, _):
         guard let link = run.links[slot] else { continue }
         if let rest = frames.removeValue(forKey: slot) {
-          send(Chunk(frames: rest, before: before, after: after, isLast: true), over: link)
+          // What the batch did after this session's end, nobody tells it.
+          send(Chunk(frames: rest, before: before, after: after, isLast: false), over: link)
         }
         close(link)
       }

@@ -41,6 +41,6 @@ struct Chunk {
   let before: UInt64
   /// Its version after it.
   let after: UInt64
-  /// Whether nothing more of the batch comes.
+  /// Whether all the batch has for the link has come with it.
   var isLast: Bool
 }

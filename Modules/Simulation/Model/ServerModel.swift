@@ -12,8 +12,10 @@ struct ServerModel {
   private(set) var applied: [CommitID: Version] = [:]
   /// The writes that clients made durable, under their numbers.
   private(set) var durable: [CommitID: DurableWrite] = [:]
-  /// The numbers of rows, by the stream of their queue.
-  private var rows: [UInt128: [UInt64: UInt64]] = [:]
+  /// The streams of the clients' queues; a queue that is purged begins another one.
+  private var streams: Set<UInt128> = []
+  /// The names of the writes in rows, by client.
+  private var rows: [Int: [UInt64: CommitID]] = [:]
   /// The declared transactions that wait in queues, by stream and row.
   private var waitingVotes: [UInt128: Set<UInt64>] = [:]
   var counters: [String: CounterBounds] = [:]
@@ -93,7 +95,8 @@ extension ServerModel {
     var wrong: [String] = []
     if let link { wrong += missingMarkers(before: link) }
     guard let known = durable[id] else {
-      return rows[id.stream] == nil ? wrong : wrong + ["\(id) was not durable when it was sent"]
+      return streams.contains(id.stream)
+        ? wrong + ["\(id) was not durable when it was sent"] : wrong
     }
     if !PlaygroundRules.allows(known.write.assignments) {
       wrong.append("\(id) was not allowed, and applied")
@@ -137,12 +140,13 @@ extension ServerModel {
   ///
   /// - Returns: What is wrong with it.
   mutating func queued(
-    _ change: QueueChange, _ result: QueueResult, of stream: UInt128
+    _ change: QueueChange, _ result: QueueResult, of client: Int, _ stream: UInt128
   ) -> String? {
+    streams.insert(stream)
     switch (change, result) {
     case (.append(let payload), .stored(let row, let sequence)):
       guard case .write(let write) = WriteRecord(decoding: payload) else { return "no write" }
-      return added(write, row, CommitID(stream: stream, sequence: sequence))
+      return added(write, row, of: client, CommitID(stream: stream, sequence: sequence))
     case (.keep(let payload), .stored(let row, _)):
       if case .transaction = WriteRecord(decoding: payload) {
         waitingVotes[stream, default: []].insert(row)
@@ -150,13 +154,12 @@ extension ServerModel {
       }
       return nil
     case (.retry(let old, let payload), .stored(let row, let sequence)):
-      let earlier = rows[stream]?[old].map { CommitID(stream: stream, sequence: $0) }
-      var write = earlier.flatMap { durable[$0]?.write }
+      var write = rows[client]?[old].flatMap { durable[$0]?.write }
       if let payload, case .write(let edited) = WriteRecord(decoding: payload) { write = edited }
       guard let write else { return "row \(old) is retried and was never there" }
-      return added(write, row, CommitID(stream: stream, sequence: sequence))
-    case (.settle(let row), .changed): return settled(row, stream, isRejected: false)
-    case (.reject(let row, _), .changed): return settled(row, stream, isRejected: true)
+      return added(write, row, of: client, CommitID(stream: stream, sequence: sequence))
+    case (.settle(let row), .changed): return settled(row, client, stream, isRejected: false)
+    case (.reject(let row, _), .changed): return settled(row, client, stream, isRejected: true)
     case (.purge, .purged):
       purged(stream)
       return nil
@@ -164,20 +167,23 @@ extension ServerModel {
     }
   }
 
-  private mutating func added(_ write: TreeWrite, _ row: UInt64, _ id: CommitID) -> String? {
+  private mutating func added(
+    _ write: TreeWrite, _ row: UInt64, of client: Int, _ id: CommitID
+  ) -> String? {
     if durable[id] != nil { return "\(id) names two writes" }
     durable[id] = DurableWrite(write: write)
-    rows[id.stream, default: [:]][row] = id.sequence
+    rows[client, default: [:]][row] = id
     return nil
   }
 
-  private mutating func settled(_ row: UInt64, _ stream: UInt128, isRejected: Bool) -> String? {
+  private mutating func settled(
+    _ row: UInt64, _ client: Int, _ stream: UInt128, isRejected: Bool
+  ) -> String? {
     waitingVotes[stream]?.remove(row)
-    guard let sequence = rows[stream]?[row] else { return nil }
-    let id = CommitID(stream: stream, sequence: sequence)
+    guard let id = rows[client]?[row] else { return nil }
     durable[id]?.isSettled = true
     if isRejected == (applied[id] != nil) {
-      return "write \(sequence) is taken for \(isRejected ? "refused" : "made"), and is not"
+      return "write \(id.sequence) is taken for \(isRejected ? "refused" : "made"), and is not"
     }
     return nil
   }
