@@ -27,6 +27,9 @@ final class FakePeer {
   var staleAnswers = 0
   /// How the last connection was opened.
   private(set) var opening: TreeOpening?
+  /// Keeps answers about past writes back while set.
+  var holdsOutcomes = false
+  private var held: [TreeServerMessage] = []
   /// Leaves listens without an answer while set.
   var ignoresListens = false
   /// Asks this often whether a link is the last one before it greets.
@@ -55,6 +58,12 @@ final class FakePeer {
   /// Another client wrote; returns the pushes for this one.
   func write(_ write: TreeWrite) -> [[UInt8]] {
     commit(write).map { $0.encode() }
+  }
+
+  /// What was kept back.
+  func releaseHeld() -> [[UInt8]] {
+    defer { held = [] }
+    return held.map { $0.encode() }
   }
 
   func forgetLog() { log = [] }
@@ -116,7 +125,9 @@ final class FakePeer {
       log.append("wo \(first)...\(last)")
       let known = streams[stream ?? connectionStream ?? 0]?.outcomes ?? [:]
       let outcomes = known.values.filter { first <= $0.sequence && $0.sequence <= last }
-      return [reply(.outcomes(outcomes.sorted { $0.sequence < $1.sequence }))]
+      let answer = reply(.outcomes(outcomes.sorted { $0.sequence < $1.sequence }))
+      if holdsOutcomes { held.append(answer) }
+      return holdsOutcomes ? [] : [answer]
     case .auth, .unauth, .appCheck, .stats, .unknown:
       return [reply(TreeResponse(.ok))]
     }

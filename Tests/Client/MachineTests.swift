@@ -146,6 +146,32 @@ struct MachineTests {
     #expect(opening.stream != nil && opening.stream != 0xC0FFEE)
   }
 
+  @Test("what became of writes that were purged says nothing about later ones")
+  func purgeBeforeOutcomes() throws {
+    let world = try world()
+    try world.act { $0.goOnline() }
+    world.losesAnswers = true
+    try world.act { _ = $0.write(.set("a", 1)) }
+    world.losesAnswers = false
+    world.peer.holdsOutcomes = true
+    try world.drop()
+    try world.fire(.connection(.retry))
+    #expect(world.peer.log.last == "wo 1...1")
+
+    // The first write of the next stream is refused, and its answer lost.
+    world.losesAnswers = true
+    world.peer.denied = ["b"]
+    try world.act { _ = $0.purge() }
+    try world.act { _ = $0.write(.set("b", 1)) }
+    world.losesAnswers = false
+    _ = world.takeHeard()
+    try world.release()
+    #expect(world.takeHeard().isEmpty)
+    try world.drop()
+    try world.fire(.connection(.retry))
+    #expect(world.takeHeard() == ["rejected permission_denied"])
+  }
+
   @Test("R34 .info/connected follows the connection")
   func connected() throws {
     let world = try world()

@@ -84,6 +84,13 @@ final class World {
     try settle()
   }
 
+  /// What the peer kept back arrives.
+  func release() throws {
+    peer.holdsOutcomes = false
+    toClient += peer.releaseHeld()
+    try settle()
+  }
+
   /// Another client writes.
   func remote(_ write: TreeWrite) throws {
     let pushes = peer.write(write)

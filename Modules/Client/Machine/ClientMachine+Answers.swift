@@ -37,8 +37,8 @@ extension ClientMachine {
       readAnswered(id, result)
     case .disconnect(let id):
       disconnectAnswered(id, rejection: rejection)
-    case .outcomes(let last):
-      outcomesAnswered(try response.outcomes(), through: last)
+    case .outcomes(let stream, let last):
+      outcomesAnswered(try response.outcomes(), of: stream, through: last)
     case .transactionOutcomes(let id):
       transactionOutcomesAnswered(id, try response.outcomes())
     case .unattended:

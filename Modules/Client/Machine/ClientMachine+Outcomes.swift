@@ -17,11 +17,16 @@ extension ClientMachine {
       return
     }
     _ = send(
-      .outcomes(stream: nil, first: first, last: last), about: .outcomes(through: last))
+      .outcomes(stream: nil, first: first, last: last),
+      about: .outcomes(of: client, through: last))
   }
 
   /// The server told what became of those writes.
-  mutating func outcomesAnswered(_ outcomes: [TreeResponse.Outcome], through last: UInt64) {
+  mutating func outcomesAnswered(
+    _ outcomes: [TreeResponse.Outcome], of stream: UInt128, through last: UInt64
+  ) {
+    // Those of a queue that was purged since say nothing about the writes of the next stream.
+    guard stream == client else { return }
     lastAnswered = 0
     var known: [UInt64: TreeResponse.Outcome] = [:]
     for outcome in outcomes { known[outcome.sequence] = outcome }

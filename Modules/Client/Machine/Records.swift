@@ -32,8 +32,8 @@ enum Request: Sendable {
   case batch(UInt64)
   case read(OperationID)
   case disconnect(OperationID)
-  /// The outcomes of this client's writes up to a number.
-  case outcomes(through: UInt64)
+  /// The outcomes of the writes of a stream up to a number.
+  case outcomes(of: UInt128, through: UInt64)
   /// The outcomes of a declared transaction's attempts.
   case transactionOutcomes(OperationID)
   /// Nobody waits for the answer.
