@@ -185,8 +185,8 @@ let testSuites: [Target] = [
   tests(
     "DocumentEngine",
     [
-      "TernCore", "TernQuery", "TernStorage", "TernStorageMemory", "TernLedger",
-      "TernDocumentEngine",
+      "TernCore", "TernQuery", "TernStorage", "TernStorageMemory", "TernStorageSQLite",
+      "TernStorageLMDB", "TernLedger", "TernDocumentEngine",
     ]),
   tests("Security", ["TernCore", "TernQuery", "TernSecurity"]),
   tests("Sync", ["TernSync", "TernStorage", "TernStorageMemory", "TernTestKit"]),

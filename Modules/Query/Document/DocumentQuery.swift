@@ -62,7 +62,7 @@ public struct DocumentQuery: Hashable, Sendable {
     DocumentQuery(source: .document(key))
   }
 
-  private init(source: Source) { self.source = source }
+  init(source: Source) { self.source = source }
 
   /// Whether every document of the source belongs to the result, whatever the order.
   public var matchesAll: Bool {

@@ -1,0 +1,75 @@
+import TernCore
+import TernStorage
+
+/// A walk over the rows of an index, forwards or backwards, that can jump ahead.
+final class EntryWalk {
+  private let reading: DocumentReading
+  let isReversed: Bool
+  /// The ranges still to be walked, the current one first.
+  private var ranges: ArraySlice<KeyRange>
+  private var page: [Row] = []
+  private var next = 0
+  /// The rows of the next page: few at first, because many walks end soon.
+  private var pageRows = EntryWalk.firstPageRows
+  private var isLastPage = false
+
+  private static let firstPageRows = 8
+  private static let pageRowsLimit = 256
+
+  /// - Parameter ranges: In the order they are walked.
+  init(_ reading: DocumentReading, _ ranges: [KeyRange], isReversed: Bool) {
+    self.reading = reading
+    self.ranges = ranges.filter { !$0.isEmpty }[...]
+    self.isReversed = isReversed
+  }
+
+  /// The row the walk stands at; `nil` at its end.
+  func current() throws(StorageError) -> Row? {
+    while next == page.count {
+      if isLastPage { ranges = ranges.dropFirst() }
+      guard let range = ranges.first else { return nil }
+      page = try reading.scan(range, isReversed: isReversed, limit: pageRows)
+      reading.cost.entriesRead += page.count
+      next = 0
+      isLastPage = page.count < pageRows
+      pageRows = min(pageRows * 4, EntryWalk.pageRowsLimit)
+      if let last = page.last { shrink(past: last.key) }
+    }
+    return page[next]
+  }
+
+  /// Moves to the next row.
+  func advance() { next += 1 }
+
+  /// Moves on to the first row at or behind a key, in the direction of the walk.
+  func seek(_ key: [UInt8]) {
+    while next < page.count, isBefore(page[next].key, key) { next += 1 }
+    // Rows in the page are behind the key, or nothing is known of what is.
+    if next < page.count { return }
+    while let range = ranges.first {
+      if isReversed {
+        guard isBefore(range.upper ?? key, key) || range.upper == nil else { return }
+        ranges[ranges.startIndex].upper = key + [0]
+      } else {
+        guard isBefore(range.lower, key) else { return }
+        ranges[ranges.startIndex].lower = key
+      }
+      pageRows = EntryWalk.firstPageRows
+      if !ranges[ranges.startIndex].isEmpty { return }
+      ranges = ranges.dropFirst()
+      isLastPage = false
+    }
+  }
+
+  private func isBefore(_ left: [UInt8], _ right: [UInt8]) -> Bool {
+    isReversed ? bytesPrecede(right, left) : bytesPrecede(left, right)
+  }
+
+  private func shrink(past key: [UInt8]) {
+    if isReversed {
+      ranges[ranges.startIndex].upper = key
+    } else {
+      ranges[ranges.startIndex].lower = key + [0]
+    }
+  }
+}

@@ -1,0 +1,112 @@
+import TernCore
+import TernLedger
+import TernStorage
+
+/// What reading took.
+package struct DocumentCost: Hashable, Sendable {
+  /// Rows of indexes that were looked at.
+  package internal(set) var entriesRead = 0
+  /// Documents that were looked at.
+  package internal(set) var documentsRead = 0
+
+  /// All rows that were looked at.
+  package var rowsRead: Int { entriesRead + documentsRead }
+}
+
+/// Reads the documents of one state of a store, and counts what it reads.
+///
+/// It lives no longer than the snapshot that its reader is of.
+final class DocumentReading {
+  let rows: DocumentRows
+  let reader: any StoreReader
+  var cost = DocumentCost()
+  private var scopes: [CollectionPath: ScopeNumber] = [:]
+
+  init(_ rows: DocumentRows, _ reader: any StoreReader) {
+    self.rows = rows
+    self.reader = reader
+  }
+
+  func get(_ key: [UInt8]) throws(StorageError) -> [UInt8]? {
+    let reader = reader
+    return try Snapshot(reader).get(key)
+  }
+
+  func scan(
+    _ range: KeyRange, isReversed: Bool = false, limit: Int = .max
+  ) throws(StorageError) -> [Row] {
+    let reader = reader
+    return try Snapshot(reader).scan(range, isReversed: isReversed, limit: limit)
+  }
+
+  func holdsRows(_ range: KeyRange) throws(StorageError) -> Bool {
+    let reader = reader
+    let snapshot = Snapshot(reader)
+    var cursor = snapshot.cursor(over: range, limit: 1)
+    return try cursor.next()
+  }
+
+  /// What the database remembers about itself.
+  func state() throws(StorageError) -> DatabaseState {
+    let key = rows.key(.state)
+    guard let bytes = try get(key) else { return DatabaseState() }
+    guard let state = DatabaseState(bytes) else { throw .corruptRecord(key: key) }
+    return state
+  }
+
+  /// The number of a collection; `nil` when no document was ever in it.
+  func scope(of collection: CollectionPath) throws(StorageError) -> ScopeNumber? {
+    if let scope = scopes[collection] { return scope }
+    let scope = try scope(under: rows.collectionKey(collection))
+    scopes[collection] = scope
+    return scope
+  }
+
+  /// The number of the nested collections of an id; `nil` when no document was ever in one.
+  func scope(ofGroup id: String) throws(StorageError) -> ScopeNumber? {
+    try scope(under: rows.groupKey(id))
+  }
+
+  private func scope(under key: [UInt8]) throws(StorageError) -> ScopeNumber? {
+    guard let bytes = try get(key) else { return nil }
+    var reader = ByteReader(bytes)
+    guard let scope = reader.bigEndian(ScopeNumber.self) else { throw .corruptRecord(key: key) }
+    return scope
+  }
+
+  /// A document as it is; missing at no version when there is none.
+  func document(_ key: DocumentKey) throws(StorageError) -> Document {
+    guard let scope = try scope(of: key.collection) else { return Document(key, .missing) }
+    return try document(key, in: scope)
+  }
+
+  /// A document of the collection with that number.
+  func document(_ key: DocumentKey, in scope: ScopeNumber) throws(StorageError) -> Document {
+    cost.documentsRead += 1
+    let row = rows.documentKey(scope, key)
+    let reader = reader
+    let found = try Snapshot(reader).withValue(for: row.span) { value throws(StorageError) in
+      guard let document = StoredDocument.decode(value, key) else {
+        throw .corruptRecord(key: row)
+      }
+      return document
+    }
+    return found ?? Document(key, .missing)
+  }
+
+  /// Whether the collection with that number holds a document.
+  func holdsDocuments(_ scope: ScopeNumber) throws(StorageError) -> Bool {
+    cost.entriesRead += 1
+    return try holdsRows(KeyRange(prefix: rows.key(.document, scope)))
+  }
+
+  /// The indexes over several fields of a scope.
+  func composites(of scope: ScopeNumber) throws(StorageError) -> [CompositeIndex] {
+    var indexes: [CompositeIndex] = []
+    for row in try scan(KeyRange(prefix: rows.key(.definition, scope))) {
+      guard let index = CompositeIndex(row.value) else { throw .corruptRecord(key: row.key) }
+      indexes.append(index)
+    }
+    return indexes
+  }
+}
