@@ -230,7 +230,8 @@ let testSuites: [Target] = [
     [
       "TernFirebaseCompat", "TernClient", "TernCore", "TernQuery", "TernSync", "TernSecurity",
       "TernLedger", "TernServer", "TernStorage", "TernStorageMemory", "TernStorageSQLite",
-      "TernStorageLMDB", "TernTransport", "TernTransportLoopback", "TernTransportTCP",
+      "TernStorageLMDB", "TernTransactions", "TernTransport", "TernTransportLoopback",
+      "TernTransportTCP", nioCore, nioPosix,
     ]),
   tests("TransportLoopback", ["TernTransport", "TernTransportLoopback"]),
   tests("TransportTCP", ["TernTransport", "TernTransportTCP"]),

@@ -25,7 +25,10 @@ extension TernServer {
     machine = ServerMachine(
       options: options, authorizer: authorizer, authenticator: authenticator,
       randomBits: ambient.randomBits)
-    guard isWorthAnotherTry(after: error) else { return end = reason }
+    guard isWorthAnotherTry(after: error) else {
+      end = reason
+      return
+    }
     do throws(LedgerError) { try await restore() } catch { end = reason }
   }
 
