@@ -38,6 +38,8 @@ let nioCore = Target.Dependency.product(
   name: "NIOCore", package: "swift-nio", condition: .when(traits: ["TCP"]))
 let nioPosix = Target.Dependency.product(
   name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["TCP"]))
+let nioHTTP1 = Target.Dependency.product(
+  name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["TCP"]))
 let arguments = Target.Dependency.product(
   name: "ArgumentParser", package: "swift-argument-parser")
 
@@ -98,6 +100,12 @@ let layers: [Target] = [
 
   // 5 · outside
   module(
+    "Gateway",
+    [
+      "TernCore", "TernQuery", "TernTransport", "TernTransportTCP", "TernSecurity", "TernTreeWire",
+      "TernServer", nioCore, nioHTTP1,
+    ]),
+  module(
     "Assembly",
     [
       "TernCore", "TernStorage", "TernTransport", "TernSync", "TernLedger", "TernSecurity",
@@ -132,7 +140,7 @@ let programs: [Target] = [
     "tern", at: "Apps/tern",
     [
       "TernCore", "TernQuery", "TernStorage", "TernSync", "TernSecurity", "TernClient",
-      "TernServer", "TernAssembly", "TernStandard", arguments,
+      "TernServer", "TernGateway", "TernAssembly", "TernStandard", arguments,
     ]),
   program(
     "tern-torture", at: "Tools/torture",
@@ -178,6 +186,9 @@ let testSuites: [Target] = [
       "TernTransportLoopback", "TernSync", "TernLedger", "TernSecurity", "TernPresence",
       "TernTreeWire", "TernTreeEngine", "TernServer", "TernTestKit",
     ]),
+  tests(
+    "Gateway",
+    ["TernGateway", "TernCore", "TernQuery", "TernServer"]),
   tests("Presence", ["TernStorage", "TernStorageMemory", "TernPresence"]),
   tests(
     "TreeEngine",

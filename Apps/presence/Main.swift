@@ -24,7 +24,7 @@ struct PresenceProgram: AsyncParsableCommand {
   var device = "terminal"
 
   @Option(help: "The server's port.")
-  var port = 9090
+  var port = 9000
 
   @Flag(help: "Play with a server and three devices in memory, and end.")
   var demo = false

@@ -29,7 +29,7 @@ struct Scores: AsyncParsableCommand {
   var storage = "sqlite"
 
   @Option(help: "The server's port.")
-  var port = 9090
+  var port = 9000
 
   @Flag(help: "Play with a server and two devices in memory, and end.")
   var demo = false

@@ -3,7 +3,7 @@ public import TernSecurity
 public import TernServer
 import TernStorage
 import TernSync
-import TernTransport
+public import TernTransport
 
 extension Assembler {
   /// Opens a server: a store for its ledger, the transport, and a door on it.
@@ -16,12 +16,14 @@ extension Assembler {
   ///   - authenticator: Who is who. Default: nobody is anybody.
   ///   - options: What the configuration does not say.
   ///   - report: Told what an operator may want to know, on the server's executor.
+  ///   - openDoors: Called before anybody is let in, to open further doors on the transport.
   /// - Throws: ``AssemblyError``, with nothing left open.
   public func server(
     from configuration: Configuration, authorizer: any Authorizer = AllowLocal(),
     authenticator: any Authenticator = NoAuthenticator(),
     options: ServerOptions = ServerOptions(),
-    report: @escaping @Sendable (ServerEvent) -> Void = { _ in }
+    report: @escaping @Sendable (ServerEvent) -> Void = { _ in },
+    openDoors: @Sendable (TernServer, any Transport) -> Void = { _, _ in }
   ) async throws(AssemblyError) -> AssembledServer {
     let (store, transport) = try checked { () throws(ConfigurationError) in
       _ = try cacheOptions(of: configuration)
@@ -41,6 +43,7 @@ extension Assembler {
           ledger: ledger, on: network, options: options, authorizer: authorizer,
           authenticator: authenticator, ambient: ambient, report: report)
         open.add { await server.stop() }
+        openDoors(server, network)
         address = try await server.listen(on: network)
       } catch {
         throw AssemblyError(error, path: store.path)

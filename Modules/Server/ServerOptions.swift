@@ -40,12 +40,14 @@ public struct ServerLimits: Hashable, Sendable {
   public var contradictions: Int
   /// The most bytes in the name of a database. Default 128.
   public var namespaceBytes: Int
+  /// The most requests without a session that wait to be decided. Default 4,096.
+  public var directRequests: Int
 
   /// The defaults, but for what is given.
   public init(
     batchFrames: Int = 256, inboxBytes: Int = 8 << 20, queuedBytes: Int = 128 << 20,
     answerBytes: Int = (64 << 20) - (64 << 10), listens: Int = 100_000, contradictions: Int = 3,
-    namespaceBytes: Int = 128
+    namespaceBytes: Int = 128, directRequests: Int = 4_096
   ) {
     self.batchFrames = batchFrames
     self.inboxBytes = inboxBytes
@@ -54,5 +56,6 @@ public struct ServerLimits: Hashable, Sendable {
     self.listens = listens
     self.contradictions = contradictions
     self.namespaceBytes = namespaceBytes
+    self.directRequests = directRequests
   }
 }

@@ -108,6 +108,7 @@ extension World {
       case .send(let slot, let frame): frames[slot, default: []].append(frame)
       case .broadcast(let slots, let frame):
         for slot in slots { frames[slot, default: []].append(frame) }
+      case .answer: preconditionFailure("nobody asks without a session here")
       case .close(let slot, _):
         guard let link = run.links[slot] else { continue }
         if let rest = frames.removeValue(forKey: slot) {

@@ -2,12 +2,12 @@ import TernTransport
 
 /// Where a TCP transport connects to or listens at, and its limits.
 ///
-/// In the configuration: `{"kind": "tcp", "host": "127.0.0.1", "port": 9090}`; the rest has
+/// In the configuration: `{"kind": "tcp", "host": "127.0.0.1", "port": 9000}`; the rest has
 /// standard values.
 public struct TCPOptions: Decodable, Hashable, Sendable {
   /// A name or an address; 127.0.0.1 if it is left out.
   public var host: String
-  /// 0...65535; a listener at port 0 gets a free one. 9090 if it is left out.
+  /// 0...65535; a listener at port 0 gets a free one. 9000 if it is left out.
   public var port: Int
   /// The longest frame in bytes, 1...2^31 - 1.
   public var frameLimitBytes: Int
@@ -19,7 +19,7 @@ public struct TCPOptions: Decodable, Hashable, Sendable {
   public var lingerSeconds: Int
 
   /// Options with standard limits.
-  public init(host: String = "127.0.0.1", port: Int = 9090) {
+  public init(host: String = "127.0.0.1", port: Int = 9000) {
     self.host = host
     self.port = port
     frameLimitBytes = FrameLimit.standard.bytes

@@ -12,6 +12,7 @@
       var links: [ObjectIdentifier: TCPLink] = [:]
       var doors: [ObjectIdentifier: any Channel] = [:]
       var isShutDown = false
+      var welcome: StrangerWelcome?
     }
 
     private let options: TCPOptions
@@ -54,13 +55,21 @@
       }
     }
 
+    /// Lets in, at every door opened from now on, those who do not speak this framing.
+    ///
+    /// Without a welcome they are sent away at their first byte.
+    package func welcomeStrangers(_ welcome: @escaping StrangerWelcome) {
+      state.withLock { $0.welcome = welcome }
+    }
+
     public func listen(
       _ accept: @escaping LinkOpening
     ) async throws(TransportError) -> any TransportListener {
       try checkRunning()
       let setting = setting(accept, didOpen: { _ in })
+      let welcome = state.withLock { $0.welcome }
       let bound = TCPSockets.server(on: loop)
-        .childChannelInitializer { Self.install(setting, in: $0) }
+        .childChannelInitializer { Self.install(setting, welcome, in: $0) }
         .bind(host: options.host, port: options.port)
       do {
         let door = try await bound.get()
@@ -106,11 +115,16 @@
     }
 
     private static func install(
-      _ setting: TCPLinkHandler.Setting, in channel: any Channel
+      _ setting: TCPLinkHandler.Setting, _ welcome: StrangerWelcome? = nil, in channel: any Channel
     ) -> EventLoopFuture<Void> {
       channel.eventLoop.makeCompletedFuture {
         try TCPSockets.keepFromChildren(channel)
-        try channel.pipeline.syncOperations.addHandler(TCPLinkHandler(setting))
+        let pipeline = channel.pipeline.syncOperations
+        if let welcome {
+          try pipeline.addHandler(FirstBytesHandler(setting, welcome: welcome))
+        } else {
+          try pipeline.addHandler(TCPLinkHandler(setting))
+        }
       }
     }
 

@@ -21,6 +21,8 @@ final class MachineBench {
   /// Frames received and not looked at yet, by slot.
   private(set) var received: [Int: [TreeServerMessage]] = [:]
   private(set) var closed: [Int: SessionEnd] = [:]
+  /// Answers to direct requests, by ticket.
+  var answers: [UInt64: DirectAnswer] = [:]
   private(set) var lastCommits: [Commit] = []
   private(set) var lastOutputs: [ServerOutput] = []
 
@@ -55,6 +57,7 @@ final class MachineBench {
       switch output {
       case .send(let slot, let frame): try receive(frame, slot)
       case .broadcast(let slots, let frame): for slot in slots { try receive(frame, slot) }
+      case .answer(let ticket, let answer): answers[ticket] = answer
       case .close(let slot, let reason): closed[slot] = reason
       }
     }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import TernAssembly
+import TernGateway
 import TernSecurity
 import TernServer
 import TernStandard
@@ -10,9 +11,10 @@ struct Serve: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Run the server until SIGINT or SIGTERM.",
     discussion: """
-      Without arguments: SQLite in ./tern-data, TCP on 127.0.0.1:9090. A configuration file is \
+      Without arguments: SQLite in ./tern-data, TCP on 127.0.0.1:9000. A configuration file is \
       followed by the environment (TERN_STORAGE_KIND=lmdb) and by these flags. Without rules \
-      everything is allowed, to clients on this machine only.
+      everything is allowed, to clients on this machine only. Clients of the Firebase Realtime \
+      Database come to the same port, over WebSocket and REST.
       """)
 
   @Option(help: ArgumentHelp("A configuration file.", valueName: "file"))
@@ -36,6 +38,9 @@ struct Serve: AsyncParsableCommand {
   @Flag(help: "Listen at an address other machines can reach, and allow everybody everything.")
   var insecure = false
 
+  @Flag(help: "For development: whoever shows the token owner, on this machine, is administrator.")
+  var dev = false
+
   func run() async throws {
     let authorizer = try authorizer()
     do throws(AssemblyError) {
@@ -56,10 +61,11 @@ struct Serve: AsyncParsableCommand {
       throw .configuration(error)
     }
     let server = try await Assembler(catalog: .standard).server(
-      from: configuration, authorizer: authorizer,
+      from: configuration, authorizer: authorizer, authenticator: authenticator,
       report: { event in
         if case .failed(let error) = event { printError("tern: the server gave up: \(error.text)") }
-      })
+      },
+      openDoors: { server, transport in Gateway.open(to: server, on: transport) })
     greet(server, configuration)
     await signals.wait()
     await server.stop()
@@ -72,6 +78,11 @@ struct Serve: AsyncParsableCommand {
     return RulesAuthorizer(try RulesFile.rules(at: rules)) { denial in
       printError("tern: \(denial)")
     }
+  }
+
+  /// Who is who: nobody is anybody, but for the owner of a development server.
+  private var authenticator: any Authenticator {
+    dev ? OwnerAuthenticator() : NoAuthenticator()
   }
 
   private var access: String {
@@ -91,9 +102,15 @@ struct Serve: AsyncParsableCommand {
 
   /// The default authorizer asks only whether a client is on this machine.
   private func checkHost(of configuration: Configuration) throws(ConfigurationError) {
-    guard !insecure, let host = configuration.transport.members["host"]?.stringValue,
+    guard let host = configuration.transport.members["host"]?.stringValue,
       !Self.isLoopback(host)
     else { return }
+    if dev {
+      throw .refused(
+        section: "transport",
+        reason: "\(host) can be reached by other machines; --dev is for 127.0.0.1 only")
+    }
+    if insecure { return }
     throw .refused(
       section: "transport",
       reason: """
@@ -111,10 +128,14 @@ struct Serve: AsyncParsableCommand {
     let members = configuration.storage.members
     let kind = members["kind"]?.stringValue ?? ""
     let place = kind == "memory" ? "" : " in \(members["path"]?.stringValue ?? "tern-data")"
-    let isDefault = server.address == "127.0.0.1:9090"
+    let isDefault = server.address == "127.0.0.1:9000"
     let flag = isDefault ? "" : " --server \(server.address)"
     printLine("storage: \(kind)\(place)")
     printLine(access)
+    if dev {
+      printError(
+        "tern: warning: --dev: every program on this machine can be administrator, as \"owner\"")
+    }
     printLine("try, in another terminal:")
     printLine("  tern watch greetings\(flag)")
     printLine("  tern push greetings '\"hello\"'\(flag)")

@@ -7,7 +7,7 @@ import TernStorage
 
 /// Which server a command talks to, and what it keeps.
 struct ClientFlags: ParsableArguments {
-  @Option(help: ArgumentHelp("The server. (default: 127.0.0.1:9090)", valueName: "host:port"))
+  @Option(help: ArgumentHelp("The server. (default: 127.0.0.1:9000)", valueName: "host:port"))
   var server: String?
 
   @Option(

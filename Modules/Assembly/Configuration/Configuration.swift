@@ -13,13 +13,13 @@ public struct Configuration: Hashable, Sendable {
   /// `limitBytes`: how much server data a client keeps on its device, in bytes.
   public var cache: ConfigurationValue
 
-  /// SQLite in `./tern-data`, TCP on 127.0.0.1:9090, and the cache limit of the client.
+  /// SQLite in `./tern-data`, TCP on 127.0.0.1:9000, and the cache limit of the client.
   public static let standard = Configuration()
 
   /// Makes a configuration from its sections; an omitted one keeps its default.
   public init(
     storage: ConfigurationValue = ["kind": "sqlite", "path": "tern-data"],
-    transport: ConfigurationValue = ["kind": "tcp", "host": "127.0.0.1", "port": 9090],
+    transport: ConfigurationValue = ["kind": "tcp", "host": "127.0.0.1", "port": 9000],
     cache: ConfigurationValue = [:]
   ) {
     self.storage = storage

@@ -2,7 +2,7 @@
 ///
 /// It identifies content between parties that trust each other; it is no protection.
 /// Source: FIPS 180-4.
-struct SHA1 {
+package struct SHA1 {
   private var state: (UInt32, UInt32, UInt32, UInt32, UInt32) = (
     0x6745_2301, 0xEFCD_AB89, 0x98BA_DCFE, 0x1032_5476, 0xC3D2_E1F0
   )
@@ -11,7 +11,7 @@ struct SHA1 {
   /// The bytes added so far.
   private var length: UInt64 = 0
 
-  init() {}
+  package init() {}
 
   @inline(__always)
   mutating func update(_ byte: UInt8) {
@@ -26,14 +26,14 @@ struct SHA1 {
     for byte in bytes { update(byte) }
   }
 
-  mutating func update(_ text: String) {
+  package mutating func update(_ text: String) {
     unsafe text.withBytes { bytes in
       for index in bytes.indices { unsafe update(bytes[index]) }
     }
   }
 
   /// The 20 bytes of the digest of everything added so far.
-  consuming func digest() -> [UInt8] {
+  package consuming func digest() -> [UInt8] {
     let bits = length * 8
     update(0x80)
     while length & 63 != 56 { update(0) }

@@ -15,12 +15,17 @@ public struct Credential: Hashable, Sendable {
   public var token: String
   /// What rules are to see as the user instead; only for those who may ask for it.
   public var override: JSONValue?
+  /// Whether it was shown on this machine, by a program or a page of this machine.
+  public var isLocal: Bool
 
   /// A credential as a client shows it.
-  public init(_ kind: Kind, token: String, override: JSONValue? = nil) {
+  public init(
+    _ kind: Kind, token: String, override: JSONValue? = nil, isLocal: Bool = false
+  ) {
     self.kind = kind
     self.token = token
     self.override = override
+    self.isLocal = isLocal
   }
 }
 

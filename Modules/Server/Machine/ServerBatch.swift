@@ -9,6 +9,8 @@ package enum ServerInput: Sendable {
   case frame(slot: Int, [UInt8])
   /// The link has ended.
   case closed(slot: Int)
+  /// Somebody without a session asks for something.
+  case direct(ticket: UInt64, DirectRequest)
   /// Time to look for the dead.
   case tick
 }
@@ -19,6 +21,8 @@ package enum ServerOutput: Sendable, Equatable {
   case send(slot: Int, [UInt8])
   /// Send the same frame to many links.
   case broadcast(slots: [Int], [UInt8])
+  /// Answer a request that was made without a session.
+  case answer(ticket: UInt64, DirectAnswer)
   /// Close a link, after what was sent to it.
   case close(slot: Int, SessionEnd)
 }

@@ -10,7 +10,7 @@ extension ServerMachine {
   ) throws(StorageError) {
     let shown = Credential(
       credential.kind == .user ? .user : .service, token: credential.token,
-      override: credential.override)
+      override: credential.override, isLocal: call.session.isLocal)
     do throws(AuthenticationError) {
       let accepted = try authenticator.authenticate(shown, now: batch.now)
       call.session.identity = credential.isUnauthenticated ? .anonymous : accepted.identity

@@ -38,7 +38,7 @@ extension ServerMachine {
     session.stream = opening.stream
     session.origin = origin
     let handshake = TreeHandshake(
-      time: batch.now, host: options.host, session: SessionID.text(session.id),
+      time: batch.now, host: opening.host ?? options.host, session: SessionID.text(session.id),
       lastSequence: try opening.stream.map { stream throws(StorageError) in
         try state(of: stream, &batch).last
       })

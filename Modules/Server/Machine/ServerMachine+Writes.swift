@@ -33,17 +33,21 @@ extension ServerMachine {
       }
       claim = found
     }
-    switch try judge(write, expectedHash: expectedHash, call, batch) {
-    case .accepted(let resolved): try commit(resolved, claim, call, &batch)
+    let requester = call.session.requester(in: call.namespace)
+    switch try judge(write, expectedHash: expectedHash, requester, call.namespace, batch) {
+    case .accepted(let resolved):
+      try commit(resolved, claim, in: call.namespace, &batch)
+      respond(.init(.ok, version: batch.version), to: call, &batch)
     case .refused(let status, let detail): refuse(status, detail, claim, call, &batch)
     }
   }
 
   /// Decides whether a write may be made now.
   func judge(
-    _ write: TreeWrite, expectedHash: String?, _ call: ServerCall, _ batch: borrowing ServerBatch
+    _ write: TreeWrite, expectedHash: String?, _ requester: Requester, _ namespace: Namespace,
+    _ batch: borrowing ServerBatch
   ) throws(StorageError) -> Verdict {
-    let authority = call.namespace.authority
+    let authority = namespace.authority
     do throws(TreeRejection) {
       try authority.check(write)
     } catch {
@@ -56,8 +60,7 @@ extension ServerMachine {
       return .refused(.dataStale, "The data has changed")
     }
     let resolved = try authority.resolve(write, now: batch.now, in: Snapshot(reader))
-    let requester = call.session.requester(in: call.namespace)
-    guard try allows(resolved.assignments, requester, call.namespace, batch) else {
+    guard try allows(resolved.assignments, requester, namespace, batch) else {
       return .refused(.permissionDenied, "Permission denied")
     }
     return .accepted(resolved)
@@ -76,17 +79,17 @@ extension ServerMachine {
     return verdict
   }
 
-  private mutating func commit(
-    _ write: TreeWrite, _ claim: CommitClaim?, _ call: ServerCall, _ batch: inout ServerBatch
+  /// Stores a write whose server values are resolved, and tells everybody who listens.
+  mutating func commit(
+    _ write: TreeWrite, _ claim: CommitClaim?, in namespace: Namespace,
+    _ batch: inout ServerBatch
   ) throws(StorageError) {
-    let namespace = call.namespace
     let mutations = try namespace.authority.apply(write, to: batch.changes)
     let record = TreeRecord(of: write.assignments, in: namespace.rows)
     batch.add(Commit(claim: claim, mutations: mutations, record: record.encode()))
     if let claim { self.record(claim, batch.version, []) }
     var fanOut = FanOut(of: write, in: namespace, batch)
     try fanOut.deliver(to: &batch)
-    respond(.init(.ok, version: batch.version), to: call, &batch)
   }
 
   private mutating func refuse(

@@ -29,6 +29,8 @@ package struct ServerMachine: ~Copyable {
   var presence: PresenceBook
   /// The streams that were written to of late, as they will be stored.
   var streams: [UInt128: StreamState] = [:]
+  /// Names what is pushed without a session.
+  var names = PushIDGenerator()
 
   /// A machine without sessions.
   package init(
@@ -73,6 +75,8 @@ package struct ServerMachine: ~Copyable {
       case .opened(let slot, let isLocal): open(slot, isLocal: isLocal, &batch)
       case .frame(let slot, let frame): try receive(frame, from: slot, &batch)
       case .closed(let slot): try end(slot, &batch)
+      case .direct(let ticket, let request):
+        batch.add(.answer(ticket: ticket, try decide(request, &batch)))
       case .tick: try tick(&batch)
       }
     }

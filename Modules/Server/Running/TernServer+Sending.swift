@@ -12,6 +12,7 @@ extension TernServer {
       case .send(let slot, let frame): owe(frame, to: slot, &touched)
       case .broadcast(let slots, let frame):
         for slot in slots { owe(frame, to: slot, &touched) }
+      case .answer(let ticket, let answer): askers.removeValue(forKey: ticket)?(answer)
       case .close(let slot, let reason):
         if let state = link(in: slot) { close(state, reason) }
       }

@@ -22,6 +22,7 @@ extension TernServer {
     let reason = SessionEnd.serverStopped("the server could not store what was written")
     closeAll(reason)
     inbox.removeAll()
+    refuseAskers("What was written could not be stored.")
     machine = ServerMachine(
       options: options, authorizer: authorizer, authenticator: authenticator,
       randomBits: ambient.randomBits)

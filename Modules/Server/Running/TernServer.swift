@@ -27,6 +27,9 @@ public actor TernServer {
   /// By slot.
   var links: [LinkState?] = []
   var inbox: [ServerInput] = []
+  /// Who waits for the answer to a direct request, by ticket.
+  var askers: [UInt64: @Sendable (DirectAnswer) -> Void] = [:]
+  var nextTicket: UInt64 = 0
   var isDraining = false
   var listeners: [any TransportListener] = []
   var ticking: Task<Void, Never>?
@@ -120,5 +123,6 @@ public actor TernServer {
     for listener in listeners { await listener.close() }
     listeners = []
     closeAll(.serverStopped("the server stops"))
+    refuseAskers("The server stops.")
   }
 }

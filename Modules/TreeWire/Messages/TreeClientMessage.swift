@@ -25,17 +25,20 @@ public struct TreeOpening: Equatable, Sendable {
   public var origin: UInt128?
   /// The session this client had before.
   public var lastSession: String?
+  /// The host the client came to, when it may keep it for its next connections.
+  public var host: String?
 
   /// Makes an introduction.
   public init(
     version: String = "5", namespace: String = "default", stream: UInt128? = nil,
-    origin: UInt128? = nil, lastSession: String? = nil
+    origin: UInt128? = nil, lastSession: String? = nil, host: String? = nil
   ) {
     self.version = version
     self.namespace = namespace
     self.stream = stream
     self.origin = origin
     self.lastSession = lastSession
+    self.host = host
   }
 }
 

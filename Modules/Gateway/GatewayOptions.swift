@@ -1,0 +1,60 @@
+/// What may be chosen about the doors for foreign clients.
+public struct GatewayOptions: Hashable, Sendable {
+  /// How much a client may ask of the doors.
+  public var limits: GatewayLimits
+
+  /// The defaults, but for what is given.
+  public init(limits: GatewayLimits = GatewayLimits()) {
+    self.limits = limits
+  }
+}
+
+/// How much foreign clients may ask of the doors. Beyond a limit they are refused in words.
+public struct GatewayLimits: Hashable, Sendable {
+  /// The most connections at once. Default 10,000.
+  public var connections: Int
+  /// The most bytes of one request's header fields, and of its target. Default 64 KiB.
+  public var headBytes: Int
+  /// The most header fields of one request. Default 128.
+  public var headFields: Int
+  /// The most bytes of one request's body. Default 64 MiB less 64 KiB.
+  public var bodyBytes: Int
+  /// The most bytes of bodies that are held at once, over all connections. Default 512 MiB.
+  public var heldBodyBytes: Int
+  /// The most bytes of one answer's body. Default 256 MiB.
+  public var answerBytes: Int
+  /// The most bytes of one message over WebSocket, joined. Default 64 MiB less 64 KiB.
+  public var messageBytes: Int
+  /// The most parts one message may be sent in. Default 9,999.
+  public var messageParts: Int
+  /// How long a connection may take to send the head of its next request. Default 60 s.
+  public var headSeconds: Int
+  /// How long a request's body may take to arrive, and an answer to leave. Default 300 s.
+  public var bodySeconds: Int
+  /// How long a closed connection goes on delivering what was sent before. Default 5 s.
+  public var lingerSeconds: Int
+  /// How often a stream says that it is alive. Default 30 s.
+  public var keepAliveSeconds: Int
+  /// How long a poll waits for something to say. Default 25 s.
+  public var pollSeconds: Int
+  /// The most sessions over long polling at once. Default 1,000.
+  public var pollSessions: Int
+
+  /// The defaults.
+  public init() {
+    connections = 10_000
+    headBytes = 64 << 10
+    headFields = 128
+    bodyBytes = (64 << 20) - (64 << 10)
+    heldBodyBytes = 512 << 20
+    answerBytes = 256 << 20
+    messageBytes = (64 << 20) - (64 << 10)
+    messageParts = 9_999
+    headSeconds = 60
+    bodySeconds = 300
+    lingerSeconds = 5
+    keepAliveSeconds = 30
+    pollSeconds = 25
+    pollSessions = 1_000
+  }
+}

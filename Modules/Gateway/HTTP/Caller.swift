@@ -1,0 +1,79 @@
+import TernCore
+import TernSecurity
+
+/// Who stands at the door, and which database they ask for.
+struct Caller: Equatable, Sendable {
+  /// The database.
+  let namespace: String
+  /// Whether the request was made on this machine, by a program or a page of this machine.
+  let isLocal: Bool
+  /// The name of the other end, for logs and for links. Only that of a local one is an address.
+  let peer: String
+
+  /// Tells it from a request.
+  ///
+  /// A browser sends what any page asks it to, from the machine it runs on. So a request is local
+  /// only if the page it belongs to came from here, if it was not sent on by a proxy, and if it
+  /// was addressed to this machine: otherwise a page of a stranger could speak for its reader.
+  init(_ request: HTTPRequest, _ target: RequestTarget) {
+    let host = request.headers["host"] ?? ""
+    let origin = request.headers["origin"]
+    let isForwarded =
+      request.headers["forwarded"] != nil || request.headers["x-forwarded-for"] != nil
+    isLocal =
+      HostName.isLoopbackPeer(request.peer) && HostName(host).isThisMachine && !isForwarded
+      && (origin.map { HostName(origin: $0).isThisMachine } ?? true)
+    peer = isLocal ? request.peer : "remote \(request.peer)" + (origin.map { " for \($0)" } ?? "")
+    namespace = target["ns"] ?? HostName(host).namespace ?? Self.defaultNamespace
+  }
+
+  /// The database of those who name none.
+  static let defaultNamespace = "default"
+}
+
+/// The host of a `Host` or `Origin` header.
+struct HostName: Equatable, Sendable {
+  /// Without the port, in lower case; an IPv6 address keeps its brackets.
+  let name: String
+
+  /// Reads `host`, `host:port` or `[address]:port`.
+  init(_ text: String) {
+    let text = text.lowercased()
+    if text.hasPrefix("["), let end = text.firstIndex(of: "]") {
+      name = String(text[...end])
+    } else {
+      name = String(text.prefix { $0 != ":" })
+    }
+  }
+
+  /// Reads `scheme://host:port`; `null` and what is no origin has no name.
+  init(origin: String) {
+    let parts = origin.split(separator: "/", omittingEmptySubsequences: false)
+    self.init(parts.count == 3 && parts[0].hasSuffix(":") ? String(parts[2]) : "")
+  }
+
+  private var isAddress: Bool {
+    name.hasPrefix("[") || name.utf8.allSatisfy { "0123456789.".utf8.contains($0) }
+  }
+
+  /// Whether only this machine is called so.
+  var isThisMachine: Bool {
+    name == "localhost" || name.hasSuffix(".localhost") || name == "[::1]"
+      || (isAddress && name.hasPrefix("127."))
+  }
+
+  /// The first label of a name that has more than a host needs: `db` of `db.example.com` and of
+  /// `db.localhost`.
+  var namespace: String? {
+    let labels = name.split(separator: ".")
+    let needed = labels.last == "localhost" ? 1 : 2
+    guard !isAddress, labels.count > needed else { return nil }
+    return String(labels[0])
+  }
+
+  /// Whether a link's peer is on this machine.
+  static func isLoopbackPeer(_ peer: String) -> Bool {
+    peer.hasPrefix("127.") || peer.hasPrefix("[::1]") || peer.hasPrefix("::1")
+      || peer.hasPrefix("[::ffff:127.") || peer.hasPrefix("::ffff:127.")
+  }
+}

@@ -1,0 +1,31 @@
+/// Lets pages of other origins read the answers.
+///
+/// What they may read and write is for the rules; see ``Caller`` for those who bring no identity
+/// but the machine they run on.
+enum CrossOrigin {
+  /// Adds what a browser wants to see, for the origin that asks.
+  static func allow(_ request: HTTPRequest, in response: inout HTTPResponse) {
+    guard let origin = request.headers["origin"] else {
+      response.headers.append("Access-Control-Allow-Origin", "*")
+      return
+    }
+    // With credentials the origin must be named, and caches told that it matters.
+    response.headers.append("Access-Control-Allow-Origin", origin)
+    response.headers.append("Access-Control-Allow-Credentials", "true")
+    response.headers.append("Access-Control-Expose-Headers", "ETag")
+    response.headers.append("Vary", "Origin")
+  }
+
+  /// Answers the question that a browser asks before the request itself.
+  static func preflight(_ request: HTTPRequest) -> HTTPResponse {
+    let fields: HTTPFields = [
+      ("Access-Control-Allow-Methods", "GET, PUT, PATCH, POST, DELETE, HEAD, OPTIONS"),
+      (
+        "Access-Control-Allow-Headers",
+        request.headers["access-control-request-headers"] ?? "*"
+      ),
+      ("Access-Control-Max-Age", "3600"),
+    ]
+    return HTTPResponse(status: 204, headers: fields)
+  }
+}

@@ -1,0 +1,62 @@
+#if TCP
+  import NIOCore
+  import NIOHTTP1
+  import TernServer
+
+  extension HTTPDoorHandler {
+    /// Finds who answers a request.
+    func route(_ request: HTTPRequest, _ context: ChannelHandlerContext) {
+      if request.method == "OPTIONS" { return answer(CrossOrigin.preflight(request), context) }
+      guard let target = RequestTarget(request.target) else {
+        return answer(RESTError.invalid("The address is malformed.").response, context)
+      }
+      let caller = Caller(request, target)
+      do throws(RESTError) {
+        switch target.path {
+        case WebSocketHandshake.path:
+          upgrade(try WebSocketHandshake(request, target, caller), caller, context)
+        case let path where path.hasSuffix(RESTRequest.suffix):
+          ask(try RESTRequest(request, target, caller), context)
+        default:
+          throw RESTError(404, "Append .json to the path to read and write data over REST.")
+        }
+      } catch {
+        answer(error.response, context)
+      }
+    }
+
+    private func ask(_ request: RESTRequest, _ context: ChannelHandlerContext) {
+      let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
+      let place = context.loopBound
+      let limit = limits.answerBytes
+      setting.ask(request.asked) { answer in
+        guard handler.value.isAnswering else { return }
+        let response = RESTAnswer.response(to: request, answer, limitBytes: limit)
+        handler.value.answer(response, place.value)
+      }
+    }
+
+    /// Turns the connection into a WebSocket.
+    private func upgrade(
+      _ handshake: WebSocketHandshake, _ caller: Caller, _ context: ChannelHandlerContext
+    ) {
+      stepAside()
+      let channel = context.channel
+      let pipeline = context.pipeline.syncOperations
+      do {
+        let encoder = try pipeline.context(handlerType: HTTPResponseEncoder.self)
+        let decoder = try pipeline.context(
+          handlerType: ByteToMessageHandler<HTTPRequestDecoder>.self)
+        pipeline.removeHandler(context: encoder, promise: nil)
+        channel.writeAndFlush(ByteBuffer(bytes: handshake.response), promise: nil)
+        try pipeline.addHandler(
+          WebSocketHandler(handshake.opening, peer: caller.peer, setting))
+        pipeline.removeHandler(context: context, promise: nil)
+        // What came behind the request goes to the handler that was just added.
+        pipeline.removeHandler(context: decoder, promise: nil)
+      } catch {
+        channel.close(promise: nil)
+      }
+    }
+  }
+#endif

@@ -1,0 +1,251 @@
+#if TCP
+  import NIOCore
+  import NIOHTTP1
+  import TernTransport
+
+  /// The channel handler of one HTTP connection: puts requests together, one at a time, hands
+  /// them to the router, and sends the answers.
+  final class HTTPDoorHandler: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias OutboundOut = HTTPServerResponsePart
+
+    private enum Stage {
+      /// Waits for the head of the next request.
+      case idle
+      /// Has the head, and a part of the body.
+      case reading(HTTPRequest)
+      /// The request is being answered; what comes meanwhile waits.
+      case answering(HTTPRequest)
+      /// The connection ends, or has become something else.
+      case done
+    }
+
+    let setting: DoorSetting
+    private var stage = Stage.idle
+    /// Parts of the requests behind the one that is answered; reading has stopped.
+    private var waiting: [HTTPServerRequestPart] = []
+    private var heldBytes = 0
+    private var timer: Scheduled<Void>?
+    private var isCounted = false
+
+    var limits: GatewayLimits { setting.options.limits }
+
+    init(_ setting: DoorSetting) {
+      self.setting = setting
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+      isCounted = setting.load.enter(limit: limits.connections)
+      startTimer(limits.headSeconds, context)
+      if !isCounted {
+        let text = "\(limits.connections) connections are open already."
+        answer(RESTError(503, text).response, context)
+      }
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+      stopTimer()
+      release()
+      if isCounted { setting.load.leave() }
+      isCounted = false
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+      take(unwrapInboundIn(data), context)
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+      switch stage {
+      case .idle, .reading:
+        let isLong = (error as? HTTPParserError) == .headerOverflow
+        answer(
+          RESTError(isLong ? 431 : 400, isLong ? "The head is too long." : "This is no HTTP.")
+            .response, context)
+      case .answering, .done: context.close(promise: nil)
+      }
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+      stage = .done
+      stopTimer()
+      context.fireChannelInactive()
+    }
+  }
+
+  // MARK: - Reading
+
+  extension HTTPDoorHandler {
+    private func take(_ part: HTTPServerRequestPart, _ context: ChannelHandlerContext) {
+      switch (stage, part) {
+      case (.idle, .head(let head)): begin(head, context)
+      case (.reading(var request), .body(let bytes)):
+        stage = .idle
+        guard hold(bytes.readableBytes) else {
+          return answer(RESTError(503, "Too many requests are being read.").response, context)
+        }
+        guard request.body.count + bytes.readableBytes <= limits.bodyBytes else {
+          return answer(RESTError.tooLarge(limitBytes: limits.bodyBytes).response, context)
+        }
+        request.body.append(contentsOf: bytes.readableBytesView)
+        stage = .reading(request)
+      case (.reading(let request), .end): finish(request, context)
+      case (.answering, _):
+        waiting.append(part)
+        Linger.setReading(false, context.channel)
+      case (.idle, _), (.reading, .head), (.done, _): break
+      }
+    }
+
+    private func begin(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
+      let request = HTTPRequest(
+        method: head.method.rawValue, target: head.uri,
+        headers: HTTPFields(head.headers.map { (name: $0.name, value: $0.value) }),
+        peer: Self.peer(context.channel), isKeepAlive: head.isKeepAlive)
+      let hosts = request.headers.list("host")
+      guard hosts.count == 1 || (hosts.isEmpty && head.version == .http1_0) else {
+        return answer(RESTError.invalid("One Host field is needed.").response, context)
+      }
+      if let length = request.headers["content-length"].flatMap(Int.init),
+        length > limits.bodyBytes
+      {
+        return answer(RESTError.tooLarge(limitBytes: limits.bodyBytes).response, context)
+      }
+      if request.headers["expect"]?.lowercased() == "100-continue" {
+        let head = HTTPResponseHead(version: .http1_1, status: .continue)
+        context.writeAndFlush(wrapOutboundOut(.head(head)), promise: nil)
+      }
+      stage = .reading(request)
+      startTimer(limits.bodySeconds, context)
+    }
+
+    private func finish(_ request: HTTPRequest, _ context: ChannelHandlerContext) {
+      stage = .answering(request)
+      stopTimer()
+      route(request, context)
+    }
+
+    /// Goes on with what came while a request was answered.
+    private func goOn(_ context: ChannelHandlerContext) {
+      stage = .idle
+      startTimer(limits.headSeconds, context)
+      let parts = exchange(&waiting, with: [])
+      for (index, part) in parts.enumerated() {
+        if case .answering = stage {
+          waiting = Array(parts[index...])
+          return
+        }
+        take(part, context)
+      }
+      Linger.setReading(true, context.channel)
+    }
+
+    private static func peer(_ channel: any Channel) -> String {
+      guard let address = channel.remoteAddress, let ip = address.ipAddress else {
+        return "unknown"
+      }
+      return "\(ip):\(address.port ?? 0)"
+    }
+  }
+
+  // MARK: - Answering
+
+  extension HTTPDoorHandler {
+    /// Sends an answer; the connection goes on to the next request, or ends.
+    func answer(_ response: HTTPResponse, _ context: ChannelHandlerContext) {
+      let request: HTTPRequest?
+      switch stage {
+      case .done: return
+      case .answering(let answered): request = answered
+      // Of a request that was not read to its end, nobody knows where the next one begins.
+      case .idle, .reading: request = nil
+      }
+      let isLast = response.isLast || !(request?.isKeepAlive ?? false)
+      release()
+      write(head(response, request, isLast: isLast), context)
+      if !response.body.isEmpty, request?.method != "HEAD" {
+        write(.body(.byteBuffer(ByteBuffer(bytes: response.body))), context)
+      }
+      let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
+      let place = context.loopBound
+      let sent = context.eventLoop.makePromise(of: Void.self)
+      stopTimer()
+      startTimer(limits.bodySeconds, context)
+      if isLast {
+        stage = .done
+        end(behind: sent, context)
+      } else {
+        sent.futureResult.whenSuccess { handler.value.goOn(place.value) }
+      }
+      context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: sent)
+    }
+
+    private func end(behind sent: EventLoopPromise<Void>, _ context: ChannelHandlerContext) {
+      let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
+      let place = context.loopBound
+      Linger.setReading(true, context.channel)
+      sent.futureResult.whenSuccess {
+        place.value.channel.close(mode: .output, promise: nil)
+        handler.value.startTimer(handler.value.limits.lingerSeconds, place.value)
+      }
+    }
+
+    func write(_ part: HTTPServerResponsePart, _ context: ChannelHandlerContext) {
+      context.write(wrapOutboundOut(part), promise: nil)
+    }
+
+    private func head(
+      _ response: HTTPResponse, _ request: HTTPRequest?, isLast: Bool
+    ) -> HTTPServerResponsePart {
+      var response = response
+      if let request { CrossOrigin.allow(request, in: &response) }
+      var headers = HTTPHeaders(response.headers.all.map { ($0.name, $0.value) })
+      let hasBody = response.status != 204 && response.status != 304
+      if hasBody { headers.add(name: "Content-Length", value: "\(response.body.count)") }
+      headers.add(name: "Connection", value: isLast ? "close" : "keep-alive")
+      return .head(
+        HTTPResponseHead(
+          version: .http1_1, status: HTTPResponseStatus(statusCode: response.status),
+          headers: headers))
+    }
+
+    /// The connection becomes something else: nothing more is read or answered here.
+    func stepAside() {
+      stage = .done
+      stopTimer()
+      release()
+    }
+
+    /// Whether a request is being answered still.
+    var isAnswering: Bool {
+      if case .answering = stage { return true }
+      return false
+    }
+  }
+
+  // MARK: - Limits
+
+  extension HTTPDoorHandler {
+    func startTimer(_ seconds: Int, _ context: ChannelHandlerContext) {
+      timer?.cancel()
+      let channel = context.channel
+      timer = context.eventLoop.scheduleTask(in: .seconds(Int64(seconds))) {
+        channel.close(promise: nil)
+      }
+    }
+
+    func stopTimer() {
+      timer?.cancel()
+      timer = nil
+    }
+
+    private func hold(_ bytes: Int) -> Bool {
+      guard setting.load.hold(bytes, limit: limits.heldBodyBytes) else { return false }
+      heldBytes += bytes
+      return true
+    }
+
+    private func release() {
+      setting.load.release(exchange(&heldBytes, with: 0))
+    }
+  }
+#endif

@@ -1,0 +1,61 @@
+/// A request as it came, whole.
+struct HTTPRequest: Equatable, Sendable {
+  var method: String
+  /// The target as it stood in the first line: a path, and a query behind `?`.
+  var target: String
+  var headers: HTTPFields = []
+  var body: [UInt8] = []
+  /// Where it came from, as links name it: `127.0.0.1:50412`.
+  var peer = ""
+  /// Whether the connection may be used for another request.
+  var isKeepAlive = true
+}
+
+/// An answer, whole.
+struct HTTPResponse: Equatable, Sendable {
+  var status: Int
+  var headers: HTTPFields = []
+  var body: [UInt8] = []
+  /// Whether the connection ends behind it.
+  var isLast = false
+}
+
+/// Header fields, in order.
+struct HTTPFields: Equatable, Sendable, ExpressibleByArrayLiteral {
+  private(set) var all: [(name: String, value: String)]
+
+  init(_ fields: [(name: String, value: String)]) { all = fields }
+
+  init(arrayLiteral fields: (String, String)...) {
+    all = fields.map { (name: $0.0, value: $0.1) }
+  }
+
+  /// The value of the first field of that name, whatever its case.
+  subscript(name: String) -> String? {
+    all.first { $0.name.lowercased() == name.lowercased() }?.value
+  }
+
+  /// The values of all fields of that name, cut at commas, without the space around them.
+  func list(_ name: String) -> [Substring] {
+    all.filter { $0.name.lowercased() == name.lowercased() }
+      .flatMap { $0.value.split(separator: ",") }
+      .map { $0.trimmed }
+  }
+
+  mutating func append(_ name: String, _ value: String) { all.append((name, value)) }
+
+  static func == (left: HTTPFields, right: HTTPFields) -> Bool {
+    left.all.elementsEqual(right.all) { $0.name == $1.name && $0.value == $1.value }
+  }
+}
+
+extension Substring {
+  /// Without the spaces and tabs at its ends.
+  var trimmed: Substring {
+    let space: (Character) -> Bool = { $0 == " " || $0 == "\t" }
+    guard let first = firstIndex(where: { !space($0) }),
+      let last = lastIndex(where: { !space($0) })
+    else { return "" }
+    return self[first...last]
+  }
+}

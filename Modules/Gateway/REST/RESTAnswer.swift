@@ -1,0 +1,150 @@
+import TernCore
+import TernServer
+
+/// Turns what the server answered into what the client is to see.
+enum RESTAnswer {
+  static let jsonType = "application/json; charset=utf-8"
+
+  /// - Parameter limitBytes: The most bytes of one answer's body.
+  static func response(
+    to request: RESTRequest, _ answer: DirectAnswer, limitBytes: Int
+  ) -> HTTPResponse {
+    switch answer {
+    case .refused(let refusal): return RESTError(refusal).response
+    case .node(let node): return read(node, request, limitBytes)
+    case .names(let names):
+      var writer = JSONWriter()
+      if names.isEmpty { writer.null() } else { write(names, to: &writer) }
+      return finish(writer.bytes, request, tag: nil, limitBytes)
+    case .written(let write): return written(write, request, limitBytes)
+    case .pushed(let name):
+      let body = JSONValue.object([.init("name", .string(name.text))]).bytes
+      return finish(body, request, tag: nil, limitBytes)
+    case .stale(let node):
+      // The client learns what is there, so that it can try again without asking.
+      var response = HTTPResponse(
+        status: 412, headers: [("Content-Type", jsonType), ("ETag", EntityTag.tag(of: node))],
+        body: node.jsonBytes(.value))
+      response.headers.append("Cache-Control", "no-cache")
+      return response
+    }
+  }
+
+  private static func read(
+    _ node: TreeNode, _ request: RESTRequest, _ limitBytes: Int
+  ) -> HTTPResponse {
+    let tag = request.wantsTag || request.knownTag != nil ? EntityTag.tag(of: node) : nil
+    if let known = request.knownTag, let tag, EntityTag.hash(of: known) == EntityTag.hash(of: tag) {
+      return HTTPResponse(status: 304, headers: [("ETag", tag), ("Cache-Control", "no-cache")])
+    }
+    return finish(node.jsonBytes(request.parameters.form), request, tag: tag, limitBytes)
+  }
+
+  private static func written(
+    _ write: TreeWrite, _ request: RESTRequest, _ limitBytes: Int
+  ) -> HTTPResponse {
+    switch write {
+    case .set(_, let node):
+      let tag = request.wantsTag ? EntityTag.tag(of: node) : nil
+      return finish(node.jsonBytes(.value), request, tag: tag, limitBytes)
+    case .merge(_, let merge):
+      var writer = JSONWriter()
+      writer.beginObject()
+      for entry in merge.entries {
+        writer.key(entry.path.text)
+        entry.node.write(to: &writer, .value)
+      }
+      writer.endObject()
+      return finish(writer.bytes, request, tag: nil, limitBytes)
+    }
+  }
+
+  private static func write(_ names: [TreeKey], to writer: inout JSONWriter) {
+    writer.beginObject()
+    for name in names {
+      writer.key(name.text)
+      writer.bool(true)
+    }
+    writer.endObject()
+  }
+
+  /// Prints the body as the parameters want it.
+  private static func finish(
+    _ json: [UInt8], _ request: RESTRequest, tag: String?, _ limitBytes: Int
+  ) -> HTTPResponse {
+    let parameters = request.parameters
+    var response = HTTPResponse(status: 200, headers: [("Cache-Control", "no-cache")], body: json)
+    if let tag { response.headers.append("ETag", tag) }
+    if parameters.print == .silent {
+      response.status = 204
+      response.body = []
+      return response
+    }
+    if parameters.print == .pretty { response.body = PrettyJSON.text(of: json) }
+    if response.body.count > limitBytes {
+      return RESTError(.tooBig(limitBytes: limitBytes)).response
+    }
+    var type = jsonType
+    if let callback = parameters.callback, request.method.isRead {
+      type = "application/javascript; charset=utf-8"
+      response.body = Array("\(callback)(".utf8) + response.body + Array(");".utf8)
+    }
+    response.headers.append("Content-Type", type)
+    if let name = parameters.download, request.method.isRead {
+      response.headers.append("Content-Disposition", "attachment; filename=\"\(fileName(name))\"")
+    }
+    return response
+  }
+
+  /// A name that cannot break out of its header.
+  private static func fileName(_ name: String) -> String {
+    String(
+      name.unicodeScalars.filter {
+        $0.isASCII && $0.value >= 0x20 && !"\"\\/".unicodeScalars.contains($0) && $0.value != 0x7F
+      }.map(Character.init))
+  }
+}
+
+/// Spreads JSON text over lines, two spaces a level.
+enum PrettyJSON {
+  /// - Parameter json: JSON without space between its tokens, as our own writer makes it.
+  static func text(of json: [UInt8]) -> [UInt8] {
+    var text: [UInt8] = []
+    text.reserveCapacity(json.count * 2)
+    var depth = 0
+    var isInString = false
+    var index = 0
+    while index < json.count {
+      let byte = json[index]
+      text.append(byte)
+      switch byte {
+      case _ where isInString:
+        if byte == UInt8(ascii: "\\"), index + 1 < json.count {
+          index += 1
+          text.append(json[index])
+        }
+        if byte == UInt8(ascii: "\"") { isInString = false }
+      case UInt8(ascii: "\""): isInString = true
+      case UInt8(ascii: "{"), UInt8(ascii: "["):
+        depth += 1
+        breakLine(&text, depth)
+      case UInt8(ascii: "}"), UInt8(ascii: "]"):
+        depth -= 1
+        text.removeLast()
+        breakLine(&text, depth)
+        text.append(byte)
+      case UInt8(ascii: ","): breakLine(&text, depth)
+      case UInt8(ascii: ":"): text.append(UInt8(ascii: " "))
+      default: break
+      }
+      index += 1
+    }
+    text.append(UInt8(ascii: "\n"))
+    return text
+  }
+
+  private static func breakLine(_ text: inout [UInt8], _ depth: Int) {
+    text.append(UInt8(ascii: "\n"))
+    text.append(contentsOf: repeatElement(UInt8(ascii: " "), count: 2 * depth))
+  }
+}

@@ -1,0 +1,57 @@
+import TernCore
+import TernServer
+
+/// Why a request is not answered with data: a status and one sentence.
+///
+/// Clients of the Realtime Database look at the status, and show the sentence; where a sentence
+/// is known to them, it is the one they know. Source: realtime reference, section 11.3.
+struct RESTError: Error, Equatable, Sendable {
+  let status: Int
+  let text: String
+
+  init(_ status: Int, _ text: String) {
+    self.status = status
+    self.text = text
+  }
+
+  /// Something about the request is wrong.
+  static func invalid(_ text: String) -> RESTError { RESTError(400, text) }
+
+  /// A body that is no value.
+  static let noValue = RESTError(
+    400,
+    "Invalid data; couldn't parse JSON object, array, or value. "
+      + "Perhaps you're using invalid characters in your key names.")
+
+  /// The body of an update that is no object of values.
+  static let noUpdate = RESTError(
+    400,
+    "Invalid data; couldn't parse JSON object. Are you sending a JSON object with valid key names?")
+
+  static let badPath = RESTError(400, "Invalid path: Invalid token in path")
+
+  static func tooLarge(limitBytes: Int) -> RESTError {
+    RESTError(413, "The body is larger than \(limitBytes) bytes.")
+  }
+
+  /// The answer that tells it.
+  var response: HTTPResponse {
+    HTTPResponse(
+      status: status, headers: [("Content-Type", RESTAnswer.jsonType)],
+      body: JSONValue.object([.init("error", .string(text))]).bytes)
+  }
+}
+
+extension RESTError {
+  init(_ refusal: DirectRefusal) {
+    switch refusal {
+    case .unauthenticated(let reason): self.init(401, reason)
+    case .permissionDenied: self.init(401, "Permission denied")
+    case .invalid(let reason): self.init(400, reason)
+    case .tooBig(let limit):
+      self.init(400, "Data requested exceeds the maximum size of \(limit) bytes.")
+    case .damaged: self.init(500, "What is stored here is damaged.")
+    case .unavailable(let reason): self.init(503, reason)
+    }
+  }
+}

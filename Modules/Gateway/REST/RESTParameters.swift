@@ -1,0 +1,104 @@
+import TernCore
+import TernQuery
+import TernSecurity
+
+/// What the parameters behind the `?` say about how to read, write and answer.
+///
+/// Source: realtime reference, sections 3.5 and 11.2.
+struct RESTParameters: Equatable, Sendable {
+  /// How an answer is printed.
+  enum Print: Equatable, Sendable { case plain, pretty, silent }
+
+  var print = Print.plain
+  var form = TreeNode.JSONForm.value
+  var isShallow = false
+  /// The name of the function that an answer is wrapped into.
+  var callback: String?
+  /// The name of the file that an answer is to be saved as.
+  var download: String?
+
+  init(_ target: RequestTarget) throws(RESTError) {
+    switch target["print"] {
+    case nil: break
+    case "pretty": print = .pretty
+    case "silent": print = .silent
+    case .some: throw .invalid("Invalid print parameter: it is \"pretty\" or \"silent\".")
+    }
+    switch target["format"] {
+    case nil: break
+    case "export": form = .export
+    case .some: throw .invalid("Invalid format parameter: it is \"export\".")
+    }
+    switch target["shallow"] {
+    case nil, "false": break
+    case "true": isShallow = true
+    case .some: throw .invalid("Invalid shallow parameter: it is \"true\" or \"false\".")
+    }
+    callback = try target["callback"].map { name throws(RESTError) in
+      guard Self.isFunction(name) else { throw .invalid("Invalid callback: no function's name.") }
+      return name
+    }
+    download = target["download"]
+    if let text = target["timeout"] { try Self.checkTimeout(text) }
+    if let text = target["writeSizeLimit"] { try Self.checkSizeLimit(text) }
+  }
+
+  /// What a script may name a function, so that a callback brings no script of its own.
+  private static func isFunction(_ name: String) -> Bool {
+    let isLetter: (UInt8) -> Bool = { byte in
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "$"),
+        UInt8(ascii: "."):
+        true
+      default: false
+      }
+    }
+    let first = name.utf8.first ?? UInt8(ascii: "0")
+    return name.utf8.count <= 128 && name.utf8.allSatisfy(isLetter)
+      && !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first)
+  }
+
+  /// Reads here take one step of the server, so that a limit of time is only checked for form.
+  private static func checkTimeout(_ text: String) throws(RESTError) {
+    let digits = text.prefix { $0.isASCII && $0.isNumber }
+    let units = ["ms": 1, "s": 1_000, "min": 60_000]
+    guard let unit = units[String(text.dropFirst(digits.count))], let count = Int(digits),
+      count > 0, count <= 15 * 60_000 / unit
+    else { throw .invalid("Invalid timeout: it is up to 15min, in ms, s or min.") }
+  }
+
+  private static func checkSizeLimit(_ text: String) throws(RESTError) {
+    guard ["tiny", "small", "medium", "large", "unlimited"].contains(text) else {
+      throw .invalid(
+        "Invalid writeSizeLimit: it is tiny, small, medium, large or unlimited.")
+    }
+  }
+}
+
+extension Credential {
+  /// What a request shows about who makes it; `nil` when it shows nothing.
+  static func shown(
+    by request: HTTPRequest, _ target: RequestTarget, isLocal: Bool
+  ) throws(RESTError) -> Credential? {
+    var credential: Credential?
+    if let token = target["auth"] { credential = Credential(.user, token: token) }
+    if let token = target["access_token"] ?? bearer(request.headers["authorization"]) {
+      credential = Credential(.service, token: token)
+    }
+    guard credential != nil else { return nil }
+    credential?.isLocal = isLocal
+    if let text = target["auth_variable_override"] {
+      do throws(JSONError) { credential?.override = try JSONValue(parsing: text) } catch {
+        throw .invalid("Invalid auth_variable_override: no JSON.")
+      }
+    }
+    return credential
+  }
+
+  private static func bearer(_ header: String?) -> String? {
+    let words = header?.split(separator: " ") ?? []
+    guard words.count == 2, words[0].lowercased() == "bearer" else { return nil }
+    return String(words[1])
+  }
+}

@@ -1,0 +1,178 @@
+import TernCore
+import TernQuery
+import TernSecurity
+import TernServer
+
+/// A request to read or write data, understood.
+///
+/// Source: realtime reference, sections 11.1 and 11.2.
+struct RESTRequest: Sendable {
+  /// What is to be done with the data.
+  enum Method: String, Sendable {
+    case get = "GET"
+    case head = "HEAD"
+    case put = "PUT"
+    case post = "POST"
+    case patch = "PATCH"
+    case delete = "DELETE"
+
+    var isRead: Bool { self == .get || self == .head }
+  }
+
+  let method: Method
+  let path: TreePath
+  let parameters: RESTParameters
+  /// What the server is asked.
+  let asked: DirectRequest
+  /// Whether the answer names the state of the data.
+  let wantsTag: Bool
+  /// The state of the data that the client has already.
+  let knownTag: String?
+
+  /// Understands a request whose path ends in `.json`.
+  init(_ request: HTTPRequest, _ target: RequestTarget, _ caller: Caller) throws(RESTError) {
+    method = try Self.method(request, target)
+    path = try Self.path(target)
+    parameters = try RESTParameters(target)
+    wantsTag = request.headers["x-firebase-etag"]?.lowercased() == "true"
+    knownTag = request.headers["if-none-match"]
+    let expected = try Self.expectedHash(request, method)
+    if wantsTag, method == .patch { throw .invalid("ETags are not supported for PATCH requests") }
+    let operation: DirectRequest.Operation
+    switch method {
+    case .get, .head:
+      operation = try Self.reading(target, path, parameters)
+    case .put:
+      operation = .write(.set(path, try Self.node(request.body)), expectedHash: expected)
+    case .delete: operation = .write(.set(path, .empty), expectedHash: expected)
+    case .post: operation = .push(path, try Self.node(request.body))
+    case .patch: operation = .write(try Self.update(request.body, at: path), expectedHash: nil)
+    }
+    asked = DirectRequest(
+      namespace: caller.namespace, isLocal: caller.isLocal,
+      credential: try Credential.shown(by: request, target, isLocal: caller.isLocal), operation)
+  }
+
+  /// The method, or the one that stands in its place for clients that cannot send it.
+  private static func method(
+    _ request: HTTPRequest, _ target: RequestTarget
+  ) throws(RESTError) -> Method {
+    var name = request.method
+    if name == "POST" {
+      name = request.headers["x-http-method-override"] ?? target["x-http-method-override"] ?? name
+    }
+    guard let method = Method(rawValue: name.uppercased()) else {
+      throw RESTError(405, "The method \(name) is not supported.")
+    }
+    return method
+  }
+
+  /// The path before `.json`.
+  static func path(_ target: RequestTarget) throws(RESTError) -> TreePath {
+    do throws(TreeError) {
+      return try TreePath(writable: String(target.path.dropLast(suffix.count)))
+    } catch {
+      throw .badPath
+    }
+  }
+
+  /// What paths of data end in.
+  static let suffix = ".json"
+
+  private static func expectedHash(
+    _ request: HTTPRequest, _ method: Method
+  ) throws(RESTError) -> String? {
+    guard let tag = request.headers["if-match"] else { return nil }
+    guard method == .put || method == .delete else {
+      throw .invalid("if-match is not supported for \(method.rawValue) requests")
+    }
+    return EntityTag.hash(of: tag)
+  }
+
+  private static func reading(
+    _ target: RequestTarget, _ path: TreePath, _ parameters: RESTParameters
+  ) throws(RESTError) -> DirectRequest.Operation {
+    guard parameters.isShallow else { return .read(path, try RESTQuery.query(target)) }
+    let byKey = target["orderBy"] == nil || target["orderBy"] == "\"$key\""
+    let refused = RESTQuery.bounds.filter { $0 != "startAfter" } + ["limitToLast"]
+    guard byKey, refused.allSatisfy({ target[$0] == nil }), target["callback"] == nil,
+      parameters.form == .value
+    else { throw .invalid("Mixing 'shallow' and querying parameters is not supported") }
+    var after: TreeKey?
+    if let text = target["startAfter"] {
+      guard let name = (try? JSONValue(parsing: text))?.text, let key = try? TreeKey(name) else {
+        throw .invalid("startAfter must be a valid JSON encoded key")
+      }
+      after = key
+    }
+    let limit = try target["limitToFirst"].map { text throws(RESTError) in
+      try RESTQuery.limit("limitToFirst", text)
+    }
+    return .names(path, after: after, limit: limit)
+  }
+
+  private static func node(_ body: [UInt8]) throws(RESTError) -> TreeNode {
+    do throws(TreeError) {
+      return try TreeNode(json: body)
+    } catch {
+      throw error == .invalidServerValue ? .invalid("Invalid data; unknown server value") : .noValue
+    }
+  }
+
+  /// The several writes of an update; `null` deletes what is at the path itself.
+  private static func update(_ body: [UInt8], at path: TreePath) throws(RESTError) -> TreeWrite {
+    do throws(TreeError) {
+      var reader = JSONReader(body)
+      do throws(JSONError) {
+        if try reader.peek() == .null {
+          _ = try reader.boolOrNull()
+          try reader.finish()
+          return .set(path, .empty)
+        }
+      } catch {
+        throw TreeError.json(error)
+      }
+      let merge = try TreeMerge(json: &reader)
+      return .merge(path, merge)
+    } catch {
+      if case .overlappingPaths(let first, let second) = error {
+        throw .invalid("Invalid data; /\(first) and /\(second) overlap.")
+      }
+      throw error == .invalidServerValue
+        ? .invalid("Invalid data; unknown server value") : .noUpdate
+    }
+  }
+}
+
+extension TreeMerge {
+  /// Reads the whole text of an object of paths and nodes.
+  fileprivate init(json reader: inout JSONReader) throws(TreeError) {
+    var entries: [Entry] = []
+    do throws(JSONError) { try reader.beginObject() } catch { throw .json(error) }
+    while true {
+      let name: String?
+      do throws(JSONError) { name = try reader.nextKey() } catch { throw .json(error) }
+      guard let name else { break }
+      let path = try TreePath(writable: name)
+      entries.append(Entry(path: path, node: try TreeNode(reading: &reader)))
+    }
+    do throws(JSONError) { try reader.finish() } catch { throw .json(error) }
+    try self.init(entries)
+  }
+}
+
+/// How the state of data is named in a header: by its hash.
+enum EntityTag {
+  /// Names the state of having no data.
+  static let none = "null_etag"
+
+  static func tag(of node: TreeNode) -> String { node.isEmpty ? none : node.hash }
+
+  /// The hash a tag stands for, as conditional writes expect it.
+  static func hash(of tag: String) -> String {
+    let bare =
+      tag.hasPrefix("\"") && tag.hasSuffix("\"") && tag.utf8.count > 1
+      ? String(tag.dropFirst().dropLast()) : tag
+    return bare == none ? "" : bare
+  }
+}

@@ -1,0 +1,120 @@
+#if TCP
+  import NIOCore
+  import Synchronization
+  import TernTransport
+
+  /// What a link asks of the channel it runs over; asked on the channel's event loop.
+  enum LinkOrder: Sendable {
+    /// Send these frames; ``DoorLink/didSend(_:)`` is told how many bytes they were, in the end.
+    case send([[UInt8]], bytes: Int)
+    case setReading(Bool)
+    /// End, behind what was sent.
+    case close
+  }
+
+  /// The server's end of a connection that speaks another framing than ours.
+  final class DoorLink: Link {
+    private struct Outgoing {
+      var frames: [[UInt8]] = []
+      var waitingBytes = 0
+      /// Bytes given to the channel that it has not sent.
+      var underwayBytes = 0
+      var isFlushOwed = false
+      var isUnderPressure = false
+      var isClosed = false
+
+      var queuedBytes: Int { waitingBytes + underwayBytes }
+    }
+
+    let peer: String
+    private let loop: any EventLoop
+    private let order: @Sendable (LinkOrder) -> Void
+    private let drained: @Sendable () -> Void
+    private let outgoing = Mutex(Outgoing())
+
+    /// - Parameters:
+    ///   - order: Carries out an order.
+    ///   - drained: Told on the loop that the pressure is over.
+    init(
+      peer: String, loop: any EventLoop, order: @escaping @Sendable (LinkOrder) -> Void,
+      drained: @escaping @Sendable () -> Void
+    ) {
+      self.peer = peer
+      self.loop = loop
+      self.order = order
+      self.drained = drained
+    }
+
+    var queuedBytes: Int { outgoing.withLock { $0.queuedBytes } }
+
+    func send(_ frame: [UInt8]) { send(contentsOf: [frame]) }
+
+    func send(contentsOf frames: [[UInt8]]) {
+      outgoing.withLock { outgoing in
+        if outgoing.isClosed { return }
+        outgoing.frames += frames
+        outgoing.waitingBytes += frames.reduce(0) { $0 + $1.count }
+        if outgoing.queuedBytes > LinkPressure.highBytes { outgoing.isUnderPressure = true }
+      }
+    }
+
+    func flush() {
+      if loop.inEventLoop { return writeOut() }
+      let isNew = outgoing.withLock { outgoing in
+        if outgoing.isFlushOwed || outgoing.frames.isEmpty { return false }
+        outgoing.isFlushOwed = true
+        return true
+      }
+      if isNew { loop.execute { self.writeOut() } }
+    }
+
+    func setReading(_ on: Bool) { perform { self.order(.setReading(on)) } }
+
+    func close() {
+      let isFirst = outgoing.withLock { outgoing in
+        defer { outgoing.isClosed = true }
+        return !outgoing.isClosed
+      }
+      guard isFirst else { return }
+      perform {
+        self.writeOut()
+        self.order(.close)
+      }
+    }
+
+    /// The channel has sent that many bytes of frames. On the loop.
+    func didSend(_ bytes: Int) {
+      let hasDrained = outgoing.withLock { outgoing in
+        outgoing.underwayBytes = max(0, outgoing.underwayBytes - bytes)
+        guard outgoing.isUnderPressure, outgoing.queuedBytes <= LinkPressure.lowBytes else {
+          return false
+        }
+        outgoing.isUnderPressure = false
+        return true
+      }
+      if hasDrained { drained() }
+    }
+
+    /// The channel is gone: drops what waits and takes nothing more. On the loop.
+    func abandon() {
+      outgoing.withLock { outgoing in
+        outgoing = Outgoing()
+        outgoing.isClosed = true
+      }
+    }
+
+    private func writeOut() {
+      let (frames, bytes) = outgoing.withLock { outgoing in
+        outgoing.isFlushOwed = false
+        let bytes = exchange(&outgoing.waitingBytes, with: 0)
+        outgoing.underwayBytes += bytes
+        return (exchange(&outgoing.frames, with: []), bytes)
+      }
+      if !frames.isEmpty { order(.send(frames, bytes: bytes)) }
+    }
+
+    private func perform(_ work: @escaping @Sendable () -> Void) {
+      if loop.inEventLoop { work() } else { loop.execute(work) }
+    }
+  }
+#endif

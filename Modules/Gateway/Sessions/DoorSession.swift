@@ -1,0 +1,47 @@
+#if TCP
+  import NIOCore
+  import TernTransport
+  import TernTreeWire
+
+  /// A foreign client's session with the server: on its event loop alone.
+  ///
+  /// The server sees a link like any other, whose first frame introduces the client.
+  final class DoorSession {
+    private(set) var link: DoorLink?
+    private var owner: (any LinkHandler)?
+
+    /// Opens the session.
+    ///
+    /// - Parameter order: Carries out what the server orders; not called after ``end(_:)``.
+    init(
+      _ opening: TreeOpening, peer: String, on loop: any EventLoop, open: LinkOpening,
+      order: @escaping (LinkOrder) -> Void
+    ) {
+      let orders = NIOLoopBound(order, eventLoop: loop)
+      let session = NIOLoopBoundBox<DoorSession?>.makeEmptyBox(eventLoop: loop)
+      let link = DoorLink(
+        peer: peer, loop: loop, order: { orders.value($0) },
+        drained: { session.value?.owner?.linkDidDrain() })
+      self.link = link
+      session.value = self
+      owner = open(link)
+      receive([TreeClientMessage.open(opening).encode()])
+    }
+
+    /// Hands on what the client sent.
+    func receive(_ frames: [[UInt8]]) {
+      if !frames.isEmpty { owner?.linkDidReceive(frames) }
+    }
+
+    /// Tells the server, once, that this was all.
+    func end(_ reason: LinkClosure) {
+      guard let owner = exchange(&owner, with: nil) else { return }
+      link?.abandon()
+      link = nil
+      owner.linkDidClose(reason)
+    }
+
+    /// Whether the server has been told that it has ended.
+    var hasEnded: Bool { owner == nil }
+  }
+#endif

@@ -1,0 +1,48 @@
+#if TCP
+  import Synchronization
+  import TernServer
+  import TernTransport
+
+  /// What all connections of one gateway share.
+  struct DoorSetting: Sendable {
+    let options: GatewayOptions
+    /// Asks the server something without a session; answered on the event loop.
+    let ask: @Sendable (DirectRequest, @escaping @Sendable (DirectAnswer) -> Void) -> Void
+    /// Opens a session with the server.
+    let open: LinkOpening
+    /// How much is held now, over all connections.
+    let load: GatewayLoad
+  }
+
+  /// Counts what connections hold together, on their one event loop.
+  final class GatewayLoad: Sendable {
+    private let state = Mutex(State())
+
+    private struct State {
+      var connections = 0
+      var bodyBytes = 0
+    }
+
+    /// Counts a connection in; `false`, and not counted, when there are too many.
+    func enter(limit: Int) -> Bool {
+      state.withLock { state in
+        guard state.connections < limit else { return false }
+        state.connections += 1
+        return true
+      }
+    }
+
+    func leave() { state.withLock { $0.connections -= 1 } }
+
+    /// Counts bytes of a body in; `false`, and not counted, when too many are held.
+    func hold(_ bytes: Int, limit: Int) -> Bool {
+      state.withLock { state in
+        guard state.bodyBytes + bytes <= limit else { return false }
+        state.bodyBytes += bytes
+        return true
+      }
+    }
+
+    func release(_ bytes: Int) { state.withLock { $0.bodyBytes -= bytes } }
+  }
+#endif

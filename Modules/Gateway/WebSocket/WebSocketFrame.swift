@@ -1,0 +1,82 @@
+/// Frames that the server sends: whole, and never masked. Source: RFC 6455, section 5.2.
+enum WebSocketFrame {
+  static let text: UInt8 = 0x1
+  static let close: UInt8 = 0x8
+  static let pong: UInt8 = 0xA
+
+  /// What stands before a payload of `count` bytes.
+  static func header(_ opcode: UInt8, count: Int) -> [UInt8] {
+    let first = 0x80 | opcode
+    switch count {
+    case ..<126: return [first, UInt8(count)]
+    case ..<(1 << 16): return [first, 126, UInt8(count >> 8), UInt8(count & 0xFF)]
+    default:
+      let length = stride(from: 56, through: 0, by: -8)
+      return [first, 127] + length.map { UInt8(truncatingIfNeeded: count >> $0) }
+    }
+  }
+
+  /// A goodbye with its reason, which is cut to what a control frame holds.
+  static func goodbye(_ code: UInt16, _ reason: String) -> [UInt8] {
+    var text = reason
+    while text.utf8.count > 123 { text.removeLast() }
+    let payload = [UInt8(code >> 8), UInt8(code & 0xFF)] + Array(text.utf8)
+    return header(close, count: payload.count) + payload
+  }
+}
+
+/// How messages too long for one frame of the dialect travel: a number, then as many parts.
+///
+/// Source: realtime reference, section 10.2.
+enum MessageParts {
+  /// The most bytes of one part.
+  static let partBytes = 16_384
+
+  /// Cuts a message, never within a character; one that fits stays whole, without a number.
+  static func cut(_ message: [UInt8]) -> [ArraySlice<UInt8>] {
+    if message.count <= partBytes { return [message[...]] }
+    var parts: [ArraySlice<UInt8>] = []
+    var start = 0
+    while start < message.count {
+      var end = min(start + partBytes, message.count)
+      while end < message.count, message[end] & 0xC0 == 0x80 { end -= 1 }
+      parts.append(message[start..<end])
+      start = end
+    }
+    return [Array(String(parts.count).utf8)[...]] + parts
+  }
+}
+
+/// Joins the parts of messages again.
+struct MessageJoiner {
+  private let limitBytes: Int
+  private let limitParts: Int
+  private var missing = 0
+  private var joined: [UInt8] = []
+
+  init(limitBytes: Int, limitParts: Int) {
+    self.limitBytes = limitBytes
+    self.limitParts = limitParts
+  }
+
+  /// Takes the next text; answers the message it completes.
+  mutating func take(_ text: [UInt8]) throws(WebSocketFailure) -> [UInt8]? {
+    if missing > 0 {
+      if joined.count + text.count > limitBytes { throw .tooLarge(limitBytes: limitBytes) }
+      joined += text
+      missing -= 1
+      return missing == 0 ? exchange(&joined, with: []) : nil
+    }
+    guard let count = Self.count(text), count > 0 else { return text }
+    if count > limitParts { throw .protocolError("a message of \(count) parts") }
+    missing = count
+    return nil
+  }
+
+  /// A short text of digits announces parts; `0` is the sign of life and stands for itself.
+  private static func count(_ text: [UInt8]) -> Int? {
+    let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
+    guard (1...6).contains(text.count), text.allSatisfy({ digits.contains($0) }) else { return nil }
+    return text.reduce(0) { $0 * 10 + Int($1 - digits.lowerBound) }
+  }
+}

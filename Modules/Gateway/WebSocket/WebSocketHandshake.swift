@@ -1,0 +1,61 @@
+import TernCore
+import TernTreeWire
+
+/// The request that turns a connection into a WebSocket. Source: RFC 6455, section 4.2.
+struct WebSocketHandshake: Equatable, Sendable {
+  /// Where it is asked for.
+  static let path = "/.ws"
+
+  /// What the client is to see as proof.
+  let accept: String
+  /// How the client introduces itself to the server.
+  let opening: TreeOpening
+
+  /// Checks a request for `/.ws`.
+  init(_ request: HTTPRequest, _ target: RequestTarget, _ caller: Caller) throws(RESTError) {
+    let headers = request.headers
+    guard request.method == "GET", headers.list("upgrade").contains(where: Self.isWebSocket),
+      headers.list("connection").contains(where: { $0.lowercased() == "upgrade" })
+    else { throw .invalid("Here one speaks WebSocket; the request asks for something else.") }
+    guard headers["sec-websocket-version"] == "13" else {
+      throw RESTError(426, "Only version 13 of WebSocket is spoken here.")
+    }
+    guard let key = headers["sec-websocket-key"], Self.isKey(key) else {
+      throw .invalid("Sec-WebSocket-Key is no key.")
+    }
+    guard target["v"] == "5" else {
+      throw .invalid("Only version 5 of the protocol is spoken here.")
+    }
+    accept = Self.accept(key)
+    opening = TreeOpening(
+      namespace: caller.namespace, lastSession: target["ls"], host: headers["host"])
+  }
+
+  /// The lines that answer it.
+  var response: [UInt8] {
+    Array(
+      ("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        + "Sec-WebSocket-Accept: \(accept)\r\n\r\n").utf8)
+  }
+
+  private static func isWebSocket(_ word: Substring) -> Bool { word.lowercased() == "websocket" }
+
+  /// Sixteen bytes in base64.
+  private static func isKey(_ key: String) -> Bool {
+    key.utf8.count == 24 && key.hasSuffix("==")
+      && key.utf8.dropLast(2).allSatisfy { byte in
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+          UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "/"):
+          true
+        default: false
+        }
+      }
+  }
+
+  private static func accept(_ key: String) -> String {
+    var digest = SHA1()
+    digest.update(key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11")
+    return String(decoding: Base64.encode(digest.digest()), as: UTF8.self)
+  }
+}

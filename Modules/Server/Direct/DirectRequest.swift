@@ -1,0 +1,71 @@
+package import TernCore
+package import TernQuery
+package import TernSecurity
+
+/// A request of somebody who keeps no session: one question and one answer.
+///
+/// It is decided in the batch it arrived in, by the same rules and commits as everybody's writes.
+package struct DirectRequest: Sendable {
+  /// The database asked for.
+  package var namespace: String
+  /// Whether it was made on this machine.
+  package var isLocal: Bool
+  /// What shows who asks; `nil` for nobody.
+  package var credential: Credential?
+  /// What is wanted.
+  package var operation: Operation
+
+  /// One thing to read or to write.
+  package enum Operation: Sendable {
+    /// What a query shows of a path.
+    case read(TreePath, TreeQuery)
+    /// The names of the children at a path, which lie behind `after`; or the leaf that is there.
+    case names(TreePath, after: TreeKey?, limit: Int?)
+    /// A write; with `expectedHash` only over data that have this hash, empty for no data.
+    case write(TreeWrite, expectedHash: String?)
+    /// A write below a path, under a new name that sorts behind all earlier ones.
+    case push(TreePath, TreeNode)
+  }
+
+  /// Asks for something.
+  package init(
+    namespace: String, isLocal: Bool, credential: Credential? = nil, _ operation: Operation
+  ) {
+    self.namespace = namespace
+    self.isLocal = isLocal
+    self.credential = credential
+    self.operation = operation
+  }
+}
+
+/// What became of a direct request.
+package enum DirectAnswer: Sendable, Equatable {
+  /// What was read, or what stands in the way of a conditional write.
+  case node(TreeNode)
+  /// The names that were read.
+  case names([TreeKey])
+  /// The write is stored; this is what it came to, its server values resolved.
+  case written(TreeWrite)
+  /// The write is stored under this name.
+  case pushed(TreeKey)
+  /// Nothing was written, for these data are there.
+  case stale(TreeNode)
+  /// Nothing was done.
+  case refused(DirectRefusal)
+}
+
+/// Why nothing was done.
+package enum DirectRefusal: Error, Sendable, Equatable {
+  /// The credential is not one this server accepts.
+  case unauthenticated(String)
+  /// The rules forbid it.
+  case permissionDenied
+  /// The request breaks a rule of the model; the text says which.
+  case invalid(String)
+  /// The answer would be longer than one answer may be.
+  case tooBig(limitBytes: Int)
+  /// What is stored cannot be read.
+  case damaged
+  /// The server cannot do it now. Try again.
+  case unavailable(String)
+}

@@ -1,0 +1,135 @@
+import TernCore
+import TernLedger
+import TernQuery
+import TernSecurity
+import TernStorage
+import TernTreeEngine
+import TernTreeWire
+
+// Requests without a session: the same authorizer, the same commits, the same pushes.
+extension ServerMachine {
+  /// Decides a direct request.
+  mutating func decide(
+    _ request: DirectRequest, _ batch: inout ServerBatch
+  ) throws(StorageError) -> DirectAnswer {
+    guard Namespace.isValid(request.namespace, limitBytes: options.limits.namespaceBytes) else {
+      return .refused(.invalid("There can be no database of that name."))
+    }
+    let identity: Identity
+    do throws(AuthenticationError) {
+      identity = try self.identity(of: request, batch)
+    } catch {
+      return .refused(.unauthenticated(error.text))
+    }
+    let asked = DirectCall(
+      namespace: existingNamespace(request.namespace) ?? Namespace(request.namespace),
+      requester: Requester(identity, isLocal: request.isLocal, namespace: request.namespace))
+    switch request.operation {
+    case .read(let path, let query): return try read(path, query, asked, batch)
+    case .names(let path, let previous, let limit):
+      return try names(path, after: previous, limit, asked, batch)
+    case .write(let write, let expectedHash):
+      return try self.write(write, expectedHash: expectedHash, asked, &batch)
+    case .push(let path, let node): return try push(node, below: path, asked, &batch)
+    }
+  }
+
+  private func identity(
+    of request: DirectRequest, _ batch: borrowing ServerBatch
+  ) throws(AuthenticationError) -> Identity {
+    guard let credential = request.credential else { return .anonymous }
+    return try authenticator.authenticate(credential, now: batch.now).identity
+  }
+
+  private func read(
+    _ path: TreePath, _ query: TreeQuery, _ call: DirectCall, _ batch: borrowing ServerBatch
+  ) throws(StorageError) -> DirectAnswer {
+    if let refusal = try refusal(of: path, query, call, batch) { return .refused(refusal) }
+    let reader = batch.reader
+    let rows = call.namespace.rows
+    do throws(StorageError) {
+      if query.loadsAllData { return .node(try rows.node(at: path, in: Snapshot(reader))) }
+      var window = QueryWindow(query)
+      return .node(try window.load(path, of: rows, in: Snapshot(reader)))
+    } catch {
+      guard case .corruptRecord = error else { throw error }
+      return .refused(.damaged)
+    }
+  }
+
+  private func names(
+    _ path: TreePath, after previous: TreeKey?, _ limit: Int?, _ call: DirectCall,
+    _ batch: borrowing ServerBatch
+  ) throws(StorageError) -> DirectAnswer {
+    if let refusal = try refusal(of: path, .all, call, batch) { return .refused(refusal) }
+    let reader = batch.reader
+    let rows = call.namespace.rows
+    if let leaf = try rows.scalar(at: path, in: Snapshot(reader)) { return .node(TreeNode(leaf)) }
+    let most = min(limit ?? .max, Self.mostNames(in: options.limits.answerBytes))
+    let names = try rows.childKeys(of: path, after: previous, limit: most, in: Snapshot(reader))
+    if names.count == most, most < limit ?? .max {
+      return .refused(.tooBig(limitBytes: options.limits.answerBytes))
+    }
+    return .names(names)
+  }
+
+  /// How many names an answer may hold: a short one, with what stands around it, takes 16 bytes.
+  private static func mostNames(in bytes: Int) -> Int { bytes / 16 }
+
+  /// Why somebody may not read; `nil` when they may.
+  private func refusal(
+    of path: TreePath, _ query: TreeQuery, _ call: DirectCall, _ batch: borrowing ServerBatch
+  ) throws(StorageError) -> DirectRefusal? {
+    if path.isInfo { return .invalid("Only a client itself knows \(path).") }
+    let reading = TreeReading(call.namespace.rows, batch.reader)
+    let isAllowed = authorizer.mayRead(path, query, by: call.requester, now: batch.now) {
+      reading.node(at: $0)
+    }
+    try reading.finish()
+    return isAllowed ? nil : .permissionDenied
+  }
+
+  private mutating func write(
+    _ write: TreeWrite, expectedHash: String?, _ call: DirectCall, _ batch: inout ServerBatch
+  ) throws(StorageError) -> DirectAnswer {
+    let verdict = try judge(
+      write, expectedHash: expectedHash, call.requester, call.namespace, batch)
+    switch verdict {
+    case .accepted(let resolved):
+      try commit(resolved, nil, in: call.namespace, &batch)
+      return .written(resolved)
+    case .refused(.dataStale, _):
+      // The data are shown only to those who may read them.
+      let now = try read(write.path, .all, call, batch)
+      if case .node(let node) = now { return .stale(node) }
+      return now
+    case .refused(.permissionDenied, _): return .refused(.permissionDenied)
+    case .refused(_, let detail): return .refused(.invalid(detail))
+    }
+  }
+
+  private mutating func push(
+    _ node: TreeNode, below path: TreePath, _ call: DirectCall, _ batch: inout ServerBatch
+  ) throws(StorageError) -> DirectAnswer {
+    let name = names.next(milliseconds: batch.now, randomBits: randomBits)
+    let write = TreeWrite.set(path.appending(name), node)
+    let answer = try self.write(write, expectedHash: nil, call, &batch)
+    if case .written = answer { return .pushed(name) }
+    return answer
+  }
+}
+
+/// Who asks for what, without a session.
+private struct DirectCall {
+  let namespace: Namespace
+  let requester: Requester
+}
+
+extension AuthenticationError {
+  /// What the client is told.
+  var text: String {
+    switch self {
+    case .invalid(let reason), .expired(let reason): reason
+    }
+  }
+}

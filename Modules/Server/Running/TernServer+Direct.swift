@@ -1,0 +1,25 @@
+extension TernServer {
+  /// Asks for something without a session; the answer comes once what it tells of is durable.
+  ///
+  /// - Parameter answer: Called once, on the server's executor.
+  package func ask(
+    _ request: DirectRequest, _ answer: @escaping @Sendable (DirectAnswer) -> Void
+  ) {
+    if let end { return answer(.refused(.unavailable(end.description))) }
+    guard askers.count < options.limits.directRequests else {
+      let text = "\(options.limits.directRequests) requests wait already."
+      return answer(.refused(.unavailable(text)))
+    }
+    nextTicket += 1
+    askers[nextTicket] = answer
+    inbox.append(.direct(ticket: nextTicket, request))
+    drainSoon()
+  }
+
+  /// Tells everybody who waits for an answer that none will come.
+  func refuseAskers(_ reason: String) {
+    let waiting = askers.sorted { $0.key < $1.key }
+    askers = [:]
+    for asker in waiting { asker.value(.refused(.unavailable(reason))) }
+  }
+}

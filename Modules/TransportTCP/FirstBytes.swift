@@ -1,0 +1,25 @@
+/// Tells by its first bytes whether a connection speaks this transport's framing.
+enum FirstBytes {
+  /// Not to be told yet: so far the bytes are those of a preamble.
+  case undecided
+  /// The preamble's name was read.
+  case framed
+  /// Something else, such as a request of HTTP.
+  case strange
+
+  /// Looks at what a connection has sent so far.
+  init(_ bytes: some Sequence<UInt8>) {
+    var expected = FrameReader.preamble.prefix(Self.nameBytes).makeIterator()
+    for byte in bytes {
+      guard let next = expected.next() else { break }
+      if byte != next {
+        self = .strange
+        return
+      }
+    }
+    self = expected.next() == nil ? .framed : .undecided
+  }
+
+  /// The bytes of the preamble that no other protocol begins with.
+  private static let nameBytes = 4
+}

@@ -1,0 +1,58 @@
+#if TCP
+  package import NIOCore
+  package import TernTransport
+
+  /// Sets up the channel of somebody who does not speak this framing, on its event loop.
+  ///
+  /// What they sent so far is read after it returns. Links they open are handed to the opening.
+  package typealias StrangerWelcome = @Sendable (any Channel, @escaping LinkOpening) throws -> Void
+
+  /// Holds a new connection until its first bytes tell what it speaks, then steps aside.
+  final class FirstBytesHandler: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = ByteBuffer
+    typealias InboundOut = ByteBuffer
+
+    private let setting: TCPLinkHandler.Setting
+    private let welcome: StrangerWelcome
+    private var waiting = ByteBuffer()
+    private var timer: Scheduled<Void>?
+    private var isDecided = false
+
+    init(_ setting: TCPLinkHandler.Setting, welcome: @escaping StrangerWelcome) {
+      self.setting = setting
+      self.welcome = welcome
+    }
+
+    func channelActive(context: ChannelHandlerContext) {
+      timer = context.eventLoop.assumeIsolated().scheduleTask(in: setting.preambleTimeout) {
+        context.close(promise: nil)
+      }
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+      if isDecided { return context.fireChannelRead(data) }
+      var bytes = unwrapInboundIn(data)
+      waiting.writeBuffer(&bytes)
+      let pipeline = context.pipeline.syncOperations
+      do {
+        switch FirstBytes(waiting.readableBytesView) {
+        case .undecided: return
+        case .framed: try pipeline.addHandler(TCPLinkHandler(setting), position: .after(self))
+        case .strange: try welcome(context.channel, setting.open)
+        }
+      } catch {
+        return context.close(promise: nil)
+      }
+      isDecided = true
+      timer?.cancel()
+      context.fireChannelActive()
+      context.fireChannelRead(wrapInboundOut(exchange(&waiting, with: ByteBuffer())))
+      pipeline.removeHandler(self, promise: nil)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+      timer?.cancel()
+      context.fireChannelInactive()
+    }
+  }
+#endif

@@ -1,0 +1,177 @@
+import TernCore
+import TernQuery
+import TernServer
+import Testing
+
+@testable import TernGateway
+
+@Suite("REST requests") struct RESTRequestTests {
+  private func understand(
+    _ method: String, _ target: String, _ body: String = "", headers: HTTPFields = []
+  ) throws -> RESTRequest {
+    var request = HTTPRequest(
+      method: method, target: target, headers: headers, body: Array(body.utf8))
+    request.peer = "127.0.0.1:5"
+    let parsed = try #require(RequestTarget(target))
+    return try RESTRequest(request, parsed, Caller(request, parsed))
+  }
+
+  private func refusal(
+    _ method: String, _ target: String, _ body: String = "", headers: HTTPFields = []
+  ) -> String {
+    do {
+      let request = try understand(method, target, body, headers: headers)
+      return "understood: \(request)"
+    } catch let error as RESTError {
+      return "\(error.status) \(error.text)"
+    } catch {
+      return "\(error)"
+    }
+  }
+
+  private func query(_ parameters: String) throws -> TreeQuery {
+    guard case .read(_, let query) = try understand("GET", "/a.json?" + parameters).asked.operation
+    else { throw RESTError.invalid("no read") }
+    return query
+  }
+
+  @Test("paths are decoded, and may end in a priority")
+  func paths() throws {
+    #expect(try understand("GET", "/.json").path == .root)
+    #expect(try understand("GET", "/a%20b/%C3%BC.json").path.text == "a b/ü")
+    #expect(try understand("GET", "//a///b/.json").path.text == "a/b")
+    #expect(try understand("GET", "/a/.priority.json").path.text == "a/.priority")
+    #expect(try understand("GET", "/a+b.json").path.text == "a+b")
+    #expect(refusal("GET", "/a.b.json") == "400 Invalid path: Invalid token in path")
+    #expect(RequestTarget("/%ff.json") == nil)
+    #expect(RequestTarget("/%2.json") == nil)
+    #expect(RequestTarget("http://x/") == nil)
+  }
+
+  @Test("queries are those of the clients")
+  func queries() throws {
+    #expect(try query("orderBy=%22$key%22&limitToLast=3").id == #"{"i":".key","l":3,"vf":"r"}"#)
+    #expect(
+      try query("orderBy=%22a/b%22&startAt=1&endBefore=2,%22k%22").id
+        == #"{"ein":false,"en":"k","ep":2,"i":"a/b","sin":true,"sp":1}"#)
+    #expect(try query("orderBy=%22$value%22&equalTo=null").start?.value == nil)
+    #expect(try query("orderBy=%22$priority%22").isDefault)
+    #expect(try query("").isDefault)
+  }
+
+  @Test(
+    "queries that make no sense are refused in words",
+    arguments: [
+      ("limitToFirst=1", "orderBy must be defined when other query parameters are defined"),
+      ("startAt=1", "orderBy must be defined when other query parameters are defined"),
+      ("orderBy=a", "orderBy must be a valid JSON encoded path"),
+      ("orderBy=%22$nothing%22", "orderBy must be a valid JSON encoded path"),
+      ("orderBy=%22a%22&limitToFirst=0", "limitToFirst must be a positive integer"),
+      ("orderBy=%22a%22&limitToFirst=x", "limitToFirst must be a positive integer"),
+      (
+        "orderBy=%22a%22&limitToFirst=1&limitToLast=1",
+        "Only one of limitToFirst and limitToLast can be defined"
+      ),
+      ("orderBy=%22$key%22&startAt=1", "startAt must be a string when orderBy is \"$key\""),
+      (
+        "orderBy=%22a%22&startAt=1&equalTo=1",
+        "Only one of startAt, startAfter and equalTo can be defined"
+      ),
+      ("orderBy=%22a%22&startAt={}", "startAt must be a valid JSON encoded value"),
+      ("orderBy=%22a%22&startAt=", "startAt must be a valid JSON encoded value"),
+      ("orderBy=%22a%22&startAt=1,%22a.b%22", "startAt must be followed by a valid key"),
+      ("print=loud", "Invalid print parameter: it is \"pretty\" or \"silent\"."),
+      ("format=xml", "Invalid format parameter: it is \"export\"."),
+      ("timeout=16min", "Invalid timeout: it is up to 15min, in ms, s or min."),
+      ("timeout=3h", "Invalid timeout: it is up to 15min, in ms, s or min."),
+      (
+        "writeSizeLimit=vast",
+        "Invalid writeSizeLimit: it is tiny, small, medium, large or unlimited."
+      ),
+      ("callback=a%28b%29", "Invalid callback: no function's name."),
+      ("shallow=true&orderBy=%22a%22", "Mixing 'shallow' and querying parameters is not supported"),
+      ("shallow=true&format=export", "Mixing 'shallow' and querying parameters is not supported"),
+    ])
+  func badQueries(parameters: String, text: String) {
+    #expect(refusal("GET", "/a.json?" + parameters) == "400 " + text)
+  }
+
+  @Test("bodies become writes")
+  func writes() throws {
+    func operation(_ method: String, _ body: String, _ headers: HTTPFields = []) throws -> String {
+      switch try understand(method, "/a.json", body, headers: headers).asked.operation {
+      case .write(.set(let path, let node), let hash):
+        return "set \(path) \(node.json(.export)) \(hash ?? "-")"
+      case .write(.merge(let path, let merge), _):
+        return "merge \(path) "
+          + merge.entries.map { "\($0.path)=\($0.node.json(.export))" }.joined(separator: " ")
+      case .push(let path, let node): return "push \(path) \(node.json(.export))"
+      case .read, .names: return "read"
+      }
+    }
+    #expect(try operation("PUT", "[1,2]") == #"set a {"0":1,"1":2} -"#)
+    #expect(try operation("PUT", "1", [("If-Match", "null_etag")]) == "set a 1 ")
+    #expect(try operation("DELETE", "", [("if-match", "\"abc\"")]) == "set a null abc")
+    #expect(try operation("POST", "true") == "push a true")
+    #expect(try operation("PATCH", #"{"x/y":null,"b":{"c":1}}"#) == #"merge a b={"c":1} x/y=null"#)
+    #expect(try operation("PATCH", " null ") == "set a null -")
+    #expect(try operation("POST", "{}", [("X-HTTP-Method-Override", "PATCH")]) == "merge a ")
+    #expect(try understand("POST", "/a.json?x-http-method-override=DELETE").method == .delete)
+  }
+
+  @Test("bodies that are no values are refused")
+  func badBodies() {
+    let noValue = "400 \(RESTError.noValue.text)"
+    for body in ["", "{", "nope", "{\"a.b\":1}", "1 2", "{\"a\":1,}"] {
+      #expect(refusal("PUT", "/a.json", body) == noValue, "\(body)")
+    }
+    #expect(
+      refusal("PUT", "/a.json", #"{".sv":"dice"}"#) == "400 Invalid data; unknown server value")
+    for body in ["", "[1]", "1", "{\"a\":1} 2", "{\"a.b\":1}"] {
+      #expect(refusal("PATCH", "/a.json", body) == "400 \(RESTError.noUpdate.text)", "\(body)")
+    }
+    #expect(
+      refusal("PATCH", "/a.json", #"{"b":1,"b/c":2}"#) == "400 Invalid data; /b and /b/c overlap.")
+    #expect(refusal("GET", "/a.json", headers: [("if-match", "x")]).hasPrefix("400 if-match"))
+    #expect(
+      refusal("PATCH", "/a.json", "{}", headers: [("X-Firebase-ETag", "true")]).hasPrefix("400"))
+    #expect(refusal("TRACE", "/a.json") == "405 The method TRACE is not supported.")
+  }
+}
+
+@Suite("callers") struct CallerTests {
+  private func caller(
+    _ headers: HTTPFields, target: String = "/a.json", peer: String = "127.0.0.1:5"
+  ) throws -> Caller {
+    var request = HTTPRequest(method: "GET", target: target, headers: headers)
+    request.peer = peer
+    return Caller(request, try #require(RequestTarget(target)))
+  }
+
+  @Test("the database is named by a parameter, or by the host")
+  func namespaces() throws {
+    #expect(try caller([("Host", "db.example.com")]).namespace == "db")
+    #expect(try caller([("Host", "db.localhost:9000")]).namespace == "db")
+    #expect(try caller([("Host", "localhost:9000")]).namespace == "default")
+    #expect(try caller([("Host", "example.com")]).namespace == "default")
+    #expect(try caller([("Host", "127.0.0.1:9000")]).namespace == "default")
+    #expect(try caller([("Host", "[::1]:9000")]).namespace == "default")
+    #expect(try caller([("Host", "db.example.com")], target: "/a.json?ns=x").namespace == "x")
+  }
+
+  @Test("a page of a stranger does not speak for the machine it is read on")
+  func strangers() throws {
+    #expect(try caller([("Host", "localhost:9000")]).isLocal)
+    #expect(try caller([("Host", "localhost"), ("Origin", "http://localhost:4000")]).isLocal)
+    #expect(try caller([("Host", "[::1]:1")], peer: "[::1]:7").isLocal)
+    #expect(try !caller([("Host", "localhost"), ("Origin", "https://evil.example")]).isLocal)
+    #expect(try !caller([("Host", "localhost"), ("Origin", "null")]).isLocal)
+    #expect(
+      try !caller([("Host", "127.0.0.1"), ("Origin", "http://127.0.0.1.evil.example")]).isLocal)
+    #expect(try !caller([("Host", "evil.example")]).isLocal, "a name led back to this machine")
+    #expect(try !caller([("Host", "localhost"), ("X-Forwarded-For", "1.2.3.4")]).isLocal)
+    #expect(try !caller([("Host", "localhost")], peer: "10.0.0.7:5").isLocal)
+    let foreign = try caller([("Host", "localhost"), ("Origin", "https://evil.example")])
+    #expect(!foreign.peer.hasPrefix("127."), "a link by that name would count as local")
+  }
+}
