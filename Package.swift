@@ -15,10 +15,11 @@ let strict: [SwiftSetting] = [
 
 /// A library target in `Modules/<name>`, named `Tern<name>` because target names are global.
 func module(
-  _ name: String, _ dependencies: [Target.Dependency] = [], linking: [LinkerSetting] = []
+  _ name: String, _ dependencies: [Target.Dependency] = [], leavingOut excluded: [String] = [],
+  linking: [LinkerSetting] = []
 ) -> Target {
   .target(
-    name: "Tern" + name, dependencies: dependencies, path: "Modules/" + name,
+    name: "Tern" + name, dependencies: dependencies, path: "Modules/" + name, exclude: excluded,
     swiftSettings: strict, linkerSettings: linking)
 }
 
@@ -40,6 +41,7 @@ let nioPosix = Target.Dependency.product(
   name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["TCP"]))
 let nioHTTP1 = Target.Dependency.product(
   name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["TCP"]))
+let protobuf = Target.Dependency.product(name: "SwiftProtobuf", package: "swift-protobuf")
 let arguments = Target.Dependency.product(
   name: "ArgumentParser", package: "swift-argument-parser")
 
@@ -68,6 +70,7 @@ let layers: [Target] = [
   // 2 · meaning on the left, floor on the right
   module("Security", ["TernCore", "TernQuery"]),
   module("TreeWire", ["TernCore", "TernQuery"]),
+  module("DocumentWire", ["TernCore", "TernQuery", protobuf], leavingOut: ["Protos"]),
   module("Transactions", ["TernSync"]),
   module("Presence", ["TernStorage", "TernSync"]),
 
@@ -236,6 +239,7 @@ let testSuites: [Target] = [
     ]),
   tests("Query", ["TernCore", "TernQuery"]),
   tests("TreeWire", ["TernCore", "TernQuery", "TernTreeWire"]),
+  tests("DocumentWire", ["TernCore", "TernQuery", "TernDocumentWire", protobuf]),
   tests(
     "Acceptance",
     [
@@ -268,6 +272,7 @@ let package = Package(
   dependencies: [
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+    .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0", traits: []),
   ],
   targets: layers + programs + testSuites,
   swiftLanguageModes: [.v6]
