@@ -1,7 +1,7 @@
 /// Measures rates beside a baseline, in one run on one machine, and prints the ratios.
 ///
 /// `swift run -c release --disable-default-traits tern-bench [section ...] [--rows N]
-/// [--only sqlite|lmdb|memory]`
+/// [--only sqlite|lmdb|memory] [--rounds N]`
 @main
 struct Bench {
   /// Every section by name; a new one adds a line.
@@ -32,8 +32,8 @@ struct Bench {
             return []
           }
         ))
-      sections.append(("writes", { _ in try await WriteSection.run() }))
-      sections.append(("tree-fan-out", { _ in try await TreeFanOut.run() }))
+      sections.append(("writes", { try await WriteSection(only: $0.only).run(rounds: $0.rounds) }))
+      sections.append(("tree-fan-out", { try await TreeFanOut.run(rounds: $0.rounds) }))
       sections.append(
         (
           "server-size",
@@ -67,6 +67,11 @@ struct Bench {
       if options.sections.first == ServedTree.command {
         return try await ServedTree.serve(options.sections[1])
       }
+      #if os(Linux)
+        if options.sections.first == BareServer.command {
+          return try BareServer.serve(options.sections[1])
+        }
+      #endif
     #endif
     let unknown = options.sections.filter { name in !sections.contains { $0.name == name } }
     guard unknown.isEmpty else {
@@ -100,6 +105,8 @@ struct BenchOptions {
   var sections: [String] = []
   /// The rows in the stores that are measured.
   var rows = 1_000_000
+  /// How often each measurement of a section with rounds is made.
+  var rounds = 3
   /// The part of a section to run; all of it if not said.
   var only: String?
 
@@ -108,6 +115,7 @@ struct BenchOptions {
     for argument in arguments {
       switch option {
       case "--rows": rows = Int(argument) ?? rows
+      case "--rounds": rounds = Int(argument) ?? rounds
       case "--only": only = argument
       default:
         if argument.hasPrefix("--") {

@@ -42,6 +42,19 @@ struct ChildServer {
     return (line.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0) * 1024
   }
 
+  /// Processor time used so far, in the program and in the system for it; 0 where the system does
+  /// not say.
+  var processorSeconds: Double {
+    let path = "/proc/\(process.processIdentifier)/stat"
+    let text = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
+    // The name in parentheses may hold anything; the times are the 12th and 13th fields behind it.
+    let fields = text.split(separator: ")").last?.split(separator: " ") ?? []
+    guard fields.count > 12, let user = Double(fields[11]), let system = Double(fields[12]) else {
+      return 0
+    }
+    return (user + system) / Double(sysconf(Int32(_SC_CLK_TCK)))
+  }
+
   func stop() {
     // Nothing is to be saved, and a loaded server takes its time to say goodbye.
     kill(process.processIdentifier, SIGKILL)

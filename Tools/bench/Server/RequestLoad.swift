@@ -4,16 +4,20 @@
 
   /// Many clients on one thread, each with a fixed number of requests under way.
   struct RequestLoad {
-    let port: Int
     let clients: Int
     /// Requests a client has sent and not heard of.
     let depth: Int
     let language: RequestProtocol
 
+    /// What a load has cost.
+    struct Result {
+      var writesPerSecond = 0.0
+      /// Processor time of the server for one write, in microseconds.
+      var serverMicroseconds = 0.0
+    }
+
     /// Lets all clients write, and counts the writes of `seconds` after as many for warming up.
-    ///
-    /// - Returns: Writes in a second.
-    func run(seconds: Double) async throws -> Double {
+    func run(at server: ChildServer, seconds: Double) async throws -> Result {
       let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
       let loop = group.next()
       let count = RequestCount()
@@ -26,18 +30,22 @@
                 RequestClient(client, depth: depth, language, count))
             }
           }
-          .connect(host: "127.0.0.1", port: port).get()
+          .connect(host: "127.0.0.1", port: server.port).get()
         _ = channel
       }
       let pause = TimeAmount.milliseconds(Int64(seconds * 1_000))
       let before = try await loop.scheduleTask(in: pause) { count.successes }.futureResult.get()
       let start = ContinuousClock.now
+      let busy = server.processorSeconds
       let after = try await loop.scheduleTask(in: pause) { count.successes }.futureResult.get()
       let elapsed = ContinuousClock.now - start
+      let cost = server.processorSeconds - busy
       let failures = try await loop.submit { count.failures }.get()
       try await group.shutdownGracefully()
       guard failures == 0 else { throw BenchFailure(reason: "\(failures) writes were refused") }
-      return Double(after - before) / (elapsed / .seconds(1))
+      let writes = Double(after - before)
+      return Result(
+        writesPerSecond: writes / (elapsed / .seconds(1)), serverMicroseconds: cost * 1e6 / writes)
     }
   }
 
@@ -68,8 +76,10 @@
     }
 
     func channelActive(context: ChannelHandlerContext) {
-      context.writeAndFlush(
-        wrapOutboundOut(ByteBuffer(bytes: language.greeting(client))), promise: nil)
+      let greeting = language.greeting(client)
+      if !greeting.isEmpty {
+        context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: greeting)), promise: nil)
+      }
       if !language.awaitsGreeting { send(depth, context) }
     }
 

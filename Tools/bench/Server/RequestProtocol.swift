@@ -94,6 +94,22 @@
   }
 
   extension RequestProtocol {
+    /// The bare server: the lengths of key and value, the two, and a plus for an answer.
+    static let bare = RequestProtocol(
+      greeting: { _ in [] }, awaitsGreeting: false,
+      request: { client, number, buffer in
+        let start = buffer.writerIndex
+        buffer.writeMultipleIntegers(UInt8(0), UInt8(value.utf8.count))
+        writeKey(client, number, &buffer)
+        buffer.setInteger(UInt8(buffer.writerIndex - start - 2), at: start)
+        buffer.writeString(value)
+      },
+      take: { buffer in
+        let count = buffer.readableBytes
+        buffer.moveReaderIndex(forwardBy: count)
+        return Answers(successes: count)
+      })
+
     /// Whether the answer `{"t":"d","d":{"r":17,"b":{"s":"ok",...` says so.
     private static func isOK(_ frame: ByteBufferView) -> Bool {
       let tail = frame.dropFirst(18)

@@ -32,6 +32,13 @@
       try start([ServedTree.command, folder])
     }
 
+    #if os(Linux)
+      /// The bare server on a durable SQLite file in `folder`.
+      static func bare(in folder: String) throws -> ChildServer {
+        try start([BareServer.command, folder])
+      }
+    #endif
+
     /// etcd on one node with its standard durability, over gRPC; it must be installed.
     static func etcd(in folder: String) throws -> ChildServer {
       let port = Int.random(in: 20_000..<30_000)

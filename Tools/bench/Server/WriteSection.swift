@@ -1,51 +1,97 @@
 #if TCP
-  /// Durable writes of many clients: the server, etcd, and SQLite with nothing around it.
-  enum WriteSection {
+  /// Durable writes of many clients: the server, etcd, the least a server can be, and SQLite with
+  /// nothing around it.
+  struct WriteSection {
     private static let clients = 64
     /// Writes that each client has under way: as many as our own keeps there, and one.
     private static let depths = [16, 1]
+    private static let seconds = 2.0
+
+    /// The one depth to measure, `16` or `1`; both when it is not said.
+    let only: String?
+    private var rates: [String: [Double]] = [:]
+    private var costs: [String: [Double]] = [:]
+
+    init(only: String?) { self.only = only }
+
+    private var depths: [Int] { Self.depths.filter { only == nil || only == "\($0)" } }
+
+    #if os(Linux)
+      private static let servers = ["tern", "bare", "etcd"]
+    #else
+      private static let servers = ["tern", "etcd"]
+    #endif
 
     /// Measures everything in turn, with one write of each client under way and with several.
-    static func run(rounds: Int = 3) async throws -> [BenchLine] {
-      var rates: [String: [Double]] = [:]
-      func add(_ rate: Double, _ name: String) { rates[name, default: []].append(rate) }
-      for _ in 0..<rounds {
-        add(try loop(batch: clients), "loop")
-        for depth in depths {
-          add(try threads(depth: depth), "threads \(depth)")
-          for server in ["tern", "etcd"] {
-            add(try await measure(server, depth), "\(server) \(depth)")
-          }
+    func run(rounds: Int) async throws -> [BenchLine] {
+      var section = self
+      for _ in 0..<rounds { try await section.measure() }
+      return section.lines
+    }
+
+    private mutating func measure() async throws {
+      rates["loop", default: []].append(try Self.loop(batch: Self.clients))
+      for depth in depths {
+        rates["threads \(depth)", default: []].append(try Self.threads(depth: depth))
+        for server in Self.servers {
+          let result = try await Self.measure(server, depth)
+          rates["\(server) \(depth)", default: []].append(result.writesPerSecond)
+          costs["\(server) \(depth)", default: []].append(result.serverMicroseconds)
         }
-      }
-      let medians = rates.mapValues(BenchLine.median)
-      func line(_ depth: Int, _ baseline: String, _ name: String, _ target: Double) -> BenchLine {
-        BenchLine(
-          name: "\(clients) clients by \(depth): \(name)", rate: medians["tern \(depth)"] ?? 0,
-          baseline: medians[baseline] ?? 0, target: target)
-      }
-      return depths.flatMap { depth in
-        [
-          line(depth, "etcd \(depth)", "etcd", 1),
-          line(depth, "loop", "loop of \(clients) rows", 0.6),
-          line(depth, "threads \(depth)", "threads", 0.6),
-        ]
       }
     }
 
-    private static func measure(_ server: String, _ depth: Int) async throws -> Double {
+    private var lines: [BenchLine] {
+      let medians = rates.mapValues(BenchLine.median)
+      for depth in depths {
+        let texts = Self.servers.map { server in
+          let cost = BenchLine.median(costs["\(server) \(depth)"] ?? [0])
+          return "\(server) \((cost * 10).rounded() / 10)"
+        }
+        let costs = texts.joined(separator: ", ")
+        print("processor time of the server, µs a write, by \(depth): \(costs)")
+      }
+      return depths.flatMap { depth in
+        let ours = medians["tern \(depth)"] ?? 0
+        func line(_ baseline: String, _ name: String, _ target: Double) -> BenchLine {
+          BenchLine(
+            name: "\(Self.clients) clients by \(depth): \(name)", rate: ours,
+            baseline: medians[baseline] ?? 0, target: target)
+        }
+        var lines = [
+          line("etcd \(depth)", "etcd", 1), line("loop", "loop of \(Self.clients) rows", 0.6),
+          line("threads \(depth)", "threads", 0.6),
+        ]
+        if medians["bare \(depth)"] != nil {
+          lines.append(line("bare \(depth)", "bare server", 0.6))
+        }
+        return lines
+      }
+    }
+
+    private static func measure(_ server: String, _ depth: Int) async throws -> RequestLoad.Result {
       let folder = try BenchFolder()
       defer { folder.remove() }
       let process = try await start(server, folder.path)
       defer { process.stop() }
       return try await RequestLoad(
-        port: process.port, clients: clients, depth: depth,
-        language: server == "tern" ? .tree(depth: depth) : .etcd
-      ).run(seconds: 2)
+        clients: clients, depth: depth, language: language(of: server, depth)
+      ).run(at: process, seconds: seconds)
+    }
+
+    private static func language(of server: String, _ depth: Int) -> RequestProtocol {
+      switch server {
+      case "tern": .tree(depth: depth)
+      case "bare": .bare
+      default: .etcd
+      }
     }
 
     private static func start(_ server: String, _ folder: String) async throws -> ChildServer {
       if server == "tern" { return try .tree(in: folder) }
+      #if os(Linux)
+        if server == "bare" { return try .bare(in: folder) }
+      #endif
       let process = try ChildServer.etcd(in: folder)
       // It says nothing when it is ready; whoever connects too early is turned away.
       try await Task.sleep(for: .seconds(3))
@@ -57,7 +103,7 @@
       let folder = try BenchFolder()
       defer { folder.remove() }
       return try BareGroupCommit(path: folder.path + "/bare.sqlite")
-        .run(writers: clients, depth: depth, seconds: 2)
+        .run(writers: clients, depth: depth, seconds: seconds)
     }
 
     /// A loop over the C library that always finds `batch` rows waiting: the same keys and values,
