@@ -10,6 +10,8 @@ public enum LedgerLimits {
   static let cachedStreams = 4_096
   /// The most commits whose changes are remembered to validate reads without the store.
   static let recentCommits = 256
+  /// The most bytes the journal gathers before they are settled into rows.
+  static let journalBytes = 1 << 20
   /// The most bytes of one row of the log; longer segments take several rows.
   static let logRowBytes = 4 * 1024 * 1024
   /// Commits between two looks for expired streams.
@@ -26,13 +28,20 @@ public enum LedgerLimits {
 public struct LedgerOptions: Hashable, Sendable {
   /// Commits the log keeps at least; older ones are cut off. Default 10,000.
   public var logLimit: UInt64
+  /// Changes the journal gathers before they are settled into rows; with 0 every commit writes
+  /// its rows at once. More make settling rarer and starting slower. Default 1,024.
+  public var journalRows: Int
   /// A stream that was silent for longer is forgotten, outcomes and all. Default 60 days.
   public var streamLifetime: Duration
 
   /// The defaults, but for what is given.
-  public init(logLimit: UInt64 = 10_000, streamLifetime: Duration = .seconds(60 * 86_400)) {
+  public init(
+    logLimit: UInt64 = 10_000, journalRows: Int = 1_024,
+    streamLifetime: Duration = .seconds(60 * 86_400)
+  ) {
     precondition(logLimit > 0, "a log keeps at least one commit")
     self.logLimit = logLimit
+    self.journalRows = journalRows
     self.streamLifetime = streamLifetime
   }
 }

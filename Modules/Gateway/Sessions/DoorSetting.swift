@@ -1,5 +1,4 @@
 #if TCP
-  import NIOCore
   import Synchronization
   import TernServer
   import TernTransport
@@ -13,10 +12,6 @@
     let open: LinkOpening
     /// How much is held now, over all connections.
     let load: GatewayLoad
-    /// The sessions over long polling; on the event loop.
-    let polls: NIOLoopBound<PollTable>
-    /// Draws 64 random bits.
-    let randomBits: @Sendable () -> UInt64
   }
 
   /// Counts what connections hold together, on their one event loop.

@@ -3,17 +3,26 @@ import TernStorage
 /// The commits of one storage write, applied one after the other.
 struct CommitBatch {
   private(set) var committer: Committer
+  private let journal: Journal
+  private let options: LedgerOptions
   private let now: Int64
   private let versionBefore: Version
   private var segment: LogSegment
-  /// Streams written to, in the order of their first write.
-  private var touched: [UInt128] = []
+  /// What the journal will keep of the batch.
+  private var entries = ByteWriter()
+  /// Whether rows are written at once, because there are too many of them for the journal.
+  private var isDirect: Bool
+  private var hasChanges = false
 
-  init(by committer: Committer, now: Int64) {
+  init(by committer: Committer, _ journal: Journal, _ options: LedgerOptions, now: Int64) {
     self.committer = committer
+    self.journal = journal
+    self.options = options
     self.now = now
     versionBefore = committer.log.last
     segment = LogSegment(first: versionBefore + 1)
+    isDirect = options.journalRows == 0
+    entries.append(bigEndian: now)
   }
 
   /// Validates and applies one commit.
@@ -21,23 +30,36 @@ struct CommitBatch {
     _ commit: Commit, to transaction: inout WriteTransaction
   ) throws(StorageError) -> CommitResult {
     if let claim = commit.claim {
-      try load(claim.id.stream, from: transaction)
-      if let verdict = committer.streams[claim.id.stream]?.verdict(on: claim) { return verdict }
+      if let verdict = try journal.verdict(on: claim, in: transaction) { return verdict }
     }
     if committer.hasConflict(with: commit.reads, since: commit.readVersion) { return .conflict }
-    for condition in commit.preconditions {
-      guard try Self.holds(condition, in: transaction) else { return .failedPrecondition }
+    if !commit.preconditions.isEmpty {
+      let reader: any StoreReader = JournaledReader(over: transaction.reader, journal)
+      for condition in commit.preconditions {
+        guard try Self.holds(condition, in: Snapshot(reader)) else { return .failedPrecondition }
+      }
     }
-    try transaction.apply(commit.mutations)
-    let version = record(commit)
-    if let claim = commit.claim {
-      committer.streams[claim.id.stream, default: StreamState()]
-        .record(claim, version, commit.outcome)
-    }
+    try change(commit.mutations, in: &transaction)
+    let version = log(commit)
+    if let claim = commit.claim { journal.record(claim, version, commit.outcome, at: now) }
+    if !isDirect { JournalEntry.append(commit, version, to: &entries) }
+    hasChanges = true
     return .committed(version)
   }
 
-  private mutating func record(_ commit: Commit) -> Version {
+  private mutating func change(
+    _ mutations: [Mutation], in transaction: inout WriteTransaction
+  ) throws(StorageError) {
+    let isTooMuch =
+      mutations.count > options.journalRows || entries.bytes.count > LedgerLimits.journalBytes
+    if !isDirect, isTooMuch {
+      try journal.settle(in: &transaction)
+      isDirect = true
+    }
+    if isDirect { try transaction.apply(mutations) } else { journal.apply(mutations) }
+  }
+
+  private mutating func log(_ commit: Commit) -> Version {
     if commit.isOutcomeOnly { return committer.log.last }
     committer.log.last += 1
     segment.append(commit.claim?.id, commit.record)
@@ -45,43 +67,33 @@ struct CommitBatch {
     return committer.log.last
   }
 
-  private mutating func load(
-    _ stream: UInt128, from transaction: borrowing WriteTransaction
-  ) throws(StorageError) {
-    if !touched.contains(stream) { touched.append(stream) }
-    if committer.streams[stream] != nil { return }
-    if committer.streams.count >= LedgerLimits.cachedStreams {
-      committer.streams = committer.streams.filter { touched.contains($0.key) }
-    }
-    committer.streams[stream] = try StreamRow.read(stream, in: transaction) ?? StreamState()
-  }
-
   private static func holds(
-    _ condition: Precondition, in transaction: borrowing WriteTransaction
+    _ condition: Precondition, in snapshot: borrowing Snapshot
   ) throws(StorageError) -> Bool {
     switch condition {
-    case .exists(let key): try transaction.contains(key)
-    case .absent(let key): try !transaction.contains(key)
-    case .equals(let key, let value): try transaction.get(key) == value
+    case .exists(let key): try snapshot.contains(key)
+    case .absent(let key): try !snapshot.contains(key)
+    case .equals(let key, let value): try snapshot.get(key) == value
     }
   }
 
   /// Writes what the ledger itself has to remember about the batch.
-  mutating func finish(
-    _ options: LedgerOptions, in transaction: inout WriteTransaction
-  ) throws(StorageError) {
-    for stream in touched {
-      guard let state = committer.streams[stream], state.last > 0 else { continue }
-      try transaction.put(StreamRow.encode(state, touched: now), for: StreamRow.key(stream))
+  mutating func finish(in transaction: inout WriteTransaction) throws(StorageError) {
+    guard hasChanges else { return }
+    let period = LedgerLimits.commitsPerSweep
+    let isSweepDue = versionBefore / period != committer.log.last / period
+    if isDirect || isSweepDue || journal.isFull(options, adding: entries.bytes.count) {
+      try journal.settle(in: &transaction)
+    } else {
+      try journal.store(entries.bytes, in: &transaction)
     }
     if segment.count > 0 {
       for row in segment.rows { try transaction.put(row.value, for: row.key) }
       try truncateLog(keeping: options.logLimit, in: &transaction)
-      let period = LedgerLimits.commitsPerSweep
-      if versionBefore / period != committer.log.last / period {
-        let time = committer.nextSweepTime(at: now)
-        try sweep(olderThan: time - options.streamLifetime.milliseconds, in: &transaction)
-      }
+    }
+    if isSweepDue {
+      let time = committer.nextSweepTime(at: now)
+      try sweep(olderThan: time - options.streamLifetime.milliseconds, in: &transaction)
     }
   }
 
@@ -101,7 +113,7 @@ struct CommitBatch {
     committer.log.first = first
   }
 
-  /// Looks at the next few streams and forgets the silent ones.
+  /// Looks at the next few streams, all of which are settled, and forgets the silent ones.
   private mutating func sweep(
     olderThan limit: Int64, in transaction: inout WriteTransaction
   ) throws(StorageError) {
@@ -114,7 +126,7 @@ struct CommitBatch {
     let isPartial = rows.count == LedgerLimits.streamsPerSweep
     committer.sweptKey = isPartial ? (rows.last?.key ?? []) + [0] : StreamRow.range.lower
     // A state in memory must not outlive its row.
-    if !rows.isEmpty { committer.streams.removeAll() }
+    if !rows.isEmpty { journal.forgetSettledStreams() }
   }
 }
 

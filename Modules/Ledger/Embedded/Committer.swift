@@ -4,8 +4,8 @@ import TernStorage
 struct Committer {
   /// The first and last commit in the log.
   var log: LogBounds
-  /// States of streams as they are stored.
-  var streams: [UInt128: StreamState] = [:]
+  /// What has no rows yet; `nil` until it was read.
+  var journal: Journal?
   /// What the latest commits changed, oldest first; the last one is `log.last`.
   var recent: [(version: Version, mutations: [Mutation])] = []
   /// The stream the next search for expired ones begins after.

@@ -8,7 +8,7 @@ public import TernStorage
 /// What it writes is described in Docs/Formats/ledger.md.
 public final class EmbeddedLedger: Ledger {
   /// The format this version reads and writes.
-  public static let format = 1
+  public static let format = 2
 
   let store: any OrderedStore
   let options: LedgerOptions
@@ -51,7 +51,9 @@ public final class EmbeddedLedger: Ledger {
       // A commit in between leaves open which version was caught; the snapshot itself knows.
       let version = isQuiet ? after.version : try LogBounds.read(in: snapshot).last
       do throws(StorageError) {
-        return try body(LedgerSnapshot(snapshot.reader, version: version))
+        let journal = try Journal(in: snapshot)
+        let reader: any StoreReader = JournaledReader(over: snapshot.reader, journal)
+        return try body(LedgerSnapshot(reader, version: version))
       } catch {
         throw .storage(error)
       }
@@ -89,21 +91,26 @@ public final class EmbeddedLedger: Ledger {
     _ body: (borrowing LedgerSnapshot) throws(StorageError) -> Decision<R>
   ) throws(LedgerError) -> (results: [CommitResult], kept: R) {
     let version = committer.log.last
+    let now = millisecondsSinceEpoch()
     // What is kept in memory is handed over whole; after a failure it is read again.
-    var batch = CommitBatch(by: committer, now: millisecondsSinceEpoch())
-    committer = Committer(log: committer.log)
+    var taken = exchange(&committer, with: Committer(log: committer.log))
     do throws(StorageError) {
       let results = try store.write { transaction throws(StorageError) in
-        let decision = try body(LedgerSnapshot(transaction.reader, version: version))
+        let journal = if let kept = taken.journal { kept } else { try Journal(in: transaction) }
+        taken.journal = journal
+        let reader: any StoreReader = JournaledReader(over: transaction.reader, journal)
+        let decision = try body(LedgerSnapshot(reader, version: version))
+        var batch = CommitBatch(by: taken, journal, options, now: now)
         var results: [CommitResult] = []
         results.reserveCapacity(decision.commits.count)
         for commit in decision.commits {
           results.append(try batch.apply(commit, to: &transaction))
         }
-        try batch.finish(options, in: &transaction)
+        try batch.finish(in: &transaction)
+        taken = batch.committer
         return (results, decision.kept)
       }
-      committer = batch.committer
+      committer = taken
       return results
     } catch {
       throw .storage(error)
@@ -124,7 +131,8 @@ public final class EmbeddedLedger: Ledger {
     let found = try store.read(mapping: LedgerError.storage) { snapshot throws(LedgerError) in
       try formatFound(in: snapshot)
     }
-    if found != nil { return }
+    if found == format { return }
+    // Format 1 is this one without a journal.
     do throws(StorageError) {
       try store.write { transaction throws(StorageError) in
         try transaction.put(Array("tern ledger".utf8) + [UInt8(format)], for: LedgerKey.format)

@@ -15,6 +15,9 @@ package struct PendingRows: Sendable {
   /// Whether there are no changes.
   package var isEmpty: Bool { puts.isEmpty && removed.isEmpty }
 
+  /// How many changes there are.
+  var changeCount: Int { puts.count + removed.count }
+
   /// Adds changes behind those already held.
   package mutating func apply(_ mutations: [Mutation]) {
     for mutation in mutations {
@@ -26,8 +29,9 @@ package struct PendingRows: Sendable {
   }
 
   private mutating func put(_ row: Row) {
+    if let last = puts.last, bytesPrecede(last.key, row.key) { return puts.append(row) }
     let index = lowerBound(row.key.span)
-    if index < puts.count, puts[index].key == row.key {
+    if index < puts.count, comparePut(index, with: row.key.span) == 0 {
       puts[index].value = row.value
     } else {
       puts.insert(row, at: index)

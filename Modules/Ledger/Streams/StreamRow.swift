@@ -11,6 +11,14 @@ enum StreamRow {
     return writer.bytes
   }
 
+  /// The stream whose state lies under `key`; `nil` when the key is another one.
+  static func stream(ofKey key: Span<UInt8>) -> UInt128? {
+    guard key.count == 17, key[0] == LedgerKey.stream else { return nil }
+    var stream: UInt128 = 0
+    for index in 1..<17 { stream = stream << 8 | UInt128(key[index]) }
+    return stream
+  }
+
   static func read(
     _ stream: UInt128, in view: borrowing some StoreView & ~Copyable & ~Escapable
   ) throws(StorageError) -> StreamState? {
@@ -56,4 +64,5 @@ enum LedgerKey {
   static let format: [UInt8] = [0x00]
   static let log: UInt8 = 0x01
   static let stream: UInt8 = 0x02
+  static let journal: UInt8 = 0x03
 }

@@ -94,7 +94,8 @@ extension ServerMachine {
       let resolved = try namespace.authority.resolve(write, now: batch.now, in: Snapshot(reader))
       // What is no longer allowed is dropped without a word: nobody is there to hear it.
       guard try allows(resolved.assignments, owner.requester, namespace, batch) else { continue }
-      mutations += try namespace.authority.apply(resolved, to: batch.changes)
+      mutations += try namespace.authority.apply(
+        resolved, to: batch.changes, knowing: namespace.places)
       entries += resolved.assignments
     }
     if entries.isEmpty { return commit(mutations, [], &batch) }

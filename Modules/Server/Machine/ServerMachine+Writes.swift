@@ -84,7 +84,8 @@ extension ServerMachine {
     _ write: TreeWrite, _ claim: CommitClaim?, in namespace: Namespace,
     _ batch: inout ServerBatch
   ) throws(StorageError) {
-    let mutations = try namespace.authority.apply(write, to: batch.changes)
+    let mutations = try namespace.authority.apply(
+      write, to: batch.changes, knowing: namespace.places)
     let record = TreeRecord(of: write.assignments, in: namespace.rows)
     batch.add(Commit(claim: claim, mutations: mutations, record: record.encode()))
     if let claim { self.record(claim, batch.version, []) }

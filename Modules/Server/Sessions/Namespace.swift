@@ -5,6 +5,8 @@ final class Namespace {
   let name: String
   let authority: TreeAuthority
   let listens = ListenIndex()
+  /// What its writes have shown of the tree's shape.
+  let places = KnownPlaces()
   /// The sessions that have it open.
   var sessionCount = 0
 

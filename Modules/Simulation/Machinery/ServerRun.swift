@@ -13,10 +13,12 @@ final class ServerRun {
   private var freeSlots: [Int] = []
   private var nextSlot = 0
   private let bits: BitSource
+  /// Settled so often that a schedule meets the journal in every state.
+  private static let ledgerOptions = LedgerOptions(journalRows: 8)
 
   init(over store: any OrderedStore, wall: WallClock, bits: BitSource) throws(LedgerError) {
     self.bits = bits
-    ledger = try EmbeddedLedger(store: store) { wall.now }
+    ledger = try EmbeddedLedger(store: store, options: Self.ledgerOptions) { wall.now }
     machine = Self.makeMachine(bits)
   }
 

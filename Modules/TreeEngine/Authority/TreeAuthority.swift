@@ -50,12 +50,21 @@ package struct TreeAuthority: Sendable {
   }
 
   /// The changes that carry out a write without server values, seen by later reads of `reader`.
+  ///
+  /// - Parameter places: What is known of the tree that `reader` shows; learns from the write.
   package func apply(
-    _ write: TreeWrite, to reader: PendingReader
+    _ write: TreeWrite, to reader: PendingReader, knowing places: KnownPlaces
   ) throws(StorageError) -> [Mutation] {
     var mutations: [Mutation] = []
     for entry in write.assignments {
-      let changes = try rows.overwrite(entry.path, with: entry.node, in: Snapshot(reader))
+      if let change = rows.replaceLeaf(entry.path, with: entry.node, knowing: places) {
+        reader.apply([change])
+        mutations.append(change)
+        continue
+      }
+      let changes = try rows.overwrite(
+        entry.path, with: entry.node, in: Snapshot(reader), knowing: places)
+      places.note(entry.node, at: entry.path, in: rows, changes)
       reader.apply(changes)
       mutations += changes
     }

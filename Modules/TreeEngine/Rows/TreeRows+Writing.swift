@@ -35,11 +35,12 @@ extension TreeRows {
   /// - Parameters:
   ///   - node: Without server values; a leaf or empty when the path ends in `.priority`.
   ///   - view: What is stored now.
+  ///   - places: What is known of it already.
   /// - Complexity: O(depth + rows of `node`), whatever is stored elsewhere; removing what was
   ///   there is one range.
   package func overwrite(
     _ path: TreePath, with node: TreeNode,
-    in view: borrowing some StoreView & ~Copyable & ~Escapable
+    in view: borrowing some StoreView & ~Copyable & ~Escapable, knowing places: KnownPlaces? = nil
   ) throws(StorageError) -> [Mutation] {
     if path.namesPriority { return try setPriority(path, node.scalar, in: view) }
     let base = key(of: path)
@@ -48,11 +49,22 @@ extension TreeRows {
       if !mutations.isEmpty { try prune(above: path, KeyRange(prefix: base), &mutations, in: view) }
       return mutations
     }
-    if let leaf = try leaf(above: path, in: view) {
+    // Where a sibling is stored, no ancestor can be a leaf.
+    let hasSibling = path.parent.flatMap { places?.hasChildren(key(of: $0)) } ?? false
+    if !hasSibling, let leaf = try leaf(above: path, in: view) {
       mutations.append(.remove(KeyRange(only: leaf)))
     }
     forEachRow(of: node, at: path) { mutations.append(.put(key: $0, value: $1)) }
     return mutations
+  }
+
+  /// The change that gives a known leaf another value; `nil` when more has to be looked at.
+  func replaceLeaf(
+    _ path: TreePath, with node: TreeNode, knowing places: KnownPlaces
+  ) -> Mutation? {
+    guard let scalar = node.scalar, node.priority == nil, !path.namesPriority else { return nil }
+    let key = key(of: path)
+    return places.isPlainLeaf(key) ? .put(key: key, value: RowValue.encode(scalar)) : nil
   }
 
   /// Removes what is stored at `base` unless the rows of `node` replace it anyhow.
@@ -75,7 +87,6 @@ extension TreeRows {
     above path: TreePath, in view: borrowing some StoreView & ~Copyable & ~Escapable
   ) throws(StorageError) -> [UInt8]? {
     guard let parent = path.parent else { return nil }
-    // Where a sibling is stored, no ancestor can be a leaf.
     if try holdsRows(childRange(of: parent), in: view) { return nil }
     var key = prefix
     for segment in path.keys {

@@ -9,13 +9,15 @@ import Testing
 struct TreeAuthorityTests {
   let authority = TreeAuthority(rows: TreeRows(prefix: [0x20, 0x00]))
   let store = MemoryStore()
+  let places = KnownPlaces()
 
   /// Carries out a write and returns its record.
   @discardableResult
   func commit(_ write: TreeWrite, now: Int64 = 5) throws -> [UInt8] {
     let (mutations, record) = try store.read { snapshot throws(StorageError) in
       let resolved = try authority.resolve(write, now: now, in: snapshot)
-      let mutations = try authority.apply(resolved, to: PendingReader(over: snapshot.reader))
+      let mutations = try authority.apply(
+        resolved, to: PendingReader(over: snapshot.reader), knowing: places)
       return (mutations, TreeRecord(of: resolved.assignments, in: authority.rows).encode())
     }
     try store.write { transaction throws(StorageError) in try transaction.apply(mutations) }
@@ -25,6 +27,30 @@ struct TreeAuthorityTests {
   func node(at path: TreePath) throws -> TreeNode {
     try store.read { snapshot throws(StorageError) in
       try authority.rows.node(at: path, in: snapshot)
+    }
+  }
+
+  @Test("what is known of the tree never differs from what is there", arguments: UInt64(1)...60)
+  func knownPlaces(seed: UInt64) throws {
+    var random = RandomTree(seed: seed)
+    var model = TreeNode.empty
+    for step in 0..<60 {
+      let set = random.set()
+      model.setNode(set.node, at: set.path)
+      try commit(.set(set.path, set.node))
+      try #require(try node(at: .root) == model, "seed \(seed), step \(step): \(set)")
+    }
+  }
+
+  @Test("a known leaf is replaced without a look at the disk")
+  func knownLeaf() throws {
+    try commit(.set("a/b", "one"))
+    let blind = PendingReader(over: BlindReader())
+    let write = TreeWrite.set("a/b", "two")
+    #expect(try authority.apply(write, to: blind, knowing: places).count == 1)
+    try commit(.set("a", .empty))
+    #expect(throws: StorageError.closed) {
+      try authority.apply(write, to: blind, knowing: places)
     }
   }
 
@@ -113,5 +139,18 @@ struct DeferredTreeTests {
     #expect(tree.assignments == [TreeMerge.Entry(path: "me/at", node: TreeNode(.integer(1)))])
     tree.cancel(at: .root)
     #expect(tree.isEmpty)
+  }
+}
+
+/// A store that cannot be read.
+private final class BlindReader: StoreReader {
+  func withValue<R>(
+    for key: Span<UInt8>, _ body: (Span<UInt8>) throws(StorageError) -> R
+  ) throws(StorageError) -> R? {
+    throw .closed
+  }
+
+  func fill(_ page: inout RowPage, from scan: borrowing Scan) throws(StorageError) {
+    throw .closed
   }
 }

@@ -1,0 +1,121 @@
+import TernStorage
+
+/// What is durable, but has no rows of its own yet. Source: Docs/Formats/ledger.md, section 4.
+///
+/// The rows that the writes of a batch change lie all over the store, and each would dirty a page
+/// to be synced. The journal takes one row a batch; what it gathered is settled into rows later,
+/// many batches at a time and in key order. Until then it lies on top of whatever is read.
+///
+/// A class, so that the readers lent to a decision need no copy of it. It belongs to one committer
+/// and is dropped with it when a batch fails.
+///
+/// `@unchecked`: it is used under the lock of its committer, or by the one call that read it.
+final class Journal: @unchecked Sendable {
+  static let range = KeyRange(prefix: [LedgerKey.journal])
+
+  /// Changes without rows.
+  private(set) var pending = PendingRows()
+  /// States of streams: of those in ``unsettled`` they have no rows, of the others they do.
+  private var streams: [UInt128: StreamState] = [:]
+  /// When the streams without rows were last written to, in milliseconds since 1970.
+  private var unsettled: [UInt128: Int64] = [:]
+  /// The number of the last batch.
+  private var lastBatch: UInt64 = 0
+  private var storedBytes = 0
+
+  /// Reads back what is stored.
+  init(in view: borrowing some StoreView & ~Copyable & ~Escapable) throws(StorageError) {
+    for row in try view.scan(Self.range) {
+      guard let number = Self.batch(ofKey: row.key),
+        let (time, entries) = JournalEntry.batch(row.value)
+      else { throw .corruptRecord(key: row.key) }
+      lastBatch = number
+      storedBytes += row.value.count
+      for entry in entries {
+        pending.apply(entry.mutations)
+        guard let claim = entry.claim else { continue }
+        try load(claim.id.stream, from: view)
+        record(claim, entry.version, entry.outcome, at: time)
+      }
+    }
+  }
+
+  /// Whether so much was gathered that it is to be settled.
+  func isFull(_ options: LedgerOptions, adding bytes: Int) -> Bool {
+    pending.changeCount > options.journalRows || unsettled.count > options.journalRows
+      || storedBytes + bytes > LedgerLimits.journalBytes
+  }
+
+  /// Takes changes in.
+  func apply(_ mutations: [Mutation]) { pending.apply(mutations) }
+
+  /// Stores the entries of one batch.
+  func store(_ entries: [UInt8], in transaction: inout WriteTransaction) throws(StorageError) {
+    lastBatch += 1
+    storedBytes += entries.count
+    try transaction.put(entries, for: Self.key(lastBatch))
+  }
+
+  /// Gives everything gathered rows of its own.
+  func settle(in transaction: inout WriteTransaction) throws(StorageError) {
+    for range in pending.removed { try transaction.remove(in: range) }
+    for row in pending.puts { try transaction.put(row.value.span, for: row.key.span) }
+    for (stream, time) in unsettled.sorted(by: { $0.key < $1.key }) {
+      guard let state = streams[stream], state.last > 0 else { continue }
+      try transaction.put(StreamRow.encode(state, touched: time), for: StreamRow.key(stream))
+    }
+    if storedBytes > 0 { try transaction.remove(in: Self.range) }
+    pending = PendingRows()
+    unsettled = [:]
+    storedBytes = 0
+  }
+
+  private static func key(_ batch: UInt64) -> [UInt8] {
+    var writer = ByteWriter()
+    writer.append(LedgerKey.journal)
+    writer.append(bigEndian: batch)
+    return writer.bytes
+  }
+
+  private static func batch(ofKey key: [UInt8]) -> UInt64? {
+    var reader = ByteReader(key, from: 1)
+    return reader.bigEndian(UInt64.self)
+  }
+}
+
+// MARK: - Streams
+
+extension Journal {
+  /// What a write under `claim` would be: `nil` when it is the next one.
+  func verdict(
+    on claim: CommitClaim, in view: borrowing some StoreView & ~Copyable & ~Escapable
+  ) throws(StorageError) -> CommitResult? {
+    try load(claim.id.stream, from: view)
+    return streams[claim.id.stream]?.verdict(on: claim)
+  }
+
+  /// Records the outcome of a write made at `time`, in milliseconds since 1970.
+  func record(_ claim: CommitClaim, _ version: Version, _ outcome: [UInt8], at time: Int64) {
+    unsettled[claim.id.stream] = time
+    streams[claim.id.stream, default: StreamState()].record(claim, version, outcome)
+  }
+
+  /// What the row of a stream will be, when it has none or an older one.
+  func unsettledRow(of stream: UInt128) -> [UInt8]? {
+    guard let time = unsettled[stream], let state = streams[stream] else { return nil }
+    return StreamRow.encode(state, touched: time)
+  }
+
+  /// Forgets the states that rows hold as well.
+  func forgetSettledStreams() {
+    streams = streams.filter { unsettled[$0.key] != nil }
+  }
+
+  private func load(
+    _ stream: UInt128, from view: borrowing some StoreView & ~Copyable & ~Escapable
+  ) throws(StorageError) {
+    if streams[stream] != nil { return }
+    if streams.count >= LedgerLimits.cachedStreams { forgetSettledStreams() }
+    streams[stream] = try StreamRow.read(stream, in: view) ?? StreamState()
+  }
+}

@@ -1,0 +1,139 @@
+import TernStorage
+import TernStorageMemory
+import Testing
+
+@testable import TernLedger
+
+struct JournalTests {
+  /// A commit of one row, the next of its stream.
+  private func commit(_ number: UInt64, _ mutation: Mutation) -> Commit {
+    let id = CommitID(stream: UInt128(number % 3), sequence: number / 3 + 1)
+    return Commit(
+      claim: CommitClaim(id: id, payloadHash: number, acknowledged: number / 3 / 2),
+      mutations: [mutation], record: [UInt8(truncatingIfNeeded: number)])
+  }
+
+  private func key(_ name: UInt8) -> [UInt8] { [0x20, name] }
+
+  private func open(_ store: MemoryStore, _ rows: Int) throws -> EmbeddedLedger {
+    try EmbeddedLedger(store: store, options: LedgerOptions(journalRows: rows)) { 7 }
+  }
+
+  /// Everything a reader can see but the log.
+  private func contents(of ledger: EmbeddedLedger) throws -> [Row] {
+    try ledger.read { snapshot throws(StorageError) in
+      var rows = try snapshot.scan(KeyRange(from: [LedgerLimits.firstOwnByte]))
+      for stream in UInt128(0)..<3 {
+        guard let state = try snapshot.stream(stream) else { continue }
+        rows.append(Row(key: [], value: StreamRow.encode(state, touched: 0)))
+      }
+      return rows
+    }
+  }
+
+  @Test(
+    "with a journal or without one, and across restarts, the same is seen",
+    arguments: UInt64(1)...30)
+  func sameWithout(seed: UInt64) throws {
+    var random = Steps(state: seed)
+    let (plain, journaled) = (MemoryStore(), MemoryStore())
+    var number: UInt64 = 0
+    for step in 0..<60 {
+      let commits = (0...random.next(4)).map { _ in
+        defer { number += 1 }
+        let name = UInt8(random.next(40))
+        switch random.next(5) {
+        case 0:
+          return commit(number, .remove(KeyRange(from: key(name), to: key(name + 9))))
+        case 1: return commit(number, .remove(KeyRange(from: key(name))))
+        default: return commit(number, .put(key: key(name), value: [UInt8(random.next(256))]))
+        }
+      }
+      let reference = try open(plain, 0)
+      let ledger = try open(journaled, 1 + random.next(12))
+      #expect(try reference.commit(commits) == ledger.commit(commits))
+      let seen = try contents(of: ledger)
+      try #require(try contents(of: reference) == seen, "seed \(seed), step \(step)")
+      try #require(try contents(of: open(journaled, 1)) == seen, "seed \(seed), step \(step)")
+      #expect(
+        try ledger.commit(commits).allSatisfy { result in
+          if case .duplicate = result { return true }
+          return result == .forgotten
+        })
+    }
+  }
+
+  @Test("a batch that fails leaves nothing behind, not even in memory")
+  func failedBatch() throws {
+    let store = MemoryStore()
+    let ledger = try open(store, 100)
+    _ = try ledger.commit([commit(0, .put(key: key(1), value: [1]))])
+    let before = try contents(of: ledger)
+    let long = [UInt8](repeating: 0x20, count: StorageLimits.keyBytes + 1)
+    let many = (0..<200).map { Mutation.put(key: key(UInt8($0)), value: [2]) }
+    let bad = Commit(mutations: many + [.put(key: long, value: [])], record: [1])
+    #expect(throws: LedgerError.self) {
+      try ledger.commit([commit(3, .put(key: key(1), value: [3])), bad])
+    }
+    #expect(try contents(of: ledger) == before)
+    #expect(try ledger.commit([commit(3, .put(key: key(1), value: [4]))]) == [.committed(2)])
+    #expect(try contents(of: ledger).first?.value == [4])
+  }
+
+  @Test("settled rows lie in the store, and the journal is empty then")
+  func settling() throws {
+    let store = MemoryStore()
+    let ledger = try open(store, 4)
+    func stored(_ range: KeyRange) throws -> Int {
+      try store.read { snapshot throws(StorageError) in try snapshot.scan(range).count }
+    }
+    for number in UInt64(0)..<4 {
+      _ = try ledger.commit([commit(number, .put(key: key(UInt8(number)), value: [1]))])
+    }
+    #expect(try stored(KeyRange(from: [LedgerLimits.firstOwnByte])) == 0)
+    #expect(try stored(Journal.range) == 4)
+    _ = try ledger.commit([commit(4, .put(key: key(4), value: [1]))])
+    #expect(try stored(KeyRange(from: [LedgerLimits.firstOwnByte])) == 5)
+    #expect(try stored(Journal.range) == 0)
+  }
+
+  @Test("a ledger of format 1 is taken over")
+  func formatOne() throws {
+    let store = MemoryStore()
+    _ = try open(store, 0).commit([commit(0, .put(key: key(1), value: [1]))])
+    try store.write { transaction throws(StorageError) in
+      try transaction.put(Array("tern ledger".utf8) + [1], for: LedgerKey.format)
+    }
+    #expect(try contents(of: open(store, 10)).count == 2)
+    let format = try store.read { snapshot throws(StorageError) in
+      try snapshot.get(LedgerKey.format)?.last
+    }
+    #expect(format == 2)
+  }
+
+  @Test("a damaged journal is an error, never a value")
+  func damage() throws {
+    let store = MemoryStore()
+    _ = try open(store, 10).commit([commit(0, .put(key: key(1), value: [1]))])
+    try store.write { transaction throws(StorageError) in
+      for row in try transaction.scan(Journal.range) {
+        try transaction.put(Array(row.value.dropLast()), for: row.key)
+      }
+    }
+    let ledger = try open(store, 10)
+    #expect(throws: LedgerError.self) { try contents(of: ledger) }
+    #expect(throws: LedgerError.self) {
+      try ledger.commit([commit(3, .put(key: key(1), value: [3]))])
+    }
+  }
+}
+
+/// The same numbers for the same seed.
+private struct Steps {
+  var state: UInt64
+
+  mutating func next(_ count: Int) -> Int {
+    state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+    return Int((state >> 33) % UInt64(count))
+  }
+}
