@@ -15,10 +15,11 @@ let strict: [SwiftSetting] = [
 
 /// A library target in `Modules/<name>`, named `Tern<name>` because target names are global.
 func module(
-  _ name: String, _ dependencies: [Target.Dependency] = [], linking: [LinkerSetting] = []
+  _ name: String, _ dependencies: [Target.Dependency] = [], leavingOut excluded: [String] = [],
+  linking: [LinkerSetting] = []
 ) -> Target {
   .target(
-    name: "Tern" + name, dependencies: dependencies, path: "Modules/" + name,
+    name: "Tern" + name, dependencies: dependencies, path: "Modules/" + name, exclude: excluded,
     swiftSettings: strict, linkerSettings: linking)
 }
 
@@ -27,11 +28,13 @@ func program(_ name: String, at path: String, _ dependencies: [Target.Dependency
   .executableTarget(name: name, dependencies: dependencies, path: path, swiftSettings: strict)
 }
 
-/// The tests in `Tests/<name>`.
-func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+/// The tests in `Tests/<name>`; `others` are folders in it that hold no Swift.
+func tests(
+  _ name: String, _ dependencies: [Target.Dependency], others: [String] = []
+) -> Target {
   .testTarget(
     name: "Tern" + name + "Tests", dependencies: dependencies, path: "Tests/" + name,
-    swiftSettings: strict)
+    exclude: others, swiftSettings: strict)
 }
 
 let nioCore = Target.Dependency.product(
@@ -40,6 +43,7 @@ let nioPosix = Target.Dependency.product(
   name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["TCP"]))
 let nioHTTP1 = Target.Dependency.product(
   name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["TCP"]))
+let protobuf = Target.Dependency.product(name: "SwiftProtobuf", package: "swift-protobuf")
 let arguments = Target.Dependency.product(
   name: "ArgumentParser", package: "swift-argument-parser")
 
@@ -68,6 +72,7 @@ let layers: [Target] = [
   // 2 · meaning on the left, floor on the right
   module("Security", ["TernCore", "TernQuery"]),
   module("TreeWire", ["TernCore", "TernQuery"]),
+  module("DocumentWire", ["TernCore", "TernQuery", protobuf], leavingOut: ["Protos"]),
   module("Transactions", ["TernSync"]),
   module("Presence", ["TernStorage", "TernSync"]),
 
@@ -102,8 +107,8 @@ let layers: [Target] = [
   module(
     "Gateway",
     [
-      "TernCore", "TernQuery", "TernTransport", "TernTransportTCP", "TernSecurity", "TernTreeWire",
-      "TernServer", nioCore, nioHTTP1,
+      "TernCore", "TernQuery", "TernTransport", "TernTransportTCP", "TernSync", "TernSecurity",
+      "TernTreeWire", "TernServer", nioCore, nioHTTP1,
     ]),
   module(
     "Assembly",
@@ -225,7 +230,7 @@ let testSuites: [Target] = [
     [
       "tern", "tern-torture", "presence", "scores", "TernCore", "TernClient", "TernAssembly",
       "TernStandard", "TernSync",
-    ]),
+    ], others: ["Admin"]),
   tests("Spec", ["TernSpecReplay"]),
   tests(
     "Simulation",
@@ -236,6 +241,7 @@ let testSuites: [Target] = [
     ]),
   tests("Query", ["TernCore", "TernQuery"]),
   tests("TreeWire", ["TernCore", "TernQuery", "TernTreeWire"]),
+  tests("DocumentWire", ["TernCore", "TernQuery", "TernDocumentWire", protobuf]),
   tests(
     "Acceptance",
     [
@@ -268,6 +274,7 @@ let package = Package(
   dependencies: [
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+    .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0", traits: []),
   ],
   targets: layers + programs + testSuites,
   swiftLanguageModes: [.v6]

@@ -1,4 +1,5 @@
 public import TernServer
+public import TernSync
 public import TernTransport
 
 #if TCP
@@ -15,21 +16,25 @@ public import TernTransport
 public enum Gateway {
   /// Opens the doors, at whatever address `transport` listens at from now on.
   ///
-  /// - Parameter transport: The server's own, over TCP. Others have no such doors, and nothing
-  ///   is done.
+  /// - Parameters:
+  ///   - transport: The server's own, over TCP. Others have no such doors, and nothing is done.
+  ///   - ambient: Where names of sessions come from.
   public static func open(
-    to server: TernServer, on transport: any Transport, options: GatewayOptions = GatewayOptions()
+    to server: TernServer, on transport: any Transport, options: GatewayOptions = GatewayOptions(),
+    ambient: Ambient = .system
   ) {
     #if TCP
       guard let transport = transport as? TCPTransport else { return }
       let load = GatewayLoad()
+      let polls = PollTables()
       transport.welcomeStrangers { channel, open in
         let setting = DoorSetting(
           options: options,
           ask: { request, answer in
             server.assumeIsolated { $0.ask(request, answer) }
           },
-          open: open, load: load)
+          open: open, load: load, polls: polls.table(on: channel.eventLoop),
+          randomBits: ambient.randomBits)
         try install(setting, in: channel)
       }
     #endif

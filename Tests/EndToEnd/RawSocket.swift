@@ -14,9 +14,12 @@ struct SocketError: Error {
   let code = errno
 }
 
-/// Connects to a port of this machine, sends bytes, ends its output, and waits until the other
-/// side has closed.
-func sendBytes(_ bytes: [UInt8], toPort port: UInt16) throws {
+/// Connects to a port of this machine, sends bytes, ends its output if told so, waits until the other
+/// side has closed; answers what it sent.
+@discardableResult
+func sendBytes(
+  _ bytes: [UInt8], toPort port: UInt16, endingOutput: Bool = true
+) throws -> [UInt8] {
   #if canImport(Glibc)
     let kind = Int32(SOCK_STREAM.rawValue)
   #else
@@ -37,9 +40,14 @@ func sendBytes(_ bytes: [UInt8], toPort port: UInt16) throws {
   }
   guard connected == 0 else { throw SocketError() }
   _ = unsafe bytes.withUnsafeBytes { unsafe send(socket, $0.baseAddress, $0.count, noSignal) }
-  shutdown(socket, Int32(SHUT_WR))
+  if endingOutput { shutdown(socket, Int32(SHUT_WR)) }
   var answer = [UInt8](repeating: 0, count: 4_096)
-  while unsafe recv(socket, &answer, answer.count, 0) > 0 {}
+  var received: [UInt8] = []
+  while true {
+    let count = unsafe recv(socket, &answer, answer.count, 0)
+    if count <= 0 { return received }
+    received += answer[..<count]
+  }
 }
 
 #if canImport(Darwin)

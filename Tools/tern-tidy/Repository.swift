@@ -1,6 +1,6 @@
 import Foundation
 
-/// All Swift files of the project.
+/// All Swift files of the project, but for those a program wrote.
 struct Repository {
   static let areas = ["Modules", "Apps", "Tools", "Tests"]
 
@@ -14,6 +14,7 @@ struct Repository {
       let folder = URL(fileURLWithPath: root).appending(path: area)
       guard let walk = FileManager.default.enumerator(atPath: folder.path()) else { continue }
       for case let path as String in walk where path.hasSuffix(".swift") {
+        if path.contains("/Generated/") { continue }
         paths.append(area + "/" + path)
       }
     }

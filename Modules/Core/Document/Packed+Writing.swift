@@ -50,7 +50,7 @@ extension Packed {
   }
 
   /// The fewest bytes that hold the number.
-  private static func append(_ number: Int64, to out: inout [UInt8]) {
+  static func append(_ number: Int64, to out: inout [UInt8]) {
     // One bit more than the magnitude needs, for the sign.
     let magnitude = number < 0 ? ~number : number
     let size = number == 0 ? 0 : (64 - magnitude.leadingZeroBitCount) / 8 + 1
@@ -59,16 +59,16 @@ extension Packed {
     for index in 0..<size { out.append(UInt8(truncatingIfNeeded: bits >> UInt64(8 * index))) }
   }
 
-  private static func append(bits: UInt64, to out: inout [UInt8]) {
+  static func append(bits: UInt64, to out: inout [UInt8]) {
     for index in 0..<8 { out.append(UInt8(truncatingIfNeeded: bits >> UInt64(8 * index))) }
   }
 
-  private static func append(_ tag: UInt8, _ content: Span<UInt8>, to out: inout [UInt8]) {
+  static func append(_ tag: UInt8, _ content: Span<UInt8>, to out: inout [UInt8]) {
     out.append(tag)
     append(content, to: &out)
   }
 
-  private static func append(_ content: Span<UInt8>, to out: inout [UInt8]) {
+  static func append(_ content: Span<UInt8>, to out: inout [UInt8]) {
     var count = content.count
     while count >= 0x80 {
       out.append(UInt8(count & 0x7F) | 0x80)

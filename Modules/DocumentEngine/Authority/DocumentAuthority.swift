@@ -15,11 +15,9 @@ package struct DocumentAuthority: Sendable {
   /// The authority over the database below `rows`.
   package init(rows: DocumentRows) { self.rows = rows }
 
-  /// As of when everything read now is consistent: the version of the last commit, or the first
-  /// there can be.
-  package func readTime(in reader: any StoreReader) throws(StorageError) -> DocumentVersion {
-    let last = try DocumentReading(rows, reader).state().last
-    return last == .none ? DocumentVersion(microseconds: 1) : last
+  /// The version of the last commit; ``DocumentVersion/none`` before the first.
+  package func lastVersion(in reader: any StoreReader) throws(StorageError) -> DocumentVersion {
+    try DocumentReading(rows, reader).state().last
   }
 
   /// A document as it is; missing at ``DocumentVersion/none`` when there is none.

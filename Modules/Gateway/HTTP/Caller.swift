@@ -20,9 +20,13 @@ struct Caller: Equatable, Sendable {
     let origin = request.headers["origin"]
     let isForwarded =
       request.headers["forwarded"] != nil || request.headers["x-forwarded-for"] != nil
+    // Scripts and images are asked for without an origin, but browsers say where they belong.
+    let isFromHere =
+      origin.map { HostName(origin: $0).isThisMachine }
+      ?? (request.headers["sec-fetch-site"] != "cross-site")
     isLocal =
       HostName.isLoopbackPeer(request.peer) && HostName(host).isThisMachine && !isForwarded
-      && (origin.map { HostName(origin: $0).isThisMachine } ?? true)
+      && isFromHere
     peer = isLocal ? request.peer : "remote \(request.peer)" + (origin.map { " for \($0)" } ?? "")
     namespace = target["ns"] ?? HostName(host).namespace ?? Self.defaultNamespace
   }

@@ -15,7 +15,12 @@
         switch target.path {
         case WebSocketHandshake.path:
           upgrade(try WebSocketHandshake(request, target, caller), caller, context)
+        case PollSession.path:
+          try setting.polls.value.take(request, target, caller, setting, hold(context))
         case let path where path.hasSuffix(RESTRequest.suffix):
+          if EventStream.isAsked(by: request) {
+            return stream(try EventStream(request, target, caller), caller, context)
+          }
           ask(try RESTRequest(request, target, caller), context)
         default:
           throw RESTError(404, "Append .json to the path to read and write data over REST.")
@@ -34,6 +39,21 @@
         let response = RESTAnswer.response(to: request, answer, limitBytes: limit)
         handler.value.answer(response, place.value)
       }
+    }
+
+    private func stream(
+      _ stream: EventStream, _ caller: Caller, _ context: ChannelHandlerContext
+    ) {
+      streaming = StreamingAnswer(stream, for: caller, of: self, context)
+    }
+
+    /// The request that is being answered, to be answered later.
+    private func hold(_ context: ChannelHandlerContext) -> HeldPoll {
+      let number = requestNumber
+      return HeldPoll(
+        loop: context.eventLoop,
+        isAlive: { self.isAnswering && self.requestNumber == number && context.channel.isActive },
+        respond: { self.answer($0, context) })
     }
 
     /// Turns the connection into a WebSocket.

@@ -27,6 +27,10 @@
     private var heldBytes = 0
     private var timer: Scheduled<Void>?
     private var isCounted = false
+    /// Counts requests, so that a late answer is not given to the next one.
+    private(set) var requestNumber = 0
+    /// The answer that goes on for as long as the connection.
+    var streaming: StreamingAnswer?
 
     var limits: GatewayLimits { setting.options.limits }
 
@@ -68,6 +72,7 @@
     func channelInactive(context: ChannelHandlerContext) {
       stage = .done
       stopTimer()
+      exchange(&streaming, with: nil)?.end()
       context.fireChannelInactive()
     }
   }
@@ -120,6 +125,7 @@
 
     private func finish(_ request: HTTPRequest, _ context: ChannelHandlerContext) {
       stage = .answering(request)
+      requestNumber += 1
       stopTimer()
       route(request, context)
     }
@@ -206,6 +212,46 @@
         HTTPResponseHead(
           version: .http1_1, status: HTTPResponseStatus(statusCode: response.status),
           headers: headers))
+    }
+
+    /// Begins an answer whose length is not known yet.
+    func beginStream(_ context: ChannelHandlerContext) {
+      guard case .answering(let request) = stage else { return }
+      release()
+      var response = HTTPResponse(
+        status: 200,
+        headers: [
+          ("Content-Type", "text/event-stream; charset=utf-8"), ("Cache-Control", "no-cache"),
+        ])
+      CrossOrigin.allow(request, in: &response)
+      let headers = HTTPHeaders(response.headers.all.map { ($0.name, $0.value) })
+      write(
+        .head(HTTPResponseHead(version: .http1_1, status: .ok, headers: headers)), context)
+    }
+
+    func stream(_ bytes: [UInt8], _ context: ChannelHandlerContext) {
+      guard isAnswering else { return }
+      write(.body(.byteBuffer(ByteBuffer(bytes: bytes))), context)
+    }
+
+    /// Lets what was streamed leave; `sent` is told.
+    func flushStream(_ sent: EventLoopPromise<Void>?, _ context: ChannelHandlerContext) {
+      guard isAnswering else {
+        sent?.succeed()
+        return
+      }
+      // An empty write behind the others is done when they are.
+      context.writeAndFlush(wrapOutboundOut(.body(.byteBuffer(ByteBuffer()))), promise: sent)
+    }
+
+    /// Ends the answer, and the connection.
+    func endStream(_ context: ChannelHandlerContext) {
+      guard isAnswering else { return }
+      stage = .done
+      streaming = nil
+      let sent = context.eventLoop.makePromise(of: Void.self)
+      end(behind: sent, context)
+      context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: sent)
     }
 
     /// The connection becomes something else: nothing more is read or answered here.

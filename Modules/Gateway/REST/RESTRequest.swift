@@ -34,10 +34,12 @@ struct RESTRequest: Sendable {
     method = try Self.method(request, target)
     path = try Self.path(target)
     parameters = try RESTParameters(target)
-    wantsTag = request.headers["x-firebase-etag"]?.lowercased() == "true"
+    let asksForTag = request.headers["x-firebase-etag"]?.lowercased() == "true"
+    // Who writes over a known state wants to know the next one.
+    wantsTag = asksForTag || request.headers["if-match"] != nil
     knownTag = request.headers["if-none-match"]
     let expected = try Self.expectedHash(request, method)
-    if wantsTag, method == .patch { throw .invalid("ETags are not supported for PATCH requests") }
+    if asksForTag, method == .patch { throw .invalid("ETags are not supported for PATCH requests") }
     let operation: DirectRequest.Operation
     switch method {
     case .get, .head:

@@ -47,6 +47,8 @@
 
     var queuedBytes: Int { outgoing.withLock { $0.queuedBytes } }
 
+    var isClosed: Bool { outgoing.withLock { $0.isClosed } }
+
     func send(_ frame: [UInt8]) { send(contentsOf: [frame]) }
 
     func send(contentsOf frames: [[UInt8]]) {

@@ -25,6 +25,11 @@
       self.link = link
       session.value = self
       owner = open(link)
+      // A server that takes nobody in any more has closed it by now.
+      if link.isClosed {
+        end(.closedHere)
+        return
+      }
       receive([TreeClientMessage.open(opening).encode()])
     }
 

@@ -1,4 +1,5 @@
 #if TCP
+  import NIOCore
   import Synchronization
   import TernServer
   import TernTransport
@@ -12,6 +13,10 @@
     let open: LinkOpening
     /// How much is held now, over all connections.
     let load: GatewayLoad
+    /// The sessions over long polling; on the event loop.
+    let polls: NIOLoopBound<PollTable>
+    /// Draws 64 random bits.
+    let randomBits: @Sendable () -> UInt64
   }
 
   /// Counts what connections hold together, on their one event loop.

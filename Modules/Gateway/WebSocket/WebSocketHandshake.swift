@@ -26,6 +26,10 @@ struct WebSocketHandshake: Equatable, Sendable {
     guard target["v"] == "5" else {
       throw .invalid("Only version 5 of the protocol is spoken here.")
     }
+    // A session stays with the way it came by; this says so at once.
+    guard target["s"] == nil else {
+      throw .invalid("A session over long polling cannot be taken over.")
+    }
     accept = Self.accept(key)
     opening = TreeOpening(
       namespace: caller.namespace, lastSession: target["ls"], host: headers["host"])

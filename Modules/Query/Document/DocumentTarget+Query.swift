@@ -21,4 +21,12 @@ extension DocumentQuery {
     query.filter = filters.isEmpty ? nil : .and(filters.map(DocumentFilter.field))
     return query
   }
+
+  /// The query without its offset, and with another limit from the front.
+  package func windowed(_ count: Int?) -> DocumentQuery {
+    var query = self
+    query.offset = 0
+    query.limit = count.map { DocumentLimit(.first, $0) }
+    return query
+  }
 }

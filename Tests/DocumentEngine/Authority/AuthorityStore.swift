@@ -88,6 +88,15 @@ final class AuthorityStore {
     return (keys, explanation)
   }
 
+  /// Forgets what was too long ago; returns where to go on.
+  func sweep(from scope: UInt32, limit: Int) throws -> UInt32 {
+    let authority = authority
+    return try ledger.decide { snapshot throws(StorageError) in
+      let (mutations, next) = try authority.sweep(from: scope, limit: limit, in: snapshot.reader)
+      return Decision([Commit(mutations: mutations, record: [])], keeping: next)
+    }.kept
+  }
+
   /// How many rows the database has in the store.
   func rowCounts() throws -> [UInt8: Int] {
     try read { reader throws(StorageError) in

@@ -150,7 +150,8 @@ struct CommitTests {
       reads.note(try store.document("c/x"))
       reads.note(
         query.target,
-        at: try store.read { reader throws(StorageError) in try store.authority.readTime(in: reader)
+        at: try store.read { reader throws(StorageError) in
+          try store.authority.lastVersion(in: reader)
         })
       return reads
     }

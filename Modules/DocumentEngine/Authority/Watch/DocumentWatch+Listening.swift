@@ -1,0 +1,200 @@
+import TernCore
+package import TernQuery
+package import TernStorage
+
+extension DocumentWatch {
+  /// Begins to watch a target for a stream.
+  ///
+  /// Who resumes is told what changed since: exactly, as long as that is known. After that, who
+  /// watches a query without limit is told what is newer, how many documents there should be and
+  /// a filter of their names; everybody else is told everything again.
+  /// Source: documents reference, sections 5.9 and 6.4.
+  package func listen(
+    _ target: WatchTarget, on stream: Int, in reader: any StoreReader
+  ) throws(StorageError) -> WatchOpening {
+    if let refusal = refusal(of: target, on: stream) {
+      let message = WatchChange.target(
+        WatchTargetChange(.removed(refusal), targets: [target.id]))
+      return WatchOpening(group: nil, head: [message], body: [], bodyID: nil, tail: [])
+    }
+    let group = group(of: target.subject)
+    let reading = DocumentReading(authority.rows, reader)
+    let state = try reading.state()
+    if !target.isOnce, var window = group.window {
+      group.window = nil
+      try window.load(reading)
+      group.window = window
+    }
+    let start = WatchDelta.start(target.resume, state)
+    let id = WatchBodyID(group: group.serial, start: start, version: state.last)
+    let body: (changes: [WatchChange], isReset: Bool)
+    if let known = told[id] {
+      body = known
+    } else {
+      body = try WatchDelta(group, reading, state).body(from: start)
+      told.remember(id, body.changes, isReset: body.isReset)
+    }
+    let isVoid = body.isReset || start == .nothing && target.resume != nil
+    var head = [WatchChange.target(WatchTargetChange(.added, targets: [target.id]))]
+    if isVoid { head.append(.target(WatchTargetChange(.reset, targets: [target.id]))) }
+    let token = WatchToken(state).encode()
+    var tail = [
+      WatchChange.target(
+        WatchTargetChange(.current, targets: [target.id], resumeToken: token))
+    ]
+    if target.isOnce {
+      tail.append(.target(WatchTargetChange(.removed(nil), targets: [target.id])))
+    } else {
+      enter(group, WatchSubscriber(stream: stream, target: target.id))
+    }
+    return WatchOpening(
+      group: target.isOnce ? nil : group, head: head, body: body.changes, bodyID: id, tail: tail)
+  }
+}
+
+/// What leads from what a client saw to what there is now.
+struct WatchDelta {
+  private let group: WatchGroup
+  private let reading: DocumentReading
+  private let state: DatabaseState
+
+  init(_ group: WatchGroup, _ reading: DocumentReading, _ state: DatabaseState) {
+    self.group = group
+    self.reading = reading
+    self.state = state
+  }
+
+  /// As of when documents are missing.
+  private var time: DocumentVersion { max(state.last, DocumentVersion(microseconds: 1)) }
+
+  /// How often a name that is not in the result may seem to be.
+  private static let filterErrorRate = 0.01
+
+  /// From where a client may continue; nothing it holds counts when that is not known here.
+  static func start(_ resume: WatchTarget.Resume?, _ state: DatabaseState) -> WatchBodyID.Start {
+    switch resume {
+    case nil: return .nothing
+    case .token(let bytes):
+      guard let token = WatchToken(bytes), token.epoch == state.epoch,
+        token.version <= state.last, token.version != .none
+      else { return .nothing }
+      return .version(token.version)
+    case .readTime(let version):
+      guard state.epoch != .none, version >= state.epoch else { return .nothing }
+      return .version(min(version, state.last))
+    }
+  }
+
+  /// The messages, and whether what the client holds is void.
+  func body(
+    from start: WatchBodyID.Start
+  ) throws(StorageError) -> (changes: [WatchChange], isReset: Bool) {
+    guard case .version(let version) = start else { return (try everything(), false) }
+    switch group.subject {
+    case .documents(let keys): return (try documents(keys, after: version), false)
+    case .query(let target):
+      if let past = try PastDocuments.read(target.source, at: version, reading) {
+        return (try exactly(past), false)
+      }
+      guard group.window == nil, let query = group.query else {
+        return (try everything(), true)
+      }
+      return (try filtered(query, after: version), false)
+    }
+  }
+
+  private func everything() throws(StorageError) -> [WatchChange] {
+    guard let query = group.query else {
+      guard case .documents(let keys) = group.subject else { return [] }
+      return try documents(keys, after: .none)
+    }
+    let now = PastDocuments(documents: [:], version: state.last)
+    var run = try QueryRun(query, now, reading)
+    var changes: [WatchChange] = []
+    while let document = try run.next() {
+      changes.append(WatchChange(document, at: time))
+    }
+    return changes
+  }
+
+  /// Missing documents are always told: that they are missing is all there is to know.
+  private func documents(
+    _ keys: [DocumentKey], after version: DocumentVersion
+  ) throws(StorageError) -> [WatchChange] {
+    var changes: [WatchChange] = []
+    for key in Set(keys).sorted() {
+      let document = try reading.document(key)
+      if document.isFound, document.version <= version { continue }
+      changes.append(WatchChange(document, at: time))
+    }
+    return changes
+  }
+
+  /// What has changed, as it is known what was.
+  private func exactly(_ past: PastDocuments) throws(StorageError) -> [WatchChange] {
+    if past.documents.isEmpty { return [] }
+    if group.window != nil, let query = group.query { return try windows(query, past) }
+    var changes: [WatchChange] = []
+    for (key, before) in past.documents.sorted(by: { $0.key < $1.key }) {
+      let now = try reading.document(key)
+      if now.state == before.state, now.version == before.version { continue }
+      let change = DocumentCommitChange(before: before, after: now)
+      if let message = group.change(change, at: time) { changes.append(message) }
+    }
+    return changes
+  }
+
+  /// What a query with a limit showed then, against what it shows now.
+  private func windows(
+    _ query: DocumentQuery, _ past: PastDocuments
+  ) throws(StorageError) -> [WatchChange] {
+    let now = PastDocuments(documents: [:], version: state.last)
+    let before = try all(query, past)
+    let after = try all(query, now)
+    let versions = Dictionary(uniqueKeysWithValues: before.map { ($0.key, $0.version) })
+    let shown = Set(after.map(\.key))
+    var changes: [(key: DocumentKey, change: WatchChange)] = []
+    for document in before where !shown.contains(document.key) {
+      let key = document.key
+      let isFound = try reading.document(key).isFound
+      changes.append(
+        (
+          key,
+          isFound
+            ? .removed(key, readTime: time, removed: [WatchChange.anyTarget])
+            : WatchChange(Document(key, .missing), at: time)
+        ))
+    }
+    for document in after where versions[document.key] != document.version {
+      changes.append((document.key, WatchChange(document, at: time)))
+    }
+    return changes.sorted { $0.key < $1.key }.map(\.change)
+  }
+
+  private func all(
+    _ query: DocumentQuery, _ past: PastDocuments
+  ) throws(StorageError) -> [Document] {
+    var run = try QueryRun(query, past, reading)
+    var documents: [Document] = []
+    while let document = try run.next() { documents.append(document) }
+    return documents
+  }
+
+  /// What is newer, and by what the client finds out what is gone.
+  private func filtered(
+    _ query: DocumentQuery, after version: DocumentVersion
+  ) throws(StorageError) -> [WatchChange] {
+    let now = PastDocuments(documents: [:], version: state.last)
+    var run = try QueryRun(query, now, reading)
+    var changes: [WatchChange] = []
+    var names: [String] = []
+    while let document = try run.next() {
+      names.append(DocumentName(document.key, in: reading.rows.database).resourceName)
+      if document.version > version { changes.append(WatchChange(document, at: time)) }
+    }
+    let filter = BloomFilter(of: names, errorRate: WatchDelta.filterErrorRate)
+    changes.append(
+      .filter(target: WatchChange.anyTarget, count: names.count, unchanged: filter))
+    return changes
+  }
+}

@@ -1,0 +1,168 @@
+package import TernCore
+package import TernQuery
+package import TernStorage
+
+/// What a commit means to everybody who watches the same thing.
+package struct WatchDelivery {
+  /// What is watched, and by whom; as it is now.
+  package let group: WatchGroup
+  /// The messages, their targets being ``WatchChange/anyTarget``: to be encoded once, and
+  /// addressed to each subscriber.
+  package let changes: [WatchChange]
+
+  /// Whom to tell.
+  package var subscribers: [WatchSubscriber] { group.subscribers }
+}
+
+/// Everybody who watches documents of one database.
+///
+/// A committed change is matched at most once with each distinct query, however many watch it, and
+/// only with queries that it may concern.
+package final class DocumentWatch {
+  let authority: DocumentAuthority
+  let limits: DocumentWatchLimits
+  private var groups: [String: WatchGroup] = [:]
+  private var index = WatchIndex()
+  private var streams: [Int: [Int32: WatchGroup]] = [:]
+  private var nextSerial = 0
+  /// What was told last to somebody who began to watch, for the next who begins.
+  var told = WatchMemory()
+  /// How often a changed document was matched with a query.
+  package private(set) var matchCount = 0
+
+  /// Nobody watches yet.
+  package init(_ authority: DocumentAuthority, limits: DocumentWatchLimits = .init()) {
+    self.authority = authority
+    self.limits = limits
+  }
+
+  /// The number of distinct things that are watched.
+  package var groupCount: Int { groups.count }
+
+  /// The targets of a stream, by the client's names.
+  package func targets(of stream: Int) -> [Int32: WatchTarget.Subject] {
+    streams[stream]?.mapValues(\.subject) ?? [:]
+  }
+
+  /// Works out what a commit means to those who watch.
+  ///
+  /// - Parameters:
+  ///   - decision: The commit, already applied.
+  ///   - reader: The state after it.
+  /// - Returns: One delivery for each distinct query that is concerned, in the order in which
+  ///   they were first asked for. A ``snapshot(at:in:)`` follows for every stream that is told.
+  package func commit(
+    _ decision: DocumentDecision, in reader: any StoreReader
+  ) throws(StorageError) -> [WatchDelivery] {
+    if decision.changes.isEmpty { return [] }
+    told.removeAll()
+    var concerned: [Int: (group: WatchGroup, changes: [DocumentCommitChange])] = [:]
+    for change in decision.changes {
+      for group in index.candidates(for: change) {
+        matchCount += 1
+        concerned[group.serial, default: (group, [])].changes.append(change)
+      }
+    }
+    let reading = DocumentReading(authority.rows, reader)
+    var deliveries: [WatchDelivery] = []
+    for (_, (group, changes)) in concerned.sorted(by: { $0.key < $1.key }) {
+      let messages: [WatchChange]
+      if var window = group.window {
+        group.window = nil
+        messages = try window.update(changes, at: decision.version, reading)
+        group.window = window
+      } else {
+        messages = changes.compactMap { group.change($0, at: decision.version) }
+      }
+      if !messages.isEmpty { deliveries.append(WatchDelivery(group: group, changes: messages)) }
+    }
+    return deliveries
+  }
+
+  /// The message that ends what was told: all targets of a stream are consistent now.
+  ///
+  /// - Parameter time: As of when, by the ``DocumentClock``. Source: documents reference,
+  ///   section 6.4.
+  package func snapshot(
+    at time: DocumentVersion, in reader: any StoreReader
+  ) throws(StorageError) -> WatchChange {
+    let state = try DocumentReading(authority.rows, reader).state()
+    return .target(
+      WatchTargetChange(
+        .none, resumeToken: WatchToken(state).encode(), readTime: max(time, state.last)))
+  }
+
+  /// Ends a target.
+  ///
+  /// - Returns: Whether there was one.
+  @discardableResult
+  package func unlisten(_ target: Int32, on stream: Int) -> Bool {
+    guard let group = streams[stream]?.removeValue(forKey: target) else { return false }
+    if streams[stream]?.isEmpty == true { streams[stream] = nil }
+    leave(group, WatchSubscriber(stream: stream, target: target))
+    return true
+  }
+
+  /// Ends all targets of a stream.
+  package func closeStream(_ stream: Int) {
+    for (target, group) in streams.removeValue(forKey: stream) ?? [:] {
+      leave(group, WatchSubscriber(stream: stream, target: target))
+    }
+  }
+
+  private func leave(_ group: WatchGroup, _ subscriber: WatchSubscriber) {
+    group.remove(subscriber)
+    if group.isEmpty {
+      groups[group.id] = nil
+      index.remove(group)
+    }
+  }
+}
+
+extension DocumentWatch {
+  /// The group of a subject; a new one is not yet among those that are told.
+  func group(of subject: WatchTarget.Subject) -> WatchGroup {
+    let id = WatchGroup.id(of: subject)
+    if let group = groups[id] { return group }
+    nextSerial += 1
+    return WatchGroup(subject, id: id, serial: nextSerial)
+  }
+
+  /// Takes in a subscriber.
+  func enter(_ group: WatchGroup, _ subscriber: WatchSubscriber) {
+    if groups[group.id] == nil {
+      groups[group.id] = group
+      index.add(group)
+    }
+    group.add(subscriber)
+    streams[subscriber.stream, default: [:]][subscriber.target] = group
+  }
+
+  /// Why a target cannot be added; `nil` when it can.
+  func refusal(of target: WatchTarget, on stream: Int) -> DocumentStatus? {
+    let known = streams[stream] ?? [:]
+    if target.id <= 0 || known[target.id] != nil {
+      return DocumentStatus(.invalidArgument, "Target id \(target.id) cannot be added.")
+    }
+    if known.count >= limits.targetsPerStream {
+      return DocumentStatus(
+        .resourceExhausted, "A stream has at most \(limits.targetsPerStream) targets.")
+    }
+    if case .documents(let keys) = target.subject, keys.count > limits.documentsPerTarget {
+      return DocumentStatus(
+        .invalidArgument, "A target names at most \(limits.documentsPerTarget) documents.")
+    }
+    return nil
+  }
+}
+
+/// How much one server tells.
+package struct DocumentWatchLimits: Sendable {
+  /// The most targets of one stream.
+  package var targetsPerStream = 1_000
+  /// The most documents of one target that names them.
+  package var documentsPerTarget = 1_000
+
+  /// The defaults.
+  package init() {}
+}

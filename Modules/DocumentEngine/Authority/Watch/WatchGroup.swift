@@ -1,0 +1,103 @@
+import TernCore
+package import TernQuery
+
+/// Who is to be told about a target: a stream, and the client's name for the target there.
+package struct WatchSubscriber: Hashable, Sendable {
+  package let stream: Int
+  package let target: Int32
+}
+
+/// Everybody who watches the same thing.
+package final class WatchGroup {
+  /// What is watched.
+  package let subject: WatchTarget.Subject
+  /// One text for each subject.
+  let id: String
+  /// Groups are served in the order in which they were first asked for.
+  let serial: Int
+  let query: DocumentQuery?
+  let matcher: DocumentMatcher?
+  /// What a query with a limit or an offset shows now; `nil` for all others.
+  var window: WatchWindow?
+  /// In no order.
+  package private(set) var subscribers: [WatchSubscriber] = []
+  private var positions: [WatchSubscriber: Int] = [:]
+
+  init(_ subject: WatchTarget.Subject, id: String, serial: Int) {
+    self.subject = subject
+    self.id = id
+    self.serial = serial
+    switch subject {
+    case .documents: (query, matcher) = (nil, nil)
+    case .query(let target):
+      let query = DocumentQuery(target)
+      self.query = query
+      matcher = DocumentMatcher(query)
+      window = target.limit == nil && target.offset == 0 ? nil : WatchWindow(query)
+    }
+  }
+
+  /// One text for each subject, however it was put together.
+  static func id(of subject: WatchTarget.Subject) -> String {
+    switch subject {
+    case .query(let target): return target.id
+    case .documents(let keys):
+      // Lengths keep two lists of keys from reading alike.
+      return Set(keys).sorted().reduce("|d") { $0 + ":\($1.text.utf8.count):" + $1.text }
+    }
+  }
+
+  var isEmpty: Bool { subscribers.isEmpty }
+
+  func add(_ subscriber: WatchSubscriber) {
+    guard positions[subscriber] == nil else { return }
+    positions[subscriber] = subscribers.count
+    subscribers.append(subscriber)
+  }
+
+  func remove(_ subscriber: WatchSubscriber) {
+    guard let index = positions.removeValue(forKey: subscriber) else { return }
+    let last = subscribers.removeLast()
+    guard last != subscriber else { return }
+    subscribers[index] = last
+    positions[last] = index
+  }
+
+  /// What one changed document means to those who watch, for a group without a window.
+  func change(_ change: DocumentCommitChange, at version: DocumentVersion) -> WatchChange? {
+    guard let matcher else { return WatchChange(change.after, at: version) }
+    if matcher.matches(change.after) { return WatchChange(change.after, at: version) }
+    guard matcher.matches(change.before) else { return nil }
+    return change.after.isFound
+      ? .removed(change.key, readTime: version, removed: [WatchChange.anyTarget])
+      : WatchChange(change.after, at: version)
+  }
+}
+
+extension WatchChange {
+  /// Stands for the target of whoever is told; see ``addressed(to:)``.
+  package static let anyTarget: Int32 = 0
+
+  /// A document as it is now, or that it is not.
+  init(_ document: Document, at version: DocumentVersion) {
+    self =
+      document.isFound
+      ? .changed(document, targets: [WatchChange.anyTarget], removed: [])
+      : .deleted(document.key, readTime: version, removed: [WatchChange.anyTarget])
+  }
+
+  /// The same for one subscriber, in place of ``anyTarget``.
+  package func addressed(to target: Int32) -> WatchChange {
+    switch self {
+    case .target: self
+    case .changed(let document, let targets, _):
+      targets.isEmpty
+        ? .changed(document, targets: [], removed: [target])
+        : .changed(document, targets: [target], removed: [])
+    case .deleted(let key, let time, _): .deleted(key, readTime: time, removed: [target])
+    case .removed(let key, let time, _): .removed(key, readTime: time, removed: [target])
+    case .filter(_, let count, let unchanged):
+      .filter(target: target, count: count, unchanged: unchanged)
+    }
+  }
+}

@@ -1,0 +1,62 @@
+import TernCore
+package import TernQuery
+
+/// What somebody is told who begins to watch: the messages up to CURRENT, in order.
+///
+/// A ``DocumentWatch/snapshot(at:in:)`` follows, unless the target was refused.
+package struct WatchOpening {
+  /// What is watched; `nil` when the target was refused or is over already.
+  package let group: WatchGroup?
+  /// ADD, and RESET when what the client holds is void; or the refusal.
+  package let head: [WatchChange]
+  /// The documents, their targets being ``WatchChange/anyTarget``.
+  package let body: [WatchChange]
+  /// Equal for equal bodies, so that each is encoded once.
+  package let bodyID: WatchBodyID?
+  /// CURRENT, and REMOVE when the client wanted no more.
+  package let tail: [WatchChange]
+
+  /// All messages, addressed to a target.
+  package func messages(for target: Int32) -> [WatchChange] {
+    head + body.map { $0.addressed(to: target) } + tail
+  }
+}
+
+/// What was told to somebody who began to watch: of which group, and as of when.
+package struct WatchBodyID: Hashable, Sendable {
+  enum Start: Hashable {
+    case nothing
+    /// The client had seen this version.
+    case version(DocumentVersion)
+  }
+
+  let group: Int
+  let start: Start
+  let version: DocumentVersion
+}
+
+/// The last things that were told to those who began to watch.
+struct WatchMemory {
+  private var bodies: [WatchBodyID: (changes: [WatchChange], isReset: Bool)] = [:]
+  private var order: [WatchBodyID] = []
+
+  /// How many are kept; all are forgotten at the next commit.
+  private static let limit = 128
+  /// Longer ones are not kept.
+  private static let changesPerBody = 20_000
+
+  subscript(id: WatchBodyID) -> (changes: [WatchChange], isReset: Bool)? { bodies[id] }
+
+  mutating func remember(_ id: WatchBodyID, _ changes: [WatchChange], isReset: Bool) {
+    guard changes.count <= WatchMemory.changesPerBody, bodies[id] == nil else { return }
+    if order.count >= WatchMemory.limit { bodies[order.removeFirst()] = nil }
+    bodies[id] = (changes, isReset)
+    order.append(id)
+  }
+
+  mutating func removeAll() {
+    if order.isEmpty { return }
+    bodies = [:]
+    order = []
+  }
+}

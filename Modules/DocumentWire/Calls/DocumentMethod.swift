@@ -1,0 +1,45 @@
+/// What can be called. Source: documents reference, section 6.1.
+package enum DocumentMethod: String, Hashable, Sendable, CaseIterable {
+  case getDocument = "GetDocument"
+  case listDocuments = "ListDocuments"
+  case createDocument = "CreateDocument"
+  case updateDocument = "UpdateDocument"
+  case deleteDocument = "DeleteDocument"
+  case batchGetDocuments = "BatchGetDocuments"
+  case beginTransaction = "BeginTransaction"
+  case commit = "Commit"
+  case rollback = "Rollback"
+  case runQuery = "RunQuery"
+  case runAggregationQuery = "RunAggregationQuery"
+  case partitionQuery = "PartitionQuery"
+  case listCollectionIDs = "ListCollectionIds"
+  case batchWrite = "BatchWrite"
+  case write = "Write"
+  case listen = "Listen"
+
+  /// The service that the methods belong to, as gRPC names it.
+  package static let service = "google.firestore.v1.Firestore"
+
+  /// The path of the method in gRPC: `/service/method`.
+  package var path: String { "/\(DocumentMethod.service)/\(rawValue)" }
+
+  /// The method of a gRPC path; `nil` when nothing here serves it.
+  package init?(path: String) {
+    let prefix = "/\(DocumentMethod.service)/"
+    guard path.utf8.starts(with: prefix.utf8) else { return nil }
+    self.init(rawValue: String(path.dropFirst(prefix.count)))
+  }
+
+  /// Whether the client may send any number of messages.
+  package var streamsRequests: Bool { self == .write || self == .listen }
+
+  /// Whether the server may send any number of messages.
+  package var streamsResponses: Bool {
+    switch self {
+    case .batchGetDocuments, .runQuery, .runAggregationQuery, .write, .listen: true
+    case .getDocument, .listDocuments, .createDocument, .updateDocument, .deleteDocument,
+      .beginTransaction, .commit, .rollback, .partitionQuery, .listCollectionIDs, .batchWrite:
+      false
+    }
+  }
+}

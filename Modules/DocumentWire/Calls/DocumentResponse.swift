@@ -1,0 +1,81 @@
+package import TernCore
+package import TernQuery
+
+/// One message of a server. Source: documents reference, sections 6.1, 6.2 and 6.6.
+package enum DocumentResponse: Hashable, Sendable {
+  /// The document that was asked for, made or updated.
+  case document(Document)
+  /// A page of documents, and where the next one begins; empty behind the last.
+  case documents([Document], nextPageToken: String)
+  /// Nothing but that it was done.
+  case done
+  case batchGet(DocumentBatchGetAnswer)
+  /// The name of the transaction that began.
+  case transaction([UInt8])
+  case commit([DocumentWriteResult], DocumentVersion)
+  case query(DocumentQueryAnswer)
+  case aggregation(DocumentAggregationAnswer)
+  case partitions([WireCursor], nextPageToken: String)
+  case collectionIDs([String], nextPageToken: String)
+  /// A result for each write, and its failure; `nil` where it succeeded.
+  case batchWrite([DocumentWriteResult], [DocumentStatus?])
+  case write(DocumentWriteResponse)
+  case listen(WatchChange)
+}
+
+/// One answer of a batch of reads.
+package struct DocumentBatchGetAnswer: Hashable, Sendable {
+  /// What was found of one document: ``Document/State/found(_:)`` or `missing`; `nil` in a
+  /// message that only names the transaction.
+  package var document: Document?
+  /// The transaction that began; empty when there is none.
+  package var transaction: [UInt8]
+  package var readTime: DocumentVersion
+
+  package init(
+    _ document: Document?, transaction: [UInt8] = [], readTime: DocumentVersion
+  ) {
+    self.document = document
+    self.transaction = transaction
+    self.readTime = readTime
+  }
+}
+
+/// One document of a query's result, or none and only the time.
+package struct DocumentQueryAnswer: Hashable, Sendable {
+  package var document: Document?
+  /// The transaction that began; empty when there is none.
+  package var transaction: [UInt8]
+  package var readTime: DocumentVersion
+  /// How many documents an offset left out since the last message.
+  package var skipped: Int
+  /// Whether this is said to be the last message.
+  package var isDone: Bool
+
+  package init(
+    _ document: Document? = nil, transaction: [UInt8] = [], readTime: DocumentVersion,
+    skipped: Int = 0, isDone: Bool = false
+  ) {
+    self.document = document
+    self.transaction = transaction
+    self.readTime = readTime
+    self.skipped = skipped
+    self.isDone = isDone
+  }
+}
+
+/// What aggregations computed, by alias.
+package struct DocumentAggregationAnswer: Hashable, Sendable {
+  package var values: DocumentFields
+  /// The transaction that began; empty when there is none.
+  package var transaction: [UInt8]
+  package var readTime: DocumentVersion
+
+  package init(
+    _ values: DocumentFields, transaction: [UInt8] = [], readTime: DocumentVersion
+  ) {
+    self.values = values
+    self.transaction = transaction
+    self.readTime = readTime
+  }
+}

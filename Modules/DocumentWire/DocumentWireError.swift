@@ -1,0 +1,51 @@
+package import TernCore
+package import TernQuery
+
+/// Why bytes are not what they should be. Each has a status to answer with, ``status``.
+package enum DocumentWireError: Error, Hashable, Sendable {
+  /// The bytes are no message of the kind; where they are a frame, close the link.
+  case malformed(ProtoDamage)
+  /// The bytes are more than a message or request may have; end the call.
+  case tooLarge(byteCount: Int, limit: Int)
+  /// A field is missing or holds what it cannot; end the call.
+  case member(String)
+  /// A name leads into another database than the rest of the message.
+  case severalDatabases(String, String)
+  /// A value, name or write breaks a rule of the documents.
+  case document(DocumentError)
+  /// A query breaks a rule.
+  case query(DocumentQueryError)
+  /// The request is legal, and nothing here serves it.
+  case unsupported(String)
+}
+
+/// How large messages may be. Source: documents reference, sections 3.6 and 5.2.
+package enum DocumentWireLimits {
+  /// The most bytes in one message from a server: 17 MiB.
+  package static let messageBytes = 17 << 20
+  /// The most bytes in one message from a client: 10 MiB.
+  package static let requestBytes = 10 << 20
+  /// The most pairs of metadata of one call.
+  package static let metadataPairs = 64
+  /// The most bytes in all metadata of one call: 64 KiB.
+  package static let metadataBytes = 64 << 10
+  /// The most bytes in the message of a status: 4 KiB; what is longer is cut.
+  package static let statusBytes = 4 << 10
+}
+
+extension DocumentWireError {
+  /// The failure to answer with: which rule is broken, in words.
+  package var status: DocumentStatus {
+    switch self {
+    case .malformed(let damage): DocumentStatus(.invalidArgument, damage.rawValue)
+    case .tooLarge(let count, let limit):
+      DocumentStatus(.invalidArgument, "\(count) bytes are more than the \(limit) allowed")
+    case .member(let text): DocumentStatus(.invalidArgument, text)
+    case .severalDatabases(let one, let other):
+      DocumentStatus(.invalidArgument, "\(other) is not in \(one)")
+    case .document(let error): DocumentStatus(.invalidArgument, error.text)
+    case .query(let error): DocumentStatus(.invalidArgument, error.text)
+    case .unsupported(let text): DocumentStatus(.unimplemented, text)
+    }
+  }
+}

@@ -1,0 +1,59 @@
+package import TernCore
+
+/// What a client puts on a link: calls, side by side. Source: Docs/Formats/document-wire.md.
+package enum DocumentClientFrame: Hashable, Sendable {
+  /// Begins a call. Its number is above those of all calls before it on the link.
+  case open(stream: UInt32, DocumentCallOpening)
+  /// A message of a call, as ``DocumentRequest/encode()`` made it.
+  case message(stream: UInt32, [UInt8])
+  /// The client has nothing more to say in a call.
+  case halfClose(stream: UInt32)
+  /// The client no longer wants an answer; none follows.
+  case cancel(stream: UInt32)
+  /// Asks for a pong, to see whether the other end is alive.
+  case ping
+}
+
+/// How a call begins.
+package struct DocumentCallOpening: Hashable, Sendable {
+  /// What is called, by ``DocumentMethod/rawValue``; also what the other end does not know.
+  package var method: String
+  /// Headers in the sense of gRPC, names in lower case.
+  package var metadata: [Entry]
+  /// The only message of the call, after which the client has nothing more to say; `nil` for
+  /// calls whose messages follow.
+  package var message: [UInt8]?
+
+  package init(_ method: DocumentMethod, metadata: [Entry] = [], message: [UInt8]? = nil) {
+    self.init(method: method.rawValue, metadata: metadata, message: message)
+  }
+
+  package init(method: String, metadata: [Entry], message: [UInt8]?) {
+    self.method = method
+    self.metadata = metadata
+    self.message = message
+  }
+
+  /// One pair of metadata.
+  package struct Entry: Hashable, Sendable {
+    package var name: String
+    package var value: String
+
+    package init(_ name: String, _ value: String) {
+      self.name = name
+      self.value = value
+    }
+  }
+}
+
+/// What a server puts on a link. Source: Docs/Formats/document-wire.md.
+package enum DocumentServerFrame: Hashable, Sendable {
+  /// A message of a call, as ``DocumentResponse/encode(_:)`` made it.
+  case message(stream: UInt32, [UInt8])
+  /// The only message of a call, and its good end.
+  case answer(stream: UInt32, [UInt8])
+  /// The end of a call; `nil` when it went well.
+  case end(stream: UInt32, DocumentStatus?)
+  /// The answer to a ping.
+  case pong
+}

@@ -1,0 +1,120 @@
+import TernCore
+
+/// Writes one protobuf message, fields in any order, into one run of bytes.
+///
+/// Functions named after a type leave out what the type's default says anyway, as proto3 does;
+/// those that begin with `put` always write.
+struct ProtoWriter {
+  private(set) var bytes: [UInt8] = []
+
+  /// Where a message in a message begins.
+  struct Mark {
+    fileprivate let start: Int
+  }
+
+  mutating func reserve(_ byteCount: Int) { bytes.reserveCapacity(byteCount) }
+
+  mutating func int(_ field: Int, _ value: some FixedWidthInteger) {
+    if value != 0 { putInt(field, value) }
+  }
+
+  mutating func putInt(_ field: Int, _ value: some FixedWidthInteger) {
+    key(field, .varint)
+    varint(UInt64(truncatingIfNeeded: value))
+  }
+
+  mutating func bool(_ field: Int, _ value: Bool) { if value { putBool(field, true) } }
+
+  mutating func putBool(_ field: Int, _ value: Bool) {
+    key(field, .varint)
+    bytes.append(value ? 1 : 0)
+  }
+
+  mutating func double(_ field: Int, _ value: Double) {
+    if value.bitPattern != 0 { putDouble(field, value) }
+  }
+
+  mutating func putDouble(_ field: Int, _ value: Double) {
+    key(field, .eightBytes)
+    for index in 0..<8 {
+      bytes.append(UInt8(truncatingIfNeeded: value.bitPattern >> UInt64(8 * index)))
+    }
+  }
+
+  mutating func string(_ field: Int, _ value: String) {
+    if !value.isEmpty { put(field, value.utf8.span) }
+  }
+
+  mutating func data(_ field: Int, _ value: [UInt8]) {
+    if !value.isEmpty { put(field, value.span) }
+  }
+
+  /// A text, bytes, or a message that is encoded already.
+  mutating func put(_ field: Int, _ content: Span<UInt8>) {
+    key(field, .lengthDelimited)
+    varint(UInt64(content.count))
+    append(content)
+  }
+
+  /// One content in two pieces, so that nobody has to join them.
+  mutating func put(_ field: Int, _ first: Span<UInt8>, _ second: Span<UInt8>) {
+    key(field, .lengthDelimited)
+    varint(UInt64(first.count + second.count))
+    append(first)
+    append(second)
+  }
+
+  mutating func int32s(_ field: Int, _ values: [Int32]) {
+    if values.isEmpty { return }
+    let mark = begin(field)
+    for value in values { varint(UInt64(truncatingIfNeeded: value)) }
+    end(mark)
+  }
+
+  /// Begins a message in this one; what is written until ``end(_:)`` belongs to it.
+  mutating func begin(_ field: Int) -> Mark {
+    key(field, .lengthDelimited)
+    // Room for a length below 128, which most messages get by with.
+    bytes.append(0)
+    return Mark(start: bytes.count)
+  }
+
+  mutating func end(_ mark: Mark) {
+    let size = bytes.count - mark.start
+    if size < 0x80 {
+      bytes[mark.start - 1] = UInt8(size)
+      return
+    }
+    bytes[mark.start - 1] = UInt8(size & 0x7F) | 0x80
+    var rest: [UInt8] = []
+    var count = size >> 7
+    while count >= 0x80 {
+      rest.append(UInt8(count & 0x7F) | 0x80)
+      count >>= 7
+    }
+    rest.append(UInt8(count))
+    bytes.insert(contentsOf: rest, at: mark.start)
+  }
+
+  /// A message without a field.
+  mutating func putEmpty(_ field: Int) { end(begin(field)) }
+
+  @inline(__always)
+  private mutating func key(_ field: Int, _ form: ProtoReader.Form) {
+    varint(UInt64(field << 3) | UInt64(form.rawValue))
+  }
+
+  @inline(__always)
+  private mutating func varint(_ value: UInt64) {
+    var value = value
+    while value >= 0x80 {
+      bytes.append(UInt8(truncatingIfNeeded: value) | 0x80)
+      value >>= 7
+    }
+    bytes.append(UInt8(value))
+  }
+
+  private mutating func append(_ content: Span<UInt8>) {
+    unsafe content.withUnsafeBufferPointer { unsafe bytes.append(contentsOf: $0) }
+  }
+}

@@ -1,0 +1,97 @@
+import TernCore
+
+extension ProtoReader {
+  mutating func writeRequest(
+    _ names: inout DocumentNames
+  ) throws(DocumentWireError) -> DocumentWriteRequest {
+    var token: [UInt8] = []
+    var writes: [DocumentMutation] = []
+    var mark: DocumentWriteMark?
+    var outcomes: ClosedRange<UInt64>?
+    while let field = try next() {
+      switch field {
+      case 1: try names.readDatabase(try string())
+      case 3:
+        var message = try message()
+        writes.append(try message.write(&names))
+      case 4: token = try data()
+      case DocumentWireField.mark: mark = try writeMark()
+      case DocumentWireField.outcomes: outcomes = try outcomeRange()
+      default: try skip()
+      }
+    }
+    if let outcomes { return DocumentWriteRequest(.outcomes(outcomes), token: token) }
+    if writes.isEmpty, token.isEmpty {
+      return DocumentWriteRequest(.handshake(stream: mark?.stream))
+    }
+    return DocumentWriteRequest(.writes(writes, mark), token: token)
+  }
+
+  mutating func writeMark() throws(DocumentWireError) -> DocumentWriteMark {
+    var mark = DocumentWriteMark(sequence: 0)
+    var message = try message()
+    while let field = try message.next() {
+      switch field {
+      case 1:
+        let bytes = try message.data()
+        guard bytes.count == 16 else { throw .member("a stream of writes has 16 bytes") }
+        mark.stream = bytes.reduce(0) { $0 << 8 | UInt128($1) }
+      case 2: mark.sequence = try message.varint()
+      case 3: mark.acknowledged = try message.varint()
+      default: try message.skip()
+      }
+    }
+    return mark
+  }
+
+  private mutating func outcomeRange() throws(DocumentWireError) -> ClosedRange<UInt64> {
+    var (first, last): (UInt64, UInt64) = (0, 0)
+    var message = try message()
+    while let field = try message.next() {
+      switch field {
+      case 1: first = try message.varint()
+      case 2: last = try message.varint()
+      default: try message.skip()
+      }
+    }
+    guard first <= last else { throw .member("outcomes are asked for from first to last") }
+    return first...last
+  }
+}
+
+extension ProtoWriter {
+  mutating func writeRequest(_ request: DocumentWriteRequest, _ names: DocumentNames) {
+    database(1, names)
+    switch request.content {
+    case .handshake(let stream):
+      if stream != nil { mark(DocumentWriteMark(stream: stream, sequence: 0)) }
+    case .writes(let writes, let mark):
+      for write in writes { self.write(3, write, names) }
+      if let mark { self.mark(mark) }
+    case .outcomes(let range):
+      let message = begin(DocumentWireField.outcomes)
+      int(1, range.lowerBound)
+      int(2, range.upperBound)
+      end(message)
+    }
+    data(4, request.token)
+  }
+
+  mutating func mark(_ mark: DocumentWriteMark) {
+    let message = begin(DocumentWireField.mark)
+    if let stream = mark.stream {
+      data(1, (0..<16).map { UInt8(truncatingIfNeeded: stream >> UInt128(120 - 8 * $0)) })
+    }
+    int(2, mark.sequence)
+    int(3, mark.acknowledged)
+    end(message)
+  }
+}
+
+/// The numbers of our own fields, which strangers skip. Source: Docs/Formats/document-wire.md.
+enum DocumentWireField {
+  static let mark = 7_001
+  static let outcome = 7_001
+  static let outcomes = 7_002
+  static let greeting = 7_003
+}

@@ -1,0 +1,109 @@
+package import TernCore
+
+/// The names of one message: all of them lie in one database, which the first one tells.
+package struct DocumentNames: Sendable {
+  /// The database; `nil` until a name was met.
+  package private(set) var database: DocumentDatabase?
+  /// `projects/P/databases/D/documents/` in bytes.
+  private(set) var prefix: [UInt8] = []
+
+  /// Takes the database from the first name that is read.
+  package init() {}
+
+  /// Reads and writes names of this database only.
+  package init(_ database: DocumentDatabase) {
+    self.database = database
+    prefix = Array((database.documentsName + "/").utf8)
+  }
+
+  /// Reads `projects/P/databases/D`.
+  mutating func readDatabase(_ text: String) throws(DocumentWireError) {
+    let parts = text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+      .map { String(decoding: $0, as: UTF8.self) }
+    guard parts.count == 4, parts[0] == "projects", parts[2] == "databases" else {
+      throw .document(.invalidResourceName(text))
+    }
+    try settle(on: parts[1], parts[3], in: text)
+  }
+
+  /// Reads the name of a document.
+  mutating func key(
+    _ bytes: [UInt8], _ range: Range<Int>
+  ) throws(DocumentWireError) -> DocumentKey {
+    let text = try relative(bytes, range)
+    guard let text, !text.isEmpty else {
+      throw .document(.invalidResourceName(String(decoding: bytes[range], as: UTF8.self)))
+    }
+    do throws(DocumentError) { return try DocumentKey(text) } catch { throw .document(error) }
+  }
+
+  mutating func key(_ text: String) throws(DocumentWireError) -> DocumentKey {
+    let bytes = Array(text.utf8)
+    return try key(bytes, 0..<bytes.count)
+  }
+
+  /// Reads what documents or collections are below: a document, or the root.
+  mutating func parent(_ text: String) throws(DocumentWireError) -> DocumentKey? {
+    let bytes = Array(text.utf8)
+    guard let path = try relative(bytes, 0..<bytes.count), !path.isEmpty else { return nil }
+    do throws(DocumentError) { return try DocumentKey(path) } catch { throw .document(error) }
+  }
+
+  /// The path behind `…/documents/`; `nil` for the root itself.
+  private mutating func relative(
+    _ bytes: [UInt8], _ range: Range<Int>
+  ) throws(DocumentWireError) -> String? {
+    if !prefix.isEmpty, range.count > prefix.count, bytes[range].starts(with: prefix) {
+      let path = range.lowerBound + prefix.count..<range.upperBound
+      return String(decoding: bytes[path], as: UTF8.self)
+    }
+    let text = String(decoding: bytes[range], as: UTF8.self)
+    let parts = text.utf8.split(
+      separator: UInt8(ascii: "/"), maxSplits: 5, omittingEmptySubsequences: false
+    ).map { String(decoding: $0, as: UTF8.self) }
+    guard parts.count >= 5, parts[0] == "projects", parts[2] == "databases",
+      parts[4] == "documents"
+    else { throw .document(.invalidResourceName(text)) }
+    try settle(on: parts[1], parts[3], in: text)
+    return parts.count == 6 ? parts[5] : nil
+  }
+
+  private mutating func settle(
+    on project: String, _ id: String, in text: String
+  ) throws(DocumentWireError) {
+    let found: DocumentDatabase
+    do throws(DocumentError) {
+      found = try DocumentDatabase(projectID: project, databaseID: id)
+    } catch {
+      throw .document(error)
+    }
+    if let database {
+      if database != found { throw .severalDatabases(database.resourceName, text) }
+      return
+    }
+    self = DocumentNames(found)
+  }
+
+  /// The database of a message, which must have told one.
+  func required() throws(DocumentWireError) -> DocumentDatabase {
+    guard let database else { throw .member("the request names no database") }
+    return database
+  }
+}
+
+extension ProtoWriter {
+  /// The name of a document.
+  mutating func key(_ field: Int, _ key: DocumentKey, _ names: DocumentNames) {
+    put(field, names.prefix.span, key.text.utf8.span)
+  }
+
+  /// The name of what a collection is below.
+  mutating func parent(_ field: Int, _ key: DocumentKey?, _ names: DocumentNames) {
+    if let key { return self.key(field, key, names) }
+    put(field, names.prefix.span.extracting(..<max(names.prefix.count - 1, 0)))
+  }
+
+  mutating func database(_ field: Int, _ names: DocumentNames) {
+    string(field, names.database?.resourceName ?? "")
+  }
+}

@@ -1,0 +1,159 @@
+import TernCore
+
+/// `Value` and what lies in it, straight into packed bytes. Source: documents reference, sections
+/// 1.4 and 6.2.
+extension ProtoReader {
+  /// Reads a whole `Value`.
+  mutating func value(into builder: inout PackedBuilder) throws(DocumentWireError) {
+    guard let field = try next() else { throw .malformed(.untypedValue) }
+    switch field {
+    case 1: builder.append(try bool())
+    case 2: builder.append(try int64())
+    case 3: builder.append(try double())
+    case 5: try reference(into: &builder)
+    case 6:
+      var map = try message()
+      try map.map(1, into: &builder)
+    case 8: builder.append(try geoPoint())
+    case 9:
+      var array = try message()
+      try array.array(into: &builder)
+    case 10: builder.append(try timestamp())
+    case 11:
+      _ = try varint()
+      builder.appendNull()
+    case 17:
+      let range = try text()
+      builder.append(text: bytes.span.extracting(range))
+    case 18:
+      let range = try range()
+      builder.append(bytes: bytes.span.extracting(range))
+    case 19...22: throw .member("an expression is no value that can be stored")
+    default:
+      try skip()
+      return try value(into: &builder)
+    }
+    if try next() != nil { throw .malformed(.untypedValue) }
+  }
+
+  /// Reads a `Value` to be looked at by itself.
+  mutating func value() throws(DocumentWireError) -> DocumentValue {
+    var builder = PackedBuilder()
+    try value(into: &builder)
+    return builder.value
+  }
+
+  /// Reads the entries of a map whose field has this number, and nothing else.
+  mutating func map(
+    _ number: Int, into builder: inout PackedBuilder
+  ) throws(DocumentWireError) {
+    let mark = builder.begin()
+    var fields: [PackedBuilder.Field] = []
+    while let field = try next() {
+      if field == number {
+        var entry = try message()
+        try entry.entry(into: &builder, &fields)
+      } else {
+        try skip()
+      }
+    }
+    builder.endMap(mark, fields)
+  }
+
+  /// Reads one entry of a map of values: 1 is the name, 2 the value.
+  mutating func entry(
+    into builder: inout PackedBuilder, _ fields: inout [PackedBuilder.Field]
+  ) throws(DocumentWireError) {
+    var name = 0..<0
+    var value: ProtoReader?
+    while let field = try next() {
+      switch field {
+      case 1: name = try text()
+      case 2: value = try message()
+      default: try skip()
+      }
+    }
+    guard var value else { throw .malformed(.untypedValue) }
+    var packed = builder.beginField(bytes.span.extracting(name))
+    try value.value(into: &builder)
+    builder.endField(&packed)
+    fields.append(packed)
+  }
+
+  private mutating func array(into builder: inout PackedBuilder) throws(DocumentWireError) {
+    let mark = builder.begin()
+    while let field = try next() {
+      if field == 1 {
+        var element = try message()
+        try element.value(into: &builder)
+      } else {
+        try skip()
+      }
+    }
+    builder.endArray(mark)
+  }
+
+  /// Reads an `ArrayValue` to be looked at by itself.
+  mutating func values() throws(DocumentWireError) -> [DocumentValue] {
+    var values: [DocumentValue] = []
+    while let field = try next() {
+      if field == 1 {
+        var element = try message()
+        values.append(try element.value())
+      } else {
+        try skip()
+      }
+    }
+    return values
+  }
+
+  private mutating func reference(
+    into builder: inout PackedBuilder
+  ) throws(DocumentWireError) {
+    let range = try text()
+    do throws(DocumentError) {
+      let name = try DocumentName(resourceName: String(decoding: bytes[range], as: UTF8.self))
+      builder.append(reference: name.resourceName.utf8.span)
+    } catch {
+      throw .document(error)
+    }
+  }
+
+  mutating func timestamp() throws(DocumentWireError) -> DocumentTimestamp {
+    var (seconds, nanoseconds): (Int64, Int32) = (0, 0)
+    var message = try message()
+    while let field = try message.next() {
+      switch field {
+      case 1: seconds = try message.int64()
+      case 2: nanoseconds = try message.int32()
+      default: try message.skip()
+      }
+    }
+    do throws(DocumentError) {
+      return try DocumentTimestamp(seconds: seconds, nanoseconds: nanoseconds)
+    } catch {
+      throw .document(error)
+    }
+  }
+
+  mutating func version() throws(DocumentWireError) -> DocumentVersion {
+    DocumentVersion(microseconds: try timestamp().microseconds)
+  }
+
+  private mutating func geoPoint() throws(DocumentWireError) -> DocumentGeoPoint {
+    var (latitude, longitude) = (0.0, 0.0)
+    var message = try message()
+    while let field = try message.next() {
+      switch field {
+      case 1: latitude = try message.double()
+      case 2: longitude = try message.double()
+      default: try message.skip()
+      }
+    }
+    do throws(DocumentError) {
+      return try DocumentGeoPoint(latitude: latitude, longitude: longitude)
+    } catch {
+      throw .document(error)
+    }
+  }
+}

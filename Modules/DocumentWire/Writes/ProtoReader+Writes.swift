@@ -1,0 +1,152 @@
+import TernCore
+
+/// `Write` and its results. Source: documents reference, sections 3.1 to 3.3 and 6.2.
+extension ProtoReader {
+  mutating func write(
+    _ names: inout DocumentNames
+  ) throws(DocumentWireError) -> DocumentMutation {
+    var parts = WriteParts()
+    while let field = try next() {
+      switch field {
+      case 1:
+        var message = try message()
+        parts.update = try message.document(&names)
+      case 2: parts.deleted = try names.key(bytes, try text())
+      case 3: parts.mask = try mask()
+      case 4: parts.precondition = try precondition()
+      case 5: parts.verified = try names.key(bytes, try text())
+      case 6: try transform(&parts, &names)
+      case 7: parts.transforms.append(try fieldTransform())
+      default: try skip()
+      }
+    }
+    return try parts.mutation()
+  }
+
+  mutating func precondition() throws(DocumentWireError) -> DocumentPrecondition {
+    var result = DocumentPrecondition.none
+    var message = try message()
+    while let field = try message.next() {
+      switch field {
+      case 1: result = .exists(try message.bool())
+      case 2: result = .version(try message.exactVersion())
+      default: try message.skip()
+      }
+    }
+    return result
+  }
+
+  /// A version that something is compared with: cutting digits would make another one of it.
+  private mutating func exactVersion() throws(DocumentWireError) -> DocumentVersion {
+    var copy = self
+    let version = try version()
+    var message = try copy.message()
+    while let field = try message.next() {
+      if field == 2, try message.int32() % 1_000 != 0 {
+        throw .member("an update time has whole microseconds")
+      } else if field != 2 {
+        try message.skip()
+      }
+    }
+    return version
+  }
+
+  /// The older form: a write that transforms and does nothing else.
+  private mutating func transform(
+    _ parts: inout WriteParts, _ names: inout DocumentNames
+  ) throws(DocumentWireError) {
+    var message = try message()
+    while let field = try message.next() {
+      switch field {
+      case 1: parts.transformed = try names.key(message.bytes, try message.text())
+      case 2: parts.transforms.append(try message.fieldTransform())
+      default: try message.skip()
+      }
+    }
+  }
+
+  private mutating func fieldTransform() throws(DocumentWireError) -> DocumentFieldTransform {
+    var path: DocumentFieldPath?
+    var transform: DocumentTransform?
+    var message = try message()
+    while let field = try message.next() {
+      switch field {
+      case 1: path = try message.path()
+      case 2:
+        guard try message.varint() == 1 else { throw .member("an unknown server value") }
+        transform = .serverTimestamp
+      case 3: transform = .increment(try message.number())
+      case 4: transform = .maximum(try message.number())
+      case 5: transform = .minimum(try message.number())
+      case 6: transform = .arrayUnion(try message.elements())
+      case 7: transform = .arrayRemove(try message.elements())
+      default: try message.skip()
+      }
+    }
+    guard let path else { throw .member("a transform names no field") }
+    guard let transform else { throw .member("a transform says not what to do") }
+    return DocumentFieldTransform(path, transform)
+  }
+
+  private mutating func number() throws(DocumentWireError) -> DocumentNumber {
+    var message = try message()
+    guard let number = DocumentNumber(try message.value()) else {
+      throw .member("the operand of a numeric transform is no number")
+    }
+    return number
+  }
+
+  private mutating func elements() throws(DocumentWireError) -> [DocumentValue] {
+    var message = try message()
+    return try message.values()
+  }
+
+  mutating func writeResult() throws(DocumentWireError) -> DocumentWriteResult {
+    var version: DocumentVersion?
+    var results: [DocumentValue] = []
+    var message = try message()
+    while let field = try message.next() {
+      switch field {
+      case 1: version = try message.version()
+      case 2:
+        var value = try message.message()
+        results.append(try value.value())
+      default: try message.skip()
+      }
+    }
+    return DocumentWriteResult(version: version, transformResults: results)
+  }
+}
+
+/// The fields of a `Write`, before it is known which of them make one.
+private struct WriteParts {
+  var update: WireDocument?
+  var deleted: DocumentKey?
+  var verified: DocumentKey?
+  var transformed: DocumentKey?
+  var mask: [DocumentFieldPath]?
+  var precondition = DocumentPrecondition.none
+  var transforms: [DocumentFieldTransform] = []
+
+  func mutation() throws(DocumentWireError) -> DocumentMutation {
+    let kinds = [update != nil, deleted != nil, verified != nil, transformed != nil]
+    guard kinds.count(where: { $0 }) == 1 else { throw .member("a write does exactly one thing") }
+    if let update {
+      let key = try update.named().key
+      let change: DocumentMutation.Change =
+        mask.map { .patch(update.fields, mask: DocumentFieldMask($0)) } ?? .set(update.fields)
+      return made(key, change)
+    }
+    if let transformed { return made(transformed, .patch(.empty, mask: .empty)) }
+    guard transforms.isEmpty, mask == nil else {
+      throw .member("only an update has a mask or transforms")
+    }
+    if let deleted { return made(deleted, .delete) }
+    guard let verified else { throw .member("a write does exactly one thing") }
+    return made(verified, .verify)
+  }
+
+  private func made(_ key: DocumentKey, _ change: DocumentMutation.Change) -> DocumentMutation {
+    DocumentMutation(key, change, precondition: precondition, transforms: transforms)
+  }
+}

@@ -1,0 +1,167 @@
+import TernCore
+
+/// One session over long polling, without I/O: what requests carry goes in, what the server says
+/// comes out with the next answer.
+///
+/// A client sends its messages in base64, cut into numbered segments; the server's come as scripts
+/// that call the client back. Source: realtime reference, section 10.12.
+struct PollSession: Sendable {
+  /// Where it is spoken.
+  static let path = "/.lp"
+
+  /// Names the session.
+  let id: String
+  /// Proves that a request belongs to it.
+  let password: String
+  private let callback: String
+  private let limits: GatewayLimits
+  private var nextSegment = 0
+  /// Segments that came before their turn.
+  private var early: [Int: Segment] = [:]
+  /// The segments of the message that is being joined, and how many it has.
+  private var joined: [UInt8] = []
+  private var missing = 0
+  private var waiting: [[UInt8]] = []
+  private var nextAnswer = 0
+  private var isStarted = false
+  private(set) var isClosed = false
+
+  private struct Segment {
+    let count: Int
+    let text: String
+  }
+
+  /// - Parameter callback: Distinguishes this client among those of its page; digits.
+  init(id: String, password: String, callback: String, limits: GatewayLimits) {
+    self.id = id
+    self.password = password
+    self.callback = callback
+    self.limits = limits
+  }
+
+  /// The most segments that wait for an earlier one.
+  private static let mostEarly = 64
+
+  // MARK: - From the client
+
+  /// Takes the segments of a request; answers the messages they complete.
+  mutating func receive(_ target: RequestTarget) throws(RESTError) -> [[UInt8]] {
+    var index = 0
+    while let number = target["seg\(index)"] {
+      guard let number = Int(number), let count = target["ts\(index)"].flatMap(Int.init),
+        count > 0, count <= limits.messageParts, let text = target["d\(index)"]
+      else { throw .invalid("A segment is malformed.") }
+      if number >= nextSegment {
+        guard early.count < Self.mostEarly else { throw .invalid("Too many segments are missing.") }
+        early[number] = Segment(count: count, text: text)
+      }
+      index += 1
+    }
+    var messages: [[UInt8]] = []
+    while let segment = early.removeValue(forKey: nextSegment) {
+      nextSegment += 1
+      if let message = try join(segment) { messages.append(message) }
+    }
+    return messages
+  }
+
+  private mutating func join(_ segment: Segment) throws(RESTError) -> [UInt8]? {
+    if missing == 0 { missing = segment.count }
+    joined += segment.text.utf8
+    if joined.count > limits.messageBytes {
+      throw .tooLarge(limitBytes: limits.messageBytes)
+    }
+    missing -= 1
+    if missing > 0 { return nil }
+    guard let message = WebSafeBase64.decode(exchange(&joined, with: [])),
+      String(validating: message, as: UTF8.self) != nil
+    else { throw .invalid("A message is no base64.") }
+    return message
+  }
+
+  // MARK: - To the client
+
+  /// Queues what the server says.
+  mutating func queue(_ frames: [[UInt8]]) { waiting += frames }
+
+  /// The server says no more.
+  mutating func close() { isClosed = true }
+
+  /// Whether there is something to say.
+  var hasNews: Bool { !waiting.isEmpty || isClosed }
+
+  /// The bytes that wait to be said.
+  var waitingBytes: Int { waiting.reduce(0) { $0 + $1.count } }
+
+  /// The script that says everything that waits.
+  mutating func script() -> [UInt8] {
+    var script: [UInt8] = []
+    if !isStarted {
+      isStarted = true
+      script += Array(preface.utf8)
+    }
+    script += Array("pRTLPCB(\(nextAnswer),[".utf8)
+    nextAnswer += 1
+    for (index, frame) in exchange(&waiting, with: []).enumerated() {
+      if index > 0 { script.append(UInt8(ascii: ",")) }
+      script += frame
+    }
+    script += Array("]);\n".utf8)
+    if isClosed { script += Array("pLPCommand(\"close\");\n".utf8) }
+    return script
+  }
+
+  /// Leads what later scripts say to the page around the frame they run in.
+  private var preface: String {
+    """
+    function pLPCommand(c,a,b){var f=parent.window["pLPCommand\(callback)"];f&&f(c,a,b);}
+    function pRTLPCB(n,d){var f=parent.window["pRTLPCB\(callback)"];f&&f(n,d);}
+    pLPCommand("start","\(id)","\(password)");
+
+    """
+  }
+
+  /// A page that ends the session when it is left.
+  var farewellPage: [UInt8] {
+    let address = "\(Self.path)?disconn=t&id=\(id)&pw=\(password)"
+    return Array(
+      """
+      <!DOCTYPE html><title>Tern</title>
+      <script>onpagehide=function(){navigator.sendBeacon("\(address)")}</script>
+
+      """.utf8)
+  }
+}
+
+/// Base64 as it stands in addresses: `-` and `_`, with or without padding, which may be `.`.
+enum WebSafeBase64 {
+  static func decode(_ text: [UInt8]) -> [UInt8]? {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(text.count / 4 * 3)
+    var bits: UInt32 = 0
+    var count = 0
+    let padding = text.reversed().prefix { $0 == UInt8(ascii: "=") || $0 == UInt8(ascii: ".") }
+    guard padding.count <= 2 else { return nil }
+    for byte in text.dropLast(padding.count) {
+      guard let value = value(of: byte) else { return nil }
+      bits = bits << 6 | value
+      count += 6
+      if count >= 8 {
+        count -= 8
+        bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
+      }
+    }
+    return count < 6 ? bytes : nil
+  }
+
+  private static func value(of byte: UInt8) -> UInt32? {
+    switch byte {
+    case UInt8(ascii: "A")...UInt8(ascii: "Z"): UInt32(byte - UInt8(ascii: "A"))
+    case UInt8(ascii: "a")...UInt8(ascii: "z"): UInt32(byte - UInt8(ascii: "a")) + 26
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(byte - UInt8(ascii: "0")) + 52
+    case UInt8(ascii: "-"), UInt8(ascii: "+"): 62
+    case UInt8(ascii: "_"), UInt8(ascii: "/"): 63
+    default: nil
+    }
+  }
+}

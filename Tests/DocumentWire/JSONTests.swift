@@ -1,0 +1,123 @@
+import TernCore
+import TernQuery
+import Testing
+
+@testable import TernDocumentWire
+
+@Suite("Messages as JSON")
+struct JSONTests {
+  private func text(_ kind: DocumentJSON.Kind, _ binary: [UInt8]) throws -> String {
+    String(decoding: try DocumentJSON.json(kind, binary: binary), as: UTF8.self)
+  }
+
+  private func fields(_ json: String) throws -> DocumentFields? {
+    let document =
+      #"{"name":"projects/p/databases/(default)/documents/a/b","fields":"# + json + "}"
+    let bytes = try DocumentJSON.binary(.document, json: Array(document.utf8))
+    guard
+      case .document(let read) = try DocumentResponse.decode(.getDocument, bytes, sampleNames)
+    else { return nil }
+    return read.fields
+  }
+
+  @Test(
+    "have the form of proto3",
+    arguments: [
+      (.null, #"{"nullValue":null}"#), (.integer(.max), #"{"integerValue":"9223372036854775807"}"#),
+      (.boolean(false), #"{"booleanValue":false}"#), (.double(.nan), #"{"doubleValue":"NaN"}"#),
+      (.double(-.infinity), #"{"doubleValue":"-Infinity"}"#),
+      (.double(1.5), #"{"doubleValue":1.5}"#),
+      (.bytes([1, 2]), #"{"bytesValue":"AQI="}"#), (.string("é"), #"{"stringValue":"é"}"#),
+      (
+        .timestamp(.init(uncheckedMicroseconds: 1_000_001)),
+        #"{"timestampValue":"1970-01-01T00:00:01.000001Z"}"#
+      ),
+      (.array([true]), #"{"arrayValue":{"values":[{"booleanValue":true}]}}"#),
+      (.map(["a": 1]), #"{"mapValue":{"fields":{"a":{"integerValue":"1"}}}}"#),
+    ] as [(DocumentValue, String)])
+  func values(value: DocumentValue, json: String) throws {
+    let document = Document("a/b", .found(["f": value]))
+    let binary = DocumentResponse.encoded(document, sampleNames)
+    #expect(
+      try text(.document, binary)
+        == #"{"name":"projects/p/databases/(default)/documents/a/b","fields":{"f":"# + json + "}}")
+    #expect(try fields(#"{"f":"# + json + "}") == ["f": value])
+  }
+
+  @Test("may hold what nobody knows")
+  func unknown() throws {
+    #expect(try fields(#"{"f":{"integerValue":5,"hint":1}}"#) == ["f": 5])
+  }
+
+  @Test("that are none are refused")
+  func refusals() {
+    for json in ["", "{", "[]", #"{"fields":{"f":{"integerValue":"x"}}}"#, #"{"name":1}"#] {
+      #expect(throws: DocumentWireError.self) {
+        try DocumentJSON.binary(.document, json: Array(json.utf8))
+      }
+    }
+    #expect(throws: DocumentWireError.self) { try DocumentJSON.json(.document, binary: [0x0A]) }
+  }
+
+  @Test("carry queries")
+  func query() throws {
+    let json = #"""
+      {"parent": "projects/p/databases/(default)/documents", "structuredQuery": {
+        "from": [{"collectionId": "cities"}],
+        "where": {"fieldFilter": {"field": {"fieldPath": "state"}, "op": "EQUAL",
+          "value": {"stringValue": "CA"}}},
+        "orderBy": [{"field": {"fieldPath": "name"}, "direction": "DESCENDING"}], "limit": 3}}
+      """#
+    let bytes = try DocumentJSON.binary(.request(.runQuery), json: Array(json.utf8))
+    let expected = try DocumentQuery.collection(try CollectionPath("cities"))
+      .where("state", .equal, "CA").ordered(by: "name", isDescending: true).first(3)
+    #expect(try DocumentRequest.decode(.runQuery, bytes).body == .query(expected, .now))
+  }
+
+  @Test("are the elements of bundles")
+  func bundles() throws {
+    func element(_ json: String) throws -> DocumentBundleElement {
+      try DocumentBundleElement.decode(json: Array(json.utf8), in: sampleDatabase)
+    }
+    let root = "projects/p/databases/(default)/documents"
+    let metadata = try element(
+      #"""
+      {"metadata":{"id":"b","createTime":{"seconds":"1","nanos":9000},"version":1,
+      "totalDocuments":2,"totalBytes":"450"}}
+      """#.replacing(#"{"seconds":"1","nanos":9000}"#, with: #""1970-01-01T00:00:01.000009Z""#))
+    guard case .metadata(let about) = metadata else {
+      Issue.record("metadata")
+      return
+    }
+    #expect(about.id == "b" && about.formatVersion == 1 && about.documentCount == 2)
+    #expect(about.byteCount == 450 && about.created == DocumentVersion(microseconds: 1_000_009))
+    let query = try element(
+      #"{"namedQuery":{"name":"q","readTime":"1970-01-01T00:00:02Z","bundledQuery":{"parent":""#
+        + root + #"","structuredQuery":{"from":[{"collectionId":"c"}],"orderBy":[{"field":"#
+        + #"{"fieldPath":"a"},"direction":"ASCENDING"}],"limit":2},"limitType":"LAST"}}}"#)
+    let last = try DocumentQuery.collection(try CollectionPath("c")).ordered(by: "a").last(2)
+    #expect(
+      query
+        == .namedQuery(
+          DocumentBundleQuery(
+            name: "q", query: last, readTime: DocumentVersion(microseconds: 2_000_000))))
+    #expect(
+      try element(
+        #"{"documentMetadata":{"name":""# + root
+          + #"/a/b","readTime":"1970-01-01T00:00:02Z","exists":true,"queries":["q"]}}"#)
+        == .documentMetadata(
+          DocumentBundleEntry(
+            key: "a/b", readTime: DocumentVersion(microseconds: 2_000_000), exists: true,
+            queries: ["q"])))
+    #expect(
+      try element(
+        #"{"document":{"name":""# + root
+          + #"/a/b","fields":{"x":{"integerValue":"1"}},"updateTime":"1970-01-01T00:00:02Z"}}"#)
+        == .document(
+          Document("a/b", .found(["x": 1]), version: DocumentVersion(microseconds: 2_000_000))))
+    #expect(throws: DocumentWireError.self) { try element("{}") }
+    #expect(throws: DocumentWireError.self) {
+      try element(#"{"document":{"name":"projects/other/databases/(default)/documents/a/b"}}"#)
+    }
+  }
+}
