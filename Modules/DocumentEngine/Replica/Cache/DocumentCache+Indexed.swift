@@ -1,0 +1,130 @@
+import TernCore
+import TernQuery
+import TernStorage
+
+extension DocumentCache {
+  /// Looks at the documents that indexes name.
+  ///
+  /// - Returns: `nil` when some alternative of the query has no index, or none that saves work.
+  mutating func runByIndex(_ query: DocumentQuery) -> CacheRun? {
+    guard !query.matchesAll, let plans = indexPlans(for: query) else { return nil }
+    var run = CacheRun(query)
+    run.plan.strategy = .index
+    run.plan.indexes = plans.map(\.state.index)
+    // Documents in memory count first, so that walks end as early as they can.
+    offerOverlays(to: &run)
+    let begun = run
+    return reading(orElse: nil) { cache, snapshot throws(StorageError) in
+      var attempt = begun
+      // Two alternatives may name one document.
+      var seen: Set<DocumentPlace>? =
+        plans.count > 1 || plans.contains { $0.starts.count > 1 } ? [] : nil
+      for number in try cache.numbers(of: query, in: snapshot) {
+        guard let collection = try cache.collection(number, in: snapshot) else { continue }
+        for plan in plans {
+          for start in plan.starts {
+            let range = plan.range(start, number, cache.keys)
+            try cache.walk(plan, range, collection, &attempt, &seen, snapshot)
+          }
+        }
+      }
+      return attempt
+    }
+  }
+
+  /// One plan for each alternative; `nil` when there is none for some.
+  private func indexPlans(for query: DocumentQuery) -> [IndexPlan]? {
+    guard let group = query.collectionID else { return nil }
+    let states = indexes.of(group: group).filter(\.isComplete)
+    if states.isEmpty { return nil }
+    var plans: [IndexPlan] = []
+    for filters in query.filter?.disjunctions() ?? [[]] {
+      var best: IndexPlan?
+      for state in states {
+        guard let plan = IndexPlan(state, for: filters, of: query) else { continue }
+        if best.map({ plan.isBetter(than: $0) }) ?? true { best = plan }
+      }
+      guard let best else { return nil }
+      plans.append(best)
+    }
+    return plans
+  }
+
+  /// Walks over entries, in the query's order where the plan says so, and ends at the limit.
+  private mutating func walk(
+    _ plan: IndexPlan, _ range: KeyRange, _ collection: CachedCollection, _ run: inout CacheRun,
+    _ seen: inout Set<DocumentPlace>?, _ snapshot: borrowing Snapshot
+  ) throws(StorageError) {
+    if range.isEmpty { return }
+    var wanted = run.query.limit.map { $0.count + run.query.offset } ?? .max
+    // Without the whole order any entry may be the first.
+    if !plan.isOrdered { wanted = .max }
+    // Of documents at the edge of the limit all are looked at, unless keys come in order, too.
+    let isExact = plan.isExact && !collection.hasNumberIDs
+    var edge: [UInt8]?
+    var key = keys.documents(collection.number)
+    let idStart = key.count
+    var cursor = snapshot.cursor(over: range, isReversed: plan.isReversed)
+    while wanted > 0 || !isExact, try cursor.next() {
+      var reader = RowReader(cursor.value)
+      guard let flags = reader.byte(), flags < 2, let count = reader.varint(),
+        count < UInt64(cursor.key.count)
+      else { throw .corruptRecord(key: [UInt8](copying: cursor.key)) }
+      if flags == 1 { wanted = .max }
+      if wanted == 0 {
+        let values = [UInt8](copying: cursor.key.extracting(0..<(cursor.key.count - Int(count))))
+        if values != edge { return }
+      }
+      let id = cursor.key.extracting((cursor.key.count - Int(count))..<cursor.key.count)
+      if seen != nil {
+        let place = DocumentPlace(collection: collection.number, id: [UInt8](copying: id))
+        if seen?.insert(place).inserted == false { continue }
+      }
+      key.removeSubrange(idStart...)
+      key.append(copying: id)
+      guard try look(key, idStart, collection, &run, snapshot), wanted != .max else { continue }
+      wanted = max(0, wanted - 1)
+      if wanted == 0, edge == nil {
+        edge = [UInt8](copying: cursor.key.extracting(0..<(cursor.key.count - Int(count))))
+      }
+    }
+  }
+
+  /// Shows a query one document; `true` when it matches, whether it is kept or not.
+  private mutating func look(
+    _ storeKey: [UInt8], _ idStart: Int, _ collection: CachedCollection, _ run: inout CacheRun,
+    _ snapshot: borrowing Snapshot
+  ) throws(StorageError) -> Bool {
+    let id = storeKey.span.extracting(idStart..<storeKey.count)
+    if let found = hot.collections[collection.number]?.find(id) {
+      return hot.collections[collection.number].map { look(found, $0, &run) } ?? false
+    }
+    guard let value = try snapshot.get(storeKey) else { return false }
+    guard let row = DocumentRow(value.span) else { throw .corruptRecord(key: storeKey) }
+    hot.remember(collection.number, collection.path, id, value.span)
+    guard row.state == .found else { return false }
+    let key = collection.key([UInt8](copying: id))
+    if hasOverlays, isOverlaid(key) { return false }
+    let fields = value.span.extracting(row.fieldsOffset..<value.count)
+    run.plan.documentsRead += 1
+    guard run.matcher.matchesWithinSource(key: key.text.utf8.span, fields: fields) else {
+      return false
+    }
+    run.keep(row.document(key, value.span))
+    return true
+  }
+
+  private func look(
+    _ row: HotCollection.Row, _ table: HotCollection, _ run: inout CacheRun
+  ) -> Bool {
+    let key = table.bytes.span.extracting(Int(row.start)..<Int(row.value))
+    let fields = table.bytes.span.extracting(Int(row.fields)..<Int(row.end))
+    guard row.fields < row.end else { return false }
+    run.plan.documentsRead += 1
+    guard run.matcher.matchesWithinSource(key: key, fields: fields) else { return false }
+    let document = table.base(row).document
+    if hasOverlays, isOverlaid(document.key) { return false }
+    run.keep(document)
+    return true
+  }
+}

@@ -1,0 +1,268 @@
+import TernCore
+package import TernQuery
+import TernStorage
+import TernSync
+
+extension DocumentCache {
+  /// What a query gives on this device: what is cached, with pending writes laid over it.
+  ///
+  /// - Parameter usingPrevious: Whether what the server said last may serve as a start; not when
+  ///   a limited result has to be filled up again.
+  /// - Complexity: By an index, O(documents named by it); by previous results, O(those and what
+  ///   has changed since); otherwise O(cached documents of the collection). Memory O(result).
+  ///   Source: documents reference, section 5.10.
+  package mutating func run(
+    _ query: DocumentQuery, usingPrevious: Bool = true
+  ) -> DocumentQueryResult {
+    var run = find(query, usingPrevious: usingPrevious)
+    run.plan.documentsReturned = run.documents.count
+    if run.plan.strategy == .scan, createsIndexes {
+      run.plan.createdIndexes = createIndexes(for: query, run.plan)
+    }
+    return DocumentQueryResult(
+      documents: run.documents, remoteKeys: run.remoteKeys, plan: run.plan)
+  }
+
+  /// How a query is served now, without making indexes for it.
+  package mutating func explain(_ query: DocumentQuery) -> DocumentQueryPlan {
+    var run = find(query, usingPrevious: true)
+    run.plan.documentsReturned = run.documents.count
+    return run.plan
+  }
+
+  private mutating func find(_ query: DocumentQuery, usingPrevious: Bool) -> CacheRun {
+    if edits.count > Self.editLimit { storeEdits() }
+    if case .document(let key) = query.source {
+      return CacheRun(query, looking: document(key), remoteKeys(of: query, usingPrevious))
+    }
+    if let run = runByIndex(query) {
+      var run = run
+      run.remoteKeys = remoteKeys(of: query, usingPrevious)
+      return run
+    }
+    let previous = usingPrevious ? remembered(.query(query.target)) : nil
+    let keys = previous.map { remoteKeys(of: $0.id) } ?? []
+    if let previous, let run = runByPrevious(query, previous, keys) { return run }
+    var run = CacheRun(query)
+    run.remoteKeys = keys
+    return runByScan(run)
+  }
+
+  private mutating func remoteKeys(
+    of query: DocumentQuery, _ isWanted: Bool
+  ) -> Set<DocumentKey> {
+    guard isWanted, let target = remembered(.query(query.target)) else { return [] }
+    return remoteKeys(of: target.id)
+  }
+
+  /// Whether something in memory stands in front of what is stored of a document.
+  func isOverlaid(_ key: DocumentKey) -> Bool {
+    pending.shown[key] != nil || edits[key]?.contents != nil
+  }
+
+  var hasOverlays: Bool { !pending.shown.isEmpty || !edits.isEmpty }
+
+  /// Shows a query the documents that are not as they are stored.
+  ///
+  /// - Parameters:
+  ///   - known: Documents it was shown already.
+  ///   - since: Of what is not stored yet, only what was heard later.
+  func offerOverlays(
+    to run: inout CacheRun, except known: Set<DocumentKey> = [], since: DocumentVersion? = nil
+  ) {
+    for (key, document) in pending.shown where !known.contains(key) { run.offer(document) }
+    for (key, edit) in edits where pending.shown[key] == nil && !known.contains(key) {
+      guard let (document, readTime) = edit.contents else { continue }
+      if since.map({ readTime > $0 }) ?? true { run.offer(document) }
+    }
+  }
+}
+
+/// A query while it is run: what it has met and what it keeps of that.
+struct CacheRun {
+  let query: DocumentQuery
+  let matcher: DocumentMatcher
+  private(set) var selection: DocumentSelection
+  var remoteKeys: Set<DocumentKey> = []
+  var plan = DocumentQueryPlan(strategy: .scan)
+
+  init(_ query: DocumentQuery) {
+    self.query = query
+    matcher = DocumentMatcher(query)
+    selection = DocumentSelection(query)
+  }
+
+  /// The run of a query for one document.
+  init(_ query: DocumentQuery, looking document: Document, _ remoteKeys: Set<DocumentKey>) {
+    self.init(query)
+    self.remoteKeys = remoteKeys
+    plan.strategy = .document
+    offer(document)
+  }
+
+  /// The result so far, in order, no more than the limit.
+  var documents: [Document] { selection.documents }
+
+  /// Shows the query a document, wherever it lies.
+  mutating func offer(_ document: Document) {
+    plan.documentsRead += 1
+    if matcher.matches(document) { selection.insert(document) }
+  }
+
+  /// Whether the query keeps a stored document, as far as can be told now.
+  mutating func wants(key: Span<UInt8>, fields: Span<UInt8>) -> Bool {
+    plan.documentsRead += 1
+    return matcher.matchesWithinSource(key: key, fields: fields)
+      && selection.admits(key: key, fields: fields)
+  }
+
+  /// Keeps a document that the query wants.
+  mutating func keep(_ document: Document) { selection.insert(document) }
+}
+
+// MARK: Previous results
+
+extension DocumentCache {
+  /// Starts from what the server said last, and adds what has changed since.
+  ///
+  /// - Returns: `nil` when that is not known, or when a limited result may lack documents.
+  private mutating func runByPrevious(
+    _ query: DocumentQuery, _ target: DocumentTargetRecord, _ remoteKeys: Set<DocumentKey>
+  ) -> CacheRun? {
+    let since = target.limboFreeVersion
+    if query.matchesAll || since == .none { return nil }
+    var run = CacheRun(query)
+    run.plan.strategy = .previousResults
+    run.remoteKeys = remoteKeys
+    var count = 0
+    let bases = bases(remoteKeys.filter { pending.shown[$0] == nil })
+    for key in remoteKeys {
+      let document = pending.shown[key] ?? bases[key]?.document ?? .invalid(key)
+      run.plan.documentsRead += 1
+      guard run.matcher.matches(document) else { continue }
+      count += 1
+      run.keep(document)
+    }
+    if needsRefill(run, count, since) { return nil }
+    let isKnown = reading(orElse: false) { cache, snapshot throws(StorageError) in
+      try cache.offerChanges(to: &run, since, snapshot)
+    }
+    guard isKnown else { return nil }
+    offerOverlays(to: &run, except: remoteKeys, since: since)
+    return run
+  }
+
+  /// Whether a limited result may lack documents that the server did not name.
+  private func needsRefill(_ run: CacheRun, _ count: Int, _ since: DocumentVersion) -> Bool {
+    guard let limit = run.query.limit, count > 0 || !run.remoteKeys.isEmpty else { return false }
+    if count != run.remoteKeys.count { return true }
+    let documents = run.documents
+    guard let edge = limit.side == .first ? documents.last : documents.first else { return false }
+    return edge.localWrites == .pending || edge.version > since
+  }
+
+  /// Shows a query what has changed since a version; `false` when that was not recorded.
+  private mutating func offerChanges(
+    to run: inout CacheRun, _ since: DocumentVersion, _ snapshot: borrowing Snapshot
+  ) throws(StorageError) -> Bool {
+    for number in try numbers(of: run.query, in: snapshot) {
+      guard let collection = try collection(number, in: snapshot) else { continue }
+      if collection.unrecorded > since { return false }
+      let prefix = keys.changes(number)
+      var lower = prefix
+      lower.append(integer: since.microseconds + 1)
+      var changed: [DocumentKey] = []
+      var cursor = snapshot.cursor(
+        over: KeyRange(from: lower, to: KeyRange.successor(ofPrefix: prefix)))
+      while try cursor.next() {
+        let key = cursor.key
+        changed.append(
+          collection.key([UInt8](copying: key.extracting((prefix.count + 8)..<key.count))))
+      }
+      for key in changed where !run.remoteKeys.contains(key) && !isOverlaid(key) {
+        if let base = try read(key, in: collection, snapshot) { run.offer(base.document) }
+      }
+    }
+    return true
+  }
+
+  /// The collections a query looks in, as far as anything is cached of them.
+  mutating func numbers(
+    of query: DocumentQuery, in snapshot: borrowing Snapshot
+  ) throws(StorageError) -> [UInt64] {
+    switch query.source {
+    case .document: return []
+    case .group(let id): return try keys.numbers(inGroup: id, in: snapshot)
+    case .collection(let path):
+      if let known = collections[path] { return [known.number] }
+      guard let found = try keys.find(path, in: snapshot) else { return [] }
+      collections.insert(found)
+      return [found.number]
+    }
+  }
+}
+
+// MARK: Scanning
+
+extension DocumentCache {
+  /// Looks at every cached document of the collection, or of each collection of the group.
+  private mutating func runByScan(_ run: CacheRun) -> CacheRun {
+    var scanned = reading(orElse: run) { cache, snapshot throws(StorageError) in
+      // Begun anew for each attempt, should there be damage on the way.
+      var attempt = run
+      for number in try cache.numbers(of: run.query, in: snapshot) {
+        guard let collection = try cache.collection(number, in: snapshot) else { continue }
+        if let table = cache.hot.use(number), table.isComplete {
+          cache.scan(table, &attempt)
+        } else {
+          try cache.scan(collection, &attempt, snapshot)
+        }
+      }
+      return attempt
+    }
+    offerOverlays(to: &scanned)
+    return scanned
+  }
+
+  private func scan(_ table: HotCollection, _ run: inout CacheRun) {
+    let bytes = table.bytes.span
+    let hasOverlays = hasOverlays
+    for row in table.rows where row.isAlive && row.fields < row.end {
+      let key = bytes.extracting(Int(row.start)..<Int(row.value))
+      let fields = bytes.extracting(Int(row.fields)..<Int(row.end))
+      guard run.wants(key: key, fields: fields) else { continue }
+      let document = table.base(row).document
+      if !hasOverlays || !isOverlaid(document.key) { run.keep(document) }
+    }
+  }
+
+  /// Scans the store, and keeps what it reads in memory unless that is too much.
+  private mutating func scan(
+    _ collection: CachedCollection, _ run: inout CacheRun, _ snapshot: borrowing Snapshot
+  ) throws(StorageError) {
+    let prefix = keys.documents(collection.number)
+    var table: HotCollection? = HotCollection(collection.path)
+    var text = Array((collection.path.text + "/").utf8)
+    let textStart = text.count
+    let hasOverlays = hasOverlays
+    var cursor = snapshot.cursor(over: KeyRange(prefix: prefix))
+    while try cursor.next() {
+      guard let row = DocumentRow(cursor.value) else {
+        throw .corruptRecord(key: [UInt8](copying: cursor.key))
+      }
+      let id = cursor.key.extracting(prefix.count..<cursor.key.count)
+      table?.append(id, cursor.value)
+      if let held = table, held.byteCount > hot.limitBytes { table = nil }
+      guard row.state == .found else { continue }
+      text.removeSubrange(textStart...)
+      text.append(copying: id)
+      let fields = cursor.value.extracting(row.fieldsOffset..<cursor.value.count)
+      guard run.wants(key: text.span, fields: fields) else { continue }
+      let key = DocumentKey(unchecked: String(copying: text.span))
+      if !hasOverlays || !isOverlaid(key) { run.keep(row.document(key, cursor.value)) }
+    }
+    guard var table else { return }
+    table.isComplete = true
+    hot.replace(collection.number, with: table)
+  }
+}

@@ -1,0 +1,103 @@
+package import TernCore
+import TernStorage
+
+// Local writes and what becomes of them. Source: documents reference, sections 3.4, 3.5 and 5.4.
+extension DocumentCache {
+  /// The pending writes of the current user, oldest first.
+  package var batches: [DocumentBatch] { pending.batches }
+
+  /// What the increments of a write build on; asked before the write is queued.
+  ///
+  /// Source: documents reference, section 3.4.
+  package mutating func baseMutations(for mutations: [DocumentMutation]) -> [DocumentMutation] {
+    var bases: [DocumentMutation] = []
+    for mutation in mutations {
+      if let base = mutation.baseMutation(for: document(mutation.key)) { bases.append(base) }
+    }
+    return bases
+  }
+
+  /// Lays a queued write over the documents.
+  ///
+  /// - Returns: The documents it is about, as they are shown now.
+  package mutating func write(_ batch: DocumentBatch) -> [DocumentKey: Document] {
+    let keys = batch.keys
+    let before = bases(keys.filter { pending.shown[$0] == nil })
+    guard pending.append(batch) else { return [:] }
+    var shown: [DocumentKey: Document] = [:]
+    for key in keys {
+      let document = pending.shown[key] ?? before[key]?.document ?? .invalid(key)
+      shown[key] = pending.showLast(key, over: document)
+    }
+    return shown
+  }
+
+  /// Takes in that a server accepted a write.
+  ///
+  /// What it wrote is cached, marked as committed until the server itself shows it.
+  /// - Parameters:
+  ///   - id: The batch.
+  ///   - version: The version of the commit.
+  ///   - results: One for each mutation; where one is missing the commit's version counts.
+  /// - Returns: The documents it was about, as they are shown now.
+  package mutating func acknowledge(
+    _ id: UInt64, version: DocumentVersion, results: [DocumentWriteResult]
+  ) -> [DocumentKey: Document] {
+    guard let batch = pending.remove(id) else { return [:] }
+    let keys = batch.keys
+    var bases = bases(keys)
+    for (index, mutation) in batch.mutations.enumerated() {
+      let result = index < results.count ? results[index] : nil
+      let key = mutation.key
+      let before = bases[key]?.document ?? .invalid(key)
+      var after = before
+      mutation.acknowledge(
+        over: &after, version: result?.version ?? version,
+        results: result?.transformResults ?? [])
+      guard after != before else { continue }
+      bases[key] = CachedBase(document: after, readTime: version)
+      edits[key, default: DocumentEdit()].contents = (after, version)
+      edits[key]?.isUsed = true
+    }
+    return settle(keys, bases)
+  }
+
+  /// Takes in that a server refused a write: what it showed is undone.
+  ///
+  /// - Returns: The documents it was about, as they are shown now.
+  package mutating func reject(_ id: UInt64) -> [DocumentKey: Document] {
+    guard let batch = pending.remove(id) else { return [:] }
+    let keys = batch.keys
+    return settle(keys, bases(keys))
+  }
+
+  /// Makes another user's pending writes the ones that show.
+  ///
+  /// - Returns: The documents whose pending writes are others now, as they are shown.
+  package mutating func switchUser(to user: String) -> [DocumentKey: Document] {
+    showAll(pending.switchUser(to: user))
+  }
+
+  private mutating func settle(
+    _ keys: [DocumentKey], _ bases: [DocumentKey: CachedBase]
+  ) -> [DocumentKey: Document] {
+    candidates.formUnion(keys)
+    var shown: [DocumentKey: Document] = [:]
+    for key in keys {
+      shown[key] = pending.show(key, over: bases[key]?.document ?? .invalid(key))
+    }
+    return shown
+  }
+
+  /// Works out anew what documents with pending writes show.
+  @discardableResult
+  mutating func showAll(_ keys: some Sequence<DocumentKey>) -> [DocumentKey: Document] {
+    let keys = Array(keys)
+    let bases = bases(keys)
+    var shown: [DocumentKey: Document] = [:]
+    for key in keys {
+      shown[key] = pending.show(key, over: bases[key]?.document ?? .invalid(key))
+    }
+    return shown
+  }
+}
