@@ -170,7 +170,10 @@ let programs: [Target] = [
     ]),
   .target(
     name: "TernSpecReplay",
-    dependencies: ["TernCore", "TernQuery", "TernSecurity", "TernTreeEngine"],
+    dependencies: [
+      "TernCore", "TernQuery", "TernStorage", "TernStorageMemory", "TernStorageSQLite",
+      "TernStorageLMDB", "TernSecurity", "TernTreeEngine", "TernDocumentEngine",
+    ],
     path: "Tools/spec/Replay", swiftSettings: strict),
   program("tern-spec", at: "Tools/spec/Program", ["TernSpecReplay"]),
   program("tern-simulate", at: "Tools/simulate", ["TernSimulation"]),

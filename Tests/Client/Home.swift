@@ -1,6 +1,5 @@
 import TernClient
 import TernLedger
-import TernSecurity
 import TernServer
 import TernStorage
 import TernStorageMemory
@@ -13,10 +12,10 @@ struct Home {
   let transport = LoopbackTransport()
   let server: TernServer
 
-  init(authorizer: any Authorizer = AllowLocal()) async throws {
+  init() async throws {
     let ledger = try EmbeddedLedger(
       store: MemoryStore(), millisecondsSinceEpoch: Ambient.system.millisecondsSinceEpoch)
-    server = try await TernServer(ledger: ledger, on: transport, authorizer: authorizer)
+    server = try await TernServer(ledger: ledger, on: transport)
     try await server.listen(on: transport)
   }
 

@@ -64,14 +64,13 @@ extension ClientMachine {
 
   /// The server answered a listen.
   mutating func listenAnswered(
-    _ number: UInt64, _ request: ListenRequest, rejection: Rejection?, isUnindexed: Bool
+    _ number: UInt64, _ request: ListenRequest, rejection: Rejection?
   ) {
     guard listens.answered(number) != nil else { return }
     if let rejection {
       revoke(request.path, request.query, rejection)
     } else {
-      if isUnindexed { notice(.missingIndex(at: request.path, for: request.query.order)) }
-      perform(replica.completeListen(request, isUnindexed: isUnindexed))
+      perform(replica.completeListen(request))
     }
   }
 

@@ -1,4 +1,3 @@
-import Foundation
 import Synchronization
 public import TernAssembly
 import TernClient
@@ -90,7 +89,6 @@ extension DatabaseSettings {
 
   fileprivate var clientOptions: ClientOptions {
     var options = ClientOptions()
-    options.report = { FileHandle.standardError.write(Data("Tern: \($0)\n".utf8)) }
     options.cacheLimitBytes =
       persistenceCacheSizeBytes == Database.cacheSizeUnlimited
       ? nil : Int(clamping: persistenceCacheSizeBytes)

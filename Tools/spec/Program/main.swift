@@ -1,13 +1,27 @@
 import Foundation
 import TernSpecReplay
 
-// tern-spec tree [FILE], tern-spec rules [FILE]: replays recordings, one line per case.
-
-let arguments = Array(CommandLine.arguments.dropFirst())
+// tern-spec tree [FILE], tern-spec rules [FILE], tern-spec documents [DIR] [--storage KIND]:
+// replays recordings, one line per case.
 
 func fail(_ message: String) -> Never {
   FileHandle.standardError.write(Data((message + "\n").utf8))
   exit(2)
+}
+
+let usage = """
+  usage: tern-spec tree|rules [FILE]
+         tern-spec documents [DIR] [--storage memory|sqlite|lmdb]
+  without FILE or DIR, those in TERN_SPEC are read
+  """
+
+var arguments = Array(CommandLine.arguments.dropFirst())
+var storage = SpecStorage.memory
+if let index = arguments.firstIndex(of: "--storage") {
+  let name = index + 1 < arguments.count ? arguments[index + 1] : ""
+  guard let named = SpecStorage.all.first(where: { $0.name == name }) else { fail(usage) }
+  storage = named
+  arguments.removeSubrange(index...index + 1)
 }
 
 let replay: ([UInt8]) throws -> SpecReport
@@ -15,18 +29,35 @@ let usual: String
 switch arguments.first {
 case "tree": (replay, usual) = (TreeSpec.replay, "/tree/sync-points.json")
 case "rules": (replay, usual) = (RulesSpec.replay, "/rules/expressions.json")
-default: fail("usage: tern-spec tree|rules [FILE]; without FILE, the one in TERN_SPEC is read")
+case "documents":
+  (replay, usual) = ({ [storage] in try DocumentSpec.replay($0, on: storage) }, "/documents")
+default: fail(usage)
 }
-let file =
+let place =
   arguments.dropFirst().first ?? ProcessInfo.processInfo.environment["TERN_SPEC"].map { $0 + usual }
-guard let file else { fail("name a file, or the folder of recordings in TERN_SPEC") }
-guard let contents = FileManager.default.contents(atPath: file) else { fail("cannot read \(file)") }
+guard let place else { fail("name a file, or the folder of recordings in TERN_SPEC") }
 
-do {
-  let report = try replay([UInt8](contents))
-  for entry in report.entries { print(entry.line) }
-  print(report.summary)
-  exit(report.failedCount == 0 ? 0 : 1)
-} catch {
-  fail("\(file): \(error)")
+/// The file itself, or every recording in a folder.
+func files(at place: String) -> [String] {
+  guard let names = try? FileManager.default.contentsOfDirectory(atPath: place) else {
+    return [place]
+  }
+  return names.filter { $0.hasSuffix(".json") }.sorted().map { place + "/" + $0 }
 }
+
+var entries: [SpecReport.Entry] = []
+for file in files(at: place) {
+  guard let contents = FileManager.default.contents(atPath: file) else {
+    fail("cannot read \(file)")
+  }
+  do {
+    let report = try replay([UInt8](contents))
+    for entry in report.entries { print(entry.line) }
+    entries += report.entries
+  } catch {
+    fail("\(file): \(error)")
+  }
+}
+let report = SpecReport(entries)
+print(report.summary)
+exit(report.failedCount == 0 ? 0 : 1)

@@ -14,6 +14,11 @@ public struct SpecReport: Sendable {
     public let name: String
     public let verdict: Verdict
 
+    /// Whether the case was tried and went wrong.
+    public var isFailed: Bool {
+      if case .failed = verdict { true } else { false }
+    }
+
     /// One line of the report; a failure adds its details below.
     public var line: String {
       switch verdict {
@@ -35,7 +40,7 @@ public struct SpecReport: Sendable {
   public var passedCount: Int { entries.count { $0.verdict == .passed } }
 
   /// The number of cases that failed.
-  public var failedCount: Int { entries.count - passedCount - skippedCount }
+  public var failedCount: Int { entries.count(where: \.isFailed) }
 
   /// The number of cases that were not tried.
   public var skippedCount: Int {

@@ -1,0 +1,227 @@
+import TernCore
+package import TernQuery
+
+// What the server is asked for. Source: documents reference, sections 5.7, 5.8 and 6.4.
+extension DocumentReplica {
+  /// Asks the server for a target that listeners need.
+  mutating func want(_ target: Int32) {
+    guard wanted[target] == nil, let record = cache.target(target) else { return }
+    want(
+      WatchTarget(id: target, subject: record.subject, resume: record.resume))
+  }
+
+  private mutating func want(_ target: WatchTarget) {
+    wanted[target.id] = target
+    switch watch {
+    case .closed: startWatching()
+    case .opening: break
+    case .open: request(target)
+    }
+  }
+
+  mutating func unwant(_ target: Int32) {
+    guard wanted.removeValue(forKey: target) != nil else { return }
+    if case .open = watch {
+      cancel(target)
+    } else if wanted.isEmpty {
+      stopWatching()
+      if isNetworkEnabled { track { $0.set(.unknown) } }
+    }
+  }
+
+  /// Does what limbo resolution asks for.
+  mutating func perform(_ actions: [LimboTable.Action]) {
+    for action in actions {
+      switch action {
+      case .watch(let target, let key):
+        want(WatchTarget(id: target, subject: .documents([key]), purpose: .limboResolution))
+      case .unwatch(let target): unwant(target)
+      }
+    }
+  }
+
+  /// Sends a request, with the number of documents held when it continues an earlier one.
+  private mutating func request(_ target: WatchTarget) {
+    expectAnswer(from: target.id)
+    var expected: Int?
+    if target.resume != nil { expected = knowledge.serverKeys(of: target.id).count }
+    owe(
+      .watch(
+        WatchTarget(
+          id: target.id, subject: target.subject, resume: target.resume,
+          expectedCount: expected, purpose: target.purpose)))
+  }
+
+  private mutating func cancel(_ target: Int32) {
+    expectAnswer(from: target)
+    owe(.unwatch(target))
+  }
+
+  private mutating func expectAnswer(from target: Int32) {
+    withAggregator { aggregator, _ in aggregator.requested(target) }
+  }
+
+  /// Lends the aggregator of the open stream, if there is one.
+  private mutating func withAggregator<R>(
+    _ body: (inout WatchAggregator, ReplicaKnowledge) -> R
+  ) -> R? {
+    guard case .open(var aggregator) = watch else { return nil }
+    // Left in place, the aggregator would be copied by the first change.
+    watch = .opening
+    defer { watch = .open(aggregator) }
+    return body(&aggregator, knowledge)
+  }
+
+  private var knowledge: ReplicaKnowledge {
+    ReplicaKnowledge(
+      wanted: wanted, limbo: limbo, queries: queries, targetQueries: targetQueries)
+  }
+
+  mutating func startWatching() {
+    guard isNetworkEnabled, !wanted.isEmpty, case .closed = watch else { return }
+    watch = .opening
+    owe(.openWatchStream)
+    track { $0.streamStarted() }
+  }
+
+  mutating func stopWatching() {
+    if case .closed = watch { return }
+    watch = .closed
+    owe(.closeWatchStream)
+  }
+
+  /// Changes the belief about the connection, and tells those who depend on it.
+  mutating func track(
+    _ body: (inout DocumentOnlineTracker) -> DocumentOnlineTracker.TimerAction
+  ) {
+    let before = tracker.state
+    switch body(&tracker) {
+    case .start: owe(.startOnlineTimer(DocumentOnlineTracker.patience))
+    case .stop: owe(.stopOnlineTimer)
+    case .none: break
+    }
+    if tracker.state != before { connectionChanged() }
+  }
+}
+
+// MARK: What happens to the stream
+
+extension DocumentReplica {
+  /// The listen stream is open.
+  package mutating func watchStreamOpened() -> [DocumentEffect] {
+    guard case .opening = watch else { return [] }
+    watch = .open(WatchAggregator(database: database))
+    for target in wanted.keys.sorted() {
+      if let target = wanted[target] { request(target) }
+    }
+    return settleDebts()
+  }
+
+  /// The listen stream has ended, or could not be opened; it is opened again when it is needed.
+  package mutating func watchStreamClosed() -> [DocumentEffect] {
+    if case .closed = watch { return [] }
+    watch = .closed
+    if isNetworkEnabled, !wanted.isEmpty {
+      track { $0.streamFailed() }
+      startWatching()
+    } else {
+      track { $0.set(.unknown) }
+    }
+    return settleDebts()
+  }
+
+  /// The server has been silent for too long since the stream was started.
+  package mutating func onlineTimerFired() -> [DocumentEffect] {
+    track { tracker in
+      tracker.timerFired()
+      return .none
+    }
+    return settleDebts()
+  }
+
+  /// A message of the listen stream.
+  package mutating func applyServer(_ change: WatchChange) -> [DocumentEffect] {
+    guard case .open = watch else { return [] }
+    track { $0.set(.online) }
+    if case .target(let told) = change, case .removed(let status?) = told.kind {
+      for target in told.targets { refuse(target, status) }
+      return settleDebts()
+    }
+    withAggregator { aggregator, knowledge in aggregator.handle(change, knowledge) }
+    if case .target(let told) = change, told.targets.isEmpty, let time = told.readTime,
+      time >= cache.lastSnapshotVersion
+    {
+      raiseSnapshot(at: time)
+    }
+    return settleDebts()
+  }
+
+  private mutating func raiseSnapshot(at version: DocumentVersion) {
+    let taken = withAggregator { aggregator, knowledge in
+      aggregator.takeEvent(at: version, knowledge)
+    }
+    guard let event = taken else { return }
+    for (target, delta) in event.targets where !delta.resumeToken.isEmpty {
+      wanted[target] = wanted[target]?.resumed(from: .token(delta.resumeToken))
+    }
+    for target in event.mismatched.keys.sorted() {
+      guard let entry = wanted[target]?.resumed(from: nil) else { continue }
+      wanted[target] = entry
+      cancel(target)
+      // The reason is given once; later requests are like any other.
+      request(entry.labelled(event.mismatched[target] ?? entry.purpose))
+    }
+    apply(event)
+  }
+
+  private mutating func apply(_ event: DocumentServerEvent) {
+    for (target, delta) in event.targets { limbo.note(delta, of: target) }
+    emit(cache.applyServer(event), event)
+  }
+
+  /// The server refuses a target.
+  private mutating func refuse(_ target: Int32, _ status: DocumentStatus) {
+    guard wanted.removeValue(forKey: target) != nil else { return }
+    withAggregator { aggregator, _ in aggregator.forget(target) }
+    guard let key = limbo.refuse(target) else { return fail(target, status) }
+    // Nobody here may know whether the document exists: it is as if it did not.
+    apply(
+      DocumentServerEvent(
+        version: .none, documents: [key: Document(key, .missing)], resolvedLimbo: [key]))
+    perform(limbo.pump())
+  }
+}
+
+/// What the aggregation sees of a replica.
+struct ReplicaKnowledge: WatchKnowledge {
+  let wanted: [Int32: WatchTarget]
+  let limbo: LimboTable
+  let queries: [ListenedQuery]
+  let targetQueries: [Int32: [Int]]
+
+  func wanted(_ target: Int32) -> WatchTarget? { wanted[target] }
+
+  func serverKeys(of target: Int32) -> Set<DocumentKey> {
+    if let keys = limbo.serverKeys(of: target) { return keys }
+    guard let index = targetQueries[target]?.first.flatMap(queries.index(of:)) else { return [] }
+    return queries[index].view.serverKeys
+  }
+}
+
+extension DocumentTargetRecord {
+  /// From where the server may continue.
+  var resume: WatchTarget.Resume? {
+    if !resumeToken.isEmpty { return .token(resumeToken) }
+    return snapshotVersion > .none ? .readTime(snapshotVersion) : nil
+  }
+}
+
+extension WatchTarget {
+  func resumed(from resume: Resume?) -> WatchTarget {
+    WatchTarget(id: id, subject: subject, resume: resume, purpose: purpose)
+  }
+
+  func labelled(_ purpose: Purpose) -> WatchTarget {
+    WatchTarget(id: id, subject: subject, resume: resume, purpose: purpose)
+  }
+}

@@ -1,0 +1,36 @@
+import Foundation
+import TernStorage
+import TernStorageLMDB
+import TernStorageMemory
+import TernStorageSQLite
+
+/// Where the clients of scenarios keep what they know.
+public struct SpecStorage: Sendable {
+  /// The name of the backend.
+  public let name: String
+  /// Whether what nothing needs stays until it is evicted, and a restart finds what was kept.
+  public let isDurable: Bool
+  /// Opens an empty store.
+  let open: @Sendable () throws -> any OrderedStore
+
+  /// The backends there are.
+  public static let all = [memory, sqlite, lmdb]
+
+  /// In memory, where only what is needed is kept.
+  public static let memory = SpecStorage(name: "memory", isDurable: false) { MemoryStore() }
+
+  /// In SQLite files.
+  public static let sqlite = SpecStorage(name: "sqlite", isDurable: true) {
+    try SQLiteStore(path: temporaryFolder(), durability: .relaxed)
+  }
+
+  /// In LMDB files.
+  public static let lmdb = SpecStorage(name: "lmdb", isDurable: true) {
+    try LMDBStore(path: temporaryFolder(), durability: .relaxed)
+  }
+
+  private static func temporaryFolder() -> String {
+    let name = "tern-spec-\(ProcessInfo.processInfo.globallyUniqueString)"
+    return FileManager.default.temporaryDirectory.appending(path: name).path()
+  }
+}
