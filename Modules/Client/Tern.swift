@@ -39,7 +39,7 @@ public final class Tern: Sendable {
     let session = TreeSession(
       machine: machine, queue: queue,
       place: options.syncsInBackground ? .background : .caller, transport: parts.transport,
-      ambient: ambient)
+      ambient: ambient, report: options.report)
     session.submit { $0.begin() }
     return Tern(
       tree: TreeDatabase(session: session, lostTransactions: lost.map(\.path)), parts: parts)
@@ -109,6 +109,8 @@ public struct ClientOptions: Sendable {
   public var readPatience: Duration = .seconds(3)
   /// The most that may wait in this client at the same moment.
   public var waiting = WaitingLimits()
+  /// Hears what a developer wants to know, on the session, and must not wait.
+  public var report: @Sendable (ClientNotice) -> Void = { _ in }
   /// Whether queued writes are made durable on a thread of their own. Without, a write blocks its
   /// session for the time of the sync: right for stores in memory and for simulations.
   public var syncsInBackground = true

@@ -38,7 +38,7 @@ public struct ServerLimits: Hashable, Sendable {
   /// The most batches in a row that the ledger may answer otherwise than it has to. After each of
   /// them all clients are let go and the state is read again; after more the server ends. Default 3.
   public var contradictions: Int
-  /// The most bytes in the name of a database. Default 128.
+  /// The most bytes in the name of a database, at most 256. Default 128.
   public var namespaceBytes: Int
   /// The most requests without a session that wait to be decided. Default 4,096.
   public var directRequests: Int
@@ -49,6 +49,7 @@ public struct ServerLimits: Hashable, Sendable {
     answerBytes: Int = (64 << 20) - (64 << 10), listens: Int = 100_000, contradictions: Int = 3,
     namespaceBytes: Int = 128, directRequests: Int = 4_096
   ) {
+    precondition(namespaceBytes <= 256, "longer names leave too little room for paths")
     self.batchFrames = batchFrames
     self.inboxBytes = inboxBytes
     self.queuedBytes = queuedBytes

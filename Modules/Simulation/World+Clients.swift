@@ -107,7 +107,8 @@ extension World {
     case .transactionEnded(let id, let outcome): transactionEnded(id, outcome, run)
     case .disconnectAnswered(let id, let rejection):
       deferredAnswered(id, isRegistered: rejection == nil, run)
-    case .stored, .notStored, .settled, .queueAnswered, .queueChanged, .connectionChanged, .deliver:
+    case .stored, .notStored, .settled, .queueAnswered, .queueChanged, .connectionChanged, .deliver,
+      .noticed:
       break
     case .send, .closeLink, .change: break
     }

@@ -1,6 +1,8 @@
+import Synchronization
 import TernClient
 import TernCore
 import TernQuery
+import TernSecurity
 import TernStorageMemory
 import TernSync
 import TernTransactions
@@ -34,15 +36,49 @@ struct EndToEndTests {
     #expect(try await other.tree.root.get().node == ["b": ["c": 4, "d": 3], "e": ["f": 5]])
   }
 
-  @Test("a path that no row could be named by is refused before it is queued")
+  @Test("a path longer than the limit is refused before it is queued, asked for or listened to")
   func pathTooLong() async throws {
     let home = try await Home()
     let tern = try home.client()
-    let long = Array(repeating: String(repeating: "k", count: 700), count: 6).joined(separator: "/")
-    let path = try TreePath(long)
-    let error = WriteError.invalid(.pathTooLong(path, limitBytes: 4_096))
-    await #expect(throws: error) { try await tern.tree[path].set(1) }
+    let place = tern.tree["a"][String(repeating: "k", count: 765)]
+    try await place.set(1).acknowledged()
+    #expect(try await place.get().number == 1)
+    let below = place.path.appending("x" as TreeKey)
+    let problem = TreeError.pathTooLong(below, limitBytes: 768)
+    await #expect(throws: WriteError.invalid(problem)) { try await place["x"].set(1) }
+    await #expect(throws: ReadError.invalid(problem)) { try await place["x"].get() }
+    await #expect(throws: ListenError.invalid(problem)) { try await place["x"].once() }
+    await #expect(throws: ListenError.invalid(problem)) {
+      try await place["x"].keepSynced(true)
+    }
+    // What counts is where the value lies, not where the write begins.
+    let above = TreeError.pathTooLong("a", limitBytes: 768)
+    let long = try TreeKey(String(repeating: "k", count: 766))
+    await #expect(throws: WriteError.invalid(above)) {
+      try await tern.tree["a"].set(TreeNode.empty.setting(1, at: TreePath([long])))
+    }
     #expect(await tern.tree.pendingWrites.isEmpty)
+    await tern.close()
+  }
+
+  @Test("a query without an index is served, and its developer told once")
+  func missingIndex() async throws {
+    let rules = try TreeRules(
+      #"{"rules": {".read": true, ".write": true, "good": {".indexOn": "n"}}}"#)
+    let home = try await Home(authorizer: RulesAuthorizer(rules))
+    let notices = Mutex<[ClientNotice]>([])
+    let tern = try home.client { options in
+      options.report = { notice in notices.withLock { $0.append(notice) } }
+    }
+    for place in ["good", "bad", "bad"] {
+      try await tern.tree[place].set(["a": ["n": 2], "b": ["n": 1]]).acknowledged()
+      let first = try await tern.tree[place].order(byChild: "n").first(1).values()
+        .first { !$0.isFromCache }
+      #expect(first?.node == ["b": ["n": 1]])
+    }
+    #expect(notices.withLock { $0 } == [.missingIndex(at: "bad", for: .child("n"))])
+    let text = #"the server looks at every child of /bad: add ".indexOn": "n" to its rules there"#
+    #expect(notices.withLock { $0.first?.description } == text)
     await tern.close()
   }
 

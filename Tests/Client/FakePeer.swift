@@ -23,6 +23,8 @@ final class FakePeer {
   private var connectionStream: UInt128?
   private var listens: [TreePath] = []
   private var deferred: [TreeWrite] = []
+  /// Where queries have no index: all is sent, to everybody who listens there.
+  var unindexed: [TreePath] = []
   /// Answers conditional writes as stale this often before looking at them.
   var staleAnswers = 0
   /// How the last connection was opened.
@@ -94,6 +96,12 @@ final class FakePeer {
       if ignoresListens { return [] }
       listens.append(listen.path)
       let node = tree.node(at: listen.path)
+      if unindexed.contains(listen.path), !listen.query.loadsAllData {
+        return [
+          .put(TreePush(path: listen.path, node)),
+          reply(.listening(warnings: [TreeResponse.noIndex])),
+        ]
+      }
       if node.hash == listen.hash, !node.isEmpty { return [reply(.listening())] }
       return [.put(TreePush(path: listen.path, node)), reply(.listening())]
     case .unlisten(let path, _, _):

@@ -1,5 +1,6 @@
 import TernClient
 import TernLedger
+import TernSecurity
 import TernServer
 import TernStorage
 import TernStorageMemory
@@ -12,10 +13,10 @@ struct Home {
   let transport = LoopbackTransport()
   let server: TernServer
 
-  init() async throws {
+  init(authorizer: any Authorizer = AllowLocal()) async throws {
     let ledger = try EmbeddedLedger(
       store: MemoryStore(), millisecondsSinceEpoch: Ambient.system.millisecondsSinceEpoch)
-    server = try await TernServer(ledger: ledger, on: transport)
+    server = try await TernServer(ledger: ledger, on: transport, authorizer: authorizer)
     try await server.listen(on: transport)
   }
 

@@ -274,4 +274,17 @@ struct MachineTests {
     #expect(world.takeHeard() == ["value a 7"])
     #expect(world.peer.log == ["q /a"])
   }
+
+  @Test("data that a server without an index sends uncut is cut here")
+  func uncutData() throws {
+    let world = try world()
+    world.peer.tree = ["n": ["a": 3, "b": 1, "c": 2]]
+    world.peer.unindexed = ["n"]
+    let query = try TreeQuery.all.ordered(by: .value).first(2)
+    try world.act { _ = $0.listen(at: "n", query: query, for: .value) }
+    let notice = #"the server looks at every child of /n: add ".indexOn": ".value" to its rules there"#
+    #expect(world.takeHeard() == [#"value n {"b":1,"c":2}"#, notice])
+    try world.remote(.set("n/d", 0))
+    #expect(world.takeHeard() == [#"value n {"b":1,"d":0}"#])
+  }
 }

@@ -156,6 +156,7 @@ final class World {
     case .transactionEnded(_, .failed(let error)): heard.append("failed \(error)")
     case .disconnectAnswered(_, let error):
       heard.append(error.map { "not registered \($0)" } ?? "registered")
+    case .noticed(let notice): heard.append("\(notice)")
     case .queueAnswered, .queueChanged, .connectionChanged: break
     }
   }

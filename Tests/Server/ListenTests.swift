@@ -1,5 +1,6 @@
 import TernCore
 import TernQuery
+import TernSecurity
 import TernTreeWire
 import Testing
 
@@ -37,6 +38,63 @@ struct ListenTests {
       }
     }
     #expect(versions == [1, 1, 2, 2])
+  }
+
+  @Test("a query whose order has no index is served with a warning")
+  func missingIndex() throws {
+    let rules = try TreeRules(
+      #"""
+      {"rules": {
+        ".read": true, ".write": true,
+        "scores": {".indexOn": ["points", "team/name"], "$game": {".indexOn": ".value"}}
+      }}
+      """#)
+    let bench = try MachineBench(authorizer: RulesAuthorizer(rules))
+    try bench.open(1)
+    _ = try bench.ask(1, bench.put("scores/a", json(#"{"points":1}"#)))
+    func warnings(_ path: String, _ query: TreeQuery) throws -> [String]? {
+      try bench.response(1, bench.listen(path, query, tag: 7))?.warnings
+    }
+    let points = try TreeQuery.all.ordered(byChild: "points")
+    let values = try TreeQuery.all.ordered(by: .value).first(1)
+    #expect(try warnings("scores", points.first(1)) == [])
+    #expect(try warnings("scores", .all.ordered(byChild: "team/name").last(1)) == [])
+    #expect(try warnings("scores", .all.ordered(byChild: "team").last(1)) == ["no_index"])
+    #expect(try warnings("scores", values) == ["no_index"])
+    #expect(try warnings("scores/a", values) == [])
+    #expect(try warnings("scores/a/b", values) == ["no_index"])
+    // All children are wanted, or they lie in the right order: there is nothing to look for.
+    #expect(try warnings("other", points) == [])
+    #expect(try warnings("other", .all.ordered(by: .key).first(1)) == [])
+    #expect(try warnings("other", .all.first(1)) == [])
+  }
+
+  @Test("the length of a path is that of the whole path, whatever the database is called")
+  func longPaths() throws {
+    let longest = TreeLimits.storedPathBytes
+    let name = String(repeating: "n", count: 128)
+    try bench.run([
+      .opened(slot: 9, isLocal: true),
+      .frame(slot: 9, TreeClientMessage.open(TreeOpening(namespace: name)).encode()),
+    ])
+    _ = bench.take(9)
+    func path(_ bytes: Int) -> String {
+      String((0..<bytes).map { $0 % 500 == 499 ? "/" : "k" } )
+    }
+    for slot in [1, 9] {
+      // The slash before the first segment counts, too.
+      let fits = try bench.ask(
+        slot, bench.put(path(longest - 1), json("1")), .get(TreePath(path(longest - 1)), .all))
+      #expect(fits.map(\.brief) == ["ok", "ok"])
+      let above = path(longest - 1)
+      let parent = String(above[..<(above.lastIndex(of: "/") ?? above.endIndex)])
+      let tooLong = try bench.ask(
+        slot, bench.put(path(longest), json("1")),
+        bench.put(parent, json("{\"\(String(repeating: "k", count: 600))\":1}")),
+        .get(TreePath(path(longest)), .all), bench.listen(path(longest)))
+      #expect(tooLong.map(\.brief) == ["failed", "failed", "failed", "failed"])
+      #expect(tooLong.last?.response?.detail.contains("3584") == true)
+    }
   }
 
   @Test("the right hash spares the data")

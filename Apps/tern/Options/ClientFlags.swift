@@ -53,6 +53,7 @@ extension ClientFlags {
   /// Opens the client; the caller closes it.
   func open() async throws(Failure) -> ClientRun {
     var options = ClientOptions()
+    options.report = { printError("note: \($0)") }
     options.readPatience = .seconds(cache == nil ? timeout : min(timeout, 2))
     do throws(AssemblyError) {
       let tern = try await Assembler(catalog: .standard).client(

@@ -16,7 +16,7 @@ extension TreeError {
     case .invalidLeaf: ".value must hold a string, a number or a boolean, and nothing beside it"
     case .invalidServerValue: ".sv must hold \"timestamp\" or {\"increment\": number}"
     case .overlappingPaths(let one, let other): "the paths \(one) and \(other) overlap"
-    case .pathTooLong(_, let limit): "the keys down to a value take more than \(limit) bytes"
+    case .pathTooLong(_, let limit): "the path down to a value has more than \(limit) bytes"
     case .readOnly(let path): "\(path) cannot be written"
     case .json(let error): "not JSON at byte \(error.offset): \(error.reason.text)"
     }

@@ -35,6 +35,8 @@ package enum ClientEffect: Sendable {
   /// The list of pending and rejected writes is another one.
   case queueChanged
   case connectionChanged(ConnectionState)
+  /// Something for the developer's log.
+  case noticed(ClientNotice)
 }
 
 /// A timer of a ``ClientMachine``; starting one again replaces it.

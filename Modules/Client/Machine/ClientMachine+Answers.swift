@@ -24,7 +24,8 @@ extension ClientMachine {
       status == .ok ? nil : Rejection(status: status.rawValue, detail: response.detail)
     switch about {
     case .listen(let request):
-      listenAnswered(number, request, rejection: rejection)
+      let isUnindexed = status == .ok && response.warnings.contains(TreeResponse.noIndex)
+      listenAnswered(number, request, rejection: rejection, isUnindexed: isUnindexed)
     case .write(let id):
       if saysNothing(status) || status == .gap { return connectionEvent(.failed) }
       decided(id, rejection: rejection)

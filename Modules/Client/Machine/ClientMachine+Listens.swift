@@ -64,13 +64,14 @@ extension ClientMachine {
 
   /// The server answered a listen.
   mutating func listenAnswered(
-    _ number: UInt64, _ request: ListenRequest, rejection: Rejection?
+    _ number: UInt64, _ request: ListenRequest, rejection: Rejection?, isUnindexed: Bool
   ) {
     guard listens.answered(number) != nil else { return }
     if let rejection {
       revoke(request.path, request.query, rejection)
     } else {
-      perform(replica.completeListen(request))
+      if isUnindexed { notice(.missingIndex(at: request.path, for: request.query.order)) }
+      perform(replica.completeListen(request, isUnindexed: isUnindexed))
     }
   }
 

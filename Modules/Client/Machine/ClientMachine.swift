@@ -55,6 +55,10 @@ package struct ClientMachine: Sendable {
   var serverTimeOffset: Int64 = 0
   var credential: String?
   var pushIDs = PushIDGenerator()
+  /// What the developer was told already.
+  private var notices: Set<ClientNotice> = []
+  /// The most that is remembered of it; then all of it may be told once more.
+  private static let noticesKept = 1_000
   /// Why the cache last could not be stored.
   package internal(set) var cacheFailure: StorageError?
 
@@ -100,6 +104,12 @@ extension ClientMachine {
   mutating func owe(_ effect: ClientEffect) { effects.append(effect) }
 
   mutating func owe(_ more: [ClientEffect]) { effects += more }
+
+  /// Tells the developer something, once.
+  mutating func notice(_ notice: ClientNotice) {
+    if notices.count >= Self.noticesKept { notices.removeAll() }
+    if notices.insert(notice).inserted { owe(.noticed(notice)) }
+  }
 
   mutating func nextOperationID() -> OperationID {
     lastOperation += 1

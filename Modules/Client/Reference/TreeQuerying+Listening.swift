@@ -77,6 +77,7 @@ extension TreeQuerying {
   public func keepSynced(_ isKept: Bool) async throws(ListenError) {
     let target = target
     if let problem = target.problem { throw problem.listenError }
+    do throws(TreeError) { try target.path.validateLength() } catch { throw .invalid(error) }
     await target.session.keepSynced(isKept, at: target.path, query: target.query)
   }
 }

@@ -23,6 +23,10 @@ extension TreeSession {
       ended(.closed)
       return nil
     }
+    do throws(TreeError) { try path.validateLength() } catch {
+      ended(.invalid(error))
+      return nil
+    }
     let id = machine.listen(at: path, query: query, for: kinds)
     listeners[id] = Listener(heard: heard, ended: ended)
     carryOut()

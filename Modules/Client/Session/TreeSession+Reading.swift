@@ -9,6 +9,9 @@ extension TreeSession {
   ) {
     drain()
     guard !isClosed else { return answer(.failure(.closed)) }
+    do throws(TreeError) { try path.validateLength() } catch {
+      return answer(.failure(.invalid(error)))
+    }
     let id = machine.read(at: path, query: query)
     readers[id] = answer
     carryOut()

@@ -13,6 +13,7 @@ import TernTreeEngine
 package actor TreeSession {
   var machine: ClientMachine
   private let ambient: Ambient
+  private let report: @Sendable (ClientNotice) -> Void
   private let transport: any Transport
   private let queue: QueueLane
   nonisolated let inbox: SessionInbox
@@ -36,12 +37,14 @@ package actor TreeSession {
 
   package init(
     machine: ClientMachine, queue: WriteQueue, place: DiskLane<QueueJob>.Place,
-    transport: any Transport, ambient: Ambient
+    transport: any Transport, ambient: Ambient,
+    report: @escaping @Sendable (ClientNotice) -> Void = { _ in }
   ) {
     inbox = SessionInbox(limits: machine.limits.waiting)
     self.machine = machine
     self.transport = transport
     self.ambient = ambient
+    self.report = report
     self.queue = QueueLane(queue, place: place)
   }
 
@@ -158,6 +161,7 @@ extension TreeSession {
       disconnectAnswers.removeValue(forKey: id)?(error.map { .failure($0) } ?? .success(()))
     case .queueAnswered(let id, let result): queueAnswers.removeValue(forKey: id)?(result)
     case .queueChanged: observers.queueHasChanged = true
+    case .noticed(let notice): report(notice)
     case .connectionChanged(let state): for box in observers.connections.values { box.post(state) }
     }
   }

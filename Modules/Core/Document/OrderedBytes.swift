@@ -91,7 +91,8 @@ package enum OrderedBytes {
     out.append(1)
   }
 
-  static func appendBigEndian(_ bits: UInt64, to out: inout [UInt8]) {
+  /// Appends a number, most significant byte first.
+  package static func appendBigEndian(_ bits: UInt64, to out: inout [UInt8]) {
     for shift in stride(from: 56 as UInt64, through: 0, by: -8) {
       out.append(UInt8(truncatingIfNeeded: bits >> shift))
     }

@@ -23,7 +23,8 @@ public enum TreeError: Error, Hashable, Sendable {
   case invalidServerValue
   /// One path of an update equals or contains another.
   case overlappingPaths(TreePath, TreePath)
-  /// A value lies behind more bytes of keys than a row of a store can be named by.
+  /// The path, or a value at or below it, lies behind more bytes than ``TreeLimits/pathBytes``, or
+  /// on a server ``TreeLimits/storedPathBytes``.
   case pathTooLong(TreePath, limitBytes: Int)
   /// The path lies below `.info`, which cannot be written.
   case readOnly(TreePath)

@@ -6,6 +6,14 @@ public enum TreeLimits {
   /// The most segments from the root to a value.
   public static let depth = 32
 
+  /// The most bytes of a path that a client reads or writes, down to every value: those of each
+  /// segment in UTF-8, and one for the slash before it.
+  public static let pathBytes = 768
+
+  /// The same for what a server stores, whoever writes it. A key of ``keyBytes`` fits, and every
+  /// row of every database has a name that stores can hold.
+  public static let storedPathBytes = 3_584
+
   /// The most segments a path may have at all; what is below ``depth`` can be asked for, but
   /// nothing is ever there.
   public static let pathSegments = 256

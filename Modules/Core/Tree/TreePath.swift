@@ -107,6 +107,21 @@ public struct TreePath: Hashable, Sendable {
     return ancestor.isRoot ? self : TreePath(unchecked: Array(keys.dropFirst(ancestor.count)))
   }
 
+  /// The bytes that limits of paths count: those of each segment in UTF-8, and one for the slash
+  /// before it.
+  public var byteCount: Int {
+    keys.reduce(0) { $1.isPriority ? $0 : $0 + $1.text.utf8.count + 1 }
+  }
+
+  /// Checks that this path is one a client may ask for.
+  ///
+  /// - Throws: ``TreeError/pathTooLong(_:limitBytes:)``.
+  package func validateLength() throws(TreeError) {
+    guard byteCount <= TreeLimits.pathBytes else {
+      throw .pathTooLong(self, limitBytes: TreeLimits.pathBytes)
+    }
+  }
+
   /// Whether the path ends in the pseudo-key of a priority.
   package var namesPriority: Bool { keys.last?.isPriority ?? false }
 

@@ -16,6 +16,24 @@ extension TreeWrite {
     }
   }
 
+  /// Checks everything a client can know to be wrong with a write.
+  ///
+  /// - Throws: What ``validate()`` throws, and ``TreeError/pathTooLong(_:limitBytes:)``.
+  package func validateForStoring() throws(TreeError) {
+    try validate()
+    try validatePaths(limitBytes: TreeLimits.pathBytes)
+  }
+
+  /// Checks that the whole way from the root to every value has at most so many bytes, counted
+  /// as ``TreePath/byteCount`` does.
+  package func validatePaths(limitBytes: Int) throws(TreeError) {
+    for entry in assignments {
+      guard entry.node.fits(behind: entry.path.byteCount, limitBytes) else {
+        throw .pathTooLong(entry.path, limitBytes: limitBytes)
+      }
+    }
+  }
+
   private static func validatePriority(_ node: TreeNode) throws(TreeError) {
     if node.isEmpty { return }
     guard let scalar = node.scalar, scalar.isValidPriority, node.priority == nil else {
@@ -25,6 +43,16 @@ extension TreeWrite {
 }
 
 extension TreeNode {
+  /// Whether no value of this node lies behind more than `limit` bytes of path.
+  fileprivate func fits(behind bytes: Int, _ limit: Int) -> Bool {
+    guard bytes <= limit else { return false }
+    for (key, child) in children
+    where !child.fits(behind: bytes + key.text.utf8.count + 1, limit) {
+      return false
+    }
+    return true
+  }
+
   /// Checks this node as it would lie `depth` segments below the root.
   fileprivate func validate(depth: Int) throws(TreeError) {
     switch storage {

@@ -1,3 +1,4 @@
+import Foundation
 import Synchronization
 public import TernAssembly
 import TernClient
@@ -89,6 +90,7 @@ extension DatabaseSettings {
 
   fileprivate var clientOptions: ClientOptions {
     var options = ClientOptions()
+    options.report = { FileHandle.standardError.write(Data("Tern: \($0)\n".utf8)) }
     options.cacheLimitBytes =
       persistenceCacheSizeBytes == Database.cacheSizeUnlimited
       ? nil : Int(clamping: persistenceCacheSizeBytes)

@@ -41,6 +41,15 @@ public protocol Authorizer: Sendable {
     _ assignments: [TreeMerge.Entry], by requester: Requester, now: Int64,
     tree: (TreePath) -> TreeNode
   ) -> Bool
+
+  /// Whether an index is declared for queries in `order` over the children at `path`. Decides
+  /// nothing: clients are told of one that is missing.
+  func hasIndex(for order: TreeOrder, at path: TreePath) -> Bool
+}
+
+extension Authorizer {
+  /// Names no index as missing: what decides without rules has nowhere to declare one.
+  public func hasIndex(for order: TreeOrder, at path: TreePath) -> Bool { true }
 }
 
 /// Allows everything, to whoever is on this machine; nothing to anybody else.

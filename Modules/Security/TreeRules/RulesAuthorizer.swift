@@ -41,6 +41,14 @@ public struct RulesAuthorizer: Authorizer {
     }
   }
 
+  public func hasIndex(for order: TreeOrder, at path: TreePath) -> Bool {
+    switch order {
+    case .key, .priority: true
+    case .value: rules.indexes(at: path).contains(.value)
+    case .child(let child): rules.indexes(at: path).contains(.child(child))
+    }
+  }
+
   private func decide(_ judge: () throws(RulesDataError) -> RulesVerdict) -> Bool {
     do throws(RulesDataError) {
       switch try judge() {

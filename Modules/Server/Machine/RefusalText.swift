@@ -10,8 +10,6 @@ extension TreeRejection {
   var text: String {
     switch self {
     case .invalid(let error): error.text
-    case .pathTooLong(_, let limit):
-      "Invalid path: with the names below it, it takes more than \(limit) bytes."
     }
   }
 }
@@ -43,7 +41,7 @@ extension TreeError {
     case .invalidServerValue: "Invalid value: unknown server value."
     case .overlappingPaths(let first, let second):
       "Invalid update: /\(first) and /\(second) overlap."
-    case .pathTooLong(_, let limit): "Invalid path: its keys take more than \(limit) bytes."
+    case .pathTooLong(_, let limit): "Invalid path: down to a value it has more than \(limit) bytes."
     case .readOnly(let path): "Invalid path: /\(path) cannot be written."
     case .json(let error): "Invalid value: \(error)"
     }

@@ -36,7 +36,8 @@ extension ServerMachine {
     }
     group.add(session.slot, tag: listen.tag)
     session.groups[ObjectIdentifier(group)] = group
-    respond(.listening(), to: call, &batch)
+    let isIndexed = query.loadsAllData || authorizer.hasIndex(for: query.order, at: listen.path)
+    respond(.listening(warnings: isIndexed ? [] : [TreeResponse.noIndex]), to: call, &batch)
   }
 
   private var tooBig: TreeResponse {
@@ -139,6 +140,10 @@ extension ServerMachine {
     of path: TreePath, _ query: TreeQuery, _ call: ServerCall, _ batch: borrowing ServerBatch
   ) throws(StorageError) -> TreeResponse? {
     if path.isInfo { return .init(.failed, detail: "Only the client itself knows \(path).") }
+    let limit = TreeLimits.storedPathBytes
+    if path.byteCount > limit {
+      return .init(.failed, detail: TreeError.pathTooLong(path, limitBytes: limit).text)
+    }
     let reading = TreeReading(call.namespace.rows, batch.reader)
     let isAllowed = authorizer.mayRead(
       path, query, by: call.session.requester(in: call.namespace), now: batch.now

@@ -17,9 +17,11 @@ package struct TreeAuthority: Sendable {
 
   /// Checks the limits of a write before anything is read.
   package func check(_ write: TreeWrite) throws(TreeRejection) {
-    do throws(TreeError) { try write.validate() } catch { throw .invalid(error) }
-    for entry in write.assignments where !rows.fits(entry.node, at: entry.path) {
-      throw .pathTooLong(entry.path, limitBytes: StorageLimits.keyBytes)
+    do throws(TreeError) {
+      try write.validate()
+      try write.validatePaths(limitBytes: TreeLimits.storedPathBytes)
+    } catch {
+      throw .invalid(error)
     }
   }
 
@@ -107,6 +109,4 @@ extension TreeScalar {
 package enum TreeRejection: Error, Hashable, Sendable {
   /// The write breaks a rule of the model.
   case invalid(TreeError)
-  /// The path, with the names below it, is longer than a stored key can be.
-  case pathTooLong(TreePath, limitBytes: Int)
 }

@@ -23,6 +23,8 @@ package struct ReplicaView: Sendable {
 
   /// Whether the server has sent everything since the view's listen started.
   private(set) var isRefilled = false
+  /// Whether the last whole data came for everybody, not cut for this view's query.
+  private var isUncut = false
   /// What the server was told that this view has, until it answers.
   private var announced: TreeNode?
 
@@ -108,6 +110,7 @@ extension ReplicaView {
     server.apply(change, for: query, isTagged: isTagged)
     if case .whole = change {
       assumed = nil
+      isUncut = !isTagged
       isRefilled = isRefilled || isOwn
     } else {
       assumed?.apply(change, for: query, isTagged: isTagged)
@@ -119,6 +122,7 @@ extension ReplicaView {
   mutating func announce() -> TreeNode {
     let node = query.loadsAllData ? server.node : query.window(of: server.node)
     announced = node
+    isUncut = false
     isRefilled = false
     return node
   }
@@ -131,9 +135,10 @@ extension ReplicaView {
 
   /// The server has answered the view's own filtered listen: it has said all there is to say.
   ///
-  /// - Parameter isUnindexed: Whether what it said came untagged, and uncut.
+  /// - Parameter isUnindexed: Whether it said that it has no index; what it sent may then have come
+  ///   untagged, and uncut.
   mutating func confirm(isUnindexed: Bool, _ overlay: Overlay) -> [TreeEvent] {
-    if isUnindexed {
+    if isUnindexed, isUncut {
       let said = ServerCache(node: server.node, isComplete: true, isFiltered: server.isFiltered)
       return confirm(said, overlay)
     }

@@ -36,8 +36,8 @@ extension TreeReplica {
   ///
   /// - Parameters:
   ///   - request: A listen that is held; the answer to an earlier, stopped one does not count.
-  ///   - isUnindexed: Whether the server said that it has no index for the query; then it sends the
-  ///     whole location, and sends it untagged.
+  ///   - isUnindexed: Whether the server said that it has no index for the query; then it may send
+  ///     the whole location, untagged.
   package mutating func completeListen(
     _ request: ListenRequest, isUnindexed: Bool = false
   ) -> ReplicaOutcome {

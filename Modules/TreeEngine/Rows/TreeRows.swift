@@ -43,41 +43,10 @@ package struct TreeRows: Hashable, Sendable {
       to: KeyRange.successor(ofPrefix: last.map { child(of: base, $0) } ?? base))
   }
 
-  /// Whether every row of `node` at `path` has a key the store can hold.
-  ///
-  /// - Complexity: O(*n*) only when the path itself is long.
-  package func fits(_ node: TreeNode, at path: TreePath) -> Bool {
-    fits(node, below: key(of: path).count)
-  }
-
-  private func fits(_ node: TreeNode, below byteCount: Int) -> Bool {
-    // One byte stays free for a priority.
-    guard byteCount < StorageLimits.keyBytes else { return node.isEmpty }
-    for (key, child) in node.children {
-      // A segment takes at most eight bytes more than its text.
-      guard fits(child, below: byteCount + key.text.utf8.count + 8) else { return false }
-    }
-    return true
-  }
-
   private func child(of base: [UInt8], _ key: TreeKey) -> [UInt8] {
     var bytes = base
     RowKey.append(key, to: &bytes)
     return bytes
-  }
-}
-
-extension TreeWrite {
-  /// Checks everything a client can know to be wrong with a write: the limits of the tree, and
-  /// that a store can name its rows.
-  ///
-  /// - Throws: What ``TreeWrite/validate()`` throws, and ``TreeError/pathTooLong(_:limitBytes:)``.
-  package func validateForStoring() throws(TreeError) {
-    try validate()
-    let rows = TreeRows(prefix: [])
-    for entry in assignments where !rows.fits(entry.node, at: entry.path) {
-      throw .pathTooLong(entry.path, limitBytes: StorageLimits.keyBytes)
-    }
   }
 }
 

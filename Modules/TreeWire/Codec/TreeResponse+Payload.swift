@@ -14,6 +14,9 @@ extension TreeResponse {
     TreeResponse(.ok, payload: node.jsonBytes(.export))
   }
 
+  /// The warning that the rules declare no index for a listen's query.
+  public static let noIndex = "no_index"
+
   /// The response to a listen; warnings such as `no_index` may come with it.
   public static func listening(warnings: [String] = []) -> TreeResponse {
     let members =

@@ -88,6 +88,30 @@ final class AuthorityStore {
     return (keys, explanation)
   }
 
+  /// Begins and builds every index that a query wishes for, whatever it cost.
+  func buildIndexes(wishedBy explanation: DocumentExplanation) throws {
+    var cost = DocumentCost()
+    cost.documentsRead = 1_000_000
+    let dear = DocumentExplanation(
+      choices: [], cost: cost, returned: 0, wishes: explanation.wishes)
+    let authority = authority
+    try commitRows { reader throws(StorageError) in try authority.indexes(worth: dear, in: reader) }
+    while try commitRows({ reader throws(StorageError) in try authority.buildIndexes(in: reader) })
+    {}
+  }
+
+  /// Commits rows, if there are any.
+  @discardableResult
+  private func commitRows(
+    _ body: (any StoreReader) throws(StorageError) -> [Mutation]
+  ) throws -> Bool {
+    try ledger.decide { snapshot throws(StorageError) in
+      let mutations = try body(snapshot.reader)
+      let commit = Commit(mutations: mutations, record: [])
+      return Decision(mutations.isEmpty ? [] : [commit], keeping: !mutations.isEmpty)
+    }.kept
+  }
+
   /// Forgets what was too long ago; returns where to go on.
   func sweep(from scope: UInt32, limit: Int) throws -> UInt32 {
     let authority = authority

@@ -20,9 +20,14 @@ struct QueryModelTests {
     func run(_ query: DocumentQuery) -> [Document] { query.run(over: Array(documents.values)) }
   }
 
-  @Test("random queries answer like a list of documents", arguments: 1...30 as ClosedRange<UInt64>)
+  @Test("random queries answer like a list of documents", arguments: 1...15 as ClosedRange<UInt64>)
   func model(seed: UInt64) throws {
-    try check(seed: seed, on: .memory, writes: 60, queries: 150)
+    try check(seed: seed, on: .memory, writes: 60, queries: 80)
+  }
+
+  @Test("and when indexes are made all the while", arguments: 31...42 as ClosedRange<UInt64>)
+  func indexes(seed: UInt64) throws {
+    try check(seed: seed, on: .memory, writes: 60, queries: 80, makesIndexes: true)
   }
 
   @Test("and on every store", arguments: AuthorityBackend.all)
@@ -32,7 +37,10 @@ struct QueryModelTests {
     }
   }
 
-  private func check(seed: UInt64, on backend: AuthorityBackend, writes: Int, queries: Int) throws {
+  private func check(
+    seed: UInt64, on backend: AuthorityBackend, writes: Int, queries: Int,
+    makesIndexes: Bool = false
+  ) throws {
     var random = RandomDocuments(seed)
     let store = try AuthorityStore(backend.open())
     let database = store.authority.rows.database
@@ -50,6 +58,14 @@ struct QueryModelTests {
     let keys = (0..<20).map { _ in random.key() }
     for _ in 0..<queries {
       let query = random.query(over: keys, in: database)
+      if makesIndexes {
+        try store.buildIndexes(wishedBy: store.explain(query).explanation)
+        let mutation = random.mutation()
+        if case .success(let decision) = try store.commit([mutation]) {
+          model.apply(decision)
+          if !decision.changes.isEmpty { past.append((decision.version, model)) }
+        }
+      }
       let expected = model.run(query)
       let found = try store.documents(query)
       #expect(

@@ -9,7 +9,7 @@ import Testing
 struct WatchModelTests {
   @Test(
     "every listener holds its query's result, whenever it came back",
-    arguments: 1...25 as ClosedRange<UInt64>)
+    arguments: 1...15 as ClosedRange<UInt64>)
   func model(seed: UInt64) throws {
     try check(seed: seed, on: .memory, steps: 150)
   }

@@ -144,14 +144,14 @@ struct TreeRowsTests {
     }
   }
 
-  @Test("the longest paths fit, longer ones are told apart")
+  @Test("the longest path of a server has rows in the database with the longest name")
   func longPaths() throws {
-    let long = try TreeKey(String(repeating: "k", count: 768))
-    let path = TreePath(Array(repeating: long, count: 5))
-    #expect(rows.fits(1, at: path))
-    #expect(!rows.fits(1, at: path.appending(long)))
-    #expect(!rows.fits(TreeNode(children: ChildMap(sorted: [(long, 1)])), at: path))
-    #expect(rows.fits(.empty, at: path.appending(long)))
+    // Integers with many zeros take most bytes beside their own.
+    let key = try TreeKey(String(repeating: "0", count: 110) + "7")
+    let path = TreePath(Array(repeating: key, count: TreeLimits.depth))
+    #expect(key.integer == 7 && path.byteCount == TreeLimits.storedPathBytes)
+    let name = TreeRows(prefix: Array(repeating: 0x20, count: 1 + 256 + 1))
+    #expect(name.key(of: path.appending(.priority)).count <= StorageLimits.keyBytes)
   }
 }
 

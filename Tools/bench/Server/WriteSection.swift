@@ -48,8 +48,8 @@
           let cost = BenchLine.median(costs["\(server) \(depth)"] ?? [0])
           return "\(server) \((cost * 10).rounded() / 10)"
         }
-        let costs = texts.joined(separator: ", ")
-        print("processor time of the server, µs a write, by \(depth): \(costs)")
+        let text = texts.joined(separator: ", ")
+        print("processor time of the server, µs a write, by \(depth): \(text)")
       }
       return depths.flatMap { depth in
         let ours = medians["tern \(depth)"] ?? 0

@@ -134,7 +134,7 @@ final class RacingStream: DocumentStream {
   }
 
   /// The steps of the first round; each further one has twice as many.
-  private static let firstRound = 64
+  private static let firstRound = 16
 
   override func next() throws(StorageError) -> Document? {
     if let winner { return winner.next() }

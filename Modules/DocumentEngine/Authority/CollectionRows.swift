@@ -1,0 +1,122 @@
+import TernCore
+import TernLedger
+import TernStorage
+
+/// A walk over the collections below a path, which leaps over what lies below one name.
+struct CollectionRows {
+  private let reading: DocumentReading
+  private var range: KeyRange
+
+  /// - Parameter text: A document or a collection; empty for everything.
+  init(_ reading: DocumentReading, below text: String) {
+    self.reading = reading
+    range = reading.rows.collections(below: text)
+  }
+
+  /// The first name after `base` on the way to a collection; `nil` when there are no more.
+  mutating func nextName(after base: String) throws(StorageError) -> String? {
+    while let row = try reading.scan(range, limit: 1).first {
+      reading.cost.entriesRead += 1
+      let text = String(decoding: row.value.dropFirst(4), as: UTF8.self)
+      // Paths that were cut may stand here by their hash, and a collection by itself.
+      guard text.utf8.count > base.utf8.count, text.utf8.starts(with: base.utf8) else {
+        range.lower = row.key + [0]
+        continue
+      }
+      let rest = text.utf8.dropFirst(base.utf8.count)
+      return String(decoding: rest.prefix { $0 != UInt8(ascii: "/") }, as: UTF8.self)
+    }
+    return nil
+  }
+
+  /// Leaps over everything at and below a path.
+  mutating func skip(_ path: String) {
+    let passed = reading.rows.collections(below: path)
+    if let end = passed.upper, bytesPrecede(range.lower, end) { range.lower = end }
+  }
+
+  /// Whether a document is in a collection at or below a path.
+  func holdsDocuments(below path: String) throws(StorageError) -> Bool {
+    let walk = EntryWalk(reading, [reading.rows.collections(below: path)], isReversed: false)
+    while let row = try walk.current() {
+      walk.advance()
+      var reader = ByteReader(row.value)
+      guard let scope = reader.bigEndian(ScopeNumber.self) else {
+        throw .corruptRecord(key: row.key)
+      }
+      if try reading.holdsDocuments(scope) { return true }
+    }
+    return false
+  }
+}
+
+/// The documents of a collection, and the places of those that are missing above others.
+struct MissingLister {
+  private let collection: CollectionPath
+  private let reading: DocumentReading
+  private var rows: CollectionRows
+  private var after: DocumentKey?
+
+  init(_ collection: CollectionPath, _ reading: DocumentReading, after: DocumentKey?) {
+    self.collection = collection
+    self.reading = reading
+    self.after = after
+    rows = CollectionRows(reading, below: collection.text)
+    if let after { rows.skip(after.text) }
+  }
+
+  /// The next documents by key; missing ones as such.
+  mutating func next(_ count: Int) throws(StorageError) -> [Document] {
+    var documents: [Document] = []
+    var existing = try existing()[...]
+    var missing = try nextMissing()
+    while documents.count < count {
+      switch (existing.first, missing) {
+      case (nil, nil): return documents
+      case (let document?, let key) where key.map { document.key <= $0 } ?? true:
+        documents.append(document)
+        existing = existing.dropFirst()
+        if key == document.key { missing = try nextMissing() }
+      case (_, let key?):
+        documents.append(Document(key, .missing))
+        missing = try nextMissing()
+      case (_, nil): return documents
+      }
+      if existing.isEmpty, let last = documents.last {
+        after = last.key
+        existing = try self.existing()[...]
+      }
+    }
+    return documents
+  }
+
+  private static let pageRows = 64
+
+  private func existing() throws(StorageError) -> [Document] {
+    guard let scope = try reading.scope(of: collection) else { return [] }
+    var range = KeyRange(prefix: reading.rows.key(.document, scope))
+    let prefixCount = range.lower.count
+    if let after { range.lower = reading.rows.documentKey(scope, after) + [0] }
+    var documents: [Document] = []
+    let place = DocumentScope(number: scope, collection: collection)
+    for row in try reading.scan(range, limit: MissingLister.pageRows) {
+      reading.cost.documentsRead += 1
+      guard let key = place.key(row.key, from: prefixCount),
+        let document = StoredDocument.decode(row.value.span, key)
+      else { throw .corruptRecord(key: row.key) }
+      documents.append(document)
+    }
+    return documents
+  }
+
+  private mutating func nextMissing() throws(StorageError) -> DocumentKey? {
+    let base = collection.text + "/"
+    while let id = try rows.nextName(after: base) {
+      let path = base + id
+      let isThere = try rows.holdsDocuments(below: path)
+      rows.skip(path)
+      if isThere { return DocumentKey(unchecked: path) }
+    }
+    return nil
+  }
+}
