@@ -26,6 +26,8 @@ extension ClientMachine {
     case .listen(let request):
       let isUnindexed = status == .ok && response.warnings.contains(TreeResponse.noIndex)
       listenAnswered(number, request, rejection: rejection, isUnindexed: isUnindexed)
+    case .unlisten(let request):
+      replica.stopAnswered(request)
     case .write(let id):
       if saysNothing(status) || status == .gap { return connectionEvent(.failed) }
       decided(id, rejection: rejection)

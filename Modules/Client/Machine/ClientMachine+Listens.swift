@@ -49,7 +49,8 @@ extension ClientMachine {
     guard listens.stop(request) else { return }
     _ = send(
       .unlisten(request.path, request.query, tag: request.tag.map(Int64.init)),
-      about: .unattended)
+      about: .unlisten(request))
+    replica.stopSent(request)
   }
 
   mutating func sendListen(_ request: ListenRequest) {

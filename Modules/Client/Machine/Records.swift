@@ -28,6 +28,7 @@ struct LocalWrite: Sendable {
 /// What a request on the wire is about.
 enum Request: Sendable {
   case listen(ListenRequest)
+  case unlisten(ListenRequest)
   case write(WriteID)
   case batch(UInt64)
   case read(OperationID)

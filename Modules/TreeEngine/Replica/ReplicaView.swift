@@ -26,7 +26,9 @@ package struct ReplicaView: Sendable {
   /// Whether the last whole data came for everybody, not cut for this view's query.
   private var isUncut = false
   /// What the server was told that this view has, until it answers.
-  private var announced: TreeNode?
+  private(set) var announced: TreeNode?
+  /// The last stop of a listen that was sent before that.
+  private(set) var announcedAfter: UInt64 = 0
 
   var effective = TreeNode.empty
   /// Whether absence from `effective` means absence.
@@ -118,13 +120,19 @@ extension ReplicaView {
     return refresh(change, overlay)
   }
 
-  /// What the server will be told this view has, when its listen is sent.
-  mutating func announce() -> TreeNode {
-    let node = query.loadsAllData ? server.node : query.window(of: server.node)
+  /// What the server can be told this view has, when its listen is sent.
+  var announcement: TreeNode {
+    query.loadsAllData ? server.node : query.window(of: server.node)
+  }
+
+  /// The server is told that the listen which covers this view has `node`.
+  ///
+  /// - Parameter lastStop: The last stop of a listen that was sent before.
+  mutating func announce(_ node: TreeNode, after lastStop: UInt64) {
     announced = node
+    announcedAfter = lastStop
     isUncut = false
     isRefilled = false
-    return node
   }
 
   /// What the server's answer to this view's listen confirms: what it sent, or what it was told.

@@ -21,9 +21,23 @@ extension TreeReplica {
   ///
   /// It is remembered: an answer without data confirms just this, whatever comes in between.
   package mutating func serverNode(for request: ListenRequest) -> TreeNode {
-    let query = view(for: request)?.query ?? request.query
-    return withView(query, at: request.path) { $0.announce() } ?? .empty
+    guard let node = view(for: request)?.announcement else { return .empty }
+    let lastStop = ending.lastStop
+    points.update(at: request.path) { place in
+      _ = place.updateViews { view in
+        let isServed = request.tag == nil ? view.query.loadsAllData : view.tag == request.tag
+        if isServed { view.announce(node, after: lastStop) }
+        return []
+      }
+    }
+    return node
   }
+
+  /// Notes that the server was told a listen is over; until it answers, it may still deliver.
+  package mutating func stopSent(_ request: ListenRequest) { ending.add(request) }
+
+  /// The server has answered that a listen is over.
+  package mutating func stopAnswered(_ request: ListenRequest) { ending.remove(request) }
 
   /// The tag that names a filtered query on the wire, if somebody listens to it.
   package func tag(of query: TreeQuery, at path: TreePath) -> Int? {

@@ -67,6 +67,7 @@ extension TreeReplica {
 
   /// The connection is gone: from now on listeners hear what may be out of date.
   package mutating func disconnect() {
+    ending.removeAll()
     var paths: [TreePath] = []
     points.visit { path, _ in paths.append(path) }
     for path in paths {
@@ -83,11 +84,12 @@ extension TreeReplica {
     var outcome = ReplicaOutcome()
     var windows: [WindowChange] = []
     let overlay = overlay
+    let ending = ending
     points.meet(parts) { place, path, change in
       let isAddressed = parts[path] != nil
       outcome.events += place.updateViews { view in
         let before = view.server.node.children
-        let isOwn = isAddressed && view.tag == nil
+        let isOwn = isAddressed && view.tag == nil && !ending.mayDeliver(to: view)
         let events = view.apply(change, isTagged: false, isOwn: isOwn, overlay)
         if view.isListening { windows.append(WindowChange(of: view, since: before)) }
         return events
@@ -105,12 +107,13 @@ extension TreeReplica {
     }
     var outcome = ReplicaOutcome()
     let overlay = overlay
+    let isOwn = !ending.mayDeliver(to: before)
     outcome.events =
       withView(request.query, at: request.path) { view in
         view.apply(
-          below.value.map { .whole($0) } ?? .parts(below), isTagged: true, isOwn: true, overlay)
+          below.value.map { .whole($0) } ?? .parts(below), isTagged: true, isOwn: isOwn, overlay)
       } ?? []
-    if cache != nil { keepWindow(below, of: request, since: before.server.node) }
+    if cache != nil { keepWindow(below, of: request, since: before) }
     return outcome
   }
 
@@ -123,8 +126,9 @@ extension TreeReplica {
     case .merge(let path, let entries):
       for entry in entries { parts[path.appending(entry.path)] = entry.node }
     case .rangeMerge(let path, let ranges):
-      let known = view(for: request)?.server.node ?? serverKnows(path)?.node ?? .empty
-      parts[path] = known.applying(ranges)
+      // They say how what was told differs; of what an earlier listen was told, nobody knows.
+      guard let view = view(for: request), !ending.mayDeliver(to: view) else { break }
+      parts[path] = (view.announced ?? view.server.node).applying(ranges)
     }
     return parts
   }
@@ -163,11 +167,15 @@ extension TreeReplica {
 
   /// Keeps what a push changed in the window of a filtered query.
   private mutating func keepWindow(
-    _ parts: PathTrie<TreeNode>, of request: ListenRequest, since before: TreeNode
+    _ parts: PathTrie<TreeNode>, of request: ListenRequest, since earlier: ReplicaView
   ) {
     guard let view = view(for: request) else { return }
+    // A view that another listen serves is told late, and of a window that nobody kept; when it
+    // knows everything, the other listen has told that already.
+    if !view.isListening, view.server.isWhole { return }
+    let before = earlier.server.node
     let after = view.server.node
-    if parts.value != nil {
+    if parts.value != nil || !view.isListening {
       for child in after.children {
         cache?.overwrite(
           child.node, at: request.path.appending(child.key), from: .listen(request))

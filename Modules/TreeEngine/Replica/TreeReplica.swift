@@ -15,6 +15,7 @@ package struct TreeReplica: Sendable {
   var tagged: [Int: ListenRequest] = [:]
   var places: [RegistrationID: (path: TreePath, query: TreeQuery)] = [:]
   var keepers: [ListenRequest: RegistrationID] = [:]
+  var ending = EndingListens()
   var cache: (any ReplicaCache)?
   /// The pending writes.
   package internal(set) var overlay = Overlay()

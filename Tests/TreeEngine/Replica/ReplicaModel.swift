@@ -7,6 +7,7 @@ struct ServerModel {
   enum Frame {
     case push(ServerChange, tag: Int?)
     case listenDone(ListenRequest, start: Int)
+    case stopDone(ListenRequest)
     case ack(WriteID, isAccepted: Bool)
   }
 
@@ -38,8 +39,10 @@ struct ServerModel {
 
   mutating func stop(_ request: ListenRequest) {
     precondition(listens.contains(request), "stop only what was started")
+    step += 1
     listens.removeAll { $0 == request }
     starts[request] = nil
+    send(.stopDone(request))
   }
 
   /// Loses the connection with all that is on its way.

@@ -157,6 +157,7 @@ private struct ModelRun {
     case .push(let change, let tag): perform(replica.applyServer(change, tag: tag))
     case .listenDone(let request, let start):
       if server.starts[request] == start { perform(replica.completeListen(request)) }
+    case .stopDone(let request): replica.stopAnswered(request)
     case .ack(let id, let isAccepted):
       pending.removeAll { $0.id == id }
       perform(replica.acknowledge(id, isAccepted ? .accepted : .rejected))
@@ -215,7 +216,10 @@ private struct ModelRun {
       let hash = replica.hash(for: request)
       server.start(request, hash: hash)
     }
-    for request in outcome.stops { server.stop(request) }
+    for request in outcome.stops {
+      replica.stopSent(request)
+      server.stop(request)
+    }
     for event in outcome.events { hear(event) }
     for event in outcome.events { check(event) }
   }
