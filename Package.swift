@@ -165,8 +165,8 @@ let programs: [Target] = [
     [
       "TernStorage", "TernStorageMemory", "TernStorageSQLite", "TernStorageLMDB", "CSQLite",
       "CLMDB", "TernTransport", "TernTransportTCP", nioCore, nioPosix, "TernCore", "TernQuery",
-      "TernSync", "TernTransportLoopback", "TernLedger", "TernTreeWire", "TernClient",
-      "TernServer",
+      "TernSync", "TernTransportLoopback", "TernLedger", "TernTreeWire", "TernDocumentEngine",
+      "TernClient", "TernServer",
     ]),
   .target(
     name: "TernSpecReplay",

@@ -51,6 +51,8 @@ struct Bench {
           return []
         }
       ))
+    sections.append(
+      ("documents-server", { try DocumentServerSection.run(rounds: $0.rounds) }))
     return sections
   }
 
