@@ -21,6 +21,7 @@ final class DocumentReading {
   let reader: any StoreReader
   var cost = DocumentCost()
   private var scopes: [CollectionPath: ScopeNumber] = [:]
+  private var composites: [ScopeNumber: [CompositeIndex]] = [:]
 
   init(_ rows: DocumentRows, _ reader: any StoreReader) {
     self.rows = rows
@@ -102,11 +103,13 @@ final class DocumentReading {
 
   /// The indexes over several fields of a scope.
   func composites(of scope: ScopeNumber) throws(StorageError) -> [CompositeIndex] {
+    if let indexes = composites[scope] { return indexes }
     var indexes: [CompositeIndex] = []
     for row in try scan(KeyRange(prefix: rows.key(.definition, scope))) {
       guard let index = CompositeIndex(row.value) else { throw .corruptRecord(key: row.key) }
       indexes.append(index)
     }
+    composites[scope] = indexes
     return indexes
   }
 }

@@ -60,9 +60,11 @@ final class AuthorityStore {
 
   struct Unexpected: Error { let result: CommitResult }
 
-  /// Reads with a state of the store.
+  /// Reads with a state of the store, in a turn like those a server reads and commits in.
   func read<R>(_ body: (any StoreReader) throws(StorageError) -> R) throws -> R {
-    try ledger.read { snapshot throws(StorageError) in try body(snapshot.reader) }
+    try ledger.decide { snapshot throws(StorageError) in
+      Decision([], keeping: try body(snapshot.reader))
+    }.kept
   }
 
   func document(_ key: DocumentKey) throws -> Document {

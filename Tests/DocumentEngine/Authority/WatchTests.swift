@@ -168,6 +168,29 @@ struct WatchTests {
     #expect(try client.held[2]?.documents == world.expected(.query(query.first(5).target)))
   }
 
+  @Test("who holds another number of documents than it should is set right", arguments: [nil, 5])
+  func mistakes(limit: Int?) throws {
+    let world = try WatchWorld()
+    try world.write((0..<40).map { set(DocumentKey(unchecked: "c/\($0)"), ["n": 1]) })
+    var query = try numbers(above: 0)
+    if let limit { query = try query.first(limit) }
+    let subject = WatchTarget.Subject.query(query.target)
+    let (client, other) = (client(1, [subject]), client(2, [subject]))
+    try world.listen(client, 1)
+    try world.listen(other, 1)
+    world.disconnect(client)
+    try world.write([.delete("c/1"), set("c/7", ["n": 2]), set("c/x", ["n": 2])])
+    for key in client.held[1]?.documents.keys.prefix(3) ?? [:].keys.prefix(3) {
+      client.held[1]?.documents[key] = nil
+    }
+    try world.listen(client, 1)
+    #expect(try client.held[1]?.documents == world.expected(subject))
+    client.documentCount = 0
+    world.disconnect(client)
+    try world.listen(client, 1)
+    #expect(client.documentCount == 0)
+  }
+
   @Test("what is older than wanted is swept, collection by collection")
   func sweeping() throws {
     let world = try WatchWorld()

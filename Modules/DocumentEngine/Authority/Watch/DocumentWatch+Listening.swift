@@ -27,13 +27,16 @@ extension DocumentWatch {
     }
     let start = WatchDelta.start(target.resume, state)
     let id = WatchBodyID(group: group.serial, start: start, version: state.last)
-    let body: (changes: [WatchChange], isReset: Bool)
+    let delta = WatchDelta(group, reading, state)
+    var body: WatchBody
     if let known = told[id] {
       body = known
     } else {
-      body = try WatchDelta(group, reading, state).body(from: start)
-      told.remember(id, body.changes, isReset: body.isReset)
+      body = try delta.body(from: start)
+      told.remember(id, body)
     }
+    let isMistaken = body.heldBefore.map { $0 != target.expectedCount ?? $0 } ?? false
+    if isMistaken { body = try delta.corrected(body) }
     let isVoid = body.isReset || start == .nothing && target.resume != nil
     var head = [WatchChange.target(WatchTargetChange(.added, targets: [target.id]))]
     if isVoid { head.append(.target(WatchTargetChange(.reset, targets: [target.id]))) }
@@ -48,7 +51,9 @@ extension DocumentWatch {
       enter(group, WatchSubscriber(stream: stream, target: target.id))
     }
     return WatchOpening(
-      group: target.isOnce ? nil : group, head: head, body: body.changes, bodyID: id, tail: tail)
+      group: target.isOnce ? nil : group, head: head, body: body.changes,
+      bodyID: isMistaken ? nil : id,
+      tail: tail)
   }
 }
 
@@ -85,22 +90,28 @@ struct WatchDelta {
     }
   }
 
-  /// The messages, and whether what the client holds is void.
-  func body(
-    from start: WatchBodyID.Start
-  ) throws(StorageError) -> (changes: [WatchChange], isReset: Bool) {
-    guard case .version(let version) = start else { return (try everything(), false) }
+  func body(from start: WatchBodyID.Start) throws(StorageError) -> WatchBody {
+    guard case .version(let version) = start else { return WatchBody(changes: try everything()) }
     switch group.subject {
-    case .documents(let keys): return (try documents(keys, after: version), false)
+    case .documents(let keys): return WatchBody(changes: try documents(keys, after: version))
     case .query(let target):
       if let past = try PastDocuments.read(target.source, at: version, reading) {
-        return (try exactly(past), false)
+        return try exactly(past)
       }
       guard group.window == nil, let query = group.query else {
-        return (try everything(), true)
+        return WatchBody(changes: try everything(), isReset: true)
       }
-      return (try filtered(query, after: version), false)
+      return WatchBody(changes: try filtered(query, after: version))
     }
+  }
+
+  /// What to tell a client that holds another number of documents than it should.
+  func corrected(_ body: WatchBody) throws(StorageError) -> WatchBody {
+    guard group.window == nil, let query = group.query else {
+      return WatchBody(changes: try everything(), isReset: true)
+    }
+    // What changed is known; what the client has too much or too little it finds out.
+    return WatchBody(changes: body.changes + (try filtered(query, after: state.last)))
   }
 
   private func everything() throws(StorageError) -> [WatchChange] {
@@ -114,6 +125,7 @@ struct WatchDelta {
     while let document = try run.next() {
       changes.append(WatchChange(document, at: time))
     }
+    if group.window == nil { group.count = changes.count }
     return changes
   }
 
@@ -131,23 +143,29 @@ struct WatchDelta {
   }
 
   /// What has changed, as it is known what was.
-  private func exactly(_ past: PastDocuments) throws(StorageError) -> [WatchChange] {
-    if past.documents.isEmpty { return [] }
+  private func exactly(_ past: PastDocuments) throws(StorageError) -> WatchBody {
     if group.window != nil, let query = group.query { return try windows(query, past) }
-    var changes: [WatchChange] = []
+    var body = WatchBody(changes: [])
+    var growth = 0
     for (key, before) in past.documents.sorted(by: { $0.key < $1.key }) {
       let now = try reading.document(key)
       if now.state == before.state, now.version == before.version { continue }
       let change = DocumentCommitChange(before: before, after: now)
-      if let message = group.change(change, at: time) { changes.append(message) }
+      let meaning = group.meaning(of: change, at: time)
+      growth += meaning.growth
+      if let message = meaning.message { body.changes.append(message) }
     }
-    return changes
+    body.heldBefore = group.count.map { $0 - growth }
+    return body
   }
 
   /// What a query with a limit showed then, against what it shows now.
   private func windows(
     _ query: DocumentQuery, _ past: PastDocuments
-  ) throws(StorageError) -> [WatchChange] {
+  ) throws(StorageError) -> WatchBody {
+    if past.documents.isEmpty {
+      return WatchBody(changes: [], heldBefore: group.window?.shownCount)
+    }
     let now = PastDocuments(documents: [:], version: state.last)
     let before = try all(query, past)
     let after = try all(query, now)
@@ -168,7 +186,8 @@ struct WatchDelta {
     for document in after where versions[document.key] != document.version {
       changes.append((document.key, WatchChange(document, at: time)))
     }
-    return changes.sorted { $0.key < $1.key }.map(\.change)
+    return WatchBody(
+      changes: changes.sorted { $0.key < $1.key }.map(\.change), heldBefore: before.count)
   }
 
   private func all(

@@ -72,7 +72,7 @@ package final class DocumentWatch {
         messages = try window.update(changes, at: decision.version, reading)
         group.window = window
       } else {
-        messages = changes.compactMap { group.change($0, at: decision.version) }
+        messages = changes.compactMap { group.follow($0, at: decision.version) }
       }
       if !messages.isEmpty { deliveries.append(WatchDelivery(group: group, changes: messages)) }
     }

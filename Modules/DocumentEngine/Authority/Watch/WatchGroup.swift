@@ -19,6 +19,8 @@ package final class WatchGroup {
   let matcher: DocumentMatcher?
   /// What a query with a limit or an offset shows now; `nil` for all others.
   var window: WatchWindow?
+  /// How many documents the query has, once they were counted; unused with a window.
+  var count: Int?
   /// In no order.
   package private(set) var subscribers: [WatchSubscriber] = []
   private var positions: [WatchSubscriber: Int] = [:]
@@ -63,14 +65,29 @@ package final class WatchGroup {
     positions[last] = index
   }
 
-  /// What one changed document means to those who watch, for a group without a window.
-  func change(_ change: DocumentCommitChange, at version: DocumentVersion) -> WatchChange? {
-    guard let matcher else { return WatchChange(change.after, at: version) }
-    if matcher.matches(change.after) { return WatchChange(change.after, at: version) }
-    guard matcher.matches(change.before) else { return nil }
-    return change.after.isFound
+  /// Follows one change of a commit, for a group without a window.
+  ///
+  /// - Returns: What it means to those who watch.
+  func follow(_ change: DocumentCommitChange, at version: DocumentVersion) -> WatchChange? {
+    let (message, growth) = meaning(of: change, at: version)
+    if let count { self.count = count + growth }
+    return message
+  }
+
+  /// What a changed document means to those who watch, and by how much their result grows.
+  func meaning(
+    of change: DocumentCommitChange, at version: DocumentVersion
+  ) -> (message: WatchChange?, growth: Int) {
+    guard let matcher else { return (WatchChange(change.after, at: version), 0) }
+    let (matched, matches) = (matcher.matches(change.before), matcher.matches(change.after))
+    let growth = (matches ? 1 : 0) - (matched ? 1 : 0)
+    if matches { return (WatchChange(change.after, at: version), growth) }
+    if !matched { return (nil, 0) }
+    let message: WatchChange =
+      change.after.isFound
       ? .removed(change.key, readTime: version, removed: [WatchChange.anyTarget])
       : WatchChange(change.after, at: version)
+    return (message, growth)
   }
 }
 

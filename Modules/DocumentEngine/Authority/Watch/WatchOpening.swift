@@ -35,9 +35,18 @@ package struct WatchBodyID: Hashable, Sendable {
   let version: DocumentVersion
 }
 
+/// What is told to somebody who begins to watch, apart from the target itself.
+struct WatchBody {
+  var changes: [WatchChange]
+  /// Whether what the client holds is void.
+  var isReset = false
+  /// How many documents a client holds that saw all up to the start, where that is known.
+  var heldBefore: Int?
+}
+
 /// The last things that were told to those who began to watch.
 struct WatchMemory {
-  private var bodies: [WatchBodyID: (changes: [WatchChange], isReset: Bool)] = [:]
+  private var bodies: [WatchBodyID: WatchBody] = [:]
   private var order: [WatchBodyID] = []
 
   /// How many are kept; all are forgotten at the next commit.
@@ -45,12 +54,12 @@ struct WatchMemory {
   /// Longer ones are not kept.
   private static let changesPerBody = 20_000
 
-  subscript(id: WatchBodyID) -> (changes: [WatchChange], isReset: Bool)? { bodies[id] }
+  subscript(id: WatchBodyID) -> WatchBody? { bodies[id] }
 
-  mutating func remember(_ id: WatchBodyID, _ changes: [WatchChange], isReset: Bool) {
-    guard changes.count <= WatchMemory.changesPerBody, bodies[id] == nil else { return }
+  mutating func remember(_ id: WatchBodyID, _ body: WatchBody) {
+    guard body.changes.count <= WatchMemory.changesPerBody, bodies[id] == nil else { return }
     if order.count >= WatchMemory.limit { bodies[order.removeFirst()] = nil }
-    bodies[id] = (changes, isReset)
+    bodies[id] = body
     order.append(id)
   }
 

@@ -41,6 +41,9 @@ struct WatchWindow {
     candidates.prefix(reach).dropFirst(query.offset).map(\.key)
   }
 
+  /// How many documents are shown; `nil` before the window is filled.
+  var shownCount: Int? { isLoaded ? shown.count : nil }
+
   /// Fills the window from what is stored, unless that was done.
   mutating func load(_ reading: DocumentReading) throws(StorageError) {
     if isLoaded { return }
