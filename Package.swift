@@ -101,6 +101,7 @@ let layers: [Target] = [
     [
       "TernCore", "TernQuery", "TernStorage", "TernTransport", "TernSync", "TernLedger",
       "TernSecurity", "TernPresence", "TernTreeWire", "TernTreeEngine",
+      "TernDocumentWire", "TernDocumentEngine",
     ]),
 
   // 5 · outside
@@ -192,7 +193,8 @@ let testSuites: [Target] = [
     [
       "TernCore", "TernQuery", "TernStorage", "TernStorageMemory", "TernTransport",
       "TernTransportLoopback", "TernSync", "TernLedger", "TernSecurity", "TernPresence",
-      "TernTreeWire", "TernTreeEngine", "TernServer", "TernTestKit",
+      "TernTreeWire", "TernTreeEngine", "TernDocumentWire", "TernDocumentEngine", "TernServer",
+      "TernTestKit",
     ]),
   tests(
     "Gateway",

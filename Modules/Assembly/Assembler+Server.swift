@@ -13,6 +13,7 @@ extension Assembler {
   ///
   /// - Parameters:
   ///   - authorizer: Who may do what. Default: everything, on this machine only.
+  ///   - documentAuthorizer: Who may do what with documents. Default: the same.
   ///   - authenticator: Who is who. Default: nobody is anybody.
   ///   - options: What the configuration does not say.
   ///   - report: Told what an operator may want to know, on the server's executor.
@@ -20,6 +21,7 @@ extension Assembler {
   /// - Throws: ``AssemblyError``, with nothing left open.
   public func server(
     from configuration: Configuration, authorizer: any Authorizer = AllowLocal(),
+    documentAuthorizer: any DocumentAuthorizer = AllowLocal(),
     authenticator: any Authenticator = NoAuthenticator(),
     options: ServerOptions = ServerOptions(),
     report: @escaping @Sendable (ServerEvent) -> Void = { _ in },
@@ -41,7 +43,8 @@ extension Assembler {
       do throws(ServerError) {
         server = try await TernServer(
           ledger: ledger, on: network, options: options, authorizer: authorizer,
-          authenticator: authenticator, ambient: ambient, report: report)
+          documentAuthorizer: documentAuthorizer, authenticator: authenticator, ambient: ambient,
+          report: report)
         open.add { await server.stop() }
         openDoors(server, network)
         address = try await server.listen(on: network)

@@ -43,11 +43,14 @@ public struct ServerLimits: Hashable, Sendable {
   /// The most requests without a session that wait to be decided. Default 4,096.
   public var directRequests: Int
 
+  /// The most calls about documents that one link carries at once. Default 1,000.
+  public var documentCalls: Int
+
   /// The defaults, but for what is given.
   public init(
     batchFrames: Int = 256, inboxBytes: Int = 8 << 20, queuedBytes: Int = 128 << 20,
     answerBytes: Int = (64 << 20) - (64 << 10), listens: Int = 100_000, contradictions: Int = 3,
-    namespaceBytes: Int = 128, directRequests: Int = 4_096
+    namespaceBytes: Int = 128, directRequests: Int = 4_096, documentCalls: Int = 1_000
   ) {
     precondition(namespaceBytes <= 256, "longer names leave too little room for paths")
     self.batchFrames = batchFrames
@@ -58,5 +61,6 @@ public struct ServerLimits: Hashable, Sendable {
     self.contradictions = contradictions
     self.namespaceBytes = namespaceBytes
     self.directRequests = directRequests
+    self.documentCalls = documentCalls
   }
 }

@@ -126,7 +126,7 @@ func sampleRequests() throws -> [DocumentRequest] {
     .list(DocumentListing(parent: nil, collectionID: "a")),
     .list(
       DocumentListing(
-        parent: "a/b", collectionID: "c", page: DocumentPage(size: 3, token: "t"),
+        parent: "a/b", collectionID: "c", page: DocumentPageRequest(size: 3, token: "t"),
         orders: [DocumentOrder("x.y", isDescending: true), DocumentOrder(.key)], mask: ["x"],
         readPoint: readPoints[1])),
     .list(DocumentListing(parent: "a/b", collectionID: nil, showsMissing: true)),
@@ -138,8 +138,8 @@ func sampleRequests() throws -> [DocumentRequest] {
     .commit(sampleWrites, transaction: [], nil),
     .commit([], transaction: [1], DocumentWriteMark(stream: .max - 5, sequence: 3)),
     .rollback(transaction: [1, 2, 3]),
-    .listCollections(below: nil, DocumentPage(), .now),
-    .listCollections(below: "a/b", DocumentPage(size: 2, token: "x"), readPoints[1]),
+    .listCollections(below: nil, DocumentPageRequest(), .now),
+    .listCollections(below: "a/b", DocumentPageRequest(size: 2, token: "x"), readPoints[1]),
     .batchWrite([sampleWrites[2], DocumentMutation("c/d", .delete)]),
     .write(DocumentWriteRequest(.handshake(stream: nil))),
     .write(DocumentWriteRequest(.handshake(stream: 1 << 127 + 5))),
@@ -165,7 +165,7 @@ func sampleRequests() throws -> [DocumentRequest] {
     .partition(
       DocumentPartitioning(
         query: try DocumentQuery.group("parts").ordered(by: .key), count: 4,
-        page: DocumentPage(size: 2, token: "x"), readPoint: readPoints[1])))
+        page: DocumentPageRequest(size: 2, token: "x"), readPoint: readPoints[1])))
   bodies += try sampleTargets().map { .listen(.add($0)) }
   return bodies.map { DocumentRequest($0, in: sampleDatabase) }
 }

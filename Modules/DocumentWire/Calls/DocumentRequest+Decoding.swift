@@ -135,7 +135,7 @@ extension ProtoReader {
     var parent: DocumentKey?
     var query: ProtoReader?
     var count: Int64 = 0
-    var page = DocumentPage()
+    var page = DocumentPageRequest()
     var point = DocumentReadPoint.now
     while let field = try next() {
       switch field {
@@ -228,5 +228,30 @@ extension WatchTarget {
     WatchTarget(
       id: id, subject: subject, resume: resume, expectedCount: expectedCount, purpose: purpose,
       isOnce: isOnce)
+  }
+}
+
+extension DocumentRequest {
+  /// The target that a message to a listen stream adds, where the rest of it is not in order.
+  ///
+  /// - Returns: `nil` when that cannot be told.
+  package static func addedTarget(in bytes: [UInt8]) -> Int32? {
+    var reader = ProtoReader(bytes)
+    var target: Int32?
+    do throws(DocumentWireError) {
+      while let field = try reader.next() {
+        guard field == 2 else {
+          try reader.skip()
+          continue
+        }
+        var message = try reader.message()
+        while let field = try message.next() {
+          if field == 5 { target = try message.int32() } else { try message.skip() }
+        }
+      }
+    } catch {
+      return nil
+    }
+    return target.flatMap { $0 > 0 ? $0 : nil }
   }
 }

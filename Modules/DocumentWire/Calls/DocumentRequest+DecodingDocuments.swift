@@ -141,7 +141,7 @@ extension ProtoReader {
     _ names: inout DocumentNames
   ) throws(DocumentWireError) -> RequestBody {
     var parent: DocumentKey?
-    var page = DocumentPage()
+    var page = DocumentPageRequest()
     var point = DocumentReadPoint.now
     while let field = try next() {
       switch field {

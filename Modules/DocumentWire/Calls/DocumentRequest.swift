@@ -30,7 +30,7 @@ package struct DocumentRequest: Hashable, Sendable {
     case query(DocumentQuery, DocumentReadPoint)
     case aggregate(DocumentQuery, [DocumentAggregation], DocumentReadPoint)
     case partition(DocumentPartitioning)
-    case listCollections(below: DocumentKey?, DocumentPage, DocumentReadPoint)
+    case listCollections(below: DocumentKey?, DocumentPageRequest, DocumentReadPoint)
     case batchWrite([DocumentMutation])
     case write(DocumentWriteRequest)
     case listen(DocumentListenRequest)
@@ -80,7 +80,7 @@ package enum DocumentTransactionOptions: Hashable, Sendable {
 }
 
 /// Which part of a list is wanted.
-package struct DocumentPage: Hashable, Sendable {
+package struct DocumentPageRequest: Hashable, Sendable {
   /// The most entries; 0 leaves it to the server.
   package var size: Int
   /// Where the list goes on, as an earlier answer said; empty at its beginning.
@@ -98,7 +98,7 @@ package struct DocumentListing: Hashable, Sendable {
   package var parent: DocumentKey?
   /// The collection; `nil` for all of them.
   package var collectionID: String?
-  package var page: DocumentPage
+  package var page: DocumentPageRequest
   /// What the documents are sorted by; empty for their keys.
   package var orders: [DocumentOrder]
   package var mask: [DocumentFieldPath]?
@@ -107,7 +107,7 @@ package struct DocumentListing: Hashable, Sendable {
   package var readPoint: DocumentReadPoint
 
   package init(
-    parent: DocumentKey?, collectionID: String?, page: DocumentPage = DocumentPage(),
+    parent: DocumentKey?, collectionID: String?, page: DocumentPageRequest = DocumentPageRequest(),
     orders: [DocumentOrder] = [], mask: [DocumentFieldPath]? = nil, showsMissing: Bool = false,
     readPoint: DocumentReadPoint = .now
   ) {
@@ -126,11 +126,11 @@ package struct DocumentPartitioning: Hashable, Sendable {
   package var query: DocumentQuery
   /// The most keys that are wanted, 1 and up.
   package var count: Int
-  package var page: DocumentPage
+  package var page: DocumentPageRequest
   package var readPoint: DocumentReadPoint
 
   package init(
-    query: DocumentQuery, count: Int, page: DocumentPage = DocumentPage(),
+    query: DocumentQuery, count: Int, page: DocumentPageRequest = DocumentPageRequest(),
     readPoint: DocumentReadPoint = .now
   ) {
     self.query = query

@@ -80,7 +80,7 @@ extension ServerMachine {
   mutating func expel(
     _ session: Session, _ reason: SessionEnd, _ batch: inout ServerBatch
   ) throws(StorageError) {
-    send(.error(reason.description), to: session, &batch)
+    if session.documents == nil { send(.error(reason.description), to: session, &batch) }
     batch.add(.close(slot: session.slot, reason))
     try end(session.slot, &batch)
   }
@@ -89,6 +89,7 @@ extension ServerMachine {
   mutating func end(_ slot: Int, _ batch: inout ServerBatch) throws(StorageError) {
     guard let session = sessions.removeValue(forKey: slot) else { return }
     sessionsByID[session.id] = nil
+    closeDocuments(of: session)
     if let origin = session.origin, sessionsByOrigin[origin] === session {
       sessionsByOrigin[origin] = nil
     }
@@ -110,6 +111,9 @@ extension ServerMachine {
     let silent = sessions.values.filter { $0.lastHeard < limit }.sorted { $0.slot < $1.slot }
     for session in silent { try expel(session, .silent(options.presence.silence), &batch) }
     for id in presence.due(at: batch.uptime) { try fire(id, &batch) }
+    documents.expire(uptime: batch.uptime)
+    try tellQuietStreams(&batch)
+    try sweepDocuments(&batch)
   }
 }
 

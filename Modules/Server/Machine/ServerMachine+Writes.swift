@@ -118,7 +118,7 @@ extension ServerMachine {
     return state
   }
 
-  private mutating func record(_ claim: CommitClaim, _ version: Version, _ outcome: [UInt8]) {
+  mutating func record(_ claim: CommitClaim, _ version: Version, _ outcome: [UInt8]) {
     streams[claim.id.stream, default: StreamState()].record(claim, version, outcome)
   }
 

@@ -15,6 +15,7 @@ import TernTreeWire
 package struct ServerMachine: ~Copyable {
   let options: ServerOptions
   let authorizer: any Authorizer
+  let documentAuthorizer: any DocumentAuthorizer
   let authenticator: any Authenticator
   let randomBits: @Sendable () -> UInt64
   /// By slot.
@@ -29,16 +30,19 @@ package struct ServerMachine: ~Copyable {
   var presence: PresenceBook
   /// The streams that were written to of late, as they will be stored.
   var streams: [UInt128: StreamState] = [:]
+  let documents = DocumentDesk()
   /// Names what is pushed without a session.
   var names = PushIDGenerator()
 
   /// A machine without sessions.
   package init(
-    options: ServerOptions, authorizer: any Authorizer, authenticator: any Authenticator,
-    randomBits: @escaping @Sendable () -> UInt64
+    options: ServerOptions, authorizer: any Authorizer,
+    documentAuthorizer: any DocumentAuthorizer = AllowLocal(),
+    authenticator: any Authenticator, randomBits: @escaping @Sendable () -> UInt64
   ) {
     self.options = options
     self.authorizer = authorizer
+    self.documentAuthorizer = documentAuthorizer
     self.authenticator = authenticator
     self.randomBits = randomBits
     presence = PresenceBook(
@@ -80,6 +84,7 @@ package struct ServerMachine: ~Copyable {
       case .tick: try tick(&batch)
       }
     }
+    try tellSnapshots(&batch)
     return batch.plan
   }
 
@@ -99,6 +104,10 @@ package struct ServerMachine: ~Copyable {
     // What a link still delivers after its session was ended is nobody's.
     guard let session = sessions[slot] else { return }
     session.lastHeard = batch.uptime
+    let speaksOfDocuments =
+      session.documents != nil || session.isFresh && DocumentSession.begins(with: frame)
+    session.isFresh = false
+    if speaksOfDocuments { return try receiveDocuments(frame, from: session, &batch) }
     let message: TreeClientMessage
     do throws(WireError) {
       message = try TreeClientMessage.decode(frame)

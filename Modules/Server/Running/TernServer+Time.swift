@@ -24,8 +24,8 @@ extension TernServer {
     inbox.removeAll()
     refuseAskers("What was written could not be stored.")
     machine = ServerMachine(
-      options: options, authorizer: authorizer, authenticator: authenticator,
-      randomBits: ambient.randomBits)
+      options: options, authorizer: authorizer, documentAuthorizer: documentAuthorizer,
+      authenticator: authenticator, randomBits: ambient.randomBits)
     guard isWorthAnotherTry(after: error) else {
       end = reason
       return

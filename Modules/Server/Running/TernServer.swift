@@ -19,6 +19,7 @@ public actor TernServer {
   let ledger: any Ledger
   let options: ServerOptions
   let authorizer: any Authorizer
+  let documentAuthorizer: any DocumentAuthorizer
   let authenticator: any Authenticator
   let ambient: Ambient
   let uptime: @Sendable () -> Int64
@@ -74,12 +75,14 @@ public actor TernServer {
   /// - Parameters:
   ///   - transport: The transport most clients come over; the server lives on its executor.
   ///   - authorizer: Who may do what. Default: everything, on this machine only.
+  ///   - documentAuthorizer: Who may do what with documents. Default: the same.
   ///   - authenticator: Who is who. Default: nobody is anybody.
   ///   - report: Told what an operator may want to know, on the server's executor.
   /// - Complexity: O(deferred writes of sessions), whatever else is stored.
   public init(
     ledger: any Ledger, on transport: any Transport, options: ServerOptions = ServerOptions(),
     authorizer: any Authorizer = AllowLocal(),
+    documentAuthorizer: any DocumentAuthorizer = AllowLocal(),
     authenticator: any Authenticator = NoAuthenticator(), ambient: Ambient = .system,
     report: @escaping @Sendable (ServerEvent) -> Void = { _ in }
   ) async throws(ServerError) {
@@ -87,13 +90,14 @@ public actor TernServer {
     self.ledger = ledger
     self.options = options
     self.authorizer = authorizer
+    self.documentAuthorizer = documentAuthorizer
     self.authenticator = authenticator
     self.ambient = ambient
     self.report = report
     uptime = Self.stopwatch(ambient.clock)
     machine = ServerMachine(
-      options: options, authorizer: authorizer, authenticator: authenticator,
-      randomBits: ambient.randomBits)
+      options: options, authorizer: authorizer, documentAuthorizer: documentAuthorizer,
+      authenticator: authenticator, randomBits: ambient.randomBits)
     do throws(LedgerError) { try await restore() } catch { throw .ledger(error) }
     startTicking()
   }

@@ -1,3 +1,4 @@
+import TernCore
 import TernTreeEngine
 
 /// One database of the server: a tree below a prefix of the store, and who listens to it.
@@ -31,4 +32,9 @@ enum StoreLayout {
 
   /// The tree of a database.
   static func namespace(_ name: String) -> [UInt8] { [0x20] + name.utf8 + [0x00] }
+
+  /// The documents of a database.
+  static func documents(_ database: DocumentDatabase) -> [UInt8] {
+    [0x28] + database.resourceName.utf8 + [0x00]
+  }
 }

@@ -21,6 +21,10 @@ final class Session {
   var identity = Identity.anonymous
   /// When something was last heard, in milliseconds of the machine's uptime.
   var lastHeard: Int64
+  /// What the link carries when it speaks about documents; `nil` on a link of the tree.
+  var documents: DocumentSession?
+  /// Whether nothing was heard yet, so that the link may speak either dialect.
+  var isFresh = true
   /// The groups this session listens in.
   var groups: [ObjectIdentifier: ListenGroup] = [:]
 

@@ -6,6 +6,8 @@ public enum SessionEnd: Error, Hashable, Sendable {
   case linkClosed(String)
   /// The client sent something that is no message.
   case garbage(WireError)
+  /// The client sent a frame about documents that cannot be read; the text says why.
+  case malformedFrame(String)
   /// The client sent something else before it opened its session, or opened it twice.
   case outOfTurn(String)
   /// The name of the database is empty, too long or holds control characters.
@@ -25,6 +27,7 @@ extension SessionEnd: CustomStringConvertible {
     switch self {
     case .linkClosed(let reason): reason
     case .garbage(let error): "the client sent no message: \(error)"
+    case .malformedFrame(let reason): "the client sent no frame: \(reason)"
     case .outOfTurn(let what): "the client sent \(what) out of turn"
     case .invalidNamespace(let name): "there can be no database named \(name.debugDescription)"
     case .silent(let duration): "the client was silent for \(duration)"

@@ -1,0 +1,114 @@
+import TernCore
+import TernDocumentEngine
+import TernDocumentWire
+import TernStorage
+
+/// One database of documents: what is stored, and who watches it.
+final class DocumentRoom {
+  let names: DocumentNames
+  let authority: DocumentAuthority
+  let watch: DocumentWatch
+  /// The time by which the database is read and written.
+  private var clock = DocumentClock()
+  var transactions = DocumentTransactions()
+  /// Where sweeping goes on; 0 at the beginning.
+  var sweptTo: UInt32 = 0
+
+  var database: DocumentDatabase { authority.rows.database }
+
+  init(_ database: DocumentDatabase, in reader: any StoreReader) throws(StorageError) {
+    names = DocumentNames(database)
+    authority = DocumentAuthority(
+      rows: DocumentRows(prefix: StoreLayout.documents(database), database: database))
+    watch = DocumentWatch(authority)
+    clock.note(try authority.lastVersion(in: reader))
+  }
+
+  /// The time of a reading in a batch: as of then everything committed is seen.
+  func readTime(_ batch: borrowing ServerBatch) -> DocumentVersion {
+    clock.reading(at: batch.now * 1_000)
+  }
+
+  /// The time to decide a commit at, in microseconds since 1970.
+  func commitTime(_ batch: borrowing ServerBatch) -> Int64 {
+    clock.committing(at: batch.now * 1_000)
+  }
+
+  /// Takes note of a commit.
+  func note(_ version: DocumentVersion) { clock.note(version) }
+}
+
+/// The documents of a server, as far as they live in memory.
+final class DocumentDesk {
+  private var rooms: [DocumentDatabase: DocumentRoom] = [:]
+  /// The listen streams by the number that a room's watch knows them by.
+  private(set) var streams: [Int: DocumentCall] = [:]
+  private var nextStream = 0
+  /// The streams that were told something since their last snapshot, in order, each once.
+  private var owed: [Int] = []
+  private var isOwed: Set<Int> = []
+  /// Bodies that were encoded in this batch, for the next who begins to watch the same.
+  var bodies: [WatchBodyID: [DocumentPush]] = [:]
+
+  private var lastSweep: Int64 = 0
+  private var sweepTurn = 0
+
+  /// How often a little is swept, in milliseconds: every 5 seconds.
+  private static let sweepPause: Int64 = 5_000
+
+  /// The most databases kept in memory that nobody watches.
+  private static let roomsKept = 256
+
+  /// The database of that name.
+  func room(
+    _ database: DocumentDatabase, in reader: any StoreReader
+  ) throws(StorageError) -> DocumentRoom {
+    if let room = rooms[database] { return room }
+    if rooms.count >= DocumentDesk.roomsKept {
+      rooms = rooms.filter {
+        $0.value.watch.groupCount > 0 || $0.value.transactions.count > 0
+      }
+    }
+    let room = try DocumentRoom(database, in: reader)
+    rooms[database] = room
+    return room
+  }
+
+  /// The database whose turn it is to be swept, and from where; `nil` when it is not yet time.
+  func nextSweep(uptime: Int64) -> (room: DocumentRoom, scope: UInt32)? {
+    guard uptime - lastSweep >= DocumentDesk.sweepPause, !rooms.isEmpty else { return nil }
+    lastSweep = uptime
+    sweepTurn += 1
+    let ordered = rooms.values.sorted { $0.database.resourceName < $1.database.resourceName }
+    let room = ordered[sweepTurn % ordered.count]
+    return (room, room.sweptTo)
+  }
+
+  /// Forgets transactions that took too long.
+  func expire(uptime: Int64) {
+    for room in rooms.values { room.transactions.expire(uptime: uptime) }
+  }
+
+  /// The number by which a listen call is told.
+  func open(_ call: DocumentCall) -> Int {
+    nextStream += 1
+    streams[nextStream] = call
+    return nextStream
+  }
+
+  func close(_ stream: Int) { streams[stream] = nil }
+
+  /// Notes that a stream is told something, so that a snapshot has to follow.
+  func owe(_ stream: Int) {
+    if isOwed.insert(stream).inserted { owed.append(stream) }
+  }
+
+  /// The streams that a snapshot is owed to; they are no longer.
+  func takeOwed() -> [Int] {
+    defer {
+      owed = []
+      isOwed = []
+    }
+    return owed
+  }
+}

@@ -1,0 +1,174 @@
+import TernCore
+import TernDocumentEngine
+import TernDocumentWire
+import TernQuery
+import TernSecurity
+import TernStorage
+
+extension ServerMachine {
+  /// Adds or removes a target of a listen call.
+  mutating func listen(
+    _ request: DocumentListenRequest, _ call: DocumentCall, _ room: DocumentRoom,
+    _ batch: inout ServerBatch
+  ) throws(StorageError) {
+    let stream = call.stream ?? documents.open(call)
+    call.stream = stream
+    call.lastTold = batch.uptime
+    switch request {
+    case .remove(let target):
+      room.watch.unlisten(target, on: stream)
+      tell(.target(WatchTargetChange(.removed(nil), targets: [target])), call, room, &batch)
+    case .add(let target):
+      guard try mayWatch(target.subject, call, room, batch) else {
+        let status = DocumentStatus(.permissionDenied, "Permission denied")
+        return refuse(target.id, status, call, &batch)
+      }
+      try open(target, stream, call, room, &batch)
+    }
+  }
+
+  private mutating func open(
+    _ target: WatchTarget, _ stream: Int, _ call: DocumentCall, _ room: DocumentRoom,
+    _ batch: inout ServerBatch
+  ) throws(StorageError) {
+    let opening = try room.watch.listen(target, on: stream, in: batch.reader)
+    for change in opening.head { tell(change, call, room, &batch) }
+    var pushes: [DocumentPush]
+    if let id = opening.bodyID, let known = documents.bodies[id] {
+      pushes = known
+    } else {
+      pushes = opening.body.map { DocumentPush($0, room.names) }
+      if let id = opening.bodyID { documents.bodies[id] = pushes }
+    }
+    let size = pushes.reduce(0) { $0 + $1.byteCount }
+    if size > options.limits.answerBytes {
+      room.watch.unlisten(target.id, on: stream)
+      let text = "The result is larger than \(options.limits.answerBytes) bytes."
+      return refuse(target.id, DocumentStatus(.resourceExhausted, text), call, &batch)
+    }
+    for push in pushes { send(push.message(for: target.id), call, &batch) }
+    for change in opening.tail { tell(change, call, room, &batch) }
+    if opening.bodyID != nil { documents.owe(stream) }
+  }
+
+  /// Whether somebody may watch what they ask for.
+  private func mayWatch(
+    _ subject: WatchTarget.Subject, _ call: DocumentCall, _ room: DocumentRoom,
+    _ batch: borrowing ServerBatch
+  ) throws(StorageError) -> Bool {
+    switch subject {
+    case .query(let target):
+      return try allows([.list(DocumentQuery(target))], call, room, batch)
+    case .documents(let keys):
+      let found = try room.authority.documents(keys, in: batch.reader)
+      return try allows(found.map { .get($0) }, call, room, batch)
+    }
+  }
+
+  /// Ends one target; the stream goes on.
+  func refuse(
+    _ target: Int32, _ status: DocumentStatus, _ call: DocumentCall, _ batch: inout ServerBatch
+  ) {
+    let change = WatchChange.target(WatchTargetChange(.removed(status), targets: [target]))
+    // No name of a document is in it, and so no database is needed.
+    send(DocumentResponse.listen(change).encode(DocumentNames()), call, &batch)
+  }
+
+  private func tell(
+    _ change: WatchChange, _ call: DocumentCall, _ room: DocumentRoom,
+    _ batch: inout ServerBatch
+  ) {
+    send(DocumentResponse.listen(change).encode(room.names), call, &batch)
+  }
+
+  /// Tells everybody who watches what a commit means to them.
+  ///
+  /// A change is encoded once for each query; calls of one number with targets of one name, as
+  /// clients of one kind have them, even share the frame.
+  func fanOut(
+    _ decision: DocumentDecision, in room: DocumentRoom, _ batch: inout ServerBatch
+  ) throws(StorageError) {
+    if decision.changes.isEmpty { return }
+    documents.bodies = [:]
+    for delivery in try room.watch.commit(decision, in: batch.reader) {
+      let addresses = addresses(of: delivery.subscribers)
+      for change in delivery.changes {
+        let push = DocumentPush(change, room.names)
+        for address in addresses {
+          let frame = DocumentServerFrame.message(
+            stream: address.call, push.message(for: address.target))
+          batch.add(.broadcast(slots: address.slots, frame.encode()))
+        }
+      }
+      for subscriber in delivery.subscribers {
+        documents.owe(subscriber.stream)
+        documents.streams[subscriber.stream]?.lastTold = batch.uptime
+      }
+    }
+  }
+
+  private struct Address {
+    let call: UInt32
+    let target: Int32
+    var slots: [Int]
+  }
+
+  private struct AddressKey: Hashable {
+    let call: UInt32
+    let target: Int32
+  }
+
+  private func addresses(of subscribers: [WatchSubscriber]) -> [Address] {
+    var addresses: [Address] = []
+    var positions: [AddressKey: Int] = [:]
+    for subscriber in subscribers {
+      guard let call = documents.streams[subscriber.stream] else { continue }
+      let key = AddressKey(call: call.number, target: subscriber.target)
+      if let position = positions[key] {
+        addresses[position].slots.append(call.slot)
+      } else {
+        positions[key] = addresses.count
+        addresses.append(Address(call: key.call, target: key.target, slots: [call.slot]))
+      }
+    }
+    return addresses
+  }
+
+  /// Ends what was told in a batch: everything is consistent as of now.
+  func tellSnapshots(_ batch: inout ServerBatch) throws(StorageError) {
+    let owed = documents.takeOwed()
+    documents.bodies = [:]
+    try tellSnapshots(to: owed, &batch)
+  }
+
+  private func tellSnapshots(
+    to streams: [Int], _ batch: inout ServerBatch
+  ) throws(StorageError) {
+    var messages: [ObjectIdentifier: [UInt8]] = [:]
+    for stream in streams {
+      guard let call = documents.streams[stream], let room = call.room else { continue }
+      let id = ObjectIdentifier(room)
+      let message: [UInt8]
+      if let known = messages[id] {
+        message = known
+      } else {
+        let change = try room.watch.snapshot(
+          at: room.readTime(batch), in: batch.reader)
+        message = DocumentResponse.listen(change).encode(room.names)
+        messages[id] = message
+      }
+      send(message, call, &batch)
+    }
+  }
+
+  /// Lets streams that were told nothing for a while know that nothing has happened.
+  func tellQuietStreams(_ batch: inout ServerBatch) throws(StorageError) {
+    let limit = batch.uptime - ServerMachine.heartbeat
+    let quiet = documents.streams.filter { $0.value.lastTold <= limit }.keys.sorted()
+    for stream in quiet { documents.streams[stream]?.lastTold = batch.uptime }
+    try tellSnapshots(to: quiet, &batch)
+  }
+
+  /// How long a listen stream may be told nothing, in milliseconds: 30 seconds.
+  private static var heartbeat: Int64 { 30_000 }
+}
