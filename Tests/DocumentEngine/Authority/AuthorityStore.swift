@@ -114,6 +114,17 @@ final class AuthorityStore {
     }.kept
   }
 
+  /// Removes everything.
+  func wipe() throws -> DocumentDecision {
+    now += 1_000
+    let (authority, time) = (authority, now)
+    return try ledger.decide { snapshot throws(StorageError) in
+      let pending = PendingReader(over: snapshot.reader)
+      let (decision, mutations, record) = try authority.wipe(now: time, to: pending)
+      return Decision([Commit(mutations: mutations, record: record)], keeping: decision)
+    }.kept
+  }
+
   /// Forgets what was too long ago; returns where to go on.
   func sweep(from scope: UInt32, limit: Int) throws -> UInt32 {
     let authority = authority

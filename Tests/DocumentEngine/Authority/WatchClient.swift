@@ -93,6 +93,16 @@ final class WatchWorld {
   @discardableResult
   func write(_ mutations: [DocumentMutation]) throws -> [WatchDelivery] {
     guard case .success(let decision) = try store.commit(mutations) else { return [] }
+    return try tell(decision)
+  }
+
+  /// Removes everything, and tells everybody.
+  func wipe() throws {
+    try tell(store.wipe())
+  }
+
+  @discardableResult
+  private func tell(_ decision: DocumentDecision) throws -> [WatchDelivery] {
     let time = DocumentVersion(microseconds: store.now)
     let (deliveries, snapshot) = try store.read { reader throws(StorageError) in
       (try watch.commit(decision, in: reader), try watch.snapshot(at: time, in: reader))

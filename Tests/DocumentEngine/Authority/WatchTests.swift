@@ -191,6 +191,32 @@ struct WatchTests {
     #expect(client.documentCount == 0)
   }
 
+  @Test("a wipe is told like a commit, leaves no row, and voids what clients resume with")
+  func wipe() throws {
+    let world = try WatchWorld()
+    try world.write([set("c/a", ["n": 1]), set("c/b", ["n": 2]), set("p/a/c/a", ["n": 3])])
+    let group = try DocumentQuery.group("c").ordered(by: "n").first(2)
+    let subjects: [WatchTarget.Subject] = [
+      .query(try numbers(above: 1).target), .query(group.target), .documents(["c/a"]),
+    ]
+    let (staying, leaving) = (client(1, subjects), client(2, subjects))
+    for id in 1...3 as ClosedRange<Int32> {
+      try world.listen(staying, id)
+      try world.listen(leaving, id)
+    }
+    world.disconnect(leaving)
+    try world.wipe()
+    #expect(staying.held.values.allSatisfy { $0.documents.isEmpty })
+    #expect(try world.store.rowCounts().isEmpty)
+    try world.write([set("c/z", ["n": 9])])
+    for client in [staying, leaving] {
+      for id in 1...3 as ClosedRange<Int32> {
+        if client === leaving { try world.listen(client, id) }
+        #expect(try client.held[id]?.documents == world.expected(subjects[Int(id) - 1]))
+      }
+    }
+  }
+
   @Test("what is older than wanted is swept, collection by collection")
   func sweeping() throws {
     let world = try WatchWorld()

@@ -21,7 +21,6 @@ extension DocumentWatch {
     let reading = DocumentReading(authority.rows, reader)
     let state = try reading.state()
     if !target.isOnce, var window = group.window {
-      group.window = nil
       try window.load(reading)
       group.window = window
     }

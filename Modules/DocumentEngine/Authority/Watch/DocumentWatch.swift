@@ -68,9 +68,10 @@ package final class DocumentWatch {
     for (_, (group, changes)) in concerned.sorted(by: { $0.key < $1.key }) {
       let messages: [WatchChange]
       if var window = group.window {
+        // Taken out, so that it is changed in place; put back also when reading fails.
         group.window = nil
+        defer { group.window = window }
         messages = try window.update(changes, at: decision.version, reading)
-        group.window = window
       } else {
         messages = changes.compactMap { group.follow($0, at: decision.version) }
       }

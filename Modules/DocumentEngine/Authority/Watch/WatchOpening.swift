@@ -49,23 +49,30 @@ struct WatchMemory {
   private var bodies: [WatchBodyID: WatchBody] = [:]
   private var order: [WatchBodyID] = []
 
-  /// How many are kept; all are forgotten at the next commit.
-  private static let limit = 128
-  /// Longer ones are not kept.
-  private static let changesPerBody = 20_000
+  private var changeCount = 0
+
+  /// The most messages that are kept, of all bodies together; they go with the next commit.
+  private static let changesKept = 20_000
 
   subscript(id: WatchBodyID) -> WatchBody? { bodies[id] }
 
   mutating func remember(_ id: WatchBodyID, _ body: WatchBody) {
-    guard body.changes.count <= WatchMemory.changesPerBody, bodies[id] == nil else { return }
-    if order.count >= WatchMemory.limit { bodies[order.removeFirst()] = nil }
+    // An empty body counts as well.
+    let count = body.changes.count + 1
+    guard count <= WatchMemory.changesKept, bodies[id] == nil else { return }
+    while changeCount + count > WatchMemory.changesKept, let oldest = order.first {
+      changeCount -= (bodies.removeValue(forKey: oldest)?.changes.count ?? 0) + 1
+      order.removeFirst()
+    }
     bodies[id] = body
     order.append(id)
+    changeCount += count
   }
 
   mutating func removeAll() {
     if order.isEmpty { return }
     bodies = [:]
     order = []
+    changeCount = 0
   }
 }
