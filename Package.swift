@@ -198,7 +198,10 @@ let testSuites: [Target] = [
     ]),
   tests(
     "Gateway",
-    ["TernGateway", "TernCore", "TernQuery", "TernServer"]),
+    [
+      "TernGateway", "TernCore", "TernQuery", "TernStorageMemory", "TernTransport",
+      "TernTransportTCP", "TernLedger", "TernSecurity", "TernServer",
+    ]),
   tests("Presence", ["TernStorage", "TernStorageMemory", "TernPresence"]),
   tests(
     "TreeEngine",

@@ -18,7 +18,7 @@ private func folder(of path: String) -> String {
   .enabled(if: FileManager.default.isExecutableFile(atPath: python), "run Tools/python first"))
 struct AdminTests {
   /// No fewer cases than were written; see `Admin/cases.py`.
-  private static let caseCount = 80
+  private static let caseCount = 89
 
   @Test("every case holds", arguments: ["memory", "sqlite", "lmdb"])
   func cases(storage: String) async throws {

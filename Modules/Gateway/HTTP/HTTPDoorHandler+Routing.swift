@@ -21,6 +21,9 @@
           if EventStream.isAsked(by: request) {
             return stream(try EventStream(request, target, caller), caller, context)
           }
+          if let managing = try ManagementRequest(request, target, caller) {
+            return manage(managing, context)
+          }
           ask(try RESTRequest(request, target, caller), context)
         default:
           throw RESTError(404, "Append .json to the path to read and write data over REST.")
@@ -31,13 +34,27 @@
     }
 
     private func ask(_ request: RESTRequest, _ context: ChannelHandlerContext) {
+      let limit = limits.answerBytes
+      ask(request.asked, context) {
+        RESTAnswer.response(to: request, $0, limitBytes: limit)
+      }
+    }
+
+    private func manage(_ request: ManagementRequest, _ context: ChannelHandlerContext) {
+      guard let asked = request.asked else { return answer(request.response(to: nil), context) }
+      ask(asked, context) { request.response(to: $0) }
+    }
+
+    /// Asks the server, and answers with what `response` makes of its answer.
+    private func ask(
+      _ request: DirectRequest, _ context: ChannelHandlerContext,
+      _ response: @escaping @Sendable (DirectAnswer) -> HTTPResponse
+    ) {
       let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
       let place = context.loopBound
-      let limit = limits.answerBytes
-      setting.ask(request.asked) { answer in
+      setting.ask(request) { answer in
         guard handler.value.isAnswering else { return }
-        let response = RESTAnswer.response(to: request, answer, limitBytes: limit)
-        handler.value.answer(response, place.value)
+        handler.value.answer(response(answer), place.value)
       }
     }
 

@@ -42,8 +42,8 @@ public protocol Authorizer: Sendable {
     tree: (TreePath) -> TreeNode
   ) -> Bool
 
-  /// Whether an index is declared for queries in `order` over the children at `path`. Decides
-  /// nothing: clients are told of one that is missing.
+  /// Whether an index is declared for queries in `order` over the children at `path`. Grants
+  /// nothing: listeners are told of one that is missing, and other reads that need it are refused.
   func hasIndex(for order: TreeOrder, at path: TreePath) -> Bool
 }
 

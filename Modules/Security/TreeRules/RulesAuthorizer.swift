@@ -41,6 +41,7 @@ public struct RulesAuthorizer: Authorizer {
     }
   }
 
+  /// Keys and priorities need no index. Source: realtime reference, section 3.7.
   public func hasIndex(for order: TreeOrder, at path: TreePath) -> Bool {
     switch order {
     case .key, .priority: true

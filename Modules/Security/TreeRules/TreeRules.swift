@@ -31,6 +31,9 @@ public struct TreeRules: Sendable {
     try self.init(Array(text.utf8), limits: limits)
   }
 
+  /// The text of the file.
+  public var text: [UInt8] { compiled.source.bytes }
+
   /// The number of `.read`, `.write` and `.validate` rules.
   public var count: Int { compiled.program.rules.count }
 

@@ -25,6 +25,12 @@ package struct DirectRequest: Sendable {
     case write(TreeWrite, expectedHash: String?)
     /// A write below a path, under a new name that sorts behind all earlier ones.
     case push(TreePath, TreeNode)
+    /// The text of the rules in force. For administrators, as are those that follow.
+    case readRules
+    /// Rules for this database, in the place of those of the server; or only a look at them.
+    case setRules([UInt8], isTrial: Bool)
+    /// The names of the databases that hold anything.
+    case databases
   }
 
   /// Asks for something.
@@ -48,6 +54,12 @@ package enum DirectAnswer: Sendable, Equatable {
   case written(TreeWrite)
   /// The write is stored under this name.
   case pushed(TreeKey)
+  /// The text of rules.
+  case rules([UInt8])
+  /// Names of databases, in the order of their bytes.
+  case databases([String])
+  /// It was done.
+  case done
   /// Nothing was written, for these data are there.
   case stale(TreeNode)
   /// Nothing was done.

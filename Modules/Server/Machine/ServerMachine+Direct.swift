@@ -24,13 +24,22 @@ extension ServerMachine {
     let asked = DirectCall(
       namespace: existingNamespace(request.namespace) ?? Namespace(request.namespace),
       requester: Requester(identity, isLocal: request.isLocal, namespace: request.namespace))
-    switch request.operation {
+    return try decide(request.operation, asked, &batch)
+  }
+
+  private mutating func decide(
+    _ operation: DirectRequest.Operation, _ asked: DirectCall, _ batch: inout ServerBatch
+  ) throws(StorageError) -> DirectAnswer {
+    switch operation {
     case .read(let path, let query): return try read(path, query, asked, batch)
     case .names(let path, let previous, let limit):
       return try names(path, after: previous, limit, asked, batch)
     case .write(let write, let expectedHash):
       return try self.write(write, expectedHash: expectedHash, asked, &batch)
     case .push(let path, let node): return try push(node, below: path, asked, &batch)
+    case .readRules, .setRules, .databases:
+      guard asked.requester.identity == .administrator else { return .refused(.permissionDenied) }
+      return try manage(operation, asked.namespace, &batch)
     }
   }
 
@@ -82,11 +91,14 @@ extension ServerMachine {
   ) throws(StorageError) -> DirectRefusal? {
     if path.isInfo { return .invalid("Only a client itself knows \(path).") }
     let reading = TreeReading(call.namespace.rows, batch.reader)
+    let authorizer = authorizer(of: call.namespace)
     let isAllowed = authorizer.mayRead(path, query, by: call.requester, now: batch.now) {
       reading.node(at: $0)
     }
     try reading.finish()
-    return isAllowed ? nil : .permissionDenied
+    if !isAllowed { return .permissionDenied }
+    return isIndexed(query, at: path, in: call.namespace)
+      ? nil : .invalid(Self.indexText(query, at: path))
   }
 
   private mutating func write(

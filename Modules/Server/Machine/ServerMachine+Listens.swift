@@ -36,7 +36,8 @@ extension ServerMachine {
     }
     group.add(session.slot, tag: listen.tag)
     session.groups[ObjectIdentifier(group)] = group
-    let isIndexed = query.loadsAllData || authorizer.hasIndex(for: query.order, at: listen.path)
+    // The window is kept here all the same; the client says to its programmer what is missing.
+    let isIndexed = query.loadsAllData || isIndexed(query, at: listen.path, in: call.namespace)
     respond(.listening(warnings: isIndexed ? [] : [TreeResponse.noIndex]), to: call, &batch)
   }
 
@@ -116,6 +117,10 @@ extension ServerMachine {
     if let refusal = try refusal(of: path, query, call, batch) {
       return respond(refusal, to: call, &batch)
     }
+    guard isIndexed(query, at: path, in: call.namespace) else {
+      let text = Self.indexText(query, at: path)
+      return respond(.init(.failed, detail: text), to: call, &batch)
+    }
     let rows = call.namespace.rows
     let reader = batch.reader
     do throws(StorageError) {
@@ -145,7 +150,7 @@ extension ServerMachine {
       return .init(.failed, detail: TreeError.pathTooLong(path, limitBytes: limit).text)
     }
     let reading = TreeReading(call.namespace.rows, batch.reader)
-    let isAllowed = authorizer.mayRead(
+    let isAllowed = authorizer(of: call.namespace).mayRead(
       path, query, by: call.session.requester(in: call.namespace), now: batch.now
     ) { reading.node(at: $0) }
     try reading.finish()

@@ -72,7 +72,7 @@ extension ServerMachine {
     _ batch: borrowing ServerBatch
   ) throws(StorageError) -> Bool {
     let reading = TreeReading(namespace.rows, batch.reader)
-    let verdict = authorizer.mayWrite(assignments, by: requester, now: batch.now) {
+    let verdict = authorizer(of: namespace).mayWrite(assignments, by: requester, now: batch.now) {
       reading.node(at: $0)
     }
     try reading.finish()

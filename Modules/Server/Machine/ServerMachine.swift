@@ -27,6 +27,8 @@ package struct ServerMachine: ~Copyable {
   /// The sessions of the run before that left writes, by what their client is known by.
   var orphans: [SessionOrigin: [UInt128]] = [:]
   var namespaces: [String: Namespace] = [:]
+  /// The databases with rules of their own, in whose place ``authorizer`` has no say.
+  var ownRules: [String: RulesAuthorizer] = [:]
   var presence: PresenceBook
   /// The streams that were written to of late, as they will be stored.
   var streams: [UInt128: StreamState] = [:]
@@ -55,6 +57,7 @@ package struct ServerMachine: ~Copyable {
   package mutating func restore(
     from snapshot: borrowing LedgerSnapshot, uptime: Int64
   ) throws(StorageError) {
+    try restoreRules(from: snapshot)
     try presence.restore(from: snapshot, now: uptime)
     for id in presence.due(at: .max) {
       guard let owner = presence.estate(of: id).flatMap({ SessionOwner($0.owner) }),

@@ -60,6 +60,9 @@ public actor TernServer {
     }
   }
 
+  /// How many links are open.
+  package var linkCount: Int { links.count { $0 != nil } }
+
   /// The link in a slot, until it has ended.
   func link(in slot: Int) -> LinkState? {
     links.indices.contains(slot) ? links[slot] : nil

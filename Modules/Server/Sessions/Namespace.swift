@@ -30,8 +30,14 @@ enum StoreLayout {
   /// Deferred writes of sessions.
   static let presence: [UInt8] = [0x18]
 
+  /// The rules of databases that have rules of their own: the text, by the database's name.
+  static let rules: [UInt8] = [0x19]
+
+  /// The trees of all databases.
+  static let trees: [UInt8] = [0x20]
+
   /// The tree of a database.
-  static func namespace(_ name: String) -> [UInt8] { [0x20] + name.utf8 + [0x00] }
+  static func namespace(_ name: String) -> [UInt8] { trees + name.utf8 + [0x00] }
 
   /// The documents of a database.
   static func documents(_ database: DocumentDatabase) -> [UInt8] {

@@ -746,6 +746,113 @@ def many_requests_over_one_connection():
     same(len(ref().get()), 50)
 
 
+# Rules, indexes and what else is about a database
+
+
+def setting(path, database, **parameters):
+    query = "".join(f"&{name}={value}" for name, value in parameters.items())
+    return f"http://{sys.argv[1]}/{path}.json?ns={database}{query}"
+
+
+OWNER = {"Authorization": "Bearer owner"}
+OPEN = '{"rules": {".read": true, ".write": true}}'
+
+
+@case
+def an_order_without_index_is_refused():
+    error = raises(exceptions.InvalidArgumentError, ref().order_by_child("age").get)
+    assert str(error) == (
+        'Index not defined, add ".indexOn": "age", for path "/cases/' + current
+        + '", to the rules'), error
+    assert not ref().order_by_child("height").get()
+
+
+@case
+def rules_can_be_set_and_read():
+    rules = '{"rules": { /* mine */ "a": {".read": true} }} // end'
+    place = setting(".settings/rules", current)
+    same(requests.put(place, data=rules, headers=OWNER).json(), {"status": "ok"})
+    same(requests.get(place, headers=OWNER).text, rules)
+    strict = requests.get(place + "&format=strict", headers=OWNER).json()
+    same(strict, {"rules": {"a": {".read": True}}})
+    same(requests.get(setting("a", current)).status_code, 200)
+    same(requests.get(setting("b", current)).status_code, 401)
+    same(requests.get(setting("public", "cases")).status_code, 200)
+
+
+@case
+def rules_with_mistakes_are_refused():
+    place = setting(".settings/rules", current)
+    answer = requests.put(place, data='{"rules": {".read": "auth.uid ==="}}', headers=OWNER)
+    same(answer.status_code, 400)
+    assert answer.json()["error"].startswith("1:"), answer.text
+    dry = requests.put(place + "&dryRun=true", data='{"rules": {}}', headers=OWNER)
+    same((dry.status_code, dry.json()), (200, {"status": "ok"}))
+    same(requests.get(setting("public", current)).status_code, 200)
+
+
+@case
+def rules_are_for_the_owner():
+    place = setting(".settings/rules", current)
+    same(requests.get(place).status_code, 401)
+    same(requests.put(place, data=OPEN).status_code, 401)
+    same(requests.get(place, headers={"Authorization": "Bearer other"}).status_code, 401)
+
+
+@case
+def new_rules_end_streams_they_do_not_allow():
+    place = setting(".settings/rules", current)
+    requests.put(place, data=OPEN, headers=OWNER)
+    stream = requests.get(
+        setting("a", current), headers={"Accept": "text/event-stream"}, stream=True,
+        timeout=PATIENCE)
+    lines = stream.iter_lines(decode_unicode=True)
+    same([next(lines) for _ in range(3)], ["event: put", 'data: {"path":"/","data":null}', ""])
+    requests.put(place, data='{"rules": {}}', headers=OWNER)
+    same(list(lines), ["event: cancel", 'data: "Permission denied"', ""])
+
+
+@case
+def a_stream_that_is_denied_does_not_begin():
+    headers = {"Accept": "text/event-stream"}
+    answer = requests.get(setting("secret", "cases"), headers=headers, timeout=PATIENCE)
+    same((answer.status_code, answer.json()), (401, {"error": "Permission denied"}))
+    answer = requests.get(setting("secret", "cases", auth="no"), headers=headers, timeout=PATIENCE)
+    same(answer.status_code, 401)
+
+
+@case
+def a_stream_may_be_a_window():
+    database = "window"
+    requests.put(setting(".settings/rules", database), data=OPEN, headers=OWNER)
+    requests.put(setting("list", database), data='{"a":1,"b":2}')
+    stream = requests.get(
+        setting("list", database, orderBy='"$key"', limitToLast=1),
+        headers={"Accept": "text/event-stream"}, stream=True, timeout=PATIENCE)
+    lines = stream.iter_lines(decode_unicode=True)
+    same([next(lines) for _ in range(3)][1], 'data: {"path":"/","data":{"b":2}}')
+    requests.put(setting("list/c", database), data="3")
+    event = [next(lines) for _ in range(3)]
+    same(event[0], "event: patch")
+    same(json.loads(event[1][6:]), {"path": "/", "data": {"b": None, "c": 3}})
+
+
+@case
+def databases_are_listed_for_the_owner():
+    requests.put(setting("x", "public-one") + "&access_token=owner", data="1")
+    place = setting(".inspect/databases", "any")
+    names = [entry["name"] for entry in requests.get(place, headers=OWNER).json()]
+    assert "cases" in names and "public-one" in names and names == sorted(names), names
+    same(requests.get(place).status_code, 401)
+
+
+@case
+def info_is_about_the_connection():
+    same(requests.get(setting(".info/connected", "cases")).json(), True)
+    same(requests.get(setting(".info", "cases")).json(), {"connected": True, "serverTimeOffset": 0})
+    same(requests.put(setting(".info/connected", "cases"), data="1").status_code, 405)
+
+
 def main():
     global current
     failed = 0

@@ -1,0 +1,140 @@
+import TernCore
+import TernSecurity
+import TernServer
+
+/// A request about a database and not about its data.
+///
+/// Source: realtime reference, sections 8.1, 11.6 and 11.7.
+enum ManagementRequest {
+  case readRules(DirectRequest, isStrict: Bool)
+  case setRules(DirectRequest)
+  case databases(DirectRequest)
+  /// What a client says about its own connection; over REST there is nothing to be off about.
+  case info(JSONValue)
+
+  /// Understands a request; `nil` when it is about data.
+  init?(_ request: HTTPRequest, _ target: RequestTarget, _ caller: Caller) throws(RESTError) {
+    switch target.path {
+    case "/.settings/rules.json": self = try Self.rules(request, target, caller)
+    case "/.inspect/databases.json":
+      try Self.requireRead(request)
+      self = .databases(try Self.asked(.databases, request, target, caller))
+    case "/.info.json", "/.info/.json":
+      try Self.requireRead(request)
+      self = .info(
+        .object([.init("connected", .bool(true)), .init("serverTimeOffset", .integer(0))]))
+    case "/.info/connected.json":
+      try Self.requireRead(request)
+      self = .info(.bool(true))
+    case "/.info/serverTimeOffset.json":
+      try Self.requireRead(request)
+      self = .info(.integer(0))
+    case let path where path.hasPrefix("/.settings/") || path.hasPrefix("/.inspect/"):
+      throw RESTError(404, "There is no such setting.")
+    default: return nil
+    }
+  }
+
+  private static func requireRead(_ request: HTTPRequest) throws(RESTError) {
+    guard request.method == "GET" || request.method == "HEAD" else {
+      throw RESTError(405, "This can only be read.")
+    }
+  }
+
+  private static func rules(
+    _ request: HTTPRequest, _ target: RequestTarget, _ caller: Caller
+  ) throws(RESTError) -> ManagementRequest {
+    switch request.method {
+    case "GET", "HEAD":
+      return .readRules(
+        try asked(.readRules, request, target, caller), isStrict: target["format"] == "strict")
+    case "PUT":
+      let isTrial = target["dryRun"] == "true"
+      return .setRules(
+        try asked(.setRules(request.body, isTrial: isTrial), request, target, caller))
+    default: throw RESTError(405, "Rules are read with GET and set with PUT.")
+    }
+  }
+
+  private static func asked(
+    _ operation: DirectRequest.Operation, _ request: HTTPRequest, _ target: RequestTarget,
+    _ caller: Caller
+  ) throws(RESTError) -> DirectRequest {
+    DirectRequest(
+      namespace: caller.namespace, isLocal: caller.isLocal,
+      credential: try Credential.shown(by: request, target, isLocal: caller.isLocal), operation)
+  }
+
+  /// What the server is asked; `nil` when the answer is known.
+  var asked: DirectRequest? {
+    switch self {
+    case .readRules(let asked, _), .setRules(let asked), .databases(let asked): asked
+    case .info: nil
+    }
+  }
+
+  /// The answer, once the server has given its.
+  func response(to answer: DirectAnswer?) -> HTTPResponse {
+    let body: [UInt8]
+    switch (self, answer) {
+    case (.info(let value), _): body = value.bytes
+    case (.readRules(_, let isStrict), .rules(let text)):
+      body = isStrict ? RulesText.strict(text) : text
+    case (.setRules, .done): body = Array(#"{"status":"ok"}"#.utf8)
+    case (.databases, .databases(let names)):
+      body = JSONValue.array(names.map { .object([.init("name", .string($0))]) }).bytes
+    case (_, .refused(let refusal)): return RESTError(refusal).response
+    case (_, _): return RESTError(500, "The server answered something else.").response
+    }
+    return HTTPResponse(
+      status: 200, headers: [("Content-Type", RESTAnswer.jsonType), ("Cache-Control", "no-cache")],
+      body: body)
+  }
+}
+
+/// The text of rules: JSON, with comments, and with strings over several lines.
+enum RulesText {
+  private enum Place { case outside, string, escape, lineComment, blockComment }
+
+  /// The same as JSON proper: without comments, and with line breaks in strings written out.
+  static func strict(_ text: [UInt8]) -> [UInt8] {
+    var strict: [UInt8] = []
+    var place = Place.outside
+    var index = 0
+    while index < text.count {
+      let byte = text[index]
+      let next = index + 1 < text.count ? text[index + 1] : 0
+      index += 1
+      switch (place, byte) {
+      case (.outside, UInt8(ascii: "/")) where next == UInt8(ascii: "/"): place = .lineComment
+      case (.outside, UInt8(ascii: "/")) where next == UInt8(ascii: "*"):
+        place = .blockComment
+        index += 1
+      case (.lineComment, UInt8(ascii: "\n")):
+        place = .outside
+        strict.append(byte)
+      case (.blockComment, UInt8(ascii: "*")) where next == UInt8(ascii: "/"):
+        place = .outside
+        index += 1
+      case (.lineComment, _), (.blockComment, _): break
+      case (.string, UInt8(ascii: "\n")): strict += Array(#"\n"#.utf8)
+      case (.string, UInt8(ascii: "\r")): strict += Array(#"\r"#.utf8)
+      case (.string, UInt8(ascii: "\t")): strict += Array(#"\t"#.utf8)
+      case (let before, _):
+        strict.append(byte)
+        place = Self.place(after: byte, in: before)
+      }
+    }
+    return strict
+  }
+
+  private static func place(after byte: UInt8, in place: Place) -> Place {
+    switch (place, byte) {
+    case (.outside, UInt8(ascii: "\"")): .string
+    case (.string, UInt8(ascii: "\"")): .outside
+    case (.string, UInt8(ascii: "\\")): .escape
+    case (.escape, _): .string
+    default: place
+    }
+  }
+}
