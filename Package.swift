@@ -44,6 +44,8 @@ let nioPosix = Target.Dependency.product(
 let nioHTTP1 = Target.Dependency.product(
   name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["TCP"]))
 let protobuf = Target.Dependency.product(name: "SwiftProtobuf", package: "swift-protobuf")
+let nioEmbedded = Target.Dependency.product(
+  name: "NIOEmbedded", package: "swift-nio", condition: .when(traits: ["TCP"]))
 let arguments = Target.Dependency.product(
   name: "ArgumentParser", package: "swift-argument-parser")
 
@@ -200,7 +202,8 @@ let testSuites: [Target] = [
     "Gateway",
     [
       "TernGateway", "TernCore", "TernQuery", "TernStorageMemory", "TernTransport",
-      "TernTransportTCP", "TernLedger", "TernSecurity", "TernServer",
+      "TernTransportTCP", "TernLedger", "TernSecurity", "TernTreeWire", "TernServer", nioCore,
+      nioEmbedded,
     ]),
   tests("Presence", ["TernStorage", "TernStorageMemory", "TernPresence"]),
   tests(

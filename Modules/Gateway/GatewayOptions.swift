@@ -23,6 +23,8 @@ public struct GatewayLimits: Hashable, Sendable {
   public var heldBodyBytes: Int
   /// The most bytes of one answer's body. Default 256 MiB.
   public var answerBytes: Int
+  /// The most bytes of answers that wait to be sent at once, over all connections. Default 1 GiB.
+  public var heldAnswerBytes: Int
   /// The most bytes of one message over WebSocket, joined. Default 64 MiB less 64 KiB.
   public var messageBytes: Int
   /// The most parts one message may be sent in. Default 9,999.
@@ -48,6 +50,7 @@ public struct GatewayLimits: Hashable, Sendable {
     bodyBytes = (64 << 20) - (64 << 10)
     heldBodyBytes = 512 << 20
     answerBytes = 256 << 20
+    heldAnswerBytes = 1 << 30
     messageBytes = (64 << 20) - (64 << 10)
     messageParts = 9_999
     headSeconds = 60

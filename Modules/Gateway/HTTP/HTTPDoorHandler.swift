@@ -167,6 +167,7 @@
       }
       let isLast = response.isLast || !(request?.isKeepAlive ?? false)
       release()
+      let (response, heldBytes) = hold(response)
       write(head(response, request, isLast: isLast), context)
       if !response.body.isEmpty, request?.method != "HEAD" {
         write(.body(.byteBuffer(ByteBuffer(bytes: response.body))), context)
@@ -174,6 +175,8 @@
       let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
       let place = context.loopBound
       let sent = context.eventLoop.makePromise(of: Void.self)
+      let load = setting.load
+      sent.futureResult.whenComplete { _ in load.releaseAnswer(heldBytes) }
       stopTimer()
       startTimer(limits.bodySeconds, context)
       if isLast {
@@ -288,6 +291,13 @@
       guard setting.load.hold(bytes, limit: limits.heldBodyBytes) else { return false }
       heldBytes += bytes
       return true
+    }
+
+    /// Counts an answer in, and answers how many bytes; or one that asks for patience, for none.
+    private func hold(_ response: HTTPResponse) -> (HTTPResponse, Int) {
+      let count = response.body.count
+      if setting.load.holdAnswer(count, limit: limits.heldAnswerBytes) { return (response, count) }
+      return (RESTError(503, "Too many answers wait to be read. Try again.").response, 0)
     }
 
     private func release() {

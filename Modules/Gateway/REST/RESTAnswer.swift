@@ -128,8 +128,14 @@ enum PrettyJSON {
         if byte == UInt8(ascii: "\"") { isInString = false }
       case UInt8(ascii: "\""): isInString = true
       case UInt8(ascii: "{"), UInt8(ascii: "["):
-        depth += 1
-        breakLine(&text, depth)
+        if index + 1 < json.count, json[index + 1] == byte + 2 {
+          // Nothing is in it: it stays together. Both brackets close two further in ASCII.
+          index += 1
+          text.append(json[index])
+        } else {
+          depth += 1
+          breakLine(&text, depth)
+        }
       case UInt8(ascii: "}"), UInt8(ascii: "]"):
         depth -= 1
         text.removeLast()

@@ -26,6 +26,7 @@
     private struct State {
       var connections = 0
       var bodyBytes = 0
+      var answerBytes = 0
     }
 
     /// Counts a connection in; `false`, and not counted, when there are too many.
@@ -47,6 +48,17 @@
         return true
       }
     }
+
+    /// Counts bytes of an answer in; `false`, and not counted, when too many wait to be sent.
+    func holdAnswer(_ bytes: Int, limit: Int) -> Bool {
+      state.withLock { state in
+        guard state.answerBytes + bytes <= limit else { return false }
+        state.answerBytes += bytes
+        return true
+      }
+    }
+
+    func releaseAnswer(_ bytes: Int) { state.withLock { $0.answerBytes -= bytes } }
 
     func release(_ bytes: Int) { state.withLock { $0.bodyBytes -= bytes } }
   }

@@ -1,0 +1,173 @@
+#if TCP
+  import NIOCore
+  import NIOEmbedded
+  import Synchronization
+  import TernCore
+  import TernQuery
+  import TernServer
+  import TernTransport
+  import TernTreeWire
+  import Testing
+
+  @testable import TernGateway
+
+  /// The handlers without sockets, with time in the test's hand.
+  @Suite("HTTP, by the clock") struct HTTPDoorClockTests {
+    /// A server that keeps its askers waiting, and the links that were opened to it.
+    private final class FakeServer: Sendable {
+      let askers = Mutex<[@Sendable (DirectAnswer) -> Void]>([])
+      let links = Mutex<[Heard]>([])
+
+      func answer(_ answer: DirectAnswer) { askers.withLock { $0.removeFirst() }(answer) }
+    }
+
+    /// The server's end of a link.
+    private final class Heard: LinkHandler {
+      let link: any Link
+      let frames = Mutex<[String]>([])
+      let closure = Mutex<LinkClosure?>(nil)
+
+      init(_ link: any Link) { self.link = link }
+
+      func linkDidReceive(_ frames: [[UInt8]]) {
+        self.frames.withLock { $0 += frames.map { String(decoding: $0, as: UTF8.self) } }
+      }
+
+      func linkDidClose(_ reason: LinkClosure) { closure.withLock { $0 = reason } }
+
+      func say(_ message: TreeServerMessage) {
+        link.send(message.encode())
+        link.flush()
+      }
+    }
+
+    private let server = FakeServer()
+    private let channel = EmbeddedChannel()
+    private let limits = GatewayLimits()
+
+    init() throws {
+      var options = GatewayOptions()
+      options.limits = limits
+      let server = server
+      let setting = DoorSetting(
+        options: options, ask: { _, answer in server.askers.withLock { $0.append(answer) } },
+        open: { link in
+          let heard = Heard(link)
+          server.links.withLock { $0.append(heard) }
+          return heard
+        }, load: GatewayLoad(), polls: NIOLoopBound(PollTable(), eventLoop: channel.eventLoop),
+        randomBits: { 7 })
+      try Gateway.install(setting, in: channel)
+      try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
+    }
+
+    private func send(_ text: String) throws {
+      try channel.writeInbound(ByteBuffer(string: text))
+    }
+
+    /// Everything that was sent since the last look.
+    private func sent() throws -> String {
+      var all = ""
+      while let bytes = try channel.readOutbound(as: ByteBuffer.self) {
+        all += String(buffer: bytes)
+      }
+      return all
+    }
+
+    private func wait(seconds: Int) {
+      channel.embeddedEventLoop.advanceTime(by: .seconds(Int64(seconds)))
+    }
+
+    @Test("a head has its time, and a body has its own")
+    func heads() throws {
+      wait(seconds: limits.headSeconds - 1)
+      try send("PUT /a.json HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n1")
+      wait(seconds: limits.headSeconds + 1)
+      #expect(channel.isActive, "the head came in time")
+      wait(seconds: limits.bodySeconds)
+      #expect(!channel.isActive)
+    }
+
+    @Test("a connection that asks nothing is closed")
+    func idle() throws {
+      try send("GET /a.json HTTP/1.1\r\nHost: a\r\n")
+      wait(seconds: limits.headSeconds)
+      #expect(!channel.isActive)
+    }
+
+    @Test("a server that is slow is waited for, and the next request waits as well")
+    func slowServer() throws {
+      try send("GET /a.json HTTP/1.1\r\nHost: a\r\n\r\nGET /b.json HTTP/1.1\r\nHost: a\r\n\r\n")
+      wait(seconds: limits.headSeconds * 10)
+      #expect(channel.isActive)
+      #expect(server.askers.withLock { $0.count } == 1, "one at a time")
+      server.answer(.node(1))
+      #expect(try sent().hasSuffix("\r\n\r\n1"))
+      server.answer(.refused(.unavailable("later")))
+      #expect(try sent().hasPrefix("HTTP/1.1 503"))
+      #expect(channel.isActive)
+    }
+
+    @Test("an answer that comes after the client has gone goes nowhere")
+    func late() throws {
+      try send("GET /a.json HTTP/1.1\r\nHost: a\r\n\r\n")
+      try channel.close().wait()
+      server.answer(.node(1))
+      #expect(try sent() == "")
+    }
+
+    @Test("a stream begins with its data, keeps alive, and shows that its reader takes it")
+    func stream() throws {
+      try send("GET /a.json HTTP/1.1\r\nHost: a\r\nAccept: text/event-stream\r\n\r\n")
+      let heard = try #require(server.links.withLock { $0.first })
+      #expect(heard.frames.withLock { $0 }.count == 2, "an opening and a listen")
+      heard.say(.put(TreePush(path: try TreePath("a"), 5)))
+      #expect(try sent() == "", "not before it is allowed")
+      heard.say(.response(2, .listening()))
+      #expect(try sent().contains("event: put\ndata: {\"path\":\"/\",\"data\":5}\n\n"))
+      wait(seconds: limits.keepAliveSeconds)
+      #expect(try sent().contains("event: keep-alive\ndata: null\n\n"))
+      #expect(heard.frames.withLock { $0 }.last == "0")
+      heard.say(.listenRevoked(try TreePath("a"), .all))
+      #expect(try sent().contains("event: cancel"))
+      #expect(heard.closure.withLock { $0 } != nil)
+    }
+
+    @Test("a stream whose reader goes ends its session")
+    func streamEnds() throws {
+      try send("GET /a.json HTTP/1.1\r\nHost: a\r\nAccept: text/event-stream\r\n\r\n")
+      let heard = try #require(server.links.withLock { $0.first })
+      heard.say(.response(2, .listening()))
+      try channel.close().wait()
+      #expect(heard.closure.withLock { $0 } == .closedByPeer)
+      #expect(heard.link.queuedBytes == 0)
+    }
+
+    @Test("a poll is held until there is something to say, or its time is over")
+    func polls() throws {
+      try send("GET /.lp?start=t&cb=3&v=5 HTTP/1.1\r\nHost: a\r\n\r\n")
+      let heard = try #require(server.links.withLock { $0.first })
+      #expect(try sent() == "")
+      heard.say(.pong)
+      let started = try sent()
+      #expect(started.contains(#"pRTLPCB(0,[{"t":"c","d":{"t":"o","d":null}}]);"#))
+      let found = try #require(started.firstMatch(of: /"start","(\w+)","(\w+)"/))
+      let poll = "GET /.lp?id=\(found.output.1)&pw=\(found.output.2)"
+      let wrong = "GET /.lp?id=\(found.output.1)&pw=x HTTP/1.1\r\nHost: a\r\n\r\n"
+      try send(wrong)
+      #expect(try sent().hasPrefix("HTTP/1.1 404"))
+      try send("\(poll)&ser=1 HTTP/1.1\r\nHost: a\r\n\r\n")
+      wait(seconds: limits.pollSeconds - 1)
+      #expect(try sent() == "")
+      wait(seconds: 1)
+      #expect(try sent().contains("pRTLPCB(1,[]);"))
+      heard.say(.pong)
+      try send("\(poll)&seg0=0&ts0=1&d0=e30. HTTP/1.1\r\nHost: a\r\n\r\n")
+      #expect(try sent().contains("pRTLPCB(2,[{"), "what waited is said at once")
+      #expect(heard.frames.withLock { $0 }.last == "{}")
+      heard.link.close()
+      try send("\(poll) HTTP/1.1\r\nHost: a\r\n\r\n")
+      #expect(try sent().hasPrefix("HTTP/1.1 404"))
+    }
+  }
+#endif
