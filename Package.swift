@@ -96,7 +96,7 @@ let layers: [Target] = [
     "Client",
     [
       "TernCore", "TernQuery", "TernStorage", "TernTransport", "TernSync", "TernTransactions",
-      "TernPresence", "TernTreeWire", "TernTreeEngine",
+      "TernPresence", "TernTreeWire", "TernTreeEngine", "TernDocumentWire", "TernDocumentEngine",
     ]),
   module(
     "Server",
@@ -223,7 +223,8 @@ let testSuites: [Target] = [
     [
       "TernClient", "TernCore", "TernLedger", "TernQuery", "TernSecurity", "TernServer",
       "TernStorage", "TernStorageMemory", "TernSync", "TernTransactions", "TernTransport",
-      "TernTransportLoopback", "TernTreeEngine", "TernTreeWire", "TernTestKit",
+      "TernTransportLoopback", "TernDocumentEngine", "TernDocumentWire",
+      "TernTreeEngine", "TernTreeWire", "TernTestKit",
     ]),
   tests(
     "Assembly",

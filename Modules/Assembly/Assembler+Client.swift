@@ -6,8 +6,8 @@ import TernTransport
 extension Assembler {
   /// Opens a client: a store for its queue, another for its cache, and the transport.
   ///
-  /// The stores are the folders `queue` and `cache` below `storage.path`; the cache is opened
-  /// relaxed, for it can be had again. The connection is made at the first use.
+  /// The stores are the folders `queue` and `cache` below `storage.path`, and the same below
+  /// `documents` there; caches are opened relaxed, for they can be had again. The connection is made at the first use.
   ///
   /// - Parameter options: What the configuration does not say.
   /// - Returns: The client; its `close()` closes everything that was opened here.
@@ -41,6 +41,8 @@ extension Assembler {
   private struct PreparedClient {
     let queue: PreparedStore
     let cache: PreparedStore
+    let documentQueue: PreparedStore
+    let documentCache: PreparedStore
     let transport: PreparedTransport
     let options: ClientOptions
   }
@@ -55,26 +57,41 @@ extension Assembler {
     return PreparedClient(
       queue: try storage(of: configuration, subfolder: "queue"),
       cache: try storage(of: configuration, subfolder: "cache", durability: .relaxed),
+      documentQueue: try storage(of: configuration, subfolder: "documents/queue"),
+      documentCache: try storage(
+        of: configuration, subfolder: "documents/cache", durability: .relaxed),
       transport: try transport(of: configuration), options: options)
   }
 
   private func open(
     _ prepared: PreparedClient, _ open: OpenParts
   ) async throws(AssemblyError) -> Tern {
-    let ((queue, cache), transport) = try await connected(open, prepared.transport) {
+    let ((queue, cache, documents), transport) = try await connected(open, prepared.transport) {
       () throws(AssemblyError) in
       let queue = try await prepared.queue.open()
       open.add { queue.close() }
       let cache = try await prepared.cache.open()
       open.add { cache.close() }
-      return (queue, cache)
+      return (queue, cache, try await openDocuments(prepared, open))
     }
     var parts = ClientParts(queue: queue, cache: cache, transport: transport)
+    parts.documents = documents
     parts.whenClosed = { await open.close() }
     do throws(QueueError) {
       return try Tern.open(parts, options: prepared.options, ambient: ambient)
     } catch {
       throw .queue(error, path: prepared.queue.path)
     }
+  }
+
+  private func openDocuments(
+    _ prepared: PreparedClient, _ open: OpenParts
+  ) async throws(AssemblyError) -> DocumentParts? {
+    guard let database = prepared.options.documents else { return nil }
+    let queue = try await prepared.documentQueue.open()
+    open.add { queue.close() }
+    let cache = try await prepared.documentCache.open()
+    open.add { cache.close() }
+    return DocumentParts(database: database, queue: queue, cache: cache)
   }
 }

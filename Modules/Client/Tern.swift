@@ -1,3 +1,4 @@
+public import TernCore
 public import TernStorage
 public import TernSync
 public import TernTransport
@@ -12,11 +13,21 @@ import TernTreeEngine
 public final class Tern: Sendable {
   /// The realtime tree.
   public let tree: TreeDatabase
+  private let openDocuments: Documents?
   private let parts: ClientParts
 
-  private init(tree: TreeDatabase, parts: ClientParts) {
+  private init(tree: TreeDatabase, documents: Documents?, parts: ClientParts) {
     self.tree = tree
+    openDocuments = documents
     self.parts = parts
+  }
+
+  /// The documents. The parts must have named stores for them: ``ClientParts/documents``.
+  public var documents: Documents {
+    guard let openDocuments else {
+      preconditionFailure("documents need stores: name them in ClientParts.documents")
+    }
+    return openDocuments
   }
 
   /// Opens a database with what is in its stores; the connection is made at its first use.
@@ -40,9 +51,14 @@ public final class Tern: Sendable {
       machine: machine, queue: queue,
       place: options.syncsInBackground ? .background : .caller, transport: parts.transport,
       ambient: ambient, report: options.report)
+    var documents: Documents?
+    if let named = parts.documents {
+      documents = try Documents.open(named, over: parts.transport, options, ambient)
+    }
     session.submit { $0.begin() }
     return Tern(
-      tree: TreeDatabase(session: session, lostTransactions: lost.map(\.path)), parts: parts)
+      tree: TreeDatabase(session: session, lostTransactions: lost.map(\.path)),
+      documents: documents, parts: parts)
   }
 
   /// Ends the database: the connection is closed, listeners end, waiting calls throw `closed`.
@@ -53,6 +69,7 @@ public final class Tern: Sendable {
     await tree.session.close()
     // An acknowledged write leaves the queue a moment later: the stores stay open until it has.
     await tree.session.queueSettled()
+    await openDocuments?.terminate()
     await parts.whenClosed()
   }
 }
@@ -67,6 +84,8 @@ public struct ClientParts: Sendable {
   public var cache: (any OrderedStore)?
   /// How the server is reached.
   public var transport: any Transport
+  /// The stores of the documents; `nil` for a client of the tree alone.
+  public var documents: DocumentParts?
   /// What is left to do when the database has ended: it closes the parts above, if nobody else
   /// uses them. Called by every ``Tern/close()``.
   public var whenClosed: @Sendable () async -> Void = {}
@@ -103,6 +122,11 @@ public struct ClientOptions: Sendable {
   /// The bytes of server data the cache keeps at most, unless active listeners need more;
   /// `nil` keeps everything.
   public var cacheLimitBytes: Int? = 10 * 1024 * 1024
+  /// The database whose documents an assembled client opens; `nil` for the tree alone.
+  public var documents = try? DocumentDatabase(projectID: "tern")
+  /// The bytes of documents the cache keeps at most, unless active listeners need more;
+  /// `nil` keeps everything.
+  public var documentCacheLimitBytes: Int? = 100 * 1024 * 1024
   /// The most writes on their way to the server without an answer, 1...``ClientLimits/window``.
   public var window = 1_024
   /// How long a one-time read waits for a connection before it looks into the cache.

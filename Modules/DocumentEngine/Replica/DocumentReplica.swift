@@ -43,7 +43,7 @@ package struct DocumentReplica: Sendable {
   /// Who waits for writes to be settled, and up to which.
   var waits: [(id: DocumentWaitID, batch: UInt64)] = []
   /// Whether the application wants a connection.
-  var isNetworkEnabled = true
+  package internal(set) var isNetworkEnabled = true
 
   private var owed: [DocumentEffect] = []
 

@@ -39,6 +39,12 @@ package struct Backoff: Sendable {
     return .milliseconds(Int64(drawn.rounded()))
   }
 
+  /// The other side is overloaded: the next delay is the longest there is.
+  package mutating func exhaust() {
+    currentMilliseconds = limits.longestMilliseconds
+    isFresh = false
+  }
+
   /// Forgets past failures: the next attempt is immediate.
   package mutating func reset() {
     currentMilliseconds = nil

@@ -1,0 +1,70 @@
+public import TernCore
+import TernDocumentEngine
+public import TernStorage
+import TernSync
+import TernTransport
+
+/// What the documents of a client are made of, beside what all of it shares.
+public struct DocumentParts: Sendable {
+  /// The database that is spoken of.
+  public var database: DocumentDatabase
+  /// Where writes wait until the server has answered them; must be durable, and be used for
+  /// nothing else.
+  public var queue: any OrderedStore
+  /// Where the server's documents are kept. May lose its last writes without harm, so it is best
+  /// opened relaxed.
+  public var cache: any OrderedStore
+
+  /// Names the parts; nothing is opened yet.
+  public init(database: DocumentDatabase, queue: any OrderedStore, cache: any OrderedStore) {
+    self.database = database
+    self.queue = queue
+    self.cache = cache
+  }
+}
+
+extension Documents {
+  /// Opens the documents with what is in their stores; the connection is made at its first use.
+  static func open(
+    _ parts: DocumentParts, over transport: any Transport, _ options: ClientOptions,
+    _ ambient: Ambient
+  ) throws(QueueError) -> Documents {
+    let (queue, rows) = try WriteQueue.open(
+      parts.queue, limits: options.queue, newClient: ambient.randomID())
+    let pending = try restored(rows, parts.database)
+    var settings = DocumentCache.Settings()
+    settings.limitBytes = options.documentCacheLimitBytes
+    let cache: DocumentCache
+    do throws(StorageError) {
+      cache = try DocumentCache(
+        store: parts.cache, prefix: [], settings: settings, batches: pending.map(\.batch))
+    } catch {
+      throw .storage(error)
+    }
+    let machine = DocumentMachine(
+      replica: DocumentReplica(cache: cache, database: parts.database), database: parts.database,
+      stream: queue.client, pending: pending, ambient: ambient)
+    let session = DocumentSession(
+      machine: machine, queue: queue,
+      place: options.syncsInBackground ? .background : .caller, transport: transport,
+      ambient: ambient, waiting: options.waiting)
+    session.submit { $0.begin() }
+    return Documents(session: session, ambient: ambient, database: parts.database)
+  }
+
+  /// The batches of earlier runs, named anew in their order.
+  private static func restored(
+    _ rows: [QueuedWrite], _ database: DocumentDatabase
+  ) throws(QueueError) -> [DocumentQueuedBatch] {
+    var pending: [DocumentQueuedBatch] = []
+    for row in rows {
+      guard case .pending(let sequence) = row.state else { continue }
+      let id = UInt64(pending.count + 1)
+      guard let batch = DocumentBatchRecord.decode(row.payload, id: id, in: database) else {
+        throw .damaged(id: row.id)
+      }
+      pending.append(DocumentQueuedBatch(batch: batch, row: row.id, sequence: sequence))
+    }
+    return pending
+  }
+}

@@ -1,0 +1,50 @@
+package import TernCore
+package import TernDocumentEngine
+package import TernDocumentWire
+package import TernSync
+
+/// What a ``DocumentMachine`` owes to the outside, in order.
+package enum DocumentClientEffect: Sendable {
+  case openLink(Int)
+  case closeLink(Int)
+  case send([UInt8])
+  case startTimer(DocumentTimer, Duration)
+  case stopTimer(DocumentTimer)
+  /// Change the durable queue; the answer comes back under the ticket.
+  case change(QueueChange, ticket: UInt64)
+
+  /// A listener hears this.
+  case snapshot(DocumentListenerID, DocumentViewSnapshot)
+  /// A listener hears nothing more.
+  case failed(DocumentListenerID, DocumentStatus)
+  /// A single read is answered.
+  case answered(DocumentListenerID, DocumentGetResult)
+  /// A batch is durable on this device.
+  case stored(batch: UInt64)
+  /// A batch could not be queued, and was taken back.
+  case notStored(batch: UInt64, QueueError)
+  /// A batch was accepted, or refused with a reason.
+  case settled(batch: UInt64, DocumentStatus?)
+  /// What was pending is settled; or the wait makes no sense any more.
+  case writesSettled(DocumentWaitID, isCancelled: Bool)
+  /// All listeners have heard the same state of the world.
+  case inSync(DocumentListenerID)
+  /// A call has ended.
+  case called(DocumentCallID, Result<[DocumentResponse], DocumentStatus>)
+}
+
+/// A timer of a ``DocumentMachine``; starting one replaces the running one of its name.
+package enum DocumentTimer: Hashable, Sendable {
+  case connection(Connection.Timer)
+  /// The server has been silent since the listen stream was started.
+  case online
+  /// Waits before the listen stream is opened again.
+  case listenRetry
+  /// Waits before the write stream is opened again.
+  case writeRetry
+}
+
+/// Names one call of a machine.
+package struct DocumentCallID: Hashable, Sendable {
+  let number: UInt64
+}

@@ -1,0 +1,93 @@
+import TernCore
+import TernDocumentEngine
+package import TernDocumentWire
+import TernSync
+
+// Calls with one answer, or a few: reads and commits of transactions, aggregations.
+
+extension DocumentMachine {
+  /// Calls the server. Without a connection the call waits for the attempt under way, and fails
+  /// with it.
+  package mutating func call(_ body: DocumentRequest.Body) -> DocumentCallID {
+    let id = calls.nextID()
+    guard replica.isNetworkEnabled else {
+      let status = DocumentStatus(.unavailable, "the network is switched off")
+      owe(.called(id, .failure(status)))
+      return id
+    }
+    guard calls.count < limits.calls else {
+      let text = "\(limits.calls) calls are under way already"
+      owe(.called(id, .failure(DocumentStatus(.resourceExhausted, text))))
+      return id
+    }
+    use()
+    let request = DocumentRequest(body, in: database)
+    if connection.isOnline { begin(id, request) } else { calls.wait(id, request) }
+    return id
+  }
+
+  mutating func begin(_ id: DocumentCallID, _ request: DocumentRequest) {
+    let call = open(request.method, request.encode())
+    calls.begin(call, id, request.method)
+  }
+}
+
+/// The calls that wait for a connection or for their answer.
+struct CallBook: Sendable {
+  private struct Call: Sendable {
+    let id: DocumentCallID
+    let method: DocumentMethod
+    var answers: [DocumentResponse] = []
+    var failure: DocumentStatus?
+  }
+
+  private var lastID: UInt64 = 0
+  private var waiting: [(id: DocumentCallID, request: DocumentRequest)] = []
+  private var active: [UInt32: Call] = [:]
+
+  var count: Int { waiting.count + active.count }
+
+  mutating func nextID() -> DocumentCallID {
+    lastID += 1
+    return DocumentCallID(number: lastID)
+  }
+
+  mutating func wait(_ id: DocumentCallID, _ request: DocumentRequest) {
+    waiting.append((id, request))
+  }
+
+  mutating func takeWaiting() -> [(id: DocumentCallID, request: DocumentRequest)] {
+    defer { waiting = [] }
+    return waiting
+  }
+
+  mutating func begin(_ call: UInt32, _ id: DocumentCallID, _ method: DocumentMethod) {
+    active[call] = Call(id: id, method: method)
+  }
+
+  mutating func take(_ message: [UInt8], of call: UInt32, _ names: DocumentNames) {
+    guard let method = active[call]?.method else { return }
+    do throws(DocumentWireError) {
+      active[call]?.answers.append(try DocumentResponse.decode(method, message, names))
+    } catch {
+      active[call]?.failure = DocumentStatus(.internalError, error.status.message)
+    }
+  }
+
+  /// A call has ended.
+  mutating func end(
+    _ call: UInt32, _ status: DocumentStatus?
+  ) -> (DocumentCallID, Result<[DocumentResponse], DocumentStatus>)? {
+    guard let ended = active.removeValue(forKey: call) else { return nil }
+    if let failure = status ?? ended.failure { return (ended.id, .failure(failure)) }
+    return (ended.id, .success(ended.answers))
+  }
+
+  /// Gives all calls up.
+  mutating func failAll() -> [DocumentCallID] {
+    let ids = waiting.map(\.id) + active.keys.sorted().compactMap { active[$0]?.id }
+    waiting = []
+    active = [:]
+    return ids
+  }
+}

@@ -1,0 +1,180 @@
+import TernCore
+import TernDocumentEngine
+import TernDocumentWire
+package import TernSync
+
+// The connection: opened by the first use, greeted by a ping, survived when lost.
+
+extension DocumentMachine {
+  /// Whether a link is the one in use.
+  package func isCurrentLink(_ link: Int) -> Bool { connection.isCurrent(link) }
+
+  /// Something happened to the link.
+  package mutating func connectionEvent(_ event: Connection.Event) {
+    let wasOnline = connection.isOnline
+    let actions = connection.handle(event, unit: ambient.randomUnit)
+    if case .linkOpened(let link) = event, connection.isCurrent(link) { send(.ping) }
+    for action in actions { perform(action) }
+    if case .linkClosed = event, !wasOnline { attemptFailed() }
+  }
+
+  /// A timer ran out.
+  package mutating func timerFired(_ timer: DocumentTimer) {
+    switch timer {
+    case .connection(let timer): connectionEvent(.timerFired(timer))
+    case .online: run(replica.onlineTimerFired())
+    case .listenRetry:
+      listening.isResting = false
+      if listening.isWanted { openListening() }
+    case .writeRetry:
+      writing.isResting = false
+      if writing.isWanted { openWriting() }
+    }
+  }
+
+  /// Frames of a link, in order.
+  package mutating func received(_ frames: [[UInt8]], on link: Int) {
+    guard connection.isCurrent(link) else { return }
+    connectionEvent(.received(link))
+    for frame in frames {
+      guard connection.isCurrent(link) else { return }
+      do throws(DocumentWireError) {
+        try take(DocumentServerFrame.decode(frame), link)
+      } catch {
+        // What cannot be read is no server of documents, or no longer one.
+        return connectionEvent(.failed)
+      }
+    }
+  }
+
+  private mutating func take(_ frame: DocumentServerFrame, _ link: Int) {
+    switch frame {
+    case .pong: connectionEvent(.greeted(link))
+    case .message(let call, let message): take(message, of: call, isLast: false)
+    case .answer(let call, let message): take(message, of: call, isLast: true)
+    case .end(let call, let status): ended(call, status)
+    }
+  }
+
+  private mutating func take(_ message: [UInt8], of call: UInt32, isLast: Bool) {
+    if call == listening.call {
+      heard(message)
+    } else if call == writing.call {
+      answered(message)
+    } else {
+      calls.take(message, of: call, names)
+    }
+    if isLast { ended(call, nil) }
+  }
+
+  private mutating func ended(_ call: UInt32, _ status: DocumentStatus?) {
+    if call == listening.call {
+      listeningEnded(status)
+    } else if call == writing.call {
+      writingEnded(status)
+    } else if let (id, result) = calls.end(call, status) {
+      owe(.called(id, result))
+    }
+  }
+
+  /// Shows the server another credential: everything that is open begins anew with it.
+  package mutating func setCredential(_ credential: String?) {
+    guard credential != self.credential else { return }
+    self.credential = credential
+    if connection.isOnline { connectionEvent(.redirected) }
+  }
+
+  /// Stops or resumes all traffic.
+  package mutating func setNetwork(isEnabled: Bool) {
+    if isEnabled {
+      connectionEvent(.resume(.requested))
+      run(replica.setNetwork(isEnabled: true))
+    } else {
+      run(replica.setNetwork(isEnabled: false))
+      connectionEvent(.interrupt(.requested))
+      failCalls()
+    }
+  }
+
+  /// Ends the connection for good.
+  package mutating func close() {
+    connectionEvent(.interrupt(.closed))
+    failCalls()
+  }
+
+  /// The first use of the documents is what opens the connection.
+  mutating func use() {
+    guard connection.interruptions.contains(.unused) else { return }
+    connectionEvent(.resume(.unused))
+  }
+
+  mutating func send(_ frame: DocumentClientFrame) {
+    owe(.send(frame.encode()))
+    _ = connection.handle(.sent, unit: ambient.randomUnit)
+  }
+
+  /// Begins a call.
+  mutating func open(_ method: DocumentMethod, _ message: [UInt8]? = nil) -> UInt32 {
+    lastCall += 1
+    var metadata = [
+      DocumentCallOpening.Entry("google-cloud-resource-prefix", database.resourceName)
+    ]
+    if let credential { metadata.append(.init("authorization", "Bearer " + credential)) }
+    send(
+      .open(
+        stream: lastCall,
+        DocumentCallOpening(method, metadata: metadata, message: message)))
+    return lastCall
+  }
+
+  private mutating func perform(_ action: Connection.Action) {
+    switch action {
+    case .openLink(let link):
+      lastCall = 0
+      owe(.openLink(link))
+    case .closeLink(let link): owe(.closeLink(link))
+    case .startTimer(let timer, let delay): owe(.startTimer(.connection(timer), delay))
+    case .stopTimer(let timer): owe(.stopTimer(.connection(timer)))
+    case .sendPing: send(.ping)
+    case .goOnline: wentOnline()
+    case .goOffline: wentOffline()
+    }
+  }
+
+  private mutating func wentOnline() {
+    if writing.isWanted { openWriting() }
+    if listening.isWanted { openListening() }
+    for (id, request) in calls.takeWaiting() { begin(id, request) }
+  }
+
+  private mutating func wentOffline() {
+    // The replica asks again for what it needs.
+    (listening.call, listening.isWanted) = (nil, false)
+    (writing.call, writing.isWanted) = (nil, false)
+    writes.streamEnded()
+    run(replica.writeStreamClosed(nil))
+    run(replica.watchStreamClosed())
+    failCalls()
+  }
+
+  /// Another attempt to connect came to nothing.
+  private mutating func attemptFailed() {
+    run(replica.watchStreamClosed())
+    failCalls()
+  }
+
+  private mutating func failCalls() {
+    let status = DocumentStatus(.unavailable, "there is no connection to the server")
+    for id in calls.failAll() { owe(.called(id, .failure(status))) }
+  }
+}
+
+extension DocumentMachine.StreamState {
+  /// The call has ended: notes it, and says how long to rest before the next one.
+  mutating func ended(_ status: DocumentStatus?, unit: Double) -> Duration {
+    call = nil
+    isResting = true
+    if status?.code == .resourceExhausted { backoff.exhaust() }
+    return backoff.next(unit: unit)
+  }
+}

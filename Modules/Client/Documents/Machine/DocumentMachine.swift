@@ -1,0 +1,134 @@
+package import TernCore
+package import TernDocumentEngine
+import TernDocumentWire
+import TernStorage
+package import TernSync
+
+/// The documents of one client: a replica, the link to its server, and the writes in between.
+///
+/// A machine without input and output: what happens is told by its verbs, what is owed is taken
+/// by ``takeEffects()``. Calls share one link, see Docs/Formats/document-wire.md.
+package struct DocumentMachine: Sendable {
+  /// What bounds a machine.
+  package struct Limits: Sendable {
+    /// The most calls that wait or are under way.
+    package var calls = 1_000
+    /// How long a stream that failed waits before it is opened again. Source: documents
+    /// reference, section 5.2.
+    package var backoff = DocumentMachine.streamBackoff
+
+    package init() {}
+  }
+
+  /// The schedule of the streams: at once, then 1 s growing by half up to a minute.
+  package static let streamBackoff = {
+    var limits = Backoff.Limits()
+    limits.longestMilliseconds = 60_000
+    limits.growth = 1.5
+    limits.jitter = 0.5
+    return limits
+  }()
+
+  /// What is known and pending on this device.
+  package var replica: DocumentReplica
+  let database: DocumentDatabase
+  let names: DocumentNames
+  let ambient: Ambient
+  let limits: Limits
+  /// The stream that this device's writes are numbered in.
+  let stream: UInt128
+  var credential: String?
+
+  var connection = Connection()
+  var lastCall: UInt32 = 0
+  var listening: StreamState
+  var writing: StreamState
+  var writes = WriteBook()
+  var calls = CallBook()
+  private(set) var hasCacheFailed = false
+
+  private var owed: [DocumentClientEffect] = []
+  private var backlog: [DocumentEffect] = []
+  private var isRunning = false
+
+  /// One of the two streams that are opened again when they end.
+  struct StreamState: Sendable {
+    /// Whether the replica asks for it.
+    var isWanted = false
+    /// The call it is; `nil` while there is none.
+    var call: UInt32?
+    /// Whether a timer has to run out before it is opened.
+    var isResting = false
+    var backoff: Backoff
+  }
+
+  /// Starts with what is cached and queued.
+  ///
+  /// - Parameter pending: What the queue holds, in order, as the replica's cache was given it.
+  package init(
+    replica: DocumentReplica, database: DocumentDatabase, stream: UInt128,
+    pending: [DocumentQueuedBatch], ambient: Ambient, limits: Limits = Limits()
+  ) {
+    self.replica = replica
+    self.database = database
+    self.stream = stream
+    self.ambient = ambient
+    self.limits = limits
+    names = DocumentNames(database)
+    listening = StreamState(backoff: Backoff(limits: limits.backoff))
+    writing = StreamState(backoff: Backoff(limits: limits.backoff))
+    for queued in pending { writes.restore(queued) }
+  }
+
+  /// Begins to send what was pending. Called once, before anything else.
+  package mutating func start() { run(replica.start()) }
+
+  /// Hands out what is owed.
+  package mutating func takeEffects() -> [DocumentClientEffect] {
+    defer { owed = [] }
+    return owed
+  }
+
+  /// Keeps what the server has told. A device whose cache fails works on without keeping.
+  package mutating func storeCache() {
+    guard !hasCacheFailed else { return }
+    do throws(StorageError) { try replica.commit() } catch { hasCacheFailed = true }
+  }
+
+  mutating func owe(_ effect: DocumentClientEffect) { owed.append(effect) }
+
+  /// Does what the replica owes, and what that leads to, in order.
+  mutating func run(_ effects: [DocumentEffect]) {
+    backlog += effects
+    guard !isRunning else { return }
+    isRunning = true
+    var next = 0
+    while next < backlog.count {
+      perform(backlog[next])
+      next += 1
+    }
+    backlog = []
+    isRunning = false
+  }
+
+  private mutating func perform(_ effect: DocumentEffect) {
+    switch effect {
+    case .openWatchStream: openListening()
+    case .closeWatchStream: closeListening()
+    case .watch(let target): listen(.add(target))
+    case .unwatch(let target): listen(.remove(target))
+    case .openWriteStream: openWriting()
+    case .closeWriteStream: closeWriting()
+    case .send(let batch): queueToSend(batch)
+    case .startOnlineTimer(let delay): owe(.startTimer(.online, delay))
+    case .stopOnlineTimer: owe(.stopTimer(.online))
+    case .snapshot(let id, let snapshot): owe(.snapshot(id, snapshot))
+    case .failed(let id, let status): owe(.failed(id, status))
+    case .answered(let id, let result): owe(.answered(id, result))
+    case .settled(let batch, let status): owe(.settled(batch: batch, status))
+    case .writesSettled(let id, let isCancelled):
+      owe(.writesSettled(id, isCancelled: isCancelled))
+    case .inSync(let id): owe(.inSync(id))
+    }
+  }
+}

@@ -1,0 +1,62 @@
+package import TernCore
+
+/// One attempt at a transaction: what it has read, and what it will write if nothing changed.
+///
+/// Source: documents reference, section 3.8.
+package struct DocumentTransactionBook: Sendable {
+  /// How often a transaction is tried.
+  package static let attemptLimit = 5
+
+  private var versions: [DocumentKey: DocumentVersion] = [:]
+  private var written: Set<DocumentKey> = []
+  private var mutations: [DocumentMutation] = []
+
+  /// Begins an attempt.
+  package init() {}
+
+  /// Whether something may still be read: reads come before writes.
+  package var mayRead: Bool { mutations.isEmpty }
+
+  /// Notes a document that was read.
+  ///
+  /// - Throws: A status to try again with, when it is another version than before.
+  package mutating func note(_ document: Document) throws(DocumentStatus) {
+    let version = document.isFound ? document.version : .none
+    if let earlier = versions[document.key], earlier != version {
+      throw DocumentStatus(.aborted, "the document changed while it was read twice")
+    }
+    versions[document.key] = version
+  }
+
+  /// Adds a write, on the condition that what was read still holds.
+  ///
+  /// - Throws: A status not to try again with, when it updates a document that is missing.
+  package mutating func write(_ mutation: DocumentMutation) throws(DocumentStatus) {
+    let isFirst = written.insert(mutation.key).inserted
+    guard isFirst, let version = versions[mutation.key] else {
+      mutations.append(mutation)
+      return
+    }
+    if version != .none {
+      mutations.append(mutation.requiring(.version(version)))
+    } else if mutation.precondition == .exists(true) {
+      throw DocumentStatus(.invalidArgument, "\(mutation.key) does not exist, and is updated")
+    } else {
+      mutations.append(mutation.requiring(.exists(false)))
+    }
+  }
+
+  /// Everything to commit: the writes, and that what was only read is unchanged.
+  package var commit: [DocumentMutation] {
+    let unwritten = versions.keys.filter { !written.contains($0) }.sorted()
+    return mutations + unwritten.map { .verify($0, is: versions[$0] ?? .none) }
+  }
+
+  /// Whether another attempt may succeed after a failure.
+  package static func mayRetry(_ status: DocumentStatus) -> Bool {
+    switch status.code {
+    case .aborted, .failedPrecondition, .alreadyExists: true
+    default: !status.code.isPermanent
+    }
+  }
+}

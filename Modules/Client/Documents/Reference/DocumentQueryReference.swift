@@ -1,0 +1,170 @@
+public import TernCore
+public import TernDocumentEngine
+import TernDocumentWire
+public import TernQuery
+
+/// Something that can be queried: a collection, or a query of one.
+public protocol DocumentQuerying: Sendable {
+  /// The query.
+  var queried: DocumentQueryReference { get }
+}
+
+/// A query and the documents it is for. A mistake in it is told by the first operation on it.
+public struct DocumentQueryReference: DocumentQuerying {
+  let documents: Documents
+  let query: Result<DocumentQuery, DocumentQueryError>
+
+  /// This query.
+  public var queried: DocumentQueryReference { self }
+
+  func refined(
+    _ refine: (DocumentQuery) throws(DocumentQueryError) -> DocumentQuery
+  ) -> DocumentQueryReference {
+    DocumentQueryReference(
+      documents: documents,
+      query: Result { () throws(DocumentQueryError) in try refine(try query.get()) })
+  }
+
+  /// The query, ready to be run.
+  func checked() throws(DocumentsError) -> DocumentQuery {
+    do throws(DocumentQueryError) {
+      let query = try query.get()
+      try query.checkExecutable()
+      return query
+    } catch {
+      throw .invalidQuery(error)
+    }
+  }
+}
+
+extension DocumentOperator {
+  /// Equivalent to the operand.
+  public static var equals: DocumentOperator { .equal }
+}
+
+extension DocumentQuerying {
+  /// Keeps those whose field compares; `field` is a path, its names joined by dots, or `__name__`.
+  public func `where`(
+    _ field: String, _ comparison: DocumentOperator, _ operand: DocumentValue
+  ) -> DocumentQueryReference {
+    queried.refined { query throws(DocumentQueryError) in
+      try query.where(try DocumentFieldPath.queried(field), comparison, operand)
+    }
+  }
+
+  /// Keeps those that a filter keeps.
+  public func filtered(_ filter: DocumentFilter) -> DocumentQueryReference {
+    queried.refined { query throws(DocumentQueryError) in try query.filtered(filter) }
+  }
+
+  /// Sorts by a field, after the fields it is sorted by already.
+  public func order(by field: String, isDescending: Bool = false) -> DocumentQueryReference {
+    queried.refined { query throws(DocumentQueryError) in
+      try query.ordered(by: try DocumentFieldPath.queried(field), isDescending: isDescending)
+    }
+  }
+
+  /// Keeps the first documents.
+  public func first(_ count: Int) -> DocumentQueryReference {
+    queried.refined { query throws(DocumentQueryError) in try query.first(count) }
+  }
+
+  /// Keeps the last documents, in the same order.
+  public func last(_ count: Int) -> DocumentQueryReference {
+    queried.refined { query throws(DocumentQueryError) in try query.last(count) }
+  }
+
+  /// Begins at values of the first fields of the order.
+  public func start(at values: DocumentValue..., isInclusive: Bool = true) -> DocumentQueryReference
+  {
+    queried.refined { query throws(DocumentQueryError) in
+      try query.starting(at: values, isInclusive: isInclusive)
+    }
+  }
+
+  /// Ends at values of the first fields of the order.
+  public func end(at values: DocumentValue..., isInclusive: Bool = true) -> DocumentQueryReference {
+    queried.refined { query throws(DocumentQueryError) in
+      try query.ending(at: values, isInclusive: isInclusive)
+    }
+  }
+
+  /// The result now.
+  ///
+  /// - Throws: ``DocumentsError/refused(_:)`` with the code `unavailable` when only the server was
+  ///   allowed and it cannot be reached.
+  public func get(
+    from source: DocumentGetSource = .serverOrCache
+  ) async throws(DocumentsError) -> QuerySnapshot {
+    let reference = queried
+    let query = try reference.checked()
+    let promise = Promise<DocumentGetResult>()
+    await reference.documents.session.get(query, source) { promise.resolve($0) }
+    let cancelled = DocumentStatus(.cancelled, "the task was cancelled")
+    switch await promise.value(ifCancelled: .failure(cancelled)) {
+    case .success(let snapshot): return QuerySnapshot(snapshot, reference.documents)
+    case .failure(let status): throw .refused(status)
+    }
+  }
+
+  /// The result now, and again after every change that affects it.
+  ///
+  /// A slow reader skips intermediate results and never sees two out of order; the changes of each
+  /// are those since the one it saw before.
+  ///
+  /// - Parameters:
+  ///   - includingMetadata: Whether to hear also when only pending writes or the source changed.
+  ///   - source: Where the data comes from.
+  public func snapshots(
+    includingMetadata: Bool = false, source: DocumentListenOptions.Source = .server
+  ) -> DocumentSnapshots<QuerySnapshot> {
+    queried.delivery(includingMetadata, source) { $0 }
+  }
+
+  /// Computes over the result, on the server.
+  ///
+  /// - Returns: One value for each aggregation, by its alias.
+  public func aggregate(
+    _ aggregations: [DocumentAggregation]
+  ) async throws(DocumentsError) -> DocumentMap {
+    let reference = queried
+    let query = try reference.checked()
+    do throws(DocumentQueryError) { try DocumentAggregation.check(aggregations) } catch {
+      throw .invalidQuery(error)
+    }
+    let answer = await reference.documents.session.call(.aggregate(query, aggregations, .now))
+    switch answer {
+    case .failure(let status): throw .refused(status)
+    case .success(let messages):
+      for case .aggregation(let answer) in messages { return answer.values.map }
+      throw .refused(DocumentStatus(.internalError, "the server computed nothing"))
+    }
+  }
+
+  /// The number of documents in the result, counted by the server.
+  public func count() async throws(DocumentsError) -> Int {
+    let values = try await aggregate([DocumentAggregation("count", .count(upTo: nil))])
+    guard case .integer(let count) = values["count"] else {
+      throw .refused(DocumentStatus(.internalError, "the server did not count"))
+    }
+    return Int(count)
+  }
+
+  /// How the cache on this device would answer, in words.
+  public func explain() async throws(DocumentsError) -> String {
+    let reference = queried
+    let query = try reference.checked()
+    let plan = await reference.documents.session.withReplica { $0.cache.explain(query) }
+    return "\(plan.strategy), \(plan.documentsRead) documents read for \(plan.documentsReturned)"
+  }
+}
+
+extension DocumentFieldPath {
+  /// A path as applications write it; `__name__` is the key.
+  fileprivate static func queried(_ text: String) throws(DocumentQueryError) -> DocumentFieldPath {
+    if text == "__name__" { return .key }
+    do throws(DocumentError) { return try DocumentFieldPath(dotted: text) } catch {
+      throw .document(error)
+    }
+  }
+}

@@ -1,0 +1,122 @@
+import Synchronization
+public import TernCore
+import TernDocumentWire
+import TernSync
+
+/// Reads and writes that are made as if nobody else were there.
+///
+/// Reads come first and go to the server; writes are sent together at the end, on the condition
+/// that what was read still holds. Source: documents reference, section 3.8.
+public final class DocumentTransaction: Sendable {
+  private let documents: Documents
+  private let book = Mutex(DocumentTransactionBook())
+
+  init(documents: Documents) { self.documents = documents }
+
+  /// The document as the server has it.
+  ///
+  /// - Throws: ``DocumentsError/refused(_:)``, also for a read after a write.
+  public func get(_ reference: DocumentReference) async throws(DocumentsError) -> DocumentSnapshot {
+    let key: DocumentKey
+    do throws(DocumentError) { key = try reference.key.get() } catch { throw .invalid(error) }
+    guard book.withLock({ $0.mayRead }) else {
+      throw .refused(DocumentStatus(.invalidArgument, "a transaction reads before it writes"))
+    }
+    switch await documents.session.call(.batchGet([key], mask: nil, .now)) {
+    case .failure(let status): throw .refused(status)
+    case .success(let messages):
+      for case .batchGet(let answer) in messages {
+        guard let document = answer.document else { continue }
+        try note(document)
+        return DocumentSnapshot(
+          reference, document, SnapshotMetadata(hasPendingWrites: false, isFromCache: false))
+      }
+      throw .refused(DocumentStatus(.internalError, "the server did not answer the read"))
+    }
+  }
+
+  /// Replaces a document, or makes it.
+  public func set(
+    _ reference: DocumentReference, to fields: DocumentInput, merging: Bool = false
+  ) throws(DocumentsError) {
+    try write(reference) { key throws(DocumentError) in
+      try .setting(key, to: fields, merging: merging)
+    }
+  }
+
+  /// Writes single fields of a document that must exist; names are paths, joined by dots.
+  public func update(
+    _ reference: DocumentReference, _ fields: KeyValuePairs<String, DocumentInput>
+  ) throws(DocumentsError) {
+    try write(reference) { key throws(DocumentError) in try .updating(key, fields) }
+  }
+
+  /// Deletes a document.
+  public func delete(_ reference: DocumentReference) throws(DocumentsError) {
+    try write(reference) { key throws(DocumentError) in .delete(key) }
+  }
+
+  private func note(_ document: Document) throws(DocumentsError) {
+    let problem: DocumentStatus? = book.withLock { book in
+      do throws(DocumentStatus) { try book.note(document) } catch { return error }
+      return nil
+    }
+    if let problem { throw .refused(problem) }
+  }
+
+  private func write(
+    _ reference: DocumentReference,
+    _ make: (DocumentKey) throws(DocumentError) -> DocumentMutation
+  ) throws(DocumentsError) {
+    let mutation: DocumentMutation
+    do throws(DocumentError) { mutation = try make(try reference.key.get()) } catch {
+      throw .invalid(error)
+    }
+    let problem: DocumentStatus? = book.withLock { book in
+      do throws(DocumentStatus) { try book.write(mutation) } catch { return error }
+      return nil
+    }
+    if let problem { throw .refused(problem) }
+  }
+
+  /// Commits what was gathered; a repetition after a lost answer is not applied twice.
+  fileprivate func commit() async -> DocumentStatus? {
+    let writes = book.withLock { $0.commit }
+    if writes.isEmpty { return nil }
+    let mark = DocumentWriteMark(stream: documents.ambient.randomID(), sequence: 1)
+    let request = DocumentRequest.Body.commit(writes, transaction: [], mark)
+    for _ in 0..<DocumentTransactionBook.attemptLimit {
+      guard case .failure(let status) = await documents.session.call(request) else { return nil }
+      if status.code != .unavailable { return status }
+    }
+    return DocumentStatus(.unavailable, "the server cannot be reached")
+  }
+}
+
+extension Documents {
+  /// Runs a transaction, again when somebody else interfered, five times at most.
+  ///
+  /// - Parameter body: May run several times; does nothing but read and write by its argument.
+  /// - Throws: What `body` throws, or ``DocumentsError/refused(_:)``. Nothing was written then,
+  ///   unless the code is `unavailable`: the answer to the commit may have been lost.
+  public func runTransaction<R: Sendable>(
+    _ body: @Sendable (DocumentTransaction) async throws -> R
+  ) async throws -> R {
+    var backoff = Backoff(limits: DocumentMachine.streamBackoff)
+    var last = DocumentStatus(.aborted, "the transaction was not tried")
+    for attempt in 0..<DocumentTransactionBook.attemptLimit {
+      let delay = backoff.next(unit: ambient.randomUnit())
+      if attempt > 0, delay > .zero { try await ambient.clock.sleep(for: delay) }
+      let transaction = DocumentTransaction(documents: self)
+      do {
+        let result = try await body(transaction)
+        guard let status = await transaction.commit() else { return result }
+        last = status
+      } catch DocumentsError.refused(let status) {
+        last = status
+      }
+      if !DocumentTransactionBook.mayRetry(last) { break }
+    }
+    throw DocumentsError.refused(last)
+  }
+}

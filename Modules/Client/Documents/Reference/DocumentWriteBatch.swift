@@ -1,0 +1,104 @@
+import Synchronization
+public import TernCore
+import TernSync
+
+/// Writes that are made together or not at all.
+public struct DocumentWriteBatch: Sendable {
+  let documents: Documents
+  private var mutations: [DocumentMutation] = []
+  /// The first mistake; it is thrown by ``commit()``.
+  private var problem: DocumentError?
+
+  init(documents: Documents) { self.documents = documents }
+
+  /// Replaces a document, or makes it.
+  public mutating func set(
+    _ document: DocumentReference, to fields: DocumentInput, merging: Bool = false
+  ) {
+    add(document) { key throws(DocumentError) in
+      try DocumentMutation.setting(key, to: fields, merging: merging)
+    }
+  }
+
+  /// Writes single fields of a document that must exist; names are paths, joined by dots.
+  public mutating func update(
+    _ document: DocumentReference, _ fields: KeyValuePairs<String, DocumentInput>
+  ) {
+    add(document) { key throws(DocumentError) in try DocumentMutation.updating(key, fields) }
+  }
+
+  /// Deletes a document.
+  public mutating func delete(_ document: DocumentReference) {
+    add(document) { key throws(DocumentError) in .delete(key) }
+  }
+
+  private mutating func add(
+    _ document: DocumentReference,
+    _ make: (DocumentKey) throws(DocumentError) -> DocumentMutation
+  ) {
+    do throws(DocumentError) {
+      mutations.append(try make(try document.key.get()))
+    } catch {
+      problem = problem ?? error
+    }
+  }
+
+  /// Makes the writes; returns when they are durable on this device.
+  public func commit() async throws(DocumentsError) -> DocumentWrite {
+    if let problem { throw .invalid(problem) }
+    return try await documents.write(mutations)
+  }
+}
+
+/// A write that is durable on this device.
+public struct DocumentWrite: Sendable {
+  let promise: DocumentWritePromise
+
+  /// Returns when the server has accepted the write.
+  ///
+  /// - Throws: ``DocumentsError/refused(_:)``: it was taken back here;
+  ///   ``DocumentsError/closed``: it stays queued; ``DocumentsError/cancelled``: it goes on.
+  public func acknowledged() async throws(DocumentsError) {
+    if let error = await promise.end.value(ifCancelled: .cancelled) { throw error }
+  }
+}
+
+extension Documents {
+  func write(_ mutations: [DocumentMutation]) async throws(DocumentsError) -> DocumentWrite {
+    let promise = await session.write(mutations)
+    try await promise.stored.value().get()
+    return DocumentWrite(promise: promise)
+  }
+}
+
+extension DocumentMutation {
+  static func setting(
+    _ key: DocumentKey, to input: DocumentInput, merging: Bool
+  ) throws(DocumentError) -> DocumentMutation {
+    let fields = try input.fields()
+    return merging ? try .merge(key, with: fields) : try .set(key, to: fields)
+  }
+
+  static func updating(
+    _ key: DocumentKey, _ fields: KeyValuePairs<String, DocumentInput>
+  ) throws(DocumentError) -> DocumentMutation {
+    var assignments: [(path: DocumentFieldPath, input: DocumentInput)] = []
+    for (name, input) in fields {
+      assignments.append((try DocumentFieldPath(dotted: name), input))
+    }
+    return try .update(key, assignments)
+  }
+}
+
+extension DocumentInput {
+  /// The fields of a document.
+  ///
+  /// - Throws: ``DocumentError/invalidFieldPath(_:)`` when this is no map.
+  func fields() throws(DocumentError) -> [Field] {
+    switch self {
+    case .map(let fields): return fields
+    case .value(.map(let map)): return map.entries.map { Field($0.name, .value($0.value)) }
+    case .value, .array, .delete, .transform: throw .invalidFieldPath("a document is a map")
+    }
+  }
+}

@@ -1,0 +1,144 @@
+public import TernCore
+import TernDocumentEngine
+import TernDocumentWire
+import TernQuery
+public import TernSync
+
+/// The documents of a database, as an application sees them.
+///
+/// ```swift
+/// let cities = tern.documents.collection("cities")
+/// try await cities.document("SF").set(["name": "San Francisco", "state": "CA"])
+/// for try await result in cities.where("state", .equals, "CA").snapshots() { … }
+/// ```
+public struct Documents: Sendable {
+  let session: DocumentSession
+  let ambient: Ambient
+  /// The project and id of the database.
+  public let database: DocumentDatabase
+
+  init(session: DocumentSession, ambient: Ambient, database: DocumentDatabase) {
+    self.session = session
+    self.ambient = ambient
+    self.database = database
+  }
+
+  /// A collection, by its path.
+  ///
+  /// A path that names none is told by the first operation on it.
+  public func collection(_ path: String) -> DocumentCollection {
+    DocumentCollection(
+      documents: self,
+      path: Result { () throws(DocumentError) in try CollectionPath(path) })
+  }
+
+  /// All collections of an id, at any depth.
+  public func collectionGroup(_ id: String) -> DocumentQueryReference {
+    DocumentQueryReference(
+      documents: self,
+      query: Result { () throws(DocumentQueryError) in try .group(id) })
+  }
+
+  /// A document, by its path.
+  public func document(_ path: String) -> DocumentReference {
+    DocumentReference(
+      documents: self, key: Result { () throws(DocumentError) in try DocumentKey(path) })
+  }
+
+  /// Gathers writes that are made together or not at all.
+  public func batch() -> DocumentWriteBatch { DocumentWriteBatch(documents: self) }
+
+  /// Waits until the server has answered everything that is pending now, whatever it answers.
+  ///
+  /// Does not return while the device is offline and something is pending.
+  public func waitForPendingWrites() async throws(DocumentsError) {
+    let promise = Promise<Bool>()
+    await session.waitForPendingWrites { promise.resolve($0) }
+    if await promise.value(ifCancelled: true) { throw .cancelled }
+  }
+
+  /// Stops all traffic: reads answer from the cache, writes wait in the queue.
+  public func disableNetwork() async { await session.setNetwork(isEnabled: false) }
+
+  /// Resumes traffic.
+  public func enableNetwork() async { await session.setNetwork(isEnabled: true) }
+
+  /// What this client shows the server to say who it is; `nil` shows nothing.
+  public func setCredential(_ credential: String?) async {
+    await session.setCredential(credential)
+  }
+
+  /// An element whenever all listeners have heard the same state of the world, first now.
+  ///
+  /// A slow reader skips.
+  public func snapshotsInSync() -> Delivery<Void, DocumentsError> {
+    let session = session
+    return Delivery(newest: { box in
+      let id = await session.listenInSync { box.post(()) }
+      return {
+        box.cancel()
+        session.submit { $0.unlistenInSync(id) }
+      }
+    })
+  }
+
+  /// Takes in documents and results of queries that a server packed for many clients.
+  ///
+  /// - Throws: ``DocumentsError/invalidBundle(_:)``, with nothing taken in.
+  public func loadBundle(_ bytes: [UInt8]) async throws(DocumentsError) {
+    let bundle: DocumentBundle
+    do throws(BundleError) {
+      bundle = try BundleReader.read(bytes, of: database)
+    } catch {
+      throw .invalidBundle(error)
+    }
+    await session.load(bundle)
+  }
+
+  /// A query that came in a bundle; `nil` when there is none of the name.
+  public func namedQuery(_ name: String) async -> DocumentQueryReference? {
+    let named = await session.withReplica { $0.cache.namedQuery(name) }
+    return named.map { DocumentQueryReference(documents: self, query: .success($0.query)) }
+  }
+
+  /// The indexes that queries on this device use.
+  public var indexes: DocumentIndexes { DocumentIndexes(session: session) }
+
+  /// Ends all traffic, listeners and waiting calls; what is queued stays queued.
+  ///
+  /// Later operations fail with ``DocumentsError/closed``.
+  public func terminate() async {
+    await session.close()
+    await session.queueSettled()
+  }
+
+  /// Forgets everything that is cached on this device. Only after ``terminate()``.
+  ///
+  /// - Throws: ``DocumentsError/refused(_:)`` while the documents are in use.
+  public func clearPersistence() async throws(DocumentsError) {
+    try await session.clearPersistence(newClient: ambient.randomID())
+  }
+}
+
+/// The indexes of the documents on this device. Source: documents reference, section 5.11.
+public struct DocumentIndexes: Sendable {
+  let session: DocumentSession
+
+  /// Makes indexes by itself where queries read many documents for few results, until the end of
+  /// the program.
+  public func createAutomatically(_ isOn: Bool) async {
+    await session.withReplica { $0.cache.createsIndexes = isOn }
+  }
+
+  /// Drops all indexes.
+  public func deleteAll() async {
+    await session.withReplica { $0.cache.deleteAllIndexes() }
+  }
+
+  /// Indexes documents that no index holds yet.
+  ///
+  /// - Returns: How many were indexed; 0 when nothing is left to do.
+  public func backfill(limit: Int = 500) async -> Int {
+    await session.withReplica { $0.cache.backfillIndexes(limit: limit) }
+  }
+}

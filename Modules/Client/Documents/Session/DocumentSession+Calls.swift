@@ -1,0 +1,182 @@
+import TernCore
+import TernDocumentEngine
+import TernDocumentWire
+import TernQuery
+import TernStorage
+import TernSync
+
+/// Who hears the snapshots of one listener.
+struct DocumentHearer: Sendable {
+  let heard: @Sendable (DocumentViewSnapshot) -> Void
+  let ended: @Sendable (DocumentsError) -> Void
+}
+
+/// What is promised about one batch of writes.
+package struct DocumentWritePromise: Sendable {
+  /// That it is durable on this device, or why not.
+  let stored = Promise<Result<Void, DocumentsError>>()
+  /// The server's verdict: `nil` when it accepted.
+  let end = Promise<DocumentsError?>()
+
+  func ended(_ error: DocumentsError?) {
+    if case .queue(let error)? = error {
+      stored.resolve(.failure(.queue(error)))
+    } else {
+      stored.resolve(.success(()))
+    }
+    end.resolve(error)
+  }
+}
+
+extension DocumentSession {
+  /// Sends what was pending.
+  func begin() {
+    machine.start()
+    carryOut()
+  }
+
+  /// Registers a listener; it hears what is known before this returns.
+  func listen(
+    _ query: DocumentQuery, _ options: DocumentListenOptions, _ hearer: DocumentHearer
+  ) -> DocumentListenerID? {
+    drain()
+    guard !isClosed else {
+      hearer.ended(.closed)
+      return nil
+    }
+    let id = machine.listen(query, options: options)
+    listeners[id] = hearer
+    carryOut()
+    return id
+  }
+
+  func unlisten(_ id: DocumentListenerID) {
+    drain()
+    guard listeners.removeValue(forKey: id) != nil else { return }
+    machine.unlisten(id)
+    carryOut()
+  }
+
+  func get(
+    _ query: DocumentQuery, _ source: DocumentGetSource,
+    _ answer: @escaping @Sendable (DocumentGetResult) -> Void
+  ) {
+    drain()
+    guard !isClosed else {
+      return answer(.failure(DocumentStatus(.failedPrecondition, "the documents are closed")))
+    }
+    readers[machine.get(query, from: source)] = answer
+    carryOut()
+  }
+
+  func listenInSync(_ heard: @escaping @Sendable () -> Void) -> DocumentListenerID {
+    drain()
+    let id = machine.listenInSync()
+    stepListeners[id] = heard
+    carryOut()
+    return id
+  }
+
+  func unlistenInSync(_ id: DocumentListenerID) {
+    drain()
+    stepListeners[id] = nil
+    machine.replica.unlistenInSync(id)
+  }
+
+  /// Takes a batch of writes; listeners have heard it when this returns.
+  func write(_ mutations: [DocumentMutation]) -> DocumentWritePromise {
+    drain()
+    let promise = DocumentWritePromise()
+    guard !isClosed else {
+      promise.stored.resolve(.failure(.closed))
+      promise.end.resolve(.closed)
+      return promise
+    }
+    promises[machine.write(mutations)] = promise
+    carryOut()
+    return promise
+  }
+
+  func waitForPendingWrites(_ done: @escaping @Sendable (_ isCancelled: Bool) -> Void) {
+    drain()
+    guard !isClosed else { return done(true) }
+    waiters[machine.waitForPendingWrites()] = done
+    carryOut()
+  }
+
+  /// Calls the server once.
+  func call(_ body: DocumentRequest.Body) async -> Result<[DocumentResponse], DocumentStatus> {
+    drain()
+    let promise = Promise<Result<[DocumentResponse], DocumentStatus>>()
+    guard !isClosed else {
+      return .failure(DocumentStatus(.failedPrecondition, "the documents are closed"))
+    }
+    callers[machine.call(body)] = { promise.resolve($0) }
+    carryOut()
+    return await promise.value()
+  }
+
+  func setNetwork(isEnabled: Bool) {
+    drain()
+    guard !isClosed else { return }
+    machine.setNetwork(isEnabled: isEnabled)
+    carryOut()
+  }
+
+  func setCredential(_ credential: String?) {
+    drain()
+    machine.setCredential(credential)
+    carryOut()
+  }
+
+  /// Lends the replica, for what is answered at once.
+  func withReplica<R: Sendable>(
+    _ body: @Sendable (inout DocumentReplica) throws -> R
+  ) rethrows -> R {
+    drain()
+    defer { carryOut() }
+    return try body(&machine.replica)
+  }
+
+  func load(_ bundle: DocumentBundle) {
+    drain()
+    machine.load(bundle)
+    carryOut()
+  }
+
+  /// Ends the session: listeners and waiting calls are told, pending writes stay in the queue.
+  func close() {
+    drain()
+    guard !isClosed else { return }
+    machine.close()
+    carryOut()
+    isClosed = true
+    for listener in listeners.values { listener.ended(.closed) }
+    listeners = [:]
+    let status = DocumentStatus(.cancelled, "the documents were closed")
+    for reader in readers.values { reader(.failure(status)) }
+    readers = [:]
+    // That a write is durable is still told: its answer comes from the disk.
+    for promise in promises.values { promise.end.resolve(.closed) }
+    for waiter in waiters.values { waiter(true) }
+    waiters = [:]
+    for caller in callers.values { caller(.failure(status)) }
+    callers = [:]
+    stepListeners = [:]
+  }
+}
+
+extension DocumentSession {
+  /// Empties the cache and gives up what is queued; only of a session that was closed.
+  func clearPersistence(newClient: UInt128) throws(DocumentsError) {
+    guard isClosed else {
+      throw .refused(DocumentStatus(.failedPrecondition, "the documents are in use"))
+    }
+    do throws(StorageError) {
+      try machine.clear(newClient: newClient)
+    } catch {
+      throw .queue(.storage(error))
+    }
+    carryOut()
+  }
+}

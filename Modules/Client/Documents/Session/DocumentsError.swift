@@ -1,0 +1,22 @@
+public import TernCore
+public import TernDocumentEngine
+public import TernQuery
+public import TernSync
+
+/// Why something about documents was not done, or ended.
+public enum DocumentsError: Error, Hashable, Sendable {
+  /// A path, a value or a write breaks a rule of documents. Correct it.
+  case invalid(DocumentError)
+  /// A query breaks a rule. Correct it.
+  case invalidQuery(DocumentQueryError)
+  /// A bundle cannot be read. Fetch it again.
+  case invalidBundle(BundleError)
+  /// The server refused, or cannot be reached where it is needed; the code tells which.
+  case refused(DocumentStatus)
+  /// The queue could not store a write: it is full, or its disk failed.
+  case queue(QueueError)
+  /// The user changed, or the wait was given up.
+  case cancelled
+  /// The documents were closed.
+  case closed
+}

@@ -1,0 +1,251 @@
+import TernClient
+import TernCore
+import TernDocumentEngine
+import TernDocumentWire
+import TernQuery
+import TernStorageMemory
+import TernSync
+import Testing
+
+@Suite("Machine of documents")
+struct DocumentMachineTests {
+  private let all = DocumentQuery.collection(CollectionPath(unchecked: "a"))
+
+  /// The numbers of the batches that were sent.
+  private func numbers(_ bench: DocumentBench) -> [UInt64] {
+    bench.writes.compactMap { request in
+      if case .writes(_, let mark?) = request.content { mark.sequence } else { nil }
+    }
+  }
+
+  private func committed(_ sequence: UInt64, at version: Int64) -> DocumentWriteResponse.Content {
+    let version = DocumentVersion(microseconds: version)
+    return .outcome(
+      DocumentWriteOutcome(
+        sequence, .committed(version, [DocumentWriteResult(version: version)])))
+  }
+
+  @Test("a write is greeted, numbered, answered, and leaves the queue")
+  func plainWrite() throws {
+    var bench = try DocumentBench()
+    bench.set("1", 1)
+    #expect(bench.stored == [1])
+    #expect(bench.writes.map(\.content) == [.handshake(stream: 7)])
+    bench.answer(.handshake(id: "s", lastSequence: 0))
+    #expect(numbers(bench) == [1])
+    #expect(bench.writes.last?.token == [9])
+    #expect(bench.queue.count == 1)
+    bench.answer(committed(1, at: 50))
+    #expect(bench.settled == ["1 nil"])
+    #expect(bench.queue.count == 0)
+  }
+
+  @Test("nothing is sent that is not durable")
+  func durableFirst() throws {
+    var bench = try DocumentBench()
+    bench.diskAnswers = false
+    bench.set("1", 1)
+    bench.answer(.handshake(id: "s", lastSequence: 0))
+    #expect(numbers(bench) == [])
+    bench.releaseDisk()
+    #expect(numbers(bench) == [1])
+  }
+
+  @Test("an answer that was lost is asked for, and nothing is applied twice")
+  func lostAnswer() throws {
+    var bench = try DocumentBench()
+    bench.set("1", 1)
+    bench.set("2", 2)
+    bench.set("3", 3)
+    bench.answer(.handshake(id: "s", lastSequence: 0))
+    #expect(numbers(bench) == [1, 2, 3])
+    bench.breakLink()
+    bench.fire(.connection(.retry))
+    #expect(bench.writes.map(\.content) == [.handshake(stream: 7)])
+    bench.answer(.handshake(id: "s", lastSequence: 2))
+    #expect(bench.writes.last?.content == .outcomes(1...2))
+    let version = DocumentVersion(microseconds: 50)
+    bench.answer(
+      .outcomes([
+        DocumentWriteOutcome(1, .committed(version, [DocumentWriteResult(version: version)])),
+        DocumentWriteOutcome(2, .refused(DocumentStatus(.permissionDenied, "no"))),
+      ]))
+    #expect(
+      bench.settled == ["1 nil", "2 Optional(TernCore.DocumentStatus.Code.permissionDenied)"])
+    #expect(numbers(bench) == [3])
+    // The refused one stays on the device, with its reason.
+    #expect(try bench.queue.rejected().map(\.id) == [2])
+  }
+
+  @Test("an outcome that nobody knows any more is kept as such")
+  func forgottenOutcome() throws {
+    var bench = try DocumentBench()
+    bench.set("1", 1)
+    bench.answer(.handshake(id: "s", lastSequence: 1))
+    bench.answer(.outcomes([]))
+    let rejected = try bench.queue.rejected()
+    #expect(rejected.count == 1)
+    if case .rejected(let reason)? = rejected.first?.state {
+      #expect(reason.isOutcomeUnknown)
+    }
+  }
+
+  @Test("a refusal in the stream concerns one batch, and the stream goes on")
+  func refusal() throws {
+    var bench = try DocumentBench()
+    bench.run { _ = $0.listen(self.all, options: DocumentListenOptions(includesMetadata: true)) }
+    bench.set("1", 1)
+    bench.set("2", 2)
+    bench.answer(.handshake(id: "s", lastSequence: 0))
+    bench.answer(
+      .outcome(DocumentWriteOutcome(1, .refused(DocumentStatus(.permissionDenied, "no")))))
+    #expect(bench.snapshots.last?.documents.map(\.key.id) == ["2"])
+    bench.answer(committed(2, at: 50))
+    #expect(bench.settled.count == 2)
+    #expect(bench.writeCall != nil)
+  }
+
+  @Test("with a server that knows no numbers, the end of the stream refuses the oldest batch")
+  func plainServer() throws {
+    var bench = try DocumentBench()
+    bench.set("1", 1)
+    bench.set("2", 2)
+    bench.answer(.handshake(id: "s", lastSequence: nil))
+    let version = DocumentVersion(microseconds: 50)
+    bench.answer(.committed(version, [DocumentWriteResult(version: version)]))
+    #expect(bench.settled == ["1 nil"])
+    bench.end(bench.writeCall, .permissionDenied)
+    #expect(bench.settled.count == 2)
+    #expect(bench.queue.count == 1)
+  }
+
+  @Test("the end of a stream with trouble refuses nothing, and another is opened after a rest")
+  func trouble() throws {
+    var bench = try DocumentBench()
+    bench.set("1", 1)
+    bench.answer(.handshake(id: "s", lastSequence: 0))
+    bench.clear()
+    bench.end(bench.writeCall, .permissionDenied)
+    #expect(bench.settled.isEmpty)
+    #expect(bench.timers[.writeRetry] == .zero)
+    bench.fire(.writeRetry)
+    bench.answer(.handshake(id: "s", lastSequence: 0))
+    #expect(numbers(bench) == [1])
+    bench.end(bench.writeCall, .resourceExhausted)
+    #expect(bench.timers[.writeRetry].map { $0 >= .seconds(30) } == true)
+  }
+
+  @Test("what was pending is sent by the next run")
+  func restart() throws {
+    let store = MemoryStore()
+    do {
+      var bench = try DocumentBench(store: store)
+      bench.isReachable = false
+      bench.set("1", 1)
+      bench.set("2", 2)
+    }
+    var bench = try DocumentBench(store: store)
+    bench.run { _ = $0.listen(self.all, options: DocumentListenOptions()) }
+    #expect(bench.snapshots.last?.documents.map(\.key.id) == ["1", "2"])
+    bench.answer(.handshake(id: "s", lastSequence: 1))
+    bench.answer(.outcomes([]))
+    #expect(numbers(bench) == [2])
+  }
+
+  @Test("listeners go on after the link broke, from where they were")
+  func resumedListen() throws {
+    var bench = try DocumentBench()
+    bench.run { _ = $0.listen(self.all, options: DocumentListenOptions(includesMetadata: true)) }
+    let document = Document(
+      DocumentKey(unchecked: "a/1"), .found(["x": 1]), version: DocumentVersion(microseconds: 5))
+    bench.tell(
+      .target(WatchTargetChange(.added, targets: [2])),
+      .changed(document, targets: [2], removed: []),
+      .target(WatchTargetChange(.current, targets: [2], resumeToken: [4])),
+      .target(WatchTargetChange(.none, readTime: DocumentVersion(microseconds: 9))))
+    #expect(bench.snapshots.last?.isFromCache == false)
+    bench.breakLink()
+    bench.fire(.connection(.retry))
+    guard case .add(let target)? = bench.listens.last else {
+      Issue.record("the target was not asked for again")
+      return
+    }
+    #expect(target.resume == .token([4]))
+    #expect(target.expectedCount == 1)
+  }
+
+  @Test("a device that cannot reach its server says so")
+  func unreachable() throws {
+    var bench = try DocumentBench()
+    bench.isReachable = false
+    bench.run { _ = $0.get(self.all, from: .serverOrCache) }
+    #expect(bench.answers.count == 1)
+    bench.run { _ = $0.call(.batchGet([], mask: nil, .now)) }
+    #expect(bench.called.isEmpty)
+    bench.fire(.connection(.retry))
+    #expect(bench.called.count == 1)
+  }
+
+  @Test("calls are answered, also with several messages, and fail with their link")
+  func calls() throws {
+    var bench = try DocumentBench()
+    bench.run { _ = $0.call(.batchGet([DocumentKey(unchecked: "a/1")], mask: nil, .now)) }
+    bench.run { _ = $0.call(.commit([], transaction: [], nil)) }
+    let call = try #require(bench.calls.first?.call)
+    let missing = Document(DocumentKey(unchecked: "a/1"), .missing)
+    bench.say(
+      call,
+      .batchGet(DocumentBatchGetAnswer(missing, readTime: DocumentVersion(microseconds: 9))))
+    #expect(bench.called.isEmpty)
+    bench.breakLink()
+    #expect(bench.called.count == 2)
+  }
+}
+
+@Suite("Book of a transaction")
+struct DocumentTransactionBookTests {
+  private let key = DocumentKey(unchecked: "a/1")
+  private let version = DocumentVersion(microseconds: 5)
+
+  @Test("the first write of what was read asks for the version that was read")
+  func preconditions() throws {
+    var book = DocumentTransactionBook()
+    try book.note(Document(key, .found([:]), version: version))
+    try book.note(Document(DocumentKey(unchecked: "a/2"), .missing))
+    try book.note(Document(DocumentKey(unchecked: "a/3"), .found([:]), version: version))
+    #expect(book.mayRead)
+    try book.write(DocumentMutation(key, .set([:])))
+    try book.write(.delete(key))
+    try book.write(DocumentMutation(DocumentKey(unchecked: "a/2"), .set([:])))
+    #expect(!book.mayRead)
+    #expect(
+      book.commit.map(\.precondition) == [
+        .version(version), .none, .exists(false), .version(version),
+      ])
+    #expect(book.commit.last?.change == .verify)
+  }
+
+  @Test("what is missing cannot be updated, and what changes between two reads is tried again")
+  func refusals() throws {
+    var book = DocumentTransactionBook()
+    try book.note(Document(key, .missing))
+    let update = DocumentMutation(
+      key, .patch([:], mask: .empty), precondition: .exists(true))
+    #expect(throws: DocumentStatus.self) { try book.write(update) }
+    var other = DocumentTransactionBook()
+    try other.note(Document(key, .found([:]), version: version))
+    #expect(throws: DocumentStatus.self) { try other.note(Document(key, .missing)) }
+  }
+
+  @Test("some failures are worth another attempt")
+  func retries() {
+    for code in DocumentStatus.Code.allCases {
+      let again: Set<DocumentStatus.Code> = [
+        .aborted, .failedPrecondition, .alreadyExists, .cancelled, .unknown, .deadlineExceeded,
+        .resourceExhausted, .internalError, .unavailable, .unauthenticated,
+      ]
+      #expect(
+        DocumentTransactionBook.mayRetry(DocumentStatus(code, "")) == again.contains(code))
+    }
+  }
+}

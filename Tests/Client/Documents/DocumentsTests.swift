@@ -1,0 +1,157 @@
+import TernClient
+import TernCore
+import TernDocumentEngine
+import TernQuery
+import TernStorage
+import TernStorageMemory
+import TernSync
+import Testing
+
+/// Real clients of documents, a real server, and a loopback network between them.
+@Suite("Documents end to end")
+struct DocumentsTests {
+  private func client(
+    of home: Home, queue: any OrderedStore = MemoryStore(), cache: MemoryStore = MemoryStore()
+  ) throws -> Tern {
+    var options = ClientOptions()
+    options.syncsInBackground = false
+    var parts = ClientParts(queue: MemoryStore(), cache: nil, transport: home.transport)
+    parts.documents = DocumentParts(
+      database: try DocumentDatabase(projectID: "demo"), queue: queue, cache: cache)
+    return try Tern.open(parts, options: options)
+  }
+
+  @Test("what one client writes, another one hears", .timeLimit(.minutes(1)))
+  func fanOut() async throws {
+    let home = try await Home()
+    let (one, other) = (try client(of: home), try client(of: home))
+    let california = other.documents.collection("cities").where("state", .equals, "CA")
+    var snapshots = california.snapshots().makeAsyncIterator()
+    let cities = one.documents.collection("cities")
+    let write = try await cities.document("SF").set(["state": "CA", "people": 860])
+    try await write.acknowledged()
+    try await cities.document("NY").set(["state": "NY"])
+    try await cities.document("LA").set(["state": "CA"]).acknowledged()
+    var names: [String] = []
+    while names != ["LA", "SF"] {
+      let snapshot = try #require(await snapshots.next())
+      names = snapshot.documents.map(\.id)
+    }
+    try await cities.document("LA").update(["state": "NV"]).acknowledged()
+    while names != ["SF"] {
+      let snapshot = try #require(await snapshots.next())
+      names = snapshot.documents.map(\.id)
+      if names == ["SF"] { #expect(snapshot.changes.map(\.kind) == [.removed]) }
+    }
+    await one.close()
+    await other.close()
+  }
+
+  @Test(
+    "a write is seen at once, and its server time when the server has set it",
+    .timeLimit(.minutes(1)))
+  func serverTime() async throws {
+    let home = try await Home()
+    let tern = try client(of: home)
+    let document = tern.documents.document("rooms/1")
+    var snapshots = document.snapshots(includingMetadata: true).makeAsyncIterator()
+    let write = try await document.set(["at": .transform(.serverTimestamp), "n": 1])
+    try await write.acknowledged()
+    while let snapshot = try await snapshots.next() {
+      if snapshot.metadata.hasPendingWrites || snapshot.metadata.isFromCache { continue }
+      guard snapshot.exists else { continue }
+      guard case .timestamp = snapshot["at"] else {
+        Issue.record("the time is \(String(describing: snapshot["at"]))")
+        break
+      }
+      #expect(snapshot["n"] == 1)
+      break
+    }
+    await tern.close()
+  }
+
+  @Test("increments of two clients add up, and a transaction sees both", .timeLimit(.minutes(1)))
+  func increments() async throws {
+    let home = try await Home()
+    let (one, other) = (try client(of: home), try client(of: home))
+    for tern in [one, other] {
+      for _ in 0..<5 {
+        try await tern.documents.document("c/1")
+          .set(["n": .transform(.increment(.integer(1)))], merging: true)
+      }
+      try await tern.documents.waitForPendingWrites()
+    }
+    let total = try await one.documents.runTransaction { transaction in
+      let counter = one.documents.document("c/1")
+      let snapshot = try await transaction.get(counter)
+      guard case .integer(let number)? = snapshot["n"] else { return Int64(-1) }
+      try transaction.set(counter, to: ["n": .value(.integer(number * 10))])
+      return number
+    }
+    #expect(total == 10)
+    #expect(try await other.documents.document("c/1").get(from: .server)["n"] == 100)
+    #expect(try await other.documents.collection("c").count() == 1)
+    await one.close()
+    await other.close()
+  }
+
+  @Test(
+    "what was written offline is there after a restart, and reaches the server then",
+    .timeLimit(.minutes(1)))
+  func offline() async throws {
+    let home = try await Home()
+    let (queue, cache) = (MemoryStore(), MemoryStore())
+    var tern = try client(of: home, queue: queue, cache: cache)
+    await tern.documents.disableNetwork()
+    try await tern.documents.document("a/1").set(["x": 1])
+    #expect(try await tern.documents.document("a/1").get()["x"] == 1)
+    await #expect(throws: DocumentsError.self) {
+      try await tern.documents.document("a/2").get()
+    }
+    await tern.close()
+    tern = try client(of: home, queue: queue, cache: cache)
+    #expect(try await tern.documents.document("a/1").get(from: .cache)["x"] == 1)
+    try await tern.documents.waitForPendingWrites()
+    let other = try client(of: home)
+    #expect(try await other.documents.document("a/1").get(from: .server)["x"] == 1)
+    await tern.close()
+    await other.close()
+  }
+
+  @Test("mistakes are told by the first operation, and nothing is written", .timeLimit(.minutes(1)))
+  func mistakes() async throws {
+    let home = try await Home()
+    let tern = try client(of: home)
+    let documents = tern.documents
+    await #expect(throws: DocumentsError.self) { try await documents.document("a").set(["x": 1]) }
+    await #expect(throws: DocumentsError.self) { try await documents.document("a/1").set([1]) }
+    await #expect(throws: DocumentsError.invalidQuery(.limitToLastWithoutOrder)) {
+      try await documents.collection("a").last(2).get()
+    }
+    var batch = documents.batch()
+    batch.set(documents.document("a/1"), to: ["x": 1])
+    batch.delete(documents.document("a"))
+    await #expect(throws: DocumentsError.self) { try await batch.commit() }
+    #expect(try await documents.collection("a").get(from: .cache).count == 0)
+    await tern.close()
+    await #expect(throws: DocumentsError.closed) {
+      try await documents.document("a/1").set(["x": 1])
+    }
+  }
+
+  @Test("persistence is cleared only when nobody uses it", .timeLimit(.minutes(1)))
+  func clearing() async throws {
+    let home = try await Home()
+    let (queue, cache) = (MemoryStore(), MemoryStore())
+    let tern = try client(of: home, queue: queue, cache: cache)
+    await tern.documents.disableNetwork()
+    try await tern.documents.document("a/1").set(["x": 1])
+    await #expect(throws: DocumentsError.self) { try await tern.documents.clearPersistence() }
+    await tern.documents.terminate()
+    try await tern.documents.clearPersistence()
+    await tern.close()
+    let again = try client(of: home, queue: queue, cache: cache)
+    #expect(try await again.documents.collection("a").get(from: .cache).count == 0)
+    await again.close()
+  }
+}
