@@ -282,7 +282,8 @@ struct MachineTests {
     world.peer.unindexed = ["n"]
     let query = try TreeQuery.all.ordered(by: .value).first(2)
     try world.act { _ = $0.listen(at: "n", query: query, for: .value) }
-    let notice = #"the server looks at every child of /n: add ".indexOn": ".value" to its rules there"#
+    let notice =
+      #"the server looks at every child of /n: add ".indexOn": ".value" to its rules there"#
     #expect(world.takeHeard() == [#"value n {"b":1,"c":2}"#, notice])
     try world.remote(.set("n/d", 0))
     #expect(world.takeHeard() == [#"value n {"b":1,"d":0}"#])

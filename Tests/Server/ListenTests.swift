@@ -79,7 +79,7 @@ struct ListenTests {
     ])
     _ = bench.take(9)
     func path(_ bytes: Int) -> String {
-      String((0..<bytes).map { $0 % 500 == 499 ? "/" : "k" } )
+      String((0..<bytes).map { $0 % 500 == 499 ? "/" : "k" })
     }
     for slot in [1, 9] {
       // The slash before the first segment counts, too.

@@ -14,7 +14,8 @@ struct Serve: AsyncParsableCommand {
       Without arguments: SQLite in ./tern-data, TCP on 127.0.0.1:9000. A configuration file is \
       followed by the environment (TERN_STORAGE_KIND=lmdb) and by these flags. Without rules \
       everything is allowed, to clients on this machine only. Clients of the Firebase Realtime \
-      Database come to the same port, over WebSocket and REST.
+      Database come to the same port, over WebSocket and REST. Rules are about trees: documents \
+      stay open to clients on this machine, and to nobody else.
       """)
 
   @Option(help: ArgumentHelp("A configuration file.", valueName: "file"))
@@ -61,7 +62,8 @@ struct Serve: AsyncParsableCommand {
       throw .configuration(error)
     }
     let server = try await Assembler(catalog: .standard).server(
-      from: configuration, authorizer: authorizer, authenticator: authenticator,
+      from: configuration, authorizer: authorizer, documentAuthorizer: documentAuthorizer,
+      authenticator: authenticator,
       report: { event in
         if case .failed(let error) = event { printError("tern: the server gave up: \(error.text)") }
       },
@@ -78,6 +80,11 @@ struct Serve: AsyncParsableCommand {
     return RulesAuthorizer(try RulesFile.rules(at: rules)) { denial in
       printError("tern: \(denial)")
     }
+  }
+
+  /// Rules are about trees: with them, documents are open to clients on this machine only.
+  private var documentAuthorizer: any DocumentAuthorizer {
+    insecure && rules == nil ? AllowAll() : AllowLocal()
   }
 
   /// Who is who: nobody is anybody, but for the owner of a development server.

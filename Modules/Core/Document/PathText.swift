@@ -10,6 +10,11 @@ struct PathText: Sendable {
   ///
   /// - Throws: ``DocumentError/emptySegment(path:)`` and the errors about ids and lengths.
   init(_ text: String) throws(DocumentError) {
+    if let count = PathText.plainSegments(text) {
+      self.init(unchecked: text)
+      try checkLengths(collections: (count + 1) / 2)
+      return
+    }
     var trimmed = Substring(text)
     if trimmed.utf8.first == UInt8(ascii: "/") { trimmed = trimmed.dropFirst() }
     if trimmed.utf8.last == UInt8(ascii: "/") { trimmed = trimmed.dropLast() }
@@ -21,6 +26,28 @@ struct PathText: Sendable {
       try PathText.checkID(segment)
     }
     try checkLengths(collections: (segments.count + 1) / 2)
+  }
+
+  /// The number of segments of a path that one look shows to be in order.
+  ///
+  /// - Returns: `nil` for a path that has to be looked at closely.
+  private static func plainSegments(_ text: String) -> Int? {
+    var (count, start) = (1, 0)
+    var previous = UInt8(ascii: "/")
+    for (index, byte) in text.utf8.enumerated() {
+      switch (previous, byte) {
+      // Empty segments, `.` and `..`, and reserved ones begin like this.
+      case (UInt8(ascii: "/"), UInt8(ascii: "/")), (UInt8(ascii: "/"), UInt8(ascii: ".")),
+        (UInt8(ascii: "/"), UInt8(ascii: "_")):
+        return nil
+      case (_, UInt8(ascii: "/")):
+        count += 1
+        start = index + 1
+      default: if index - start >= DocumentLimits.idBytes { return nil }
+      }
+      previous = byte
+    }
+    return previous == UInt8(ascii: "/") ? nil : count
   }
 
   private func checkLengths(collections: Int) throws(DocumentError) {

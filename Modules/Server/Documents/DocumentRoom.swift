@@ -11,6 +11,8 @@ final class DocumentRoom {
   /// The time by which the database is read and written.
   private var clock = DocumentClock()
   var transactions = DocumentTransactions()
+  /// Bodies that were encoded in this batch, for the next who begins to watch the same.
+  var bodies: [WatchBodyID: [DocumentPush]] = [:]
   /// Where sweeping goes on; 0 at the beginning.
   var sweptTo: UInt32 = 0
 
@@ -47,8 +49,6 @@ final class DocumentDesk {
   /// The streams that were told something since their last snapshot, in order, each once.
   private var owed: [Int] = []
   private var isOwed: Set<Int> = []
-  /// Bodies that were encoded in this batch, for the next who begins to watch the same.
-  var bodies: [WatchBodyID: [DocumentPush]] = [:]
 
   private var lastSweep: Int64 = 0
   private var sweepTurn = 0

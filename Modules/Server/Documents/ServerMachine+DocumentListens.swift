@@ -34,11 +34,11 @@ extension ServerMachine {
     let opening = try room.watch.listen(target, on: stream, in: batch.reader)
     for change in opening.head { tell(change, call, room, &batch) }
     var pushes: [DocumentPush]
-    if let id = opening.bodyID, let known = documents.bodies[id] {
+    if let id = opening.bodyID, let known = room.bodies[id] {
       pushes = known
     } else {
       pushes = opening.body.map { DocumentPush($0, room.names) }
-      if let id = opening.bodyID { documents.bodies[id] = pushes }
+      if let id = opening.bodyID { room.bodies[id] = pushes }
     }
     let size = pushes.reduce(0) { $0 + $1.byteCount }
     if size > options.limits.answerBytes {
@@ -89,7 +89,7 @@ extension ServerMachine {
     _ decision: DocumentDecision, in room: DocumentRoom, _ batch: inout ServerBatch
   ) throws(StorageError) {
     if decision.changes.isEmpty { return }
-    documents.bodies = [:]
+    room.bodies = [:]
     for delivery in try room.watch.commit(decision, in: batch.reader) {
       let addresses = addresses(of: delivery.subscribers)
       for change in delivery.changes {
@@ -137,7 +137,7 @@ extension ServerMachine {
   /// Ends what was told in a batch: everything is consistent as of now.
   func tellSnapshots(_ batch: inout ServerBatch) throws(StorageError) {
     let owed = documents.takeOwed()
-    documents.bodies = [:]
+    for stream in owed { documents.streams[stream]?.room?.bodies = [:] }
     try tellSnapshots(to: owed, &batch)
   }
 

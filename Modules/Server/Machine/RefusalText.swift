@@ -41,7 +41,8 @@ extension TreeError {
     case .invalidServerValue: "Invalid value: unknown server value."
     case .overlappingPaths(let first, let second):
       "Invalid update: /\(first) and /\(second) overlap."
-    case .pathTooLong(_, let limit): "Invalid path: down to a value it has more than \(limit) bytes."
+    case .pathTooLong(_, let limit):
+      "Invalid path: down to a value it has more than \(limit) bytes."
     case .readOnly(let path): "Invalid path: /\(path) cannot be written."
     case .json(let error): "Invalid value: \(error)"
     }

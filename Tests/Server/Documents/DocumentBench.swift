@@ -42,7 +42,8 @@ final class DocumentBench {
   private(set) var machine: ServerMachine
   var now: Int64 = 1_000_000
   var uptime: Int64 = 0
-  let names = DocumentNames(benchDatabase)
+  /// The databases of links that are not about the usual one.
+  var databases: [Int: DocumentDatabase] = [:]
   private var methods: [Int: [UInt32: DocumentMethod]] = [:]
   private var isDeaf = false
   private var heard: [Int: [Heard]] = [:]
@@ -112,7 +113,8 @@ final class DocumentBench {
 
   private func read(_ bytes: [UInt8], _ slot: Int, _ call: UInt32) throws -> DocumentResponse {
     let method = try #require(methods[slot]?[call])
-    return try DocumentResponse.decode(method, bytes, names)
+    return try DocumentResponse.decode(
+      method, bytes, DocumentNames(databases[slot] ?? benchDatabase))
   }
 
   /// What a client heard since it last looked.
@@ -149,7 +151,7 @@ final class DocumentBench {
   func ask(
     _ slot: Int, _ call: UInt32, _ body: DocumentRequest.Body, token: String? = nil
   ) throws -> Result<[DocumentResponse], DocumentStatus> {
-    let request = DocumentRequest(body, in: benchDatabase)
+    let request = DocumentRequest(body, in: databases[slot] ?? benchDatabase)
     let metadata = token.map { [DocumentCallOpening.Entry("authorization", "Bearer " + $0)] }
     let opening = DocumentCallOpening(
       request.method, metadata: metadata ?? [], message: request.encode())
@@ -183,7 +185,7 @@ final class DocumentBench {
 
   /// Sends one message of a call.
   func say(_ slot: Int, _ call: UInt32, _ body: DocumentRequest.Body) throws {
-    let request = DocumentRequest(body, in: benchDatabase)
+    let request = DocumentRequest(body, in: databases[slot] ?? benchDatabase)
     try send(slot, .message(stream: call, request.encode()))
   }
 
@@ -201,7 +203,8 @@ final class DocumentBench {
     _ slot: Int, _ call: UInt32, _ targets: WatchTarget...
   ) throws -> [WatchChange] {
     let adds = targets.map { target in
-      let request = DocumentRequest(.listen(.add(target)), in: benchDatabase)
+      let request = DocumentRequest(
+        .listen(.add(target)), in: databases[slot] ?? benchDatabase)
       return frame(slot, .message(stream: call, request.encode()))
     }
     try run([frame(slot, .open(stream: call, DocumentCallOpening(.listen)))] + adds)

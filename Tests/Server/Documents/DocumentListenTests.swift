@@ -176,4 +176,26 @@ struct DocumentListenTests {
       follow(bench.changes(1, 1))
     }
   }
+
+  @Test("databases that look alike are told apart, in one batch too")
+  func databases() throws {
+    let bench = try bench()
+    bench.databases[2] = try DocumentDatabase(projectID: "q")
+    try commit(bench, 1, bench.set("cities/a", ["big": true]))
+    _ = try bench.ask(2, 1, .commit([bench.set("cities/b", ["big": true])], transaction: [], nil))
+    let target = try cities(2)
+    func add(_ slot: Int) -> [ServerInput] {
+      let request = DocumentRequest(
+        .listen(.add(target)), in: bench.databases[slot] ?? benchDatabase)
+      return [
+        bench.frame(slot, .open(stream: 5, DocumentCallOpening(.listen))),
+        bench.frame(slot, .message(stream: 5, request.encode())),
+      ]
+    }
+    try bench.run(add(1) + add(2))
+    #expect(
+      bench.changes(1, 5).map(\.brief) == ["add [2]", "cities/a [2]", "current [2]", "snapshot"])
+    #expect(
+      bench.changes(2, 5).map(\.brief) == ["add [2]", "cities/b [2]", "current [2]", "snapshot"])
+  }
 }
