@@ -20,6 +20,9 @@ public protocol Link: AnyObject, Sendable {
   /// Queues frames one behind the other; the same as ``send(_:)`` for each.
   func send(contentsOf frames: [[UInt8]])
 
+  /// Queues frames that go to other links as well; the same as ``send(contentsOf:)``.
+  func send(_ shared: SharedFrames)
+
   /// Lets everything sent so far leave, in one write where the transport can.
   func flush()
 
@@ -59,4 +62,6 @@ extension Link {
   public func send(contentsOf frames: [[UInt8]]) {
     for frame in frames { send(frame) }
   }
+
+  public func send(_ shared: SharedFrames) { send(contentsOf: shared.frames) }
 }

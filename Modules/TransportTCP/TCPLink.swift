@@ -15,6 +15,8 @@
       var isFlushOwed = false
       var isUnderPressure = false
       var isClosed = false
+      /// While the connection is open; used on the loop alone.
+      var socket: DirectSocket?
 
       var queuedBytes: Int { buffer.readableBytes + underwayBytes }
     }
@@ -31,6 +33,13 @@
     }
 
     var queuedBytes: Int { outgoing.withLock { $0.queuedBytes } }
+
+    /// Lets flushes that find nothing before them write to the socket at once, until the link is
+    /// abandoned. On the loop.
+    func openSocket() {
+      let socket = DirectSocket(of: channel)
+      outgoing.withLock { $0.socket = socket }
+    }
 
     func send(_ frame: [UInt8]) {
       guard frame.count <= limit.bytes else {
@@ -62,6 +71,33 @@
         }
         if outgoing.queuedBytes > LinkPressure.highBytes { outgoing.isUnderPressure = true }
       }
+    }
+
+    func send(_ shared: SharedFrames) {
+      guard shared.frames.allSatisfy({ $0.count <= limit.bytes }) else {
+        return send(contentsOf: shared.frames)
+      }
+      let bytes = shared.form(Self.encode)
+      outgoing.withLock { outgoing in
+        if outgoing.isClosed { return }
+        if outgoing.buffer.readableBytes == 0 {
+          // The same bytes for everybody; a link that appends to them gets a copy of its own.
+          outgoing.buffer = bytes
+        } else {
+          outgoing.buffer.writeImmutableBuffer(bytes)
+        }
+        if outgoing.queuedBytes > LinkPressure.highBytes { outgoing.isUnderPressure = true }
+      }
+    }
+
+    private static func encode(_ frames: [[UInt8]]) -> ByteBuffer {
+      var buffer = ByteBuffer()
+      buffer.reserveCapacity(frames.reduce(0) { $0 + FrameReader.lengthBytes + $1.count })
+      for frame in frames {
+        buffer.writeInteger(UInt32(frame.count))
+        buffer.writeBytes(frame)
+      }
+      return buffer
     }
 
     func flush() {
@@ -104,17 +140,25 @@
 
     /// Gives the socket everything that was sent. On the loop.
     func writeOut() {
-      let buffer = outgoing.withLock { outgoing -> ByteBuffer in
+      var (buffer, socket) = outgoing.withLock { outgoing in
         outgoing.isFlushOwed = false
+        // Bytes must not overtake those that the channel has.
+        let socket = outgoing.underwayBytes == 0 ? outgoing.socket : nil
         let buffer = exchange(&outgoing.buffer, with: ByteBuffer())
         outgoing.underwayBytes += buffer.readableBytes
-        return buffer
+        return (buffer, socket)
       }
-      guard buffer.readableBytes > 0 else { return }
-      let written = channel.eventLoop.makePromise(of: Void.self)
       let count = buffer.readableBytes
-      written.futureResult.whenSuccess { self.didWrite(count) }
-      channel.writeAndFlush(buffer, promise: written)
+      if count == 0 { return }
+      socket?.take(&buffer)
+      let rest = buffer.readableBytes
+      if rest > 0 {
+        let written = channel.eventLoop.makePromise(of: Void.self)
+        written.futureResult.whenSuccess { self.didWrite(rest) }
+        channel.writeAndFlush(buffer, promise: written)
+      }
+      // Last, because whoever hears that there is room may send: that comes behind the rest.
+      if rest < count { didWrite(count - rest) }
     }
 
     /// Returns when the connection is gone.

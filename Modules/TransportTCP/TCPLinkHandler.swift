@@ -49,7 +49,10 @@
       self.link = link
       var hello = context.channel.allocator.buffer(capacity: FrameReader.preamble.count)
       hello.writeBytes(FrameReader.preamble)
-      context.writeAndFlush(wrapOutboundOut(hello), promise: nil)
+      let greeted = context.eventLoop.makePromise(of: Void.self)
+      // From here on nothing but the link writes, so it knows what the channel still has.
+      greeted.futureResult.whenSuccess { link.openSocket() }
+      context.writeAndFlush(wrapOutboundOut(hello), promise: greeted)
       owner = setting.open(link)
       setting.didOpen(link)
       end(context, after: setting.preambleTimeout, .silentPeer)

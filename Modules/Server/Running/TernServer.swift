@@ -48,8 +48,8 @@ public actor TernServer {
     /// Whether the link is not read from until they are.
     var isPaused = false
     /// What the batch that is carried out sends, in order.
-    var owed: [[UInt8]] = []
-    /// Room for so many frames is kept from one batch to the next.
+    var owed: [Parcel] = []
+    /// Room for so many parcels is kept from one batch to the next.
     static let owedKept = 64
     /// Why the server closed the link.
     var reason: SessionEnd?

@@ -6,6 +6,7 @@ extension TransportContract {
       TransportCheck("frames arrive whole and in order, both ways", framesArriveInOrder),
       TransportCheck("an empty frame is a frame", emptyFrame),
       TransportCheck("a frame of 10 MiB arrives", bigFrame),
+      TransportCheck("frames for many links reach each of them, in their place", sharedFrames),
       TransportCheck("what is not flushed stays", unflushedStays),
       TransportCheck("the limit itself passes", limit: FrameLimit(bytes: 1000), limitPasses),
       TransportCheck(
@@ -42,6 +43,26 @@ extension TransportContract {
     client.send([sent, [9]])
     let received = try await server.frames.first(2, "frames")
     try require(received == [sent, [9]], "10 MiB were changed on the way")
+  }
+
+  private static func sharedFrames(_ bench: TransportBench) async throws {
+    // Together more than a socket takes at once.
+    let frames = [frame(1, bytes: 3), [], frame(2, bytes: 8 << 20), frame(3, bytes: 70_000)]
+    let shared = SharedFrames(frames)
+    var expected: [[UInt8]] = []
+    for link in 0..<3 { expected += [[UInt8(link)]] + frames + frames + [[9]] }
+    var received: [[UInt8]] = []
+    for number in 0..<3 {
+      let (client, server) = try await bench.connect()
+      client.link.send([UInt8(number)])
+      client.link.send(shared)
+      client.link.flush()
+      client.link.send(shared)
+      client.link.send([9])
+      client.link.flush()
+      received += try await server.frames.first(2 + 2 * frames.count, "frames")
+    }
+    try require(received == expected, "shared frames were changed or mixed up")
   }
 
   private static func unflushedStays(_ bench: TransportBench) async throws {
