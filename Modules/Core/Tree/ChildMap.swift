@@ -13,6 +13,8 @@ public struct ChildMap: Sendable {
     root = .leaf([])
   }
 
+  init(root: ChildPage) { self.root = root }
+
   /// Builds a map from children in strictly ascending key order, none of them empty.
   ///
   /// - Complexity: O(*n*).

@@ -91,9 +91,15 @@ extension ChildPage {
   /// Builds the pages over ascending children, filling each evenly.
   static func build(_ elements: [ChildMap.Element]) -> ChildPage {
     guard elements.count > leafCapacity else { return .leaf(elements) }
-    var slots = chunks(of: elements.count, capacity: leafCapacity).map { range in
-      Slot(page: .leaf(Array(elements[range])), last: elements[range.upperBound - 1].key)
-    }
+    return build(
+      over: chunks(of: elements.count, capacity: leafCapacity).map { range in
+        Slot(page: .leaf(Array(elements[range])), last: elements[range.upperBound - 1].key)
+      })
+  }
+
+  /// Builds the pages over pages of children.
+  static func build(over leaves: [Slot]) -> ChildPage {
+    var slots = leaves
     while slots.count > branchCapacity {
       slots = chunks(of: slots.count, capacity: branchCapacity).map { range in
         Slot(page: .branch(Array(slots[range])), last: slots[range.upperBound - 1].last)

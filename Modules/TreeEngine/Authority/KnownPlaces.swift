@@ -7,8 +7,8 @@ import TernLedger
 /// It holds only what its server has seen, as the one writer of the tree; whatever a removal might
 /// have changed is forgotten.
 package final class KnownPlaces {
-  /// The most places of each kind; with more, it starts anew.
-  static let limit = 16_384
+  /// The most places of each kind, some 100 bytes each; with more, it starts anew.
+  static let limit = 131_072
 
   /// The keys of leaves that have no other row.
   private var leaves: Set<[UInt8]> = []

@@ -11,26 +11,32 @@ struct RowNodeBuilder {
     let end: Int
     var scalar: TreeScalar?
     var priority: TreeScalar?
-    var children: [ChildMap.Element] = []
+    var children: ChildMap.Builder
 
-    var node: TreeNode {
+    consuming func finish() -> TreeNode {
       if let scalar, children.isEmpty { return TreeNode(scalar, priority: priority) }
-      return TreeNode(children: ChildMap(sorted: children), priority: priority)
+      return TreeNode(children: children.finish(), priority: priority)
     }
   }
 
   private var levels: [Level]
+  /// How many children the last node closed at each depth had: its sibling will have about as many.
+  private var expected: [Int] = []
   private var lastKey: [UInt8] = []
+  private var room = HeapRoom()
 
   /// A builder of the node whose own row has a key of `baseCount` bytes.
   init(baseCount: Int) {
-    levels = [Level(key: TreeKey(unchecked: ""), end: baseCount)]
+    levels = [
+      Level(key: TreeKey(unchecked: ""), end: baseCount, children: ChildMap.Builder())
+    ]
   }
 
   /// Takes the next row.
   ///
   /// - Throws: ``StorageError/corruptRecord(key:)`` when the row is no part of a tree.
   mutating func add(key: Span<UInt8>, value: Span<UInt8>) throws(StorageError) {
+    room.use()
     guard let scalar = RowValue.decode(value) else { throw .malformedRow(key) }
     var offset = closeLevels(for: key)
     var namesPriority = false
@@ -39,7 +45,7 @@ struct RowNodeBuilder {
         throw .malformedRow(key)
       }
       namesPriority = segment.isPriority
-      if !namesPriority { levels.append(Level(key: segment, end: offset)) }
+      if !namesPriority { open(segment, end: offset) }
     }
     if namesPriority {
       levels[levels.count - 1].priority = scalar
@@ -52,14 +58,18 @@ struct RowNodeBuilder {
   /// The node of all rows taken; the builder is used up.
   mutating func finish() -> TreeNode {
     closeLevels(from: 1)
-    return levels[0].node
+    return levels.removeLast().finish()
+  }
+
+  private mutating func open(_ key: TreeKey, end: Int) {
+    let depth = levels.count
+    let count = depth < expected.count ? expected[depth] : 0
+    levels.append(Level(key: key, end: end, children: ChildMap.Builder(expecting: count)))
   }
 
   /// Closes what `key` does not share with the key before it; returns where its news begin.
   private mutating func closeLevels(for key: Span<UInt8>) -> Int {
-    var shared = 0
-    let limit = min(key.count, lastKey.count)
-    while shared < limit, key[shared] == lastKey[shared] { shared += 1 }
+    let shared = key.firstDifference(from: lastKey.span)
     var depth = levels.count
     while depth > 1, levels[depth - 1].end > shared { depth -= 1 }
     closeLevels(from: depth)
@@ -68,13 +78,18 @@ struct RowNodeBuilder {
 
   private mutating func closeLevels(from depth: Int) {
     while levels.count > depth, let level = levels.popLast() {
-      let node = level.node
-      if !node.isEmpty { levels[levels.count - 1].children.append((level.key, node)) }
+      let closed = levels.count
+      while expected.count <= closed { expected.append(0) }
+      expected[closed] = level.children.count
+      let key = level.key
+      let node = level.finish()
+      if !node.isEmpty { levels[closed - 1].children.append(key, node) }
     }
   }
 
   private mutating func remember(_ key: Span<UInt8>) {
     lastKey.removeAll(keepingCapacity: true)
-    for index in key.indices { lastKey.append(key[index]) }
+    // Safe: the buffer is only read, and only here.
+    unsafe key.withUnsafeBufferPointer { unsafe lastKey.append(contentsOf: $0) }
   }
 }
