@@ -60,7 +60,7 @@ struct Bench {
     let options = BenchOptions(CommandLine.arguments.dropFirst())
     // A client with nothing in its memory, started by the section `cached-node`.
     if options.sections.first == CachedNode.command {
-      return try await CachedNode.load(from: options.sections[1])
+      return try await CachedNode.load(options.sections[2], from: options.sections[1])
     }
     #if TCP
       // The relay is a process of its own, started by the section `fan-out`.

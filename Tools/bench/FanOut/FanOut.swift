@@ -41,7 +41,7 @@
       let language =
         server == "tern"
         ? FanOutProtocol.relay(payload: payload) : FanOutProtocol.redis(payload: payload)
-      let client = FanOutClient(port: process.port, subscribers: subscribers, language: language)
+      let client = FanOutClient(server: process, subscribers: subscribers, language: language)
       return try await client.run(messages: messages, paced: paced, perSecond: 50)
     }
   }

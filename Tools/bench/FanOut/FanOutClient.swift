@@ -7,11 +7,13 @@
     /// What was measured at one server.
     struct Result: Sendable {
       var deliveriesPerSecond = 0.0
+      /// Processor time of the server for one delivery, in nanoseconds.
+      var serverNanoseconds = 0.0
       /// From publishing to the delivery at each subscriber, at a fixed pace; ascending.
       var latencies: [Duration] = []
     }
 
-    let port: Int
+    let server: ChildServer
     let subscribers: Int
     let language: FanOutProtocol
 
@@ -32,8 +34,11 @@
       try await run.confirmed.futureResult.get()
       var result = Result()
       _ = try await run.deliver(64, through: publisher, every: nil)
+      let busy = server.processorSeconds
       let elapsed = try await run.deliver(messages, through: publisher, every: nil)
-      result.deliveriesPerSecond = Double(messages * subscribers) / (elapsed / .seconds(1))
+      let deliveries = Double(messages * subscribers)
+      result.deliveriesPerSecond = deliveries / (elapsed / .seconds(1))
+      result.serverNanoseconds = (server.processorSeconds - busy) * 1e9 / deliveries
       let pause = TimeAmount.milliseconds(Int64(1000 / perSecond))
       _ = try await run.deliver(paced, through: publisher, every: pause)
       result.latencies = try await loop.submit { run.latencies.sorted() }.get()
@@ -51,7 +56,7 @@
             try channel.pipeline.syncOperations.addHandler(handler())
           }
         }
-        .connect(host: "127.0.0.1", port: port).get()
+        .connect(host: "127.0.0.1", port: server.port).get()
     }
   }
 

@@ -71,17 +71,22 @@
     static func run(messages: Int = 2_000, rounds: Int = 3) async throws -> [BenchLine] {
       var rates: [String: [Double]] = [:]
       var slowest: [String: [Double]] = [:]
+      var costs: [String: [Double]] = [:]
       for _ in 0..<rounds {
         for server in ["redis", "tern"] {
           let result = try await measure(server, messages)
           let times = result.latencies.map { $0 / .microseconds(1) }
           rates[server, default: []].append(result.deliveriesPerSecond)
+          costs[server, default: []].append(result.serverNanoseconds)
           slowest[server, default: []].append(times[times.count * 99 / 100])
         }
       }
       func median(_ values: [String: [Double]], _ server: String) -> Double {
         BenchLine.median(values[server] ?? [0])
       }
+      print(
+        "processor time of the server, ns a delivery: tern \(Int(median(costs, "tern"))),",
+        "redis \(Int(median(costs, "redis")))")
       return [
         BenchLine(
           name: "events to 1,000 listeners: redis", rate: median(rates, "tern"),
@@ -104,7 +109,7 @@
       let language =
         server == "tern"
         ? try FanOutProtocol.tree(payloadBytes: 100) : FanOutProtocol.redis(payload: payload)
-      let client = FanOutClient(port: process.port, subscribers: 1_000, language: language)
+      let client = FanOutClient(server: process, subscribers: 1_000, language: language)
       return try await client.run(messages: messages, paced: 100, perSecond: 50)
     }
   }
