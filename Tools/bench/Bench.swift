@@ -1,7 +1,7 @@
 /// Measures rates beside a baseline, in one run on one machine, and prints the ratios.
 ///
 /// `swift run -c release --disable-default-traits tern-bench [section ...] [--rows N]
-/// [--only sqlite|lmdb|memory] [--rounds N]`
+/// [--only sqlite|lmdb|memory] [--rounds N] [--documents N]`
 @main
 struct Bench {
   /// Every section by name; a new one adds a line.
@@ -53,6 +53,14 @@ struct Bench {
       ))
     sections.append(
       ("documents-server", { try DocumentServerSection.run(rounds: $0.rounds) }))
+    sections.append(
+      (
+        "documents",
+        {
+          try DocumentSection($0).run()
+          return []
+        }
+      ))
     return sections
   }
 
@@ -109,6 +117,8 @@ struct BenchOptions {
   var rows = 1_000_000
   /// How often each measurement of a section with rounds is made.
   var rounds = 3
+  /// The documents in the cache that is measured.
+  var documents = 100_000
   /// The part of a section to run; all of it if not said.
   var only: String?
 
@@ -118,6 +128,7 @@ struct BenchOptions {
       switch option {
       case "--rows": rows = Int(argument) ?? rows
       case "--rounds": rounds = Int(argument) ?? rounds
+      case "--documents": documents = Int(argument) ?? documents
       case "--only": only = argument
       default:
         if argument.hasPrefix("--") {

@@ -31,6 +31,8 @@ package struct DocumentEviction: Hashable, Sendable {
 package struct DocumentEvictionResult: Hashable, Sendable {
   package var targets = 0
   package var documents = 0
+  /// Documents that were old, but are needed; they count as used since.
+  var needed = 0
 }
 
 extension DocumentCache {
@@ -76,17 +78,19 @@ extension DocumentCache {
     var writer = CacheWriter(self)
     let cache = self
     let keys = keys
+    // A share of few is one at least, else a small cache of large documents would stay as it is.
     let share = (head.targetCount + head.orphanCount) * policy.percent / 100
-    let count = min(policy.limit, share)
-    if count <= 0 { return result }
+    let count = min(policy.limit, max(1, share))
     try store.write { transaction throws(StorageError) in
-      let targets = try Self.targets(keys, in: transaction)
+      let targets = try Self.targets(keys, in: transaction).filter {
+        cache.targets[$0.id] == nil
+      }
       let bound = try Self.bound(targets, count, keys, in: transaction)
-      for target in targets where target.sequence <= bound && cache.targets[target.id] == nil {
+      for target in targets where target.sequence <= bound {
         _ = try writer.removeTarget(target, &transaction)
         result.targets += 1
       }
-      result.documents = try cache.evictOrphans(upTo: bound, &writer, &transaction)
+      try cache.evictOrphans(upTo: bound, &result, &writer, &transaction)
       try transaction.put(writer.head.record, for: keys.head)
     }
     takeOver(writer)
@@ -117,12 +121,12 @@ extension DocumentCache {
 
   /// Removes documents on their own that were last used up to a sequence number.
   private func evictOrphans(
-    upTo bound: UInt64, _ writer: inout CacheWriter, _ transaction: inout WriteTransaction
-  ) throws(StorageError) -> Int {
+    upTo bound: UInt64, _ result: inout DocumentEvictionResult, _ writer: inout CacheWriter,
+    _ transaction: inout WriteTransaction
+  ) throws(StorageError) {
     let prefix = keys.begin(.orphan)
     var end = prefix
     end.append(integer: bound &+ 1)
-    var removed = 0
     for row in try transaction.scan(KeyRange(from: prefix, to: end)) {
       guard let place = DocumentPlace(row.key[(prefix.count + 8)...]) else {
         throw .corruptRecord(key: row.key)
@@ -136,14 +140,14 @@ extension DocumentCache {
       }
       if isPinned(collection.key(place.id)) {
         // Used now, as it were, so that later passes do not meet it again.
+        if stored.row.sequence < head.sequence { result.needed += 1 }
         var kept = stored.row
         kept.sequence = head.sequence
         try writer.replace(place, collection, stored, (kept, nil), &transaction)
       } else if try writer.removeUnreferenced(place, &transaction) {
-        removed += 1
+        result.documents += 1
       }
     }
-    return removed
   }
 
   /// Forgets recorded changes that every remembered target has seen.

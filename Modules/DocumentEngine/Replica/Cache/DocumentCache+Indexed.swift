@@ -15,6 +15,9 @@ extension DocumentCache {
     offerOverlays(to: &run)
     let begun = run
     return reading(orElse: nil) { cache, snapshot throws(StorageError) in
+      // Damage that was met on the way may have cost an index its entries.
+      let states = plans.map(\.state)
+      if !states.allSatisfy({ cache.indexes.all.contains($0) }) { return nil }
       var attempt = begun
       // Two alternatives may name one document.
       var seen: Set<DocumentPlace>? =

@@ -15,12 +15,12 @@ extension DocumentCache {
     _ query: DocumentQuery, usingPrevious: Bool = true
   ) -> DocumentQueryResult {
     var run = find(query, usingPrevious: usingPrevious)
-    run.plan.documentsReturned = run.documents.count
+    let documents = run.documents
+    run.plan.documentsReturned = documents.count
     if run.plan.strategy == .scan, createsIndexes {
       run.plan.createdIndexes = createIndexes(for: query, run.plan)
     }
-    return DocumentQueryResult(
-      documents: run.documents, remoteKeys: run.remoteKeys, plan: run.plan)
+    return DocumentQueryResult(documents: documents, plan: run.plan)
   }
 
   /// How a query is served now, without making indexes for it.
@@ -33,26 +33,12 @@ extension DocumentCache {
   private mutating func find(_ query: DocumentQuery, usingPrevious: Bool) -> CacheRun {
     if edits.count > Self.editLimit { storeEdits() }
     if case .document(let key) = query.source {
-      return CacheRun(query, looking: document(key), remoteKeys(of: query, usingPrevious))
+      return CacheRun(query, looking: document(key))
     }
-    if let run = runByIndex(query) {
-      var run = run
-      run.remoteKeys = remoteKeys(of: query, usingPrevious)
-      return run
-    }
-    let previous = usingPrevious ? remembered(.query(query.target)) : nil
-    let keys = previous.map { remoteKeys(of: $0.id) } ?? []
-    if let previous, let run = runByPrevious(query, previous, keys) { return run }
-    var run = CacheRun(query)
-    run.remoteKeys = keys
-    return runByScan(run)
-  }
-
-  private mutating func remoteKeys(
-    of query: DocumentQuery, _ isWanted: Bool
-  ) -> Set<DocumentKey> {
-    guard isWanted, let target = remembered(.query(query.target)) else { return [] }
-    return remoteKeys(of: target.id)
+    if query.matchesAll { return runByScan(CacheRun(query)) }
+    if let run = runByIndex(query) { return run }
+    if usingPrevious, let run = runByPrevious(query) { return run }
+    return runByScan(CacheRun(query))
   }
 
   /// Whether something in memory stands in front of what is stored of a document.
@@ -83,7 +69,6 @@ struct CacheRun {
   let query: DocumentQuery
   let matcher: DocumentMatcher
   private(set) var selection: DocumentSelection
-  var remoteKeys: Set<DocumentKey> = []
   var plan = DocumentQueryPlan(strategy: .scan)
 
   init(_ query: DocumentQuery) {
@@ -93,9 +78,8 @@ struct CacheRun {
   }
 
   /// The run of a query for one document.
-  init(_ query: DocumentQuery, looking document: Document, _ remoteKeys: Set<DocumentKey>) {
+  init(_ query: DocumentQuery, looking document: Document) {
     self.init(query)
-    self.remoteKeys = remoteKeys
     plan.strategy = .document
     offer(document)
   }
@@ -126,14 +110,13 @@ extension DocumentCache {
   /// Starts from what the server said last, and adds what has changed since.
   ///
   /// - Returns: `nil` when that is not known, or when a limited result may lack documents.
-  private mutating func runByPrevious(
-    _ query: DocumentQuery, _ target: DocumentTargetRecord, _ remoteKeys: Set<DocumentKey>
-  ) -> CacheRun? {
+  private mutating func runByPrevious(_ query: DocumentQuery) -> CacheRun? {
+    guard let target = remembered(.query(query.target)) else { return nil }
     let since = target.limboFreeVersion
-    if query.matchesAll || since == .none { return nil }
+    if since == .none { return nil }
+    let remoteKeys = remoteKeys(of: target.id)
     var run = CacheRun(query)
     run.plan.strategy = .previousResults
-    run.remoteKeys = remoteKeys
     var count = 0
     let bases = bases(remoteKeys.filter { pending.shown[$0] == nil })
     for key in remoteKeys {
@@ -143,9 +126,9 @@ extension DocumentCache {
       count += 1
       run.keep(document)
     }
-    if needsRefill(run, count, since) { return nil }
+    if needsRefill(run, count, remoteKeys.count, since) { return nil }
     let isKnown = reading(orElse: false) { cache, snapshot throws(StorageError) in
-      try cache.offerChanges(to: &run, since, snapshot)
+      try cache.offerChanges(to: &run, since, except: remoteKeys, snapshot)
     }
     guard isKnown else { return nil }
     offerOverlays(to: &run, except: remoteKeys, since: since)
@@ -153,9 +136,11 @@ extension DocumentCache {
   }
 
   /// Whether a limited result may lack documents that the server did not name.
-  private func needsRefill(_ run: CacheRun, _ count: Int, _ since: DocumentVersion) -> Bool {
-    guard let limit = run.query.limit, count > 0 || !run.remoteKeys.isEmpty else { return false }
-    if count != run.remoteKeys.count { return true }
+  private func needsRefill(
+    _ run: CacheRun, _ count: Int, _ remoteCount: Int, _ since: DocumentVersion
+  ) -> Bool {
+    guard let limit = run.query.limit, remoteCount > 0 else { return false }
+    if count != remoteCount { return true }
     let documents = run.documents
     guard let edge = limit.side == .first ? documents.last : documents.first else { return false }
     return edge.localWrites == .pending || edge.version > since
@@ -163,7 +148,8 @@ extension DocumentCache {
 
   /// Shows a query what has changed since a version; `false` when that was not recorded.
   private mutating func offerChanges(
-    to run: inout CacheRun, _ since: DocumentVersion, _ snapshot: borrowing Snapshot
+    to run: inout CacheRun, _ since: DocumentVersion, except known: Set<DocumentKey>,
+    _ snapshot: borrowing Snapshot
   ) throws(StorageError) -> Bool {
     for number in try numbers(of: run.query, in: snapshot) {
       guard let collection = try collection(number, in: snapshot) else { continue }
@@ -179,7 +165,7 @@ extension DocumentCache {
         changed.append(
           collection.key([UInt8](copying: key.extracting((prefix.count + 8)..<key.count))))
       }
-      for key in changed where !run.remoteKeys.contains(key) && !isOverlaid(key) {
+      for key in changed where !known.contains(key) && !isOverlaid(key) {
         if let base = try read(key, in: collection, snapshot) { run.offer(base.document) }
       }
     }
@@ -241,7 +227,8 @@ extension DocumentCache {
     _ collection: CachedCollection, _ run: inout CacheRun, _ snapshot: borrowing Snapshot
   ) throws(StorageError) {
     let prefix = keys.documents(collection.number)
-    var table: HotCollection? = HotCollection(collection.path)
+    let isOversized = hot.oversized.contains(collection.number)
+    var table: HotCollection? = isOversized ? nil : HotCollection(collection.path)
     var text = Array((collection.path.text + "/").utf8)
     let textStart = text.count
     let hasOverlays = hasOverlays
@@ -261,7 +248,7 @@ extension DocumentCache {
       let key = DocumentKey(unchecked: String(copying: text.span))
       if !hasOverlays || !isOverlaid(key) { run.keep(row.document(key, cursor.value)) }
     }
-    guard var table else { return }
+    guard var table else { return hot.noteOversized(collection.number) }
     table.isComplete = true
     hot.replace(collection.number, with: table)
   }

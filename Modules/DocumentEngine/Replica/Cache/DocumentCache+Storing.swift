@@ -42,8 +42,8 @@ extension DocumentCache {
     let keys = keys
     try store.write { transaction throws(StorageError) in
       // In order of keys, for what lies side by side is written faster.
-      for (key, edit) in edits.sorted(by: { $0.key < $1.key }) {
-        try writer.apply(edit, to: key, &transaction)
+      for key in edits.keys.sorted() {
+        if let edit = edits[key] { try writer.apply(edit, to: key, &transaction) }
       }
       for id in changed.union(writer.keyDeltas.keys).sorted() {
         guard let target = targets[id] else { continue }

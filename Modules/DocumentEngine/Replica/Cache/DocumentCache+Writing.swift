@@ -45,7 +45,8 @@ extension DocumentCache {
   ) -> [DocumentKey: Document] {
     guard let batch = pending.remove(id) else { return [:] }
     let keys = batch.keys
-    var bases = bases(keys)
+    let old = bases(keys)
+    var bases = old
     for (index, mutation) in batch.mutations.enumerated() {
       let result = index < results.count ? results[index] : nil
       let key = mutation.key
@@ -59,7 +60,14 @@ extension DocumentCache {
       edits[key, default: DocumentEdit()].contents = (after, version)
       edits[key]?.isUsed = true
     }
-    return settle(keys, bases)
+    candidates.formUnion(keys)
+    var shown: [DocumentKey: Document] = [:]
+    for key in keys {
+      shown[key] = pending.show(
+        key, after: batch, over: old[key]?.document ?? .invalid(key),
+        now: bases[key]?.document ?? .invalid(key))
+    }
+    return shown
   }
 
   /// Takes in that a server refused a write: what it showed is undone.
@@ -67,8 +75,8 @@ extension DocumentCache {
   /// - Returns: The documents it was about, as they are shown now.
   package mutating func reject(_ id: UInt64) -> [DocumentKey: Document] {
     guard let batch = pending.remove(id) else { return [:] }
-    let keys = batch.keys
-    return settle(keys, bases(keys))
+    candidates.formUnion(batch.keys)
+    return showAll(batch.keys)
   }
 
   /// Makes another user's pending writes the ones that show.
@@ -76,17 +84,6 @@ extension DocumentCache {
   /// - Returns: The documents whose pending writes are others now, as they are shown.
   package mutating func switchUser(to user: String) -> [DocumentKey: Document] {
     showAll(pending.switchUser(to: user))
-  }
-
-  private mutating func settle(
-    _ keys: [DocumentKey], _ bases: [DocumentKey: CachedBase]
-  ) -> [DocumentKey: Document] {
-    candidates.formUnion(keys)
-    var shown: [DocumentKey: Document] = [:]
-    for key in keys {
-      shown[key] = pending.show(key, over: bases[key]?.document ?? .invalid(key))
-    }
-    return shown
   }
 
   /// Works out anew what documents with pending writes show.

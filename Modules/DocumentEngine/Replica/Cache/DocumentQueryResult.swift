@@ -5,9 +5,6 @@ package struct DocumentQueryResult: Sendable {
   /// The documents with pending writes laid over them, in the query's order, no more than its
   /// limit.
   package var documents: [Document]
-  /// The documents that the server last said belong to the result; empty when the query was run
-  /// without its previous results.
-  package var remoteKeys: Set<DocumentKey>
   /// How it was found.
   package var plan: DocumentQueryPlan
 }

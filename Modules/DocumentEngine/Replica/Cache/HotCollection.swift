@@ -136,7 +136,12 @@ struct HotTable: Sendable {
   let limitBytes: Int
   private(set) var collections: [UInt64: HotCollection] = [:]
   private(set) var byteCount = 0
+  /// Collections that were found to be too large: no scan tries to hold them again.
+  private(set) var oversized: Set<UInt64> = []
   private var uses: UInt64 = 0
+
+  /// The most collections remembered as too large; then they are tried again.
+  private static let oversizedLimit = 1_000
 
   init(limitBytes: Int) { self.limitBytes = min(limitBytes, HotCollection.byteLimit) }
 
@@ -189,8 +194,15 @@ struct HotTable: Sendable {
     if let old = collections.removeValue(forKey: number) { byteCount -= old.byteCount }
   }
 
+  /// Notes that a collection does not fit.
+  mutating func noteOversized(_ number: UInt64) {
+    if oversized.count >= Self.oversizedLimit { oversized = [] }
+    oversized.insert(number)
+  }
+
   mutating func removeAll() {
     collections = [:]
+    oversized = []
     byteCount = 0
   }
 

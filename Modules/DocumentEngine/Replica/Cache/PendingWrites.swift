@@ -13,8 +13,15 @@ struct PendingWrites: Sendable {
     var mutations: [DocumentMutation]
   }
 
+  /// What all batches do to one document, oldest first.
+  private struct Steps: Sendable {
+    var list: [Step] = []
+    /// How many of the mutations may change nothing, by what they meet.
+    var conditionalCount = 0
+  }
+
   private var queues: [[UInt8]: [DocumentBatch]] = [:]
-  private var steps: [DocumentKey: [Step]] = [:]
+  private var steps: [DocumentKey: Steps] = [:]
   /// The current user.
   private(set) var user: String
   /// The documents that the current user's writes are about, as they are shown.
@@ -71,7 +78,7 @@ struct PendingWrites: Sendable {
   /// Shows the last batch of a document on top of what was shown before it.
   mutating func showLast(_ key: DocumentKey, over before: Document) -> Document {
     var document = before
-    if let last = steps[key]?.last { apply(last, to: &document) }
+    if let last = steps[key]?.list.last { apply(last, to: &document) }
     shown[key] = document
     return document
   }
@@ -85,29 +92,50 @@ struct PendingWrites: Sendable {
       return base
     }
     var document = base
-    for step in steps { apply(step, to: &document) }
+    for step in steps.list { apply(step, to: &document) }
+    shown[key] = document
+    return document
+  }
+
+  /// Shows a document whose oldest batch was accepted, without a replay if that is safe.
+  ///
+  /// What the server made of the batch is often what was shown; then later writes show the same
+  /// as before. Without this, ten thousand writes to one document would be replayed ten thousand
+  /// times while they are answered.
+  ///
+  /// - Parameters:
+  ///   - batch: The batch, which is no longer in the queue.
+  ///   - old: What the server had before it.
+  ///   - base: What the server has now.
+  mutating func show(
+    _ key: DocumentKey, after batch: DocumentBatch, over old: Document, now base: Document
+  ) -> Document {
+    guard let rest = steps[key], let first = rest.list.first, first.batch > batch.id,
+      rest.conditionalCount == 0, base.isFound, var document = shown[key],
+      document.localWrites == .pending
+    else { return show(key, over: base) }
+    var predicted = old
+    let mutations = (batch.baseMutations + batch.mutations).filter { $0.key == key }
+    apply(Step(batch: batch.id, time: batch.localWriteTime, mutations: mutations), to: &predicted)
+    guard predicted.state == base.state else { return show(key, over: base) }
+    document.version = base.version
+    document.created = base.created
     shown[key] = document
     return document
   }
 
   /// Takes a batch out of its queue. Call ``show(_:over:)`` for each of its keys.
   mutating func remove(_ id: UInt64) -> DocumentBatch? {
+    var found: (name: [UInt8], index: Int)?
     for (name, batches) in queues {
-      guard let index = batches.firstIndex(where: { $0.id == id }) else { continue }
-      queues[name]?.remove(at: index)
-      if batches.count == 1 { queues[name] = nil }
-      if name == Array(user.utf8) { removeSteps(of: batches[index]) }
-      return batches[index]
+      if let index = batches.firstIndex(where: { $0.id == id }) { found = (name, index) }
     }
-    return nil
-  }
-
-  /// The batch of an id, of any user.
-  func batch(_ id: UInt64) -> DocumentBatch? {
-    for batches in queues.values {
-      if let found = batches.first(where: { $0.id == id }) { return found }
+    guard let (name, index) = found, let batch = queues[name]?.remove(at: index) else {
+      return nil
     }
-    return nil
+    if queues[name]?.isEmpty == true { queues[name] = nil }
+    if name == Array(user.utf8) { removeSteps(of: batch) }
+    return batch
   }
 
   // MARK: Steps
@@ -126,20 +154,36 @@ struct PendingWrites: Sendable {
 
   private mutating func addSteps(_ batch: DocumentBatch) {
     for mutation in batch.baseMutations + batch.mutations {
-      var list = steps.removeValue(forKey: mutation.key) ?? []
-      if list.last?.batch == batch.id {
-        list[list.count - 1].mutations.append(mutation)
+      var steps = steps.removeValue(forKey: mutation.key) ?? Steps()
+      if steps.list.last?.batch == batch.id {
+        steps.list[steps.list.count - 1].mutations.append(mutation)
       } else {
-        list.append(Step(batch: batch.id, time: batch.localWriteTime, mutations: [mutation]))
+        steps.list.append(
+          Step(batch: batch.id, time: batch.localWriteTime, mutations: [mutation]))
       }
-      steps[mutation.key] = list
+      if !mutation.alwaysApplies { steps.conditionalCount += 1 }
+      self.steps[mutation.key] = steps
     }
   }
 
   private mutating func removeSteps(of batch: DocumentBatch) {
     for key in batch.keys {
-      steps[key]?.removeAll { $0.batch == batch.id }
-      if steps[key]?.isEmpty == true { steps[key] = nil }
+      guard var steps = steps.removeValue(forKey: key) else { continue }
+      if let index = steps.list.firstIndex(where: { $0.batch == batch.id }) {
+        let step = steps.list.remove(at: index)
+        steps.conditionalCount -= step.mutations.count { !$0.alwaysApplies }
+      }
+      if !steps.list.isEmpty { self.steps[key] = steps }
+    }
+  }
+}
+
+extension DocumentMutation {
+  /// Whether the write changes any document that exists, whatever its version.
+  fileprivate var alwaysApplies: Bool {
+    switch (change, precondition) {
+    case (.set, .none), (.set, .exists(true)), (.patch, .none), (.patch, .exists(true)): true
+    case (.set, _), (.patch, _), (.delete, _), (.verify, _): false
     }
   }
 }

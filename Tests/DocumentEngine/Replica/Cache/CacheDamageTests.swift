@@ -1,0 +1,99 @@
+import TernCore
+import TernQuery
+import TernStorage
+import TernStorageMemory
+import Testing
+
+@testable import TernDocumentEngine
+
+@Suite("a damaged record of a cache is never handed out")
+struct CacheDamageTests {
+  /// A cache of which one row holds what it should not.
+  private func damaged(
+    _ tag: DocumentCacheKeys.Tag, active: Bool = false
+  ) throws -> (cache: DocumentCache, id: Int32) {
+    let store = MemoryStore()
+    var cache = try CacheParts.cache(store)
+    cache.setIndexes([
+      DocumentIndex(
+        group: "cities", segments: [DocumentIndex.Segment(CacheParts.state, .ascending)])
+    ])
+    while cache.backfillIndexes() > 0 {}
+    let id = cache.hear(CacheParts.all, CacheParts.cities(200))
+    if !active { cache.release(id) }
+    try cache.commit()
+    let prefix = cache.keys.begin(tag)
+    try store.write { transaction throws(StorageError) in
+      let row = try transaction.scan(KeyRange(prefix: prefix), limit: 1)
+      guard let key = row.first?.key else { throw .abandoned }
+      try transaction.put([0xFF, 0xFF, 0xFF], for: key)
+    }
+    // A new process has nothing in memory.
+    if !active { cache = try CacheParts.cache(store) }
+    cache.hot.removeAll()
+    cache.collections.removeAll()
+    return (cache, id)
+  }
+
+  @Test("a document: its target has to be told again")
+  func document() throws {
+    var (cache, _) = try damaged(.document)
+    #expect(cache.run(CacheParts.all).documents.count == 199)
+    let record = cache.allocate(.query(CacheParts.all.target))
+    #expect(record.resumeToken.isEmpty)
+    #expect(record.snapshotVersion == .none)
+    #expect(record.keyCount == 199)
+    #expect(cache.remoteKeys(of: record.id).count == 199)
+    #expect(!cache.areIndexesComplete)
+    try cache.commit()
+  }
+
+  @Test("a document of a target somebody listens to")
+  func activeDocument() throws {
+    var (cache, id) = try damaged(.document, active: true)
+    #expect(cache.run(CacheParts.all).documents.count == 199)
+    #expect(cache.target(id)?.resumeToken == [])
+    cache.hear(CacheParts.all, CacheParts.cities(200, version: 12), version: 12)
+    try cache.commit()
+    #expect(cache.run(CacheParts.all).documents.count == 200)
+    #expect(cache.target(id)?.keyCount == 200)
+  }
+
+  @Test("a target: it is a new one")
+  func target() throws {
+    var (cache, _) = try damaged(.target)
+    let record = cache.allocate(.query(CacheParts.all.target))
+    #expect(record.resumeToken.isEmpty)
+    #expect(record.keyCount == 0)
+    #expect(cache.remoteKeys(of: record.id).isEmpty)
+    // Its documents are on their own now.
+    #expect(cache.run(CacheParts.all).documents.count == 200)
+    #expect(cache.head.orphanCount == 200)
+  }
+
+  @Test("an entry: its index is made anew")
+  func entry() throws {
+    var (cache, _) = try damaged(.entry)
+    let query = try CacheParts.all.where(CacheParts.state, .equal, .string("S0"))
+    #expect(cache.run(query).documents.count == 4)
+    while cache.backfillIndexes() > 0 {}
+    let result = cache.run(query)
+    #expect(result.plan.strategy == .index)
+    #expect(result.documents.count == 4)
+  }
+
+  @Test("a collection: everything is fetched again")
+  func collection() throws {
+    var (cache, _) = try damaged(.collection)
+    #expect(cache.run(CacheParts.all).documents.isEmpty)
+    #expect(cache.allocate(.query(CacheParts.all.target)).resumeToken.isEmpty)
+    try cache.commit()
+  }
+
+  @Test("the head: everything is fetched again")
+  func head() throws {
+    var (cache, _) = try damaged(.head)
+    #expect(cache.byteCount == 0)
+    #expect(cache.run(CacheParts.all).documents.isEmpty)
+  }
+}

@@ -1,0 +1,105 @@
+import TernCore
+import TernDocumentEngine
+import TernQuery
+import TernStorage
+
+/// What the cache of documents takes: one document, queries with and without indexes, its disk.
+struct DocumentSection {
+  /// How many documents are cached.
+  let count: Int
+  let only: String?
+
+  init(_ options: BenchOptions) {
+    count = options.documents
+    only = options.only
+  }
+
+  func run() throws {
+    print("\(count) documents of ten fields: measured, limit")
+    for kind in ["memory", "sqlite", "lmdb"] where only ?? kind == kind {
+      let parts = try CachedDocuments(kind)
+      defer { parts.remove() }
+      try measure(kind, parts)
+    }
+  }
+
+  private func measure(_ kind: String, _ parts: CachedDocuments) throws {
+    var cache = try parts.open()
+    let fill = try seconds { try parts.fill(&cache, count) }
+    report(kind, "taking in one document, µs", fill * 1e6 / Double(count), nil)
+    let data = Double(parts.encodedBytes)
+    report(kind, "rows beside the encoded documents", Double(cache.byteCount) / data, 1.5)
+    try parts.reopen()
+    if let disk = parts.diskBytes {
+      report(kind, "disk beside the encoded documents", Double(disk) / data, 1.5)
+    }
+    let opening = try seconds { cache = try parts.open() }
+    report(kind, "opening, ms", opening * 1e3, 100)
+    try documents(kind, &cache, warm: false)
+    try queries(kind, &cache, "without index", [8, 20, 15], cold: true)
+    let whole = best(7) { cache.run(CachedDocuments.whole).documents.count }
+    report(kind, "whole collection, ms", whole * 1e3, 150 * scale)
+    try documents(kind, &cache, warm: true)
+    let index = seconds {
+      cache.setIndexes(CachedDocuments.indexes)
+      while cache.backfillIndexes(limit: 10_000) > 0 {}
+    }
+    report(kind, "three indexes over one document, µs", index * 1e6 / Double(count), nil)
+    try cache.commit()
+    try queries(kind, &cache, "with index", [1.5, 1, 1], cold: false)
+    try parts.reopen()
+    cache = try parts.open()
+    try queries(kind, &cache, "with index, just opened", [nil, nil, nil], cold: true)
+  }
+
+  /// How many times more documents there are than the limits are made for.
+  private var scale: Double { max(1, Double(count) / 100_000) }
+
+  private func documents(_ kind: String, _ cache: inout DocumentCache, warm: Bool) throws {
+    var times: [Double] = []
+    for number in 0..<2_000 {
+      let key = CachedDocuments.key((number &* 7_919) % (warm ? 500 : count))
+      var document = Document.invalid(key)
+      times.append(seconds { document = cache.document(key) })
+      if !document.isFound { throw BenchFailure(reason: "\(key) is not cached") }
+    }
+    let name = warm ? "one document, met before, p50, µs" : "one document p50, µs"
+    report(kind, name, times.sorted()[times.count / 2] * 1e6, kind == "memory" ? 5 : nil)
+  }
+
+  private func queries(
+    _ kind: String, _ cache: inout DocumentCache, _ name: String, _ limits: [Double?], cold: Bool
+  ) throws {
+    let queries = try CachedDocuments.queries(count)
+    for ((query, limit), expected) in zip(zip(queries, limits), [count / 100, 100, 20]) {
+      // An index is to cost what it returns; 1% of more documents is more documents.
+      let factor = limit.map { $0 >= 8 || expected > 100 ? $0 * scale : $0 }
+      let first = seconds { _ = cache.run(query.query) }
+      if cold { report(kind, "\(query.name) \(name), first time, ms", first * 1e3, nil) }
+      var returned = 0
+      let time = best(15) {
+        returned = cache.run(query.query).documents.count
+        return returned
+      }
+      guard returned == expected else {
+        throw BenchFailure(reason: "\(query.name) gave \(returned) documents")
+      }
+      report(kind, "\(query.name) \(name), ms", time * 1e3, factor)
+    }
+  }
+
+  /// The shortest of some rounds: what the work takes when nobody else wants the processor.
+  private func best(_ rounds: Int, _ body: () -> Int) -> Double {
+    (0..<rounds).map { _ in BenchLine.seconds { _ = body() } }.min() ?? 0
+  }
+
+  private func seconds(_ body: () throws -> Void) rethrows -> Double {
+    try BenchLine.seconds(body)
+  }
+
+  private func report(_ kind: String, _ name: String, _ value: Double, _ limit: Double?) {
+    let shown = (value * 1_000).rounded() / 1_000
+    guard let limit else { return print("  \(kind) \(name): \(shown)") }
+    print("  \(kind) \(name): \(shown), \(limit)  \(value <= limit ? "ok" : "miss")")
+  }
+}
