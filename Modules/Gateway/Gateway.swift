@@ -25,6 +25,8 @@ public enum Gateway {
   ) {
     #if TCP
       guard let transport = transport as? TCPTransport else { return }
+      precondition(
+        server.lives(on: transport), "the doors open on the transport that the server was made for")
       let load = GatewayLoad()
       let polls = PollTables()
       transport.welcomeStrangers { channel, open in

@@ -15,6 +15,11 @@ public struct RulesAuthorizer: Authorizer {
     self.onDenial = onDenial
   }
 
+  /// Judges by other rules, and tells of its refusals where this one does.
+  package func judging(by rules: TreeRules) -> RulesAuthorizer {
+    RulesAuthorizer(rules, onDenial: onDenial)
+  }
+
   public func mayRead(
     _ path: TreePath, _ query: TreeQuery, by requester: Requester, now: Int64,
     tree: (TreePath) -> TreeNode

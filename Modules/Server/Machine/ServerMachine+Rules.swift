@@ -39,8 +39,13 @@ extension ServerMachine {
       let text = [UInt8](copying: cursor.value)
       // They were compiled before they were stored; those that no longer can be allow nothing.
       let rules = (try? TreeRules(text)) ?? Self.closed
-      ownRules[String(decoding: [UInt8](copying: name), as: UTF8.self)] = RulesAuthorizer(rules)
+      ownRules[String(decoding: [UInt8](copying: name), as: UTF8.self)] = judge(by: rules)
     }
+  }
+
+  /// Refusals are told where those of the server's own rules are.
+  private func judge(by rules: TreeRules) -> RulesAuthorizer {
+    (authorizer as? RulesAuthorizer)?.judging(by: rules) ?? RulesAuthorizer(rules)
   }
 
   /// Rules that grant nothing.
@@ -85,7 +90,7 @@ extension ServerMachine {
     let mutations: [Mutation] = [.put(key: StoreLayout.rules + namespace.name.utf8, value: text)]
     batch.changes.apply(mutations)
     batch.add(Commit(mutations: mutations, record: []))
-    ownRules[namespace.name] = RulesAuthorizer(rules)
+    ownRules[namespace.name] = judge(by: rules)
     let touched = sessions.values.filter { $0.namespace?.name == namespace.name }
     for session in touched.sorted(by: { $0.slot < $1.slot }) {
       let call = ServerCall(number: 0, session: session, namespace: namespace)

@@ -1,4 +1,11 @@
+package import TernTransport
+
 extension TernServer {
+  /// Whether the server lives on the executor of that transport, so that its callbacks need no hop.
+  package nonisolated func lives(on transport: any Transport) -> Bool {
+    transport.executor === executor
+  }
+
   /// Asks for something without a session; the answer comes once what it tells of is durable.
   ///
   /// - Parameter answer: Called once, on the server's executor.
