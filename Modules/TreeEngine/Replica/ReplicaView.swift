@@ -194,15 +194,17 @@ extension ReplicaView {
   /// The view's listen starts again after another one kept it up to date: from now on the server
   /// speaks of its window only.
   mutating func narrow() {
-    guard !query.loadsAllData, server.isWhole else { return }
+    guard !query.loadsAllData else { return }
+    // Parts that the other listen still delivers can be of children which are not known here.
+    isLive = false
+    isRefilled = false
+    guard server.isWhole else { return }
     var kept = query.window(of: server.node)
     for (key, _) in window.children {
       let child = server.node.child(key)
       if !child.isEmpty { kept.setChild(key, child) }
     }
     server = ServerCache(node: kept, isComplete: true, isFiltered: true)
-    isLive = false
-    isRefilled = false
   }
 
   /// Works out again what `change` touched, and tells what became of it.

@@ -62,6 +62,25 @@ struct LateDataTests {
     #expect(replica.value(at: "a", query: query) == .empty)
   }
 
+  @Test("parts of it leave a window out of date until its own listen is answered")
+  func partsOfUnknownChildren() throws {
+    var replica = TreeReplica()
+    let query = try TreeQuery.all.ordered(by: .value).starting(at: .integer(1))
+    _ = listen(&replica, at: "l", query: query, to: .empty)
+    let cover = replica.listen(at: "l", for: .value)
+    for request in cover.outcome.stops { replica.stopSent(request) }
+    let again = replica.unlisten(cover.id).starts[0]
+    _ = replica.serverNode(for: again)
+
+    _ = replica.applyServer(.overwrite("l/a/b", 1))
+    #expect(replica.state(at: "l", query: query)?.isLive == false)
+    replica.stopAnswered(again)
+    _ = replica.applyServer(.overwrite("l", ["a": ["b": 1]]), tag: again.tag)
+    _ = replica.completeListen(again)
+    #expect(replica.state(at: "l", query: query)?.isLive == true)
+    #expect(replica.value(at: "l", query: query) == ["a": ["b": 1]])
+  }
+
   @Test("what comes after the answer to the stop is of the new listen")
   func answerAfterStop() throws {
     var replica = TreeReplica()
