@@ -101,8 +101,8 @@ extension TreeReplica {
   private mutating func serverBase(at path: TreePath) -> TreeNode? {
     if let known = serverKnows(path) { return known.node }
     let owner = path.namesPriority ? path.parent ?? .root : path
-    guard let stored = cache?.load(.all, at: owner), stored.isComplete else { return nil }
-    return path.namesPriority ? stored.node.child(.priority) : stored.node
+    guard let stored = cache?.known(at: owner) else { return nil }
+    return path.namesPriority ? stored.child(.priority) : stored
   }
 
   /// Applies the pending writes to a query's result that came from outside a view.

@@ -164,6 +164,22 @@ struct TreeCacheTests {
     #expect(device.replica.cachedValue(at: "me/left") == 77)
   }
 
+  @Test("an increment counts on from what some window in the cache has")
+  func incrementOnWindow() throws {
+    var device = try Device()
+    let tree: TreeNode = ["l": ["a": ["n": 5], "b": ["n": 9]]]
+    try device.sync("l", try TreeQuery.all.first(1), with: tree)
+    try device.restart()
+    for path: TreePath in ["l/a/n", "l/b/n"] {
+      let more = TreeNode(.serverValue(.increment(.integer(1))))
+      _ = device.replica.plan(.set(path, more), now: 0)
+    }
+    #expect(device.replica.value(at: "l/a/n") == 6)
+    #expect(device.replica.value(at: "l/b/n") == 1)
+    #expect(device.replica.transactionInput(at: "l/a") == ["n": 6])
+    #expect(device.replica.transactionInput(at: "l") == nil)
+  }
+
   @Test("what is not used goes first, what is listened to stays")
   func eviction() throws {
     var device = try Device(limitBytes: 4_000)

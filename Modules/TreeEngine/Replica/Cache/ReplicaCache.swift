@@ -21,6 +21,10 @@ package protocol ReplicaCache: Sendable {
   /// What is stored for a query: complete, or the children that are known.
   mutating func load(_ query: TreeQuery, at path: TreePath) -> ServerCache
 
+  /// What is stored at a path, when all of it is known: as a part of a complete result, or of a
+  /// child that some filtered query had in its window. Not for priorities.
+  mutating func known(at path: TreePath) -> TreeNode?
+
   /// Takes in the server's data at a path, for whoever reads there.
   mutating func overwrite(_ node: TreeNode, at path: TreePath, from source: CacheSource)
 

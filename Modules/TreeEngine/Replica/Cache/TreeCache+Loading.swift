@@ -9,19 +9,62 @@ extension TreeCache {
   /// query at the same location had in its window, or that were listened to themselves.
   /// Source: realtime reference, section 6.5.
   package mutating func load(_ query: TreeQuery, at path: TreePath) -> ServerCache {
+    repairing { cache throws(StorageError) in try cache.read(query, at: path) } ?? .unknown
+  }
+
+  package mutating func known(at path: TreePath) -> TreeNode? {
+    repairing { cache throws(StorageError) in try cache.readKnown(at: path) } ?? nil
+  }
+
+  /// Reads, and drops what is damaged until that goes well; `nil` when it does not.
+  private mutating func repairing<R>(
+    _ read: (borrowing TreeCache) throws(StorageError) -> R
+  ) -> R? {
     for _ in 0..<Self.repairLimit {
       do throws(StorageError) {
         try commitChanges()
-        return try read(query, at: path)
+        return try read(self)
       } catch .corruptRecord(let key) {
         drop(key)
       } catch {
         failure = failure ?? error
-        return .unknown
+        return nil
       }
     }
     startAnew()
-    return .unknown
+    return nil
+  }
+
+  private func readKnown(at path: TreePath) throws(StorageError) -> TreeNode? {
+    var isKnown = coveringDefault(path) != nil
+    if !isKnown {
+      var filtered: [(id: UInt64, child: TreeKey)] = []
+      tracked.walk(to: path) { depth, queries in
+        guard depth < path.count else { return }
+        for query in queries where !query.query.isDefault {
+          filtered.append((query.id, path.keys[depth]))
+        }
+      }
+      isKnown = try isInWindow(filtered)
+    }
+    guard isKnown else { return nil }
+    let keys = keys
+    return try store.read { snapshot throws(StorageError) in
+      try keys.rows.node(at: path, in: snapshot)
+    }
+  }
+
+  /// Whether one of these children is in the window of its filtered query.
+  private func isInWindow(
+    _ children: [(id: UInt64, child: TreeKey)]
+  ) throws(StorageError) -> Bool {
+    let keys = keys
+    return try store.read { snapshot throws(StorageError) in
+      for (id, child) in children where try snapshot.contains(keys.window(id, child)) {
+        return true
+      }
+      return false
+    }
   }
 
   private func read(_ query: TreeQuery, at path: TreePath) throws(StorageError) -> ServerCache {
