@@ -2,13 +2,16 @@ import TernSimulation
 import Testing
 
 @Suite struct ConvergenceTests {
+  /// As many as fit into a minute on two cores; `Tools/simulate` goes further.
+  private static let steps = 2_500
+
   @Test("what must always hold holds at every step of every schedule", arguments: UInt64(1)...200)
   func everySchedule(seed: UInt64) {
     let world = World(seed: seed, clients: 3, faults: Set(Fault.allCases))
-    world.run(steps: 600)
+    world.run(steps: Self.steps)
     world.heal()
     let found = world.disagreements
-    #expect(found.isEmpty, "replay: tern-simulate --seed \(seed) --steps 600\n\(found)")
+    #expect(found.isEmpty, "replay: tern-simulate --seed \(seed) --steps \(Self.steps)\n\(found)")
   }
 
   @Test("without faults nothing ever disagrees", arguments: UInt64(1)...20)

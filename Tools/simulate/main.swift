@@ -3,10 +3,12 @@ import TernSimulation
 // tern-simulate: plays seeded worlds, and tells what happened before the first disagreement.
 
 let usage = """
-  usage: tern-simulate [--seed N] [--seeds N] [--clients N] [--steps N] [--faults A,B] [--trace] [--frames]
+  usage: tern-simulate [--seed N] [--seeds N] [--jobs N] [--clients N] [--steps N] [--faults A,B]
+                       [--trace] [--frames]
 
     --seed N      the first seed (1)
     --seeds N     how many seeds (1)
+    --jobs N      how many worlds are played at a time (1)
     --clients N   clients in each world (3)
     --steps N     steps before the world is healed (2000)
     --faults A,B  what may go wrong: all, none, or some of
@@ -15,9 +17,10 @@ let usage = """
     --frames      show the frames in the trace
   """
 
-struct Options {
+struct Options: Sendable {
   var seed: UInt64 = 1
   var seeds: UInt64 = 1
+  var jobs: UInt64 = 1
   var clients = 3
   var steps = 2_000
   var faults = Set(Fault.allCases)
@@ -44,12 +47,13 @@ struct Options {
     switch name {
     case "--seed": seed = UInt64(value) ?? 0
     case "--seeds": seeds = UInt64(value) ?? 0
+    case "--jobs": jobs = UInt64(value) ?? 0
     case "--clients": clients = Int(value) ?? 0
     case "--steps": steps = Int(value) ?? 0
     case "--faults": return takeFaults(value)
     default: return false
     }
-    return seed > 0 && seeds > 0 && clients > 0 && steps > 0
+    return seed > 0 && seeds > 0 && jobs > 0 && clients > 0 && steps > 0
   }
 
   private mutating func takeFaults(_ value: String) -> Bool {
@@ -64,26 +68,53 @@ struct Options {
   }
 }
 
-func play(_ options: Options) -> Int {
+/// How one world ended.
+struct Ending: Sendable {
+  let seed: UInt64
+  let isWell: Bool
+  /// What there is to say about it.
+  let lines: [String]
+}
+
+func play(_ seed: UInt64, _ options: Options) -> Ending {
+  let world = World(seed: seed, clients: options.clients, faults: options.faults)
+  world.showsFrames = options.showsFrames
+  world.run(steps: options.steps)
+  world.heal()
+  let isWell = world.disagreements.isEmpty
+  let hash = String(world.trace.hash, radix: 16)
+  let verdict = "seed \(seed) \(isWell ? "ok" : "FAILED"): \(world.steps) steps, trace \(hash)"
+  let trace = options.printsTrace || !isWell ? world.trace.lines : []
+  return Ending(seed: seed, isWell: isWell, lines: trace + world.disagreements + [verdict])
+}
+
+/// Plays all worlds, and tells of them in the order of their seeds.
+///
+/// - Returns: How many failed.
+func playAll(_ options: Options) async -> Int {
+  let seeds = options.seed..<options.seed + options.seeds
   var failures = 0
-  for seed in options.seed..<options.seed + options.seeds {
-    let world = World(seed: seed, clients: options.clients, faults: options.faults)
-    world.showsFrames = options.showsFrames
-    world.run(steps: options.steps)
-    world.heal()
-    let isWell = world.disagreements.isEmpty
-    if options.printsTrace || !isWell { for line in world.trace.lines { print(line) } }
-    for disagreement in world.disagreements { print(disagreement) }
-    let verdict = isWell ? "ok" : "FAILED"
-    print(
-      "seed \(seed) \(verdict): \(world.steps) steps, trace \(String(world.trace.hash, radix: 16))")
-    if !isWell { failures += 1 }
+  await withTaskGroup(of: Ending.self) { group in
+    var rest = seeds[...]
+    for seed in rest.prefix(Int(clamping: options.jobs)) { group.addTask { play(seed, options) } }
+    rest = rest.dropFirst(Int(clamping: options.jobs))
+    var ended: [UInt64: Ending] = [:]
+    var next = seeds.lowerBound
+    for await ending in group {
+      if let seed = rest.popFirst() { group.addTask { play(seed, options) } }
+      ended[ending.seed] = ending
+      while let ending = ended.removeValue(forKey: next) {
+        for line in ending.lines { print(line) }
+        if !ending.isWell { failures += 1 }
+        next += 1
+      }
+    }
   }
   return failures
 }
 
 if let options = Options(Array(CommandLine.arguments.dropFirst())) {
-  let failures = play(options)
+  let failures = await playAll(options)
   if failures > 0 {
     print("\(failures) of \(options.seeds) worlds failed")
     exit(code: 1)

@@ -42,6 +42,9 @@ final class ClientRun {
   /// Whether the server holds deferred writes that show at the loss of the connection.
   var hasDisconnectPlan = false
 
+  /// Looks into the machine where it lies: as a value it would be copied first.
+  func look<R>(_ body: (inout ClientMachine) -> R) -> R { body(&machine) }
+
   init(index: Int, machine: ClientMachine, queue: WriteQueue, cacheStore: FaultyStore) {
     self.index = index
     self.machine = machine

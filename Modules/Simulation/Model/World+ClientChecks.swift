@@ -7,24 +7,31 @@ extension World {
   /// Checks everything a client shows.
   func checkClient(_ run: ClientRun) {
     guard disagreements.isEmpty else { return }
-    let writes = run.machine.visibleWrites
+    let mirrors = run.listeners.sorted { $0.key.registration < $1.key.registration }
+    let (views, unanswered) = run.look { machine in
+      let views = mirrors.map { _, mirror in
+        machine.viewState(at: mirror.view.path, query: mirror.view.query)
+      }
+      return (views, machine.unansweredWrites)
+    }
+    var truth = ShownTrees(writes: run.look { $0.visibleWrites })
     var seen: Set<ViewName> = []
-    for (id, mirror) in run.listeners.sorted(by: { $0.key.registration < $1.key.registration }) {
-      guard let view = run.machine.viewState(at: mirror.view.path, query: mirror.view.query) else {
+    for ((_, mirror), view) in zip(mirrors, views) {
+      guard let view else {
         disagree("c\(run.index) has lost a listener at \(mirror.view.path)")
         continue
       }
-      check(mirror, view, id, run)
-      if seen.insert(mirror.view).inserted { check(view, mirror.view, writes, run) }
+      check(mirror, view, run)
+      if seen.insert(mirror.view).inserted { check(view, mirror.view, &truth, run) }
     }
-    if run.machine.unansweredWrites > 8 {
-      disagree("c\(run.index) has \(run.machine.unansweredWrites) writes on their way, limit 8")
+    if unanswered > 8 {
+      disagree("c\(run.index) has \(unanswered) writes on their way, limit 8")
     }
   }
 
   /// What a listener heard adds up to what it is shown.
-  private func check(_ mirror: Mirror, _ view: ViewState, _ id: ListenerID, _ run: ClientRun) {
-    let place = "c\(run.index) \(mirror.view.path) \(mirror.view.query.id)"
+  private func check(_ mirror: Mirror, _ view: ViewState, _ run: ClientRun) {
+    var place: String { "c\(run.index) \(mirror.view.path) \(mirror.view.query.id)" }
     let children = view.node.children
     let isSame =
       children.count == mirror.children.count
@@ -41,7 +48,7 @@ extension World {
 
   /// A complete view is the query over what the client was told, with its own writes.
   private func check(
-    _ view: ViewState, _ name: ViewName, _ writes: [TreeWrite], _ run: ClientRun
+    _ view: ViewState, _ name: ViewName, _ truth: inout ShownTrees, _ run: ClientRun
   ) {
     guard view.isComplete else { return }
     // Of what lies outside its window a filtered view knows nothing, so what moves in and out
@@ -57,20 +64,14 @@ extension World {
     }
     var expected = TreeNode.empty
     for version in versions {
-      expected = shown(name, at: version, writes)
+      expected = truth.result(of: name, at: version, model)
       if expected == view.node { return }
     }
     disagree(
       """
       c\(run.index) shows \(view.node) at \(name.path) \(name.query.id), \
-      expected \(expected) of v\(versions.upperBound) with \(writes)
+      expected \(expected) of v\(versions.upperBound) with \(truth.writes)
       """)
-  }
-
-  private func shown(_ name: ViewName, at version: UInt64, _ writes: [TreeWrite]) -> TreeNode {
-    var root = model.states[Int(min(version, model.version))]
-    for write in writes { root.apply(write) }
-    return name.query.window(of: root.node(at: name.path))
   }
 
   /// The connection is gone: live views stay as they are until there is another one.
@@ -114,9 +115,31 @@ extension World {
     }
     guard !answer.isFromCache, !answer.hasPendingWrites, let told = run.told else { return }
     let versions = run.reading.map { min($0.lowerBound, told.lowerBound)...$0.upperBound } ?? told
-    if versions.contains(where: { shown(name, at: $0, []) == answer.node }) { return }
+    var truth = ShownTrees(writes: [])
+    if versions.contains(where: { truth.result(of: name, at: $0, model) == answer.node }) { return }
     disagree(
       "c\(run.index) reads \(answer.node) at \(name.path) \(name.query.id), at none of \(versions)")
+  }
+}
+
+/// The server's trees with a client's writes over them, each worked out once.
+private struct ShownTrees {
+  let writes: [TreeWrite]
+  private var trees: [UInt64: TreeNode] = [:]
+
+  init(writes: [TreeWrite]) { self.writes = writes }
+
+  /// What a query shows of the tree of a version.
+  mutating func result(
+    of name: ViewName, at version: UInt64, _ model: borrowing ServerModel
+  ) -> TreeNode {
+    let version = min(version, model.version)
+    if trees[version] == nil {
+      var tree = model.states[Int(version)]
+      for write in writes { tree.apply(write) }
+      trees[version] = tree
+    }
+    return name.query.window(of: (trees[version] ?? .empty).node(at: name.path))
   }
 }
 
