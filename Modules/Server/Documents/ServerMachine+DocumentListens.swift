@@ -91,46 +91,24 @@ extension ServerMachine {
     if decision.changes.isEmpty { return }
     room.bodies = [:]
     for delivery in try room.watch.commit(decision, in: batch.reader) {
-      let addresses = addresses(of: delivery.subscribers)
+      let addresses = addresses(of: delivery.group)
       for change in delivery.changes {
         let push = DocumentPush(change, room.names)
-        for address in addresses {
+        for address in addresses.shared {
           let frame = DocumentServerFrame.message(
             stream: address.call, push.message(for: address.target))
           batch.add(.broadcast(slots: address.slots, frame.encode()))
         }
       }
-      for subscriber in delivery.subscribers {
-        documents.owe(subscriber.stream)
-        documents.streams[subscriber.stream]?.lastTold = batch.uptime
-      }
+      for stream in addresses.streams { documents.owe(stream) }
     }
   }
 
-  private struct Address {
-    let call: UInt32
-    let target: Int32
-    var slots: [Int]
-  }
-
-  private struct AddressKey: Hashable {
-    let call: UInt32
-    let target: Int32
-  }
-
-  private func addresses(of subscribers: [WatchSubscriber]) -> [Address] {
-    var addresses: [Address] = []
-    var positions: [AddressKey: Int] = [:]
-    for subscriber in subscribers {
-      guard let call = documents.streams[subscriber.stream] else { continue }
-      let key = AddressKey(call: call.number, target: subscriber.target)
-      if let position = positions[key] {
-        addresses[position].slots.append(call.slot)
-      } else {
-        positions[key] = addresses.count
-        addresses.append(Address(call: key.call, target: key.target, slots: [call.slot]))
-      }
-    }
+  /// Where the subscribers of a group are told; worked out anew when they have changed.
+  private func addresses(of group: WatchGroup) -> WatchAddresses {
+    if let known = group.notes as? WatchAddresses { return known }
+    let addresses = WatchAddresses(group.subscribers, documents.streams)
+    group.notes = addresses
     return addresses
   }
 
@@ -144,20 +122,25 @@ extension ServerMachine {
   private func tellSnapshots(
     to streams: [Int], _ batch: inout ServerBatch
   ) throws(StorageError) {
-    var messages: [ObjectIdentifier: [UInt8]] = [:]
+    var shares: [(call: DocumentCall, slots: [Int])] = []
+    var positions: [WatchShare: Int] = [:]
     for stream in streams {
       guard let call = documents.streams[stream], let room = call.room else { continue }
-      let id = ObjectIdentifier(room)
-      let message: [UInt8]
-      if let known = messages[id] {
-        message = known
+      call.lastTold = batch.uptime
+      let share = WatchShare(room: ObjectIdentifier(room), call: call.number)
+      if let position = positions[share] {
+        shares[position].slots.append(call.slot)
       } else {
-        let change = try room.watch.snapshot(
-          at: room.readTime(batch), in: batch.reader)
-        message = DocumentResponse.listen(change).encode(room.names)
-        messages[id] = message
+        positions[share] = shares.count
+        shares.append((call, [call.slot]))
       }
-      send(message, call, &batch)
+    }
+    for (call, slots) in shares {
+      guard let room = call.room else { continue }
+      let change = try room.watch.snapshot(at: room.readTime(batch), in: batch.reader)
+      let message = DocumentResponse.listen(change).encode(room.names)
+      let frame = DocumentServerFrame.message(stream: call.number, message)
+      batch.add(.broadcast(slots: slots, frame.encode()))
     }
   }
 
@@ -165,7 +148,6 @@ extension ServerMachine {
   func tellQuietStreams(_ batch: inout ServerBatch) throws(StorageError) {
     let limit = batch.uptime - ServerMachine.heartbeat
     let quiet = documents.streams.filter { $0.value.lastTold <= limit }.keys.sorted()
-    for stream in quiet { documents.streams[stream]?.lastTold = batch.uptime }
     try tellSnapshots(to: quiet, &batch)
   }
 

@@ -1,3 +1,4 @@
+import TernLedger
 import TernStorage
 import Testing
 
@@ -166,6 +167,29 @@ struct CommitTests {
       try store.write([disturbance])
       let outcome = try store.commit([write], validating: reads)
       #expect(code(outcome) == (isStale ? .aborted : nil), "\(disturbance)")
+    }
+  }
+
+  @Test("the log gives the documents again", arguments: 1...5 as ClosedRange<UInt64>)
+  func replay(seed: UInt64) throws {
+    var random = RandomDocuments(seed)
+    let store = try AuthorityStore()
+    var keys: Set<DocumentKey> = []
+    for _ in 0..<80 {
+      let mutations = (0..<3).map { _ in random.mutation() }
+      keys.formUnion(mutations.map(\.key))
+      _ = try store.commit(mutations)
+    }
+    var documents: [DocumentKey: Document] = [:]
+    for entry in try store.ledger.log(after: 0, limit: .max) {
+      let record = try #require(DocumentRecord(entry.record))
+      #expect(record.prefix == store.authority.rows.prefix)
+      for document in record.documents { documents[document.key] = document }
+    }
+    for key in keys {
+      let document = try store.document(key)
+      let replayed = documents[key].flatMap { $0.isFound ? $0 : nil } ?? Document(key, .missing)
+      #expect(document == replayed, "seed \(seed): \(key)")
     }
   }
 }

@@ -191,6 +191,24 @@ struct WatchTests {
     #expect(client.documentCount == 0)
   }
 
+  @Test("who has lost a document that it watches by its key is told it again")
+  func lostDocuments() throws {
+    let world = try WatchWorld()
+    try world.write([set("c/a", ["n": 1]), set("c/b", ["n": 2])])
+    let subject = WatchTarget.Subject.documents(["c/a", "c/b", "c/x"])
+    let client = client(1, [subject])
+    try world.listen(client, 1)
+    world.disconnect(client)
+    client.documentCount = 0
+    try world.listen(client, 1)
+    // Only that one is missing is said again.
+    #expect(client.documentCount == 1)
+    world.disconnect(client)
+    client.held[1]?.documents["c/b"] = nil
+    try world.listen(client, 1)
+    #expect(try client.held[1]?.documents == world.expected(subject))
+  }
+
   @Test("a wipe is told like a commit, leaves no row, and voids what clients resume with")
   func wipe() throws {
     let world = try WatchWorld()

@@ -64,7 +64,7 @@ struct DocumentListenTests {
     #expect(strange.map(\.brief).prefix(2) == ["add [6]", "reset [6]"])
   }
 
-  @Test("a change is encoded once for all who call it alike")
+  @Test("a change, and the snapshot behind it, are encoded once for all who call them alike")
   func shared() throws {
     let bench = try bench()
     _ = try bench.listen(1, 1, try cities(2))
@@ -73,7 +73,7 @@ struct DocumentListenTests {
     let slots = bench.lastOutputs.compactMap { output in
       if case .broadcast(let slots, _) = output { slots.sorted() } else { nil }
     }
-    #expect(slots == [[1, 2]])
+    #expect(slots == [[1, 2], [1, 2]])
     #expect(bench.changes(1, 1).map(\.brief) == ["cities/a [2]", "snapshot"])
     #expect(bench.changes(2, 1).map(\.brief) == ["cities/a [2]", "snapshot"])
   }

@@ -34,7 +34,10 @@ extension DocumentWatch {
       body = try delta.body(from: start)
       told.remember(id, body)
     }
-    let isMistaken = body.heldBefore.map { $0 != target.expectedCount ?? $0 } ?? false
+    var isMistaken = false
+    if let held = target.expectedCount, let known = body.heldBefore {
+      isMistaken = !known.contains(held)
+    }
     if isMistaken { body = try delta.corrected(body) }
     let isVoid = body.isReset || start == .nothing && target.resume != nil
     var head = [WatchChange.target(WatchTargetChange(.added, targets: [target.id]))]
@@ -92,7 +95,7 @@ struct WatchDelta {
   func body(from start: WatchBodyID.Start) throws(StorageError) -> WatchBody {
     guard case .version(let version) = start else { return WatchBody(changes: try everything()) }
     switch group.subject {
-    case .documents(let keys): return WatchBody(changes: try documents(keys, after: version))
+    case .documents(let keys): return try documents(keys, after: version)
     case .query(let target):
       if let past = try PastDocuments.read(target.source, at: version, reading) {
         return try exactly(past)
@@ -116,7 +119,7 @@ struct WatchDelta {
   private func everything() throws(StorageError) -> [WatchChange] {
     guard let query = group.query else {
       guard case .documents(let keys) = group.subject else { return [] }
-      return try documents(keys, after: .none)
+      return try documents(keys, after: .none).changes
     }
     let now = PastDocuments(documents: [:], version: state.last)
     var run = try QueryRun(query, now, reading)
@@ -131,14 +134,19 @@ struct WatchDelta {
   /// Missing documents are always told: that they are missing is all there is to know.
   private func documents(
     _ keys: [DocumentKey], after version: DocumentVersion
-  ) throws(StorageError) -> [WatchChange] {
-    var changes: [WatchChange] = []
-    for key in Set(keys).sorted() {
+  ) throws(StorageError) -> WatchBody {
+    var body = WatchBody(changes: [])
+    var old = 0
+    let distinct = Set(keys).sorted()
+    for key in distinct {
       let document = try reading.document(key)
+      if document.isFound, document.created <= version { old += 1 }
       if document.isFound, document.version <= version { continue }
-      changes.append(WatchChange(document, at: time))
+      body.changes.append(WatchChange(document, at: time))
     }
-    return changes
+    // What is missing or new now may have been there before.
+    body.heldBefore = old...distinct.count
+    return body
   }
 
   /// What has changed, as it is known what was.
@@ -154,7 +162,7 @@ struct WatchDelta {
       growth += meaning.growth
       if let message = meaning.message { body.changes.append(message) }
     }
-    body.heldBefore = group.count.map { $0 - growth }
+    body.heldBefore = group.count.map { $0 - growth...$0 - growth }
     return body
   }
 
@@ -163,7 +171,8 @@ struct WatchDelta {
     _ query: DocumentQuery, _ past: PastDocuments
   ) throws(StorageError) -> WatchBody {
     if past.documents.isEmpty {
-      return WatchBody(changes: [], heldBefore: group.window?.shownCount)
+      let count = group.window?.shownCount
+      return WatchBody(changes: [], heldBefore: count.map { $0...$0 })
     }
     let now = PastDocuments(documents: [:], version: state.last)
     let before = try all(query, past)
@@ -186,7 +195,8 @@ struct WatchDelta {
       changes.append((document.key, WatchChange(document, at: time)))
     }
     return WatchBody(
-      changes: changes.sorted { $0.key < $1.key }.map(\.change), heldBefore: before.count)
+      changes: changes.sorted { $0.key < $1.key }.map(\.change),
+      heldBefore: before.count...before.count)
   }
 
   private func all(

@@ -22,7 +22,11 @@ package final class WatchGroup {
   /// How many documents the query has, once they were counted; unused with a window.
   var count: Int?
   /// In no order.
-  package private(set) var subscribers: [WatchSubscriber] = []
+  package private(set) var subscribers: [WatchSubscriber] = [] {
+    didSet { notes = nil }
+  }
+  /// What whoever tells the subscribers keeps about them; forgotten when they change.
+  package var notes: AnyObject?
   private var positions: [WatchSubscriber: Int] = [:]
 
   init(_ subject: WatchTarget.Subject, id: String, serial: Int) {

@@ -40,8 +40,8 @@ struct WatchBody {
   var changes: [WatchChange]
   /// Whether what the client holds is void.
   var isReset = false
-  /// How many documents a client holds that saw all up to the start, where that is known.
-  var heldBefore: Int?
+  /// How many documents a client can hold that saw all up to the start, where that is known.
+  var heldBefore: ClosedRange<Int>?
 }
 
 /// The last things that were told to those who began to watch.
