@@ -20,6 +20,6 @@ struct DocumentSpecTests {
       }
       passedCount += report.passedCount
     }
-    #expect(passedCount >= 127)
+    #expect(passedCount >= 159)
   }
 }

@@ -61,6 +61,14 @@ struct Bench {
           return []
         }
       ))
+    sections.append(
+      (
+        "documents-client",
+        { _ in
+          try DocumentViewSection.run()
+          return []
+        }
+      ))
     return sections
   }
 

@@ -29,9 +29,9 @@ public enum DocumentSpec {
     on recorded: JSONValue, _ place: SpecPlace
   ) -> SpecReport.Verdict {
     let tags = (try? recorded["tags"]?.list.compactMap(\.text)) ?? []
-    if let reason = skip(tags, place) { return .skipped(reason) }
+    let steps = (try? recorded["steps"]?.list) ?? []
+    if let reason = skip(tags, steps, place) { return .skipped(reason) }
     do {
-      let steps = try recorded["steps"]?.list ?? []
       var run = try DocumentSpecRun(recorded["config"] ?? .null, place)
       for (index, step) in steps.enumerated() {
         do {
@@ -52,9 +52,38 @@ public enum DocumentSpec {
     }
   }
 
-  private static func skip(_ tags: [String], _ place: SpecPlace) -> String? {
-    if tags.contains("multi-client") { return "multi-client" }
-    if tags.contains("no-ios") { return "no-ios: another client's failures and tabs" }
+  /// Why a scenario of several clients cannot be played with several that share one engine.
+  ///
+  /// A store is open in one process at a time, and one engine owns its connection; clients that
+  /// take both over from each other do not exist here.
+  private static func takeover(_ steps: [JSONValue]) -> String? {
+    let foreign: Set<String> = [
+      "shutdown", "restart", "clearPersistence", "failDatabase", "runTimer",
+    ]
+    for step in steps {
+      guard case .object(let members) = step else { continue }
+      if let name = members.map(\.name).first(where: { foreign.contains($0) }) {
+        return "multi-client: \(name), where one engine owns the store"
+      }
+      if step["clientIndex"].flatMap(\.integer) ?? 0 > 0 {
+        if step["applyClientState"]?["primary"] == .bool(true)
+          || step["expectedState"]?["isPrimary"] == .bool(true)
+        {
+          return "multi-client: another client takes the connection over"
+        }
+        if step["enableNetwork"] != nil || step["changeUser"] != nil {
+          return "multi-client: each with a network or a user of its own"
+        }
+      }
+    }
+    return nil
+  }
+
+  private static func skip(
+    _ tags: [String], _ steps: [JSONValue], _ place: SpecPlace
+  ) -> String? {
+    if tags.contains("multi-client"), let reason = takeover(steps) { return reason }
+    if tags.contains("no-ios") { return "no-ios: what only a browser's client does" }
     if tags.contains("durable-persistence"), !place.isDurable { return "durable-persistence" }
     if tags.contains("eager-gc"), place.isDurable { return "eager-gc" }
     return nil

@@ -5,8 +5,8 @@ import TernQuery
 extension DocumentSpecRun {
   /// Performs the one action of a step.
   mutating func perform(_ step: JSONValue) throws {
-    observed = Observations()
     guard case .object(let members) = step else { throw SpecError("a step is an object") }
+    client = Int(try step["clientIndex"]?.number ?? 0)
     for member in members {
       if DocumentSpecRun.isExpectation(member.name) { continue }
       try perform(member.name, member.value)
@@ -29,6 +29,8 @@ extension DocumentSpecRun {
     case "changeUser":
       user = value.text ?? ""
       try perform(replica.switchUser(to: user))
+    // Clients that share an engine hear at once, and none of them is in front.
+    case "drainQueue", "applyClientState": break
     case "restart": try restart()
     case "shutdown":
       try perform(replica.setNetwork(isEnabled: false))
@@ -59,7 +61,7 @@ extension DocumentSpecRun {
     case "userListen": try listen(value)
     case "userUnlisten":
       let query = try DocumentQuery(recorded: try value.list.last ?? .null)
-      guard let id = listeners[query]?.popLast() else { break }
+      guard let id = listeners[client]?[query]?.popLast() else { break }
       try perform(replica.unlisten(id))
     case "userSet":
       let parts = try value.list
@@ -79,10 +81,11 @@ extension DocumentSpecRun {
     case "addSnapshotsInSyncListener":
       let (id, effects) = replica.listenInSync()
       inSyncListeners.append(id)
+      own(id)
       try perform(effects)
     case "removeSnapshotsInSyncListener":
       if let id = inSyncListeners.popLast() { replica.unlistenInSync(id) }
-    case "waitForPendingWrites": try perform(replica.waitForPendingWrites().effects)
+    case "waitForPendingWrites": try wait()
     case "loadBundle":
       guard let database = DocumentSpecRun.database else { break }
       let bundle = try BundleReader.read(Array((value.text ?? "").utf8), of: database)
@@ -101,8 +104,9 @@ extension DocumentSpecRun {
     }
     if value["options"]?["source"]?.text == "cache" { options.source = .cache }
     let (id, effects) = replica.listen(query, options: options)
-    listeners[query, default: []].append(id)
+    listeners[client, default: [:]][query, default: []].append(id)
     queries[id] = query
+    own(id)
     try perform(effects)
     if let target = replica.target(of: id), let wanted = try value["targetId"]?.number,
       target != wanted

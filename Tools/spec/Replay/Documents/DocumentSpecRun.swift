@@ -19,12 +19,19 @@ struct DocumentSpecRun {
   static let database = try? DocumentDatabase(projectID: "test-project")
 
   var replica: DocumentReplica
-  var observed = Observations()
-  var expected = SpecExpectations()
+  /// The client of the step; several share one replica.
+  var client = 0
+  /// What happened to each client since its last step.
+  var observed: [Int: Observations] = [:]
+  var expected: [Int: SpecExpectations] = [:]
+  /// The client that listens, writes or waits.
+  private var owners: [DocumentListenerID: Int] = [:]
+  private var writers: [UInt64: Int] = [:]
+  private var waiters: [DocumentWaitID: Int] = [:]
   var user = ""
 
   /// The listeners of the application by query, the latest last.
-  var listeners: [DocumentQuery: [DocumentListenerID]] = [:]
+  var listeners: [Int: [DocumentQuery: [DocumentListenerID]]] = [:]
   var queries: [DocumentListenerID: DocumentQuery] = [:]
   var inSyncListeners: [DocumentListenerID] = []
 
@@ -94,15 +101,31 @@ struct DocumentSpecRun {
         sent.append(batch)
       case .startOnlineTimer, .stopOnlineTimer: break
       case .snapshot(let id, let snapshot):
-        if let query = queries[id] { observed.snapshots.append(SpecSnapshot(query, snapshot)) }
+        if let query = queries[id] { note(SpecSnapshot(query, snapshot), id) }
       case .failed(let id, let status):
-        if let query = queries[id] { observed.snapshots.append(SpecSnapshot(query, status)) }
+        if let query = queries[id] { note(SpecSnapshot(query, status), id) }
       case .answered: break
       case .settled(let batch, let status): settle(batch, status)
-      case .writesSettled(_, let isCancelled): observed.settledWaits += isCancelled ? 0 : 1
-      case .inSync: observed.inSyncCount += 1
+      case .writesSettled(let id, let isCancelled):
+        let waiter = waiters.removeValue(forKey: id) ?? client
+        observed[waiter, default: .init()].settledWaits += isCancelled ? 0 : 1
+      case .inSync(let id): observed[owners[id] ?? client, default: .init()].inSyncCount += 1
       }
     }
+  }
+
+  private mutating func note(_ snapshot: SpecSnapshot, _ id: DocumentListenerID) {
+    observed[owners[id] ?? client, default: .init()].snapshots.append(snapshot)
+  }
+
+  /// A listener belongs to the client of the step.
+  mutating func own(_ id: DocumentListenerID) { owners[id] = client }
+
+  /// Waits for pending writes as the application does.
+  mutating func wait() throws {
+    let (id, effects) = replica.waitForPendingWrites()
+    waiters[id] = client
+    try perform(effects)
   }
 
   mutating func closeWriteStream() {
@@ -114,7 +137,12 @@ struct DocumentSpecRun {
     let keys = queue.first { $0.id == batch }?.mutations.map(\.key.text) ?? []
     queue.removeAll { $0.id == batch }
     guard awaited.remove(batch) != nil else { return }
-    if status == nil { observed.acknowledged += keys } else { observed.rejected += keys }
+    let writer = writers[batch] ?? client
+    if status == nil {
+      observed[writer, default: .init()].acknowledged += keys
+    } else {
+      observed[writer, default: .init()].rejected += keys
+    }
   }
 
   /// Writes as the application does.
@@ -125,6 +153,7 @@ struct DocumentSpecRun {
       at: DocumentTimestamp(uncheckedMicroseconds: Int64(lastBatch)))
     queue.append(batch)
     awaited.insert(batch.id)
+    writers[batch.id] = client
     try perform(replica.plan(batch))
   }
 

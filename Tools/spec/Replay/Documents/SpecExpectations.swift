@@ -28,7 +28,8 @@ extension DocumentSpecRun {
   /// Says what differs from what a step expects.
   mutating func differences(from step: JSONValue) throws -> [String] {
     let state = step["expectedState"] ?? .null
-    try expected.update(state)
+    try expected[client, default: SpecExpectations()].update(state)
+    let observed = observed.removeValue(forKey: client) ?? Observations()
     var report = Differences()
     report.compare("events", try SpecSnapshot.sorted(step), SpecSnapshot.sorted(observed))
     report.compare(
@@ -44,7 +45,10 @@ extension DocumentSpecRun {
     report.compare(
       "rejected", try callbacks["rejectedDocs"]?.list.compactMap(\.text) ?? [], observed.rejected)
     try compareCounts(state, &report)
-    if isNetworkEnabled { compareTargets(&report) }
+    // What is asked of the server is the business of the client that holds the connection.
+    if isNetworkEnabled, client == 0, let expected = expected[0] {
+      compareTargets(expected, &report)
+    }
     return report.lines
   }
 
@@ -55,12 +59,15 @@ extension DocumentSpecRun {
     if let count = try state["writeStreamRequestCount"]?.number {
       report.compare("write requests", count, Int64(writeRequestCount))
     }
+    if let indexes = try state["indexes"]?.list {
+      report.compare("indexes", indexes.count, replica.cache.allIndexes.count)
+    }
     if let count = try state["watchStreamRequestCount"]?.number {
       report.compare("watch requests", count, Int64(watchRequestCount))
     }
   }
 
-  private func compareTargets(_ report: inout Differences) {
+  private func compareTargets(_ expected: SpecExpectations, _ report: inout Differences) {
     report.compare("limbo", expected.activeLimbo, Set(replica.limbo.active.values.map(\.text)))
     report.compare("waiting limbo", expected.enqueuedLimbo, Set(replica.limbo.waiting.map(\.text)))
     let actual = activeTargets.mapValues(SpecTarget.init)
