@@ -52,6 +52,31 @@ struct HashTests {
     #expect(digest.digest().count == 20)
   }
 
+  @Test("the digest is that of the bytes, however they were handed over", arguments: 0...3)
+  func portions(lead: Int) {
+    let text = String((0..<300).map { Character(UnicodeScalar(UInt8(33 + $0 % 90))) })
+    let bytes = Array(text.utf8)
+    for length in stride(from: 0, through: 280, by: 7) {
+      var single = SHA1()
+      for byte in bytes[..<(lead + length)] { single.update(byte) }
+      var spans = SHA1()
+      for byte in bytes[..<lead] { spans.update(byte) }
+      spans.update(bytes.span.extracting(lead..<(lead + length)))
+      let expected = single.digest()
+      #expect(spans.digest() == expected)
+
+      var texts = SHA1()
+      texts.update(String(text.prefix(lead)))
+      texts.update(String(text.dropFirst(lead).prefix(length)))
+      let words = texts.finish()
+      let found = Base64.encode(words)
+      let characters = (0..<28).map {
+        UInt8(truncatingIfNeeded: found[$0 >> 2] >> (24 - 8 * UInt32($0 & 3)))
+      }
+      #expect(characters == Base64.encode(expected))
+    }
+  }
+
   @Test("a million times a")
   func million() {
     var digest = SHA1()

@@ -109,6 +109,42 @@ struct ListenTests {
       ])
   }
 
+  @Test("a hash that many ask for is right again after every change")
+  func rememberedHash() throws {
+    var value: TreeNode = ["x": 1, "y": ["z": 2]]
+    _ = try bench.ask(1, bench.put("a/b", value))
+    let query = try TreeQuery.all.ordered(by: .key).first(1)
+    _ = try bench.ask(1, bench.listen("a/b"), bench.listen("a/b", query, tag: 1))
+    func changes(_ request: TreeRequest, to next: TreeNode) throws {
+      let before = value
+      value = next
+      _ = try bench.ask(1, request)
+      for slot in [2, 3] {
+        if slot == 3 { try bench.open(3) }
+        _ = bench.take(slot)
+        for (path, old, new) in [
+          ("a/b", before, value), ("a/b/y", before.node(at: "y"), value.node(at: "y")),
+        ] {
+          let stale = try bench.ask(slot, bench.listen(path, hash: old.hash)).map(\.brief)
+          #expect(stale == (old == new ? ["ok"] : ["put \(path) \(new.json(.export))", "ok"]))
+          #expect(try bench.ask(slot, bench.listen(path, hash: new.hash)).map(\.brief) == ["ok"])
+        }
+        let first = try bench.ask(
+          slot, bench.listen("a/b", query, tag: 2, hash: query.window(of: value).hash))
+        #expect(first.map(\.brief) == ["ok"])
+      }
+      try bench.run([.closed(slot: 3)])
+      _ = bench.take(1)
+      _ = bench.take(2)
+    }
+    try changes(bench.put("a/b/x", 5), to: ["x": 5, "y": ["z": 2]])
+    try changes(bench.put("a/b/y/z", 6), to: ["x": 5, "y": ["z": 6]])
+    try changes(
+      bench.merge("a", [("b/x", 7), ("b/y/w", 8), ("c", 1)]), to: ["x": 7, "y": ["w": 8, "z": 6]])
+    try changes(bench.put("a", ["b": ["x": 1]]), to: ["x": 1])
+    try changes(bench.put("a/b/.priority", 3), to: (["x": 1] as TreeNode).withPriority(3))
+  }
+
   @Test("a range that differs is all that is sent")
   func rangeMerges() throws {
     var node = TreeNode.empty

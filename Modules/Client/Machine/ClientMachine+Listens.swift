@@ -7,9 +7,6 @@ import TernTreeWire
 // Listeners, and the listens they need from the server.
 
 extension ClientMachine {
-  /// Data larger than this is hashed in ranges too, so that only ranges that differ come again.
-  private static let rangesAbove = 1_024
-
   /// Registers a listener and owes it what is known already.
   package mutating func listen(
     at path: TreePath, query: TreeQuery, for kinds: EventKinds
@@ -54,11 +51,10 @@ extension ClientMachine {
   }
 
   mutating func sendListen(_ request: ListenRequest) {
-    let known = replica.serverNode(for: request)
+    let known = replica.hash(for: request)
     let listen = TreeListen(
       path: request.path, query: request.query, tag: request.tag.map(Int64.init),
-      hash: known.hash,
-      compoundHash: known.estimatedSize > Self.rangesAbove ? known.compoundHash : nil)
+      hash: known.whole, compoundHash: known.ranges)
     let number = send(.listen(listen), about: .listen(request))
     listens.sent(request, request: number)
   }

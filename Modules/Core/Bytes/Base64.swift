@@ -1,5 +1,27 @@
 /// Standard base64 with padding. Source: RFC 4648, section 4.
 package enum Base64 {
+  /// The 28 characters for the 20 bytes of a SHA-1 digest, given as words; four to a word, the
+  /// first one in its most significant byte.
+  static func encode(_ digest: InlineArray<5, UInt32>) -> InlineArray<7, UInt32> {
+    let (a, b, c, d, e) = (digest[0], digest[1], digest[2], digest[3], digest[4])
+    let last = characters(e << 8 & 0xFF_FFFF) & 0xFFFF_FF00 | UInt32(UInt8(ascii: "="))
+    return [
+      characters(a >> 8), characters(a << 16 & 0xFF_FFFF | b >> 16),
+      characters(b << 8 & 0xFF_FFFF | c >> 24), characters(c & 0xFF_FFFF), characters(d >> 8),
+      characters(d << 16 & 0xFF_FFFF | e >> 16), last,
+    ]
+  }
+
+  /// The four characters for 24 bits, worked out side by side in the bytes of a word.
+  @inline(__always)
+  private static func characters(_ bits: UInt32) -> UInt32 {
+    let values = bits.spread(0xFC_0000, 6) | bits.spread(0x3_F000, 4) | bits.spread(0xFC0, 2)
+    let sextets = values | bits & 0x3F
+    let letters = sextets &+ 65 &* 0x0101_0101 &+ sextets.bytes(from: 26) &* 6
+    return letters &- sextets.bytes(from: 52) &* 75 &- sextets.bytes(from: 62) &* 15
+      &+ sextets.bytes(from: 63) &* 3
+  }
+
   private static let alphabet = Array(
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
@@ -50,5 +72,17 @@ package enum Base64 {
     case UInt8(ascii: "/"), UInt8(ascii: "_"): 63
     default: nil
     }
+  }
+}
+
+extension UInt32 {
+  /// The bits of `mask`, moved up.
+  @inline(__always)
+  func spread(_ mask: UInt32, _ shift: UInt32) -> UInt32 { (self & mask) << shift }
+
+  /// A one in every byte that is at least `limit`; all bytes must be less than 128.
+  @inline(__always)
+  func bytes(from limit: UInt32) -> UInt32 {
+    (self &+ (128 &- limit) &* 0x0101_0101) >> 7 & 0x0101_0101
   }
 }

@@ -6,7 +6,7 @@ package struct SHA1 {
   private var state: (UInt32, UInt32, UInt32, UInt32, UInt32) = (
     0x6745_2301, 0xEFCD_AB89, 0x98BA_DCFE, 0x1032_5476, 0xC3D2_E1F0
   )
-  /// The current block as big-endian words; then, while compressing, the last sixteen words.
+  /// The current block as big-endian words.
   private var words = InlineArray<16, UInt32>(repeating: 0)
   /// The bytes added so far.
   private var length: UInt64 = 0
@@ -27,58 +27,80 @@ package struct SHA1 {
   }
 
   package mutating func update(_ text: String) {
-    unsafe text.withBytes { bytes in
-      for index in bytes.indices { unsafe update(bytes[index]) }
+    unsafe text.withBytes { bytes in unsafe update(UnsafeRawBufferPointer(bytes)) }
+  }
+
+  mutating func update(_ bytes: Span<UInt8>) {
+    unsafe bytes.withUnsafeBytes { bytes in unsafe update(bytes) }
+  }
+
+  /// Adds the bytes of a word, the most significant first.
+  @inline(__always)
+  mutating func update(word: UInt32) {
+    let shift = UInt32(truncatingIfNeeded: length & 3) * 8
+    let position = Int(truncatingIfNeeded: length & 63) >> 2
+    length += 4
+    if shift == 0 {
+      words[position] = word
+      if position == 15 { compress() }
+    } else {
+      words[position] = words[position] << (32 - shift) | word >> shift
+      if position == 15 { compress() }
+      words[(position + 1) & 15] = word & (1 << shift - 1)
+    }
+  }
+
+  // Safe: every load lies within the buffer.
+  @inline(__always)
+  private mutating func update(_ bytes: UnsafeRawBufferPointer) {
+    var index = 0
+    while index + 4 <= bytes.count {
+      let word = unsafe bytes.loadUnaligned(fromByteOffset: index, as: UInt32.self)
+      update(word: UInt32(bigEndian: word))
+      index += 4
+    }
+    while index < bytes.count {
+      unsafe update(bytes[index])
+      index += 1
     }
   }
 
   /// The 20 bytes of the digest of everything added so far.
   package consuming func digest() -> [UInt8] {
+    let words = finish()
+    return (0..<20).map { UInt8(truncatingIfNeeded: words[$0 >> 2] >> (24 - 8 * UInt32($0 & 3))) }
+  }
+
+  /// The digest as five words, each with its most significant byte first.
+  consuming func finish() -> InlineArray<5, UInt32> {
     let bits = length * 8
     update(0x80)
-    while length & 63 != 56 { update(0) }
-    for shift in stride(from: 56, through: 0, by: -8) {
-      update(UInt8(truncatingIfNeeded: bits >> UInt64(shift)))
-    }
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(20)
-    for word in [state.0, state.1, state.2, state.3, state.4] {
-      for shift in stride(from: UInt32(24), through: 0, by: -8) {
-        bytes.append(UInt8(truncatingIfNeeded: word >> shift))
-      }
-    }
-    return bytes
+    while length & 3 != 0 { update(0) }
+    while length & 63 != 56 { update(word: 0) }
+    update(word: UInt32(truncatingIfNeeded: bits >> 32))
+    update(word: UInt32(truncatingIfNeeded: bits))
+    return [state.0, state.1, state.2, state.3, state.4]
   }
 
   private mutating func compress() {
+    var block = words
     var (a, b, c, d, e) = state
-    for index in 0..<80 {
-      if index >= 16 { extend(index) }
-      let (mix, constant) = SHA1.round(index, b, c, d)
-      let next = SHA1.rotate(a, 5) &+ mix &+ e &+ constant &+ words[index & 15]
+    @inline(__always)
+    func step(_ index: Int, _ mix: UInt32, _ constant: UInt32) {
+      if index >= 16 {
+        let mixed =
+          block[(index - 3) & 15] ^ block[(index - 8) & 15] ^ block[(index - 14) & 15]
+          ^ block[index & 15]
+        block[index & 15] = SHA1.rotate(mixed, 1)
+      }
+      let next = SHA1.rotate(a, 5) &+ mix &+ e &+ constant &+ block[index & 15]
       (e, d, c, b, a) = (d, c, SHA1.rotate(b, 30), a, next)
     }
+    for index in 0..<20 { step(index, d ^ (b & (c ^ d)), 0x5A82_7999) }
+    for index in 20..<40 { step(index, b ^ c ^ d, 0x6ED9_EBA1) }
+    for index in 40..<60 { step(index, (b & c) | (d & (b | c)), 0x8F1B_BCDC) }
+    for index in 60..<80 { step(index, b ^ c ^ d, 0xCA62_C1D6) }
     state = (state.0 &+ a, state.1 &+ b, state.2 &+ c, state.3 &+ d, state.4 &+ e)
-  }
-
-  @inline(__always)
-  private mutating func extend(_ index: Int) {
-    let mixed =
-      words[(index - 3) & 15] ^ words[(index - 8) & 15] ^ words[(index - 14) & 15]
-      ^ words[index & 15]
-    words[index & 15] = SHA1.rotate(mixed, 1)
-  }
-
-  @inline(__always)
-  private static func round(
-    _ index: Int, _ b: UInt32, _ c: UInt32, _ d: UInt32
-  ) -> (mix: UInt32, constant: UInt32) {
-    switch index {
-    case ..<20: ((b & c) | (~b & d), 0x5A82_7999)
-    case ..<40: (b ^ c ^ d, 0x6ED9_EBA1)
-    case ..<60: ((b & c) | (b & d) | (c & d), 0x8F1B_BCDC)
-    default: (b ^ c ^ d, 0xCA62_C1D6)
-    }
   }
 
   @inline(__always)

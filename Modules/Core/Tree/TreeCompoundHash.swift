@@ -105,18 +105,21 @@ struct LeafRangeText {
       append(",".utf8)
     }
     for key in path[shared...] {
-      append(TreeScalar.quoted(key.text))
+      append(quoted: key.text)
       append(":(".utf8)
     }
     append(leaf)
-    open = path
+    // Shares no memory with `path`, which its owner goes on changing.
+    open.removeLast(open.count - shared)
+    open.append(contentsOf: path[shared...])
   }
 
   /// The hash of the text with every bracket closed; empty without leaves.
   var hash: String {
     if isEmpty { return "" }
     var digest = SHA1()
-    digest.update(text)
+    digest.update(bytes.span)
+    for _ in 0...open.count { digest.update(UInt8(ascii: ")")) }
     return String(decoding: Base64.encode(digest.digest()), as: UTF8.self)
   }
 
@@ -135,15 +138,57 @@ struct LeafRangeText {
   private mutating func append(_ scalar: TreeScalar) {
     append(scalar.hashType.utf8)
     append(":".utf8)
-    append(scalar.hashValue(quoting: true))
+    switch scalar {
+    case .string(let text): append(quoted: text)
+    case .integer(let value): append(hexadecimal: Double(value).bitPattern)
+    case .double(let value): append(hexadecimal: value.bitPattern)
+    case .bool(let value): append((value ? "true" : "false").utf8)
+    case .serverValue: break
+    }
+  }
+
+  private mutating func append(hexadecimal bits: UInt64) {
+    for group in 0..<4 {
+      let digits = bits.hexadecimalDigits(group)
+      for shift in stride(from: 24 as UInt32, through: 0, by: -8) {
+        bytes.append(UInt8(truncatingIfNeeded: digits >> shift))
+      }
+    }
+    utf16Count += 16
+  }
+
+  /// Appends a text in double quotes, with `\` before quotes and backslashes.
+  private mutating func append(quoted text: String) {
+    append(UInt8(ascii: "\""))
+    unsafe text.withBytes { text in
+      let isPlain = unsafe text.allSatisfy {
+        $0 < 0x80 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\")
+      }
+      if isPlain {
+        unsafe bytes.append(contentsOf: text)
+        utf16Count += text.count
+        return
+      }
+      for index in text.indices {
+        let byte = unsafe text[index]
+        if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") {
+          append(UInt8(ascii: "\\"))
+        }
+        append(byte)
+      }
+    }
+    append(UInt8(ascii: "\""))
   }
 
   private mutating func append(_ text: some Sequence<UInt8>) {
-    for byte in text {
-      bytes.append(byte)
-      // A four-byte sequence is a pair of code units; continuation bytes count for nothing.
-      if byte & 0xC0 != 0x80 { utf16Count += byte >= 0xF0 ? 2 : 1 }
-    }
+    for byte in text { append(byte) }
+  }
+
+  @inline(__always)
+  private mutating func append(_ byte: UInt8) {
+    bytes.append(byte)
+    // A four-byte sequence is a pair of code units; continuation bytes count for nothing.
+    if byte & 0xC0 != 0x80 { utf16Count += byte >= 0xF0 ? 2 : 1 }
   }
 }
 

@@ -5,28 +5,52 @@ extension TreeNode {
   ///   A server value that is still unresolved gives a hash that no stored value has.
   /// - Complexity: O(*n*). Source: realtime reference, section 5.6.
   public var hash: String {
-    String(decoding: hashBytes, as: UTF8.self)
+    if isEmpty { return "" }
+    let words = hashText
+    let bytes = (0..<28).map { index in
+      UInt8(truncatingIfNeeded: words[index >> 2] >> (24 - 8 * UInt32(index & 3)))
+    }
+    return String(decoding: bytes, as: UTF8.self)
   }
 
-  private var hashBytes: [UInt8] {
-    if isEmpty { return [] }
+  /// The characters of the hash of a node that is not empty, four to a word.
+  private var hashText: InlineArray<7, UInt32> {
     var digest = SHA1()
-    if let priority {
+    switch storage {
+    case .empty: break
+    case .leaf(let scalar): scalar.appendHashText(to: &digest)
+    case .children(let children): children.appendHashText(to: &digest)
+    case .prioritized(let node):
       digest.update("priority:")
-      priority.appendHashText(to: &digest)
+      node.priority.appendHashText(to: &digest)
       digest.update(UInt8(ascii: ":"))
-    }
-    if let scalar {
-      scalar.appendHashText(to: &digest)
-    } else {
-      for (key, node) in children.inPriorityOrder {
-        digest.update(UInt8(ascii: ":"))
-        digest.update(key.text)
-        digest.update(UInt8(ascii: ":"))
-        digest.update(node.hashBytes)
+      switch node.content.storage {
+      case .leaf(let scalar): scalar.appendHashText(to: &digest)
+      case .children(let children): children.appendHashText(to: &digest)
+      case .empty, .prioritized: break
       }
     }
-    return Base64.encode(digest.digest())
+    return Base64.encode(digest.finish())
+  }
+}
+
+extension ChildMap {
+  fileprivate func appendHashText(to digest: inout SHA1) {
+    if contains(where: { $0.node.priority != nil }) {
+      for (key, node) in inPriorityOrder { node.appendHashText(to: &digest, behind: key) }
+    } else {
+      for (key, node) in self { node.appendHashText(to: &digest, behind: key) }
+    }
+  }
+}
+
+extension TreeNode {
+  fileprivate func appendHashText(to digest: inout SHA1, behind key: TreeKey) {
+    digest.update(UInt8(ascii: ":"))
+    digest.update(key.text)
+    digest.update(UInt8(ascii: ":"))
+    let text = hashText
+    for index in 0..<7 { digest.update(word: text[index]) }
   }
 }
 
@@ -51,10 +75,12 @@ extension TreeScalar {
   fileprivate func appendHashText(to digest: inout SHA1) {
     digest.update(hashType)
     digest.update(UInt8(ascii: ":"))
-    if case .string(let text) = self {
-      digest.update(text)
-    } else {
-      digest.update(hashValue(quoting: false))
+    switch self {
+    case .string(let text): digest.update(text)
+    case .integer(let value): digest.update(hexadecimal: Double(value).bitPattern)
+    case .double(let value): digest.update(hexadecimal: value.bitPattern)
+    case .bool(let value): digest.update(value ? "true" : "false")
+    case .serverValue: break
     }
   }
 
@@ -67,35 +93,22 @@ extension TreeScalar {
     case .serverValue: "deferred"
     }
   }
+}
 
-  /// The value: numbers as sixteen hexadecimal digits of the IEEE double.
-  func hashValue(quoting: Bool) -> [UInt8] {
-    switch self {
-    case .bool(let value): Array((value ? "true" : "false").utf8)
-    case .integer(let value): TreeScalar.hexadecimal(Double(value).bitPattern)
-    case .double(let value): TreeScalar.hexadecimal(value.bitPattern)
-    case .string(let text): quoting ? TreeScalar.quoted(text) : Array(text.utf8)
-    case .serverValue: []
-    }
+extension UInt64 {
+  /// Four of the sixteen hexadecimal digits, the first one in the most significant byte.
+  @inline(__always)
+  func hexadecimalDigits(_ group: Int) -> UInt32 {
+    let bits = UInt32(truncatingIfNeeded: self >> UInt64(48 - 16 * group) & 0xFFFF)
+    let values = bits.spread(0xF000, 12) | bits.spread(0xF00, 8) | bits.spread(0xF0, 4)
+    let digits = values | bits & 0xF
+    return digits &+ 48 &* 0x0101_0101 &+ digits.bytes(from: 10) &* 39
   }
+}
 
-  private static func hexadecimal(_ bits: UInt64) -> [UInt8] {
-    stride(from: 60, through: 0, by: -4).map { shift in
-      let digit = UInt8(truncatingIfNeeded: bits >> UInt64(shift) & 15)
-      return digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
-    }
-  }
-
-  /// The text in double quotes, with `\` before quotes and backslashes.
-  static func quoted(_ text: String) -> [UInt8] {
-    var bytes: [UInt8] = [UInt8(ascii: "\"")]
-    for byte in text.utf8 {
-      if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") {
-        bytes.append(UInt8(ascii: "\\"))
-      }
-      bytes.append(byte)
-    }
-    bytes.append(UInt8(ascii: "\""))
-    return bytes
+extension SHA1 {
+  /// Adds the sixteen hexadecimal digits of an IEEE double.
+  fileprivate mutating func update(hexadecimal bits: UInt64) {
+    for group in 0..<4 { update(word: bits.hexadecimalDigits(group)) }
   }
 }

@@ -73,6 +73,7 @@ struct FanOut {
     _ node: ListenNode, _ entries: [TreeMerge.Entry], _ batch: inout ServerBatch
   ) throws(StorageError) {
     for group in node.groups {
+      group.shownHash = nil
       if group.window == nil {
         pushPlain(to: group, entries, &batch)
       } else if let whole = entries.first(where: { $0.path == node.path }) {
@@ -89,7 +90,10 @@ struct FanOut {
   ) throws(StorageError) {
     if !node.groups.isEmpty, let relative = node.path.relative(to: entry.path) {
       let value = entry.node.node(at: relative)
-      for group in node.groups { pushWhole(value, to: group, &batch) }
+      for group in node.groups {
+        group.shownHash = nil
+        pushWhole(value, to: group, &batch)
+      }
     }
     for child in node.sortedChildren { try replace(child, with: entry, &batch) }
   }

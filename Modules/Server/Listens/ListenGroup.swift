@@ -10,6 +10,9 @@ final class ListenGroup {
   var window: QueryWindow?
   /// Whether the window was filled.
   var isLoaded = false
+  /// The hash of what the group shows, once somebody has asked for it; `nil` again as soon as that
+  /// may have changed.
+  var shownHash: String?
   /// The links of those without a tag.
   private(set) var plainSlots: [Int] = []
   /// The links of those with a tag, and their tags.

@@ -60,8 +60,16 @@ extension ServerMachine {
       batch.initialPushes[id] = push
       return true
     }
+    if let shown = group.shownHash, shown == listen.hash { return true }
     let node = try data(of: group, in: call.namespace, batch)
-    if listen.hash.isEmpty ? node.isEmpty : node.hash == listen.hash { return true }
+    if listen.hash.isEmpty {
+      if node.isEmpty { return true }
+    } else {
+      // Many clients come back at once, most of them with what the others have.
+      let hash = group.shownHash ?? node.hash
+      group.shownHash = hash
+      if hash == listen.hash { return true }
+    }
     if let ranges = listen.compoundHash.flatMap({ node.rangeMerges(for: $0) }) {
       let push = TreePush(
         path: listen.path, ranges, tag: listen.tag, version: batch.version)

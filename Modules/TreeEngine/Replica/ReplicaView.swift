@@ -15,7 +15,11 @@ package struct ReplicaView: Sendable {
   var isListening = false
 
   /// What the server said.
-  package private(set) var server: ServerCache
+  package private(set) var server: ServerCache {
+    didSet { announcedHash = nil }
+  }
+  /// What ``announcement`` hashes to, once somebody has asked; as long as it stays the same.
+  var announcedHash: ListenHash?
   /// The same with accepted writes whose data this view's listen has not brought yet.
   private var assumed: ServerCache?
   /// Whether the server has answered a listen that covers this view, on this connection.
@@ -65,6 +69,26 @@ package struct ReplicaView: Sendable {
   /// Whether some registration wants child events.
   var wantsChildren: Bool {
     registrations.contains { !$0.kinds.isDisjoint(with: .children) }
+  }
+}
+
+/// What a listen says it has already.
+package struct ListenHash: Equatable, Sendable {
+  /// Of all; empty when nothing is known.
+  package let whole: String
+  /// Of ranges, so that only those that differ come again; `nil` for small nodes.
+  package let ranges: TreeCompoundHash?
+
+  /// Larger nodes are hashed in ranges, too.
+  private static let rangesAbove = 1_024
+
+  /// Of nothing.
+  package static let none = ListenHash(of: .empty)
+
+  /// - Complexity: O(*n*).
+  package init(of node: TreeNode) {
+    whole = node.hash
+    ranges = node.estimatedSize > Self.rangesAbove ? node.compoundHash : nil
   }
 }
 

@@ -11,26 +11,25 @@ extension TreeReplica {
     return requests.sorted { $0.path < $1.path }
   }
 
-  /// The hash of the server's data as known for a listen that is about to be sent; empty when
-  /// nothing is known. O(*n*).
-  package mutating func hash(for request: ListenRequest) -> String {
-    serverNode(for: request).hash
-  }
-
-  /// The server's data as known for a listen that is about to be sent; what its hash is taken of.
+  /// The hashes of the server's data as known for a listen that is about to be sent.
   ///
-  /// It is remembered: an answer without data confirms just this, whatever comes in between.
-  package mutating func serverNode(for request: ListenRequest) -> TreeNode {
-    guard let node = view(for: request)?.announcement else { return .empty }
+  /// The data are remembered: an answer without data confirms just them, whatever comes in between.
+  ///
+  /// - Complexity: O(*n*), but O(1) when nothing has changed since it was asked last.
+  package mutating func hash(for request: ListenRequest) -> ListenHash {
+    guard let asked = view(for: request) else { return .none }
+    let node = asked.announcement
+    let hash = asked.announcedHash ?? ListenHash(of: node)
     let lastStop = ending.lastStop
     points.update(at: request.path) { place in
       _ = place.updateViews { view in
         let isServed = request.tag == nil ? view.query.loadsAllData : view.tag == request.tag
         if isServed { view.announce(node, after: lastStop) }
+        if view.query == asked.query { view.announcedHash = hash }
         return []
       }
     }
-    return node
+    return hash
   }
 
   /// Notes that the server was told a listen is over; until it answers, it may still deliver.

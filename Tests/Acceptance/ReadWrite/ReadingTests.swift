@@ -46,6 +46,8 @@ import Testing
     let heard = Trace()
     heard.observe(.value, of: db.reference(withPath: "x"))
     try await heard.wait(for: "value {y:1}")
+    // The server answers in order: after this, it has answered the listener.
+    _ = try await db.reference(withPath: "x").getData()
     let before = house.sent("a", action: "g")
     for _ in 1...5 {
       #expect(try await db.reference(withPath: "x").getData().value as? [String: Int] == ["y": 1])

@@ -19,7 +19,7 @@ struct LateDataTests {
   ) -> RegistrationID {
     let (id, outcome) = replica.listen(at: path, query: query, for: .value)
     for request in outcome.starts {
-      _ = replica.serverNode(for: request)
+      _ = replica.hash(for: request)
       _ = replica.applyServer(.overwrite(path, node), tag: request.tag)
       _ = replica.completeListen(request)
     }
@@ -37,7 +37,7 @@ struct LateDataTests {
     let first = listen(&replica, at: ended, to: .empty)
     unlisten(&replica, first)
     let request = replica.listen(at: "a/b", for: .value).outcome.starts[0]
-    #expect(replica.hash(for: request).isEmpty)
+    #expect(replica.hash(for: request).whole.isEmpty)
 
     // It was there before the stop reached the server, and gone before the listen did.
     _ = replica.applyServer(.overwrite("a/b", 1))
@@ -54,7 +54,7 @@ struct LateDataTests {
     let cover = replica.listen(at: "a", for: .value)
     for request in cover.outcome.stops { replica.stopSent(request) }
     let again = replica.unlisten(cover.id).starts[0]
-    #expect(replica.hash(for: again).isEmpty)
+    #expect(replica.hash(for: again).whole.isEmpty)
 
     _ = replica.applyServer(.overwrite("a", ["x": 1]), tag: again.tag)
     replica.stopAnswered(again)
@@ -70,7 +70,7 @@ struct LateDataTests {
     let cover = replica.listen(at: "l", for: .value)
     for request in cover.outcome.stops { replica.stopSent(request) }
     let again = replica.unlisten(cover.id).starts[0]
-    _ = replica.serverNode(for: again)
+    _ = replica.hash(for: again)
 
     _ = replica.applyServer(.overwrite("l/a/b", 1))
     #expect(replica.state(at: "l", query: query)?.isLive == false)
@@ -87,7 +87,7 @@ struct LateDataTests {
     let first = listen(&replica, at: "a", to: .empty)
     unlisten(&replica, first)
     let request = replica.listen(at: "a", for: .value).outcome.starts[0]
-    #expect(replica.hash(for: request).isEmpty)
+    #expect(replica.hash(for: request).whole.isEmpty)
     replica.stopAnswered(request)
     _ = replica.applyServer(.overwrite("a", 2))
     _ = replica.completeListen(request)
@@ -100,7 +100,7 @@ struct LateDataTests {
     let first = listen(&replica, at: "l", to: ["a": 1, "b": 1])
     unlisten(&replica, first)
     let request = replica.listen(at: "l", for: .value).outcome.starts[0]
-    #expect(replica.serverNode(for: request) == ["a": 1, "b": 1])
+    #expect(replica.hash(for: request) == ListenHash(of: ["a": 1, "b": 1]))
 
     // Until the stop, `a` was 2 for a while.
     _ = replica.applyServer(.overwrite("l/a", 2))

@@ -100,10 +100,20 @@ struct ReplicaListenTests {
   func hash() throws {
     var replica = TreeReplica()
     let request = replica.listen(at: "a", for: .value).outcome.starts[0]
-    #expect(replica.hash(for: request).isEmpty)
+    #expect(replica.hash(for: request).whole.isEmpty)
     _ = replica.applyServer(.overwrite("a", ["x": 1]))
     _ = replica.plan(.set("a/y", 2), now: 0)
-    #expect(replica.hash(for: request) == "LkoDN24bwRWG2p4jGZoe8M/Acf8=")
+    #expect(replica.hash(for: request).whole == "LkoDN24bwRWG2p4jGZoe8M/Acf8=")
+    // Asked again, it is remembered; and forgotten as soon as the server says something else.
+    #expect(replica.hash(for: request).whole == "LkoDN24bwRWG2p4jGZoe8M/Acf8=")
+    let long = TreeNode(.string(String(repeating: "x", count: 2_000)))
+    let second: TreeNode = ["x": 1, "z": long]
+    _ = replica.applyServer(.overwrite("a/z", long))
+    #expect(replica.hash(for: request) == ListenHash(of: second))
+    #expect(replica.hash(for: request).ranges == second.compoundHash)
+    _ = replica.completeListen(request)
+    replica.disconnect()
+    #expect(replica.hash(for: request).whole == second.hash)
   }
 
   @Test("the same hash needs no data: the answer alone completes the view")

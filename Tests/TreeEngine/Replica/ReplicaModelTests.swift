@@ -172,7 +172,7 @@ private struct ModelRun {
     unsent = pending
     while asksFirst, dice.roll(3) != 0, !unsent.isEmpty { sendWrite() }
     for request in replica.activeListens {
-      let hash = replica.hash(for: request)
+      let hash = replica.hash(for: request).whole
       server.start(request, hash: hash)
     }
   }
@@ -213,7 +213,7 @@ private struct ModelRun {
 
   private mutating func perform(_ outcome: ReplicaOutcome) {
     for request in outcome.starts {
-      let hash = replica.hash(for: request)
+      let hash = replica.hash(for: request).whole
       server.start(request, hash: hash)
     }
     for request in outcome.stops {

@@ -114,7 +114,7 @@ struct ReplicaWriteTests {
     let write = replica.plan(.set("s", ["a": 1]), now: 0)
     let request = replica.listen(at: "s", for: .value).outcome.starts[0]
     #expect(replica.acknowledge(write.id, .accepted).events.isEmpty)
-    #expect(replica.hash(for: request).isEmpty)
+    #expect(replica.hash(for: request).whole.isEmpty)
     #expect(replica.applyServer(.overwrite("s", ["a": 1])).events.isEmpty)
     #expect(replica.completeListen(request).events.isEmpty)
   }
