@@ -31,7 +31,7 @@ extension Documents {
   ) throws(QueueError) -> Documents {
     let (queue, rows) = try WriteQueue.open(
       parts.queue, limits: options.queue, newClient: ambient.randomID())
-    let pending = try restored(rows, parts.database)
+    let (pending, refused) = try restored(rows, parts.database)
     var settings = DocumentCache.Settings()
     settings.limitBytes = options.documentCacheLimitBytes
     let cache: DocumentCache
@@ -43,7 +43,8 @@ extension Documents {
     }
     let machine = DocumentMachine(
       replica: DocumentReplica(cache: cache, database: parts.database), database: parts.database,
-      stream: queue.client, pending: pending, ambient: ambient)
+      stream: queue.client, pending: pending, refused: refused, nextSequence: queue.nextSequence,
+      ambient: ambient)
     let session = DocumentSession(
       machine: machine, queue: queue,
       place: options.syncsInBackground ? .background : .caller, transport: transport,
@@ -52,19 +53,26 @@ extension Documents {
     return Documents(session: session, ambient: ambient, database: parts.database)
   }
 
-  /// The batches of earlier runs, named anew in their order.
+  /// The batches of earlier runs, named anew in their order, and those that were refused.
   private static func restored(
     _ rows: [QueuedWrite], _ database: DocumentDatabase
-  ) throws(QueueError) -> [DocumentQueuedBatch] {
+  ) throws(QueueError) -> ([DocumentQueuedBatch], [RefusedDocumentBatch]) {
     var pending: [DocumentQueuedBatch] = []
+    var refused: [RefusedDocumentBatch] = []
     for row in rows {
-      guard case .pending(let sequence) = row.state else { continue }
       let id = UInt64(pending.count + 1)
       guard let batch = DocumentBatchRecord.decode(row.payload, id: id, in: database) else {
         throw .damaged(id: row.id)
       }
-      pending.append(DocumentQueuedBatch(batch: batch, row: row.id, sequence: sequence))
+      switch row.state {
+      case .pending(let sequence):
+        pending.append(DocumentQueuedBatch(batch: batch, row: row.id, sequence: sequence))
+      case .rejected(let reason):
+        refused.append(
+          RefusedDocumentBatch(id: row.id, mutations: batch.mutations, reason: reason))
+      case .kept: throw .damaged(id: row.id)
+      }
     }
-    return pending
+    return (pending, refused)
   }
 }

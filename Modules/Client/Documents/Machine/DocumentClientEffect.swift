@@ -23,6 +23,10 @@ package enum DocumentClientEffect: Sendable {
   case stored(batch: UInt64)
   /// A batch could not be queued, and was taken back.
   case notStored(batch: UInt64, QueueError)
+  /// The queue's answer to giving a refused batch up.
+  case discarded(row: UInt64, QueueResult)
+  /// The list of pending and refused batches is another one.
+  case queueChanged
   /// A batch was accepted, or refused with a reason.
   case settled(batch: UInt64, DocumentStatus?)
   /// What was pending is settled; or the wait makes no sense any more.
@@ -42,6 +46,10 @@ package enum DocumentTimer: Hashable, Sendable {
   case listenRetry
   /// Waits before the write stream is opened again.
   case writeRetry
+  /// Time to look whether the cache is too large.
+  case evict
+  /// Time to go on with indexes.
+  case index
 }
 
 /// Names one call of a machine.

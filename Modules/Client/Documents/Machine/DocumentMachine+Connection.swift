@@ -29,6 +29,12 @@ extension DocumentMachine {
     case .writeRetry:
       writing.isResting = false
       if writing.isWanted { openWriting() }
+    case .evict:
+      _ = replica.cache.evict()
+      owe(.startTimer(.evict, Housekeeping.eviction))
+    case .index:
+      _ = replica.cache.backfillIndexes(limit: Housekeeping.indexedDocuments)
+      owe(.startTimer(.index, Housekeeping.indexing))
     }
   }
 
@@ -100,6 +106,8 @@ extension DocumentMachine {
   package mutating func close() {
     connectionEvent(.interrupt(.closed))
     failCalls()
+    owe(.stopTimer(.evict))
+    owe(.stopTimer(.index))
   }
 
   /// The first use of the documents is what opens the connection.

@@ -10,14 +10,25 @@ package import TernSync
 extension DocumentMachine {
   /// Takes a batch of writes that keep the limits of documents; listeners hear it at once.
   ///
+  /// - Parameter row: That of the refused batch which is sent again.
   /// - Returns: Its name in the effects that follow.
-  package mutating func write(_ mutations: [DocumentMutation]) -> UInt64 {
+  package mutating func write(
+    _ mutations: [DocumentMutation], insteadOf row: UInt64? = nil
+  ) -> UInt64 {
     let time = DocumentTimestamp(
       uncheckedMicroseconds: ambient.millisecondsSinceEpoch() * 1_000)
     let batch = replica.prepare(mutations, id: writes.nextBatch(), user: "", at: time)
     let record = DocumentBatchRecord.encode(batch, in: database)
-    owe(.change(.append(record), ticket: writes.ticket(for: batch.id)))
+    if let row {
+      let ticket = writes.ticket(.store(batch: batch.id, insteadOf: row))
+      owe(.change(.retry(id: row, payload: record), ticket: ticket))
+    } else {
+      let ticket = writes.ticket(.store(batch: batch.id, insteadOf: nil))
+      owe(.change(.append(record), ticket: ticket))
+    }
+    writes.note(batch)
     run(replica.plan(batch))
+    owe(.queueChanged)
     return batch.id
   }
 
@@ -30,9 +41,23 @@ extension DocumentMachine {
 
   /// The queue has made a change, or not.
   package mutating func queueAnswered(_ ticket: UInt64, _ result: QueueResult) {
-    guard let batch = writes.redeem(ticket) else { return }
+    switch writes.redeem(ticket) {
+    case .store(let batch, let refused): stored(batch, insteadOf: refused, result)
+    case .settle(let sequence): writes.rowSettled(sequence, result)
+    case .discard(let row):
+      if result == .changed { writes.forgetRefused(row) }
+      owe(.discarded(row: row, result))
+    case .purge, nil: break
+    }
+    owe(.queueChanged)
+  }
+
+  private mutating func stored(
+    _ batch: UInt64, insteadOf refused: UInt64?, _ result: QueueResult
+  ) {
     switch result {
     case .stored(let row, let sequence):
+      if let refused { writes.forgetRefused(refused) }
       writes.remember(batch, row: row, sequence: sequence)
       owe(.stored(batch: batch))
       sendWrites()
@@ -42,6 +67,20 @@ extension DocumentMachine {
       run(replica.reject(batch, DocumentStatus(.resourceExhausted, "it could not be queued")))
     case .changed, .purged: break
     }
+  }
+
+  /// Gives a refused batch up; the queue's answer comes as an effect.
+  package mutating func discard(row: UInt64) {
+    owe(.change(.discard(id: row), ticket: writes.ticket(.discard(row: row))))
+  }
+
+  /// The batches that wait for the server, and those it refused.
+  package var queueStatus: DocumentQueueStatus {
+    let pending = writes.contents.sorted { $0.key < $1.key }.map { id, mutations in
+      PendingDocumentBatch(id: id, mutations: mutations, isDurable: writes.isDurable(id))
+    }
+    return DocumentQueueStatus(
+      pending: pending, refused: writes.refused.values.sorted { $0.id < $1.id })
   }
 
   mutating func openWriting() {
@@ -154,7 +193,8 @@ extension DocumentMachine {
     case .committed(let version, let results):
       guard let batch = writes.batch(numbered: outcome.sequence) else { return }
       if let row = writes.forget(batch) {
-        owe(.change(.settle(id: row), ticket: writes.ticket(for: nil)))
+        let ticket = writes.ticket(.settle(sequence: outcome.sequence))
+        owe(.change(.settle(id: row), ticket: ticket))
       }
       run(replica.acknowledge(batch, version: version, results: results))
     case .refused(let status):
@@ -168,9 +208,12 @@ extension DocumentMachine {
     _ sequence: UInt64, refused status: DocumentStatus, word: String
   ) {
     guard let batch = writes.batch(numbered: sequence) else { return }
+    let mutations = writes.contents[batch] ?? []
     if let row = writes.forget(batch) {
       let rejection = Rejection(status: word, detail: status.message)
-      owe(.change(.reject(id: row, rejection), ticket: writes.ticket(for: nil)))
+      writes.note(RefusedDocumentBatch(id: row, mutations: mutations, reason: rejection))
+      let ticket = writes.ticket(.settle(sequence: sequence))
+      owe(.change(.reject(id: row, rejection), ticket: ticket))
     }
     run(replica.reject(batch, status))
   }
@@ -190,6 +233,7 @@ extension DocumentMachine {
   /// Forgets everything that is cached, and gives up everything that is queued.
   package mutating func clear(newClient: UInt128) throws(StorageError) {
     try replica.cache.clearAll()
-    owe(.change(.purge(newClient: newClient), ticket: writes.ticket(for: nil)))
+    owe(.change(.purge(newClient: newClient), ticket: writes.ticket(.purge)))
+    for row in writes.refused.keys.sorted() { discard(row: row) }
   }
 }

@@ -43,7 +43,7 @@ package struct DocumentMachine: Sendable {
   var lastCall: UInt32 = 0
   var listening: StreamState
   var writing: StreamState
-  var writes = WriteBook()
+  var writes: WriteBook
   var calls = CallBook()
   private(set) var hasCacheFailed = false
 
@@ -64,10 +64,14 @@ package struct DocumentMachine: Sendable {
 
   /// Starts with what is cached and queued.
   ///
-  /// - Parameter pending: What the queue holds, in order, as the replica's cache was given it.
+  /// - Parameters:
+  ///   - pending: What the queue holds, in order, as the replica's cache was given it.
+  ///   - refused: The batches in it that the server refused.
+  ///   - nextSequence: The number that the queue gives next.
   package init(
     replica: DocumentReplica, database: DocumentDatabase, stream: UInt128,
-    pending: [DocumentQueuedBatch], ambient: Ambient, limits: Limits = Limits()
+    pending: [DocumentQueuedBatch], refused: [RefusedDocumentBatch] = [],
+    nextSequence: UInt64 = 1, ambient: Ambient, limits: Limits = Limits()
   ) {
     self.replica = replica
     self.database = database
@@ -77,11 +81,27 @@ package struct DocumentMachine: Sendable {
     names = DocumentNames(database)
     listening = StreamState(backoff: Backoff(limits: limits.backoff))
     writing = StreamState(backoff: Backoff(limits: limits.backoff))
+    writes = WriteBook(nextSequence: nextSequence)
     for queued in pending { writes.restore(queued) }
+    for batch in refused { writes.restore(batch) }
   }
 
   /// Begins to send what was pending. Called once, before anything else.
-  package mutating func start() { run(replica.start()) }
+  package mutating func start() {
+    run(replica.start())
+    owe(.startTimer(.evict, Housekeeping.firstEviction))
+    owe(.startTimer(.index, Housekeeping.firstIndexing))
+  }
+
+  /// How often a device looks after its cache. Source: documents reference, section 5.2.
+  enum Housekeeping {
+    static let firstEviction: Duration = .seconds(60)
+    static let eviction: Duration = .seconds(300)
+    static let firstIndexing: Duration = .seconds(15)
+    static let indexing: Duration = .seconds(60)
+    /// The most documents that are indexed in one go.
+    static let indexedDocuments = 500
+  }
 
   /// Hands out what is owed.
   package mutating func takeEffects() -> [DocumentClientEffect] {

@@ -1,6 +1,7 @@
 import TernCore
 package import TernDocumentEngine
 import TernDocumentWire
+import TernSync
 
 /// A batch as the durable queue holds it.
 package struct DocumentQueuedBatch: Sendable {
@@ -24,6 +25,18 @@ struct WriteBook: Sendable {
     let sequence: UInt64
   }
 
+  /// What a change of the queue is about.
+  enum Ticket: Sendable {
+    /// A batch becomes durable; `row` is the refused one it takes the place of.
+    case store(batch: UInt64, insteadOf: UInt64?)
+    /// The batch of this number leaves, or becomes a refused one.
+    case settle(sequence: UInt64)
+    /// A refused batch is given up.
+    case discard(row: UInt64)
+    /// Everything is given up.
+    case purge
+  }
+
   private(set) var lastBatch: UInt64 = 0
   /// Batches that are durable.
   private var rows: [UInt64: Row] = [:]
@@ -33,7 +46,15 @@ struct WriteBook: Sendable {
   /// The numbers on their way on this stream, in order.
   private(set) var sent: [UInt64] = []
   private var lastTicket: UInt64 = 0
-  private var tickets: [UInt64: UInt64] = [:]
+  private var tickets: [UInt64: Ticket] = [:]
+  /// What each pending batch writes.
+  private(set) var contents: [UInt64: [DocumentMutation]] = [:]
+  /// The batches the server refused, by their rows.
+  private(set) var refused: [UInt64: RefusedDocumentBatch] = [:]
+  /// The last number whose row is known to be gone, and all before it.
+  private(set) var settledThrough: UInt64
+  /// The first number that was answered while its row could not be changed.
+  private var firstUnsettled: UInt64?
 
   /// Whether the server has answered the greeting, and knows numbers.
   var isOpen = false
@@ -43,24 +64,54 @@ struct WriteBook: Sendable {
   /// The numbers whose outcomes were asked for.
   var asked: ClosedRange<UInt64>?
 
+  /// - Parameter nextSequence: The number that the queue gives next.
+  init(nextSequence: UInt64) { settledThrough = nextSequence - 1 }
+
   mutating func restore(_ queued: DocumentQueuedBatch) {
     lastBatch = max(lastBatch, queued.batch.id)
+    contents[queued.batch.id] = queued.batch.mutations
+    settledThrough = min(settledThrough, queued.sequence - 1)
     remember(queued.batch.id, row: queued.row, sequence: queued.sequence)
   }
+
+  mutating func restore(_ batch: RefusedDocumentBatch) { refused[batch.id] = batch }
+
+  /// Notes that a batch is refused, and kept in its row.
+  mutating func note(_ batch: RefusedDocumentBatch) { refused[batch.id] = batch }
+
+  /// Notes that a refused batch has left the queue.
+  mutating func forgetRefused(_ row: UInt64) { refused[row] = nil }
+
+  /// Notes that the row of an answered batch was changed, or not.
+  ///
+  /// A row that the disk would not change is sent again by the next run, which then needs the
+  /// outcome.
+  mutating func rowSettled(_ sequence: UInt64, _ result: QueueResult) {
+    if case .failed(.storage) = result {
+      firstUnsettled = min(firstUnsettled ?? sequence, sequence)
+    } else if result == .changed, firstUnsettled == nil {
+      settledThrough = max(settledThrough, sequence)
+    }
+  }
+
+  mutating func note(_ batch: DocumentBatch) { contents[batch.id] = batch.mutations }
+
+  /// Whether a batch survives the end of the program.
+  func isDurable(_ batch: UInt64) -> Bool { rows[batch] != nil }
 
   mutating func nextBatch() -> UInt64 {
     lastBatch += 1
     return lastBatch
   }
 
-  /// A ticket for a change of the queue, which is about a batch or about none that waits.
-  mutating func ticket(for batch: UInt64?) -> UInt64 {
+  /// A ticket for a change of the queue.
+  mutating func ticket(_ about: Ticket) -> UInt64 {
     lastTicket += 1
-    if let batch { tickets[lastTicket] = batch }
+    tickets[lastTicket] = about
     return lastTicket
   }
 
-  mutating func redeem(_ ticket: UInt64) -> UInt64? { tickets.removeValue(forKey: ticket) }
+  mutating func redeem(_ ticket: UInt64) -> Ticket? { tickets.removeValue(forKey: ticket) }
 
   mutating func remember(_ batch: UInt64, row: UInt64, sequence: UInt64) {
     rows[batch] = Row(row: row, sequence: sequence)
@@ -71,6 +122,7 @@ struct WriteBook: Sendable {
   ///
   /// - Returns: The row it had in the queue.
   mutating func forget(_ batch: UInt64) -> UInt64? {
+    contents[batch] = nil
     unsent.removeAll { $0.id == batch }
     guard let row = rows.removeValue(forKey: batch) else { return nil }
     batches[row.sequence] = nil
@@ -94,9 +146,7 @@ struct WriteBook: Sendable {
     guard isOpen, let batch = unsent.first, let row = rows[batch.id] else { return nil }
     unsent.removeFirst()
     sent.append(row.sequence)
-    // Everything before the first that is on its way has its outcome.
-    let acknowledged = (sent.first ?? row.sequence) - 1
-    return (batch, DocumentWriteMark(sequence: row.sequence, acknowledged: acknowledged))
+    return (batch, DocumentWriteMark(sequence: row.sequence, acknowledged: settledThrough))
   }
 
   /// The stream is gone; the replica hands out again what has no outcome.

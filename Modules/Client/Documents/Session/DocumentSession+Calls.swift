@@ -84,7 +84,11 @@ extension DocumentSession {
   }
 
   /// Takes a batch of writes; listeners have heard it when this returns.
-  func write(_ mutations: [DocumentMutation]) -> DocumentWritePromise {
+  ///
+  /// - Parameter row: That of the refused batch which is sent again.
+  func write(
+    _ mutations: [DocumentMutation], insteadOf row: UInt64? = nil
+  ) -> DocumentWritePromise {
     drain()
     let promise = DocumentWritePromise()
     guard !isClosed else {
@@ -92,7 +96,7 @@ extension DocumentSession {
       promise.end.resolve(.closed)
       return promise
     }
-    promises[machine.write(mutations)] = promise
+    promises[machine.write(mutations, insteadOf: row)] = promise
     carryOut()
     return promise
   }
@@ -163,6 +167,8 @@ extension DocumentSession {
     for caller in callers.values { caller(.failure(status)) }
     callers = [:]
     stepListeners = [:]
+    for box in queueObservers.values { box.finish() }
+    queueObservers = [:]
   }
 }
 

@@ -28,6 +28,10 @@ package actor DocumentSession {
   var stepListeners: [DocumentListenerID: @Sendable () -> Void] = [:]
   var callers: [DocumentCallID: @Sendable (Result<[DocumentResponse], DocumentStatus>) -> Void] =
     [:]
+  var discards: [UInt64: @Sendable (QueueResult) -> Void] = [:]
+  var queueObservers: [UInt64: Mailbox<DocumentQueueStatus, Never>] = [:]
+  var lastObserver: UInt64 = 0
+  var queueHasChanged = false
   var isClosed = false
 
   package init(
@@ -109,6 +113,7 @@ extension DocumentSession {
     // What an answered write led to is kept before the write leaves the queue.
     machine.storeCache()
     queue.submit(jobs)
+    tellQueueObservers()
   }
 
   private func carryOut(_ effect: DocumentClientEffect) {
@@ -125,6 +130,8 @@ extension DocumentSession {
     case .stored(let batch): promises[batch]?.stored.resolve(.success(()))
     case .notStored(let batch, let error):
       promises.removeValue(forKey: batch)?.ended(.queue(error))
+    case .discarded(let row, let result): discards.removeValue(forKey: row)?(result)
+    case .queueChanged: queueHasChanged = true
     case .settled(let batch, let status):
       promises.removeValue(forKey: batch)?.ended(status.map { .refused($0) })
     case .writesSettled(let id, let isCancelled): waiters.removeValue(forKey: id)?(isCancelled)

@@ -1,0 +1,66 @@
+public import TernCore
+public import TernSync
+
+/// The batches that wait for the server, and those it refused.
+public struct DocumentQueueStatus: Hashable, Sendable {
+  /// In the order they were made.
+  public let pending: [PendingDocumentBatch]
+  /// In the order they were made.
+  public let refused: [RefusedDocumentBatch]
+}
+
+/// A batch that the server has not answered yet.
+public struct PendingDocumentBatch: Hashable, Sendable, Identifiable {
+  /// Grows with every batch of this run.
+  public let id: UInt64
+  /// The writes, in order.
+  public let mutations: [DocumentMutation]
+  /// Whether it survives the end of the program.
+  public let isDurable: Bool
+}
+
+/// A batch that the server refused. It was taken back here, and is kept until it is sent again
+/// or given up.
+public struct RefusedDocumentBatch: Hashable, Sendable, Identifiable {
+  /// The row of the queue that has it.
+  public let id: UInt64
+  /// The writes, in order.
+  public let mutations: [DocumentMutation]
+  /// Why; its status is the name of a `DocumentStatus.Code`.
+  public let reason: Rejection
+}
+
+extension Documents {
+  /// The pending and refused batches, now and whenever they change.
+  public var queue: Delivery<DocumentQueueStatus, Never> {
+    let session = session
+    return Delivery(newest: { box in
+      let id = await session.observeQueue(box)
+      return { session.submit { $0.stopObserving(id) } }
+    })
+  }
+
+  /// The pending and refused batches.
+  public var queueStatus: DocumentQueueStatus {
+    get async { await session.queueStatus }
+  }
+
+  /// Sends a refused batch again: as it was, or with other writes in its place.
+  ///
+  /// - Returns: When the batch is durable again on this device.
+  @discardableResult
+  public func retry(
+    _ refused: RefusedDocumentBatch, as edited: [DocumentMutation]? = nil
+  ) async throws(DocumentsError) -> DocumentWrite {
+    let promise = await session.write(edited ?? refused.mutations, insteadOf: refused.id)
+    try await promise.stored.value().get()
+    return DocumentWrite(promise: promise)
+  }
+
+  /// Gives a refused batch up.
+  public func discard(_ refused: RefusedDocumentBatch) async throws(DocumentsError) {
+    let answer = Promise<QueueResult>()
+    await session.discard(row: refused.id) { answer.resolve($0) }
+    if case .failed(let error) = await answer.value() { throw .queue(error) }
+  }
+}
