@@ -60,7 +60,7 @@ struct WaitingLimitTests {
   func calls() throws {
     var limits = WaitingLimits()
     limits.calls = 2
-    let inbox = SessionInbox(limits: limits)
+    let inbox = SessionInbox<TreeSession, ClientTimer>(limits: limits)
     #expect(try inbox.addCall { _ in })
     #expect(try !inbox.addCall { _ in })
     #expect(throws: SessionBusy(limit: 2)) { try inbox.addCall { _ in } }
@@ -74,7 +74,7 @@ struct WaitingLimitTests {
   func bytes() {
     var limits = WaitingLimits()
     limits.inboxBytes = 10
-    let inbox = SessionInbox(limits: limits)
+    let inbox = SessionInbox<TreeSession, ClientTimer>(limits: limits)
     let link = RecordingLink()
     _ = inbox.add([Array(repeating: 0, count: 10)], from: link, 1)
     #expect(link.changes.isEmpty)

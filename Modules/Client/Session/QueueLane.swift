@@ -5,7 +5,13 @@ import TernSync
 package struct QueueJob: Sendable {
   let ticket: UInt64
   let change: QueueChange
-  let session: TreeSession
+  let owner: any QueueOwner
+}
+
+/// Who waits for the answers of a durable queue.
+protocol QueueOwner: Sendable {
+  /// Takes the answers, in order; does not wait.
+  func queueAnswered(_ answers: [(ticket: UInt64, result: QueueResult)])
 }
 
 /// The durable queue on its lane: what waits shares a transaction, answers come in order.
@@ -19,7 +25,7 @@ struct QueueLane: Sendable {
     lane = DiskLane(place, label: "tern.queue") { jobs in
       let results = box.apply(jobs.map(\.change))
       let answers = zip(jobs, results).map { (ticket: $0.ticket, result: $1) }
-      jobs.first?.session.post(.queueAnswers(answers))
+      jobs.first?.owner.queueAnswered(answers)
     }
   }
 

@@ -3,23 +3,25 @@ import TernSync
 import TernTransport
 
 /// Something that happened outside and waits for its session.
-enum SessionInput: Sendable {
+enum SessionInput<Owner: Actor, Timer: Sendable>: Sendable {
   case linkOpened(Int, any Link)
   case linkClosed(Int)
   case frames([[UInt8]], Int)
-  case timer(ClientTimer, UInt64)
+  case timer(Timer, UInt64)
   case queueAnswers([(ticket: UInt64, result: QueueResult)])
   /// A call by someone who does not wait for it.
-  case call(@Sendable (isolated TreeSession) -> Void)
+  case call(@Sendable (isolated Owner) -> Void)
 }
 
 /// What waits for a session, in order; everything that waits is taken in one hop.
 ///
 /// Calls of applications and bytes of the link have limits. What the session itself caused, such
 /// as answers of its disk, is bounded by what it asked for.
-final class SessionInbox: Sendable {
+final class SessionInbox<Owner: Actor, Timer: Sendable>: Sendable {
+  typealias Input = SessionInput<Owner, Timer>
+
   fileprivate struct State {
-    var waiting: [SessionInput] = []
+    var waiting: [Input] = []
     var isScheduled = false
     var calls = 0
     var bytes = 0
@@ -35,13 +37,13 @@ final class SessionInbox: Sendable {
   /// Adds an input that is always taken.
   ///
   /// - Returns: Whether the caller must see to it that the session looks.
-  func add(_ input: SessionInput) -> Bool {
+  func add(_ input: Input) -> Bool {
     state.withLock { $0.add(input) }
   }
 
   /// Adds a call of an application.
   func addCall(
-    _ call: @escaping @Sendable (isolated TreeSession) -> Void
+    _ call: @escaping @Sendable (isolated Owner) -> Void
   ) throws(SessionBusy) -> Bool {
     let mustLook: Bool? = state.withLock { state in
       guard state.calls < limits.calls else { return nil }
@@ -66,7 +68,7 @@ final class SessionInbox: Sendable {
   }
 
   /// Takes everything that waits. Links that were paused are read from again.
-  func takeAll() -> [SessionInput] {
+  func takeAll() -> [Input] {
     let (taken, paused) = state.withLock { state in
       var old = State()
       swap(&old, &state)
@@ -78,7 +80,7 @@ final class SessionInbox: Sendable {
 }
 
 extension SessionInbox.State {
-  fileprivate mutating func add(_ input: SessionInput) -> Bool {
+  fileprivate mutating func add(_ input: SessionInput<Owner, Timer>) -> Bool {
     waiting.append(input)
     defer { isScheduled = true }
     return !isScheduled

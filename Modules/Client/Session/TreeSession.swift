@@ -10,18 +10,13 @@ import TernTreeEngine
 /// Everything that happens is told to the machine in the order it happened, and its effects are
 /// carried out before the next thing is told. Calls from outside take their place in that order
 /// when they are made: see ``submit(_:)``.
-package actor TreeSession {
+package actor TreeSession: LinkedSession {
   var machine: ClientMachine
-  private let ambient: Ambient
   private let report: @Sendable (ClientNotice) -> Void
-  private let transport: any Transport
   private let queue: QueueLane
-  nonisolated let inbox: SessionInbox
+  var wires: SessionWires<ClientTimer>
+  nonisolated let inbox: SessionInbox<TreeSession, ClientTimer>
 
-  private var link: (number: Int, link: any Link)?
-  private var timers: [ClientTimer: (generation: UInt64, task: Task<Void, Never>)] = [:]
-  private var lastTimer: UInt64 = 0
-  private var isDraining = false
   private var queueJobs: [QueueJob] = []
   private var isQueueScheduled = false
 
@@ -42,8 +37,7 @@ package actor TreeSession {
   ) {
     inbox = SessionInbox(limits: machine.limits.waiting)
     self.machine = machine
-    self.transport = transport
-    self.ambient = ambient
+    wires = SessionWires(transport: transport, clock: ambient.clock)
     self.report = report
     self.queue = QueueLane(queue, place: place)
   }
@@ -68,35 +62,6 @@ package actor TreeSession {
   ) throws(SessionBusy) {
     if try inbox.addCall(call) { look() }
   }
-
-  nonisolated func post(_ input: SessionInput) {
-    if inbox.add(input) { look() }
-  }
-
-  nonisolated func look() {
-    Task { await self.drain() }
-  }
-
-  /// Tells the machine everything that waits, in order.
-  func drain() {
-    guard !isDraining else { return }
-    isDraining = true
-    for input in inbox.takeAll() { take(input) }
-    isDraining = false
-  }
-
-  private func take(_ input: SessionInput) {
-    switch input {
-    case .linkOpened(let number, let link): opened(link, number)
-    case .linkClosed(let number): closed(number)
-    case .frames(let frames, let number): machine.received(frames, on: number)
-    case .timer(let timer, let generation): fired(timer, generation)
-    case .queueAnswers(let answers):
-      for (ticket, result) in answers { machine.queueAnswered(ticket, result) }
-    case .call(let call): call(self)
-    }
-    carryOut()
-  }
 }
 
 // MARK: - Effects
@@ -111,13 +76,13 @@ extension TreeSession {
       for effect in effects {
         if case .send = effect { hasSent = true }
         if case .change(let change, let ticket) = effect {
-          queueJobs.append(QueueJob(ticket: ticket, change: change, session: self))
+          queueJobs.append(QueueJob(ticket: ticket, change: change, owner: self))
         } else {
           carryOut(effect)
         }
       }
     }
-    if hasSent { link?.link.flush() }
+    if hasSent { wires.link?.link.flush() }
     machine.storeCache()
     submitQueueJobs()
     refreshObservers()
@@ -146,7 +111,7 @@ extension TreeSession {
     switch effect {
     case .openLink(let number): open(number)
     case .closeLink(let number): close(number)
-    case .send(let frame): link?.link.send(frame)
+    case .send(let frame): wires.link?.link.send(frame)
     case .startTimer(let timer, let delay): start(timer, delay)
     case .stopTimer(let timer): stop(timer)
     case .change: break
@@ -165,81 +130,4 @@ extension TreeSession {
     case .connectionChanged(let state): for box in observers.connections.values { box.post(state) }
     }
   }
-}
-
-// MARK: - Links and timers
-
-extension TreeSession {
-  private func open(_ number: Int) {
-    let transport = transport
-    Task { [self] in
-      do {
-        try await transport.connect { link in
-          self.post(.linkOpened(number, link))
-          return SessionLinkHandler(session: self, link: link, number: number)
-        }
-      } catch {
-        post(.linkClosed(number))
-      }
-    }
-  }
-
-  private func opened(_ link: any Link, _ number: Int) {
-    guard machine.isCurrentLink(number) else { return link.close() }
-    self.link = (number, link)
-    machine.connectionEvent(.linkOpened(number))
-  }
-
-  private func close(_ number: Int) {
-    guard link?.number == number else { return }
-    link?.link.flush()
-    link?.link.close()
-    link = nil
-  }
-
-  private func closed(_ number: Int) {
-    if link?.number == number { link = nil }
-    machine.connectionEvent(.linkClosed(number))
-  }
-
-  private func start(_ timer: ClientTimer, _ delay: Duration) {
-    stop(timer)
-    lastTimer += 1
-    let generation = lastTimer
-    let clock = ambient.clock
-    let task = Task { [weak self] in
-      do { try await clock.sleep(for: delay) } catch { return }
-      self?.post(.timer(timer, generation))
-    }
-    timers[timer] = (generation, task)
-  }
-
-  private func stop(_ timer: ClientTimer) {
-    timers.removeValue(forKey: timer)?.task.cancel()
-  }
-
-  private func fired(_ timer: ClientTimer, _ generation: UInt64) {
-    guard timers[timer]?.generation == generation else { return }
-    timers[timer] = nil
-    machine.timerFired(timer)
-  }
-}
-
-/// Takes a link's news into the session's order.
-private final class SessionLinkHandler: LinkHandler {
-  private let session: TreeSession
-  private let link: any Link
-  private let number: Int
-
-  init(session: TreeSession, link: any Link, number: Int) {
-    self.session = session
-    self.link = link
-    self.number = number
-  }
-
-  func linkDidReceive(_ frames: [[UInt8]]) {
-    if session.inbox.add(frames, from: link, number) { session.look() }
-  }
-
-  func linkDidClose(_ reason: LinkClosure) { session.post(.linkClosed(number)) }
 }

@@ -7,19 +7,12 @@ package import TernTransport
 /// The documents of one client at work: a ``DocumentMachine`` and the hands that carry out what it
 /// decides.
 ///
-/// Built like ``TreeSession``: everything that happens is told to the machine in the order it
-/// happened, and its effects are carried out before the next thing is told.
-package actor DocumentSession {
+/// The sister of ``TreeSession``.
+package actor DocumentSession: LinkedSession {
   var machine: DocumentMachine
-  private let ambient: Ambient
-  private let transport: any Transport
-  private let queue: DocumentQueueLane
-  nonisolated let inbox: DocumentInbox
-
-  private var link: (number: Int, link: any Link)?
-  private var timers: [DocumentTimer: (generation: UInt64, task: Task<Void, Never>)] = [:]
-  private var lastTimer: UInt64 = 0
-  private var isDraining = false
+  private let queue: QueueLane
+  var wires: SessionWires<DocumentTimer>
+  nonisolated let inbox: SessionInbox<DocumentSession, DocumentTimer>
 
   var listeners: [DocumentListenerID: DocumentHearer] = [:]
   var readers: [DocumentListenerID: @Sendable (DocumentGetResult) -> Void] = [:]
@@ -35,14 +28,13 @@ package actor DocumentSession {
   var isClosed = false
 
   package init(
-    machine: DocumentMachine, queue: WriteQueue, place: DiskLane<DocumentQueueJob>.Place,
+    machine: DocumentMachine, queue: WriteQueue, place: DiskLane<QueueJob>.Place,
     transport: any Transport, ambient: Ambient, waiting: WaitingLimits
   ) {
-    inbox = DocumentInbox(limitBytes: waiting.inboxBytes)
+    inbox = SessionInbox(limits: waiting)
     self.machine = machine
-    self.transport = transport
-    self.ambient = ambient
-    self.queue = DocumentQueueLane(queue, place: place)
+    wires = SessionWires(transport: transport, clock: ambient.clock)
+    self.queue = QueueLane(queue, place: place)
   }
 
   /// Takes a call into the session's order without waiting for it.
@@ -50,35 +42,6 @@ package actor DocumentSession {
     _ call: @escaping @Sendable (isolated DocumentSession) -> Void
   ) {
     post(.call(call))
-  }
-
-  nonisolated func post(_ input: DocumentSessionInput) {
-    if inbox.add(input) { look() }
-  }
-
-  nonisolated func look() {
-    Task { await self.drain() }
-  }
-
-  /// Tells the machine everything that waits, in order.
-  func drain() {
-    guard !isDraining else { return }
-    isDraining = true
-    for input in inbox.takeAll() { take(input) }
-    isDraining = false
-  }
-
-  private func take(_ input: DocumentSessionInput) {
-    switch input {
-    case .linkOpened(let number, let link): opened(link, number)
-    case .linkClosed(let number): closed(number)
-    case .frames(let frames, let number): machine.received(frames, on: number)
-    case .timer(let timer, let generation): fired(timer, generation)
-    case .queueAnswers(let answers):
-      for (ticket, result) in answers { machine.queueAnswered(ticket, result) }
-    case .call(let call): call(self)
-    }
-    carryOut()
   }
 
   /// Waits until every change of the queue that was owed so far is on the disk.
@@ -94,7 +57,7 @@ extension DocumentSession {
   /// Carries out what the machine owes, then lets the frames go in one write.
   func carryOut() {
     var hasSent = false
-    var jobs: [DocumentQueueJob] = []
+    var jobs: [QueueJob] = []
     while true {
       let effects = machine.takeEffects()
       if effects.isEmpty { break }
@@ -102,14 +65,14 @@ extension DocumentSession {
         switch effect {
         case .send(let frame):
           hasSent = true
-          link?.link.send(frame)
+          wires.link?.link.send(frame)
         case .change(let change, let ticket):
-          jobs.append(DocumentQueueJob(ticket: ticket, change: change, session: self))
+          jobs.append(QueueJob(ticket: ticket, change: change, owner: self))
         default: carryOut(effect)
         }
       }
     }
-    if hasSent { link?.link.flush() }
+    if hasSent { wires.link?.link.flush() }
     // What an answered write led to is kept before the write leaves the queue.
     machine.storeCache()
     queue.submit(jobs)
@@ -122,7 +85,7 @@ extension DocumentSession {
     case .closeLink(let number): close(number)
     case .send, .change: break
     case .startTimer(let timer, let delay): start(timer, delay)
-    case .stopTimer(let timer): timers.removeValue(forKey: timer)?.task.cancel()
+    case .stopTimer(let timer): stop(timer)
     case .snapshot(let id, let snapshot): listeners[id]?.heard(snapshot)
     case .failed(let id, let status):
       listeners.removeValue(forKey: id)?.ended(.refused(status))
@@ -139,77 +102,4 @@ extension DocumentSession {
     case .called(let id, let result): callers.removeValue(forKey: id)?(result)
     }
   }
-}
-
-// MARK: - Links and timers
-
-extension DocumentSession {
-  private func open(_ number: Int) {
-    let transport = transport
-    Task { [self] in
-      do {
-        try await transport.connect { link in
-          self.post(.linkOpened(number, link))
-          return DocumentLinkHandler(session: self, link: link, number: number)
-        }
-      } catch {
-        post(.linkClosed(number))
-      }
-    }
-  }
-
-  private func opened(_ link: any Link, _ number: Int) {
-    guard machine.isCurrentLink(number) else { return link.close() }
-    self.link = (number, link)
-    machine.connectionEvent(.linkOpened(number))
-  }
-
-  private func close(_ number: Int) {
-    guard link?.number == number else { return }
-    link?.link.flush()
-    link?.link.close()
-    link = nil
-  }
-
-  private func closed(_ number: Int) {
-    if link?.number == number { link = nil }
-    machine.connectionEvent(.linkClosed(number))
-  }
-
-  private func start(_ timer: DocumentTimer, _ delay: Duration) {
-    timers.removeValue(forKey: timer)?.task.cancel()
-    lastTimer += 1
-    let generation = lastTimer
-    let clock = ambient.clock
-    let task = Task { [weak self] in
-      do { try await clock.sleep(for: delay) } catch { return }
-      self?.post(.timer(timer, generation))
-    }
-    timers[timer] = (generation, task)
-  }
-
-  private func fired(_ timer: DocumentTimer, _ generation: UInt64) {
-    guard timers[timer]?.generation == generation else { return }
-    timers[timer] = nil
-    machine.timerFired(timer)
-  }
-}
-
-/// Takes a link's news into the session's order.
-private final class DocumentLinkHandler: LinkHandler {
-  private let session: DocumentSession
-  private let link: any Link
-  private let number: Int
-
-  init(session: DocumentSession, link: any Link, number: Int) {
-    self.session = session
-    self.link = link
-    self.number = number
-  }
-
-  func linkDidReceive(_ frames: [[UInt8]]) {
-    if session.inbox.add(frames, from: link, number) { session.look() }
-  }
-
-  func linkDidClose(_ reason: LinkClosure) { session.post(.linkClosed(number)) }
 }

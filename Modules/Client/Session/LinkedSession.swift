@@ -1,0 +1,160 @@
+import TernSync
+import TernTransport
+
+/// The decisions a ``LinkedSession`` carries out.
+protocol SessionMachine: Sendable {
+  associatedtype Timer: Hashable, Sendable
+  /// Whether news of this link is still wanted.
+  func isCurrentLink(_ number: Int) -> Bool
+  mutating func connectionEvent(_ event: Connection.Event)
+  mutating func received(_ frames: [[UInt8]], on link: Int)
+  mutating func timerFired(_ timer: Timer)
+  mutating func queueAnswered(_ ticket: UInt64, _ result: QueueResult)
+}
+
+extension ClientMachine: SessionMachine {}
+extension DocumentMachine: SessionMachine {}
+
+/// An actor around a machine: everything that happens is told to the machine in the order it
+/// happened, and its effects are carried out before the next thing is told.
+protocol LinkedSession: Actor, QueueOwner {
+  associatedtype Machine: SessionMachine
+  var machine: Machine { get set }
+  var wires: SessionWires<Machine.Timer> { get set }
+  nonisolated var inbox: SessionInbox<Self, Machine.Timer> { get }
+  /// Carries out what the machine owes.
+  func carryOut()
+}
+
+/// What connects a session with the world: its link, and its timers.
+struct SessionWires<Timer: Hashable & Sendable>: Sendable {
+  fileprivate let transport: any Transport
+  fileprivate let clock: any Clock<Duration>
+  fileprivate(set) var link: (number: Int, link: any Link)?
+  fileprivate var timers: [Timer: (generation: UInt64, task: Task<Void, Never>)] = [:]
+  fileprivate var lastTimer: UInt64 = 0
+  fileprivate var isDraining = false
+
+  init(transport: any Transport, clock: any Clock<Duration>) {
+    self.transport = transport
+    self.clock = clock
+  }
+}
+
+extension LinkedSession {
+  nonisolated func post(_ input: SessionInput<Self, Machine.Timer>) {
+    if inbox.add(input) { look() }
+  }
+
+  nonisolated func look() {
+    Task { await self.drain() }
+  }
+
+  nonisolated func queueAnswered(_ answers: [(ticket: UInt64, result: QueueResult)]) {
+    post(.queueAnswers(answers))
+  }
+
+  /// Tells the machine everything that waits, in order.
+  func drain() {
+    guard !wires.isDraining else { return }
+    wires.isDraining = true
+    for input in inbox.takeAll() { take(input) }
+    wires.isDraining = false
+  }
+
+  private func take(_ input: SessionInput<Self, Machine.Timer>) {
+    switch input {
+    case .linkOpened(let number, let link): opened(link, number)
+    case .linkClosed(let number): closed(number)
+    case .frames(let frames, let number): machine.received(frames, on: number)
+    case .timer(let timer, let generation): fired(timer, generation)
+    case .queueAnswers(let answers):
+      for (ticket, result) in answers { machine.queueAnswered(ticket, result) }
+    case .call(let call): call(self)
+    }
+    carryOut()
+  }
+}
+
+// MARK: - Links
+
+extension LinkedSession {
+  /// Opens a link, and reports about it under a number.
+  func open(_ number: Int) {
+    let transport = wires.transport
+    Task { [self] in
+      do {
+        try await transport.connect { link in
+          self.post(.linkOpened(number, link))
+          return SessionLinkHandler(session: self, link: link, number: number)
+        }
+      } catch {
+        post(.linkClosed(number))
+      }
+    }
+  }
+
+  private func opened(_ link: any Link, _ number: Int) {
+    guard machine.isCurrentLink(number) else { return link.close() }
+    wires.link = (number, link)
+    machine.connectionEvent(.linkOpened(number))
+  }
+
+  /// Closes the link; no news of it is wanted.
+  func close(_ number: Int) {
+    guard wires.link?.number == number else { return }
+    wires.link?.link.flush()
+    wires.link?.link.close()
+    wires.link = nil
+  }
+
+  private func closed(_ number: Int) {
+    if wires.link?.number == number { wires.link = nil }
+    machine.connectionEvent(.linkClosed(number))
+  }
+}
+
+// MARK: - Timers
+
+extension LinkedSession {
+  func start(_ timer: Machine.Timer, _ delay: Duration) {
+    stop(timer)
+    wires.lastTimer += 1
+    let generation = wires.lastTimer
+    let clock = wires.clock
+    let task = Task { [weak self] in
+      do { try await clock.sleep(for: delay) } catch { return }
+      self?.post(.timer(timer, generation))
+    }
+    wires.timers[timer] = (generation, task)
+  }
+
+  func stop(_ timer: Machine.Timer) {
+    wires.timers.removeValue(forKey: timer)?.task.cancel()
+  }
+
+  private func fired(_ timer: Machine.Timer, _ generation: UInt64) {
+    guard wires.timers[timer]?.generation == generation else { return }
+    wires.timers[timer] = nil
+    machine.timerFired(timer)
+  }
+}
+
+/// Takes a link's news into the session's order.
+private final class SessionLinkHandler<Session: LinkedSession>: LinkHandler {
+  private let session: Session
+  private let link: any Link
+  private let number: Int
+
+  init(session: Session, link: any Link, number: Int) {
+    self.session = session
+    self.link = link
+    self.number = number
+  }
+
+  func linkDidReceive(_ frames: [[UInt8]]) {
+    if session.inbox.add(frames, from: link, number) { session.look() }
+  }
+
+  func linkDidClose(_ reason: LinkClosure) { session.post(.linkClosed(number)) }
+}
