@@ -74,7 +74,8 @@ let layers: [Target] = [
   // 2 · meaning on the left, floor on the right
   module("Security", ["TernCore", "TernQuery"]),
   module("TreeWire", ["TernCore", "TernQuery"]),
-  module("DocumentWire", ["TernCore", "TernQuery", protobuf], leavingOut: ["Protos"]),
+  module("DocumentWire", ["TernCore", "TernQuery"]),
+  module("DocumentJSON", ["TernDocumentWire", protobuf], leavingOut: ["Protos"]),
   module("Transactions", ["TernSync"]),
   module("Presence", ["TernStorage", "TernSync"]),
 
@@ -195,8 +196,8 @@ let testSuites: [Target] = [
     [
       "TernCore", "TernQuery", "TernStorage", "TernStorageMemory", "TernTransport",
       "TernTransportLoopback", "TernSync", "TernLedger", "TernSecurity", "TernPresence",
-      "TernTreeWire", "TernTreeEngine", "TernDocumentWire", "TernDocumentEngine", "TernServer",
-      "TernTestKit",
+      "TernTreeWire", "TernTreeEngine", "TernDocumentWire", "TernDocumentJSON",
+      "TernDocumentEngine", "TernServer", "TernTestKit",
     ]),
   tests(
     "Gateway",
@@ -253,7 +254,9 @@ let testSuites: [Target] = [
     ]),
   tests("Query", ["TernCore", "TernQuery"]),
   tests("TreeWire", ["TernCore", "TernQuery", "TernTreeWire"]),
-  tests("DocumentWire", ["TernCore", "TernQuery", "TernDocumentWire", protobuf]),
+  tests(
+    "DocumentWire",
+    ["TernCore", "TernQuery", "TernDocumentWire", "TernDocumentJSON", protobuf]),
   tests(
     "Acceptance",
     [

@@ -1,4 +1,5 @@
 import TernCore
+import TernDocumentJSON
 import TernQuery
 import Testing
 
@@ -72,52 +73,5 @@ struct JSONTests {
     let expected = try DocumentQuery.collection(try CollectionPath("cities"))
       .where("state", .equal, "CA").ordered(by: "name", isDescending: true).first(3)
     #expect(try DocumentRequest.decode(.runQuery, bytes).body == .query(expected, .now))
-  }
-
-  @Test("are the elements of bundles")
-  func bundles() throws {
-    func element(_ json: String) throws -> DocumentBundleElement {
-      try DocumentBundleElement.decode(json: Array(json.utf8), in: sampleDatabase)
-    }
-    let root = "projects/p/databases/(default)/documents"
-    let metadata = try element(
-      #"""
-      {"metadata":{"id":"b","createTime":{"seconds":"1","nanos":9000},"version":1,
-      "totalDocuments":2,"totalBytes":"450"}}
-      """#.replacing(#"{"seconds":"1","nanos":9000}"#, with: #""1970-01-01T00:00:01.000009Z""#))
-    guard case .metadata(let about) = metadata else {
-      Issue.record("metadata")
-      return
-    }
-    #expect(about.id == "b" && about.formatVersion == 1 && about.documentCount == 2)
-    #expect(about.byteCount == 450 && about.created == DocumentVersion(microseconds: 1_000_009))
-    let query = try element(
-      #"{"namedQuery":{"name":"q","readTime":"1970-01-01T00:00:02Z","bundledQuery":{"parent":""#
-        + root + #"","structuredQuery":{"from":[{"collectionId":"c"}],"orderBy":[{"field":"#
-        + #"{"fieldPath":"a"},"direction":"ASCENDING"}],"limit":2},"limitType":"LAST"}}}"#)
-    let last = try DocumentQuery.collection(try CollectionPath("c")).ordered(by: "a").last(2)
-    #expect(
-      query
-        == .namedQuery(
-          DocumentBundleQuery(
-            name: "q", query: last, readTime: DocumentVersion(microseconds: 2_000_000))))
-    #expect(
-      try element(
-        #"{"documentMetadata":{"name":""# + root
-          + #"/a/b","readTime":"1970-01-01T00:00:02Z","exists":true,"queries":["q"]}}"#)
-        == .documentMetadata(
-          DocumentBundleEntry(
-            key: "a/b", readTime: DocumentVersion(microseconds: 2_000_000), exists: true,
-            queries: ["q"])))
-    #expect(
-      try element(
-        #"{"document":{"name":""# + root
-          + #"/a/b","fields":{"x":{"integerValue":"1"}},"updateTime":"1970-01-01T00:00:02Z"}}"#)
-        == .document(
-          Document("a/b", .found(["x": 1]), version: DocumentVersion(microseconds: 2_000_000))))
-    #expect(throws: DocumentWireError.self) { try element("{}") }
-    #expect(throws: DocumentWireError.self) {
-      try element(#"{"document":{"name":"projects/other/databases/(default)/documents/a/b"}}"#)
-    }
   }
 }

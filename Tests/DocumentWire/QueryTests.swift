@@ -3,6 +3,7 @@ import TernCore
 import TernQuery
 import Testing
 
+@testable import TernDocumentJSON
 @testable import TernDocumentWire
 
 @Suite("Queries on the wire")

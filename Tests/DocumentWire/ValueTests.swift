@@ -2,6 +2,7 @@ import SwiftProtobuf
 import TernCore
 import Testing
 
+@testable import TernDocumentJSON
 @testable import TernDocumentWire
 
 @Suite("Values on the wire")

@@ -54,6 +54,7 @@ struct BundleReaderTests {
 
   @Test("fewer documents than announced are refused")
   func incomplete() throws {
+    #expect(throws: BundleError.self) { try bundle(documents: 0, ["{}"]) }
     #expect(throws: BundleError.self) { try bundle(documents: 1, []) }
     #expect(throws: BundleError.self) {
       try bundle(

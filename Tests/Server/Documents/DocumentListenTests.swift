@@ -1,4 +1,5 @@
 import TernCore
+import TernDocumentJSON
 import TernDocumentWire
 import TernQuery
 import TernSecurity

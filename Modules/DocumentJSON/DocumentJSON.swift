@@ -1,6 +1,7 @@
 import SwiftProtobuf
+package import TernDocumentWire
 
-/// The JSON form of messages, as REST and bundles have it: proto3 JSON.
+/// The JSON form of messages, as REST has it: proto3 JSON.
 ///
 /// It is made of the binary form and read into it, so that there is one codec for what messages
 /// mean. Source: documents reference, section 6.1.
@@ -22,7 +23,15 @@ package enum DocumentJSON {
   package static func binary(
     _ kind: Kind, json: [UInt8]
   ) throws(DocumentWireError) -> [UInt8] {
-    try binary(type(of: kind), json: json)
+    let limit = DocumentWireLimits.messageBytes
+    if json.count > limit { throw .tooLarge(byteCount: json.count, limit: limit) }
+    var options = JSONDecodingOptions()
+    options.ignoreUnknownFields = true
+    do {
+      return try type(of: kind).init(jsonUTF8Bytes: json, options: options).serializedBytes()
+    } catch {
+      throw .member("the JSON is not this message: \(error)")
+    }
   }
 
   /// The JSON form of a message.
@@ -36,20 +45,6 @@ package enum DocumentJSON {
       return try message.jsonUTF8Bytes()
     } catch {
       throw .member("the message has no JSON form: \(error)")
-    }
-  }
-
-  static func binary(
-    _ type: any Message.Type, json: [UInt8]
-  ) throws(DocumentWireError) -> [UInt8] {
-    let limit = DocumentWireLimits.messageBytes
-    if json.count > limit { throw .tooLarge(byteCount: json.count, limit: limit) }
-    var options = JSONDecodingOptions()
-    options.ignoreUnknownFields = true
-    do {
-      return try type.init(jsonUTF8Bytes: json, options: options).serializedBytes()
-    } catch {
-      throw .member("the JSON is not this message: \(error)")
     }
   }
 
