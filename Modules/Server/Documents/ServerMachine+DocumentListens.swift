@@ -20,8 +20,7 @@ extension ServerMachine {
       tell(.target(WatchTargetChange(.removed(nil), targets: [target])), call, room, &batch)
     case .add(let target):
       guard try mayWatch(target.subject, call, room, batch) else {
-        let status = DocumentStatus(.permissionDenied, "Permission denied")
-        return refuse(target.id, status, call, &batch)
+        return refuse(target.id, Self.denied, call, &batch)
       }
       try open(target, stream, call, room, &batch)
     }
@@ -52,7 +51,7 @@ extension ServerMachine {
   }
 
   /// Whether somebody may watch what they ask for.
-  private func mayWatch(
+  func mayWatch(
     _ subject: WatchTarget.Subject, _ call: DocumentCall, _ room: DocumentRoom,
     _ batch: borrowing ServerBatch
   ) throws(StorageError) -> Bool {

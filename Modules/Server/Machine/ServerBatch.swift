@@ -1,4 +1,5 @@
 package import TernLedger
+package import TernSecurity
 import TernStorage
 
 /// Something that happened at a link, or the passing of time.
@@ -11,8 +12,23 @@ package enum ServerInput: Sendable {
   case closed(slot: Int)
   /// Somebody without a session asks for something.
   case direct(ticket: UInt64, DirectRequest)
+  /// Others decide from now on who may do what; the ticket is answered when they are in force.
+  case adopt(ticket: UInt64, ServerAccess)
   /// Time to look for the dead.
   case tick
+}
+
+/// Who decides about the requests that follow; what is `nil` stays as it is.
+package struct ServerAccess: Sendable {
+  package var tree: (any Authorizer)?
+  package var documents: (any DocumentAuthorizer)?
+
+  package init(
+    tree: (any Authorizer)? = nil, documents: (any DocumentAuthorizer)? = nil
+  ) {
+    self.tree = tree
+    self.documents = documents
+  }
 }
 
 /// Something the machine wants done, once its commits are durable.

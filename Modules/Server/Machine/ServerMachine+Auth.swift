@@ -24,14 +24,14 @@ extension ServerMachine {
       }
       return
     }
-    try revokeListens(of: call, &batch)
+    try judgeAgain(call.session, &batch)
   }
 
   /// Makes the session nobody's again.
   func signOut(_ call: ServerCall, _ batch: inout ServerBatch) throws(StorageError) {
     call.session.identity = .anonymous
     respond(.init(.ok), to: call, &batch)
-    try revokeListens(of: call, &batch)
+    try judgeAgain(call.session, &batch)
   }
 
   private static func response(to accepted: Authentication) -> TreeResponse {

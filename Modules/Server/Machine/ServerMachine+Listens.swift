@@ -112,7 +112,7 @@ extension ServerMachine {
     respond(.init(.ok), to: call, &batch)
   }
 
-  private func remove(_ session: Session, from group: ListenGroup, in namespace: Namespace) {
+  func remove(_ session: Session, from group: ListenGroup, in namespace: Namespace) {
     group.remove(session.slot)
     session.groups[ObjectIdentifier(group)] = nil
     namespace.listens.removeIfEmpty(group)
@@ -149,7 +149,7 @@ extension ServerMachine {
   }
 
   /// Why a client may not read; `nil` when it may.
-  private func refusal(
+  func refusal(
     of path: TreePath, _ query: TreeQuery, _ call: ServerCall, _ batch: borrowing ServerBatch
   ) throws(StorageError) -> TreeResponse? {
     if path.isInfo { return .init(.failed, detail: "Only the client itself knows \(path).") }
@@ -163,19 +163,6 @@ extension ServerMachine {
     ) { reading.node(at: $0) }
     try reading.finish()
     return isAllowed ? nil : .init(.permissionDenied, detail: "Permission denied")
-  }
-
-  /// Ends the listens that a session's new identity may not have.
-  func revokeListens(of call: ServerCall, _ batch: inout ServerBatch) throws(StorageError) {
-    let groups = call.session.groups.values.sorted {
-      ($0.node.path, $0.query.id) < ($1.node.path, $1.query.id)
-    }
-    for group in groups {
-      let path = group.node.path
-      guard try refusal(of: path, group.query, call, batch) != nil else { continue }
-      remove(call.session, from: group, in: call.namespace)
-      send(.listenRevoked(path, group.query), to: call.session, &batch)
-    }
   }
 }
 

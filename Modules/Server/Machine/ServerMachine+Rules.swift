@@ -44,7 +44,7 @@ extension ServerMachine {
   }
 
   /// Refusals are told where those of the server's own rules are.
-  private func judge(by rules: TreeRules) -> RulesAuthorizer {
+  func judge(by rules: TreeRules) -> RulesAuthorizer {
     (authorizer as? RulesAuthorizer)?.judging(by: rules) ?? RulesAuthorizer(rules)
   }
 
@@ -91,11 +91,7 @@ extension ServerMachine {
     batch.changes.apply(mutations)
     batch.add(Commit(mutations: mutations, record: []))
     ownRules[namespace.name] = judge(by: rules)
-    let touched = sessions.values.filter { $0.namespace?.name == namespace.name }
-    for session in touched.sorted(by: { $0.slot < $1.slot }) {
-      let call = ServerCall(number: 0, session: session, namespace: namespace)
-      try revokeListens(of: call, &batch)
-    }
+    try judgeAgain({ $0.namespace?.name == namespace.name }, &batch)
     return .done
   }
 

@@ -14,8 +14,10 @@ import TernTreeWire
 /// machine is no longer right and has to be made anew.
 package struct ServerMachine: ~Copyable {
   let options: ServerOptions
-  let authorizer: any Authorizer
-  let documentAuthorizer: any DocumentAuthorizer
+  /// Changed by ``adopt(_:_:)`` alone.
+  var authorizer: any Authorizer
+  /// Changed by ``adopt(_:_:)`` alone.
+  var documentAuthorizer: any DocumentAuthorizer
   let authenticator: any Authenticator
   let randomBits: @Sendable () -> UInt64
   /// By slot.
@@ -84,6 +86,9 @@ package struct ServerMachine: ~Copyable {
       case .closed(let slot): try end(slot, &batch)
       case .direct(let ticket, let request):
         batch.add(.answer(ticket: ticket, try decide(request, &batch)))
+      case .adopt(let ticket, let access):
+        try adopt(access, &batch)
+        batch.add(.answer(ticket: ticket, .done))
       case .tick: try tick(&batch)
       }
     }

@@ -18,8 +18,10 @@ public actor TernServer {
 
   let ledger: any Ledger
   let options: ServerOptions
-  let authorizer: any Authorizer
-  let documentAuthorizer: any DocumentAuthorizer
+  /// Changed by ``adopt(_:documents:)`` alone.
+  var authorizer: any Authorizer
+  /// Changed by ``adopt(_:documents:)`` alone.
+  var documentAuthorizer: any DocumentAuthorizer
   let authenticator: any Authenticator
   let ambient: Ambient
   let uptime: @Sendable () -> Int64

@@ -82,7 +82,7 @@ final class DocumentBench {
       switch output {
       case .send(let slot, let frame): try receive(frame, slot)
       case .broadcast(let slots, let frame): for slot in slots { try receive(frame, slot) }
-      case .answer: Issue.record("nobody asked")
+      case .answer: break
       case .close(let slot, let reason): closed[slot] = reason
       }
     }

@@ -1,0 +1,28 @@
+public import TernSecurity
+
+extension TernServer {
+  /// Lets others decide who may do what, from now on: other rules, for example.
+  ///
+  /// Listens that they would not have allowed end, and their clients are told so. Databases that
+  /// were given rules of their own over the wire keep them. Returns when all of this is in force;
+  /// a server that has stopped ignores it.
+  ///
+  /// - Parameters:
+  ///   - tree: Decides about trees; `nil` leaves it to whom it is left to.
+  ///   - documents: Decides about documents; `nil` likewise.
+  public func adopt(
+    _ tree: (any Authorizer)? = nil, documents: (any DocumentAuthorizer)? = nil
+  ) async {
+    if let tree { authorizer = tree }
+    if let documents { documentAuthorizer = documents }
+    guard end == nil else { return }
+    let access = ServerAccess(tree: tree, documents: documents)
+    await withCheckedContinuation { done in
+      nextTicket += 1
+      // However it is answered, it is over: a machine that is made anew has been given both.
+      askers[nextTicket] = { _ in done.resume() }
+      inbox.append(.adopt(ticket: nextTicket, access))
+      drainSoon()
+    }
+  }
+}
