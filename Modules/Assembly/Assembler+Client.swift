@@ -38,6 +38,19 @@ extension Assembler {
     return try await prepared.open()
   }
 
+  /// Opens the store that ``client(from:options:)`` keeps the queue of documents in, and nothing
+  /// else: for a queue that does not open. The caller closes it.
+  public func documentQueueStore(
+    from configuration: Configuration
+  ) async throws(AssemblyError) -> any OrderedStore {
+    let prepared = try checked { () throws(ConfigurationError) in
+      try storage(of: configuration, subfolder: Self.documentQueueFolder)
+    }
+    return try await prepared.open()
+  }
+
+  private static let documentQueueFolder = "documents/queue"
+
   private struct PreparedClient {
     let queue: PreparedStore
     let cache: PreparedStore
@@ -57,7 +70,7 @@ extension Assembler {
     return PreparedClient(
       queue: try storage(of: configuration, subfolder: "queue"),
       cache: try storage(of: configuration, subfolder: "cache", durability: .relaxed),
-      documentQueue: try storage(of: configuration, subfolder: "documents/queue"),
+      documentQueue: try storage(of: configuration, subfolder: Self.documentQueueFolder),
       documentCache: try storage(
         of: configuration, subfolder: "documents/cache", durability: .relaxed),
       transport: try transport(of: configuration), options: options)
@@ -77,10 +90,16 @@ extension Assembler {
     var parts = ClientParts(queue: queue, cache: cache, transport: transport)
     parts.documents = documents
     parts.whenClosed = { await open.close() }
-    do throws(QueueError) {
+    do throws(OpeningError) {
       return try Tern.open(parts, options: prepared.options, ambient: ambient)
     } catch {
-      throw .queue(error, path: prepared.queue.path)
+      switch error {
+      case .queue(let error): throw .queue(error, path: prepared.queue.path)
+      case .documentQueue(let error): throw .queue(error, path: prepared.documentQueue.path)
+      case .documentCache(let error):
+        let cache = prepared.documentCache
+        throw .storage(error, kind: cache.kind, path: cache.path)
+      }
     }
   }
 

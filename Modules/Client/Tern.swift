@@ -34,11 +34,30 @@ public final class Tern: Sendable {
   ///
   /// Pending writes of earlier runs are part of what is seen at once, and are sent in their order.
   ///
-  /// - Throws: ``QueueError``: the queue's store could not be read, or a record of it is damaged;
-  ///   the way out is ``setDamagedAside(queue:ambient:)``.
+  /// - Throws: ``OpeningError``: the store of a queue could not be read, or a record in it is
+  ///   damaged; each case names its way out.
   public static func open(
     _ parts: ClientParts, options: ClientOptions = ClientOptions(), ambient: Ambient = .system
-  ) throws(QueueError) -> Tern {
+  ) throws(OpeningError) -> Tern {
+    let (session, lost): (TreeSession, [LostTransaction])
+    do throws(QueueError) {
+      (session, lost) = try openTree(parts, options, ambient)
+    } catch {
+      throw .queue(error)
+    }
+    var documents: Documents?
+    if let named = parts.documents {
+      documents = try Documents.open(named, over: parts.transport, options, ambient)
+    }
+    session.submit { $0.begin() }
+    return Tern(
+      tree: TreeDatabase(session: session, lostTransactions: lost.map(\.path)),
+      documents: documents, parts: parts)
+  }
+
+  private static func openTree(
+    _ parts: ClientParts, _ options: ClientOptions, _ ambient: Ambient
+  ) throws(QueueError) -> (TreeSession, [LostTransaction]) {
     let (queue, rows) = try WriteQueue.open(
       parts.queue, limits: options.queue, newClient: ambient.randomID())
     let (cache, cacheFailure) = parts.openCache(limitBytes: options.cacheLimitBytes)
@@ -51,14 +70,7 @@ public final class Tern: Sendable {
       machine: machine, queue: queue,
       place: options.syncsInBackground ? .background : .caller, transport: parts.transport,
       ambient: ambient, report: options.report)
-    var documents: Documents?
-    if let named = parts.documents {
-      documents = try Documents.open(named, over: parts.transport, options, ambient)
-    }
-    session.submit { $0.begin() }
-    return Tern(
-      tree: TreeDatabase(session: session, lostTransactions: lost.map(\.path)),
-      documents: documents, parts: parts)
+    return (session, lost)
   }
 
   /// Ends the database: the connection is closed, listeners end, waiting calls throw `closed`.

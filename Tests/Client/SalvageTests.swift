@@ -96,7 +96,7 @@ struct SalvageTests {
     await first.close()
     disk.corrupt(Self.third)
     let store = disk.open()
-    #expect(throws: QueueError.damaged(id: 3)) { try home.client(queue: store) }
+    #expect(throws: OpeningError.queue(.damaged(id: 3))) { try home.client(queue: store) }
     #expect(try Tern.salvage(queue: store).pending.map(\.id) == [1, 2, 4])
     try Tern.setDamagedAside(queue: store)
     let second = try home.client(queue: store)

@@ -1,4 +1,8 @@
 import Foundation
+import TernAssembly
+import TernClient
+import TernCore
+import TernStandard
 import Testing
 
 @testable import tern
@@ -62,6 +66,42 @@ import Testing
       let left = try await run(["pending", "salvage"] + flags)
       #expect(left.output.first?.hasPrefix("set-aside 2 ") == true, "\(left)")
       #expect(await again.stop() == 0)
+    }
+  }
+
+  @Test("a damaged queue of documents is named, looked at, and opens again")
+  func salvageDocuments() async throws {
+    try await withFolder { folder in
+      let configuration = Configuration(
+        storage: .object(["kind": "sqlite", "path": .string(folder + "/cache")]),
+        transport: ["kind": "loopback"])
+      let tern = try await Assembler(catalog: .standard).client(from: configuration)
+      await tern.documents.disableNetwork()
+      for word in ["first", "broken", "third"] {
+        try await tern.documents.document("words/" + word).set(["word": .value(.string(word))])
+      }
+      await tern.close()
+      let queue = folder + "/cache/documents/queue"
+      let file = URL(filePath: queue + "/rows.sqlite")
+      var bytes = try Data(contentsOf: file)
+      let place = try #require(bytes.range(of: Data("broken".utf8)))
+      bytes[place.lowerBound] ^= 1
+      try bytes.write(to: file)
+
+      let flags = ["--cache", folder + "/cache", "--storage", "sqlite"]
+      let closed = try await run(["pending"] + flags)
+      #expect(closed.code == 1 && closed.errors.contains(queue), "\(closed)")
+      #expect(closed.errors.contains("tern pending salvage"), "\(closed)")
+      let looked = try await run(["pending", "salvage", "--json"] + flags)
+      #expect(looked.output.count == 3, "\(looked)")
+      #expect(looked.output.first?.contains(#""documents":["words/first"]"#) == true)
+      #expect(looked.output.last?.contains(#""queue":"documents"}"#) == true)
+      let salvaged = try await run(["pending", "salvage", "--set-aside"] + flags)
+      #expect(salvaged.output.last == "the queue of documents opens again", "\(salvaged)")
+      #expect(try await run(["pending"] + flags).code == 0)
+      let left = try await run(["pending", "salvage"] + flags)
+      #expect(left.output.contains { $0.hasPrefix("set-aside 2 ") }, "\(left)")
+      #expect(left.output.last == "the queue is well", "\(left)")
     }
   }
 

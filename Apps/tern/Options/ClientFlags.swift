@@ -64,12 +64,19 @@ extension ClientFlags {
     }
   }
 
-  /// Lends the store of the client's queue, without opening the client.
-  func withQueueStore<R>(_ body: (any OrderedStore) throws -> R) async throws -> R {
+  /// Lends the stores of the client's two queues, that of documents last, without opening the
+  /// client.
+  func withQueueStores<R>(
+    _ body: (any OrderedStore, any OrderedStore) throws -> R
+  ) async throws -> R {
     do {
-      let store = try await Assembler(catalog: .standard).queueStore(from: try configuration())
-      defer { store.close() }
-      return try body(store)
+      let assembler = Assembler(catalog: .standard)
+      let configuration = try configuration()
+      let tree = try await assembler.queueStore(from: configuration)
+      defer { tree.close() }
+      let documents = try await assembler.documentQueueStore(from: configuration)
+      defer { documents.close() }
+      return try body(tree, documents)
     } catch {
       throw Failure(about: error)
     }

@@ -28,10 +28,17 @@ extension Documents {
   static func open(
     _ parts: DocumentParts, over transport: any Transport, _ options: ClientOptions,
     _ ambient: Ambient
-  ) throws(QueueError) -> Documents {
-    let (queue, rows) = try WriteQueue.open(
-      parts.queue, limits: options.queue, newClient: ambient.randomID())
-    let (pending, refused) = try restored(rows, parts.database)
+  ) throws(OpeningError) -> Documents {
+    let queue: WriteQueue
+    let rows: [QueuedWrite]
+    let (pending, refused): ([DocumentQueuedBatch], [RefusedDocumentBatch])
+    do throws(QueueError) {
+      (queue, rows) = try WriteQueue.open(
+        parts.queue, limits: options.queue, newClient: ambient.randomID())
+      (pending, refused) = try restored(rows, parts.database)
+    } catch {
+      throw .documentQueue(error)
+    }
     var settings = DocumentCache.Settings()
     settings.limitBytes = options.documentCacheLimitBytes
     let cache: DocumentCache
@@ -39,7 +46,7 @@ extension Documents {
       cache = try DocumentCache(
         store: parts.cache, prefix: [], settings: settings, batches: pending.map(\.batch))
     } catch {
-      throw .storage(error)
+      throw .documentCache(error)
     }
     let machine = DocumentMachine(
       replica: DocumentReplica(cache: cache, database: parts.database), database: parts.database,
@@ -61,9 +68,7 @@ extension Documents {
     var refused: [RefusedDocumentBatch] = []
     for row in rows {
       let id = UInt64(pending.count + 1)
-      guard let batch = DocumentBatchRecord.decode(row.payload, id: id, in: database) else {
-        throw .damaged(id: row.id)
-      }
+      let batch = try DocumentBatchRecord.batch(in: row, id: id, of: database)
       switch row.state {
       case .pending(let sequence):
         pending.append(DocumentQueuedBatch(batch: batch, row: row.id, sequence: sequence))

@@ -34,8 +34,8 @@ public struct SalvagedWrite: Identifiable, Equatable, Sendable {
 extension Tern {
   /// Looks at what the queue in a store holds; changes nothing.
   ///
-  /// For a queue that ``open(_:options:ambient:)`` finds ``QueueError/damaged(id:)`` or
-  /// ``QueueError/damagedHeader``. The store must not be in use by an open database.
+  /// For a queue that ``open(_:options:ambient:)`` finds ``TernSync/QueueError/damaged(id:)`` or
+  /// ``TernSync/QueueError/damagedHeader``. The store must not be in use by an open database.
   ///
   /// - Throws: ``QueueError/storage(_:)``, and ``QueueError/unreadable(reason:)`` for the queue of a
   ///   later version.

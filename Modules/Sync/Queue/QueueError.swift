@@ -12,12 +12,14 @@ public enum QueueError: Error, Hashable, Sendable {
   case noSuchWrite(id: UInt64)
   /// The record of the write with this id is damaged. The queue refuses to open, so that no later
   /// write overtakes the lost one. Restore the store, or see what it still holds with
-  /// `Tern.salvage(queue:)`, and go on without the damaged records.
+  /// `Tern.salvage(queue:)`, for documents `Tern.salvage(documentQueue:of:)`, and go on without the
+  /// damaged records.
   case damaged(id: UInt64)
   /// The queue's own bookkeeping record is damaged. The queue can be salvaged, like damaged
   /// records.
   case damagedHeader
-  /// The queue was written by a later version of this library. Upgrade.
+  /// The queue was written by a later version of this library, or for something else: the reason
+  /// says which. Upgrade, or name the right store.
   case unreadable(reason: String)
   /// The store failed. See its error for what to do.
   case storage(StorageError)

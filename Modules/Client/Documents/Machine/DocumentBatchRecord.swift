@@ -15,21 +15,60 @@ package enum DocumentBatchRecord {
     return bytes + message(batch.mutations, database)
   }
 
-  /// Reads a batch; `nil` when the bytes are none.
+  /// A batch that changes nothing and only has a number: it stands where a damaged one was.
+  static func filler(in database: DocumentDatabase) -> [UInt8] {
+    let nothing = DocumentBatch(
+      id: 0, localWriteTime: DocumentTimestamp(uncheckedMicroseconds: 0), mutations: [])
+    return encode(nothing, in: database)
+  }
+
+  /// Whether a row of the queue says something this library understands, of whatever database.
+  static func understands(_ row: QueuedWrite) -> Bool {
+    if case .kept = row.state { return false }
+    return read(row.payload, id: row.id) != nil
+  }
+
+  /// Reads the batch in a row of the queue.
+  ///
+  /// - Parameter id: The name the batch gets in this run.
+  /// - Throws: ``QueueError/damaged(id:)`` when it is none, ``QueueError/unreadable(reason:)`` when it
+  ///   is one of another database.
+  static func batch(
+    in row: QueuedWrite, id: UInt64, of database: DocumentDatabase
+  ) throws(QueueError) -> DocumentBatch {
+    guard understands(row), let (batch, found) = read(row.payload, id: id) else {
+      throw .damaged(id: row.id)
+    }
+    guard found == database else {
+      throw .unreadable(
+        reason: "it is that of \(found.resourceName), not of \(database.resourceName)")
+    }
+    return batch
+  }
+
+  /// Reads a batch; `nil` when the bytes are none, or one of another database.
   ///
   /// - Parameter id: The name the batch gets in this run.
   package static func decode(
     _ bytes: [UInt8], id: UInt64, in database: DocumentDatabase
   ) -> DocumentBatch? {
+    guard let (batch, found) = read(bytes, id: id), found == database else { return nil }
+    return batch
+  }
+
+  private static func read(
+    _ bytes: [UInt8], id: UInt64
+  ) -> (batch: DocumentBatch, database: DocumentDatabase)? {
     var reader = RecordReader(bytes)
     guard reader.byte() == version, let user = reader.text(),
       let time: Int64 = reader.integer(), let bases = reader.counted(),
-      let baseMutations = mutations(bases, database),
-      let mutations = mutations(reader.rest(), database)
+      let (baseMutations, baseDatabase) = mutations(bases),
+      let (mutations, database) = mutations(reader.rest()), baseDatabase == database
     else { return nil }
-    return DocumentBatch(
+    let batch = DocumentBatch(
       id: id, user: user, localWriteTime: DocumentTimestamp(uncheckedMicroseconds: time),
       baseMutations: baseMutations, mutations: mutations)
+    return (batch, database)
   }
 
   /// The writes as the message that would commit them.
@@ -40,11 +79,11 @@ package enum DocumentBatchRecord {
   }
 
   private static func mutations(
-    _ message: [UInt8], _ database: DocumentDatabase
-  ) -> [DocumentMutation]? {
-    guard let request = try? DocumentRequest.decode(.commit, message, in: database),
+    _ message: [UInt8]
+  ) -> (mutations: [DocumentMutation], database: DocumentDatabase)? {
+    guard let request = try? DocumentRequest.decode(.commit, message),
       case .commit(let mutations, _, _) = request.body
     else { return nil }
-    return mutations
+    return (mutations, request.database)
   }
 }

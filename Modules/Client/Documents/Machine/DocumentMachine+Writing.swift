@@ -101,8 +101,20 @@ extension DocumentMachine {
   }
 
   mutating func queueToSend(_ batch: DocumentBatch) {
+    // A server without numbers takes a batch of nothing for a goodbye, and does not miss it.
+    if batch.mutations.isEmpty, !writes.numbersWrites, writes.isDurable(batch.id) {
+      return settleUnsent(batch.id)
+    }
     writes.queue(batch)
     sendWrites()
+  }
+
+  /// Takes a batch that says nothing for accepted.
+  private mutating func settleUnsent(_ batch: UInt64) {
+    if let (row, sequence) = writes.forget(batch) {
+      owe(.change(.settle(id: row), ticket: writes.ticket(.settle(sequence: sequence))))
+    }
+    run(replica.acknowledge(batch, version: .none, results: []))
   }
 
   private mutating func sendWrites() {
@@ -192,7 +204,7 @@ extension DocumentMachine {
     switch outcome.verdict {
     case .committed(let version, let results):
       guard let batch = writes.batch(numbered: outcome.sequence) else { return }
-      if let row = writes.forget(batch) {
+      if let (row, _) = writes.forget(batch) {
         let ticket = writes.ticket(.settle(sequence: outcome.sequence))
         owe(.change(.settle(id: row), ticket: ticket))
       }
@@ -209,11 +221,16 @@ extension DocumentMachine {
   ) {
     guard let batch = writes.batch(numbered: sequence) else { return }
     let mutations = writes.contents[batch] ?? []
-    if let row = writes.forget(batch) {
+    if let (row, _) = writes.forget(batch) {
       let rejection = Rejection(status: word, detail: status.message)
-      writes.note(RefusedDocumentBatch(id: row, mutations: mutations, reason: rejection))
       let ticket = writes.ticket(.settle(sequence: sequence))
-      owe(.change(.reject(id: row, rejection), ticket: ticket))
+      if mutations.isEmpty {
+        // It stood where a damaged one was: nobody has anything to decide.
+        owe(.change(.settle(id: row), ticket: ticket))
+      } else {
+        writes.note(RefusedDocumentBatch(id: row, mutations: mutations, reason: rejection))
+        owe(.change(.reject(id: row, rejection), ticket: ticket))
+      }
     }
     run(replica.reject(batch, status))
   }

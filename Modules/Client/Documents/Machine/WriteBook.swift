@@ -120,14 +120,14 @@ struct WriteBook: Sendable {
 
   /// Takes a batch out.
   ///
-  /// - Returns: The row it had in the queue.
-  mutating func forget(_ batch: UInt64) -> UInt64? {
+  /// - Returns: The row it had in the queue, and its number.
+  mutating func forget(_ batch: UInt64) -> (row: UInt64, sequence: UInt64)? {
     contents[batch] = nil
     unsent.removeAll { $0.id == batch }
     guard let row = rows.removeValue(forKey: batch) else { return nil }
     batches[row.sequence] = nil
     sent.removeAll { $0 == row.sequence }
-    return row.row
+    return (row.row, row.sequence)
   }
 
   func batch(numbered sequence: UInt64) -> UInt64? { batches[sequence] }

@@ -1,0 +1,94 @@
+public import TernCore
+import TernDocumentEngine
+public import TernStorage
+public import TernSync
+
+/// What the queue of a client's documents still holds, whether it opens or not.
+///
+/// The sister of ``TreeSalvage``.
+public struct DocumentSalvage: Sendable {
+  /// Batches the server has not answered, in order.
+  public let pending: [SalvagedBatch]
+  /// Batches the server refused, oldest first.
+  public let refused: [RefusedDocumentBatch]
+  /// Records that cannot be read or make no sense: they keep the queue closed.
+  public let damaged: [DamagedRecord]
+  /// Damaged records that were set aside earlier. They are kept, and keep nothing closed.
+  public let setAside: [DamagedRecord]
+  /// Whether it is lost under which name this client writes. Then nobody knows which of the pending
+  /// batches the server has: setting aside makes them refused ones, see
+  /// ``TernSync/Rejection/isOutcomeUnknown``.
+  public let hasLostClient: Bool
+
+  /// Whether the queue opens as it is.
+  public var isWell: Bool { damaged.isEmpty && !hasLostClient }
+}
+
+/// A pending batch in the store of a queue.
+public struct SalvagedBatch: Hashable, Sendable, Identifiable {
+  /// The row it lies in; grows with every batch.
+  public let id: UInt64
+  /// The writes, in order; none where a damaged batch was set aside.
+  public let mutations: [DocumentMutation]
+}
+
+extension Tern {
+  /// Looks at what the queue of documents in a store holds; changes nothing.
+  ///
+  /// For a queue that ``open(_:options:ambient:)`` finds damaged, see
+  /// ``OpeningError/documentQueue(_:)``. The store must not be in use by an open database.
+  ///
+  /// - Parameter database: The one whose documents the queue writes.
+  /// - Throws: ``TernSync/QueueError/storage(_:)``, and
+  ///   ``TernSync/QueueError/unreadable(reason:)`` for the queue of a later version or of another
+  ///   database.
+  public static func salvage(
+    documentQueue store: any OrderedStore, of database: DocumentDatabase
+  ) throws(QueueError) -> DocumentSalvage {
+    let found = try QueueSalvage(of: store) { DocumentBatchRecord.understands($0) }
+    return try DocumentSalvage(found, database)
+  }
+
+  /// Sets the damaged records of a queue of documents aside, so that it opens with the rest in
+  /// order.
+  ///
+  /// They are kept beside the queue, see ``DocumentSalvage/setAside``. What they asked for is given
+  /// up, unless it had reached the server before; the batches behind them are sent without it, once
+  /// each, as if it had never been. With the queue's own record lost, pending batches become refused
+  /// ones, to be looked at one by one: any of them may have reached the server.
+  ///
+  /// - Returns: What there was before. A queue that is well is not changed.
+  @discardableResult
+  public static func setDamagedAside(
+    documentQueue store: any OrderedStore, of database: DocumentDatabase,
+    ambient: Ambient = .system
+  ) throws(QueueError) -> DocumentSalvage {
+    let found = try salvage(documentQueue: store, of: database)
+    if found.isWell { return found }
+    _ = try WriteQueue.setDamagedAside(
+      in: store, filler: DocumentBatchRecord.filler(in: database), newClient: ambient.randomID(),
+      understands: DocumentBatchRecord.understands)
+    return found
+  }
+}
+
+extension DocumentSalvage {
+  init(_ salvage: QueueSalvage, _ database: DocumentDatabase) throws(QueueError) {
+    var pending: [SalvagedBatch] = []
+    var refused: [RefusedDocumentBatch] = []
+    for row in salvage.writes {
+      let mutations = try DocumentBatchRecord.batch(in: row, id: row.id, of: database).mutations
+      switch row.state {
+      case .pending: pending.append(SalvagedBatch(id: row.id, mutations: mutations))
+      case .rejected(let reason):
+        refused.append(RefusedDocumentBatch(id: row.id, mutations: mutations, reason: reason))
+      case .kept: break
+      }
+    }
+    self.pending = pending
+    self.refused = refused
+    damaged = salvage.damaged
+    setAside = salvage.setAside
+    hasLostClient = salvage.hasLostClient
+  }
+}

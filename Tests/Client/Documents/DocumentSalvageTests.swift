@@ -1,0 +1,185 @@
+import TernClient
+import TernCore
+import TernDocumentEngine
+import TernDocumentWire
+import TernQuery
+import TernStorage
+import TernStorageMemory
+import TernSync
+import TernTestKit
+import Testing
+
+@Suite("A damaged queue of documents", .timeLimit(.minutes(1)))
+struct DocumentSalvageTests {
+  private let disk = FaultyDisk()
+  private let database: DocumentDatabase
+
+  /// Row 3 of a queue.
+  private static let third: [UInt8] = [2, 0, 0, 0, 0, 0, 0, 0, 3]
+
+  init() throws { database = try DocumentDatabase(projectID: "demo") }
+
+  private func client(of home: Home, queue: any OrderedStore = MemoryStore()) throws -> Tern {
+    var options = ClientOptions()
+    options.syncsInBackground = false
+    var parts = ClientParts(queue: MemoryStore(), cache: nil, transport: home.transport)
+    parts.documents = DocumentParts(database: database, queue: queue, cache: MemoryStore())
+    return try Tern.open(parts, options: options)
+  }
+
+  /// Adds one to the counter of all tests.
+  @discardableResult
+  private func addOne(_ tern: Tern) async throws -> DocumentWrite {
+    try await tern.documents.document("counters/all").set(
+      ["n": .transform(.increment(.integer(1)))], merging: true)
+  }
+
+  private func count(_ home: Home) async throws -> DocumentValue? {
+    let tern = try client(of: home)
+    defer { Task { await tern.close() } }
+    return try await tern.documents.document("counters/all").get(from: .server).data()?["n"]
+  }
+
+  @Test("a real server takes what is left under the old numbers, once each")
+  func neverSent() async throws {
+    let home = try await Home()
+    let first = try client(of: home, queue: disk.open())
+    await first.documents.disableNetwork()
+    for _ in 1...4 { try await addOne(first) }
+    await first.close()
+    disk.corrupt(Self.third)
+    let store = disk.open()
+    #expect(throws: OpeningError.documentQueue(.damaged(id: 3))) {
+      try client(of: home, queue: store)
+    }
+    let found = try Tern.salvage(documentQueue: store, of: database)
+    #expect(found.pending.map(\.id) == [1, 2, 4] && found.damaged.map(\.id) == [3])
+    #expect(found.pending.allSatisfy { $0.mutations.map(\.key.text) == ["counters/all"] })
+    #expect(found.damaged.first?.bytes.isEmpty == false)
+    try Tern.setDamagedAside(documentQueue: store, of: database)
+    let second = try client(of: home, queue: store)
+    try await addOne(second).acknowledged()
+    #expect(try await count(home) == 4)
+    let status = await second.documents.queueStatus
+    #expect(status.pending.isEmpty && status.refused.isEmpty)
+    await second.close()
+    let left = try Tern.salvage(documentQueue: store, of: database)
+    #expect(left.isWell && left.setAside == found.damaged)
+  }
+
+  @Test("a damaged batch that had arrived stays, and nothing is sent again")
+  func arrived() async throws {
+    let home = try await Home()
+    let first = try client(of: home, queue: disk.open())
+    for _ in 1...2 { try await addOne(first).acknowledged() }
+    await first.documents.disableNetwork()
+    for _ in 3...4 { try await addOne(first) }
+    await first.close()
+    // The device as it was before it heard the answers to the third and the fourth.
+    let image = MemoryStore()
+    try Self.copy(disk.open(), to: image)
+    let sending = try client(of: home, queue: disk.open())
+    try await addOne(sending).acknowledged()
+    await sending.close()
+    #expect(try await count(home) == 5)
+    try image.write { transaction throws(StorageError) in
+      try transaction.put([1, 2], for: Self.third)
+    }
+    try Tern.setDamagedAside(documentQueue: image, of: database)
+    let again = try client(of: home, queue: image)
+    try await again.documents.waitForPendingWrites()
+    #expect(try await count(home) == 5)
+    let status = await again.documents.queueStatus
+    #expect(status.pending.isEmpty && status.refused.isEmpty)
+    await again.close()
+  }
+
+  private static func copy(_ store: any OrderedStore, to other: MemoryStore) throws {
+    let rows = try store.read { view throws(StorageError) in try view.scan(KeyRange(prefix: [])) }
+    try other.write { transaction throws(StorageError) in
+      for row in rows { try transaction.put(row.value, for: row.key) }
+    }
+  }
+
+  @Test("without the queue's own record every pending batch is kept for its owner to decide")
+  func lostClient() async throws {
+    let home = try await Home()
+    let first = try client(of: home, queue: disk.open())
+    await first.documents.disableNetwork()
+    for _ in 1...3 { try await addOne(first) }
+    await first.close()
+    disk.corrupt([1])
+    let store = disk.open()
+    #expect(throws: OpeningError.documentQueue(.damagedHeader)) {
+      try client(of: home, queue: store)
+    }
+    #expect(try Tern.salvage(documentQueue: store, of: database).hasLostClient)
+    try Tern.setDamagedAside(documentQueue: store, of: database)
+    let second = try client(of: home, queue: store)
+    let refused = await second.documents.queueStatus.refused
+    #expect(refused.count == 3 && refused.allSatisfy(\.reason.isOutcomeUnknown))
+    try await second.documents.retry(refused[0]).acknowledged()
+    #expect(try await count(home) == 1)
+    await second.close()
+  }
+
+  @Test("the queue of another database is not taken for a damaged one")
+  func otherDatabase() async throws {
+    let home = try await Home()
+    let store = disk.open()
+    let first = try client(of: home, queue: store)
+    await first.documents.disableNetwork()
+    try await addOne(first)
+    await first.close()
+    let other = try DocumentDatabase(projectID: "other")
+    #expect(throws: QueueError.self) {
+      try Tern.setDamagedAside(documentQueue: store, of: other)
+    }
+    let found = try Tern.salvage(documentQueue: store, of: database)
+    #expect(found.isWell && found.pending.count == 1)
+  }
+
+  @Test("what stands for a damaged batch goes unsent with a server that knows no numbers")
+  func plainServer() throws {
+    let store = MemoryStore()
+    do {
+      var bench = try DocumentBench(store: store)
+      bench.isReachable = false
+      for number in 1...3 { bench.set("\(number)", Int64(number)) }
+    }
+    try store.write { transaction throws(StorageError) in
+      try transaction.put([1], for: [2, 0, 0, 0, 0, 0, 0, 0, 2])
+    }
+    try Tern.setDamagedAside(documentQueue: store, of: try DocumentDatabase(projectID: "p"))
+    var bench = try DocumentBench(store: store)
+    bench.answer(.handshake(id: "s", lastSequence: nil))
+    let sent = bench.writes.compactMap { request in
+      if case .writes(let writes, _) = request.content { writes.count } else { nil }
+    }
+    #expect(sent == [1, 1])
+    let version = DocumentVersion(microseconds: 50)
+    for _ in 1...2 {
+      bench.answer(.committed(version, [DocumentWriteResult(version: version)]))
+    }
+    #expect(bench.queue.count == 0)
+  }
+
+  @Test("what stands for a damaged batch is not kept when the server refuses it")
+  func refusedFiller() throws {
+    let store = MemoryStore()
+    do {
+      var bench = try DocumentBench(store: store)
+      bench.isReachable = false
+      bench.set("1", 1)
+    }
+    try store.write { transaction throws(StorageError) in
+      try transaction.put([1], for: [2, 0, 0, 0, 0, 0, 0, 0, 1])
+    }
+    try Tern.setDamagedAside(documentQueue: store, of: try DocumentDatabase(projectID: "p"))
+    var bench = try DocumentBench(store: store)
+    bench.answer(.handshake(id: "s", lastSequence: 0))
+    bench.answer(
+      .outcome(DocumentWriteOutcome(1, .refused(DocumentStatus(.invalidArgument, "another")))))
+    #expect(bench.queue.count == 0)
+  }
+}
