@@ -242,7 +242,7 @@ let testSuites: [Target] = [
     "EndToEnd",
     [
       "tern", "tern-torture", "presence", "scores", "TernCore", "TernClient", "TernAssembly",
-      "TernStandard", "TernSync",
+      "TernStandard", "TernSync", "TernFirebaseCompat",
     ], others: ["Admin"]),
   tests("Spec", ["TernSpecReplay"]),
   tests(

@@ -11,7 +11,7 @@ struct PresenceProgram: AsyncParsableCommand {
     commandName: "presence",
     abstract: "Who is online, on which devices, and who was seen last when.",
     discussion: """
-      tern serve                         # in another terminal
+      tern serve --dev                   # in another terminal
       presence ann --device laptop       # ann is online here, until this ends, however it ends
       presence bob --device phone        # each prints everybody, as it changes
       presence --demo                    # plays with three devices in memory, and ends

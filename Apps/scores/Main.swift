@@ -10,7 +10,7 @@ struct Scores: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "A leaderboard that works offline.",
     discussion: """
-      tern serve                         # in another terminal, now or later
+      tern serve --dev                   # in another terminal, now or later
       scores ann                         # prints the leaderboard as it changes
       scores ann --add 5                 # adds five points, with or without a server
       scores --demo                      # plays with two devices in memory, and ends

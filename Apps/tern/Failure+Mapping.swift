@@ -5,7 +5,7 @@ import TernSync
 extension Failure {
   /// Nobody answered.
   static let unreachable = Failure(
-    .unreachable, "the server cannot be reached; is it running? start it with: tern serve")
+    .unreachable, "the server cannot be reached; is it running? start it with: tern serve --dev")
 
   /// Puts any error a command meets into words, and picks its exit code.
   init(about error: any Error) {

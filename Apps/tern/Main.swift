@@ -49,8 +49,8 @@ struct TernCommand: AsyncParsableCommand {
     commandName: "tern",
     abstract: "An offline-first realtime database: its server, and a client for the terminal.",
     discussion: """
-      Start with `tern serve`; then, from another terminal, `tern set greeting '"hello"'`
-      and `tern watch /`. Values are JSON. Paths are keys joined by slashes: rooms/42/title.
+      Start with `tern serve --dev`; then, from another terminal,
+      `tern set greeting '"hello"'` and `tern watch /`. Values are JSON. Paths are keys joined by slashes: rooms/42/title.
 
       EXIT CODES
         0  done

@@ -51,7 +51,7 @@ final class KillWorld {
   private func launchServer() throws -> ChildProcess {
     let process = try ChildProcess(
       ternBinary,
-      ["serve", "--storage", storage, "--path", folder + "/data", "--port", port])
+      ["serve", "--dev", "--storage", storage, "--path", folder + "/data", "--port", port])
     server = process
     return process
   }

@@ -46,10 +46,12 @@ struct ServerUnderTest: Sendable {
   let process: ChildProcess
   let address: String
 
-  /// Starts a server and waits until it listens.
+  /// Starts a server and waits until it listens; without rules it is one for development.
   init(folder: String, arguments: [String] = [], port: String = "0") async throws {
+    let isBare = !arguments.contains("--rules") && !arguments.contains("--dev")
     process = try ChildProcess(
-      ternBinary, ["serve", "--path", folder + "/data", "--port", port] + arguments)
+      ternBinary,
+      ["serve", "--path", folder + "/data", "--port", port] + (isBare ? ["--dev"] : []) + arguments)
     let beginning = "listening on "
     let line = await process.output.line(within: patience) { $0.hasPrefix(beginning) }
     address = String(

@@ -58,6 +58,52 @@ import Testing
     }
   }
 
+  @Test("a server without rules, and not for development, allows nothing")
+  func closed() async throws {
+    try await withFolder { folder in
+      let process = try ChildProcess(
+        ternBinary, ["serve", "--path", folder + "/data", "--port", "0"], folder: folder)
+      defer { process.killNow() }
+      let line = await process.output.line(within: patience) { $0.hasPrefix("listening on ") }
+      let address = String(try #require(line).dropFirst("listening on ".count))
+      #expect(process.output.history.contains { $0.hasPrefix("access: nothing is allowed") })
+      #expect(try await run(["set", "a", "1", "--server", address]).code == 4)
+      #expect(try await run(["get", "a", "--server", address]).code == 4)
+    }
+  }
+
+  @Test("rules follow their file; one with a mistake is told, and changes nothing")
+  func reload() async throws {
+    try await withFolder { folder in
+      let file = try write(rules, to: folder + "/database.rules.json")
+      let process = try ChildProcess(
+        ternBinary, ["serve", "--path", folder + "/data", "--port", "0"], folder: folder)
+      defer { process.killNow() }
+      let line = await process.output.line(within: patience) { $0.hasPrefix("listening on ") }
+      let address = String(try #require(line).dropFirst("listening on ".count))
+      func told(_ text: String) async throws {
+        let line = await process.errors.line(within: patience) { $0.contains(text) }
+        try #require(line != nil, "\(process.errors.history)")
+      }
+      #expect(try await run(["set", "open/a", "1", "--server", address]).code == 0)
+      let watching = try ChildProcess(ternBinary, ["watch", "open", "--server", address])
+      defer { watching.killNow() }
+      #expect(await watching.output.line(within: patience) { $0.contains("a") } != nil)
+
+      _ = try write(#"{"rules": {"open": {".read": "auth.uid ==="}}}"#, to: file)
+      try await told("database.rules.json:1:")
+      try await told("the rules before stay in force")
+      #expect(try await run(["set", "open/b", "1", "--server", address]).code == 0)
+
+      try Data(#"{"rules": {"shut": {".read": true}}}"#.utf8)
+        .write(to: URL(filePath: file), options: .atomic)
+      try await told("its rules are in force")
+      #expect(await watching.exitCode(within: patience) == 4, "it may not listen any more")
+      #expect(try await run(["set", "open/c", "1", "--server", address]).code == 4)
+      #expect(try await run(["get", "shut", "--server", address]).code == 5)
+    }
+  }
+
   private func write(_ text: String, to path: String) throws -> String {
     try Data(text.utf8).write(to: URL(filePath: path))
     return path

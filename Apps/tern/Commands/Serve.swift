@@ -13,9 +13,12 @@ struct Serve: AsyncParsableCommand {
     discussion: """
       Without arguments: SQLite in ./tern-data, TCP on 127.0.0.1:9000. A configuration file is \
       followed by the environment (TERN_STORAGE_KIND=lmdb) and by these flags. Without rules \
-      everything is allowed, to clients on this machine only. Clients of the Firebase Realtime \
-      Database come to the same port, over WebSocket and REST. Rules are about trees: documents \
-      stay open to clients on this machine, and to nobody else.
+      nothing is allowed; with --dev everything is, to clients on this machine. The rules file is \
+      database.rules.json in this folder, or what --rules names; when it changes, the new rules \
+      are in force a moment later. With --dev, firebase.json of this folder says where the rules \
+      are and where to listen, as it does for firebase emulators:start. Clients of the Firebase Realtime Database come to the same \
+      port, over WebSocket and REST. Rules are about trees: documents stay open to clients on \
+      this machine, and to nobody else.
       """)
 
   @Option(help: ArgumentHelp("A configuration file.", valueName: "file"))
@@ -39,52 +42,58 @@ struct Serve: AsyncParsableCommand {
   @Flag(help: "Listen at an address other machines can reach, and allow everybody everything.")
   var insecure = false
 
-  @Flag(help: "For development: whoever shows the token owner, on this machine, is administrator.")
+  @Flag(
+    help: "For development, on this machine: without rules everything is allowed; owner is admin.")
   var dev = false
 
   func run() async throws {
-    let authorizer = try authorizer()
+    let project = dev ? try FirebaseProject.here() : FirebaseProject()
+    let access = try ServeAccess(
+      rules: rules ?? project.rules, isInsecure: insecure, isDevelopment: dev)
     do throws(AssemblyError) {
-      try await serve(authorizer)
+      try await serve(access, project)
     } catch {
       throw Failure(about: error)
     }
   }
 
-  private func serve(_ authorizer: any Authorizer) async throws(AssemblyError) {
+  private func serve(
+    _ access: ServeAccess, _ project: FirebaseProject
+  ) async throws(AssemblyError) {
     let signals = StopSignals()
     let configuration: Configuration
     do throws(ConfigurationError) {
+      let environment = ProcessInfo.processInfo.environment
       configuration = try Configuration(
-        file: config, environment: ProcessInfo.processInfo.environment, flags: flags)
+        file: config, environment: environment, flags: flags(environment, project))
       try checkHost(of: configuration)
     } catch {
       throw .configuration(error)
     }
     let server = try await Assembler(catalog: .standard).server(
-      from: configuration, authorizer: authorizer, documentAuthorizer: documentAuthorizer,
-      authenticator: authenticator,
+      from: configuration, authorizer: access.authorizer,
+      documentAuthorizer: access.documentAuthorizer, authenticator: authenticator,
       report: { event in
         if case .failed(let error) = event { printError("tern: the server gave up: \(error.text)") }
       },
       openDoors: { server, transport in Gateway.open(to: server, on: transport) })
-    greet(server, configuration)
+    let reloading = follow(access, into: server.server)
+    greet(server, configuration, access)
     await signals.wait()
+    reloading?.cancel()
     await server.stop()
     printLine("stopped")
   }
 
-  /// Who decides: the rules if there are any; denials are told to the operator with their id.
-  private func authorizer() throws -> any Authorizer {
-    guard let rules else { return insecure ? AllowAll() : AllowLocal() }
-    return RulesAuthorizer(try RulesFile.rules(at: rules)) { denial in
-      printError("tern: \(denial)")
+  /// Brings what is written into the rules file in force while the server runs.
+  private func follow(_ access: ServeAccess, into server: TernServer) -> Task<Void, Never>? {
+    guard let file = access.file else { return nil }
+    let reloader = RulesReloader(path: file) { text in
+      printError(text.split(separator: "\n").map { "tern: \($0)" }.joined(separator: "\n"))
     }
-  }
-
-  /// Rules are about trees: with them, documents are open to clients on this machine only.
-  private var documentAuthorizer: any DocumentAuthorizer {
-    insecure && rules == nil ? AllowAll() : AllowLocal()
+    return Task {
+      await reloader.run { await server.adopt(ServeAccess.authorizer(by: $0)) }
+    }
   }
 
   /// Who is who: nobody is anybody, but for the owner of a development server.
@@ -92,14 +101,13 @@ struct Serve: AsyncParsableCommand {
     dev ? OwnerAuthenticator() : NoAuthenticator()
   }
 
-  private var access: String {
-    if let rules { return "access: as \(rules) says; nobody is signed in" }
-    return insecure
-      ? "access: everybody may read and write everything (--insecure)"
-      : "access: everything is allowed, to clients on this machine only"
-  }
-
-  private var flags: [(section: String, key: String, text: String)] {
+  /// The flags; what a project says stands in for those that nothing else says.
+  private func flags(
+    _ environment: [String: String], _ project: FirebaseProject
+  ) -> [(section: String, key: String, text: String)] {
+    let isSaid = { (key: String) in config != nil || environment["TERN_TRANSPORT_\(key)"] != nil }
+    let host = host ?? (isSaid("HOST") ? nil : project.host)
+    let port = port ?? (isSaid("PORT") ? nil : project.port)
     let given: [(String, String, String?)] = [
       ("storage", "kind", storage), ("storage", "path", path), ("transport", "host", host),
       ("transport", "port", port.map { String($0) }),
@@ -107,7 +115,7 @@ struct Serve: AsyncParsableCommand {
     return given.compactMap { section, key, text in text.map { (section, key, $0) } }
   }
 
-  /// The default authorizer asks only whether a client is on this machine.
+  /// What travels in the clear is for this machine, unless somebody asks for more.
   private func checkHost(of configuration: Configuration) throws(ConfigurationError) {
     guard let host = configuration.transport.members["host"]?.stringValue,
       !Self.isLoopback(host)
@@ -131,14 +139,16 @@ struct Serve: AsyncParsableCommand {
       || (host.hasPrefix("127.") && host.utf8.allSatisfy { "0123456789.".utf8.contains($0) })
   }
 
-  private func greet(_ server: AssembledServer, _ configuration: Configuration) {
+  private func greet(
+    _ server: AssembledServer, _ configuration: Configuration, _ access: ServeAccess
+  ) {
     let members = configuration.storage.members
     let kind = members["kind"]?.stringValue ?? ""
     let place = kind == "memory" ? "" : " in \(members["path"]?.stringValue ?? "tern-data")"
     let isDefault = server.address == "127.0.0.1:9000"
     let flag = isDefault ? "" : " --server \(server.address)"
     printLine("storage: \(kind)\(place)")
-    printLine(access)
+    printLine(access.text)
     if dev {
       printError(
         "tern: warning: --dev: every program on this machine can be administrator, as \"owner\"")

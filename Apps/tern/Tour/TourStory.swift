@@ -30,7 +30,7 @@ struct TourStory {
 
   private func openServer() async throws -> (ChildProcess, address: String) {
     stage.announce("A server starts: SQLite in an empty folder")
-    let server = try stage.start(["serve", "--path", "server-data", "--port", "0"])
+    let server = try stage.start(["serve", "--dev", "--path", "server-data", "--port", "0"])
     let line = try await stage.expect("listening on ", from: server, "the server")
     stage.observe(line)
     return (server, String(line.dropFirst("listening on ".count)))
@@ -105,7 +105,7 @@ struct TourStory {
   private func reunite(_ ann: Player, _ bob: Player, _ address: String) async throws {
     let port = address.split(separator: ":").last.map(String.init) ?? ""
     stage.announce("The server is back, with its data")
-    let server = try stage.start(["serve", "--path", "server-data", "--port", port])
+    let server = try stage.start(["serve", "--dev", "--path", "server-data", "--port", port])
     stage.observe(try await stage.expect("listening on ", from: server, "the server"))
     try await hear("added scores/cyd 3", by: ann)
     try await hear("changed scores/ann 15", by: bob)

@@ -85,3 +85,21 @@ public struct AllowAll: Authorizer {
     tree: (TreePath) -> TreeNode
   ) -> Bool { true }
 }
+
+/// Allows administrators everything, and nobody else anything.
+///
+/// What a server on a network does that was given no rules.
+public struct AllowAdministrators: Authorizer {
+  /// There is nothing to choose.
+  public init() {}
+
+  public func mayRead(
+    _ path: TreePath, _ query: TreeQuery, by requester: Requester, now: Int64,
+    tree: (TreePath) -> TreeNode
+  ) -> Bool { requester.identity == .administrator }
+
+  public func mayWrite(
+    _ assignments: [TreeMerge.Entry], by requester: Requester, now: Int64,
+    tree: (TreePath) -> TreeNode
+  ) -> Bool { requester.identity == .administrator }
+}

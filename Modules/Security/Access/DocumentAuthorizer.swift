@@ -40,3 +40,10 @@ extension AllowAll: DocumentAuthorizer {
     documents: (DocumentKey) -> Document
   ) -> Bool { true }
 }
+
+extension AllowAdministrators: DocumentAuthorizer {
+  public func allows(
+    _ access: DocumentAccess, by requester: Requester, now: Int64,
+    documents: (DocumentKey) -> Document
+  ) -> Bool { requester.identity == .administrator }
+}

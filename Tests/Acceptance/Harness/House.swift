@@ -95,6 +95,12 @@ extension House {
     if setting.transport == "tcp" { await transport?.shutdown() }
   }
 
+  /// Puts rules in force, on a server that runs.
+  func judge(by rules: String) async throws {
+    let rules = RulesAuthorizer(try TreeRules(rules))
+    await state.withLock { $0.server }?.adopt(rules)
+  }
+
   /// Lets the time pass that sessions of an earlier run have to come back.
   func passGrace() { serverClock.advance(by: .seconds(31)) }
 

@@ -79,6 +79,54 @@ import Testing
     try await house.close()
   }
 
+  @Test(
+    "R29 a deferred write that the rules forbid is refused when it is established",
+    arguments: Setting.all)
+  func refusedAtOnce(setting: Setting) async throws {
+    let house = try await House(setting)
+    try await house.judge(
+      by: #"{"rules": {".read": true, "open": {".write": true}, "fence": {".write": true}}}"#)
+    let db = try await house.open("a")
+    let heard = Trace()
+    for place in ["shut", "open"] {
+      now {
+        db.reference(withPath: place).onDisconnectSetValue("gone") { error, reference in
+          heard.add("\(reference.key ?? "") \(error.map { "\($0)" } ?? "attached")")
+        }
+      }
+    }
+    let told = try await heard.wait(for: 2)
+    #expect(told.first?.contains("Permission denied") == true, "\(told)")
+    #expect(told.last == "open attached")
+    // What was refused is not there to be allowed later.
+    try await house.judge(by: #"{"rules": {".read": true, ".write": true}}"#)
+    db.goOffline()
+    let watcher = try await house.open("w")
+    let seen = Trace()
+    seen.observe(.value, of: watcher.reference(withPath: "open"))
+    try await seen.wait(for: "value gone")
+    #expect(try await house.serverValue("shut") == "null")
+    try await house.close()
+  }
+
+  @Test(
+    "R31 a deferred write is judged a second time when it fires", arguments: Setting.all)
+  func judgedTwice(setting: Setting) async throws {
+    let house = try await House(setting)
+    try await house.judge(by: #"{"rules": {".read": true, ".write": true}}"#)
+    let db = try await house.open("a")
+    try await db.reference(withPath: "shut").onDisconnectSetValue("gone")
+    try await db.reference(withPath: "open").onDisconnectSetValue("gone")
+    try await house.judge(by: #"{"rules": {".read": true, "open": {".write": true}}}"#)
+    db.goOffline()
+    let watcher = try await house.open("w")
+    let seen = Trace()
+    seen.observe(.value, of: watcher.reference(withPath: "open"))
+    try await seen.wait(for: "value gone")
+    #expect(try await house.serverValue("shut") == "null")
+    try await house.close()
+  }
+
   @Test("R30 the server fires on an active close and on silence", arguments: Setting.transports)
   func closeAndSilence(setting: Setting) async throws {
     let house = try await House(setting)
