@@ -63,17 +63,14 @@ extension Assembler {
   private func prepareClient(
     _ configuration: Configuration, _ options: ClientOptions
   ) throws(ConfigurationError) -> PreparedClient {
-    var options = options
-    if let bytes = try cacheOptions(of: configuration).limitBytes {
-      options.cacheLimitBytes = bytes
-    }
     return PreparedClient(
       queue: try storage(of: configuration, subfolder: "queue"),
       cache: try storage(of: configuration, subfolder: "cache", durability: .relaxed),
       documentQueue: try storage(of: configuration, subfolder: Self.documentQueueFolder),
       documentCache: try storage(
         of: configuration, subfolder: "documents/cache", durability: .relaxed),
-      transport: try transport(of: configuration), options: options)
+      transport: try transport(of: configuration),
+      options: try clientOptions(of: configuration, options))
   }
 
   private func open(

@@ -1,3 +1,4 @@
+import TernClient
 import TernLedger
 public import TernSecurity
 public import TernServer
@@ -28,7 +29,7 @@ extension Assembler {
     openDoors: @Sendable (TernServer, any Transport) -> Void = { _, _ in }
   ) async throws(AssemblyError) -> AssembledServer {
     let (store, transport) = try checked { () throws(ConfigurationError) in
-      _ = try cacheOptions(of: configuration)
+      _ = try clientOptions(of: configuration, ClientOptions())
       return (
         try storage(of: configuration, subfolder: "server"), try self.transport(of: configuration)
       )

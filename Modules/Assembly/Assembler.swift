@@ -1,3 +1,4 @@
+import TernClient
 public import TernStorage
 public import TernSync
 import TernTransport
@@ -24,7 +25,7 @@ public struct Assembler: Sendable {
   public func check(_ configuration: Configuration) throws(ConfigurationError) {
     _ = try storage(of: configuration)
     _ = try transport(of: configuration)
-    _ = try cacheOptions(of: configuration)
+    _ = try clientOptions(of: configuration, ClientOptions())
   }
 
   /// Opens the store of the section `storage`.
@@ -50,12 +51,6 @@ public struct Assembler: Sendable {
 }
 
 extension Assembler {
-  /// The limits of the section `cache`.
-  struct CacheOptions: Decodable {
-    /// How much server data a client keeps, in bytes.
-    var limitBytes: Int?
-  }
-
   /// Reads the section `storage`, for a store in `subfolder` of its path.
   func storage(
     of configuration: Configuration, subfolder: String? = nil, durability: Durability? = nil
@@ -93,16 +88,6 @@ extension Assembler {
     return PreparedTransport(
       name: kind + " " + ConfigurationValue.object(members).canonicalText,
       opening: try entry.prepare(.object(members)))
-  }
-
-  /// Reads the section `cache`.
-  func cacheOptions(of configuration: Configuration) throws(ConfigurationError) -> CacheOptions {
-    let options = try SectionReader(section: "cache", ownKeys: [])
-      .read(CacheOptions.self, from: configuration.cache)
-    if let bytes = options.limitBytes, bytes < 1 {
-      throw .refused(section: "cache", reason: "\"limitBytes\" must be at least 1, not \(bytes)")
-    }
-    return options
   }
 
   /// Opens stores and a transport: the transport is made first and let go of before the stores.

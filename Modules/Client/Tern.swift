@@ -125,6 +125,8 @@ public enum ClientLimits {
   /// The most writes on their way to the server without an answer; half of what it remembers the
   /// outcomes of.
   public static let window = 8_192
+  /// The fewest bytes a cache may be limited to: 1 MiB.
+  public static let cacheBytes = 1 << 20
 }
 
 /// What may be chosen about a client.
@@ -136,9 +138,12 @@ public struct ClientOptions: Sendable {
   public var cacheLimitBytes: Int? = 10 * 1024 * 1024
   /// The database whose documents an assembled client opens; `nil` for the tree alone.
   public var documents = try? DocumentDatabase(projectID: "tern")
-  /// The bytes of documents the cache keeps at most, unless active listeners need more;
-  /// `nil` keeps everything.
+  /// The bytes of documents the cache keeps at most, unless active listeners need more: at least
+  /// ``ClientLimits/cacheBytes``; `nil` keeps everything.
   public var documentCacheLimitBytes: Int? = 100 * 1024 * 1024
+  /// Whether queries of documents that read many for few results get indexes by themselves, see
+  /// ``DocumentIndexes``.
+  public var createsDocumentIndexes = false
   /// The most writes on their way to the server without an answer, 1...``ClientLimits/window``.
   public var window = 1_024
   /// How long a one-time read waits for a connection before it looks into the cache.

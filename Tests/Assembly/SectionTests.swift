@@ -1,3 +1,5 @@
+import TernClient
+import TernCore
 import TernStorage
 import TernTransport
 import Testing
@@ -86,13 +88,39 @@ import Testing
     }
   }
 
-  @Test("the cache limit must be positive")
-  func cacheLimit() {
-    #expect(throws: ConfigurationError.self) {
-      try Assembler(catalog: testCatalog()).check(
-        Configuration(
-          storage: ["kind": "memory"], transport: ["kind": "loopback"],
-          cache: ["limitBytes": 0]))
+  @Test(
+    "D05 caches are limited to 1 MiB or more, or not at all",
+    arguments: [("cache", "limitBytes"), ("documents", "cacheLimitBytes")])
+  func cacheLimit(section: String, key: String) throws {
+    func options(_ bytes: Int64) throws -> ClientOptions {
+      var configuration = Configuration(
+        storage: ["kind": "memory"], transport: ["kind": "loopback"])
+      try configuration.set(.integer(bytes), for: key, in: section, origin: "test")
+      return try Assembler(catalog: testCatalog())
+        .clientOptions(of: configuration, ClientOptions())
     }
+    func limit(_ options: ClientOptions) -> Int? {
+      section == "cache" ? options.cacheLimitBytes : options.documentCacheLimitBytes
+    }
+    for bytes: Int64 in [0, 1, 1_048_575, -2] {
+      #expect(throws: ConfigurationError.self) { try options(bytes) }
+    }
+    #expect(limit(try options(1_048_576)) == 1_048_576)
+    #expect(limit(try options(-1)) == nil)
+    #expect(limit(ClientOptions()) == (section == "cache" ? 10 : 100) * 1_048_576)
+  }
+
+  @Test("documents are named and their indexes made as the configuration says")
+  func documents() throws {
+    var configuration = Configuration(
+      storage: ["kind": "memory"], transport: ["kind": "loopback"],
+      documents: ["project": "shop", "createsIndexes": true])
+    let assembler = Assembler(catalog: testCatalog())
+    let options = try assembler.clientOptions(of: configuration, ClientOptions())
+    #expect(options.documents == (try DocumentDatabase(projectID: "shop")))
+    #expect(options.createsDocumentIndexes)
+    #expect(!ClientOptions().createsDocumentIndexes)
+    try configuration.set("a/b", for: "project", in: "documents", origin: "test")
+    #expect(throws: ConfigurationError.self) { try assembler.check(configuration) }
   }
 }

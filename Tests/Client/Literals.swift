@@ -10,5 +10,9 @@ extension TreePath: ExpressibleByStringLiteral {
   }
 }
 
+extension DocumentFieldPath: ExpressibleByArrayLiteral {
+  public init(arrayLiteral names: String...) { self.init(unchecked: names) }
+}
+
 /// Makes a path the checked way; `TreePath("…")` with a literal would be the unchecked one.
 func path(_ text: String) throws(TreeError) -> TreePath { try TreePath(text) }

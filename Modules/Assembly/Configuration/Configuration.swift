@@ -4,27 +4,33 @@
 /// ``Assembler`` lets each part read its section and checks the whole before anything opens.
 public struct Configuration: Hashable, Sendable {
   /// The sections a configuration may have, in the order they are documented.
-  public static let sectionNames = ["storage", "transport", "cache"]
+  public static let sectionNames = ["storage", "transport", "cache", "documents"]
 
   /// `kind`, and what the storage of that kind reads; `path` is the folder it keeps its files in.
   public var storage: ConfigurationValue
   /// `kind`, and what the transport of that kind reads; `host` and `port` say where it meets.
   public var transport: ConfigurationValue
-  /// `limitBytes`: how much server data a client keeps on its device, in bytes.
+  /// `limitBytes`: how much of the server's tree a client keeps on its device: at least 1,048,576,
+  /// or -1 for everything.
   public var cache: ConfigurationValue
+  /// What a client does about documents: `project` and `database` name theirs, `cacheLimitBytes`
+  /// says how much of them it keeps, like `limitBytes` of `cache`, and `createsIndexes` whether
+  /// expensive queries get indexes by themselves.
+  public var documents: ConfigurationValue
 
-  /// SQLite in `./tern-data`, TCP on 127.0.0.1:9000, and the cache limit of the client.
+  /// SQLite in `./tern-data`, TCP on 127.0.0.1:9000, and the cache limits of the client.
   public static let standard = Configuration()
 
   /// Makes a configuration from its sections; an omitted one keeps its default.
   public init(
     storage: ConfigurationValue = ["kind": "sqlite", "path": "tern-data"],
     transport: ConfigurationValue = ["kind": "tcp", "host": "127.0.0.1", "port": 9000],
-    cache: ConfigurationValue = [:]
+    cache: ConfigurationValue = [:], documents: ConfigurationValue = [:]
   ) {
     self.storage = storage
     self.transport = transport
     self.cache = cache
+    self.documents = documents
   }
 }
 
@@ -43,6 +49,7 @@ extension Configuration {
     case "storage": storage = merged(storage, key, value)
     case "transport": transport = merged(transport, key, value)
     case "cache": cache = merged(cache, key, value)
+    case "documents": documents = merged(documents, key, value)
     default:
       throw .unknownSection(section, known: Self.sectionNames, origin: origin)
     }

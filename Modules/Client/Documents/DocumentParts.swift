@@ -39,15 +39,15 @@ extension Documents {
     } catch {
       throw .documentQueue(error)
     }
-    var settings = DocumentCache.Settings()
-    settings.limitBytes = options.documentCacheLimitBytes
-    let cache: DocumentCache
+    let settings = DocumentCache.Settings(limitBytes: options.documentCacheLimitBytes)
+    var cache: DocumentCache
     do throws(StorageError) {
       cache = try DocumentCache(
         store: parts.cache, prefix: [], settings: settings, batches: pending.map(\.batch))
     } catch {
       throw .documentCache(error)
     }
+    cache.createsIndexes = options.createsDocumentIndexes
     let machine = DocumentMachine(
       replica: DocumentReplica(cache: cache, database: parts.database), database: parts.database,
       stream: queue.client, pending: pending, refused: refused, nextSequence: queue.nextSequence,

@@ -66,4 +66,6 @@ public enum DocumentError: Error, Hashable, Sendable {
   case misplacedTransform(DocumentFieldPath)
   /// A write has more transforms than ``DocumentLimits/transforms``.
   case tooManyTransforms(count: Int, limit: Int)
+  /// Writes that are made together are more bytes than a server takes in one request. Split them.
+  case batchTooLarge(byteCount: Int, limit: Int)
 }

@@ -27,6 +27,8 @@ extension DocumentError {
     case .missingMergeField(let path): "\(path) does not occur in the data"
     case .misplacedDelete(let path): "\(path) cannot be deleted here"
     case .misplacedTransform(let path): "\(path) cannot be transformed here"
+    case .batchTooLarge(let byteCount, let limit):
+      "writes that are made together take \(byteCount) bytes, the limit is \(limit)"
     case .tooManyTransforms(let count, let limit):
       "\(count) transforms in one write, at most \(limit) are allowed"
     case .nestedArray(let path): "\(path) holds an array in an array"

@@ -7,19 +7,25 @@ import TernSync
 package enum DocumentBatchRecord {
   private static let version: UInt8 = 1
 
-  static func encode(_ batch: DocumentBatch, in database: DocumentDatabase) -> [UInt8] {
+  /// The record of a batch.
+  ///
+  /// - Returns: Its bytes, and how many of them are the writes as they are sent.
+  static func encode(
+    _ batch: DocumentBatch, in database: DocumentDatabase
+  ) -> (bytes: [UInt8], writeBytes: Int) {
     var bytes = [version]
     bytes.append(text: batch.user)
     bytes.append(integer: batch.localWriteTime.microseconds)
     bytes.append(counted: message(batch.baseMutations, database))
-    return bytes + message(batch.mutations, database)
+    let writes = message(batch.mutations, database)
+    return (bytes + writes, writes.count)
   }
 
   /// A batch that changes nothing and only has a number: it stands where a damaged one was.
   static func filler(in database: DocumentDatabase) -> [UInt8] {
     let nothing = DocumentBatch(
       id: 0, localWriteTime: DocumentTimestamp(uncheckedMicroseconds: 0), mutations: [])
-    return encode(nothing, in: database)
+    return encode(nothing, in: database).bytes
   }
 
   /// Whether a row of the queue says something this library understands, of whatever database.

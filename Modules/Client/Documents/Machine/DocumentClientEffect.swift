@@ -19,6 +19,8 @@ package enum DocumentClientEffect: Sendable {
   case failed(DocumentListenerID, DocumentStatus)
   /// A single read is answered.
   case answered(DocumentListenerID, DocumentGetResult)
+  /// A batch breaks a rule, and nothing came of it.
+  case invalid(batch: UInt64, DocumentError)
   /// A batch is durable on this device.
   case stored(batch: UInt64)
   /// A batch could not be queued, and was taken back.

@@ -8,7 +8,8 @@ package import TernSync
 // Source: documents reference, section 5.15; Docs/Formats/document-wire.md, section 2.
 
 extension DocumentMachine {
-  /// Takes a batch of writes that keep the limits of documents; listeners hear it at once.
+  /// Takes a batch of writes, each of which keeps the limits of documents; listeners hear it at
+  /// once. One that is too large for a request is refused here, and nobody hears of it.
   ///
   /// - Parameter row: That of the refused batch which is sent again.
   /// - Returns: Its name in the effects that follow.
@@ -18,7 +19,12 @@ extension DocumentMachine {
     let time = DocumentTimestamp(
       uncheckedMicroseconds: ambient.millisecondsSinceEpoch() * 1_000)
     let batch = replica.prepare(mutations, id: writes.nextBatch(), user: "", at: time)
-    let record = DocumentBatchRecord.encode(batch, in: database)
+    let (record, writeBytes) = DocumentBatchRecord.encode(batch, in: database)
+    guard writeBytes <= limits.batchBytes else {
+      let error = DocumentError.batchTooLarge(byteCount: writeBytes, limit: limits.batchBytes)
+      owe(.invalid(batch: batch.id, error))
+      return batch.id
+    }
     if let row {
       let ticket = writes.ticket(.store(batch: batch.id, insteadOf: row))
       owe(.change(.retry(id: row, payload: record), ticket: ticket))

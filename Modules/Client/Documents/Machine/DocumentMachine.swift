@@ -13,6 +13,9 @@ package struct DocumentMachine: Sendable {
   package struct Limits: Sendable {
     /// The most calls that wait or are under way.
     package var calls = 1_000
+    /// The most bytes of the writes of one batch, as they are sent: what a server takes in one
+    /// request, without the little that goes with them. Source: documents reference, section 3.6.
+    package var batchBytes = DocumentWireLimits.requestBytes - 1_024
     /// How long a stream that failed waits before it is opened again. Source: documents
     /// reference, section 5.2.
     package var backoff = DocumentMachine.streamBackoff

@@ -89,6 +89,31 @@ extension DocumentQuerying {
     }
   }
 
+  /// Begins at a document, in the query's order completed by the key.
+  ///
+  /// A document that does not exist, or that lacks a field of the order, is told by the first
+  /// operation. Source: documents reference, section 2.6.
+  public func start(
+    at snapshot: DocumentSnapshot, isInclusive: Bool = true
+  ) -> DocumentQueryReference {
+    queried.refined { query throws(DocumentQueryError) in
+      try query.starting(
+        at: try snapshot.cursorDocument(), in: snapshot.reference.documents.database,
+        isInclusive: isInclusive)
+    }
+  }
+
+  /// Ends at a document, in the query's order completed by the key.
+  public func end(
+    at snapshot: DocumentSnapshot, isInclusive: Bool = true
+  ) -> DocumentQueryReference {
+    queried.refined { query throws(DocumentQueryError) in
+      try query.ending(
+        at: try snapshot.cursorDocument(), in: snapshot.reference.documents.database,
+        isInclusive: isInclusive)
+    }
+  }
+
   /// The result now.
   ///
   /// - Throws: ``DocumentsError/refused(_:)`` with the code `unavailable` when only the server was
@@ -150,12 +175,23 @@ extension DocumentQuerying {
     return Int(count)
   }
 
-  /// How the cache on this device would answer, in words.
-  public func explain() async throws(DocumentsError) -> String {
+  /// How the cache on this device answers the query now: by which indexes, and how many documents
+  /// it looks at. Runs it there, without any traffic; like every run it may begin an index, see
+  /// ``DocumentIndexes/createAutomatically(_:)``.
+  public func explain() async throws(DocumentsError) -> DocumentQueryPlan {
     let reference = queried
     let query = try reference.checked()
-    let plan = await reference.documents.session.withReplica { $0.cache.explain(query) }
-    return "\(plan.strategy), \(plan.documentsRead) documents read for \(plan.documentsReturned)"
+    return await reference.documents.session.withReplica { $0.cache.run(query).plan }
+  }
+}
+
+extension DocumentSnapshot {
+  /// The document a cursor is made of; a missing one is refused where its fields are asked for.
+  fileprivate func cursorDocument() throws(DocumentQueryError) -> Document {
+    if let document { return document }
+    do throws(DocumentError) { return Document(try reference.key.get(), .missing) } catch {
+      throw .document(error)
+    }
   }
 }
 

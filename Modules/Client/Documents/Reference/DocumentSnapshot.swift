@@ -16,7 +16,7 @@ public struct DocumentSnapshot: Sendable {
   public let reference: DocumentReference
   /// Where the data comes from.
   public let metadata: SnapshotMetadata
-  private let document: Document?
+  let document: Document?
 
   init(_ reference: DocumentReference, _ document: Document?, _ metadata: SnapshotMetadata) {
     self.reference = reference

@@ -43,7 +43,11 @@ public struct DocumentWriteBatch: Sendable {
     }
   }
 
-  /// Makes the writes; returns when they are durable on this device.
+  /// Makes the writes; returns when they are durable on this device. Without any it does nothing.
+  ///
+  /// - Throws: ``DocumentsError/invalid(_:)``, also for more writes than a server takes in one
+  ///   request of 10 MiB (``TernCore/DocumentError/batchTooLarge(byteCount:limit:)``). Their number
+  ///   is not limited.
   public func commit() async throws(DocumentsError) -> DocumentWrite {
     if let problem { throw .invalid(problem) }
     return try await documents.write(mutations)
@@ -65,6 +69,11 @@ public struct DocumentWrite: Sendable {
 
 extension Documents {
   func write(_ mutations: [DocumentMutation]) async throws(DocumentsError) -> DocumentWrite {
+    if mutations.isEmpty {
+      let promise = DocumentWritePromise()
+      promise.ended(nil)
+      return DocumentWrite(promise: promise)
+    }
     let promise = await session.write(mutations)
     try await promise.stored.value().get()
     return DocumentWrite(promise: promise)

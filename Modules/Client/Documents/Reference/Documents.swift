@@ -119,26 +119,3 @@ public struct Documents: Sendable {
     try await session.clearPersistence(newClient: ambient.randomID())
   }
 }
-
-/// The indexes of the documents on this device. Source: documents reference, section 5.11.
-public struct DocumentIndexes: Sendable {
-  let session: DocumentSession
-
-  /// Makes indexes by itself where queries read many documents for few results, until the end of
-  /// the program.
-  public func createAutomatically(_ isOn: Bool) async {
-    await session.withReplica { $0.cache.createsIndexes = isOn }
-  }
-
-  /// Drops all indexes.
-  public func deleteAll() async {
-    await session.withReplica { $0.cache.deleteAllIndexes() }
-  }
-
-  /// Indexes documents that no index holds yet.
-  ///
-  /// - Returns: How many were indexed; 0 when nothing is left to do.
-  public func backfill(limit: Int = 500) async -> Int {
-    await session.withReplica { $0.cache.backfillIndexes(limit: limit) }
-  }
-}

@@ -19,10 +19,9 @@ package struct DocumentWritePromise: Sendable {
   let end = Promise<DocumentsError?>()
 
   func ended(_ error: DocumentsError?) {
-    if case .queue(let error)? = error {
-      stored.resolve(.failure(.queue(error)))
-    } else {
-      stored.resolve(.success(()))
+    switch error {
+    case .queue, .invalid: stored.resolve(error.map { .failure($0) } ?? .success(()))
+    default: stored.resolve(.success(()))
     }
     end.resolve(error)
   }

@@ -91,6 +91,8 @@ extension DocumentSession {
       listeners.removeValue(forKey: id)?.ended(.refused(status))
     case .answered(let id, let result): readers.removeValue(forKey: id)?(result)
     case .stored(let batch): promises[batch]?.stored.resolve(.success(()))
+    case .invalid(let batch, let error):
+      promises.removeValue(forKey: batch)?.ended(.invalid(error))
     case .notStored(let batch, let error):
       promises.removeValue(forKey: batch)?.ended(.queue(error))
     case .discarded(let row, let result): discards.removeValue(forKey: row)?(result)

@@ -7,6 +7,8 @@ public import TernSync
 public enum DocumentsError: Error, Hashable, Sendable {
   /// A path, a value or a write breaks a rule of documents. Correct it.
   case invalid(DocumentError)
+  /// A value could not be turned into a document.
+  case coding(DocumentCodingError)
   /// A query breaks a rule. Correct it.
   case invalidQuery(DocumentQueryError)
   /// A bundle cannot be read. Fetch it again.

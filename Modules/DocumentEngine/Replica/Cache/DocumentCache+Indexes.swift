@@ -26,7 +26,13 @@ extension DocumentCache {
   ///
   /// - Throws: ``DocumentIndexError``, and then nothing has changed.
   package mutating func setIndexes(_ json: String) throws(DocumentIndexError) {
-    let wanted = try DocumentIndex.configuration(json)
+    try configure(try DocumentIndex.configuration(json))
+  }
+
+  /// Makes exactly these indexes: others are deleted.
+  ///
+  /// - Throws: ``DocumentIndexError/tooMany(_:limit:)``, and then nothing has changed.
+  package mutating func configure(_ wanted: [DocumentIndex]) throws(DocumentIndexError) {
     if wanted.count > IndexTable.limit { throw .tooMany(wanted.count, limit: IndexTable.limit) }
     setIndexes(wanted)
   }

@@ -1,7 +1,7 @@
-package import TernCore
+public import TernCore
 
 /// Why a configuration of indexes was refused. Correct it.
-package enum DocumentIndexError: Error, Hashable, Sendable {
+public enum DocumentIndexError: Error, Hashable, Sendable {
   /// The text is no JSON, or not of the shape of a configuration; where and what.
   case malformed(String)
   /// A field path is none.

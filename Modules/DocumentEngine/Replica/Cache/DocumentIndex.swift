@@ -1,14 +1,14 @@
-package import TernCore
+public import TernCore
 
 /// Which fields of the documents of one collection id are kept sorted, beside the documents.
 ///
 /// It holds an entry for every document that has all of its fields; for a field whose array's
 /// elements are kept, one for each element. Source: documents reference, section 5.11.
-package struct DocumentIndex: Hashable, Sendable {
+public struct DocumentIndex: Hashable, Sendable {
   /// One field.
-  package struct Segment: Hashable, Sendable {
+  public struct Segment: Hashable, Sendable {
     /// What of the field is kept.
-    package enum Kind: UInt8, Hashable, Sendable {
+    public enum Kind: UInt8, Hashable, Sendable {
       /// Its value, smaller ones first.
       case ascending = 1
       /// Its value, larger ones first.
@@ -17,23 +17,34 @@ package struct DocumentIndex: Hashable, Sendable {
       case contains = 3
     }
 
-    package let path: DocumentFieldPath
-    package let kind: Kind
+    /// The field.
+    public let path: DocumentFieldPath
+    /// What of it is kept.
+    public let kind: Kind
 
-    package init(_ path: DocumentFieldPath, _ kind: Kind) {
+    /// Describes one field.
+    public init(_ path: DocumentFieldPath, _ kind: Kind) {
       self.path = path
       self.kind = kind
     }
   }
 
   /// The id of the collections.
-  package let group: String
+  public let group: String
   /// The fields, at least one; one of elements comes first.
-  package let segments: [Segment]
+  public let segments: [Segment]
 
-  package init(group: String, segments: [Segment]) {
+  /// Describes an index; fields of elements are put first.
+  public init(group: String, segments: [Segment]) {
     self.group = group
     self.segments =
       segments.filter { $0.kind == .contains } + segments.filter { $0.kind != .contains }
+  }
+}
+
+extension DocumentIndex: CustomStringConvertible {
+  /// The collection id and the fields, such as `cities(state ascending, tags contains)`.
+  public var description: String {
+    "\(group)(\(segments.map { "\($0.path) \($0.kind)" }.joined(separator: ", ")))"
   }
 }

@@ -10,9 +10,9 @@ package struct DocumentQueryResult: Sendable {
 }
 
 /// How a query was served from the cache.
-package struct DocumentQueryPlan: Hashable, Sendable {
+public struct DocumentQueryPlan: Hashable, Sendable {
   /// Where candidates came from. Source: documents reference, section 5.10.
-  package enum Strategy: Hashable, Sendable {
+  public enum Strategy: Hashable, Sendable {
     /// One document was looked up.
     case document
     /// Indexes named the candidates.
@@ -24,13 +24,25 @@ package struct DocumentQueryPlan: Hashable, Sendable {
   }
 
   /// Where candidates came from.
-  package var strategy: Strategy
+  public internal(set) var strategy: Strategy
   /// The indexes that named them.
-  package var indexes: [DocumentIndex] = []
+  public internal(set) var indexes: [DocumentIndex] = []
   /// How many cached documents were looked at.
-  package var documentsRead = 0
+  public internal(set) var documentsRead = 0
   /// How many of them the result holds.
-  package var documentsReturned = 0
+  public internal(set) var documentsReturned = 0
   /// The indexes that were begun because this was expensive.
-  package var createdIndexes: [DocumentIndex] = []
+  public internal(set) var createdIndexes: [DocumentIndex] = []
+}
+
+extension DocumentQueryPlan: CustomStringConvertible {
+  /// One line, such as `index cities(state ascending), 12 documents read for 10`.
+  public var description: String {
+    var text =
+      indexes.isEmpty
+      ? "\(strategy)" : indexes.map { "\(strategy) \($0)" }.joined(separator: " and ")
+    text += ", \(documentsRead) documents read for \(documentsReturned)"
+    for index in createdIndexes { text += ", begins \(index)" }
+    return text
+  }
 }

@@ -1,0 +1,89 @@
+public import TernCore
+
+/// Turns what documents hold into `Decodable` values.
+///
+/// Maps become structures and dictionaries, arrays and vectors lists. A number decodes into every
+/// number type that holds it exactly, and into `Float`; a boolean is not a number. A field that is
+/// missing or null decodes into an optional as `nil`.
+public struct DocumentDecoder: Sendable {
+  /// What a value stands for in a foreign type; `nil` leaves it to the type's own decoding.
+  package var conversion: @Sendable (any Decodable.Type, DocumentValue) throws -> (any Decodable)? =
+    { _, _ in nil }
+  /// Where references lead to.
+  package var documents: Documents?
+
+  /// Makes a decoder; it has nothing to set. Without a database it decodes no
+  /// ``DocumentReference``; ``DocumentSnapshot/decode(_:_:)`` knows one.
+  public init() {}
+
+  /// Decodes the fields of a document.
+  ///
+  /// - Throws: ``DocumentCodingError/decoding(_:)`` with the place and the reason.
+  public func decode<Value: Decodable>(
+    _ type: Value.Type, from fields: DocumentMap
+  ) throws(DocumentCodingError) -> Value {
+    try decode(type, from: .map(fields))
+  }
+
+  /// Decodes one value.
+  ///
+  /// - Throws: ``DocumentCodingError/decoding(_:)`` with the place and the reason.
+  public func decode<Value: Decodable>(
+    _ type: Value.Type, from value: DocumentValue
+  ) throws(DocumentCodingError) -> Value {
+    do {
+      return try ValueDecoder(coder: self, value: value, codingPath: []).decode(type)
+    } catch {
+      throw .decoding("\(error)")
+    }
+  }
+}
+
+/// What a value decodes itself from.
+struct ValueDecoder: Decoder, SingleValueDecodingContainer {
+  let coder: DocumentDecoder
+  let value: DocumentValue
+  let codingPath: [any CodingKey]
+  var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+  func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+    guard case .map(let map) = value else { throw mismatch(type, "a map") }
+    return KeyedDecodingContainer(
+      FieldDecoding<Key>(coder: coder, map: map, codingPath: codingPath))
+  }
+
+  func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+    switch value {
+    case .array(let elements):
+      return ElementDecoding(coder: coder, elements: elements, codingPath: codingPath)
+    case .vector(let numbers):
+      return ElementDecoding(
+        coder: coder, elements: numbers.map { .double($0) }, codingPath: codingPath)
+    default: throw mismatch([DocumentValue].self, "an array")
+    }
+  }
+
+  func singleValueContainer() -> any SingleValueDecodingContainer { self }
+
+  func decodeNil() -> Bool {
+    if case .null = value { true } else { false }
+  }
+
+  func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+    if let converted = try coder.conversion(type, value) {
+      guard let converted = converted as? Value else { throw mismatch(type, "a value of it") }
+      return converted
+    }
+    guard let coded = type as? any DocumentCoded.Type else { return try type.init(from: self) }
+    guard let decoded = coded.decoded(from: value, in: coder.documents) as? Value else {
+      throw mismatch(type, "a value that is one exactly")
+    }
+    return decoded
+  }
+
+  private func mismatch(_ type: Any.Type, _ expected: String) -> DecodingError {
+    .typeMismatch(
+      type,
+      .init(codingPath: codingPath, debugDescription: "\(value) is not \(expected)"))
+  }
+}
