@@ -149,7 +149,7 @@ let programs: [Target] = [
     "tern", at: "Apps/tern",
     [
       "TernCore", "TernQuery", "TernStorage", "TernSync", "TernSecurity", "TernClient",
-      "TernServer", "TernGateway", "TernAssembly", "TernStandard", arguments,
+      "TernDocumentEngine", "TernServer", "TernGateway", "TernAssembly", "TernStandard", arguments,
     ]),
   program(
     "tern-torture", at: "Tools/torture",

@@ -1,5 +1,6 @@
 import TernAssembly
 import TernClient
+import TernCore
 import TernSync
 
 extension Failure {
@@ -16,6 +17,7 @@ extension Failure {
     case let error as AcknowledgementError: self.init(about: error)
     case let error as ReadError: self.init(about: error)
     case let error as ListenError: self.init(about: error)
+    case let error as DocumentsError: self.init(about: error)
     case let error as QueueError: self.init(.failed, "the queue: \(error.text)")
     case let error as ImportError: self.init(.usage, error.text)
     case let error as JSONSyntaxError: self.init(.usage, ImportError.syntax(error).text)
@@ -66,6 +68,16 @@ extension Failure {
     case .rejected(let rejection): self.init(about: rejection)
     case .overflow(let limit): self.init(.failed, "more than \(limit) events wait to be printed")
     case .closed: self.init(.failed, "the database was closed")
+    }
+  }
+
+  private init(about error: DocumentsError) {
+    switch error {
+    case .invalid, .invalidQuery, .coding: self.init(.usage, error.description)
+    case .invalidBundle, .cancelled, .closed: self.init(.failed, error.description)
+    case .queue(let error): self.init(.failed, "the write was not stored: \(error.text)")
+    case .refused(let status) where status.code == .unavailable: self = .unreachable
+    case .refused: self.init(.refused, "the server refused it: \(error)")
     }
   }
 

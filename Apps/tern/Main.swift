@@ -68,6 +68,7 @@ struct TernCommand: AsyncParsableCommand {
       CommandGroup(
         name: "Writing",
         subcommands: [Set.self, Update.self, Push.self, Remove.self, Import.self]),
+      CommandGroup(name: "Documents", subcommands: [DocumentCommands.self]),
       CommandGroup(name: "Offline", subcommands: [Pending.self, Shell.self]),
       CommandGroup(name: "Learning", subcommands: [Tour.self]),
     ])

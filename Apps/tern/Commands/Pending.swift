@@ -3,13 +3,13 @@ import TernClient
 import TernCore
 import TernSync
 
-/// `tern pending`: the writes of a cache folder that are not part of the shared tree.
+/// `tern pending`: the writes of a cache folder that the server does not have.
 struct Pending: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "List, send, retry or discard the writes a --cache folder keeps.",
     discussion: """
       Pending writes wait for a server. Rejected ones were refused by it, and stay until they \
-      are retried or discarded.
+      are retried or discarded. Numbers that begin with d are batches of documents.
       """,
     subcommands: [List.self, Send.self, Retry.self, Discard.self, Salvage.self],
     defaultSubcommand: List.self)
@@ -19,24 +19,39 @@ struct Pending: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "List pending and rejected writes; asks no server.")
 
+    @OptionGroup var form: TypedFlag
     @OptionGroup var client: ClientFlags
 
     func validate() throws { try requireCache(client) }
 
     func run() async throws {
       try await client.withClient { run in
-        await run.tern.tree.goOffline()
-        let pending = await run.tern.tree.pendingWrites
-        let rejected = await run.tern.tree.rejectedWrites
-        for write in pending {
-          printLine(writeLine("pending", write.id, write.write, nil, asJSON: client.json))
-        }
-        for write in rejected {
-          printLine(
-            writeLine("rejected", write.id, write.write, write.reason.status, asJSON: client.json))
-        }
-        if pending.isEmpty && rejected.isEmpty && !client.json { printLine("nothing is waiting") }
+        await run.goOffline()
+        let lines = await treeLines(run.tern.tree) + documentLines(run.tern.documents)
+        for line in lines { printLine(line) }
+        if lines.isEmpty && !client.json { printLine("nothing is waiting") }
       }
+    }
+
+    private func treeLines(_ tree: TreeDatabase) async -> [String] {
+      await tree.pendingWrites.map {
+        writeLine("pending", $0.id, $0.write, nil, asJSON: client.json)
+      }
+        + tree.rejectedWrites.map {
+          writeLine("rejected", $0.id, $0.write, $0.reason.status, asJSON: client.json)
+        }
+    }
+
+    private func documentLines(_ documents: Documents) async -> [String] {
+      let text = DocumentText(documents.database, isTyped: form.typed)
+      let status = await documents.queueStatus
+      return status.pending.map {
+        BatchLine(state: "pending", id: $0.id, mutations: $0.mutations)
+          .line(text, asJSON: client.json)
+      }
+        + status.refused.map {
+          BatchLine($0).line(text, asJSON: client.json)
+        }
     }
   }
 
@@ -51,10 +66,10 @@ struct Pending: AsyncParsableCommand {
 
     func run() async throws {
       try await client.withClient { run in
-        let before = await run.tern.tree.rejectedWrites.count
+        let before = await run.rejectedCount
         await run.tern.tree.goOnline()
         guard await run.isDrained() else { throw Failure.unreachable }
-        let refused = await run.tern.tree.rejectedWrites.count - before
+        let refused = await run.rejectedCount - before
         guard refused == 0 else {
           throw Failure(.refused, "the server refused \(refused); see: tern pending")
         }
@@ -66,16 +81,23 @@ struct Pending: AsyncParsableCommand {
   struct Retry: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Send a rejected write again.")
 
-    @Argument(help: "Its number in the list.") var id: UInt64
+    @Argument(help: "Its number in the list.") var id: PendingNumber
     @OptionGroup var client: ClientFlags
 
     func validate() throws { try requireCache(client) }
 
     func run() async throws {
       try await client.withClient { run in
-        let rejected = try await run.rejectedWrite(id)
-        let write = try await run.tern.tree.retry(rejected)
-        try await run.finish(write, at: rejected.write.path, asJSON: client.json)
+        switch id {
+        case .tree(let id):
+          let rejected = try await run.rejectedWrite(id)
+          let write = try await run.tern.tree.retry(rejected)
+          try await run.finish(write, at: rejected.write.path, asJSON: client.json)
+        case .documents(let id):
+          let refused = try await run.refusedBatch(id)
+          let write = try await run.tern.documents.retry(refused)
+          try await run.finish(write, of: refused.mutations, asJSON: client.json)
+        }
       }
     }
   }
@@ -84,17 +106,33 @@ struct Pending: AsyncParsableCommand {
   struct Discard: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Give a rejected write up.")
 
-    @Argument(help: "Its number in the list.") var id: UInt64
+    @Argument(help: "Its number in the list.") var id: PendingNumber
     @OptionGroup var client: ClientFlags
 
     func validate() throws { try requireCache(client) }
 
     func run() async throws {
       try await client.withClient { run in
-        await run.tern.tree.goOffline()
-        try await run.tern.tree.discard(try await run.rejectedWrite(id))
+        await run.goOffline()
+        switch id {
+        case .tree(let id): try await run.tern.tree.discard(try await run.rejectedWrite(id))
+        case .documents(let id):
+          try await run.tern.documents.discard(try await run.refusedBatch(id))
+        }
       }
     }
+  }
+}
+
+/// The number of a write in the list: `7` in the tree, `d7` among the batches of documents.
+enum PendingNumber: ExpressibleByArgument {
+  case tree(UInt64)
+  case documents(UInt64)
+
+  init?(argument: String) {
+    let isDocuments = argument.hasPrefix("d")
+    guard let number = UInt64(argument.dropFirst(isDocuments ? 1 : 0)) else { return nil }
+    self = isDocuments ? .documents(number) : .tree(number)
   }
 }
 
@@ -105,6 +143,20 @@ func requireCache(_ client: ClientFlags) throws {
 }
 
 extension ClientRun {
+  /// Keeps the client away from the server.
+  func goOffline() async {
+    await tern.tree.goOffline()
+    await tern.documents.disableNetwork()
+  }
+
+  /// How many writes the server refused.
+  var rejectedCount: Int {
+    get async {
+      let documents = await tern.documents.queueStatus.refused.count
+      return await tern.tree.rejectedWrites.count + documents
+    }
+  }
+
   /// The rejected write of that number.
   func rejectedWrite(_ id: UInt64) async throws(Failure) -> RejectedTreeWrite {
     guard let found = await tern.tree.rejectedWrites.first(where: { $0.id == id }) else {
@@ -113,10 +165,24 @@ extension ClientRun {
     return found
   }
 
+  /// The rejected batch of documents of that number.
+  func refusedBatch(_ id: UInt64) async throws(Failure) -> RefusedDocumentBatch {
+    let refused = await tern.documents.queueStatus.refused
+    guard let found = refused.first(where: { $0.id == id }) else {
+      throw Failure(.notFound, "no rejected batch has the number d\(id)")
+    }
+    return found
+  }
+
   /// Waits until no write is pending; `false` when the time is over or the server away.
   func isDrained() async -> Bool {
-    await firstAnswer {
+    let tree: Void? = await firstAnswer {
       for await status in tern.tree.queue where status.pending.isEmpty { return }
-    } != nil
+    }
+    guard tree != nil else { return false }
+    let documents: Void? = await firstAnswer(over: tern.documents.connection) {
+      for await status in tern.documents.queue where status.pending.isEmpty { return }
+    }
+    return documents != nil
   }
 }

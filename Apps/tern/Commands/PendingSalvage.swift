@@ -34,7 +34,7 @@ extension Pending {
           } else {
             try Tern.salvage(documentQueue: documents, of: database)
           }
-        for line in lines(other) { printLine(line) }
+        for line in lines(other, DocumentText(database, isTyped: false)) { printLine(line) }
         if !client.json { for line in advice(about: found, other) { printLine(line) } }
       }
     }
@@ -51,13 +51,11 @@ extension Pending {
       return lines
     }
 
-    private func lines(_ found: DocumentSalvage) -> [String] {
-      var lines = found.pending.map {
-        batchLine("pending", $0.id, $0.mutations, nil, asJSON: client.json)
-      }
-      lines += found.refused.map {
-        batchLine("rejected", $0.id, $0.mutations, $0.reason.status, asJSON: client.json)
-      }
+    private func lines(_ found: DocumentSalvage, _ text: DocumentText) -> [String] {
+      let batches =
+        found.pending.map { BatchLine(state: "pending", id: $0.id, mutations: $0.mutations) }
+        + found.refused.map { BatchLine($0) }
+      var lines = batches.map { $0.line(text, asJSON: client.json) }
       lines += found.damaged.map { line(setAside ? "set-aside" : "damaged", $0, "documents") }
       lines += found.setAside.map { line("set-aside", $0, "documents") }
       return lines

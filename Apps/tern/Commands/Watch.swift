@@ -28,7 +28,7 @@ struct Watch: AsyncParsableCommand {
     let query = try query.query()
     try await client.withClient { run in
       let target = TreeQueryReference(try run.reference(path), query: query)
-      let reports = Task { await reportConnection(run.tern) }
+      let reports = Task { await reportConnection(run.tern.tree.connection) }
       defer { reports.cancel() }
       try await untilStopped { try await watch(target) }
     }
@@ -51,18 +51,18 @@ struct Watch: AsyncParsableCommand {
       }
     }
   }
+}
 
-  /// Says on standard error when the server goes and when it is back.
-  private func reportConnection(_ tern: Tern) async {
-    var isAway = false
-    for await state in tern.tree.connection {
-      if state == .waiting, !isAway {
-        isAway = true
-        printError("tern: the server cannot be reached; trying again")
-      } else if state == .online, isAway {
-        isAway = false
-        printError("tern: the server is back")
-      }
+/// Says on standard error when the server goes and when it is back.
+func reportConnection(_ connection: Delivery<ConnectionState, Never>) async {
+  var isAway = false
+  for await state in connection {
+    if state == .waiting, !isAway {
+      isAway = true
+      printError("tern: the server cannot be reached; trying again")
+    } else if state == .online, isAway {
+      isAway = false
+      printError("tern: the server is back")
     }
   }
 }

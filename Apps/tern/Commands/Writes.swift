@@ -97,7 +97,7 @@ struct WriteFlags: ParsableArguments {
 }
 
 /// The argument, or for `-` everything on standard input.
-private func standardInput(or argument: String) -> String {
+func standardInput(or argument: String) -> String {
   guard argument == "-" else { return argument }
   return String(decoding: FileHandle.standardInput.readDataToEndOfFile(), as: UTF8.self)
 }

@@ -60,7 +60,10 @@ struct ClientRun: Sendable {
   }
 
   /// What `work` answers; `nil` when the server turns out to be away, or the time is over.
+  ///
+  /// - Parameter connection: Which connection tells; `nil` is the tree's.
   func firstAnswer<R: Sendable>(
+    over connection: Delivery<ConnectionState, Never>? = nil,
     _ work: @escaping @Sendable () async -> R
   ) async -> R? {
     let answer = Promise<R?>()
@@ -71,7 +74,9 @@ struct ClientRun: Sendable {
         answer.resolve(nil)
       },
       Task {
-        for await state in tern.tree.connection where state == .waiting { answer.resolve(nil) }
+        for await state in connection ?? tern.tree.connection where state == .waiting {
+          answer.resolve(nil)
+        }
       },
     ]
     defer { for task in tasks { task.cancel() } }

@@ -25,14 +25,7 @@ extension ClientMachine {
   }
 
   /// What applications are told about the connection.
-  package var connectionState: ConnectionState {
-    switch connection.phase {
-    case .idle: .offline
-    case .waiting: .waiting
-    case .opening, .greeting: .connecting
-    case .online: .online
-    }
-  }
+  package var connectionState: ConnectionState { ConnectionState(connection.phase) }
 
   /// Closes the connection and stays without one.
   package mutating func goOffline() { connectionEvent(.interrupt(.requested)) }

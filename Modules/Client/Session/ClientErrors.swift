@@ -69,6 +69,16 @@ public enum ConnectionState: Hashable, Sendable {
   case connecting
   /// The next attempt waits for its turn.
   case waiting
-  /// No connection is wanted: the application asked for it, or the server did.
+  /// No connection is wanted: nothing was used yet, or the application or the server asked for it.
   case offline
+
+  init(_ phase: Connection.Phase) {
+    self =
+      switch phase {
+      case .idle: .offline
+      case .waiting: .waiting
+      case .opening, .greeting: .connecting
+      case .online: .online
+      }
+  }
 }

@@ -14,6 +14,9 @@ extension DocumentAuthority {
   /// The most documents or ids of one page.
   package static let pageLimit = 300
 
+  /// A page of documents ends early rather than count more bytes than this: 8 MiB.
+  package static let pageBytes = 8 << 20
+
   private static func pageSize(_ wanted: Int) -> Int {
     wanted <= 0 ? pageLimit : min(wanted, pageLimit)
   }
@@ -90,8 +93,14 @@ extension DocumentAuthority {
   private func page(
     _ documents: [Document], _ size: Int, orders: [DocumentOrder]
   ) -> DocumentPage<Document> {
-    let elements = Array(documents.prefix(size))
-    guard documents.count > size, let last = elements.last else {
+    var elements: [Document] = []
+    var byteCount = 0
+    for document in documents.prefix(size) {
+      byteCount += document.byteCount
+      if byteCount > DocumentAuthority.pageBytes, !elements.isEmpty { break }
+      elements.append(document)
+    }
+    guard documents.count > elements.count, let last = elements.last else {
       return DocumentPage(elements: elements, nextToken: [])
     }
     var cursor = DocumentMap()

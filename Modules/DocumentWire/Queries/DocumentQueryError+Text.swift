@@ -1,8 +1,8 @@
-import TernQuery
+package import TernQuery
 
 extension DocumentQueryError {
   /// The rule that is broken, in words.
-  var text: String {
+  package var text: String {
     switch self {
     case .conflictingOperators(let one, let other):
       "\(one.rawValue) cannot stand beside \(other.rawValue)"

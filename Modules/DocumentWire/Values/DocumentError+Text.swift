@@ -1,8 +1,8 @@
-import TernCore
+package import TernCore
 
 extension DocumentError {
   /// The rule that is broken, in words.
-  var text: String {
+  package var text: String {
     switch self {
     case .emptySegment(let path): "the path \(path) has an empty segment"
     case .notCollection(let path): "\(path) is no path of a collection"

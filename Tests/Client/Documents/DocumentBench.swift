@@ -88,7 +88,9 @@ struct DocumentBench {
     case .stored(let batch): stored.append(batch)
     case .called(_, let result): called.append(result)
     case .answered(_, let answer): answers.append(answer)
-    case .failed, .invalid, .notStored, .writesSettled, .inSync, .discarded, .queueChanged: break
+    case .failed, .invalid, .notStored, .writesSettled, .inSync, .discarded, .queueChanged,
+      .connectionChanged:
+      break
     }
   }
 

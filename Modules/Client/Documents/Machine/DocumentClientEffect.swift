@@ -10,6 +10,7 @@ package enum DocumentClientEffect: Sendable {
   case send([UInt8])
   case startTimer(DocumentTimer, Duration)
   case stopTimer(DocumentTimer)
+  case connectionChanged(ConnectionState)
   /// Change the durable queue; the answer comes back under the ticket.
   case change(QueueChange, ticket: UInt64)
 

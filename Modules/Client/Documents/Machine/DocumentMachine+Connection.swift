@@ -11,12 +11,16 @@ extension DocumentMachine {
 
   /// Something happened to the link.
   package mutating func connectionEvent(_ event: Connection.Event) {
-    let wasOnline = connection.isOnline
+    let (wasOnline, before) = (connection.isOnline, connectionState)
     let actions = connection.handle(event, unit: ambient.randomUnit)
     if case .linkOpened(let link) = event, connection.isCurrent(link) { send(.ping) }
     for action in actions { perform(action) }
     if case .linkClosed = event, !wasOnline { attemptFailed() }
+    if connectionState != before { owe(.connectionChanged(connectionState)) }
   }
+
+  /// What applications are told about the connection.
+  var connectionState: ConnectionState { ConnectionState(connection.phase) }
 
   /// A timer ran out.
   package mutating func timerFired(_ timer: DocumentTimer) {

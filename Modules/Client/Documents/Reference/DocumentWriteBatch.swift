@@ -68,7 +68,10 @@ public struct DocumentWrite: Sendable {
 }
 
 extension Documents {
-  func write(_ mutations: [DocumentMutation]) async throws(DocumentsError) -> DocumentWrite {
+  /// Makes writes that were made by hand, with preconditions if wanted, together or not at all.
+  ///
+  /// - Returns: When they are durable on this device.
+  public func write(_ mutations: [DocumentMutation]) async throws(DocumentsError) -> DocumentWrite {
     if mutations.isEmpty {
       let promise = DocumentWritePromise()
       promise.ended(nil)

@@ -1,7 +1,7 @@
 public import TernCore
 import TernDocumentEngine
 import TernDocumentWire
-import TernQuery
+public import TernQuery
 public import TernSync
 
 /// The documents of a database, as an application sees them.
@@ -39,6 +39,11 @@ public struct Documents: Sendable {
       query: Result { () throws(DocumentQueryError) in try .group(id) })
   }
 
+  /// A query that was made by hand.
+  public func query(_ query: DocumentQuery) -> DocumentQueryReference {
+    DocumentQueryReference(documents: self, query: .success(query))
+  }
+
   /// A document, by its path.
   public func document(_ path: String) -> DocumentReference {
     DocumentReference(
@@ -55,6 +60,15 @@ public struct Documents: Sendable {
     let promise = Promise<Bool>()
     await session.waitForPendingWrites { promise.resolve($0) }
     if await promise.value(ifCancelled: true) { throw .cancelled }
+  }
+
+  /// The state of the connection of documents, now and whenever it changes; the tree has its own.
+  public var connection: Delivery<ConnectionState, Never> {
+    let session = session
+    return Delivery(newest: { box in
+      let id = await session.observeConnection(box)
+      return { session.submit { $0.stopObserving(id) } }
+    })
   }
 
   /// Stops all traffic: reads answer from the cache, writes wait in the queue.

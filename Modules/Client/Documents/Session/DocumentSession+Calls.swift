@@ -168,6 +168,8 @@ extension DocumentSession {
     stepListeners = [:]
     for box in queueObservers.values { box.finish() }
     queueObservers = [:]
+    for box in connectionObservers.values { box.finish() }
+    connectionObservers = [:]
   }
 }
 

@@ -18,7 +18,19 @@ extension DocumentSession {
     return lastObserver
   }
 
-  func stopObserving(_ id: UInt64) { queueObservers[id] = nil }
+  /// Tells the connection's state, now and whenever it changes.
+  func observeConnection(_ box: Mailbox<ConnectionState, Never>) -> UInt64 {
+    drain()
+    lastObserver += 1
+    box.post(machine.connectionState)
+    connectionObservers[lastObserver] = box
+    return lastObserver
+  }
+
+  func stopObserving(_ id: UInt64) {
+    queueObservers[id] = nil
+    connectionObservers[id] = nil
+  }
 
   /// Gives a refused batch up.
   func discard(row: UInt64, _ answer: @escaping @Sendable (QueueResult) -> Void) {

@@ -23,6 +23,7 @@ package actor DocumentSession: LinkedSession {
     [:]
   var discards: [UInt64: @Sendable (QueueResult) -> Void] = [:]
   var queueObservers: [UInt64: Mailbox<DocumentQueueStatus, Never>] = [:]
+  var connectionObservers: [UInt64: Mailbox<ConnectionState, Never>] = [:]
   var lastObserver: UInt64 = 0
   var queueHasChanged = false
   var isClosed = false
@@ -86,6 +87,7 @@ extension DocumentSession {
     case .send, .change: break
     case .startTimer(let timer, let delay): start(timer, delay)
     case .stopTimer(let timer): stop(timer)
+    case .connectionChanged(let state): for box in connectionObservers.values { box.post(state) }
     case .snapshot(let id, let snapshot): listeners[id]?.heard(snapshot)
     case .failed(let id, let status):
       listeners.removeValue(forKey: id)?.ended(.refused(status))

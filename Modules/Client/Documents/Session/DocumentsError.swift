@@ -1,5 +1,6 @@
 public import TernCore
 public import TernDocumentEngine
+import TernDocumentWire
 public import TernQuery
 public import TernSync
 
@@ -21,4 +22,21 @@ public enum DocumentsError: Error, Hashable, Sendable {
   case cancelled
   /// The documents were closed.
   case closed
+}
+
+extension DocumentsError: CustomStringConvertible {
+  /// What is wrong, in words.
+  public var description: String {
+    switch self {
+    case .invalid(let error): error.text
+    case .coding(.invalid(let error)): error.text
+    case .coding(.encoding(let text)), .coding(.decoding(let text)): text
+    case .invalidQuery(let error): error.text
+    case .invalidBundle(let error): "the bundle cannot be read: \(error)"
+    case .refused(let status): "\(status.code): \(status.message)"
+    case .queue(let error): "the write was not stored: \(error)"
+    case .cancelled: "it was given up"
+    case .closed: "the documents were closed"
+    }
+  }
 }

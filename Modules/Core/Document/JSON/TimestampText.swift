@@ -1,9 +1,31 @@
-import TernCore
-
 /// Times as text: `2024-02-29T12:00:00.123456Z`, or with an offset from Greenwich.
-enum TimestampText {
+///
+/// Source: RFC 3339.
+package enum TimestampText {
+  /// Writes a time in Greenwich, with as many digits behind the point as it needs: 0, 3 or 6.
+  package static func text(of time: DocumentTimestamp) -> String {
+    let days = (Double(time.seconds) / 86_400).rounded(.down)
+    let (year, month, day) = date(daysSince1970: Int(days))
+    let second = Int(time.seconds) - Int(days) * 86_400
+    var text = padded(year, 4) + "-" + padded(month, 2) + "-" + padded(day, 2)
+    text += "T" + padded(second / 3_600, 2) + ":" + padded(second / 60 % 60, 2)
+    text += ":" + padded(second % 60, 2)
+    let micros = Int(time.nanoseconds) / 1_000
+    if micros % 1_000 != 0 {
+      text += "." + padded(micros, 6)
+    } else if micros != 0 {
+      text += "." + padded(micros / 1_000, 3)
+    }
+    return text + "Z"
+  }
+
+  private static func padded(_ number: Int, _ width: Int) -> String {
+    let digits = String(number)
+    return String(repeating: "0", count: max(0, width - digits.count)) + digits
+  }
+
   /// Reads a time; `nil` when the text is none, or outside the years 1 to 9999.
-  static func parse(_ text: String) -> DocumentTimestamp? {
+  package static func parse(_ text: String) -> DocumentTimestamp? {
     var scanner = Scanner(bytes: Array(text.utf8))
     guard let year = scanner.digits(4), scanner.take("-"), let month = scanner.digits(2),
       scanner.take("-"), let day = scanner.digits(2), scanner.take("T") || scanner.take("t"),
@@ -25,6 +47,24 @@ enum TimestampText {
     let monthFromMarch = (month + 9) % 12
     let dayOfYear = (153 * monthFromMarch + 2) / 5 + day - 1
     return 365 * year + year / 4 - year / 100 + year / 400 + dayOfYear - 719_468
+  }
+
+  /// The date of the Gregorian calendar that lies so many days after the first of January 1970.
+  private static func date(daysSince1970 days: Int) -> (year: Int, month: Int, day: Int) {
+    // Counted from the first of March of year 0, in spans of 400 years, which are all alike. No
+    // date from the year 1 on lies before it.
+    let days = days + 719_468
+    let span = days / 146_097
+    let dayOfSpan = days % 146_097
+    let yearOfSpan =
+      (dayOfSpan - dayOfSpan / 1_460 + dayOfSpan / 36_524 - dayOfSpan / 146_096) / 365
+    let dayOfYear = dayOfSpan - (365 * yearOfSpan + yearOfSpan / 4 - yearOfSpan / 100)
+    let monthFromMarch = (5 * dayOfYear + 2) / 153
+    let month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
+    return (
+      400 * span + yearOfSpan + (month <= 2 ? 1 : 0), month,
+      dayOfYear - (153 * monthFromMarch + 2) / 5 + 1
+    )
   }
 
   private struct Scanner {
