@@ -43,6 +43,11 @@ let nioPosix = Target.Dependency.product(
   name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["TCP"]))
 let nioHTTP1 = Target.Dependency.product(
   name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["TCP"]))
+let nioSSL = Target.Dependency.product(
+  name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["TCP"]))
+let nioTLS = Target.Dependency.product(
+  name: "NIOTLS", package: "swift-nio", condition: .when(traits: ["TCP"]))
+let jwtKit = Target.Dependency.product(name: "JWTKit", package: "jwt-kit")
 let protobuf = Target.Dependency.product(name: "SwiftProtobuf", package: "swift-protobuf")
 let nioEmbedded = Target.Dependency.product(
   name: "NIOEmbedded", package: "swift-nio", condition: .when(traits: ["TCP"]))
@@ -67,12 +72,13 @@ let layers: [Target] = [
   module("StorageSQLite", ["TernStorage", "CSQLite"]),
   module("StorageLMDB", ["TernStorage", "CLMDB"]),
   module("TransportLoopback", ["TernTransport"]),
-  module("TransportTCP", ["TernTransport", nioCore, nioPosix]),
+  module("TransportTCP", ["TernTransport", nioCore, nioPosix, nioSSL, nioTLS]),
   module("Sync", ["TernStorage"]),
   module("Ledger", ["TernStorage"]),
 
   // 2 · meaning on the left, floor on the right
   module("Security", ["TernCore", "TernQuery"]),
+  module("Tokens", ["TernCore", "TernSecurity", jwtKit]),
   module("TreeWire", ["TernCore", "TernQuery"]),
   module("DocumentWire", ["TernCore", "TernQuery"]),
   module("DocumentJSON", ["TernDocumentWire", protobuf], leavingOut: ["Protos"]),
@@ -149,7 +155,8 @@ let programs: [Target] = [
     "tern", at: "Apps/tern",
     [
       "TernCore", "TernQuery", "TernStorage", "TernSync", "TernSecurity", "TernClient",
-      "TernDocumentEngine", "TernServer", "TernGateway", "TernAssembly", "TernStandard", arguments,
+      "TernDocumentEngine", "TernTokens", "TernServer", "TernGateway", "TernAssembly",
+      "TernStandard", arguments,
     ]),
   program(
     "tern-torture", at: "Tools/torture",
@@ -217,6 +224,7 @@ let testSuites: [Target] = [
       "TernStorageLMDB", "TernLedger", "TernDocumentEngine",
     ]),
   tests("Security", ["TernCore", "TernQuery", "TernSecurity"]),
+  tests("Tokens", ["TernCore", "TernSecurity", "TernTokens", jwtKit]),
   tests("Sync", ["TernSync", "TernStorage", "TernStorageMemory", "TernTestKit"]),
   tests("Transactions", ["TernSync", "TernTransactions"]),
   tests(
@@ -290,6 +298,8 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0", traits: []),
+    .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+    .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
   ],
   targets: layers + programs + testSuites,
   swiftLanguageModes: [.v6]

@@ -62,7 +62,7 @@ struct TernCommand: AsyncParsableCommand {
       """,
     version: "0.1.0",
     groupedSubcommands: [
-      CommandGroup(name: "Server", subcommands: [Serve.self, Rules.self]),
+      CommandGroup(name: "Server", subcommands: [Serve.self, Rules.self, Auth.self]),
       CommandGroup(
         name: "Reading", subcommands: [Get.self, Query.self, Watch.self, Export.self]),
       CommandGroup(

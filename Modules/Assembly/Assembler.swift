@@ -26,6 +26,7 @@ public struct Assembler: Sendable {
     _ = try storage(of: configuration)
     _ = try transport(of: configuration)
     _ = try clientOptions(of: configuration, ClientOptions())
+    _ = try authOptions(of: configuration)
   }
 
   /// Opens the store of the section `storage`.

@@ -36,7 +36,7 @@ import Testing
     arguments: [
       (#"{"storage": {"kind": "postgres"}}"#, "memory, sqlite, lmdb"),
       (#"{"storage": {"kind": "lmdb", "pth": "x"}}"#, "kind, path, durability, limitBytes"),
-      (#"{"stroage": {"kind": "lmdb"}}"#, "storage, transport, cache"),
+      (#"{"stroage": {"kind": "lmdb"}}"#, "storage, transport, cache, documents, auth"),
       (#"{"transport": {"kind": "tcp", "port": "9090"}}"#, "\"port\" must be an integer"),
       (#"{"transport": {"kind": "carrier-pigeon"}}"#, "loopback, tcp"),
       (#"{"transport": {"kind": "tcp", "port": 123456}}"#, "123456"),

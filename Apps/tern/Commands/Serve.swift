@@ -5,6 +5,7 @@ import TernGateway
 import TernSecurity
 import TernServer
 import TernStandard
+import TernTokens
 
 /// `tern serve`: the server.
 struct Serve: AsyncParsableCommand {
@@ -39,6 +40,9 @@ struct Serve: AsyncParsableCommand {
   @Option(help: ArgumentHelp("Security rules: a JSON file with comments.", valueName: "file"))
   var rules: String?
 
+  @OptionGroup(title: "Tokens")
+  var tokens: TokenFlags
+
   @Flag(help: "Listen at an address other machines can reach, and allow everybody everything.")
   var insecure = false
 
@@ -50,35 +54,51 @@ struct Serve: AsyncParsableCommand {
     let project = dev ? try FirebaseProject.here() : FirebaseProject()
     let access = try ServeAccess(
       rules: rules ?? project.rules, isInsecure: insecure, isDevelopment: dev)
+    let assembler = Assembler(catalog: .standard)
+    let configuration: Configuration
+    let keyFiles: KeyFiles
+    do throws(ConfigurationError) {
+      configuration = try self.configuration(project)
+      keyFiles = KeyFiles(options: try assembler.authOptions(of: configuration))
+    } catch {
+      throw Failure(about: AssemblyError.configuration(error))
+    }
+    let authenticator = try await keyFiles.authenticator()
+    let watch = authenticator.map(keyFiles.follow(into:))
+    defer { watch?.stop() }
     do throws(AssemblyError) {
-      try await serve(access, project)
+      try await serve(assembler, configuration, access, authenticator)
     } catch {
       throw Failure(about: error)
     }
   }
 
+  private func configuration(
+    _ project: FirebaseProject
+  ) throws(ConfigurationError) -> Configuration {
+    let environment = ProcessInfo.processInfo.environment
+    var configuration = try Configuration(
+      file: config, environment: environment, flags: flags(environment, project))
+    try tokens.apply(to: &configuration)
+    try checkHost(of: configuration)
+    return configuration
+  }
+
   private func serve(
-    _ access: ServeAccess, _ project: FirebaseProject
+    _ assembler: Assembler, _ configuration: Configuration, _ access: ServeAccess,
+    _ tokens: TokenAuthenticator?
   ) async throws(AssemblyError) {
     let signals = StopSignals()
-    let configuration: Configuration
-    do throws(ConfigurationError) {
-      let environment = ProcessInfo.processInfo.environment
-      configuration = try Configuration(
-        file: config, environment: environment, flags: flags(environment, project))
-      try checkHost(of: configuration)
-    } catch {
-      throw .configuration(error)
-    }
-    let server = try await Assembler(catalog: .standard).server(
+    let server = try await assembler.server(
       from: configuration, authorizer: access.authorizer,
-      documentAuthorizer: access.documentAuthorizer, authenticator: authenticator,
+      documentAuthorizer: access.documentAuthorizer,
+      authenticator: authenticator(others: tokens),
       report: { event in
         if case .failed(let error) = event { printError("tern: the server gave up: \(error.text)") }
       },
       openDoors: { server, transport in Gateway.open(to: server, on: transport) })
     let reloading = follow(access, into: server.server)
-    greet(server, configuration, access)
+    greet(server, configuration, access, hasKeys: tokens != nil)
     await signals.wait()
     reloading?.cancel()
     await server.stop()
@@ -96,9 +116,10 @@ struct Serve: AsyncParsableCommand {
     }
   }
 
-  /// Who is who: nobody is anybody, but for the owner of a development server.
-  private var authenticator: any Authenticator {
-    dev ? OwnerAuthenticator() : NoAuthenticator()
+  /// Who is who: as tokens say, and the owner of a development server.
+  private func authenticator(others: TokenAuthenticator?) -> any Authenticator {
+    let others: any Authenticator = others ?? NoAuthenticator()
+    return dev ? OwnerAuthenticator(others: others) : others
   }
 
   /// The flags; what a project says stands in for those that nothing else says.
@@ -140,7 +161,8 @@ struct Serve: AsyncParsableCommand {
   }
 
   private func greet(
-    _ server: AssembledServer, _ configuration: Configuration, _ access: ServeAccess
+    _ server: AssembledServer, _ configuration: Configuration, _ access: ServeAccess,
+    hasKeys: Bool
   ) {
     let members = configuration.storage.members
     let kind = members["kind"]?.stringValue ?? ""
@@ -149,6 +171,7 @@ struct Serve: AsyncParsableCommand {
     let flag = isDefault ? "" : " --server \(server.address)"
     printLine("storage: \(kind)\(place)")
     printLine(access.text)
+    printLine("users: " + (hasKeys ? "those who show a signed token" : "none without --auth-keys"))
     if dev {
       printError(
         "tern: warning: --dev: every program on this machine can be administrator, as \"owner\"")

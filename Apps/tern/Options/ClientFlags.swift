@@ -22,6 +22,10 @@ struct ClientFlags: ParsableArguments {
   @Option(help: ArgumentHelp("A configuration file.", valueName: "file"))
   var config: String?
 
+  @Option(
+    help: ArgumentHelp("A file with a token that says who asks.", valueName: "file"))
+  var token: String?
+
   @Option(help: ArgumentHelp("How long to wait for the server.", valueName: "seconds"))
   var timeout: Int = 10
 
@@ -55,9 +59,11 @@ extension ClientFlags {
     var options = ClientOptions()
     options.report = { printError("note: \($0)") }
     options.readPatience = .seconds(cache == nil ? timeout : min(timeout, 2))
+    let token = try shownToken()
     do throws(AssemblyError) {
       let tern = try await Assembler(catalog: .standard).client(
         from: try configuration(), options: options)
+      if let token { await tern.tree.signIn(with: token) }
       return ClientRun(tern: tern, isDurable: cache != nil, timeout: .seconds(timeout))
     } catch {
       throw Failure(about: error)
@@ -80,6 +86,15 @@ extension ClientFlags {
     } catch {
       throw Failure(about: error)
     }
+  }
+
+  private func shownToken() throws(Failure) -> String? {
+    guard let token else { return nil }
+    guard let data = FileManager.default.contents(atPath: token) else {
+      throw Failure(.failed, "\(token) cannot be read")
+    }
+    return String(decoding: data, as: UTF8.self)
+      .trimmingCharacters(in: .whitespacesAndNewlines)
   }
 
   private func configuration() throws(AssemblyError) -> Configuration {

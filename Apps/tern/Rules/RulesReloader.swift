@@ -22,7 +22,7 @@ struct RulesReloader: Sendable {
     self.path = path
     self.clock = clock
     self.tell = tell
-    atStart = Self.mark(of: path)
+    atStart = FileMark(of: path)
   }
 
   /// Looks at the file until the task is cancelled.
@@ -32,7 +32,7 @@ struct RulesReloader: Sendable {
     var watch = RulesWatch(atStart)
     while !Task.isCancelled {
       do { try await clock.sleep(for: Self.pause) } catch { return }
-      switch watch.look(Self.mark(of: path)) {
+      switch watch.look(FileMark(of: path)) {
       case .nothing: break
       case .reportGone: tell("\(path) is gone; its rules stay in force")
       case .read: await reload(adopt)
@@ -50,14 +50,5 @@ struct RulesReloader: Sendable {
     } catch {
       tell("\(path): \(error); the rules before stay in force")
     }
-  }
-
-  private static func mark(of path: String) -> FileMark? {
-    guard let attributes = try? FileManager.default.attributesOfItem(atPath: path),
-      let bytes = attributes[.size] as? Int, let written = attributes[.modificationDate] as? Date
-    else { return nil }
-    let number = (attributes[.systemFileNumber] as? NSNumber)?.uint64Value ?? 0
-    return FileMark(
-      bytes: bytes, written: written.timeIntervalSinceReferenceDate, number: number)
   }
 }

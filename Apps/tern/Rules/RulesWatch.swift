@@ -1,12 +1,3 @@
-/// What a file looks like from outside: enough to see that it has become another one.
-struct FileMark: Equatable, Sendable {
-  let bytes: Int
-  /// When it was written last, in seconds since the epoch of its file system.
-  let written: Double
-  /// Which file stands under the name; editors put a new one in place of the old.
-  let number: UInt64
-}
-
 /// Decides when a rules file is worth reading again. Knows no file and no time: it is shown what
 /// the file looks like, again and again.
 struct RulesWatch: Sendable {

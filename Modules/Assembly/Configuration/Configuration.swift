@@ -4,7 +4,7 @@
 /// ``Assembler`` lets each part read its section and checks the whole before anything opens.
 public struct Configuration: Hashable, Sendable {
   /// The sections a configuration may have, in the order they are documented.
-  public static let sectionNames = ["storage", "transport", "cache", "documents"]
+  public static let sectionNames = ["storage", "transport", "cache", "documents", "auth"]
 
   /// `kind`, and what the storage of that kind reads; `path` is the folder it keeps its files in.
   public var storage: ConfigurationValue
@@ -17,6 +17,8 @@ public struct Configuration: Hashable, Sendable {
   /// says how much of them it keeps, like `limitBytes` of `cache`, and `createsIndexes` whether
   /// expensive queries get indexes by themselves.
   public var documents: ConfigurationValue
+  /// Of a server: which tokens it takes; see ``AuthOptions``.
+  public var auth: ConfigurationValue
 
   /// SQLite in `./tern-data`, TCP on 127.0.0.1:9000, and the cache limits of the client.
   public static let standard = Configuration()
@@ -25,12 +27,14 @@ public struct Configuration: Hashable, Sendable {
   public init(
     storage: ConfigurationValue = ["kind": "sqlite", "path": "tern-data"],
     transport: ConfigurationValue = ["kind": "tcp", "host": "127.0.0.1", "port": 9000],
-    cache: ConfigurationValue = [:], documents: ConfigurationValue = [:]
+    cache: ConfigurationValue = [:], documents: ConfigurationValue = [:],
+    auth: ConfigurationValue = [:]
   ) {
     self.storage = storage
     self.transport = transport
     self.cache = cache
     self.documents = documents
+    self.auth = auth
   }
 }
 
@@ -50,6 +54,7 @@ extension Configuration {
     case "transport": transport = merged(transport, key, value)
     case "cache": cache = merged(cache, key, value)
     case "documents": documents = merged(documents, key, value)
+    case "auth": auth = merged(auth, key, value)
     default:
       throw .unknownSection(section, known: Self.sectionNames, origin: origin)
     }

@@ -33,14 +33,29 @@ public struct Credential: Hashable, Sendable {
 public struct Authentication: Hashable, Sendable {
   /// Who it is.
   public var identity: Identity
-  /// When it ends, in seconds since 1970; `nil` when it does not.
+  /// When it ends, in seconds since 1970, as the credential says; `nil` when it does not.
   public var expires: Int64?
+  /// How many seconds later it is taken to have ended: clocks differ.
+  public var graceSeconds: Int64
+  /// When it was made, in seconds since 1970; `nil` when it does not say.
+  public var issued: Int64?
+  /// What vouched for it, in a form that only its authenticator understands.
+  public var voucher: UInt64?
 
   /// Somebody, for good or until `expires`.
-  public init(_ identity: Identity, expires: Int64? = nil) {
+  public init(
+    _ identity: Identity, expires: Int64? = nil, graceSeconds: Int64 = 0, issued: Int64? = nil,
+    voucher: UInt64? = nil
+  ) {
     self.identity = identity
     self.expires = expires
+    self.graceSeconds = graceSeconds
+    self.issued = issued
+    self.voucher = voucher
   }
+
+  /// When it no longer counts, in seconds since 1970; `nil` when it always does.
+  public var ends: Int64? { expires.map { $0 + graceSeconds } }
 }
 
 /// Why a credential was not accepted.
@@ -57,6 +72,18 @@ public protocol Authenticator: Sendable {
   func authenticate(
     _ credential: Credential, now: Int64
   ) throws(AuthenticationError) -> Authentication
+
+  /// Why something that was accepted no longer counts at `now`, in milliseconds since 1970; `nil`
+  /// while it does. Asked again and again about everybody who is connected, so it has to be fast.
+  func objection(to accepted: Authentication, now: Int64) -> AuthenticationError?
+}
+
+extension Authenticator {
+  /// Objects to what has expired.
+  public func objection(to accepted: Authentication, now: Int64) -> AuthenticationError? {
+    guard let ends = accepted.ends, now >= ends * 1_000 else { return nil }
+    return .expired(reason: "The token has expired.")
+  }
 }
 
 /// Accepts no credential: everybody stays anonymous.

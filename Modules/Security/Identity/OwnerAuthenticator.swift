@@ -1,4 +1,4 @@
-import TernCore
+package import TernCore
 
 /// Takes whoever shows the token `owner` for an administrator. For development only.
 ///
@@ -18,14 +18,27 @@ public struct OwnerAuthenticator: Authenticator {
     guard credential.token == "owner", credential.isLocal else {
       return try others.authenticate(credential, now: now)
     }
-    switch credential.override {
-    case nil: return Authentication(.administrator)
-    case .null: return Authentication(.anonymous)
-    case .some(let user):
-      guard let id = user["uid"]?.text else {
-        throw .invalid(reason: "The user to speak for has no uid.")
-      }
-      return Authentication(.user(id: id, claims: user["token"] ?? .object([])))
+    guard let override = credential.override else { return Authentication(.administrator) }
+    return Authentication(try Identity(speakingFor: override))
+  }
+
+  public func objection(to accepted: Authentication, now: Int64) -> AuthenticationError? {
+    // What the owner was taken for neither ends, nor does anybody vouch for it.
+    accepted.voucher == nil && accepted.expires == nil
+      ? nil : others.objection(to: accepted, now: now)
+  }
+}
+
+extension Identity {
+  /// Whom an administrator speaks for: nobody, or the user an object describes as rules see them.
+  package init(speakingFor user: JSONValue) throws(AuthenticationError) {
+    if user == .null {
+      self = .anonymous
+      return
     }
+    guard let id = user["uid"]?.text else {
+      throw .invalid(reason: "The user to speak for has no uid.")
+    }
+    self = .user(id: id, claims: user["token"] ?? .object([]))
   }
 }

@@ -29,6 +29,8 @@ final class DocumentCall {
   let number: UInt32
   let method: DocumentMethod
   let identity: Identity
+  /// What showed who asks; `nil` for nobody in particular.
+  let accepted: AcceptedCredential?
   unowned let session: DocumentSession
   /// The database; `nil` until the first message named it.
   var room: DocumentRoom?
@@ -48,11 +50,13 @@ final class DocumentCall {
   }
 
   init(
-    _ number: UInt32, _ method: DocumentMethod, _ identity: Identity, _ session: DocumentSession
+    _ number: UInt32, _ method: DocumentMethod, _ identity: Identity,
+    _ accepted: AcceptedCredential?, _ session: DocumentSession
   ) {
     self.number = number
     self.method = method
     self.identity = identity
+    self.accepted = accepted
     self.session = session
   }
 

@@ -52,34 +52,36 @@ extension ServerMachine {
       let text = "A link carries at most \(options.limits.documentCalls) calls at once."
       return refuse(DocumentStatus(.resourceExhausted, text))
     }
-    let identity: Identity
+    let authentication: Authentication?
     do throws(AuthenticationError) {
-      identity = try self.identity(in: opening, isLocal: link.isLocal, batch)
+      authentication = try self.authentication(in: opening, isLocal: link.isLocal, batch)
     } catch {
       switch error {
       case .invalid(let reason), .expired(let reason):
         return refuse(DocumentStatus(.unauthenticated, reason))
       }
     }
-    let call = DocumentCall(number, method, identity, link)
+    let call = DocumentCall(
+      number, method, authentication?.identity ?? .anonymous,
+      authentication.map { AcceptedCredential($0, batch) }, link)
     link.calls[number] = call
     guard let message = opening.message else { return }
     try take(message, call, &batch)
     if link.calls[number] === call { halfClose(call, &batch) }
   }
 
-  private func identity(
+  private func authentication(
     in opening: DocumentCallOpening, isLocal: Bool, _ batch: borrowing ServerBatch
-  ) throws(AuthenticationError) -> Identity {
+  ) throws(AuthenticationError) -> Authentication? {
     guard let entry = opening.metadata.last(where: { $0.name == "authorization" }) else {
-      return .anonymous
+      return nil
     }
     let words = entry.value.split(separator: " ", maxSplits: 1)
     guard words.count == 2, words[0].lowercased() == "bearer" else {
       throw .invalid(reason: "Only bearer tokens are taken.")
     }
     let credential = Credential(.user, token: String(words[1]), isLocal: isLocal)
-    return try authenticator.authenticate(credential, now: batch.now).identity
+    return try authenticator.authenticate(credential, now: batch.now)
   }
 
   private mutating func take(

@@ -14,6 +14,7 @@ extension ServerMachine {
     do throws(AuthenticationError) {
       let accepted = try authenticator.authenticate(shown, now: batch.now)
       call.session.identity = credential.isUnauthenticated ? .anonymous : accepted.identity
+      call.session.accepted = AcceptedCredential(accepted, batch)
       respond(Self.response(to: accepted), to: call, &batch)
     } catch {
       switch error {
@@ -30,8 +31,30 @@ extension ServerMachine {
   /// Makes the session nobody's again.
   func signOut(_ call: ServerCall, _ batch: inout ServerBatch) throws(StorageError) {
     call.session.identity = .anonymous
+    call.session.accepted = nil
     respond(.init(.ok), to: call, &batch)
     try judgeAgain(call.session, &batch)
+  }
+
+  /// Ends what goes on by credentials that no longer count: they expired or were revoked.
+  ///
+  /// A session ends with a word about it, and not its listens: its client comes back with another
+  /// credential and goes on.
+  mutating func endCredentials(_ batch: inout ServerBatch) throws(StorageError) {
+    for session in sessions.values.sorted(by: { $0.slot < $1.slot }) {
+      for call in session.documents?.calls.values.sorted(by: { $0.number < $1.number }) ?? [] {
+        guard let error = call.accepted?.objection(of: authenticator, batch) else { continue }
+        finish(call, DocumentStatus(.unauthenticated, error.text), &batch)
+      }
+      guard let error = session.accepted?.objection(of: authenticator, batch) else { continue }
+      let status: TreeStatus =
+        switch error {
+        case .invalid: .invalidToken
+        case .expired: .expiredToken
+        }
+      send(.authRevoked(status, detail: error.text), to: session, &batch)
+      try expel(session, .credentialEnded(error.text), &batch)
+    }
   }
 
   private static func response(to accepted: Authentication) -> TreeResponse {
@@ -39,8 +62,11 @@ extension ServerMachine {
     switch accepted.identity {
     case .anonymous: members.append(.init("auth", .null))
     case .user(let id, let claims):
-      members.append(
-        .init("auth", .object([.init("uid", .string(id)), .init("token", claims)])))
+      let provider = claims["firebase"]?["sign_in_provider"] ?? .string("custom")
+      let auth: [JSONValue.Member] = [
+        .init("uid", .string(id)), .init("provider", provider), .init("token", claims),
+      ]
+      members.append(.init("auth", .object(auth)))
     case .administrator:
       members.append(.init("auth", .object([.init("admin", .bool(true))])))
     }

@@ -110,6 +110,7 @@ extension ServerMachine {
     let limit = batch.uptime - options.presence.silence.milliseconds
     let silent = sessions.values.filter { $0.lastHeard < limit }.sorted { $0.slot < $1.slot }
     for session in silent { try expel(session, .silent(options.presence.silence), &batch) }
+    try endCredentials(&batch)
     for id in presence.due(at: batch.uptime) { try fire(id, &batch) }
     documents.expire(uptime: batch.uptime)
     try tellQuietStreams(&batch)

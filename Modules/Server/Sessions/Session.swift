@@ -19,6 +19,8 @@ final class Session {
   var askedAbout: UInt128?
   /// Who is asking.
   var identity = Identity.anonymous
+  /// What showed who it is; `nil` for nobody in particular.
+  var accepted: AcceptedCredential?
   /// When something was last heard, in milliseconds of the machine's uptime.
   var lastHeard: Int64
   /// What the link carries when it speaks about documents; `nil` on a link of the tree.

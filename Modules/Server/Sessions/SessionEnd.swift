@@ -16,6 +16,8 @@ public enum SessionEnd: Error, Hashable, Sendable {
   case silent(Duration)
   /// The client came back over another link.
   case replaced
+  /// What showed who the client is no longer counts; the text says why.
+  case credentialEnded(String)
   /// The client does not read as fast as it listens.
   case tooSlow(queuedBytes: Int, limit: Int)
   /// The server stops, or could not reach its store.
@@ -31,6 +33,7 @@ extension SessionEnd: CustomStringConvertible {
     case .outOfTurn(let what): "the client sent \(what) out of turn"
     case .invalidNamespace(let name): "there can be no database named \(name.debugDescription)"
     case .silent(let duration): "the client was silent for \(duration)"
+    case .credentialEnded(let reason): reason
     case .replaced: "the client came back over another link"
     case .tooSlow(let bytes, let limit):
       "the client left \(bytes) bytes unread, more than \(limit)"

@@ -1,0 +1,85 @@
+import Foundation
+import TernAssembly
+import TernSecurity
+import TernTokens
+
+/// The files that say which tokens count.
+struct KeyFiles: Sendable {
+  let options: AuthOptions
+
+  /// What has to be watched.
+  var paths: [String] { options.keys + [options.revocations].compactMap { $0 } }
+
+  /// Who tells from a token who somebody is; `nil` without keys.
+  func authenticator() async throws(Failure) -> TokenAuthenticator? {
+    guard !options.keys.isEmpty else {
+      guard options.revocations == nil else {
+        throw Failure(.usage, "revocations are of no use without keys: give --auth-keys too")
+      }
+      return nil
+    }
+    let checks = TokenChecks(
+      issuers: Swift.Set(options.issuers), audiences: Swift.Set(options.audiences),
+      clockSkewSeconds: options.clockSkewSeconds)
+    let authenticator = TokenAuthenticator(try await keys(), checks: checks)
+    if let revocations = try revocations() { authenticator.use(revocations) }
+    return authenticator
+  }
+
+  /// Brings what is written into the files in force while the server runs. What cannot be read
+  /// changes nothing, and is told.
+  func follow(into authenticator: TokenAuthenticator) -> FileWatch {
+    FileWatch(paths) {
+      do throws(Failure) { try await reload(authenticator) } catch {
+        printError("tern: \(error.message); the keys before stay in force")
+      }
+    }
+  }
+
+  private func reload(_ authenticator: TokenAuthenticator) async throws(Failure) {
+    let keys = try await keys()
+    let revocations = try revocations()
+    authenticator.use(keys)
+    if let revocations { authenticator.use(revocations) }
+  }
+
+  private func keys() async throws(Failure) -> TokenKeys {
+    var all = TokenKeys()
+    for path in options.keys {
+      let more = try await Self.keys(at: path)
+      do throws(TokenKeyError) { all = try all.adding(more) } catch {
+        throw Failure(.usage, "\(path): \(error)")
+      }
+    }
+    return all
+  }
+
+  /// The keys of one file.
+  static func keys(at path: String) async throws(Failure) -> TokenKeys {
+    let bytes = try bytes(at: path)
+    do throws(TokenKeyError) { return try await TokenKeys.reading(bytes) } catch {
+      throw Failure(.usage, "\(path): \(error)")
+    }
+  }
+
+  private func revocations() throws(Failure) -> TokenRevocations? {
+    guard let path = options.revocations else { return nil }
+    return try Self.revocations(at: path)
+  }
+
+  /// The list in a file; empty when there is no file yet.
+  static func revocations(at path: String) throws(Failure) -> TokenRevocations {
+    guard FileManager.default.fileExists(atPath: path) else { return TokenRevocations() }
+    let bytes = try bytes(at: path)
+    do throws(TokenKeyError) { return try TokenRevocations(reading: bytes) } catch {
+      throw Failure(.usage, "\(path): \(error)")
+    }
+  }
+
+  private static func bytes(at path: String) throws(Failure) -> [UInt8] {
+    guard let data = FileManager.default.contents(atPath: path) else {
+      throw Failure(.failed, "\(path) cannot be read")
+    }
+    return Array(data)
+  }
+}

@@ -1,0 +1,102 @@
+import ArgumentParser
+import Foundation
+import TernCore
+import TernTokens
+
+/// `tern auth`: tokens, without a server.
+struct Auth: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Make tokens, and revoke them.",
+    subcommands: [AuthSign.self, AuthRevoke.self])
+}
+
+/// `tern auth sign`: a token to try things with.
+struct AuthSign: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "sign", abstract: "Make a token and print it.",
+    discussion: """
+      The key file holds a secret of at least 32 bytes (openssl rand -hex 32), or a private key in \
+      PEM. A server that was started with --auth-keys and the same secret, or the public key, takes \
+      the token; its rules see the user as auth.uid, and the claims in auth.token.
+      """)
+
+  @Option(help: ArgumentHelp("A secret, or a private key in PEM.", valueName: "file"))
+  var key: String
+
+  @Argument(help: "The id of the user.")
+  var uid: String?
+
+  @Option(help: ArgumentHelp("What else the token says: a JSON object.", valueName: "json"))
+  var claims: String?
+
+  @Option(help: ArgumentHelp("How long it counts.", valueName: "seconds"))
+  var expires: Int64 = 3_600
+
+  @Option(help: ArgumentHelp("Who issues it.", valueName: "name"))
+  var issuer: String?
+
+  @Option(help: ArgumentHelp("Whom it is meant for.", valueName: "name"))
+  var audience: String?
+
+  @Flag(help: "For an administrator, whom rules do not bind, instead of a user.")
+  var administrator = false
+
+  func validate() throws {
+    if (uid == nil) != administrator {
+      throw ValidationError("Give the id of a user, or --administrator.")
+    }
+  }
+
+  func run() async throws {
+    let keys = try await KeyFiles.keys(at: key)
+    var members = try claims.map(Self.members) ?? []
+    if administrator { members.append(.init("tern", .string("administrator"))) }
+    do throws(TokenKeyError) {
+      let token = try TokenIssuer(keys).sign(
+        user: uid ?? "administrator", now: Int64(Date.now.timeIntervalSince1970),
+        lifetimeSeconds: expires, issuer: issuer, audience: audience, claims: members)
+      printLine(token)
+    } catch {
+      throw Failure(.usage, "\(key): \(error)")
+    }
+  }
+
+  private static func members(_ text: String) throws -> [JSONValue.Member] {
+    guard case .object(let members) = try? JSONValue(parsing: text) else {
+      throw Failure(.usage, "--claims must be a JSON object")
+    }
+    return members
+  }
+}
+
+/// `tern auth revoke`: ends the tokens of a user.
+struct AuthRevoke: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "revoke", abstract: "Revoke all tokens of a user that were issued before now.",
+    discussion: """
+      The list is a file that a server was started with as --auth-revocations. The server reads it \
+      again within seconds, and disconnects whom it names.
+      """)
+
+  @Argument(help: "The id of the user; \"*\" for everybody.")
+  var uid: String
+
+  @Option(help: ArgumentHelp("The list of revocations.", valueName: "file"))
+  var list: String
+
+  @Option(help: ArgumentHelp("Another moment than now, since 1970.", valueName: "seconds"))
+  var before: Int64?
+
+  func run() throws {
+    var revocations = try KeyFiles.revocations(at: list)
+    // A token made in this very second is one of those that are meant.
+    let now = Int64(Date.now.timeIntervalSince1970) + 1
+    revocations.revoke(uid, before: before ?? now)
+    do {
+      try Data(revocations.bytes).write(to: URL(filePath: list), options: .atomic)
+    } catch {
+      throw Failure(.failed, "\(list) cannot be written")
+    }
+    printLine("revoked: \(uid)")
+  }
+}

@@ -1,0 +1,100 @@
+import Synchronization
+import TernCore
+public import TernSecurity
+
+/// Takes signed tokens of users, and of administrators who may speak for one.
+///
+/// A token that was found genuine is remembered, so that a client which shows it with every request
+/// costs one signature; whether it still counts is looked at each time.
+public final class TokenAuthenticator: Authenticator {
+  /// The most tokens that are remembered; then all are forgotten.
+  public static let mostRemembered = 4_096
+
+  private struct State {
+    var keys: TokenKeys
+    var revocations = TokenRevocations()
+    /// Genuine tokens, with what they say.
+    var genuine: [String: Authentication] = [:]
+  }
+
+  private let checks: TokenChecks
+  private let state: Mutex<State>
+
+  /// Judges by these keys and checks.
+  public init(_ keys: TokenKeys, checks: TokenChecks = TokenChecks()) {
+    self.checks = checks
+    state = Mutex(State(keys: keys))
+  }
+
+  /// Takes other keys; tokens of keys that are not among them no longer count, connected or not.
+  public func use(_ keys: TokenKeys) {
+    state.withLock { state in
+      state.keys = keys
+      state.genuine = [:]
+    }
+  }
+
+  /// Takes another list of who was revoked, in place of the one before.
+  public func use(_ revocations: TokenRevocations) {
+    state.withLock { $0.revocations = revocations }
+  }
+
+  public func authenticate(
+    _ credential: Credential, now: Int64
+  ) throws(AuthenticationError) -> Authentication {
+    var accepted = try genuine(credential.token, now: now)
+    if let objection = objection(to: accepted, now: now) { throw objection }
+    guard let override = credential.override else { return accepted }
+    guard accepted.identity == .administrator else {
+      throw .invalid(reason: "Only an administrator may speak for somebody else.")
+    }
+    accepted.identity = try Identity(speakingFor: override)
+    return accepted
+  }
+
+  public func objection(to accepted: Authentication, now: Int64) -> AuthenticationError? {
+    if let ends = accepted.ends, now >= ends * 1_000 {
+      return .expired(reason: "The token has expired.")
+    }
+    return state.withLock { state in
+      if let mark = accepted.voucher, !state.keys.keys.contains(where: { $0.mark == mark }) {
+        return .invalid(reason: "The key of the token is no longer trusted.")
+      }
+      return state.revocations.revokes(accepted)
+        ? .invalid(reason: "The token was revoked.") : nil
+    }
+  }
+
+  private func genuine(
+    _ token: String, now: Int64
+  ) throws(AuthenticationError) -> Authentication {
+    if let known = state.withLock({ $0.genuine[token] }) { return known }
+    let keys = state.withLock { $0.keys }
+    let accepted = try judge(token, keys, now: now)
+    state.withLock { state in
+      if state.genuine.count >= Self.mostRemembered { state.genuine = [:] }
+      state.genuine[token] = accepted
+    }
+    return accepted
+  }
+
+  private func judge(
+    _ text: String, _ keys: TokenKeys, now: Int64
+  ) throws(AuthenticationError) -> Authentication {
+    do throws(TokenFlaw) {
+      let token = try SignedToken(text)
+      let key = keys.candidates(token.algorithm, name: token.keyName)
+        .first { $0.verifies(token.signature, of: token.content) }
+      guard let key else { throw TokenFlaw("no key here has signed it") }
+      // Only now is anything in it believed.
+      let identity = try TokenUser.identity(token.claims)
+      let times = try checks.judge(token.claims, now: now)
+      return Authentication(
+        identity, expires: times.expires, graceSeconds: checks.clockSkewSeconds,
+        issued: times.issued, voucher: key.mark)
+    } catch {
+      let sentence = "The token is not valid: \(error.text)."
+      throw error.isExpired ? .expired(reason: sentence) : .invalid(reason: sentence)
+    }
+  }
+}

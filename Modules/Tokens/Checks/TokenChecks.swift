@@ -1,0 +1,93 @@
+import TernCore
+
+/// What a genuine token has to say to be taken.
+public struct TokenChecks: Hashable, Sendable {
+  /// The issuers that are trusted; empty for any that has a key.
+  public var issuers: Set<String>
+  /// The audiences that are meant here, of which a token names one; empty takes any.
+  public var audiences: Set<String>
+  /// How far the clocks of issuer and server may be apart, 0...300 s.
+  public var clockSkewSeconds: Int64
+
+  /// How far clocks may be apart where nothing else is said.
+  public static let standardClockSkewSeconds: Int64 = 30
+  /// The most bytes of a user's id. Source: the limit of Firebase's.
+  public static let userIDBytes = 128
+
+  /// Checks of issuer and audience, if any are given.
+  public init(
+    issuers: Set<String> = [], audiences: Set<String> = [],
+    clockSkewSeconds: Int64 = TokenChecks.standardClockSkewSeconds
+  ) {
+    precondition((0...300).contains(clockSkewSeconds), "clocks are at most 300 s apart")
+    self.issuers = issuers
+    self.audiences = audiences
+    self.clockSkewSeconds = clockSkewSeconds
+  }
+}
+
+extension TokenChecks {
+  /// Judges the claims of a genuine token at `now`, in milliseconds since 1970.
+  func judge(_ claims: JSONValue, now: Int64) throws(TokenFlaw) -> TokenTimes {
+    try checkOrigin(claims)
+    let times = try TokenTimes(claims)
+    let seconds = now / 1_000
+    if let begins = times.begins, begins > seconds + clockSkewSeconds {
+      throw TokenFlaw("it does not count yet")
+    }
+    if let issued = times.issued, issued > seconds + clockSkewSeconds {
+      throw TokenFlaw("it was issued in the future")
+    }
+    guard times.expires + clockSkewSeconds > seconds else { throw .expired }
+    return times
+  }
+
+  private func checkOrigin(_ claims: JSONValue) throws(TokenFlaw) {
+    if !issuers.isEmpty {
+      guard let issuer = claims["iss"]?.text, issuers.contains(issuer) else {
+        throw TokenFlaw("its issuer is not trusted here")
+      }
+    }
+    if audiences.isEmpty { return }
+    let named: [JSONValue] =
+      switch claims["aud"] {
+      case .array(let elements): elements
+      case .some(let one): [one]
+      case nil: []
+      }
+    guard named.contains(where: { $0.text.map(audiences.contains) ?? false }) else {
+      throw TokenFlaw("it is meant for another audience")
+    }
+  }
+}
+
+/// When a token counts, in seconds since 1970.
+struct TokenTimes {
+  let expires: Int64
+  let issued: Int64?
+  let begins: Int64?
+
+  init(_ claims: JSONValue) throws(TokenFlaw) {
+    guard let end = claims["exp"] else { throw TokenFlaw("it does not say when it expires") }
+    expires = try Self.seconds(end, "exp")
+    issued = try claims["iat"].map { value throws(TokenFlaw) in try Self.seconds(value, "iat") }
+    begins = try claims["nbf"].map { value throws(TokenFlaw) in try Self.seconds(value, "nbf") }
+  }
+
+  /// Whole seconds, rounded down; fractions are allowed. Source: RFC 7519, section 2.
+  private static func seconds(_ value: JSONValue, _ name: String) throws(TokenFlaw) -> Int64 {
+    let seconds: Int64? =
+      switch value {
+      case .integer(let value): value
+      case .double(let value): Int64(exactly: value.rounded(.down))
+      case .null, .bool, .string, .array, .object: nil
+      }
+    guard let seconds, (0...latest).contains(seconds) else {
+      throw TokenFlaw("its \(name) is not a time")
+    }
+    return seconds
+  }
+
+  /// The end of the year 9999.
+  private static let latest: Int64 = 253_402_300_799
+}

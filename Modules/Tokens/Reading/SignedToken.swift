@@ -1,0 +1,60 @@
+import TernCore
+
+/// A token in parts, with nothing about it believed yet. Source: RFC 7515, section 7.1.
+struct SignedToken {
+  let algorithm: TokenAlgorithm
+  /// The key that it says it was signed with.
+  let keyName: String?
+  let claims: JSONValue
+  /// What was signed.
+  let content: [UInt8]
+  let signature: [UInt8]
+
+  /// The most bytes of a token. HTTP servers take about as much in a header.
+  static let most = 16 << 10
+  /// The most bytes of the name of a key.
+  private static let keyNameBytes = 256
+
+  init(_ text: String) throws(TokenFlaw) {
+    let bytes = Array(text.utf8)
+    guard bytes.count <= Self.most else {
+      throw TokenFlaw("it is longer than \(Self.most) bytes")
+    }
+    let parts = bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+    guard parts.count == 3 else { throw TokenFlaw("it does not have three parts") }
+    let header = try StrictJSON.object(try Self.decode(parts[0], "header"))
+    (algorithm, keyName) = try Self.read(header)
+    claims = try StrictJSON.object(try Self.decode(parts[1], "payload"))
+    signature = try Self.decode(parts[2], "signature")
+    content = Array(bytes[..<(parts[0].count + 1 + parts[1].count)])
+  }
+
+  private static func decode(
+    _ part: ArraySlice<UInt8>, _ name: String
+  ) throws(TokenFlaw) -> [UInt8] {
+    guard !part.isEmpty, let bytes = Base64URL.decode(part) else {
+      throw TokenFlaw("its \(name) is not base64url")
+    }
+    return bytes
+  }
+
+  /// Keys that a header carries or points at are not looked at: the server knows its own.
+  private static func read(
+    _ header: JSONValue
+  ) throws(TokenFlaw) -> (TokenAlgorithm, String?) {
+    guard let algorithm = header["alg"]?.text.flatMap(TokenAlgorithm.init(rawValue:)) else {
+      throw TokenFlaw("its algorithm is not one of HS256, RS256 and ES256")
+    }
+    if let type = header["typ"] {
+      guard type.text?.uppercased() == "JWT" else { throw TokenFlaw("its type is not JWT") }
+    }
+    for member in ["crit", "b64", "enc", "zip"] where header[member] != nil {
+      throw TokenFlaw("its header asks for \(member), which is not done here")
+    }
+    guard let name = header["kid"] else { return (algorithm, nil) }
+    guard let text = name.text, !text.isEmpty, text.utf8.count <= keyNameBytes else {
+      throw TokenFlaw("the name of its key is not a short text")
+    }
+    return (algorithm, text)
+  }
+}
