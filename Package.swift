@@ -135,8 +135,8 @@ let layers: [Target] = [
   module(
     "FirebaseCompat",
     [
-      "TernCore", "TernQuery", "TernSync", "TernTransactions", "TernTreeEngine", "TernClient",
-      "TernAssembly", "TernStandard",
+      "TernCore", "TernQuery", "TernSync", "TernTransactions", "TernTreeEngine",
+      "TernDocumentEngine", "TernClient", "TernAssembly", "TernStandard",
     ]),
   module(
     "TestKit",

@@ -47,7 +47,8 @@ public final class Tern: Sendable {
     }
     var documents: Documents?
     if let named = parts.documents {
-      documents = try Documents.open(named, over: parts.transport, options, ambient)
+      documents = try Documents.open(
+        named, over: parts.transport, options: options, ambient: ambient)
     }
     session.submit { $0.begin() }
     return Tern(
@@ -144,6 +145,8 @@ public struct ClientOptions: Sendable {
   /// Whether queries of documents that read many for few results get indexes by themselves, see
   /// ``DocumentIndexes``.
   public var createsDocumentIndexes = false
+  /// Whether a document leaves the cache as soon as nobody needs it: for caches in memory.
+  public var forgetsUnusedDocuments = false
   /// The most writes on their way to the server without an answer, 1...``ClientLimits/window``.
   public var window = 1_024
   /// How long a one-time read waits for a connection before it looks into the cache.

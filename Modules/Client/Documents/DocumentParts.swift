@@ -1,8 +1,8 @@
 public import TernCore
 import TernDocumentEngine
 public import TernStorage
-import TernSync
-import TernTransport
+public import TernSync
+public import TernTransport
 
 /// What the documents of a client are made of, beside what all of it shares.
 public struct DocumentParts: Sendable {
@@ -25,9 +25,15 @@ public struct DocumentParts: Sendable {
 
 extension Documents {
   /// Opens the documents with what is in their stores; the connection is made at its first use.
-  static func open(
-    _ parts: DocumentParts, over transport: any Transport, _ options: ClientOptions,
-    _ ambient: Ambient
+  ///
+  /// For a client of documents alone; ``terminate()`` ends it. ``Tern/open(_:options:ambient:)``
+  /// opens them beside a tree.
+  ///
+  /// - Parameter isOffline: Whether there is no traffic before ``enableNetwork()``.
+  /// - Throws: ``OpeningError``: the queue or the cache could not be read.
+  public static func open(
+    _ parts: DocumentParts, over transport: any Transport,
+    options: ClientOptions = ClientOptions(), ambient: Ambient = .system, isOffline: Bool = false
   ) throws(OpeningError) -> Documents {
     let queue: WriteQueue
     let rows: [QueuedWrite]
@@ -39,7 +45,8 @@ extension Documents {
     } catch {
       throw .documentQueue(error)
     }
-    let settings = DocumentCache.Settings(limitBytes: options.documentCacheLimitBytes)
+    let settings = DocumentCache.Settings(
+      limitBytes: options.documentCacheLimitBytes, isEager: options.forgetsUnusedDocuments)
     var cache: DocumentCache
     do throws(StorageError) {
       cache = try DocumentCache(
@@ -56,6 +63,7 @@ extension Documents {
       machine: machine, queue: queue,
       place: options.syncsInBackground ? .background : .caller, transport: transport,
       ambient: ambient, waiting: options.waiting)
+    if isOffline { session.submit { $0.setNetwork(isEnabled: false) } }
     session.submit { $0.begin() }
     return Documents(session: session, ambient: ambient, database: parts.database)
   }

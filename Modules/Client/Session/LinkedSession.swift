@@ -26,6 +26,16 @@ protocol LinkedSession: Actor, QueueOwner {
   func carryOut()
 }
 
+/// A session that takes calls of those who do not wait for it, in their order.
+package protocol CallableSession: Actor {
+  /// Takes a call into the session's order.
+  ///
+  /// - Throws: ``SessionBusy`` when too many calls wait.
+  nonisolated func submitCall(
+    _ call: @escaping @Sendable (isolated Self) -> Void
+  ) throws(SessionBusy)
+}
+
 /// What connects a session with the world: its link, and its timers.
 struct SessionWires<Timer: Hashable & Sendable>: Sendable {
   fileprivate let transport: any Transport

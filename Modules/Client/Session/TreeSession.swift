@@ -10,7 +10,7 @@ import TernTreeEngine
 /// Everything that happens is told to the machine in the order it happened, and its effects are
 /// carried out before the next thing is told. Calls from outside take their place in that order
 /// when they are made: see ``submit(_:)``.
-package actor TreeSession: LinkedSession {
+package actor TreeSession: LinkedSession, CallableSession {
   var machine: ClientMachine
   private let report: @Sendable (ClientNotice) -> Void
   private let queue: QueueLane

@@ -25,7 +25,7 @@ public final class Database: Sendable {
     var tern: Tern?
   }
 
-  let lane = SessionLane()
+  let lane = SessionLane<TreeSession> { DatabaseError.tooManyWaiting(limit: $0) }
   let observers = Observers()
   let address: String
   private let ambient: Ambient

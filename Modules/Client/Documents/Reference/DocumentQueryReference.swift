@@ -14,6 +14,11 @@ public struct DocumentQueryReference: DocumentQuerying {
   let documents: Documents
   let query: Result<DocumentQuery, DocumentQueryError>
 
+  package init(documents: Documents, query: Result<DocumentQuery, DocumentQueryError>) {
+    self.documents = documents
+    self.query = query
+  }
+
   /// This query.
   public var queried: DocumentQueryReference { self }
 

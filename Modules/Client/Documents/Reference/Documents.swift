@@ -12,7 +12,7 @@ public import TernSync
 /// for try await result in cities.where("state", .equals, "CA").snapshots() { … }
 /// ```
 public struct Documents: Sendable {
-  let session: DocumentSession
+  package let session: DocumentSession
   let ambient: Ambient
   /// The project and id of the database.
   public let database: DocumentDatabase

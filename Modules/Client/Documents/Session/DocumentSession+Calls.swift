@@ -1,22 +1,33 @@
-import TernCore
-import TernDocumentEngine
+package import TernCore
+package import TernDocumentEngine
 import TernDocumentWire
-import TernQuery
+package import TernQuery
 import TernStorage
 import TernSync
 
 /// Who hears the snapshots of one listener.
-struct DocumentHearer: Sendable {
+package struct DocumentHearer: Sendable {
   let heard: @Sendable (DocumentViewSnapshot) -> Void
   let ended: @Sendable (DocumentsError) -> Void
+
+  /// - Parameters:
+  ///   - heard: Called on the session for every snapshot, and must not wait.
+  ///   - ended: Called once when the listener ends by itself.
+  package init(
+    heard: @escaping @Sendable (DocumentViewSnapshot) -> Void,
+    ended: @escaping @Sendable (DocumentsError) -> Void
+  ) {
+    self.heard = heard
+    self.ended = ended
+  }
 }
 
 /// What is promised about one batch of writes.
 package struct DocumentWritePromise: Sendable {
   /// That it is durable on this device, or why not.
-  let stored = Promise<Result<Void, DocumentsError>>()
+  package let stored = Promise<Result<Void, DocumentsError>>()
   /// The server's verdict: `nil` when it accepted.
-  let end = Promise<DocumentsError?>()
+  package let end = Promise<DocumentsError?>()
 
   func ended(_ error: DocumentsError?) {
     switch error {
@@ -35,7 +46,7 @@ extension DocumentSession {
   }
 
   /// Registers a listener; it hears what is known before this returns.
-  func listen(
+  package func listen(
     _ query: DocumentQuery, _ options: DocumentListenOptions, _ hearer: DocumentHearer
   ) -> DocumentListenerID? {
     drain()
@@ -49,14 +60,14 @@ extension DocumentSession {
     return id
   }
 
-  func unlisten(_ id: DocumentListenerID) {
+  package func unlisten(_ id: DocumentListenerID) {
     drain()
     guard listeners.removeValue(forKey: id) != nil else { return }
     machine.unlisten(id)
     carryOut()
   }
 
-  func get(
+  package func get(
     _ query: DocumentQuery, _ source: DocumentGetSource,
     _ answer: @escaping @Sendable (DocumentGetResult) -> Void
   ) {
@@ -68,7 +79,7 @@ extension DocumentSession {
     carryOut()
   }
 
-  func listenInSync(_ heard: @escaping @Sendable () -> Void) -> DocumentListenerID {
+  package func listenInSync(_ heard: @escaping @Sendable () -> Void) -> DocumentListenerID {
     drain()
     let id = machine.listenInSync()
     stepListeners[id] = heard
@@ -76,7 +87,7 @@ extension DocumentSession {
     return id
   }
 
-  func unlistenInSync(_ id: DocumentListenerID) {
+  package func unlistenInSync(_ id: DocumentListenerID) {
     drain()
     stepListeners[id] = nil
     machine.replica.unlistenInSync(id)
@@ -85,7 +96,7 @@ extension DocumentSession {
   /// Takes a batch of writes; listeners have heard it when this returns.
   ///
   /// - Parameter row: That of the refused batch which is sent again.
-  func write(
+  package func write(
     _ mutations: [DocumentMutation], insteadOf row: UInt64? = nil
   ) -> DocumentWritePromise {
     drain()
@@ -100,7 +111,7 @@ extension DocumentSession {
     return promise
   }
 
-  func waitForPendingWrites(_ done: @escaping @Sendable (_ isCancelled: Bool) -> Void) {
+  package func waitForPendingWrites(_ done: @escaping @Sendable (_ isCancelled: Bool) -> Void) {
     drain()
     guard !isClosed else { return done(true) }
     waiters[machine.waitForPendingWrites()] = done
@@ -119,7 +130,7 @@ extension DocumentSession {
     return await promise.value()
   }
 
-  func setNetwork(isEnabled: Bool) {
+  package func setNetwork(isEnabled: Bool) {
     drain()
     guard !isClosed else { return }
     machine.setNetwork(isEnabled: isEnabled)
@@ -133,7 +144,7 @@ extension DocumentSession {
   }
 
   /// Lends the replica, for what is answered at once.
-  func withReplica<R: Sendable>(
+  package func withReplica<R: Sendable>(
     _ body: @Sendable (inout DocumentReplica) throws -> R
   ) rethrows -> R {
     drain()
@@ -141,7 +152,7 @@ extension DocumentSession {
     return try body(&machine.replica)
   }
 
-  func load(_ bundle: DocumentBundle) {
+  package func load(_ bundle: DocumentBundle) {
     drain()
     machine.load(bundle)
     carryOut()

@@ -8,7 +8,7 @@ package import TernTransport
 /// decides.
 ///
 /// The sister of ``TreeSession``.
-package actor DocumentSession: LinkedSession {
+package actor DocumentSession: LinkedSession, CallableSession {
   var machine: DocumentMachine
   private let queue: QueueLane
   var wires: SessionWires<DocumentTimer>
@@ -26,7 +26,7 @@ package actor DocumentSession: LinkedSession {
   var connectionObservers: [UInt64: Mailbox<ConnectionState, Never>] = [:]
   var lastObserver: UInt64 = 0
   var queueHasChanged = false
-  var isClosed = false
+  package var isClosed = false
 
   package init(
     machine: DocumentMachine, queue: WriteQueue, place: DiskLane<QueueJob>.Place,
@@ -43,6 +43,12 @@ package actor DocumentSession: LinkedSession {
     _ call: @escaping @Sendable (isolated DocumentSession) -> Void
   ) {
     post(.call(call))
+  }
+
+  package nonisolated func submitCall(
+    _ call: @escaping @Sendable (isolated DocumentSession) -> Void
+  ) throws(SessionBusy) {
+    if try inbox.addCall(call) { look() }
   }
 
   /// Waits until every change of the queue that was owed so far is on the disk.

@@ -10,4 +10,13 @@ enum Misuse {
       preconditionFailure("\"\(text)\" is not a path: \(error)")
     }
   }
+
+  /// Names a database of documents.
+  static func database(_ id: String, of projectID: String) -> DocumentDatabase {
+    do throws(DocumentError) {
+      return try DocumentDatabase(projectID: projectID, databaseID: id)
+    } catch {
+      preconditionFailure("\"\(projectID)/\(id)\" is not a database: \(error)")
+    }
+  }
 }

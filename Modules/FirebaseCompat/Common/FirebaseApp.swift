@@ -2,9 +2,10 @@ import Foundation
 import Synchronization
 public import TernAssembly
 import TernClient
+import TernCore
 public import TernStandard
 
-/// A configuration under a name, and the one database that belongs to it.
+/// A configuration under a name, and the databases that belong to it.
 public final class FirebaseApp: Sendable {
   /// The name of the app that calls without a name mean.
   public static let defaultName = "__FIRAPP_DEFAULT"
@@ -16,9 +17,19 @@ public final class FirebaseApp: Sendable {
   /// The name.
   public let name: String
   let database: Database
+  private let projectID: String
+  private let configuration: Configuration
+  private let assembler: Assembler
+  /// By the id of the database; one that was terminated makes way for a new one.
+  private let firestores = Mutex<[String: Firestore]>([:])
 
-  private init(name: String, configuration: Configuration, assembler: Assembler) {
+  private init(
+    name: String, projectID: String, configuration: Configuration, assembler: Assembler
+  ) {
     self.name = name
+    self.projectID = projectID
+    self.configuration = configuration
+    self.assembler = assembler
     database = Database(
       address: Self.address(of: configuration), ambient: assembler.ambient
     ) { settings in
@@ -29,13 +40,16 @@ public final class FirebaseApp: Sendable {
 
   /// Says where the data is kept and which server is meant.
   ///
+  /// - Parameter projectID: The project that documents belong to.
   /// - Precondition: No app of this name was configured before.
   @discardableResult
   public static func configure(
-    name: String = defaultName, configuration: Configuration = .standard,
+    name: String = defaultName, projectID: String = "tern",
+    configuration: Configuration = .standard,
     assembler: Assembler = Assembler(catalog: .standard)
   ) -> FirebaseApp {
-    let app = FirebaseApp(name: name, configuration: configuration, assembler: assembler)
+    let app = FirebaseApp(
+      name: name, projectID: projectID, configuration: configuration, assembler: assembler)
     apps.withLock { apps in
       precondition(apps[name] == nil, "The app \"\(name)\" is configured already.")
       apps[name] = app
@@ -53,9 +67,29 @@ public final class FirebaseApp: Sendable {
     apps.withLock { apps in
       if let app = apps[defaultName] { return app }
       let app = FirebaseApp(
-        name: defaultName, configuration: .standard, assembler: Assembler(catalog: .standard))
+        name: defaultName, projectID: "tern", configuration: .standard,
+        assembler: Assembler(catalog: .standard))
       apps[defaultName] = app
       return app
+    }
+  }
+
+  /// Tells a developer what a client has to say.
+  static let report: @Sendable (ClientNotice) -> Void = { notice in
+    FileHandle.standardError.write(Data("Tern: \(notice)\n".utf8))
+  }
+
+  /// The documents of a database of this app.
+  ///
+  /// - Precondition: `id` is the id of a database.
+  func firestore(_ id: String) -> Firestore {
+    firestores.withLock { firestores in
+      if let known = firestores[id], !known.isTerminated { return known }
+      let firestore = Firestore(
+        app: self, database: Misuse.database(id, of: projectID), configuration: configuration,
+        assembler: assembler)
+      firestores[id] = firestore
+      return firestore
     }
   }
 
@@ -90,7 +124,9 @@ extension DatabaseSettings {
 
   fileprivate var clientOptions: ClientOptions {
     var options = ClientOptions()
-    options.report = { FileHandle.standardError.write(Data("Tern: \($0)\n".utf8)) }
+    options.report = FirebaseApp.report
+    // Documents have a client of their own, with settings of their own.
+    options.documents = nil
     options.cacheLimitBytes =
       persistenceCacheSizeBytes == Database.cacheSizeUnlimited
       ? nil : Int(clamping: persistenceCacheSizeBytes)

@@ -9,8 +9,3 @@ struct Callback<First, Second>: @unchecked Sendable {
 
   func callAsFunction(_ first: First, _ second: Second) { body(first, second) }
 }
-
-/// An update function of a transaction: called by the session only, one call at a time.
-struct UpdateFunction: @unchecked Sendable {
-  let body: (MutableData) -> TransactionResult
-}

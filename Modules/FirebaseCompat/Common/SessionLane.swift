@@ -2,8 +2,8 @@ import Synchronization
 import TernClient
 
 /// Lets calls that do not wait reach a session in the order they were made, even while it opens.
-final class SessionLane: Sendable {
-  typealias Call = @Sendable (isolated TreeSession) -> Void
+final class SessionLane<Session: CallableSession>: Sendable {
+  typealias Call = @Sendable (isolated Session) -> Void
 
   private struct WaitingCall {
     let call: Call
@@ -13,17 +13,21 @@ final class SessionLane: Sendable {
   private enum State {
     case idle
     case opening
-    case open(TreeSession)
+    case open(Session)
     case failed(any Error)
   }
 
   private let state = Mutex((State.idle, waiting: [WaitingCall]()))
   /// The most calls that wait for the opening.
-  private static let waitingCalls = WaitingLimits().calls
-  private let opened = Promise<Result<TreeSession, any Error>>()
+  private let waitingCalls = WaitingLimits().calls
+  private let opened = Promise<Result<Session, any Error>>()
+  private let busy: @Sendable (_ limit: Int) -> any Error
+
+  /// - Parameter busy: Makes the error of a call that is one too many.
+  init(busy: @escaping @Sendable (_ limit: Int) -> any Error) { self.busy = busy }
 
   /// Starts to open the session, once.
-  func open(_ opening: @escaping @Sendable () async throws -> TreeSession) {
+  func open(_ opening: @escaping @Sendable () async throws -> Session) {
     let isFirst = state.withLock { state in
       guard case .idle = state.0 else { return false }
       state.0 = .opening
@@ -48,11 +52,11 @@ final class SessionLane: Sendable {
     let failure: (any Error)? = state.withLock { state in
       switch state.0 {
       case .idle: preconditionFailure("A lane is opened before its first call.")
-      case .opening where state.waiting.count < Self.waitingCalls:
+      case .opening where state.waiting.count < waitingCalls:
         state.waiting.append(WaitingCall(call: call, failed: failed))
         return nil
-      case .opening: return DatabaseError.tooManyWaiting(limit: Self.waitingCalls)
-      case .open(let session): return Self.submit(call, to: session)
+      case .opening: return busy(waitingCalls)
+      case .open(let session): return submit(call, to: session)
       case .failed(let error): return error
       }
     }
@@ -60,21 +64,21 @@ final class SessionLane: Sendable {
   }
 
   /// - Returns: Why the session does not take the call.
-  private static func submit(_ call: @escaping Call, to session: TreeSession) -> (any Error)? {
+  private func submit(_ call: @escaping Call, to session: Session) -> (any Error)? {
     do throws(SessionBusy) {
       try session.submitCall(call)
       return nil
     } catch {
-      return DatabaseError.tooManyWaiting(limit: error.limit)
+      return busy(error.limit)
     }
   }
 
   /// Waits for the session.
-  func session() async throws -> TreeSession {
+  func session() async throws -> Session {
     try await opened.value().get()
   }
 
-  private func finish(_ result: Result<TreeSession, any Error>) {
+  private func finish(_ result: Result<Session, any Error>) {
     let failures = state.withLock { state -> [(call: WaitingCall, error: any Error)] in
       guard case .opening = state.0 else { return [] }
       defer { state.waiting = [] }
@@ -82,7 +86,7 @@ final class SessionLane: Sendable {
       case .success(let session):
         state.0 = .open(session)
         return state.waiting.compactMap { item in
-          Self.submit(item.call, to: session).map { (item, $0) }
+          submit(item.call, to: session).map { (item, $0) }
         }
       case .failure(let error):
         state.0 = .failed(error)

@@ -1,0 +1,77 @@
+public import TernClient
+public import TernCore
+import TernStorage
+import TernSync
+
+extension Assembler {
+  /// Opens a client of documents alone: two stores, as ``client(from:options:)`` opens them, and
+  /// the transport.
+  ///
+  /// - Parameters:
+  ///   - database: Stores of another than the default one lie in a folder named after it.
+  ///   - options: What the configuration does not say.
+  ///   - isOffline: Whether there is no traffic before `enableNetwork()`.
+  /// - Throws: ``AssemblyError``, with nothing left open.
+  public func documents(
+    of database: DocumentDatabase, from configuration: Configuration,
+    options: ClientOptions = ClientOptions(), isOffline: Bool = false
+  ) async throws(AssemblyError) -> AssembledDocuments {
+    let folder =
+      database.databaseID == DocumentDatabase.defaultID
+      ? "documents" : "documents-" + database.databaseID
+    let prepared = try checked { () throws(ConfigurationError) in
+      (
+        queue: try storage(of: configuration, subfolder: folder + "/queue"),
+        cache: try storage(of: configuration, subfolder: folder + "/cache", durability: .relaxed),
+        transport: try transport(of: configuration)
+      )
+    }
+    let open = OpenParts()
+    do throws(AssemblyError) {
+      let (parts, network) = try await connected(open, prepared.transport) {
+        () throws(AssemblyError) in
+        let queue = try await prepared.queue.open()
+        open.add { queue.close() }
+        let cache = try await prepared.cache.open()
+        open.add { cache.close() }
+        return DocumentParts(database: database, queue: queue, cache: cache)
+      }
+      do throws(OpeningError) {
+        let documents = try Documents.open(
+          parts, over: network, options: options, ambient: ambient, isOffline: isOffline)
+        open.add { await documents.terminate() }
+        return AssembledDocuments(documents: documents, open: open)
+      } catch {
+        throw AssemblyError(error, queue: prepared.queue, cache: prepared.cache)
+      }
+    } catch {
+      await open.close()
+      throw error
+    }
+  }
+}
+
+/// Documents that were opened with everything they are made of.
+public struct AssembledDocuments: Sendable {
+  /// The documents.
+  public let documents: Documents
+  private let open: OpenParts
+
+  init(documents: Documents, open: OpenParts) {
+    self.documents = documents
+    self.open = open
+  }
+
+  /// Ends the documents and closes their parts. What was reported durable is kept.
+  public func close() async { await open.close() }
+}
+
+extension AssemblyError {
+  fileprivate init(_ error: OpeningError, queue: PreparedStore, cache: PreparedStore) {
+    switch error {
+    case .queue(let error), .documentQueue(let error): self = .queue(error, path: queue.path)
+    case .documentCache(let error):
+      self = .storage(error, kind: cache.kind, path: cache.path)
+    }
+  }
+}

@@ -1,0 +1,135 @@
+import Foundation
+import Synchronization
+import TernAssembly
+import TernClient
+import TernCore
+import TernStandard
+
+extension Firestore {
+  /// The documents of the default app.
+  public static func firestore() -> Firestore {
+    FirebaseApp.standard.firestore(DocumentDatabase.defaultID)
+  }
+
+  /// The documents of an app.
+  public static func firestore(app: FirebaseApp) -> Firestore {
+    app.firestore(DocumentDatabase.defaultID)
+  }
+
+  /// The documents of another than the default database of the default app.
+  public static func firestore(database: String) -> Firestore {
+    FirebaseApp.standard.firestore(database)
+  }
+
+  /// The documents of a database of an app.
+  public static func firestore(app: FirebaseApp, database: String) -> Firestore {
+    app.firestore(database)
+  }
+
+  /// The app that the database belongs to.
+  public var app: FirebaseApp { owner ?? FirebaseApp.standard }
+
+  /// What is chosen: a copy, which counts when it is assigned back.
+  ///
+  /// - Precondition: Assigned before the first operation, with a cache of at least 1 MiB; see
+  ///   ``configure(_:)`` for a way to be told of a mistake.
+  public var settings: FirestoreSettings {
+    get { FirestoreSettings(state.withLock { $0.choices }) }
+    set {
+      do throws(FirestoreSettingsError) {
+        try configure(newValue)
+      } catch {
+        preconditionFailure("A setting was refused: \(error)")
+      }
+    }
+  }
+
+  /// Assigns ``settings``.
+  ///
+  /// - Throws: ``FirestoreSettingsError``; nothing is changed then.
+  public func configure(_ settings: FirestoreSettings) throws(FirestoreSettingsError) {
+    let choices = settings.choices
+    let problem: FirestoreSettingsError? = state.withLock { state in
+      if state.isFrozen {
+        return choices.difference(from: state.choices).map { .settingsFrozen($0) }
+      }
+      if let limit = choices.cache.limitBytes,
+        limit < Int(FirestoreSettings.smallestCacheSizeBytes)
+      {
+        return .cacheSizeTooSmall(limit, minimum: Int(FirestoreSettings.smallestCacheSizeBytes))
+      }
+      state.choices = choices
+      return nil
+    }
+    if let problem { throw problem }
+  }
+
+  /// Talks to a server on this host and port in place of the configured one.
+  ///
+  /// - Precondition: Called before the first operation.
+  public func useEmulator(withHost host: String, port: Int) {
+    let settings = settings
+    settings.host = "\(host):\(port)"
+    settings.isSSLEnabled = false
+    self.settings = settings
+  }
+
+  /// The indexes on this device; `nil` without a persistent cache.
+  public var persistentCacheIndexManager: PersistentCacheIndexManager? {
+    open()
+    let isPersistent = state.withLock { $0.choices.cache.isPersistent }
+    return isPersistent ? PersistentCacheIndexManager(self) : nil
+  }
+}
+
+/// Why settings were refused; nothing was changed.
+public enum FirestoreSettingsError: Error, Hashable, Sendable {
+  /// A setting was changed after the first operation. Change it before.
+  case settingsFrozen(String)
+  /// The cache would be smaller than the smallest allowed, in bytes.
+  case cacheSizeTooSmall(Int, minimum: Int)
+}
+
+extension Firestore {
+  /// Makes the database of an app.
+  convenience init(
+    app: FirebaseApp, database: DocumentDatabase, configuration: Configuration,
+    assembler: Assembler
+  ) {
+    self.init(database: database, ambient: assembler.ambient, owner: app) {
+      choices, isOffline in
+      let opened = try await assembler.documents(
+        of: database, from: choices.applied(to: configuration), options: choices.clientOptions,
+        isOffline: isOffline)
+      return OpenedDocuments(documents: opened.documents, close: { await opened.close() })
+    }
+  }
+}
+
+extension FirestoreChoices {
+  /// The port of a host that is named without one.
+  private static let standardPort: Int64 = 9090
+
+  /// The configuration these settings mean: without persistence, everything is kept in memory.
+  func applied(to configuration: Configuration) -> Configuration {
+    var configuration = configuration
+    if !cache.isPersistent { configuration.storage = ["kind": "memory"] }
+    if host != FirestoreChoices.configuredHost {
+      let parts = host.split(separator: ":", maxSplits: 1)
+      let port = parts.count == 2 ? Int64(parts[1]) : nil
+      configuration.transport = [
+        "kind": "tcp", "host": .string(parts.first.map(String.init) ?? host),
+        "port": .integer(port ?? FirestoreChoices.standardPort),
+      ]
+    }
+    return configuration
+  }
+
+  var clientOptions: ClientOptions {
+    var options = ClientOptions()
+    options.report = FirebaseApp.report
+    options.documentCacheLimitBytes = cache.limitBytes
+    options.forgetsUnusedDocuments = cache.isEager
+    return options
+  }
+}

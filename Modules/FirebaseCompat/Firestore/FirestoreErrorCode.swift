@@ -1,0 +1,132 @@
+import Foundation
+import TernClient
+import TernCore
+import TernSync
+
+/// The domain of every error that Firestore's calls give: an `NSError` with a code of
+/// ``FirestoreErrorCode/Code``.
+public let FirestoreErrorDomain = "FIRFirestoreErrorDomain"
+
+/// Why a call failed.
+///
+/// Callers are given an `NSError`, so that `catch let error as NSError` works wherever Swift does.
+/// Its `localizedDescription` names the rule or the server's words, and its underlying error is
+/// the typed one: ``FirestoreArgumentError`` or `DocumentsError`.
+public struct FirestoreErrorCode: Error, Hashable, Sendable {
+  /// What kind of failure it is; the raw value is the number on the wire.
+  public enum Code: Int, Hashable, Sendable, CaseIterable {
+    case OK = 0
+    case cancelled = 1
+    case unknown = 2
+    case invalidArgument = 3
+    case deadlineExceeded = 4
+    case notFound = 5
+    case alreadyExists = 6
+    case permissionDenied = 7
+    case resourceExhausted = 8
+    case failedPrecondition = 9
+    case aborted = 10
+    case outOfRange = 11
+    case unimplemented = 12
+    case `internal` = 13
+    case unavailable = 14
+    case dataLoss = 15
+    case unauthenticated = 16
+  }
+
+  /// What kind of failure it is.
+  public let code: Code
+
+  /// Names a kind of failure.
+  public init(_ code: Code) { self.code = code }
+
+  /// The kind of an error that a call gave; `nil` for one of another domain.
+  public init?(_ error: any Error) {
+    let error = error as NSError
+    guard error.domain == FirestoreErrorDomain, let code = Code(rawValue: error.code) else {
+      return nil
+    }
+    self.code = code
+  }
+
+  /// Lets `catch FirestoreErrorCode.unavailable` be written.
+  public static func ~= (pattern: FirestoreErrorCode, error: any Error) -> Bool {
+    FirestoreErrorCode(error) == pattern
+  }
+}
+
+extension FirestoreErrorCode {
+  public static let cancelled = Code.cancelled
+  public static let unknown = Code.unknown
+  public static let invalidArgument = Code.invalidArgument
+  public static let deadlineExceeded = Code.deadlineExceeded
+  public static let notFound = Code.notFound
+  public static let alreadyExists = Code.alreadyExists
+  public static let permissionDenied = Code.permissionDenied
+  public static let resourceExhausted = Code.resourceExhausted
+  public static let failedPrecondition = Code.failedPrecondition
+  public static let aborted = Code.aborted
+  public static let outOfRange = Code.outOfRange
+  public static let unimplemented = Code.unimplemented
+  public static let `internal` = Code.internal
+  public static let unavailable = Code.unavailable
+  public static let dataLoss = Code.dataLoss
+  public static let unauthenticated = Code.unauthenticated
+}
+
+extension FirestoreErrorCode.Code {
+  /// Lets `catch FirestoreErrorCode.unavailable` be written.
+  public static func ~= (pattern: FirestoreErrorCode.Code, error: any Error) -> Bool {
+    FirestoreErrorCode(error)?.code == pattern
+  }
+
+  /// An error of this kind.
+  func error(_ message: String, because cause: (any Error)? = nil) -> NSError {
+    var userInfo: [String: Any] = [NSLocalizedDescriptionKey: message]
+    if let cause { userInfo[NSUnderlyingErrorKey] = cause }
+    return NSError(domain: FirestoreErrorDomain, code: rawValue, userInfo: userInfo)
+  }
+}
+
+extension NSError {
+  /// The error that callers are given for any that arises below.
+  static func firestore(_ error: any Error) -> NSError {
+    switch error {
+    case let error as FirestoreArgumentError:
+      return FirestoreErrorCode.invalidArgument.error(error.text, because: error)
+    case let error as DocumentsError: return firestore(error)
+    case let error as NSError where error.domain == FirestoreErrorDomain: return error
+    default:
+      return FirestoreErrorCode.internal.error(
+        "The database could not be opened: \(error)", because: error)
+    }
+  }
+
+  private static func firestore(_ error: DocumentsError) -> NSError {
+    switch error {
+    case .invalid(let mistake): firestore(FirestoreArgumentError.document(mistake))
+    case .invalidQuery(let mistake): firestore(FirestoreArgumentError.query(mistake))
+    case .invalidBundle(let mistake):
+      FirestoreErrorCode.invalidArgument.error(
+        "The bundle cannot be read: \(mistake)", because: error)
+    case .refused(let status):
+      (FirestoreErrorCode.Code(rawValue: status.code.rawValue) ?? .unknown).error(
+        status.message, because: error)
+    case .queue(let failure): firestore(failure, error)
+    case .cancelled: FirestoreErrorCode.cancelled.error("The wait was given up.", because: error)
+    case .closed:
+      FirestoreErrorCode.failedPrecondition.error(
+        "The client has been terminated; writes that wait stay queued.", because: error)
+    }
+  }
+
+  private static func firestore(_ failure: QueueError, _ error: DocumentsError) -> NSError {
+    switch failure {
+    case .queueFull, .queueBytesFull, .writeTooLarge:
+      FirestoreErrorCode.resourceExhausted.error(
+        "The write was not stored: \(failure)", because: error)
+    default:
+      FirestoreErrorCode.internal.error("The write was not stored: \(failure)", because: error)
+    }
+  }
+}
