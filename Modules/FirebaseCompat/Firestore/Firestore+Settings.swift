@@ -108,7 +108,7 @@ extension Firestore {
 
 extension FirestoreChoices {
   /// The port of a host that is named without one.
-  private static let standardPort: Int64 = 9090
+  private static let standardPort: Int64 = 9000
 
   /// The configuration these settings mean: without persistence, everything is kept in memory.
   func applied(to configuration: Configuration) -> Configuration {

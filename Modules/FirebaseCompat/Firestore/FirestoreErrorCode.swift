@@ -3,6 +3,7 @@ import TernClient
 import TernCore
 import TernSync
 
+// swift-format-ignore: AlwaysUseLowerCamelCase
 /// The domain of every error that Firestore's calls give: an `NSError` with a code of
 /// ``FirestoreErrorCode/Code``.
 public let FirestoreErrorDomain = "FIRFirestoreErrorDomain"
@@ -15,6 +16,7 @@ public let FirestoreErrorDomain = "FIRFirestoreErrorDomain"
 public struct FirestoreErrorCode: Error, Hashable, Sendable {
   /// What kind of failure it is; the raw value is the number on the wire.
   public enum Code: Int, Hashable, Sendable, CaseIterable {
+    // swift-format-ignore: AlwaysUseLowerCamelCase
     case OK = 0
     case cancelled = 1
     case unknown = 2
@@ -56,21 +58,37 @@ public struct FirestoreErrorCode: Error, Hashable, Sendable {
 }
 
 extension FirestoreErrorCode {
+  /// The call was given up.
   public static let cancelled = Code.cancelled
+  /// The server did not say why.
   public static let unknown = Code.unknown
+  /// An argument breaks a rule. Correct it.
   public static let invalidArgument = Code.invalidArgument
+  /// The answer did not come in time. Try again.
   public static let deadlineExceeded = Code.deadlineExceeded
+  /// A document that should exist does not.
   public static let notFound = Code.notFound
+  /// A document that should not exist does.
   public static let alreadyExists = Code.alreadyExists
+  /// The rules deny it.
   public static let permissionDenied = Code.permissionDenied
+  /// A limit or a quota is reached. Wait.
   public static let resourceExhausted = Code.resourceExhausted
+  /// The system is not in the state that the call needs.
   public static let failedPrecondition = Code.failedPrecondition
+  /// Somebody else wrote at the same time. Try again.
   public static let aborted = Code.aborted
+  /// A number is out of range.
   public static let outOfRange = Code.outOfRange
+  /// The server does not do this.
   public static let unimplemented = Code.unimplemented
+  /// Something is broken.
   public static let `internal` = Code.internal
+  /// The server cannot be reached. Try again.
   public static let unavailable = Code.unavailable
+  /// Data is damaged.
   public static let dataLoss = Code.dataLoss
+  /// The server does not know who asks. Sign in.
   public static let unauthenticated = Code.unauthenticated
 }
 

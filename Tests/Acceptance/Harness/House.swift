@@ -27,6 +27,7 @@ final class House: Sendable {
 
   struct State {
     var rooms: [String: Room] = [:]
+    var desks: [String: Desk] = [:]
     var server: TernServer?
     var port = 0
     var serverTransport: (any Transport)?
@@ -57,6 +58,7 @@ final class House: Sendable {
 
   func close() async throws {
     for room in state.withLock({ $0.rooms.values }) { await room.database.close() }
+    for desk in state.withLock({ $0.desks.values }) { try await desk.firestore.terminate() }
     await killServer()
     for transport in state.withLock({ $0.clientTransports }) { await transport.shutdown() }
     await loopback.shutdown()
@@ -148,6 +150,8 @@ extension House {
     }
   #endif
 
+  var documentAmbient: Ambient { ambient(at: clientTime) }
+
   func ambient(at time: Int64?, clock: any Clock<Duration> = ContinuousClock()) -> Ambient {
     Ambient(
       millisecondsSinceEpoch: { time ?? Ambient.system.millisecondsSinceEpoch() }, clock: clock,
@@ -221,7 +225,7 @@ extension House {
     return database
   }
 
-  private func clientTransport() throws -> any Transport {
+  func clientTransport() throws -> any Transport {
     #if TCP
       if setting.transport == "tcp" {
         let transport = try TCPTransport(TCPOptions(port: state.withLock { $0.port }))

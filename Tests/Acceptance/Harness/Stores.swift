@@ -17,6 +17,9 @@ final class Stores: Sendable {
   }
 
   /// Opens a store, as a program does that starts again.
+  ///
+  /// - Parameter kind: `forgetful` is memory that is empty at every start, as a program's own is;
+  ///   `memory` stands for a disk.
   func store(_ name: String, kind: String, relaxed: Bool = false) throws -> any OrderedStore {
     let existing = open.withLock { $0[name] }
     if kind == "memory", let existing { return existing }
@@ -29,6 +32,7 @@ final class Stores: Sendable {
       case "lmdb": try LMDBStore(path: path, durability: durability)
       default: MemoryStore()
       }
+    if kind == "forgetful" { return store }
     open.withLock { $0[name] = store }
     return store
   }

@@ -1,5 +1,6 @@
 public import Dispatch
 
+// swift-format-ignore: AlwaysUseLowerCamelCase
 /// The size of a cache that never forgets.
 public let FirestoreCacheSizeUnlimited: Int64 = -1
 
