@@ -201,10 +201,10 @@ let testSuites: [Target] = [
   tests(
     "Server",
     [
-      "TernCore", "TernQuery", "TernStorage", "TernStorageMemory", "TernTransport",
-      "TernTransportLoopback", "TernSync", "TernLedger", "TernSecurity", "TernPresence",
-      "TernTreeWire", "TernTreeEngine", "TernDocumentWire", "TernDocumentJSON",
-      "TernDocumentEngine", "TernServer", "TernTestKit",
+      "TernCore", "TernQuery", "TernStorage", "TernStorageMemory", "TernStorageSQLite",
+      "TernStorageLMDB", "TernTransport", "TernTransportLoopback", "TernSync", "TernLedger",
+      "TernSecurity", "TernPresence", "TernTreeWire", "TernTreeEngine", "TernDocumentWire",
+      "TernDocumentJSON", "TernDocumentEngine", "TernServer", "TernTestKit",
     ]),
   tests(
     "Gateway",

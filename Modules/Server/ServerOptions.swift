@@ -33,7 +33,7 @@ public struct ServerLimits: Hashable, Sendable {
   /// The most bytes of one read's answer or one listen's first data; more is `too_big`. No more
   /// than what the transports carry in one frame. Default 64 MiB less 64 KiB.
   public var answerBytes: Int
-  /// The most listens of one session. Default 100,000.
+  /// The most listens of one session, or targets of one link about documents. Default 100,000.
   public var listens: Int
   /// The most batches in a row that the ledger may answer otherwise than it has to. After each of
   /// them all clients are let go and the state is read again; after more the server ends. Default 3.

@@ -72,12 +72,22 @@ struct FrameTests {
   }
 
   @Test("with too much in them are refused")
-  func limits() {
+  func limits() throws {
     let large = [UInt8](repeating: 0, count: DocumentWireLimits.requestBytes + 1)
-    #expect(
-      throws: DocumentWireError.tooLarge(
-        byteCount: large.count, limit: DocumentWireLimits.requestBytes)
-    ) { try DocumentClientFrame.decode(DocumentClientFrame.message(stream: 1, large).encode()) }
+    let isTooLarge = DocumentWireError.tooLarge(
+      byteCount: large.count, limit: DocumentWireLimits.requestBytes)
+    #expect(throws: isTooLarge) { _ = try DocumentRequest.decode(.commit, large) }
+    let huge = [UInt8](repeating: 0, count: DocumentWireLimits.messageBytes + 1)
+    #expect(throws: DocumentWireError.self) {
+      _ = try DocumentServerFrame.decode(DocumentServerFrame.answer(stream: 1, huge).encode())
+    }
+    // The frame tells whose call it ends.
+    let frame = DocumentClientFrame.message(stream: 7, large).encode()
+    guard case .message(7, let read) = try DocumentClientFrame.decode(frame) else {
+      Issue.record("a frame is read whatever the size of its message")
+      return
+    }
+    #expect(read.count == large.count)
     let pairs = (0...DocumentWireLimits.metadataPairs).map {
       DocumentCallOpening.Entry("\($0)", "")
     }

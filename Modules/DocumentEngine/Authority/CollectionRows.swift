@@ -1,15 +1,22 @@
 import TernCore
 import TernLedger
+import TernQuery
 import TernStorage
 
 /// A walk over the collections below a path, which leaps over what lies below one name.
 struct CollectionRows {
   private let reading: DocumentReading
   private var range: KeyRange
+  private let time: DocumentVersion?
+  /// Whether more has changed since than can be undone.
+  private(set) var hasTooMuchToUndo = false
 
-  /// - Parameter text: A document or a collection; empty for everything.
-  init(_ reading: DocumentReading, below text: String) {
+  /// - Parameters:
+  ///   - text: A document or a collection; empty for everything.
+  ///   - time: As of when documents are looked for; `nil` for now.
+  init(_ reading: DocumentReading, below text: String, at time: DocumentVersion? = nil) {
     self.reading = reading
+    self.time = time
     range = reading.rows.collections(below: text)
   }
 
@@ -36,7 +43,7 @@ struct CollectionRows {
   }
 
   /// Whether a document is in a collection at or below a path.
-  func holdsDocuments(below path: String) throws(StorageError) -> Bool {
+  mutating func holdsDocuments(below path: String) throws(StorageError) -> Bool {
     let walk = EntryWalk(reading, [reading.rows.collections(below: path)], isReversed: false)
     while let row = try walk.current() {
       walk.advance()
@@ -44,7 +51,32 @@ struct CollectionRows {
       guard let scope = reader.bigEndian(ScopeNumber.self) else {
         throw .corruptRecord(key: row.key)
       }
-      if try reading.holdsDocuments(scope) { return true }
+      let text = String(decoding: row.value.dropFirst(4), as: UTF8.self)
+      if try holdsDocuments(scope, CollectionPath(unchecked: text)) { return true }
+    }
+    return false
+  }
+
+  private mutating func holdsDocuments(
+    _ scope: ScopeNumber, _ collection: CollectionPath
+  ) throws(StorageError) -> Bool {
+    guard let time else { return try reading.holdsDocuments(scope) }
+    guard let past = try PastDocuments.read(.collection(collection), at: time, reading) else {
+      hasTooMuchToUndo = true
+      return false
+    }
+    if past.documents.values.contains(where: \.isFound) { return true }
+    // What is there now was there then, unless it is among what has changed since.
+    let place = DocumentScope(number: scope, collection: collection)
+    let range = KeyRange(prefix: reading.rows.key(.document, scope))
+    let prefixCount = range.lower.count
+    let walk = EntryWalk(reading, [range], isReversed: false)
+    while let row = try walk.current() {
+      walk.advance()
+      guard let key = place.key(row.key, from: prefixCount) else {
+        throw .corruptRecord(key: row.key)
+      }
+      if past.documents[key] == nil { return true }
     }
     return false
   }
@@ -66,15 +98,19 @@ struct MissingLister {
   }
 
   /// The next documents by key; missing ones as such.
-  mutating func next(_ count: Int) throws(StorageError) -> [Document] {
+  ///
+  /// - Returns: At most `count`, and no more behind the one that exceeds `limitBytes`.
+  mutating func next(_ count: Int, limitBytes: Int) throws(StorageError) -> [Document] {
     var documents: [Document] = []
+    var byteCount = 0
     var existing = try existing()[...]
     var missing = try nextMissing()
-    while documents.count < count {
+    while documents.count < count, byteCount <= limitBytes {
       switch (existing.first, missing) {
       case (nil, nil): return documents
       case (let document?, let key) where key.map { document.key <= $0 } ?? true:
         documents.append(document)
+        byteCount += document.fields?.bytes.count ?? 0
         existing = existing.dropFirst()
         if key == document.key { missing = try nextMissing() }
       case (_, let key?):

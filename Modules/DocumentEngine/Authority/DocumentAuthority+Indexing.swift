@@ -50,13 +50,19 @@ extension DocumentAuthority {
 
   /// Takes some more documents into an index that is not whole yet.
   ///
-  /// Writes that happen meanwhile are in it already.
-  /// - Returns: What to commit; nothing when all indexes are whole.
+  /// Writes that happen meanwhile are in it already. An index whose documents cannot all be read
+  /// does not become whole, and so serves no query; the others go on.
+  /// - Returns: What to commit; nothing when nothing is left to do.
   package func buildIndexes(in reader: any StoreReader) throws(StorageError) -> [Mutation] {
     let reading = DocumentReading(rows, reader)
     for row in try reading.scan(KeyRange(prefix: rows.key(.definition))) {
       guard let index = CompositeIndex(row.value) else { throw .corruptRecord(key: row.key) }
-      if let mark = index.builtUpTo { return try build(index, from: mark, reading) }
+      guard let mark = index.builtUpTo else { continue }
+      do throws(StorageError) {
+        return try build(index, from: mark, reading)
+      } catch {
+        guard case .corruptRecord = error else { throw error }
+      }
     }
     return []
   }

@@ -14,7 +14,7 @@ extension DocumentAuthority {
   /// The most documents or ids of one page.
   package static let pageLimit = 300
 
-  /// A page of documents ends early rather than count more bytes than this: 8 MiB.
+  /// A page of documents ends with the one that makes it larger than this: 8 MiB.
   package static let pageBytes = 8 << 20
 
   private static func pageSize(_ wanted: Int) -> Int {
@@ -30,10 +30,11 @@ extension DocumentAuthority {
   ///   - showMissing: Whether documents that do not exist are listed when there are some below.
   ///   - pageSize: At most ``pageLimit``; 0 leaves it to the server.
   ///   - token: That of the page before; empty for the first.
+  ///   - time: An earlier version to read at, but not for missing documents; `nil` for now.
   package func list(
     _ collection: CollectionPath, orderedBy orders: [DocumentOrder] = [],
     showMissing: Bool = false, pageSize: Int = 0, token: [UInt8] = [],
-    in reader: any StoreReader
+    at time: DocumentVersion? = nil, in reader: any StoreReader
   ) throws(StorageError) -> Result<DocumentPage<Document>, DocumentStatus> {
     let size = DocumentAuthority.pageSize(pageSize)
     var cursor: DocumentMap?
@@ -55,8 +56,10 @@ extension DocumentAuthority {
         after = name.key
       }
       var lister = MissingLister(collection, DocumentReading(rows, reader), after: after)
-      let documents = try lister.next(size + 1)
-      return .success(page(documents, size, orders: []))
+      let limitBytes = DocumentAuthority.pageBytes
+      let documents = try lister.next(size + 1, limitBytes: limitBytes)
+      let byteCount = documents.reduce(0) { $0 + ($1.fields?.bytes.count ?? 0) }
+      return .success(page(documents, size, isCut: byteCount > limitBytes, orders: []))
     }
     let query: DocumentQuery
     do throws(DocumentQueryError) {
@@ -64,7 +67,15 @@ extension DocumentAuthority {
     } catch {
       return .failure(DocumentStatus(.invalidArgument, "\(error)"))
     }
-    return try documents(of: query, in: reader).map { page($0, size, orders: orders) }
+    var documents: [Document] = []
+    var byteCount = 0
+    let outcome = try run(query, at: time, in: reader) { document throws(StorageError) in
+      documents.append(document)
+      byteCount += document.fields?.bytes.count ?? 0
+      return byteCount <= DocumentAuthority.pageBytes
+    }
+    let isCut = byteCount > DocumentAuthority.pageBytes
+    return outcome.map { _ in page(documents, size, isCut: isCut, orders: orders) }
   }
 
   private func listing(
@@ -91,16 +102,10 @@ extension DocumentAuthority {
   }
 
   private func page(
-    _ documents: [Document], _ size: Int, orders: [DocumentOrder]
+    _ documents: [Document], _ size: Int, isCut: Bool, orders: [DocumentOrder]
   ) -> DocumentPage<Document> {
-    var elements: [Document] = []
-    var byteCount = 0
-    for document in documents.prefix(size) {
-      byteCount += document.byteCount
-      if byteCount > DocumentAuthority.pageBytes, !elements.isEmpty { break }
-      elements.append(document)
-    }
-    guard documents.count > elements.count, let last = elements.last else {
+    let elements = Array(documents.prefix(size))
+    guard isCut || documents.count > size, let last = elements.last else {
       return DocumentPage(elements: elements, nextToken: [])
     }
     var cursor = DocumentMap()
@@ -114,14 +119,17 @@ extension DocumentAuthority {
   /// The ids of the collections directly below a document, or at the top, ascending.
   ///
   /// A collection counts as long as a document is in it, or in another below it.
+  ///
+  /// - Parameter time: An earlier version to read at; `nil` for now.
   package func collectionIDs(
     below parent: DocumentKey?, pageSize: Int = 0, token: [UInt8] = [],
-    in reader: any StoreReader
-  ) throws(StorageError) -> DocumentPage<String> {
+    at time: DocumentVersion? = nil, in reader: any StoreReader
+  ) throws(StorageError) -> Result<DocumentPage<String>, DocumentStatus> {
     let size = DocumentAuthority.pageSize(pageSize)
     let reading = DocumentReading(rows, reader)
     let base = parent.map { $0.text + "/" } ?? ""
-    var walk = CollectionRows(reading, below: parent?.text ?? "")
+    if let time, try !reading.knows(time) { return .failure(DocumentAuthority.tooOld) }
+    var walk = CollectionRows(reading, below: parent?.text ?? "", at: time)
     if !token.isEmpty { walk.skip(base + String(decoding: token, as: UTF8.self)) }
     var ids: [String] = []
     while ids.count <= size, let id = try walk.nextName(after: base) {
@@ -129,8 +137,9 @@ extension DocumentAuthority {
       walk.skip(base + id)
     }
     let elements = Array(ids.prefix(size))
+    if walk.hasTooMuchToUndo { return .failure(DocumentAuthority.tooOld) }
     let next = ids.count > size ? Array((elements.last ?? "").utf8) : []
-    return DocumentPage(elements: elements, nextToken: next)
+    return .success(DocumentPage(elements: elements, nextToken: next))
   }
 
   /// Cursors that divide all documents of a group into parts of about one size.
@@ -138,9 +147,11 @@ extension DocumentAuthority {
   /// - Parameters:
   ///   - query: A group by ascending key, with nothing else.
   ///   - count: The most cursors; *n* of them make *n* + 1 parts.
+  ///   - time: An earlier version to read at; `nil` for now.
   /// - Complexity: Reads the whole group. Source: documents reference, section 6.6.
   package func partition(
-    _ query: DocumentQuery, into count: Int, in reader: any StoreReader
+    _ query: DocumentQuery, into count: Int, at time: DocumentVersion? = nil,
+    in reader: any StoreReader
   ) throws(StorageError) -> Result<[DocumentCursor], DocumentStatus> {
     guard case .group = query.source, query.matchesAll, count > 0,
       query.orders == [DocumentOrder(.key)]
@@ -149,7 +160,7 @@ extension DocumentAuthority {
         DocumentStatus(.invalidArgument, "Only a group in ascending order of names is divided."))
     }
     var sample = EvenSample(atLeast: min(count, 10_000))
-    let outcome = try run(query, in: reader) { document throws(StorageError) in
+    let outcome = try run(query, at: time, in: reader) { document throws(StorageError) in
       sample.take(document.key)
       return true
     }

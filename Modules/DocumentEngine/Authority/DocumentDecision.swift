@@ -1,4 +1,5 @@
 package import TernCore
+package import TernStorage
 
 /// What a commit would make of the documents it is about, before anything is changed.
 package struct DocumentDecision: Sendable {
@@ -24,5 +25,15 @@ extension DocumentStatus {
       self.init(.failedPrecondition, "The document is not of the version asked for: \(key)")
     case .invalid(let key, let error): self.init(.invalidArgument, "\(key): \(error)")
     }
+  }
+}
+
+extension DocumentStatus {
+  /// The answer to a request that needs a damaged record: DATA_LOSS.
+  ///
+  /// - Throws: The error, when it is not about one record.
+  package init(damage error: StorageError) throws(StorageError) {
+    guard case .corruptRecord = error else { throw error }
+    self.init(.dataLoss, "What is stored here is damaged.")
   }
 }

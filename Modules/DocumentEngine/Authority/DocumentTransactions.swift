@@ -23,6 +23,8 @@ package struct DocumentTransactions: Sendable {
 
   private let limits: DocumentTransactionLimits
   private var open: [[UInt8]: Open] = [:]
+  /// What all of them have read.
+  private var readCount = 0
 
   /// No transactions.
   package init(limits: DocumentTransactionLimits = .init()) { self.limits = limits }
@@ -57,7 +59,7 @@ package struct DocumentTransactions: Sendable {
       return .failure(DocumentStatus(.invalidArgument, "There is no such transaction."))
     }
     if limits.isOver(transaction.began, transaction.used, at: uptime) {
-      open[id] = nil
+      forget(id)
       return .failure(DocumentStatus(.aborted, "The transaction took too long."))
     }
     open[id]?.used = uptime
@@ -71,13 +73,18 @@ package struct DocumentTransactions: Sendable {
     _ documents: [Document] = [], query: DocumentTarget? = nil,
     at version: DocumentVersion = .none, in id: [UInt8]
   ) -> DocumentStatus? {
-    guard case .readWrite = open[id]?.kind else { return nil }
+    guard let before = open[id]?.reads.count, case .readWrite = open[id]?.kind else { return nil }
     for document in documents { open[id]?.reads.note(document) }
     if let query { open[id]?.reads.note(query, at: version) }
-    guard let count = open[id]?.reads.count, count > limits.reads else { return nil }
-    open[id] = nil
-    return DocumentStatus(
-      .resourceExhausted, "A transaction reads at most \(limits.reads) documents and queries.")
+    let count = open[id]?.reads.count ?? before
+    readCount += count - before
+    if count <= limits.reads, readCount <= limits.allReads { return nil }
+    forget(id)
+    let text =
+      count > limits.reads
+      ? "A transaction reads at most \(limits.reads) documents and queries."
+      : "The transactions under way have read \(limits.allReads) documents and queries."
+    return DocumentStatus(.resourceExhausted, text)
   }
 
   /// Ends a transaction that is to be committed.
@@ -89,18 +96,23 @@ package struct DocumentTransactions: Sendable {
   ) -> Result<DocumentReadSet?, DocumentStatus> {
     let reads = open[id]?.reads
     return use(id, uptime: uptime).map { kind in
-      open[id] = nil
+      forget(id)
       return kind == .readWrite ? reads : nil
     }
   }
 
   /// Ends a transaction without a commit; one that is not known is over already.
-  package mutating func rollback(_ id: [UInt8]) { open[id] = nil }
+  package mutating func rollback(_ id: [UInt8]) { forget(id) }
+
+  private mutating func forget(_ id: [UInt8]) {
+    readCount -= open.removeValue(forKey: id)?.reads.count ?? 0
+  }
 
   /// Forgets transactions that took too long.
   package mutating func expire(uptime: Int64) {
     let limits = limits
     open = open.filter { !limits.isOver($0.value.began, $0.value.used, at: uptime) }
+    readCount = open.values.reduce(0) { $0 + $1.reads.count }
   }
 }
 
@@ -116,6 +128,8 @@ package struct DocumentTransactionLimits: Hashable, Sendable {
   package var open = 10_000
   /// The most documents and queries one of them reads.
   package var reads = 20_000
+  /// The most that all of them together have read.
+  package var allReads = 1_000_000
 
   /// The defaults.
   package init() {}

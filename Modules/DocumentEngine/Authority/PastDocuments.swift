@@ -18,8 +18,7 @@ struct PastDocuments {
   ) throws(StorageError) -> PastDocuments? {
     let state = try reading.state()
     if version >= state.last { return PastDocuments(documents: [:], version: version) }
-    let floor = state.last.microseconds - DocumentAuthorityLimits.changeRetention
-    guard version >= state.epoch, version.microseconds >= floor else { return nil }
+    guard state.remembers(version) else { return nil }
     var builder = PastBuilder(reading, version)
     switch source {
     case .collection(let path):
@@ -36,6 +35,21 @@ struct PastDocuments {
     }
     if builder.count > DocumentAuthorityLimits.changesUndone { return nil }
     return PastDocuments(documents: builder.documents, version: version)
+  }
+}
+
+extension DocumentReading {
+  /// Whether it is known what documents were then.
+  func knows(_ version: DocumentVersion) throws(StorageError) -> Bool {
+    try state().remembers(version)
+  }
+}
+
+extension DatabaseState {
+  /// Whether it is known what documents were then.
+  fileprivate func remembers(_ version: DocumentVersion) -> Bool {
+    let floor = last.microseconds - DocumentAuthorityLimits.changeRetention
+    return version >= last || version >= epoch && version.microseconds >= floor
   }
 }
 

@@ -47,6 +47,16 @@ final class DocumentReading {
     return try cursor.next()
   }
 
+  /// The first key of a range, also that of a damaged record; `nil` when there is none.
+  func firstKey(in range: KeyRange) throws(StorageError) -> [UInt8]? {
+    do throws(StorageError) {
+      return try scan(range, limit: 1).first?.key
+    } catch {
+      guard case .corruptRecord(let key) = error, range.contains(key.span) else { throw error }
+      return key
+    }
+  }
+
   /// What the database remembers about itself.
   func state() throws(StorageError) -> DatabaseState {
     let key = rows.key(.state)

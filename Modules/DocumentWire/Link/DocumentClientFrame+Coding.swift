@@ -1,5 +1,5 @@
 extension DocumentClientFrame {
-  /// Reads a frame from a client.
+  /// Reads a frame from a client. Its message may be too large: that ends the call, not the link.
   ///
   /// - Throws: ``DocumentWireError``; the link is of no use any more.
   package static func decode(_ frame: [UInt8]) throws(DocumentWireError) -> DocumentClientFrame {
@@ -13,12 +13,11 @@ extension DocumentClientFrame {
     case .openWithMessage:
       let stream = try body.number()
       var opening = try DocumentCallOpening(&body)
-      opening.message = try body.message(limit: DocumentWireLimits.requestBytes)
+      opening.message = body.rest()
       return .open(stream: stream, opening)
     case .requestMessage:
       let stream = try body.number()
-      return .message(
-        stream: stream, try body.message(limit: DocumentWireLimits.requestBytes))
+      return .message(stream: stream, body.rest())
     case .halfClose, .cancel:
       let stream = try body.number()
       try body.finish()

@@ -59,6 +59,40 @@ extension ProtoReader {
   }
 }
 
+/// A numbered batch that cannot be read: enough of it to refuse it for good.
+package struct UnreadDocumentWrite: Hashable, Sendable {
+  /// Its number.
+  package let mark: DocumentWriteMark
+  /// Tells it from another batch of that number: FNV-1a over its writes as they were sent.
+  package let payloadHash: UInt64
+}
+
+extension DocumentRequest {
+  /// The number of a batch in a message to a write stream whose writes are not in order.
+  ///
+  /// - Returns: `nil` when that cannot be told.
+  package static func unreadWrite(in bytes: [UInt8]) -> UnreadDocumentWrite? {
+    var reader = ProtoReader(bytes)
+    var mark: DocumentWriteMark?
+    var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+    do throws(DocumentWireError) {
+      while let field = try reader.next() {
+        switch field {
+        case 3:
+          for index in try reader.range() {
+            hash = (hash ^ UInt64(bytes[index])) &* 0x0000_0100_0000_01B3
+          }
+        case DocumentWireField.mark: mark = try reader.writeMark()
+        default: try reader.skip()
+        }
+      }
+    } catch {
+      return nil
+    }
+    return mark.map { UnreadDocumentWrite(mark: $0, payloadHash: hash) }
+  }
+}
+
 extension ProtoWriter {
   mutating func writeRequest(_ request: DocumentWriteRequest, _ names: DocumentNames) {
     database(1, names)

@@ -56,6 +56,9 @@ final class DocumentDesk {
   /// How often a little is swept, in milliseconds: every 5 seconds.
   private static let sweepPause: Int64 = 5_000
 
+  /// In how many goes every database has its turn: in a minute.
+  private static let sweepsPerRound = 12
+
   /// The most databases kept in memory that nobody watches.
   private static let roomsKept = 256
 
@@ -74,14 +77,14 @@ final class DocumentDesk {
     return room
   }
 
-  /// The database whose turn it is to be swept, and from where; `nil` when it is not yet time.
-  func nextSweep(uptime: Int64) -> (room: DocumentRoom, scope: UInt32)? {
-    guard uptime - lastSweep >= DocumentDesk.sweepPause, !rooms.isEmpty else { return nil }
+  /// The databases whose turn it is to be swept; none when it is not yet time.
+  func nextSweeps(uptime: Int64) -> [DocumentRoom] {
+    guard uptime - lastSweep >= DocumentDesk.sweepPause, !rooms.isEmpty else { return [] }
     lastSweep = uptime
-    sweepTurn += 1
     let ordered = rooms.values.sorted { $0.database.resourceName < $1.database.resourceName }
-    let room = ordered[sweepTurn % ordered.count]
-    return (room, room.sweptTo)
+    let count = (ordered.count + DocumentDesk.sweepsPerRound - 1) / DocumentDesk.sweepsPerRound
+    defer { sweepTurn += count }
+    return (0..<count).map { ordered[(sweepTurn + $0) % ordered.count] }
   }
 
   /// Forgets transactions that took too long.

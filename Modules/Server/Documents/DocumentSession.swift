@@ -1,4 +1,5 @@
 import TernCore
+import TernDocumentEngine
 import TernDocumentWire
 import TernSecurity
 
@@ -14,6 +15,14 @@ final class DocumentSession {
   init(slot: Int, isLocal: Bool) {
     self.slot = slot
     self.isLocal = isLocal
+  }
+
+  /// How many targets all its listen calls have.
+  var targetCount: Int {
+    calls.values.reduce(0) { count, call in
+      guard let stream = call.stream, let room = call.room else { return count }
+      return count + room.watch.targetCount(of: stream)
+    }
   }
 
   /// Whether a link that begins with this frame speaks about documents, not about the tree.

@@ -10,7 +10,14 @@ extension ServerMachine {
     _ accesses: [DocumentAccess], _ call: DocumentCall, _ room: DocumentRoom,
     _ batch: borrowing ServerBatch
   ) throws(StorageError) -> Bool {
-    let requester = call.requester(in: room)
+    try allows(accesses, call.requester(in: room), room, batch)
+  }
+
+  /// Asks the authorizer about each of several things somebody wants; all must be allowed.
+  func allows(
+    _ accesses: [DocumentAccess], _ requester: Requester, _ room: DocumentRoom,
+    _ batch: borrowing ServerBatch
+  ) throws(StorageError) -> Bool {
     let lookup = DocumentLookup(room.authority, batch.reader)
     let now = batch.now
     let verdict = accesses.allSatisfy { access in

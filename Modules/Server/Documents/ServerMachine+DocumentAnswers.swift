@@ -22,8 +22,8 @@ extension ServerMachine {
     case .aggregate(let query, let aggregations, let point):
       try aggregate(aggregations, query, point, call, room, &batch)
     case .list(let listing): try list(listing, call, room, batch)
-    case .listCollections(let parent, let page, _):
-      try listCollections(parent, page, call, room, batch)
+    case .listCollections(let parent, let page, let point):
+      try listCollections(parent, page, point, call, room, batch)
     case .partition(let partitioning): try partition(partitioning, call, room, batch)
     case .create(let path, let id, let fields, let mask):
       try create(path, id, fields, mask, call, room, &batch)
@@ -159,7 +159,11 @@ extension ServerMachine {
   ) -> Result<Place, DocumentStatus> {
     switch point {
     case .now: return .success(Place(readTime: room.readTime(batch)))
-    case .time(let version): return .success(Place(time: version, readTime: version))
+    case .time(let version):
+      guard version <= room.readTime(batch) else {
+        return .failure(DocumentStatus(.invalidArgument, "The read time has not come yet."))
+      }
+      return .success(Place(time: version, readTime: version))
     case .transaction(let id): return place(in: id, room, batch)
     case .begin(let options):
       switch begin(options, room, batch) {

@@ -19,11 +19,27 @@ extension ServerMachine {
       room.watch.unlisten(target, on: stream)
       tell(.target(WatchTargetChange(.removed(nil), targets: [target])), call, room, &batch)
     case .add(let target):
-      guard try mayWatch(target.subject, call, room, batch) else {
-        return refuse(target.id, Self.denied, call, &batch)
+      do throws(StorageError) {
+        try add(target, stream, call, room, &batch)
+      } catch {
+        // Nothing was told yet, and the other targets go on.
+        refuse(target.id, try DocumentStatus(damage: error), call, &batch)
       }
-      try open(target, stream, call, room, &batch)
     }
+  }
+
+  private mutating func add(
+    _ target: WatchTarget, _ stream: Int, _ call: DocumentCall, _ room: DocumentRoom,
+    _ batch: inout ServerBatch
+  ) throws(StorageError) {
+    guard try mayWatch(target.subject, call, room, batch) else {
+      return refuse(target.id, Self.denied, call, &batch)
+    }
+    guard call.session.targetCount < options.limits.listens else {
+      let text = "A link watches \(options.limits.listens) targets already."
+      return refuse(target.id, DocumentStatus(.resourceExhausted, text), call, &batch)
+    }
+    try open(target, stream, call, room, &batch)
   }
 
   private mutating func open(
@@ -90,6 +106,7 @@ extension ServerMachine {
     if decision.changes.isEmpty { return }
     room.bodies = [:]
     for delivery in try room.watch.commit(decision, in: batch.reader) {
+      try endDenied(delivery, room, &batch)
       let addresses = addresses(of: delivery.group)
       for change in delivery.changes {
         let push = DocumentPush(change, room.names)
@@ -104,7 +121,7 @@ extension ServerMachine {
   }
 
   /// Where the subscribers of a group are told; worked out anew when they have changed.
-  private func addresses(of group: WatchGroup) -> WatchAddresses {
+  func addresses(of group: WatchGroup) -> WatchAddresses {
     if let known = group.notes as? WatchAddresses { return known }
     let addresses = WatchAddresses(group.subscribers, documents.streams)
     group.notes = addresses
@@ -136,10 +153,24 @@ extension ServerMachine {
     }
     for (call, slots) in shares {
       guard let room = call.room else { continue }
-      let change = try room.watch.snapshot(at: room.readTime(batch), in: batch.reader)
-      let message = DocumentResponse.listen(change).encode(room.names)
-      let frame = DocumentServerFrame.message(stream: call.number, message)
+      let frame: DocumentServerFrame
+      do throws(StorageError) {
+        let change = try room.watch.snapshot(at: room.readTime(batch), in: batch.reader)
+        let message = DocumentResponse.listen(change).encode(room.names)
+        frame = .message(stream: call.number, message)
+      } catch {
+        // Nobody can tell any more as of when anything is consistent.
+        frame = .end(stream: call.number, try DocumentStatus(damage: error))
+        closeAll(call.number, slots)
+      }
       batch.add(.broadcast(slots: slots, frame.encode()))
+    }
+  }
+
+  /// Forgets the calls of that number on several links.
+  private func closeAll(_ number: UInt32, _ slots: [Int]) {
+    for slot in slots {
+      if let call = sessions[slot]?.documents?.calls[number] { close(call) }
     }
   }
 

@@ -7,15 +7,12 @@ import TernStorage
 
 // Lists that come page by page. Source: documents reference, sections 6.1 and 6.6.
 extension ServerMachine {
-  func list(
+  mutating func list(
     _ listing: DocumentListing, _ call: DocumentCall, _ room: DocumentRoom,
     _ batch: borrowing ServerBatch
   ) throws(StorageError) -> DocumentAnswer {
     guard let id = listing.collectionID else {
       return .failure(DocumentStatus(.unimplemented, "One collection is listed at a time."))
-    }
-    guard listing.readPoint == .now else {
-      return .failure(DocumentStatus(.unimplemented, "Lists are as of now."))
     }
     let path: CollectionPath
     do throws(DocumentError) {
@@ -27,15 +24,21 @@ extension ServerMachine {
     } catch {
       return .failure(DocumentWireError.document(error).status)
     }
-    guard try allows([.list(.collection(path))], call, room, batch) else {
-      return .failure(ServerMachine.denied)
+    let place: Place
+    switch try self.place(for: .collection(path), listing.readPoint, call, room, batch) {
+    case .failure(let status): return .failure(status)
+    case .success(let found): place = found
+    }
+    if place.time != nil, listing.showsMissing {
+      let text = "Which documents are missing is told as of now."
+      return .failure(DocumentStatus(.unimplemented, text))
     }
     guard let token = PageToken.bytes(listing.page.token) else {
       return .failure(PageToken.unknown)
     }
     return try room.authority.list(
       path, orderedBy: listing.orders, showMissing: listing.showsMissing,
-      pageSize: listing.page.size, token: token, in: batch.reader
+      pageSize: listing.page.size, token: token, at: place.time, in: batch.reader
     ).map { page in
       let documents = page.elements.map { $0.masked(by: listing.mask) }
       return [.documents(documents, nextPageToken: PageToken.text(page.nextToken))]
@@ -43,34 +46,40 @@ extension ServerMachine {
   }
 
   func listCollections(
-    _ parent: DocumentKey?, _ page: DocumentPageRequest, _ call: DocumentCall,
-    _ room: DocumentRoom, _ batch: borrowing ServerBatch
+    _ parent: DocumentKey?, _ page: DocumentPageRequest, _ point: DocumentReadPoint,
+    _ call: DocumentCall, _ room: DocumentRoom, _ batch: borrowing ServerBatch
   ) throws(StorageError) -> DocumentAnswer {
     guard try allows([.listCollections(below: parent)], call, room, batch) else {
       return .failure(ServerMachine.denied)
     }
+    let place: Place
+    switch self.place(of: point, room, batch) {
+    case .failure(let status): return .failure(status)
+    case .success(let found): place = found
+    }
     guard let token = PageToken.bytes(page.token) else { return .failure(PageToken.unknown) }
-    let found = try room.authority.collectionIDs(
-      below: parent, pageSize: page.size, token: token, in: batch.reader)
-    return .success(
-      [.collectionIDs(found.elements, nextPageToken: PageToken.text(found.nextToken))])
+    return try room.authority.collectionIDs(
+      below: parent, pageSize: page.size, token: token, at: place.time, in: batch.reader
+    ).map { found in
+      [.collectionIDs(found.elements, nextPageToken: PageToken.text(found.nextToken))]
+    }
   }
 
   /// The most cursors of one answer.
   private static var partitionLimit: Int { 1_000 }
 
-  func partition(
+  mutating func partition(
     _ asked: DocumentPartitioning, _ call: DocumentCall, _ room: DocumentRoom,
     _ batch: borrowing ServerBatch
   ) throws(StorageError) -> DocumentAnswer {
-    guard try allows([.list(asked.query)], call, room, batch) else {
-      return .failure(ServerMachine.denied)
-    }
-    guard asked.readPoint == .now else {
-      return .failure(DocumentStatus(.unimplemented, "Parts are as of now."))
+    let place: Place
+    switch try self.place(for: asked.query, asked.readPoint, call, room, batch) {
+    case .failure(let status): return .failure(status)
+    case .success(let found): place = found
     }
     return try room.authority.partition(
-      asked.query, into: min(asked.count, ServerMachine.partitionLimit), in: batch.reader
+      asked.query, into: min(asked.count, ServerMachine.partitionLimit), at: place.time,
+      in: batch.reader
     ).map { cursors in
       let parts = cursors.map { WireCursor($0.values, isBefore: $0.isInclusive) }
       return [.partitions(parts, nextPageToken: "")]

@@ -55,16 +55,13 @@ extension ServerMachine {
     case .success(let found): place = found
     }
     var found: [Document] = []
+    var size = AnswerSize(limitBytes: options.limits.answerBytes)
     for key in keys {
-      guard let time = place.time else {
-        found.append(try room.authority.document(key, in: batch.reader))
-        continue
-      }
-      let query = DocumentQuery.document(key)
-      switch try room.authority.documents(of: query, at: time, in: batch.reader) {
+      switch try document(key, at: place.time, room, batch) {
       case .failure(let status): return .failure(status)
-      case .success(let past): found.append(past.first ?? Document(key, .missing))
+      case .success(let document): found.append(document)
       }
+      if let last = found.last, let status = size.add(last) { return .failure(status) }
     }
     guard try allows(found.map { .get($0) }, call, room, batch) else {
       return .failure(ServerMachine.denied)
@@ -73,6 +70,17 @@ extension ServerMachine {
       return .failure(status)
     }
     return .success((found, place))
+  }
+
+  private func document(
+    _ key: DocumentKey, at time: DocumentVersion?, _ room: DocumentRoom,
+    _ batch: borrowing ServerBatch
+  ) throws(StorageError) -> Result<Document, DocumentStatus> {
+    guard let time else { return .success(try room.authority.document(key, in: batch.reader)) }
+    let query = DocumentQuery.document(key)
+    return try room.authority.documents(of: query, at: time, in: batch.reader).map { past in
+      past.first ?? Document(key, .missing)
+    }
   }
 
   mutating func run(
@@ -89,13 +97,17 @@ extension ServerMachine {
       answers.append(
         .query(DocumentQueryAnswer(transaction: place.begun, readTime: place.readTime)))
     }
+    var size = AnswerSize(limitBytes: options.limits.answerBytes)
+    var surplus: DocumentStatus?
     let outcome = try room.authority.run(query, at: place.time, in: batch.reader) { document in
       answers.append(.query(DocumentQueryAnswer(document, readTime: place.readTime)))
-      return true
+      surplus = size.add(document)
+      return surplus == nil
     }
+    if let surplus { return .failure(surplus) }
     switch outcome {
     case .failure(let status): return .failure(status)
-    case .success(let explanation): try improve(explanation, room, &batch)
+    case .success(let explanation): improve(explanation, room, &batch)
     }
     // Who finds nothing learns at least as of when.
     if answers.isEmpty { answers = [.query(DocumentQueryAnswer(readTime: place.readTime))] }
@@ -116,7 +128,7 @@ extension ServerMachine {
     switch outcome {
     case .failure(let status): return .failure(status)
     case .success(let (values, explanation)):
-      try improve(explanation, room, &batch)
+      improve(explanation, room, &batch)
       let fields = DocumentMap(zip(aggregations, values).map { ($0.alias, $1) })
       let answer = DocumentAggregationAnswer(
         DocumentFields(fields), transaction: place.begun, readTime: place.readTime)
@@ -125,7 +137,7 @@ extension ServerMachine {
   }
 
   /// Where a query reads, for somebody who may run it; a transaction notes that it was run.
-  private mutating func place(
+  mutating func place(
     for query: DocumentQuery, _ point: DocumentReadPoint, _ call: DocumentCall,
     _ room: DocumentRoom, _ batch: borrowing ServerBatch
   ) throws(StorageError) -> Result<Place, DocumentStatus> {
@@ -141,9 +153,31 @@ extension ServerMachine {
   /// Begins the indexes that a query has missed.
   private func improve(
     _ explanation: DocumentExplanation, _ room: DocumentRoom, _ batch: inout ServerBatch
-  ) throws(StorageError) {
-    store(try room.authority.indexes(worth: explanation, in: batch.reader), &batch)
+  ) {
+    // The query has its answer also when what is known of indexes is damaged.
+    let found = try? room.authority.indexes(worth: explanation, in: batch.reader)
+    store(found ?? [], &batch)
   }
 
   static var denied: DocumentStatus { DocumentStatus(.permissionDenied, "Permission denied") }
+}
+
+/// How much an answer holds so far.
+struct AnswerSize {
+  private let limitBytes: Int
+  private var byteCount = 0
+
+  init(limitBytes: Int) { self.limitBytes = limitBytes }
+
+  /// Adds a document.
+  ///
+  /// - Returns: Why there can be no such answer; `nil` as long as it is not too large.
+  mutating func add(_ document: Document) -> DocumentStatus? {
+    byteCount += (document.fields?.bytes.count ?? 0) + document.key.text.utf8.count
+    return byteCount > limitBytes ? AnswerSize.tooLarge(limitBytes) : nil
+  }
+
+  static func tooLarge(_ limitBytes: Int) -> DocumentStatus {
+    DocumentStatus(.resourceExhausted, "The answer is larger than \(limitBytes) bytes.")
+  }
 }

@@ -87,6 +87,28 @@ extension ServerMachine {
     }
   }
 
+  /// Refuses a numbered batch that cannot be read, as an outcome like every other.
+  ///
+  /// - Returns: `false` when the stream numbers no batches, or the batch has no number.
+  mutating func refuse(
+    _ unread: UnreadDocumentWrite, _ status: DocumentStatus, _ call: DocumentCall,
+    _ batch: inout ServerBatch
+  ) throws(StorageError) -> Bool {
+    guard let stream = call.handshake?.stream, unread.mark.sequence > 0 else { return false }
+    let sequence = unread.mark.sequence
+    let claim = CommitClaim(
+      id: CommitID(stream: stream, sequence: sequence), payloadHash: unread.payloadHash,
+      acknowledged: unread.mark.acknowledged)
+    let verdict: DocumentWriteOutcome.Verdict
+    if let earlier = try state(of: stream, &batch).verdict(on: claim) {
+      verdict = ServerMachine.verdict(of: earlier)
+    } else {
+      verdict = .refused(refuse(status, claim, &batch))
+    }
+    reply(.outcome(DocumentWriteOutcome(sequence, verdict)), call, &batch)
+    return true
+  }
+
   private static func verdict(of earlier: CommitResult) -> DocumentWriteOutcome.Verdict {
     switch earlier {
     case .duplicate(_, let bytes): verdict(of: bytes)
@@ -138,18 +160,17 @@ extension ServerMachine {
     _ writes: [DocumentMutation], _ reads: DocumentReadSet?, _ claim: CommitClaim?,
     _ call: DocumentCall, _ room: DocumentRoom, _ batch: inout ServerBatch
   ) throws(StorageError) -> Result<DocumentsWritten, DocumentStatus> {
-    let decision: DocumentDecision
-    switch try room.authority.decide(
-      writes, validating: reads, now: room.commitTime(batch), in: batch.reader)
-    {
-    case .failure(let status): return .failure(refuse(status, claim, &batch))
-    case .success(let made): decision = made
+    let (decision, mutations, record): (DocumentDecision, [Mutation], [UInt8])
+    do throws(StorageError) {
+      switch try decide(writes, reads, call, room, batch) {
+      case .failure(let status): return .failure(refuse(status, claim, &batch))
+      case .success(let made): decision = made
+      }
+      (mutations, record) = try room.authority.apply(decision, to: batch.changes)
+    } catch {
+      // Nothing was changed yet.
+      return .failure(refuse(try DocumentStatus(damage: error), claim, &batch))
     }
-    guard try allows(decision, of: writes, call, room, batch) else {
-      let status = DocumentStatus(.permissionDenied, "Permission denied")
-      return .failure(refuse(status, claim, &batch))
-    }
-    let (mutations, record) = try room.authority.apply(decision, to: batch.changes)
     room.note(decision.version)
     let outcome = DocumentOutcome.committed(decision.version, decision.results).encode()
     if claim != nil || !mutations.isEmpty {
@@ -159,6 +180,35 @@ extension ServerMachine {
     }
     try fanOut(decision, in: room, &batch)
     return .success(DocumentsWritten(version: decision.version, results: decision.results))
+  }
+
+  /// Decides writes of somebody who may make them.
+  private func decide(
+    _ writes: [DocumentMutation], _ reads: DocumentReadSet?, _ call: DocumentCall,
+    _ room: DocumentRoom, _ batch: borrowing ServerBatch
+  ) throws(StorageError) -> Result<DocumentDecision, DocumentStatus> {
+    let decided = try room.authority.decide(
+      writes, validating: reads, now: room.commitTime(batch), in: batch.reader)
+    switch decided {
+    case .success(let decision):
+      return try allows(decision, of: writes, call, room, batch)
+        ? decided : .failure(ServerMachine.denied)
+    case .failure(let status):
+      // What a document is not tells about it; only who may make such a write is told.
+      return try mayTry(writes, call, room, batch) ? .failure(status) : .failure(Self.denied)
+    }
+  }
+
+  /// Whether somebody may make writes whose conditions do not hold.
+  private func mayTry(
+    _ writes: [DocumentMutation], _ call: DocumentCall, _ room: DocumentRoom,
+    _ batch: borrowing ServerBatch
+  ) throws(StorageError) -> Bool {
+    let bare = writes.filter { $0.change != .verify }.map { $0.requiring(.none) }
+    let decided = try room.authority.decide(bare, now: room.commitTime(batch), in: batch.reader)
+    // What can never be written is told to everybody.
+    guard case .success(let decision) = decided else { return true }
+    return try allows(decision, of: writes, call, room, batch)
   }
 
   private mutating func refuse(

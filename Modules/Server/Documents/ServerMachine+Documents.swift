@@ -91,12 +91,39 @@ extension ServerMachine {
     do throws(DocumentWireError) {
       request = try DocumentRequest.decode(call.method, message, in: call.room?.database)
     } catch {
-      // A target that cannot be watched is refused; the others of the stream go on.
-      if call.method == .listen, let target = DocumentRequest.addedTarget(in: message) {
-        return refuse(target, error.status, call, &batch)
-      }
-      return finish(call, error.status, &batch)
+      return try refuseUnread(message, error.status, call, &batch)
     }
+    do throws(StorageError) {
+      try carryOut(request, call, &batch)
+    } catch {
+      finish(call, try DocumentStatus(damage: error), &batch)
+    }
+  }
+
+  /// Answers a message that cannot be read, or is too large.
+  private mutating func refuseUnread(
+    _ message: [UInt8], _ status: DocumentStatus, _ call: DocumentCall,
+    _ batch: inout ServerBatch
+  ) throws(StorageError) {
+    // A target that cannot be watched is refused; the others of the stream go on.
+    if call.method == .listen, let target = DocumentRequest.addedTarget(in: message) {
+      return refuse(target, status, call, &batch)
+    }
+    // So does a stream whose batches are numbered: without an outcome, the batch would be sent
+    // again and again.
+    if call.method == .write, let unread = DocumentRequest.unreadWrite(in: message) {
+      do throws(StorageError) {
+        if try refuse(unread, status, call, &batch) { return }
+      } catch {
+        return finish(call, try DocumentStatus(damage: error), &batch)
+      }
+    }
+    finish(call, status, &batch)
+  }
+
+  private mutating func carryOut(
+    _ request: DocumentRequest, _ call: DocumentCall, _ batch: inout ServerBatch
+  ) throws(StorageError) {
     let room: DocumentRoom
     if let known = call.room {
       room = known
@@ -125,10 +152,12 @@ extension ServerMachine {
       let bytes = response.encode(room.names)
       size += bytes.count
       if size > options.limits.answerBytes {
-        let text = "The answer is larger than \(options.limits.answerBytes) bytes."
-        return finish(call, DocumentStatus(.resourceExhausted, text), &batch)
+        return finish(call, AnswerSize.tooLarge(options.limits.answerBytes), &batch)
       }
       if !call.method.streamsResponses {
+        if size > DocumentWireLimits.messageBytes {
+          return finish(call, AnswerSize.tooLarge(DocumentWireLimits.messageBytes), &batch)
+        }
         let frame = DocumentServerFrame.answer(stream: call.number, bytes)
         batch.add(.send(slot: call.slot, frame.encode()))
         return close(call)

@@ -1,4 +1,6 @@
+import TernCore
 import TernDocumentEngine
+import TernSecurity
 
 /// Where everybody who watches one thing is told, so that frames are shared.
 ///
@@ -11,22 +13,48 @@ final class WatchAddresses {
     fileprivate(set) var slots: [Int]
   }
 
+  /// Those who ask as one: what one of them may have, all may.
+  struct Asker {
+    fileprivate let identity: Identity
+    fileprivate let isLocal: Bool
+    fileprivate(set) var subscribers: [WatchSubscriber]
+
+    func requester(in room: DocumentRoom) -> Requester {
+      Requester(identity, isLocal: isLocal, namespace: room.database.resourceName)
+    }
+  }
+
+  private struct Origin: Hashable {
+    let identity: Identity
+    let isLocal: Bool
+  }
+
   private struct Name: Hashable {
     let call: UInt32
     let target: Int32
   }
 
   private(set) var shared: [Shared] = []
+  private(set) var askers: [Asker] = []
   /// The streams that are told, each once.
   private(set) var streams: [Int] = []
 
   /// - Parameter calls: The listen calls by the number of their stream.
   init(_ subscribers: [WatchSubscriber], _ calls: [Int: DocumentCall]) {
     var positions: [Name: Int] = [:]
+    var known: [Origin: Int] = [:]
     var seen: Set<Int> = []
     for subscriber in subscribers {
       guard let call = calls[subscriber.stream] else { continue }
       if seen.insert(subscriber.stream).inserted { streams.append(subscriber.stream) }
+      let origin = Origin(identity: call.identity, isLocal: call.session.isLocal)
+      if let position = known[origin] {
+        askers[position].subscribers.append(subscriber)
+      } else {
+        known[origin] = askers.count
+        askers.append(
+          Asker(identity: origin.identity, isLocal: origin.isLocal, subscribers: [subscriber]))
+      }
       let name = Name(call: call.number, target: subscriber.target)
       if let position = positions[name] {
         shared[position].slots.append(call.slot)

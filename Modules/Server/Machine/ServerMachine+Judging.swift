@@ -67,13 +67,15 @@ extension ServerMachine {
   ) throws(StorageError) {
     guard let stream = call.stream, let room = call.room else { return }
     for (target, subject) in room.watch.targets(of: stream).sorted(by: { $0.key < $1.key }) {
+      let status: DocumentStatus
       do throws(StorageError) {
         if try mayWatch(subject, call, room, batch) { continue }
+        status = Self.denied
       } catch {
-        guard case .corruptRecord = error else { throw error }
+        status = try DocumentStatus(damage: error)
       }
       room.watch.unlisten(target, on: stream)
-      refuse(target, Self.denied, call, &batch)
+      refuse(target, status, call, &batch)
     }
   }
 }

@@ -85,7 +85,7 @@ struct ListingTests {
         let page = try store.read { reader throws(StorageError) in
           try store.authority.collectionIDs(
             below: parent, pageSize: pageSize, token: token, in: reader)
-        }
+        }.get()
         ids += page.elements
         token = page.nextToken
       } while !token.isEmpty
@@ -95,6 +95,39 @@ struct ListingTests {
     #expect(try ids("a/x") == ["s", "t"])
     #expect(try ids("a/x/t/y") == ["u"])
     #expect(try ids("b/x") == [])
+  }
+
+  @Test("ids of collections as they were", arguments: UInt64(1)...20)
+  func pastCollections(seed: UInt64) throws {
+    var dice = Dice(seed: seed)
+    let store = try AuthorityStore()
+    let keys = ["a/x", "a/x/s/y", "a/x/t/y/u/z", "b/x", "b/x/s/y", "c/x"] as [DocumentKey]
+    func ids(_ parent: DocumentKey?, at time: DocumentVersion?) throws -> [String] {
+      try store.read { reader throws(StorageError) in
+        try store.authority.collectionIDs(below: parent, at: time, in: reader)
+      }.get().elements
+    }
+    var history: [(time: DocumentVersion, root: [String], below: [String])] = []
+    for _ in 0..<30 {
+      let key = keys[Int.random(in: keys.indices, using: &dice)]
+      let isDelete = Bool.random(using: &dice)
+      let time = try store.write([isDelete ? .delete(key) : set(key, ["n": 1])]).version
+      let last = try store.read { reader throws(StorageError) in
+        try store.authority.lastVersion(in: reader)
+      }
+      guard last == time else { continue }
+      history.append((time, try ids(nil, at: nil), try ids("a/x", at: nil)))
+    }
+    for (time, root, below) in history {
+      #expect(try ids(nil, at: time) == root)
+      #expect(try ids("a/x", at: time) == below)
+    }
+    store.now += 2 * DocumentAuthorityLimits.changeRetention
+    try store.write([set("d/x", [:])])
+    let old = try store.read { reader throws(StorageError) in
+      try store.authority.collectionIDs(below: nil, at: history[0].time, in: reader)
+    }
+    #expect(throws: DocumentStatus.self) { try old.get() }
   }
 
   @Test("cursors divide a group")

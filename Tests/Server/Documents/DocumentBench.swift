@@ -54,10 +54,11 @@ final class DocumentBench {
   init(
     store: any OrderedStore = MemoryStore(), authorizer: any DocumentAuthorizer = AllowAll(),
     options: ServerOptions = ServerOptions(),
-    authenticator: any Authenticator = NoAuthenticator(), seed: UInt64 = 0
+    authenticator: any Authenticator = NoAuthenticator(), seed: UInt64 = 0,
+    ledgerOptions: LedgerOptions = LedgerOptions()
   ) throws {
     self.store = store
-    ledger = try EmbeddedLedger(store: store) { 0 }
+    ledger = try EmbeddedLedger(store: store, options: ledgerOptions) { 0 }
     let counter = Counter(seed)
     machine = ServerMachine(
       options: options, authorizer: AllowAll(), documentAuthorizer: authorizer,

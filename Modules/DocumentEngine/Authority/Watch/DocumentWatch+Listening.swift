@@ -12,11 +12,7 @@ extension DocumentWatch {
   package func listen(
     _ target: WatchTarget, on stream: Int, in reader: any StoreReader
   ) throws(StorageError) -> WatchOpening {
-    if let refusal = refusal(of: target, on: stream) {
-      let message = WatchChange.target(
-        WatchTargetChange(.removed(refusal), targets: [target.id]))
-      return WatchOpening(group: nil, head: [message], body: [], bodyID: nil, tail: [])
-    }
+    if let refusal = refusal(of: target, on: stream) { return refused(target, refusal) }
     let group = group(of: target.subject)
     let reading = DocumentReading(authority.rows, reader)
     let state = try reading.state()
@@ -26,12 +22,13 @@ extension DocumentWatch {
     }
     let start = WatchDelta.start(target.resume, state)
     let id = WatchBodyID(group: group.serial, start: start, version: state.last)
-    let delta = WatchDelta(group, reading, state)
+    let delta = WatchDelta(group, reading, state, limitBytes: limits.openingBytes)
     var body: WatchBody
     if let known = told[id] {
       body = known
     } else {
       body = try delta.body(from: start)
+      if body.isTooLarge { return tooLarge(target) }
       told.remember(id, body)
     }
     var isMistaken = false
@@ -39,6 +36,7 @@ extension DocumentWatch {
       isMistaken = !known.contains(held)
     }
     if isMistaken { body = try delta.corrected(body) }
+    if body.isTooLarge { return tooLarge(target) }
     let isVoid = body.isReset || start == .nothing && target.resume != nil
     var head = [WatchChange.target(WatchTargetChange(.added, targets: [target.id]))]
     if isVoid { head.append(.target(WatchTargetChange(.reset, targets: [target.id]))) }
@@ -57,6 +55,16 @@ extension DocumentWatch {
       bodyID: isMistaken ? nil : id,
       tail: tail)
   }
+
+  private func refused(_ target: WatchTarget, _ status: DocumentStatus) -> WatchOpening {
+    let message = WatchChange.target(WatchTargetChange(.removed(status), targets: [target.id]))
+    return WatchOpening(group: nil, head: [message], body: [], bodyID: nil, tail: [])
+  }
+
+  private func tooLarge(_ target: WatchTarget) -> WatchOpening {
+    let text = "The result is larger than \(limits.openingBytes) bytes."
+    return refused(target, DocumentStatus(.resourceExhausted, text))
+  }
 }
 
 /// What leads from what a client saw to what there is now.
@@ -64,11 +72,16 @@ struct WatchDelta {
   private let group: WatchGroup
   private let reading: DocumentReading
   private let state: DatabaseState
+  private let limitBytes: Int
 
-  init(_ group: WatchGroup, _ reading: DocumentReading, _ state: DatabaseState) {
+  /// - Parameter limitBytes: The most bytes of documents that are told.
+  init(
+    _ group: WatchGroup, _ reading: DocumentReading, _ state: DatabaseState, limitBytes: Int
+  ) {
     self.group = group
     self.reading = reading
     self.state = state
+    self.limitBytes = limitBytes
   }
 
   /// As of when documents are missing.
@@ -93,7 +106,7 @@ struct WatchDelta {
   }
 
   func body(from start: WatchBodyID.Start) throws(StorageError) -> WatchBody {
-    guard case .version(let version) = start else { return WatchBody(changes: try everything()) }
+    guard case .version(let version) = start else { return try everything() }
     switch group.subject {
     case .documents(let keys): return try documents(keys, after: version)
     case .query(let target):
@@ -101,34 +114,41 @@ struct WatchDelta {
         return try exactly(past)
       }
       guard group.window == nil, let query = group.query else {
-        return WatchBody(changes: try everything(), isReset: true)
+        return try everything(isReset: true)
       }
-      return WatchBody(changes: try filtered(query, after: version))
+      return try filtered(query, after: version)
     }
   }
 
   /// What to tell a client that holds another number of documents than it should.
   func corrected(_ body: WatchBody) throws(StorageError) -> WatchBody {
     guard group.window == nil, let query = group.query else {
-      return WatchBody(changes: try everything(), isReset: true)
+      return try everything(isReset: true)
     }
     // What changed is known; what the client has too much or too little it finds out.
-    return WatchBody(changes: body.changes + (try filtered(query, after: state.last)))
+    var corrected = try filtered(query, after: state.last)
+    corrected.changes = body.changes + corrected.changes
+    return corrected
   }
 
-  private func everything() throws(StorageError) -> [WatchChange] {
+  private func everything(isReset: Bool = false) throws(StorageError) -> WatchBody {
+    var body = WatchBody(changes: [], isReset: isReset)
     guard let query = group.query else {
-      guard case .documents(let keys) = group.subject else { return [] }
-      return try documents(keys, after: .none).changes
+      guard case .documents(let keys) = group.subject else { return body }
+      let documents = try documents(keys, after: .none)
+      (body.changes, body.isTooLarge) = (documents.changes, documents.isTooLarge)
+      return body
     }
     let now = PastDocuments(documents: [:], version: state.last)
     var run = try QueryRun(query, now, reading)
-    var changes: [WatchChange] = []
-    while let document = try run.next() {
-      changes.append(WatchChange(document, at: time))
+    var byteCount = 0
+    while !body.isTooLarge, let document = try run.next() {
+      byteCount += document.byteCountStored
+      body.isTooLarge = byteCount > limitBytes
+      body.changes.append(WatchChange(document, at: time))
     }
-    if group.window == nil { group.count = changes.count }
-    return changes
+    if group.window == nil, !body.isTooLarge { group.count = body.changes.count }
+    return body
   }
 
   /// Missing documents are always told: that they are missing is all there is to know.
@@ -137,13 +157,16 @@ struct WatchDelta {
   ) throws(StorageError) -> WatchBody {
     var body = WatchBody(changes: [])
     var old = 0
+    var byteCount = 0
     let distinct = Set(keys).sorted()
-    for key in distinct {
+    for key in distinct where byteCount <= limitBytes {
       let document = try reading.document(key)
       if document.isFound, document.created <= version { old += 1 }
       if document.isFound, document.version <= version { continue }
+      byteCount += document.byteCountStored
       body.changes.append(WatchChange(document, at: time))
     }
+    body.isTooLarge = byteCount > limitBytes
     // What is missing or new now may have been there before.
     body.heldBefore = old...distinct.count
     return body
@@ -211,18 +234,27 @@ struct WatchDelta {
   /// What is newer, and by what the client finds out what is gone.
   private func filtered(
     _ query: DocumentQuery, after version: DocumentVersion
-  ) throws(StorageError) -> [WatchChange] {
+  ) throws(StorageError) -> WatchBody {
     let now = PastDocuments(documents: [:], version: state.last)
     var run = try QueryRun(query, now, reading)
-    var changes: [WatchChange] = []
+    var body = WatchBody(changes: [])
     var names: [String] = []
-    while let document = try run.next() {
+    var byteCount = 0
+    while !body.isTooLarge, let document = try run.next() {
       names.append(DocumentName(document.key, in: reading.rows.database).resourceName)
-      if document.version > version { changes.append(WatchChange(document, at: time)) }
+      guard document.version > version else { continue }
+      byteCount += document.byteCountStored
+      body.isTooLarge = byteCount > limitBytes
+      body.changes.append(WatchChange(document, at: time))
     }
     let filter = BloomFilter(of: names, errorRate: WatchDelta.filterErrorRate)
-    changes.append(
+    body.changes.append(
       .filter(target: WatchChange.anyTarget, count: names.count, unchanged: filter))
-    return changes
+    return body
   }
+}
+
+extension Document {
+  /// About how much memory and room in a message it takes.
+  fileprivate var byteCountStored: Int { (fields?.bytes.count ?? 0) + key.text.utf8.count }
 }

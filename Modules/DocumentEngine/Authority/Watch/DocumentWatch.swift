@@ -39,6 +39,9 @@ package final class DocumentWatch {
   /// The number of distinct things that are watched.
   package var groupCount: Int { groups.count }
 
+  /// The number of targets of a stream.
+  package func targetCount(of stream: Int) -> Int { streams[stream]?.count ?? 0 }
+
   /// The targets of a stream, by the client's names.
   package func targets(of stream: Int) -> [Int32: WatchTarget.Subject] {
     streams[stream]?.mapValues(\.subject) ?? [:]
@@ -51,6 +54,8 @@ package final class DocumentWatch {
   ///   - reader: The state after it.
   /// - Returns: One delivery for each distinct query that is concerned, in the order in which
   ///   they were first asked for. A ``snapshot(at:in:)`` follows for every stream that is told.
+  ///   What cannot be followed because a record is damaged is over: those who watch it are told
+  ///   DATA_LOSS, and all others what the commit means to them.
   package func commit(
     _ decision: DocumentDecision, in reader: any StoreReader
   ) throws(StorageError) -> [WatchDelivery] {
@@ -66,18 +71,40 @@ package final class DocumentWatch {
     let reading = DocumentReading(authority.rows, reader)
     var deliveries: [WatchDelivery] = []
     for (_, (group, changes)) in concerned.sorted(by: { $0.key < $1.key }) {
-      let messages: [WatchChange]
-      if var window = group.window {
-        // Taken out, so that it is changed in place; put back also when reading fails.
-        group.window = nil
-        defer { group.window = window }
-        messages = try window.update(changes, at: decision.version, reading)
-      } else {
-        messages = changes.compactMap { group.follow($0, at: decision.version) }
+      do throws(StorageError) {
+        let messages = try follow(changes, at: decision.version, group, reading)
+        if !messages.isEmpty { deliveries.append(WatchDelivery(group: group, changes: messages)) }
+      } catch {
+        deliveries.append(end(group, try DocumentStatus(damage: error)))
       }
-      if !messages.isEmpty { deliveries.append(WatchDelivery(group: group, changes: messages)) }
     }
     return deliveries
+  }
+
+  private func follow(
+    _ changes: [DocumentCommitChange], at version: DocumentVersion, _ group: WatchGroup,
+    _ reading: DocumentReading
+  ) throws(StorageError) -> [WatchChange] {
+    guard var window = group.window else {
+      return changes.compactMap { group.follow($0, at: version) }
+    }
+    // Taken out, so that it is changed in place.
+    group.window = nil
+    let messages = try window.update(changes, at: version, reading)
+    group.window = window
+    return messages
+  }
+
+  /// Ends a group, which still knows whom to tell.
+  private func end(_ group: WatchGroup, _ status: DocumentStatus) -> WatchDelivery {
+    for subscriber in group.subscribers {
+      streams[subscriber.stream]?[subscriber.target] = nil
+      if streams[subscriber.stream]?.isEmpty == true { streams[subscriber.stream] = nil }
+    }
+    groups[group.id] = nil
+    index.remove(group)
+    let change = WatchTargetChange(.removed(status), targets: [WatchChange.anyTarget])
+    return WatchDelivery(group: group, changes: [.target(change)])
   }
 
   /// The message that ends what was told: all targets of a stream are consistent now.
@@ -163,6 +190,8 @@ package struct DocumentWatchLimits: Sendable {
   package var targetsPerStream = 1_000
   /// The most documents of one target that names them.
   package var documentsPerTarget = 1_000
+  /// The most bytes of documents that one target is told when it is added: 64 MiB.
+  package var openingBytes = 64 << 20
 
   /// The defaults.
   package init() {}

@@ -110,6 +110,11 @@ extension WatchChange {
   /// The same for one subscriber, in place of ``anyTarget``.
   package func addressed(to target: Int32) -> WatchChange {
     switch self {
+    case .target(let change) where change.targets == [WatchChange.anyTarget]:
+      .target(
+        WatchTargetChange(
+          change.kind, targets: [target], resumeToken: change.resumeToken,
+          readTime: change.readTime))
     case .target: self
     case .changed(let document, let targets, _):
       targets.isEmpty

@@ -40,6 +40,8 @@ struct WatchBody {
   var changes: [WatchChange]
   /// Whether what the client holds is void.
   var isReset = false
+  /// Whether it is more than may be told; it is not whole then.
+  var isTooLarge = false
   /// How many documents a client can hold that saw all up to the start, where that is known.
   var heldBefore: ClosedRange<Int>?
 }
