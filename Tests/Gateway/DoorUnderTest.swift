@@ -166,11 +166,16 @@
     }
 
     /// Turns the connection into a WebSocket; answers the server's greeting.
-    func openWebSocket(_ target: String = "/.ws?v=5", headers: String = "") -> String {
-      send(
+    ///
+    /// - Parameter eager: Frames that do not wait for the server's consent.
+    func openWebSocket(
+      _ target: String = "/.ws?v=5", headers: String = "", eager: [UInt8] = []
+    ) -> String {
+      let request =
         "GET \(target) HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\n"
-          + "Connection: keep-alive, Upgrade\r\nSec-WebSocket-Version: 13\r\n"
-          + "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\(headers)\r\n")
+        + "Connection: keep-alive, Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+        + "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\(headers)\r\n"
+      send(Array(request.utf8) + eager)
       let answer = read(through: "\r\n\r\n")
       guard answer.hasPrefix("HTTP/1.1 101"), answer.contains("s3pPLMBiTxaQ9kYGzzhZRbK+xOo=")
       else { return answer }

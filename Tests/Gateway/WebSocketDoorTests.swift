@@ -29,6 +29,16 @@
       }
     }
 
+    @Test("what comes in one piece with the upgrade's request is heard, too")
+    func eager() async throws {
+      try await withDoor { door in
+        let peer = try door.connect()
+        let request = #"{"t":"d","d":{"r":1,"a":"p","b":{"p":"/fleet/7","d":1}}}"#
+        #expect(peer.openWebSocket(eager: masked(1, request)).hasPrefix(#"{"t":"c""#))
+        #expect(peer.message() == #"{"t":"d","d":{"r":1,"b":{"s":"ok","d":"","v":1}}}"#)
+      }
+    }
+
     @Test("long messages travel in parts, in both directions")
     func parts() async throws {
       try await withDoor { door in

@@ -89,8 +89,11 @@
         try pipeline.addHandler(
           WebSocketHandler(handshake.opening, peer: caller.peer, setting))
         pipeline.removeHandler(context: context, promise: nil)
-        // What came behind the request goes to the handler that was just added.
-        pipeline.removeHandler(context: decoder, promise: nil)
+        // What came behind the request goes to the handler that was just added, which takes it
+        // for a whole read only when it is told so.
+        let handedOver = context.eventLoop.makePromise(of: Void.self)
+        handedOver.futureResult.whenSuccess { channel.pipeline.fireChannelReadComplete() }
+        pipeline.removeHandler(context: decoder, promise: handedOver)
       } catch {
         channel.close(promise: nil)
       }

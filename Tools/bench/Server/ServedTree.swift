@@ -1,5 +1,6 @@
 #if TCP
   import Foundation
+  import TernGateway
   import TernLedger
   import TernServer
   import TernStorage
@@ -19,6 +20,10 @@
         store: store, millisecondsSinceEpoch: Ambient.system.millisecondsSinceEpoch)
       let transport = try TCPPlugin.open(TCPOptions(port: 0))
       let server = try await TernServer(ledger: ledger, on: transport)
+      var doors = GatewayOptions()
+      // More than are measured: those of the load generator itself come on top.
+      doors.limits.connections = 20_000
+      Gateway.open(to: server, on: transport, options: doors)
       let address = try await server.listen(on: transport)
       // Not print: a pipe would keep what was printed until it is full.
       FileHandle.standardOutput.write(Data("\(address.split(separator: ":").last ?? "")\n".utf8))

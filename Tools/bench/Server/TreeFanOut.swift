@@ -32,25 +32,15 @@
 
     private static func take(_ buffer: inout ByteBuffer, payloadBytes: Int) -> Taken {
       var taken = Taken()
-      // {"t":"c",... greets, {"t":"d","d":{"r":... answers the listen, {"t":"d","d":{"a":... tells.
-      let kindOffset = Array(#"{"t":"d","d":{""#.utf8).count
       while let length = buffer.getInteger(at: buffer.readerIndex, as: UInt32.self) {
         if length == 0x5445_524E {
           guard buffer.readableBytes >= 8 else { break }
           buffer.moveReaderIndex(forwardBy: 8)
           continue
         }
-        let start = buffer.readerIndex + 4
         guard buffer.readableBytes >= 4 + Int(length) else { break }
-        let kind = buffer.getInteger(at: start + kindOffset, as: UInt8.self)
-        let type = buffer.getInteger(at: start + 6, as: UInt8.self)
-        buffer.moveReaderIndex(forwardBy: 4 + Int(length))
-        if type != UInt8(ascii: "d") { continue }
-        if kind == UInt8(ascii: "r") {
-          taken.confirmations += 1
-        } else if Int(length) > payloadBytes {
-          taken.messages += 1
-        }
+        buffer.moveReaderIndex(forwardBy: 4)
+        taken.count(&buffer, bytes: Int(length), payloadBytes: payloadBytes)
       }
       return taken
     }
@@ -62,6 +52,23 @@
       func next() -> Int {
         last += 1
         return last
+      }
+    }
+  }
+
+  extension FanOutProtocol.Taken {
+    /// Removes one message of the tree's dialect, and counts it for what it is.
+    mutating func count(_ buffer: inout ByteBuffer, bytes: Int, payloadBytes: Int) {
+      // {"t":"c",... greets, {"t":"d","d":{"r":... answers the listen, {"t":"d","d":{"a":... tells.
+      let start = buffer.readerIndex
+      let kind = buffer.getInteger(at: start + #"{"t":"d","d":{""#.utf8.count, as: UInt8.self)
+      let type = buffer.getInteger(at: start + 6, as: UInt8.self)
+      buffer.moveReaderIndex(forwardBy: bytes)
+      if type != UInt8(ascii: "d") { return }
+      if kind == UInt8(ascii: "r") {
+        confirmations += 1
+      } else if bytes > payloadBytes {
+        messages += 1
       }
     }
   }
