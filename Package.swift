@@ -161,9 +161,15 @@ let programs: [Target] = [
   program(
     "tern-torture", at: "Tools/torture",
     [
-      "TernCore", "TernSync", "TernTransactions", "TernClient", "TernAssembly", "TernStandard",
-      arguments,
+      "TernCore", "TernQuery", "TernSync", "TernTransactions", "TernDocumentEngine", "TernClient",
+      "TernAssembly", "TernStandard", arguments,
     ]),
+  program(
+    "cities", at: "Apps/cities",
+    ["TernCore", "TernClient", "TernAssembly", "TernStandard", arguments]),
+  program(
+    "feed", at: "Apps/feed",
+    ["TernCore", "TernSync", "TernClient", "TernAssembly", "TernStandard", arguments]),
   program(
     "presence", at: "Apps/presence",
     ["TernCore", "TernSync", "TernClient", "TernAssembly", "TernStandard", arguments]),
@@ -249,8 +255,8 @@ let testSuites: [Target] = [
   tests(
     "EndToEnd",
     [
-      "tern", "tern-torture", "presence", "scores", "TernCore", "TernClient", "TernAssembly",
-      "TernStandard", "TernSync", "TernFirebaseCompat",
+      "tern", "tern-torture", "cities", "feed", "presence", "scores", "TernCore", "TernClient",
+      "TernAssembly", "TernStandard", "TernSync", "TernFirebaseCompat",
     ], others: ["Admin"]),
   tests("Spec", ["TernSpecReplay"]),
   tests(

@@ -4,7 +4,8 @@ import Testing
 @testable import tern
 
 @Suite("apps") struct AppTests {
-  @Test("the demonstrations play to their end", arguments: ["scores", "presence"])
+  @Test(
+    "the demonstrations play to their end", arguments: ["scores", "presence", "cities", "feed"])
   func demo(name: String) async throws {
     let finished = try await run(["--demo"], program: name)
     #expect(finished.code == 0, "\(finished)")
@@ -29,6 +30,58 @@ import Testing
       #expect(await board.output.line(within: patience) { $0 == "1. ann 15" } != nil)
       #expect(try await second.tern("get", "leaderboard/ann").output == ["15"])
       #expect(await second.stop() == 0)
+    }
+  }
+
+  @Test("a city that grows offline has grown once, when there is a server again")
+  func offlineCity() async throws {
+    try await withFolder { folder in
+      let first = try await ServerUnderTest(folder: folder)
+      let flags = ["--path", folder + "/cities", "--port", first.port]
+      let added = try await run(
+        ["NO", "--add", "Oslo", "--population", "10"] + flags, program: "cities")
+      #expect(added.code == 0, "\(added)")
+      let board = try ChildProcess(binary("cities"), ["NO"] + flags)
+      #expect(await board.output.line(within: patience) { $0 == "from the server" } != nil)
+      #expect(await board.output.line(within: patience) { $0 == "Oslo 10" } != nil)
+      board.killNow()
+      first.process.killNow()
+      _ = await first.process.exitCode(within: patience)
+      _ = await board.exitCode(within: patience)
+      #expect(try await run(["--grow", "Oslo"] + flags, program: "cities").code == 0)
+
+      let second = try await ServerUnderTest(folder: folder, port: first.port)
+      let again = try ChildProcess(binary("cities"), ["NO"] + flags)
+      defer { again.killNow() }
+      #expect(await again.output.line(within: patience) { $0 == "Oslo 11" } != nil)
+      #expect(try await second.fields("cities/Oslo") == #"{"country":"NO","population":11}"#)
+      #expect(await second.stop() == 0)
+    }
+  }
+
+  @Test("a post reaches its readers, and a star counts once", arguments: [[], ["--documents"]])
+  func feed(model: [String]) async throws {
+    try await withServer { server, folder in
+      let flags = { (who: String) in
+        [who, "--path", "\(folder)/\(who)", "--port", server.port] + model
+      }
+      let bob = try ChildProcess(binary("feed"), flags("bob"))
+      defer { bob.killNow() }
+      let posted = try await run(
+        flags("ann") + ["--post", "Hello", "--to", "bob"], program: "feed")
+      let id = try #require(posted.output.first, "\(posted)")
+      // The post is on its way as soon as somebody opens what it was written with.
+      let ann = try ChildProcess(binary("feed"), flags("ann") + ["--wall"])
+      #expect(await bob.output.line(within: patience) { $0 == "\(id) ann: Hello" } != nil)
+      bob.killNow()
+      _ = await bob.exitCode(within: patience)
+      for _ in 1...2 {
+        #expect(try await run(flags("bob") + ["--star", id], program: "feed").code == 0)
+      }
+      let wall = try ChildProcess(binary("feed"), flags("bob") + ["--wall"])
+      defer { wall.killNow() }
+      defer { ann.killNow() }
+      #expect(await ann.output.line(within: patience) { $0 == "\(id) ann: Hello *" } != nil)
     }
   }
 

@@ -79,8 +79,18 @@ final class KillClient {
   func clean() { process?.killNow() }
 
   /// What it sees.
-  func tree() async throws -> String {
+  func sight() async throws -> KillSight {
     send("tree")
-    return String(try await line("tree ").dropFirst(5))
+    return KillSight(
+      tree: String(try await line("tree ").dropFirst("tree ".count)),
+      documents: String(try await line("documents ").dropFirst("documents ".count)))
   }
+}
+
+/// What a client sees of everything.
+struct KillSight: Equatable {
+  /// The tree, as JSON.
+  var tree: String
+  /// The fields of every document by its id, as JSON.
+  var documents: String
 }

@@ -23,31 +23,36 @@ import Testing
       let end = try await world.end()
 
       let reckoning = try KillReckoning(
-        try TreeNode(json: end.server), world.clients, world.presence)
+        try TreeNode(json: end.server.tree), world.clients, world.presence)
       #expect(reckoning.problems == [], "TERN_KILL_SEED=\(seed)")
+      let documents = try KillDocuments(end.server.documents, world.clients)
+      #expect(documents.problems == [], "TERN_KILL_SEED=\(seed)")
       let shared = try settledPart(of: end.server)
-      for tree in end.live {
-        #expect(try settledPart(of: tree) == shared, "a client saw something else: \(seed)")
+      for sight in end.live {
+        #expect(try settledPart(of: sight) == shared, "a client saw something else: \(seed)")
       }
-      for tree in end.cached {
-        #expect(try settledPart(of: tree) == shared, "a cache has something else: \(seed)")
+      for sight in end.cached {
+        #expect(try settledPart(of: sight) == shared, "a cache has something else: \(seed)")
       }
       #expect(world.serverKills >= count && world.clientKills >= count)
       #expect(reckoning.writeCount > count && reckoning.transactionCount > 0)
       #expect(reckoning.deferredCount > 0)
+      #expect(documents.writeCount > count && documents.batchCount > 0)
+      #expect(documents.transactionCount > 0)
       print(
         """
         kills on \(storage): \(world.serverKills) of the server, \(world.clientKills) of clients; \
         \(reckoning.writeCount) writes, \(reckoning.transactionCount) transactions, \
-        \(reckoning.deferredCount) deferred writes
+        \(reckoning.deferredCount) deferred writes; \(documents.writeCount) writes to documents, \
+        \(documents.transactionCount) transactions on them
         """)
     }
   }
 
   /// Everything but what still changes when nobody writes: deferred writes fire as sessions end.
-  private func settledPart(of tree: String) throws -> String {
-    var tree = try TreeNode(json: tree)
+  private func settledPart(of sight: KillSight) throws -> KillSight {
+    var tree = try TreeNode(json: sight.tree)
     tree.setNode(.empty, at: try TreePath("sessions"))
-    return tree.json(.export)
+    return KillSight(tree: tree.json(.export), documents: sight.documents)
   }
 }

@@ -146,11 +146,11 @@ extension KillWorld {
   /// What everybody has in the end.
   struct End {
     /// What the clients saw while everything ran.
-    var live: [String]
+    var live: [KillSight]
     /// What the server has after one more kill, read by somebody who had nothing.
-    var server: String
+    var server: KillSight
     /// What the clients have without a server, after one more kill.
-    var cached: [String]
+    var cached: [KillSight]
   }
 
   /// Lets everybody finish, and looks at what they have.
@@ -159,8 +159,8 @@ extension KillWorld {
     for client in clients { try await client.line("settled") }
     for client in clients { client.send("meet ann bob") }
     for client in clients { try await client.line("met") }
-    var live: [String] = []
-    for client in clients { live.append(try await client.tree()) }
+    var live: [KillSight] = []
+    for client in clients { live.append(try await client.sight()) }
     for client in clients { try await kill(client) }
     try await killServer()
 
@@ -168,13 +168,13 @@ extension KillWorld {
     let stranger = KillClient("stranger", storage: "memory", folder: folder, port: port)
     defer { stranger.clean() }
     try await stranger.start(seed: 0)
-    let server = try await stranger.tree()
+    let server = try await stranger.sight()
     try await killServer()
 
-    var cached: [String] = []
+    var cached: [KillSight] = []
     for client in clients {
       try await client.start(seed: 0, offline: true)
-      cached.append(try await client.tree())
+      cached.append(try await client.sight())
     }
     return End(live: live, server: server, cached: cached)
   }

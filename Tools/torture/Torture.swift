@@ -17,7 +17,7 @@ import TernStandard
       waiting for the disk; "online" tries to connect at once; "leave NAME" registers a write for \
       the end of the connection; "settle" waits until the server has everything; "meet NAME..." \
       waits until every named client has come to a meeting; "tree" prints everything that is \
-      known. The end of the input ends the program.
+      known, the tree and then the documents. Every second write is one to documents as well. The end of the input ends the program.
       """)
 
   @Option(help: ArgumentHelp("sqlite, lmdb or memory.", valueName: "kind"))
@@ -46,9 +46,11 @@ import TernStandard
       storage: ["kind": .string(storage), "path": .string(path)],
       transport: ["kind": "tcp", "port": .integer(Int64(port))])
     let tern = try await Assembler(catalog: .standard).client(from: configuration)
-    if offline { await tern.tree.goOffline() }
-    let client = TortureClient(
-      tern.tree, workload: Workload(name: name, next: first, seed: seed))
+    if offline {
+      await tern.tree.goOffline()
+      await tern.documents.disableNetwork()
+    }
+    let client = TortureClient(tern, name: name, first: first, seed: seed, isOffline: offline)
     await client.begin()
     printLine("open")
     let commands = AsyncStream<String> { stream in

@@ -8,13 +8,20 @@ actor TortureClient {
   private static let transaction = "count"
 
   private let tree: TreeDatabase
+  let documents: Documents
   private var workload: Workload
+  var documentWorkload: DocumentWorkload
+  private let isOffline: Bool
   private var watch: Task<Void, Never>?
-  private var transactions: [Task<Void, Never>] = []
+  var documentWatch: Task<Void, Never>?
+  var transactions: [Task<Void, Never>] = []
 
-  init(_ tree: TreeDatabase, workload: Workload) {
-    self.tree = tree
-    self.workload = workload
+  init(_ tern: Tern, name: String, first: Int, seed: UInt64, isOffline: Bool) {
+    tree = tern.tree
+    documents = tern.documents
+    workload = Workload(name: name, next: first, seed: seed)
+    documentWorkload = DocumentWorkload(name: name, next: first, seed: seed)
+    self.isOffline = isOffline
   }
 
   /// Says what its transactions do, and begins to listen to everything.
@@ -29,6 +36,7 @@ actor TortureClient {
         if error != .closed { printLine("broken \(error)") }
       }
     }
+    beginDocuments()
   }
 
   /// Carries out one line.
@@ -37,11 +45,15 @@ actor TortureClient {
     switch words.first {
     case "write": try await write(Int(words[1]) ?? 0, waitingForDisk: true)
     case "burst": try await write(Int(words[1]) ?? 0, waitingForDisk: false)
-    case "online": await tree.goOnline()
+    case "online":
+      await tree.goOnline()
+      await documents.enableNetwork()
     case "leave": try await leave(words[1])
     case "settle": try await settle()
     case "meet": try await meet(Array(words.dropFirst()))
-    case "tree": printLine("tree " + (try await tree.root.once().node.json(.export)))
+    case "tree":
+      printLine("tree " + (try await tree.root.once().node.json(.export)))
+      try await printDocuments(isOffline: isOffline)
     default: printLine("broken there is no command \"\(line)\"")
     }
   }
@@ -65,7 +77,9 @@ extension TortureClient {
         if end == .accepted { printLine("acked \(label)") } else { printLine("\(end) \(label)") }
       }
       if waitingForDisk { _ = await promise.stored.value() }
+      if index % 2 == 1 { try await writeDocument(waitingForDisk: waitingForDisk) }
       if index % 8 == 3, index < 40 { transact(item.number) }
+      if index % 16 == 5, index < 40 { transactDocument(item.number) }
     }
   }
 
@@ -120,6 +134,7 @@ extension TortureClient {
       }
     }
     for await status in tree.queue where status.pending.isEmpty { break }
+    try await settleDocuments()
     printLine("settled")
   }
 
@@ -134,6 +149,7 @@ extension TortureClient {
     where names.allSatisfy({ snapshot[$0].exists }) {
       break
     }
+    try await meetDocuments(names)
     printLine("met")
   }
 }

@@ -19,10 +19,14 @@ struct TourStory {
     let ann = try await enter("ann", "sqlite", address)
     let bob = try await enter("bob", "lmdb", address)
     try await liveUpdates(ann, bob)
+    try await documents(address)
     try await loseServer(server, ann, bob)
     try await writeApart(ann, bob)
+    try await writeDocumentApart(address)
     let annAgain = try await loseClient(ann, address)
-    try await reunite(annAgain, bob, address)
+    let again = try await reunite(annAgain, bob, address)
+    try await reuniteDocuments(address)
+    try await end(again)
     stage.announce("done: nothing was lost, nothing was applied twice")
   }
 
@@ -102,7 +106,9 @@ struct TourStory {
     return again
   }
 
-  private func reunite(_ ann: Player, _ bob: Player, _ address: String) async throws {
+  private func reunite(
+    _ ann: Player, _ bob: Player, _ address: String
+  ) async throws -> ChildProcess {
     let port = address.split(separator: ":").last.map(String.init) ?? ""
     stage.announce("The server is back, with its data")
     let server = try stage.start(["serve", "--dev", "--path", "server-data", "--port", port])
@@ -127,10 +133,52 @@ struct TourStory {
         + #""fromCache":false}"#,
       "a third client's view")
     stage.observe("a third client reads \(expected)")
+    return server
+  }
+
+  private func end(_ server: ChildProcess) async throws {
     server.stop()
     let code = await server.exitCode(within: stage.patience)
     try stage.require("\(code ?? -1)", is: "0", "the server's exit code after SIGTERM")
     stage.observe("the server stopped when asked to")
+  }
+
+  // MARK: - Documents
+
+  /// A client of documents: commands that share a folder.
+  private func cyd(_ arguments: String..., address: String) async throws -> [String] {
+    try await stage.run(
+      ["doc"] + arguments + ["--cache", "cyd", "--storage", "sqlite", "--server", address])
+  }
+
+  private func documents(_ address: String) async throws {
+    stage.announce("Beside the tree there are documents: cyd writes one, and asks for some")
+    _ = try await cyd("set", "cities/Oslo", #"{"country":"NO","people":10}"#, address: address)
+    let found = try await cyd("query", "cities", "--where", #"country == "NO""#, address: address)
+    try stage.require(
+      "\(found)", is: #"["cities/Oslo {\"country\":\"NO\",\"people\":10}"]"#, "cyd's query")
+    stage.observe("cyd reads: \(found[0])")
+  }
+
+  private func writeDocumentApart(_ address: String) async throws {
+    _ = try await cyd("update", "cities/Oslo", "--increment", "people=5", address: address)
+    let seen = try await cyd("query", "cities", "--where", "people > 12", address: address)
+    try stage.require(
+      "\(seen)",
+      is: #"["cities/Oslo {\"country\":\"NO\",\"people\":15} (pending) (from the cache)"]"#,
+      "cyd's query without a server")
+    stage.observe("cyd reads: \(seen[0])")
+  }
+
+  private func reuniteDocuments(_ address: String) async throws {
+    _ = try await stage.run([
+      "pending", "send", "--cache", "cyd", "--storage", "sqlite", "--server", address,
+    ])
+    let lines = try await stage.run([
+      "doc", "query", "cities", "--sum", "people", "--server", address,
+    ])
+    try stage.require("\(lines)", is: #"["sum(people) 15"]"#, "the people of all cities")
+    stage.observe("the server counts the document's people: \(lines[0])")
   }
 
   // MARK: - Steps

@@ -1,3 +1,4 @@
+import Synchronization
 import TernClient
 import TernCore
 import TernDocumentEngine
@@ -93,6 +94,28 @@ struct DocumentsTests {
     #expect(try await other.documents.collection("c").count() == 1)
     await one.close()
     await other.close()
+  }
+
+  @Test(
+    "a transaction whose commit may have been made is not run again", .timeLimit(.minutes(1)))
+  func lostCommit() async throws {
+    let home = try await Home()
+    let tern = try client(of: home)
+    let counter = tern.documents.document("c/1")
+    try await counter.set(["n": 1]).acknowledged()
+    let runs = Mutex(0)
+    let error = await #expect(throws: DocumentsError.self) {
+      try await tern.documents.runTransaction { transaction in
+        runs.withLock { $0 += 1 }
+        _ = try await transaction.get(counter)
+        try transaction.set(counter, to: ["n": 2])
+        await tern.documents.disableNetwork()
+      }
+    }
+    guard case .refused(let status)? = error else { throw try #require(error) }
+    #expect(status.code == .unavailable)
+    #expect(runs.withLock { $0 } == 1)
+    await tern.close()
   }
 
   @Test(

@@ -112,6 +112,8 @@ extension Documents {
         let result = try await body(transaction)
         guard let status = await transaction.commit() else { return result }
         last = status
+        // It may have been committed: another attempt could be the second that is.
+        if status.code == .unavailable { break }
       } catch DocumentsError.refused(let status) {
         last = status
       }

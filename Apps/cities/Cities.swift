@@ -1,0 +1,69 @@
+import TernClient
+import TernCore
+
+/// The cities of the world: documents named after them, with a country and a population.
+struct Cities: Sendable {
+  private let documents: Documents
+  private let cities: DocumentCollection
+
+  /// The cities of a database.
+  init(_ documents: Documents) {
+    self.documents = documents
+    cities = documents.collection("cities")
+  }
+
+  /// Writes cities down, all or none.
+  ///
+  /// Returns when they are safe on this device.
+  @discardableResult
+  func add(_ added: [City]) async throws -> DocumentWrite {
+    var batch = documents.batch()
+    for city in added {
+      batch.set(
+        cities.document(city.name),
+        to: [
+          "country": .value(.string(city.country)),
+          "population": .value(.integer(Int64(city.population))),
+        ])
+    }
+    return try await batch.commit()
+  }
+
+  /// Lets a city grow.
+  ///
+  /// The addition happens on the server, so that people who move on several devices at once, or
+  /// while they are offline, all count, and each only once.
+  @discardableResult
+  func grow(_ name: String, by people: Int) async throws -> DocumentWrite {
+    try await cities.document(name).update([
+      "population": .transform(.increment(.integer(Int64(people))))
+    ])
+  }
+
+  /// The largest cities of a country, the largest first: a query, to be read or watched.
+  func largest(_ count: Int, in country: String) -> DocumentQueryReference {
+    cities.where("country", .equals, .string(country))
+      .order(by: "population", isDescending: true)
+      .first(count)
+  }
+
+  /// The largest cities of a country as lines, now and whenever that changes.
+  ///
+  /// The first line says where they come from; a `*` marks what the server has not confirmed yet.
+  func board(_ count: Int, in country: String) -> some AsyncSequence<[String], DocumentsError> {
+    largest(count, in: country).snapshots(includingMetadata: true).map { result in
+      [result.metadata.isFromCache ? "from the cache" : "from the server"]
+        + result.documents.map { city in
+          guard case .integer(let people) = city["population"] else { return city.id }
+          return "\(city.id) \(people)" + (city.metadata.hasPendingWrites ? " *" : "")
+        }
+    }
+  }
+}
+
+/// A city to be written down.
+struct City: Sendable {
+  let name: String
+  let country: String
+  let population: Int
+}
