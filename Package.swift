@@ -274,10 +274,10 @@ let testSuites: [Target] = [
   tests(
     "Acceptance",
     [
-      "TernFirebaseCompat", "TernClient", "TernCore", "TernQuery", "TernSync", "TernSecurity",
-      "TernLedger", "TernServer", "TernStorage", "TernStorageMemory", "TernStorageSQLite",
-      "TernStorageLMDB", "TernTransactions", "TernTransport", "TernTransportLoopback",
-      "TernTransportTCP", nioCore, nioPosix,
+      "TernFirebaseCompat", "TernAssembly", "TernStandard", "TernClient", "TernCore", "TernQuery",
+      "TernSync", "TernSecurity", "TernLedger", "TernServer", "TernDocumentEngine", "TernStorage",
+      "TernStorageMemory", "TernStorageSQLite", "TernStorageLMDB", "TernTransactions",
+      "TernTransport", "TernTransportLoopback", "TernTransportTCP", nioCore, nioPosix,
     ]),
   tests("TransportLoopback", ["TernTransport", "TernTransportLoopback"]),
   tests("TransportTCP", ["TernTransport", "TernTransportTCP"]),

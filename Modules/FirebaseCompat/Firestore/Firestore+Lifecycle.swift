@@ -77,6 +77,7 @@ extension Firestore {
   private func settled(_ done: @escaping @Sendable ((any Error)?) -> Void) {
     submit(
       { session in
+        if session.isClosed { return done(NSError.firestore(DocumentsError.closed)) }
         session.waitForPendingWrites { isCancelled in
           done(isCancelled ? NSError.firestore(DocumentsError.cancelled) : nil)
         }

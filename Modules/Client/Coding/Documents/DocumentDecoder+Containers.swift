@@ -27,7 +27,10 @@ struct FieldDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
   }
 
   func superDecoder() throws -> any Decoder { try field(SuperKey()) }
-  func superDecoder(forKey key: Key) throws -> any Decoder { try field(key) }
+  func superDecoder(forKey key: Key) throws -> any Decoder {
+    ValueDecoder(
+      coder: coder, value: map[key.stringValue] ?? .null, codingPath: codingPath + [key])
+  }
 
   private func field(_ key: some CodingKey) throws -> ValueDecoder {
     guard let value = map[key.stringValue] else {

@@ -11,6 +11,8 @@ public struct DocumentDecoder: Sendable {
     { _, _ in nil }
   /// Where references lead to.
   package var documents: Documents?
+  /// What types that decode themselves can ask for.
+  public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
 
   /// Makes a decoder; it has nothing to set. Without a database it decodes no
   /// ``DocumentReference``; ``DocumentSnapshot/decode(_:_:)`` knows one.
@@ -31,11 +33,16 @@ public struct DocumentDecoder: Sendable {
   public func decode<Value: Decodable>(
     _ type: Value.Type, from value: DocumentValue
   ) throws(DocumentCodingError) -> Value {
-    do {
-      return try ValueDecoder(coder: self, value: value, codingPath: []).decode(type)
-    } catch {
-      throw .decoding("\(error)")
-    }
+    do { return try decodeValue(type, from: value) } catch { throw .decoding("\(error)") }
+  }
+
+  /// Decodes one value.
+  ///
+  /// - Throws: `DecodingError`, and what types throw that decode themselves.
+  package func decodeValue<Value: Decodable>(
+    _ type: Value.Type, from value: DocumentValue
+  ) throws -> Value {
+    try ValueDecoder(coder: self, value: value, codingPath: []).decode(type)
   }
 }
 
@@ -44,7 +51,7 @@ struct ValueDecoder: Decoder, SingleValueDecodingContainer {
   let coder: DocumentDecoder
   let value: DocumentValue
   let codingPath: [any CodingKey]
-  var userInfo: [CodingUserInfoKey: Any] { [:] }
+  var userInfo: [CodingUserInfoKey: Any] { coder.userInfo }
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
     guard case .map(let map) = value else { throw mismatch(type, "a map") }

@@ -20,14 +20,21 @@ public struct DocumentEncoder: Sendable {
     _ value: Value
   ) throws(DocumentCodingError) -> DocumentInput {
     do {
-      let encoder = InputEncoder(coder: self, codingPath: [])
-      try encoder.encode(value)
-      return encoder.box.input()
+      return try encodeValue(value)
     } catch let error as DocumentError {
       throw .invalid(error)
     } catch {
       throw .encoding("\(error)")
     }
+  }
+
+  /// Encodes one value.
+  ///
+  /// - Throws: `EncodingError`, and what types throw that encode themselves.
+  package func encodeValue<Value: Encodable>(_ value: Value) throws -> DocumentInput {
+    let encoder = InputEncoder(coder: self, codingPath: [])
+    try encoder.encode(value)
+    return encoder.box.input()
   }
 
   /// Encodes the fields of a document.

@@ -19,6 +19,13 @@ public final class DocumentTransaction: Sendable {
   public func get(_ reference: DocumentReference) async throws(DocumentsError) -> DocumentSnapshot {
     let key: DocumentKey
     do throws(DocumentError) { key = try reference.key.get() } catch { throw .invalid(error) }
+    return DocumentSnapshot(
+      reference, try await document(key),
+      SnapshotMetadata(hasPendingWrites: false, isFromCache: false))
+  }
+
+  /// The document as the server has it.
+  package func document(_ key: DocumentKey) async throws(DocumentsError) -> Document {
     guard book.withLock({ $0.mayRead }) else {
       throw .refused(DocumentStatus(.invalidArgument, "a transaction reads before it writes"))
     }
@@ -28,8 +35,7 @@ public final class DocumentTransaction: Sendable {
       for case .batchGet(let answer) in messages {
         guard let document = answer.document else { continue }
         try note(document)
-        return DocumentSnapshot(
-          reference, document, SnapshotMetadata(hasPendingWrites: false, isFromCache: false))
+        return document
       }
       throw .refused(DocumentStatus(.internalError, "the server did not answer the read"))
     }
@@ -72,6 +78,11 @@ public final class DocumentTransaction: Sendable {
     do throws(DocumentError) { mutation = try make(try reference.key.get()) } catch {
       throw .invalid(error)
     }
+    try write(mutation)
+  }
+
+  /// Adds a write.
+  package func write(_ mutation: DocumentMutation) throws(DocumentsError) {
     let problem: DocumentStatus? = book.withLock { book in
       do throws(DocumentStatus) { try book.write(mutation) } catch { return error }
       return nil
@@ -94,17 +105,19 @@ public final class DocumentTransaction: Sendable {
 }
 
 extension Documents {
-  /// Runs a transaction, again when somebody else interfered, five times at most.
+  /// Runs a transaction, again when somebody else interfered.
   ///
-  /// - Parameter body: May run several times; does nothing but read and write by its argument.
+  /// - Parameters:
+  ///   - attempts: How often it is tried at most, at least 1.
+  ///   - body: May run several times; does nothing but read and write by its argument.
   /// - Throws: What `body` throws, or ``DocumentsError/refused(_:)``. Nothing was written then,
   ///   unless the code is `unavailable`: the answer to the commit may have been lost.
   public func runTransaction<R: Sendable>(
-    _ body: @Sendable (DocumentTransaction) async throws -> R
+    attempts: Int = 5, _ body: @Sendable (DocumentTransaction) async throws -> R
   ) async throws -> R {
     var backoff = Backoff(limits: DocumentMachine.streamBackoff)
     var last = DocumentStatus(.aborted, "the transaction was not tried")
-    for attempt in 0..<DocumentTransactionBook.attemptLimit {
+    for attempt in 0..<max(attempts, 1) {
       let delay = backoff.next(unit: ambient.randomUnit())
       if attempt > 0, delay > .zero { try await ambient.clock.sleep(for: delay) }
       let transaction = DocumentTransaction(documents: self)

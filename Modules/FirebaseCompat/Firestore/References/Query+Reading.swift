@@ -133,3 +133,18 @@ extension Query {
     }
   }
 }
+
+extension Query {
+  /// How the cache on this device would answer, in one line that begins with `document`, `index`,
+  /// `previousResults` or `scan`. Not one of Firebase's names.
+  public func explain() async throws -> String {
+    do {
+      let query = try checked()
+      let documents = try await firestore.native()
+      let reference = DocumentQueryReference(documents: documents, query: .success(query))
+      return try await reference.explain().description
+    } catch {
+      throw NSError.firestore(error)
+    }
+  }
+}

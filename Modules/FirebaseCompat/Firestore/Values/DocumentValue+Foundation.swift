@@ -72,9 +72,9 @@ extension DocumentValue {
   /// The value as Firebase code expects it: numbers as `NSNumber`, bytes as `Data`.
   ///
   /// - Parameters:
-  ///   - firestore: Whose documents references lead to.
+  ///   - firestore: Whose documents references lead to; `nil` where there are none.
   ///   - behavior: What stands for times that the server has not set yet.
-  func foundation(_ firestore: Firestore, _ behavior: ServerTimestampBehavior) -> Any {
+  func foundation(_ firestore: Firestore?, _ behavior: ServerTimestampBehavior) -> Any {
     switch self {
     case .null: NSNull()
     case .boolean(let flag): NSNumber(value: flag)
@@ -83,7 +83,7 @@ extension DocumentValue {
     case .timestamp(let time): Timestamp(time)
     case .string(let text): text
     case .bytes(let bytes): Data(bytes)
-    case .reference(let name): firestore.document(named: name)
+    case .reference(let name): firestore.map { $0.document(named: name) } ?? NSNull()
     case .geoPoint(let point): GeoPoint(point)
     case .array(let elements): elements.map { $0.foundation(firestore, behavior) }
     case .vector(let numbers): VectorValue(numbers)
@@ -95,7 +95,7 @@ extension DocumentValue {
 
 extension DocumentMap {
   /// The fields as Firebase code expects them.
-  func foundation(_ firestore: Firestore, _ behavior: ServerTimestampBehavior) -> [String: Any] {
+  func foundation(_ firestore: Firestore?, _ behavior: ServerTimestampBehavior) -> [String: Any] {
     var members: [String: Any] = [:]
     members.reserveCapacity(count)
     for entry in entries { members[entry.name] = entry.value.foundation(firestore, behavior) }

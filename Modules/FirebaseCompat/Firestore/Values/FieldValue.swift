@@ -12,6 +12,8 @@ public final class FieldValue: Sendable {
 
   private init(_ kind: Kind) { self.kind = kind }
 
+  convenience init(_ transform: DocumentTransform) { self.init(.transform(transform)) }
+
   /// The field goes. Only in `updateData`, and in `setData` that merges.
   public static func delete() -> FieldValue { FieldValue(.delete) }
 

@@ -91,6 +91,11 @@ public final class WriteBatch: Sendable {
     return self
   }
 
+  func adding(_ make: (Firestore) throws -> DocumentMutation) throws -> WriteBatch {
+    let mutation = try make(firestore)
+    return add { () throws(FirestoreArgumentError) in mutation }
+  }
+
   private func commit(_ ended: @escaping @Sendable ((any Error)?) -> Void) {
     let writes: Result<[DocumentMutation], FirestoreArgumentError>? = state.withLock { state in
       if state.isCommitted { return nil }

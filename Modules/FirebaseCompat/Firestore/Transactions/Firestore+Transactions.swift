@@ -1,0 +1,125 @@
+import Dispatch
+public import Foundation
+import TernClient
+import TernCore
+
+/// What can be chosen about a transaction.
+public final class TransactionOptions {
+  /// How often it is tried at most, at least 1; five times unless set.
+  public var maxAttempts = 5
+
+  /// The defaults.
+  public init() {}
+}
+
+extension Firestore {
+  /// Runs an update function, again when somebody else interfered, five times at most.
+  ///
+  /// - Parameters:
+  ///   - updateBlock: Runs on a thread of its own, and may run several times. It puts an error into
+  ///     its second argument and returns `nil` to give up.
+  ///   - completion: Hears what the update function returned, or why nothing was written.
+  public func runTransaction(
+    _ updateBlock: @escaping (Transaction, NSErrorPointer) -> Any?,
+    completion: @escaping (Any?, (any Error)?) -> Void
+  ) {
+    runTransaction(with: nil, block: updateBlock, completion: completion)
+  }
+
+  /// The same, with a choice of how often it is tried.
+  public func runTransaction(
+    with options: TransactionOptions?,
+    block: @escaping (Transaction, NSErrorPointer) -> Any?,
+    completion: @escaping (Any?, (any Error)?) -> Void
+  ) {
+    let callback = Callback<Any?, (any Error)?>(completion)
+    let update = TransactionBlock(body: block)
+    let attempts = options?.maxAttempts ?? 5
+    Task { [self] in
+      let outcome = await run(update, attempts)
+      call { callback(outcome.value, outcome.error) }
+    }
+  }
+
+  /// Runs an update function, again when somebody else interfered, five times at most.
+  ///
+  /// - Returns: What the update function returned.
+  /// - Throws: What the update function put into its second argument, or the server's verdict;
+  ///   nothing was written then.
+  @discardableResult
+  public func runTransaction(
+    _ updateBlock: @escaping (Transaction, NSErrorPointer) -> Any?
+  ) async throws -> Any? {
+    try await runTransaction(with: nil, block: updateBlock)
+  }
+
+  /// The same, with a choice of how often it is tried.
+  @discardableResult
+  public func runTransaction(
+    with options: TransactionOptions?,
+    block: @escaping (Transaction, NSErrorPointer) -> Any?
+  ) async throws -> Any? {
+    let outcome = await run(TransactionBlock(body: block), options?.maxAttempts ?? 5)
+    if let error = outcome.error { throw error }
+    return outcome.value
+  }
+
+  private func run(_ update: TransactionBlock, _ attempts: Int) async -> TransactionOutcome {
+    guard attempts >= 1 else {
+      return TransactionOutcome(
+        nil, FirestoreErrorCode.invalidArgument.error("maxAttempts is at least 1."))
+    }
+    do {
+      return try await native().runTransaction(attempts: attempts) { native in
+        let transaction = Transaction(self, native)
+        let outcome = await update.run(transaction)
+        if let error = outcome.error { throw Self.judged(error) }
+        if let problem = transaction.problem { throw problem }
+        return outcome
+      }
+    } catch let error as DocumentsError {
+      return TransactionOutcome(nil, .firestore(error))
+    } catch let error as FirestoreArgumentError {
+      return TransactionOutcome(nil, .firestore(error))
+    } catch {
+      return TransactionOutcome(nil, error as NSError)
+    }
+  }
+
+  /// The error of an update function, in the form that tells whether another attempt is worth it.
+  private static func judged(_ error: NSError) -> any Error {
+    error.userInfo[NSUnderlyingErrorKey] as? DocumentsError ?? error
+  }
+}
+
+/// What one run of an update function ended with.
+///
+/// - Note: `@unchecked` because the value is handed from the thread that made it to the one that
+///   hears of it, and nobody keeps it in between.
+private struct TransactionOutcome: @unchecked Sendable {
+  let value: Any?
+  let error: NSError?
+
+  init(_ value: Any?, _ error: NSError?) {
+    self.value = value
+    self.error = error
+  }
+}
+
+/// An update function: called on the transactions' threads, one call at a time.
+private struct TransactionBlock: @unchecked Sendable {
+  /// Update functions block their thread while they read.
+  private static let queue = DispatchQueue(label: "tern.transactions", attributes: .concurrent)
+
+  let body: (Transaction, NSErrorPointer) -> Any?
+
+  func run(_ transaction: Transaction) async -> TransactionOutcome {
+    await withCheckedContinuation { continuation in
+      Self.queue.async {
+        var error: NSError?
+        let value = unsafe body(transaction, &error)
+        continuation.resume(returning: TransactionOutcome(error == nil ? value : nil, error))
+      }
+    }
+  }
+}

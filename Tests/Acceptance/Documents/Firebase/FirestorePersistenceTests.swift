@@ -1,0 +1,138 @@
+import Foundation
+import TernClient
+import TernDocumentEngine
+import Testing
+
+@testable import TernFirebaseCompat
+
+@Suite struct FirestorePersistenceTests {
+  @Test(
+    "F05 persistence is on by default: what was read and written is there after a restart offline",
+    arguments: Setting.all)
+  func onByDefault(setting: Setting) async throws {
+    let house = try await House(setting)
+    let writer = try house.firestore("writer")
+    try await writer.document("cities/SF").setData(["state": "CA"])
+    let db = try house.firestore("a")
+    #expect(try await db.document("cities/SF").getDocument().metadata.isFromCache == false)
+    try house.desk("a").cable.unplug()
+    now { db.document("cities/LA").setData(["state": "CA"]) }
+    #expect(try await db.document("cities/LA").getDocument(source: .cache).exists)
+    let again = try await house.restartFirestore("a")
+    let found = try await again.collection("cities").getDocuments()
+    #expect(found.metadata.isFromCache)
+    #expect(found.documents.map(\.documentID) == ["LA", "SF"])
+    #expect(found.documents.map(\.metadata.hasPendingWrites) == [true, false])
+    try house.desk("a").cable.plug()
+    try await again.enableNetwork()
+    try await again.waitForPendingWrites()
+    #expect(try await writer.document("cities/LA").getDocument(source: .server).exists)
+    try await house.close()
+  }
+
+  @Test(
+    "F07 F10 a memory cache is empty at the start; the flag says which it is, both ways",
+    arguments: Setting.storages)
+  func memoryIsEmpty(setting: Setting) async throws {
+    let house = try await House(setting)
+    let choices: [(isKept: Bool, @Sendable (FirestoreSettings) -> Void)] = [
+      (false, { $0.isPersistenceEnabled = false }),
+      (true, { $0.isPersistenceEnabled = true }),
+      (
+        false,
+        {
+          $0.cacheSettings =
+            MemoryCacheSettings(garbageCollectorSettings: MemoryLRUGCSettings())
+        }
+      ),
+      (false, { $0.cacheSettings = MemoryCacheSettings() }),
+      (true, { $0.cacheSettings = PersistentCacheSettings() }),
+    ]
+    for (index, (isKept, choose)) in choices.enumerated() {
+      let name = "client\(index)"
+      let db = try house.firestore(name, choose: choose)
+      try await db.document("cities/SF").setData(["state": "CA"])
+      _ = try await db.document("cities/SF").getDocument(source: .server)
+      try house.desk(name).cable.unplug()
+      let again = try await house.restartFirestore(name)
+      let isThere = try? await again.document("cities/SF").getDocument(source: .cache).exists
+      #expect((isThere ?? false) == isKept, "\(name)")
+    }
+    try await house.close()
+  }
+
+  /// Twenty documents of 100 kB, and how many of them are still cached after the clean-up.
+  private func keptOfTwoMegabytes(
+    _ house: House, _ name: String, _ choose: @escaping @Sendable (FirestoreSettings) -> Void
+  ) async throws -> [Int] {
+    let db = try house.firestore(name, choose: choose)
+    for index in 0..<20 {
+      _ = try await db.document("big/\(index)").getDocument(source: .server)
+    }
+    try await db.disableNetwork()
+    let documents = try await db.native()
+    _ = await documents.session.withReplica { $0.cache.evict() }
+    var kept: [Int] = []
+    for index in 0..<20 {
+      let document = try? await db.document("big/\(index)").getDocument(source: .cache)
+      if document?.exists ?? false { kept.append(index) }
+    }
+    return kept
+  }
+
+  @Test(
+    "F10 F14 over its size a cache forgets what was not used for longest; an unlimited one nothing",
+    arguments: Setting.storages)
+  func cleaning(setting: Setting) async throws {
+    let house = try await House(setting)
+    let writer = try house.firestore("writer")
+    let text = String(repeating: "x", count: 100_000)
+    for index in 0..<20 { try await writer.document("big/\(index)").setData(["text": text]) }
+    let megabyte = 1024 * 1024 as NSNumber
+    let disk = try await keptOfTwoMegabytes(house, "disk") {
+      $0.cacheSettings = PersistentCacheSettings(sizeBytes: megabyte)
+    }
+    #expect(disk.count < 20)
+    #expect(disk == Array((20 - disk.count)..<20))
+    let memory = try await keptOfTwoMegabytes(house, "memory") {
+      $0.cacheSettings = MemoryCacheSettings(
+        garbageCollectorSettings: MemoryLRUGCSettings(sizeBytes: megabyte))
+    }
+    #expect(memory == disk)
+    let unlimited = try await keptOfTwoMegabytes(house, "unlimited") {
+      $0.cacheSizeBytes = FirestoreCacheSizeUnlimited
+    }
+    #expect(unlimited.count == 20)
+    let eager = try await keptOfTwoMegabytes(house, "eager") {
+      $0.cacheSettings = MemoryCacheSettings(garbageCollectorSettings: MemoryEagerGCSettings())
+    }
+    #expect(eager.isEmpty)
+    try await house.close()
+  }
+
+  @Test(
+    "F26 offline, a document that is not cached is an error at once, and a query is empty",
+    arguments: Setting.storages)
+  func uncached(setting: Setting) async throws {
+    let house = try await House(setting)
+    let unplugged = try house.firestore("unplugged", online: false)
+    let disabled = try house.firestore("disabled")
+    try await disabled.disableNetwork()
+    for db in [unplugged, disabled] {
+      let start = ContinuousClock.now
+      do {
+        _ = try await db.document("cities/SF").getDocument()
+        Issue.record("there is no such document")
+      } catch let error as NSError {
+        #expect(error.domain == FirestoreErrorDomain)
+        #expect(error.code == FirestoreErrorCode.unavailable.rawValue)
+      }
+      // Ten seconds is how long the original waits for a connection.
+      #expect(ContinuousClock.now - start < .seconds(8))
+      let empty = try await db.collection("cities").getDocuments()
+      #expect(empty.isEmpty)
+      #expect(empty.metadata.isFromCache)
+    }
+    try await house.close()
+  }
+}
