@@ -1,5 +1,5 @@
 import Dispatch
-public import Foundation
+import Foundation
 import TernClient
 import TernCore
 
@@ -116,8 +116,14 @@ private struct TransactionBlock: @unchecked Sendable {
   func run(_ transaction: Transaction) async -> TransactionOutcome {
     await withCheckedContinuation { continuation in
       Self.queue.async {
-        var error: NSError?
-        let value = unsafe body(transaction, &error)
+        #if canImport(ObjectiveC)
+          var error: NSError?
+          let value = unsafe body(transaction, &error)
+        #else
+          let place = NSErrorPlace()
+          let value = body(transaction, place)
+          let error = place.pointee
+        #endif
         continuation.resume(returning: TransactionOutcome(error == nil ? value : nil, error))
       }
     }

@@ -1,7 +1,7 @@
 import TernCore
 
 /// A place on earth in degrees.
-public struct GeoPoint: Hashable, Sendable {
+public struct GeoPoint: Hashable, Codable, Sendable {
   /// Degrees north of the equator, -90...90.
   public let latitude: Double
   /// Degrees east of Greenwich, -180...180.
@@ -29,7 +29,7 @@ public struct GeoPoint: Hashable, Sendable {
 }
 
 /// Numbers in order, for search by likeness.
-public struct VectorValue: Hashable, Sendable {
+public struct VectorValue: Hashable, Codable, Sendable {
   /// The numbers.
   public let array: [Double]
 

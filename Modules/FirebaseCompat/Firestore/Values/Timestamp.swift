@@ -3,7 +3,7 @@ import TernCore
 import TernSync
 
 /// A point in time, in seconds since 1970 and nanoseconds; documents keep microseconds.
-public struct Timestamp: Hashable, Sendable {
+public struct Timestamp: Hashable, Codable, Sendable {
   /// Whole seconds since 1970, rounded down.
   public let seconds: Int64
   /// Nanoseconds beyond ``seconds``, 0..<1,000,000,000.

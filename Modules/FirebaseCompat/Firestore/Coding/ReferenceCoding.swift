@@ -1,8 +1,4 @@
-// How values are coded by others than Firestore's coders: as their parts, or not at all.
-
-extension Timestamp: Codable {}
-extension GeoPoint: Codable {}
-extension VectorValue: Codable {}
+// What only Firestore's coders can code.
 
 extension DocumentReference: Codable {
   /// - Throws: Always: only ``Firestore/Decoder`` knows the database.
