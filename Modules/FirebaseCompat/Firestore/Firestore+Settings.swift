@@ -53,6 +53,7 @@ extension Firestore {
       if state.isFrozen {
         return choices.difference(from: state.choices).map { .settingsFrozen($0) }
       }
+      if choices.isSSLEnabled { return .encryptionUnavailable }
       if let limit = choices.cache.limitBytes,
         limit < Int(FirestoreSettings.smallestCacheSizeBytes)
       {
@@ -86,6 +87,8 @@ extension Firestore {
 public enum FirestoreSettingsError: Error, Hashable, Sendable {
   /// A setting was changed after the first operation. Change it before.
   case settingsFrozen(String)
+  /// An encrypted connection was asked for, and these settings can make none.
+  case encryptionUnavailable
   /// The cache would be smaller than the smallest allowed, in bytes.
   case cacheSizeTooSmall(Int, minimum: Int)
 }

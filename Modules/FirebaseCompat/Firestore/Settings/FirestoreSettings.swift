@@ -14,7 +14,7 @@ public final class FirestoreSettings {
 
   /// The server, as `name` or `name:port`.
   public var host: String
-  /// Whether the connection is encrypted.
+  /// Whether the connection is encrypted: it is not, and to ask for it is refused.
   public var isSSLEnabled: Bool
   /// Where listeners and completions are called; the main queue by default.
   public var dispatchQueue: DispatchQueue

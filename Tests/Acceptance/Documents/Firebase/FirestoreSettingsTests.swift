@@ -65,6 +65,9 @@ import Testing
     settings.cacheSizeBytes = 1024 * 1024
     try db.configure(settings)
     #expect(db.settings.cacheSizeBytes == 1024 * 1024)
+    settings.isSSLEnabled = true
+    #expect(throws: FirestoreSettingsError.encryptionUnavailable) { try db.configure(settings) }
+    settings.isSSLEnabled = false
     settings.cacheSizeBytes = FirestoreCacheSizeUnlimited
     try db.configure(settings)
     #expect(settings.choices.cache.limitBytes == nil)
