@@ -150,7 +150,7 @@ extension House {
     }
   #endif
 
-  var documentAmbient: Ambient { ambient(at: clientTime) }
+  var documentAmbient: Ambient { ambient(at: clientTime, clock: PatientClock()) }
 
   func ambient(at time: Int64?, clock: any Clock<Duration> = ContinuousClock()) -> Ambient {
     Ambient(

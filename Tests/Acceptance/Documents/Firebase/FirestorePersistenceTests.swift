@@ -127,8 +127,8 @@ import Testing
         #expect(error.domain == FirestoreErrorDomain)
         #expect(error.code == FirestoreErrorCode.unavailable.rawValue)
       }
-      // Ten seconds is how long the original waits for a connection.
-      #expect(ContinuousClock.now - start < .seconds(8))
+      // Nobody waited until the connection was given up, which takes a minute on this clock.
+      #expect(ContinuousClock.now - start < .seconds(40))
       let empty = try await db.collection("cities").getDocuments()
       #expect(empty.isEmpty)
       #expect(empty.metadata.isFromCache)
