@@ -227,7 +227,7 @@ let testSuites: [Target] = [
     "DocumentEngine",
     [
       "TernCore", "TernQuery", "TernStorage", "TernStorageMemory", "TernStorageSQLite",
-      "TernStorageLMDB", "TernLedger", "TernDocumentEngine",
+      "TernStorageLMDB", "TernLedger", "TernDocumentEngine", "TernTestKit",
     ]),
   tests("Security", ["TernCore", "TernQuery", "TernSecurity"]),
   tests("Tokens", ["TernCore", "TernSecurity", "TernTokens", jwtKit]),

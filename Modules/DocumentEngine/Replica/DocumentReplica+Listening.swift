@@ -82,9 +82,13 @@ extension DocumentReplica {
 
   /// Makes a view of what the cache holds.
   private mutating func open(_ query: DocumentQuery) -> Int {
-    let record = cache.allocate(.subject(of: query))
-    var view = loadedView(of: query, target: record.id)
+    let allocated = cache.allocate(.subject(of: query))
+    var view = loadedView(of: query, target: allocated.id)
+    // Damage that was met on the way may have cost the target its token.
+    let record = cache.target(allocated.id) ?? allocated
     let siblings = targetQueries[record.id] ?? []
+    // Nobody has been told of it yet.
+    if siblings.isEmpty { cache.lostTargets.remove(record.id) }
     let isCurrent = siblings.first.flatMap(index(of:)).map { queries[$0].view.isSynced } ?? false
     let hasToken = !record.resumeToken.isEmpty
     let outcome = view.begin(isCurrent: isCurrent, hasToken: hasToken)
@@ -100,9 +104,8 @@ extension DocumentReplica {
   }
 
   private mutating func loadedView(of query: DocumentQuery, target: Int32) -> DocumentView {
-    let result = cache.run(query, usingPrevious: true)
-    let keys = target == 0 ? [] : cache.remoteKeys(of: target)
-    var view = DocumentView(query: query, target: target, serverKeys: keys)
+    let result = cache.load(query, of: target)
+    var view = DocumentView(query: query, target: target, serverKeys: result.remoteKeys)
     view.load(result.documents)
     return view
   }

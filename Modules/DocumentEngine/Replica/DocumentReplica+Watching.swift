@@ -174,6 +174,27 @@ extension DocumentReplica {
     apply(event)
   }
 
+  /// Asks anew for what was lost through damage in the cache, as if the server had said that it
+  /// counts something else.
+  mutating func recover() {
+    let lost = cache.takeLostTargets()
+    if lost.isEmpty { return }
+    var event = DocumentServerEvent(version: .none)
+    for target in lost {
+      guard let index = targetQueries[target]?.first.flatMap(index(of:)) else { continue }
+      event.mismatched[target] = .existenceFilterMismatch
+      event.targets[target] = DocumentServerEvent.TargetDelta(
+        removed: queries[index].view.serverKeys)
+      guard let entry = wanted[target]?.resumed(from: nil) else { continue }
+      wanted[target] = entry
+      guard case .open = watch else { continue }
+      withAggregator { aggregator, _ in aggregator.startAnew(target) }
+      cancel(target)
+      request(entry)
+    }
+    apply(event)
+  }
+
   private mutating func apply(_ event: DocumentServerEvent) {
     for (target, delta) in event.targets { limbo.note(delta, of: target) }
     emit(cache.applyServer(event), event)

@@ -71,6 +71,9 @@ package struct DocumentReplica: Sendable {
   /// Keeps what has changed, and drops what nothing needs.
   package mutating func commit() throws(StorageError) { try cache.commit() }
 
+  /// What is owed after ``commit()``: it may have met damage in the cache.
+  package mutating func afterCommit() -> [DocumentEffect] { settleDebts() }
+
   mutating func nextNumber() -> UInt64 {
     lastNumber += 1
     return lastNumber
@@ -80,6 +83,7 @@ package struct DocumentReplica: Sendable {
 
   /// Hands out what is owed.
   mutating func settleDebts() -> [DocumentEffect] {
+    recover()
     defer { owed = [] }
     return owed
   }

@@ -28,9 +28,9 @@ final class CachedDocuments {
     store = try Self.store(kind, folder)
   }
 
-  func open() throws -> DocumentCache {
+  func open(hotBytes: Int = 64 << 20) throws -> DocumentCache {
     var settings = DocumentCache.Settings(limitBytes: nil)
-    settings.hotBytes = 64 << 20
+    settings.hotBytes = hotBytes
     return try DocumentCache(store: store, prefix: [1], settings: settings)
   }
 
@@ -57,7 +57,8 @@ final class CachedDocuments {
       var event = DocumentServerEvent(version: version)
       for number in start..<min(start + 10_000, count) {
         let document = Document(
-          Self.key(number), .found(Self.fields(number)), version: version, created: version)
+          Self.key(number), .found(Self.fields(number, of: count)), version: version,
+          created: version)
         encodedBytes += document.key.text.utf8.count + (document.fields?.bytes.count ?? 0)
         event.documents[document.key] = document
       }
@@ -99,11 +100,15 @@ extension CachedDocuments {
     return DocumentKey(unchecked: "cities/" + String(decoding: id, as: UTF8.self))
   }
 
-  /// Ten fields of the usual kinds; one document in a hundred is in one state.
-  static func fields(_ number: Int) -> DocumentFields {
+  /// Documents in one state, however many there are.
+  static let statePopulation = 1_000
+
+  /// Ten fields of the usual kinds; a thousand documents are in one state.
+  static func fields(_ number: Int, of count: Int) -> DocumentFields {
+    let states = max(1, count / statePopulation)
     let scattered = Int64(number &* 7_919 % 1_000_003)
     return [
-      "name": .string("city number \(number)"), "state": .string("state \(number % 100)"),
+      "name": .string("city number \(number)"), "state": .string("state \(number % states)"),
       "country": .string("country \(number % 7)"), "capital": .boolean(number % 50 == 0),
       "population": .integer(scattered), "area": .double(Double(scattered) * 1.5),
       "founded": .timestamp(DocumentTimestamp(uncheckedMicroseconds: scattered * 1_000_000)),
@@ -112,10 +117,10 @@ extension CachedDocuments {
     ]
   }
 
-  static func queries(_ count: Int) throws -> [(name: String, query: DocumentQuery)] {
-    let filtered = try whole.where(state, .equal, .string("state 42"))
+  static func queries() throws -> [(name: String, query: DocumentQuery)] {
+    let filtered = try whole.where(state, .equal, .string("state 7"))
     return [
-      ("where matching 1%", filtered),
+      ("where matching 1,000", filtered),
       ("order by, limit 100", try whole.ordered(by: population, isDescending: true).first(100)),
       ("where, order by, limit 20", try filtered.ordered(by: population).first(20)),
     ]

@@ -22,14 +22,14 @@ enum DocumentServerSection {
   private static func fanOut(rounds: Int) throws -> BenchLine {
     let bench = try DocumentBench()
     let watch = DocumentWatch(bench.authority)
-    let before = residentBytes()
+    let before = ProcessMemory.resident
     for listener in 0..<10_000 {
       let target = WatchTarget(id: 1, subject: .query(try query(listener % 100).target))
       _ = try bench.read { reader throws(StorageError) in
         try watch.listen(target, on: listener, in: reader)
       }
     }
-    let perListener = (residentBytes() - before) / 10_000
+    let perListener = (ProcessMemory.resident - before) / 10_000
     let matchers = try (0..<10_000).map { DocumentMatcher(try query($0 % 100)) }
     let commits = 200
     var told = 0
@@ -150,12 +150,5 @@ enum DocumentServerSection {
           }
         }
       })
-  }
-
-  /// Memory that is resident now; 0 where the system does not say.
-  private static func residentBytes() -> Int {
-    let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
-    let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") } ?? ""
-    return (line.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0) * 1024
   }
 }

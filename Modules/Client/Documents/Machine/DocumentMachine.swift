@@ -106,6 +106,9 @@ package struct DocumentMachine: Sendable {
     static let indexedDocuments = 500
   }
 
+  /// Whether anything is owed.
+  package var owesSomething: Bool { !owed.isEmpty }
+
   /// Hands out what is owed.
   package mutating func takeEffects() -> [DocumentClientEffect] {
     defer { owed = [] }
@@ -116,6 +119,7 @@ package struct DocumentMachine: Sendable {
   package mutating func storeCache() {
     guard !hasCacheFailed else { return }
     do throws(StorageError) { try replica.commit() } catch { hasCacheFailed = true }
+    run(replica.afterCommit())
   }
 
   mutating func owe(_ effect: DocumentClientEffect) { owed.append(effect) }

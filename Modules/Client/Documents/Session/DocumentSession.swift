@@ -84,6 +84,7 @@ extension DocumentSession {
     machine.storeCache()
     queue.submit(jobs)
     tellQueueObservers()
+    if machine.owesSomething { carryOut() }
   }
 
   private func carryOut(_ effect: DocumentClientEffect) {

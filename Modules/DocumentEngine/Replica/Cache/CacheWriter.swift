@@ -44,7 +44,7 @@ struct CacheWriter {
     }
     let old = try stored(place, in: transaction)
     var new = old?.row ?? .placeholder(sequence: head.sequence)
-    try changeMappings(edit.targets, place, &new, &transaction)
+    let hasLeft = try changeMappings(edit.targets, place, &new, &transaction)
     if edit.isUsed { new.sequence = head.sequence }
     if let (document, readTime) = edit.contents {
       new.take(document, readTime: readTime)
@@ -52,14 +52,19 @@ struct CacheWriter {
       try replace(place, collection, old, (new, fields), &transaction)
     } else {
       try replace(place, collection, old, (new, nil), &transaction)
+      // While a target held it, nobody had to be told that it had changed.
+      if hasLeft { try record(place, collection, nil, new, &transaction) }
     }
   }
 
   /// Notes in a target's result which documents came and which left.
+  ///
+  /// - Returns: Whether the document has left some.
   private mutating func changeMappings(
     _ changes: [Int32: Bool], _ place: DocumentPlace, _ row: inout DocumentRow,
     _ transaction: inout WriteTransaction
-  ) throws(StorageError) {
+  ) throws(StorageError) -> Bool {
+    var hasLeft = false
     for (target, isAdded) in changes {
       let key = keys.mapping(target, place)
       guard try transaction.contains(key) != isAdded else { continue }
@@ -69,7 +74,9 @@ struct CacheWriter {
       row.sequence = head.sequence
       head.byteCount += step * key.count
       keyDeltas[target, default: 0] += step
+      if !isAdded { hasLeft = true }
     }
+    return hasLeft
   }
 
   /// The stored document at a place.
@@ -155,12 +162,13 @@ struct CacheWriter {
       try transaction.remove(keys.change(place, old.readTime))
     }
     guard let new, new.state != .placeholder, new.readTime > collection.unrecorded else { return }
-    if try isWatched(collection, in: transaction) {
-      try transaction.put([], for: keys.change(place, new.readTime))
-    } else {
+    switch try watchers(of: collection, in: transaction) {
+    case .none:
       var changed = collection
       changed.unrecorded = new.readTime
       try put(changed, &transaction)
+    case .one(let target) where try transaction.contains(keys.mapping(target, place)): break
+    case .one, .several: try transaction.put([], for: keys.change(place, new.readTime))
     }
   }
 
@@ -223,23 +231,25 @@ extension CacheWriter {
     collections.insert(collection)
   }
 
-  /// Whether queries over the collection, or over its group, were ever answered.
-  private mutating func isWatched(
-    _ collection: CachedCollection, in view: borrowing some StoreView & ~Copyable & ~Escapable
-  ) throws(StorageError) -> Bool {
-    if collection.isWatched { return true }
+  /// Whose queries over the collection, or over its group, were ever answered.
+  private mutating func watchers(
+    of collection: CachedCollection, in view: borrowing some StoreView & ~Copyable & ~Escapable
+  ) throws(StorageError) -> CachedCollection.Watchers {
+    if collection.watchers == .several { return .several }
     let group = Array(collection.id.utf8)
-    if let known = watchedGroups[group] { return known }
-    let isWatched = try view.contains(keys.watchedGroup(collection.id))
-    watchedGroups[group] = isWatched
-    return isWatched
+    var isWatched = watchedGroups[group]
+    if isWatched == nil {
+      isWatched = try view.contains(keys.watchedGroup(collection.id))
+      watchedGroups[group] = isWatched
+    }
+    return isWatched == true ? .several : collection.watchers
   }
 
   /// Notes that a query was answered: from now on changes are recorded where it looks.
   mutating func watch(
-    _ subject: WatchTarget.Subject, _ transaction: inout WriteTransaction
+    _ record: DocumentTargetRecord, _ transaction: inout WriteTransaction
   ) throws(StorageError) {
-    guard case .query(let target) = subject else { return }
+    guard case .query(let target) = record.subject else { return }
     switch target.source {
     case .document: return
     case .group(let id):
@@ -250,8 +260,10 @@ extension CacheWriter {
     case .collection(let path):
       var found = collections[path]
       if found == nil { found = try keys.find(path, in: transaction) }
-      guard var found, !found.isWatched else { return }
-      found.isWatched = true
+      guard var found, found.watchers != .several, found.watchers != .one(record.id) else {
+        return
+      }
+      found.watchers = found.watchers == .none ? .one(record.id) : .several
       try put(found, &transaction)
     }
   }
@@ -271,7 +283,7 @@ extension CacheWriter {
       let subject = SubjectBytes.of(record.subject)
       try transaction.put([], for: keys.subject(subject, record.id))
     }
-    if record.snapshotVersion != .none { try watch(record.subject, &transaction) }
+    if record.snapshotVersion != .none { try watch(record, &transaction) }
     return record
   }
 
@@ -284,7 +296,16 @@ extension CacheWriter {
     try transaction.remove(keys.target(stored.id))
     try transaction.remove(keys.subject(stored.subject, stored.id))
     head.targetCount -= 1
-    let prefix = keys.mappings(stored.id)
+    return try removeResult(of: stored.id, &transaction)
+  }
+
+  /// Removes the result of a target; documents that nobody else holds are on their own then.
+  ///
+  /// - Returns: The documents of the result.
+  mutating func removeResult(
+    of target: Int32, _ transaction: inout WriteTransaction
+  ) throws(StorageError) -> [DocumentPlace] {
+    let prefix = keys.mappings(target)
     let range = KeyRange(prefix: prefix)
     var places: [DocumentPlace] = []
     for row in try transaction.scan(range) {

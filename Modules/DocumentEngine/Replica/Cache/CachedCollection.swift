@@ -9,10 +9,18 @@ struct CachedCollection: Hashable, Sendable {
   /// Stands for its path in the keys of its documents.
   let number: UInt64
   let path: CollectionPath
-  /// Whether a query here was ever answered by a server, so that changes are recorded.
-  var isWatched = false
+  /// Whose queries here were ever answered by a server, so that changes are recorded.
+  var watchers = Watchers.none
   /// Changes up to here may not be recorded; all later ones are.
   var unrecorded = DocumentVersion.none
+
+  /// The targets that may ask what has changed.
+  enum Watchers: Hashable, Sendable {
+    case none
+    /// One, which needs no record of what it holds: it has a list of that.
+    case one(Int32)
+    case several
+  }
 
   /// Whether some ids are numbers of an older store, which do not sort by their bytes.
   var hasNumberIDs = false
@@ -29,19 +37,28 @@ struct CachedCollection: Hashable, Sendable {
   init?(number: UInt64, record: [UInt8]) {
     var reader = RecordReader(record)
     guard let flags = reader.byte(), flags < 4, let unrecorded: Int64 = reader.integer(),
+      let watcher: Int32 = reader.integer(),
       let path = String(validating: reader.rest(), as: UTF8.self), !path.isEmpty
     else { return nil }
     self.number = number
     self.path = CollectionPath(unchecked: path)
-    isWatched = flags & 1 != 0
+    switch (flags & 1, watcher) {
+    case (0, 0): watchers = .none
+    case (0, _): return nil
+    case (_, 0): watchers = .several
+    case (_, let target): watchers = .one(target)
+    }
     hasNumberIDs = flags & 2 != 0
     self.unrecorded = DocumentVersion(microseconds: unrecorded)
   }
 
   /// What is stored.
   var record: [UInt8] {
-    var bytes: [UInt8] = [(isWatched ? 1 : 0) | (hasNumberIDs ? 2 : 0)]
+    var watcher: Int32 = 0
+    if case .one(let target) = watchers { watcher = target }
+    var bytes: [UInt8] = [(watchers == .none ? 0 : 1) | (hasNumberIDs ? 2 : 0)]
     bytes.append(integer: unrecorded.microseconds)
+    bytes.append(integer: watcher)
     bytes.append(contentsOf: path.text.utf8)
     return bytes
   }

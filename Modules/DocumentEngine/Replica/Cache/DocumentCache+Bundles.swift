@@ -8,8 +8,11 @@ extension DocumentCache {
   /// Whether a bundle of this id is loaded that is as new or newer.
   package mutating func hasBundle(_ metadata: BundleMetadata) -> Bool {
     let key = keys.bundle(metadata.id)
+    let queries = KeyRange(prefix: keys.begin(.namedQuery))
     let record = reading(orElse: nil) { _, snapshot throws(StorageError) in
-      try snapshot.get(key)
+      // A bundle whose queries cannot be read is to be taken in again.
+      _ = try snapshot.scan(queries)
+      return try snapshot.get(key)
     }
     var reader = RecordReader(record ?? [])
     guard let time: Int64 = reader.integer(), let id = reader.text() else { return false }

@@ -135,17 +135,17 @@ extension DocumentCache {
     orElse fallback: R,
     _ body: (inout DocumentCache, borrowing Snapshot) throws(StorageError) -> R
   ) -> R {
-    for _ in 0..<Self.repairLimit {
+    for _ in 0..<Self.repairLimit where !isDetached {
       do throws(StorageError) {
         let store = store
         return try store.read { snapshot throws(StorageError) in try body(&self, snapshot) }
       } catch .corruptRecord(let key) {
         drop(key)
       } catch {
-        failure = failure ?? error
-        return fallback
+        fail(error)
       }
     }
+    if isDetached { return fallback }
     startAnew()
     return fallback
   }

@@ -17,16 +17,19 @@ extension DocumentCache {
 
   /// Stores what was gathered; it stays gathered when that fails.
   mutating func storeEdits(endingTurn: Bool = false) {
-    for _ in 0..<Self.repairLimit {
+    for _ in 0..<Self.repairLimit where !isDetached {
       do throws(StorageError) {
         return try tryStoring(endingTurn: endingTurn)
       } catch .corruptRecord(let key) {
         drop(key)
+      } catch .corruptStore(let reason) {
+        fail(.corruptStore(reason: reason))
       } catch {
         failure = failure ?? error
         return
       }
     }
+    if isDetached { return endingTurn ? endTurn() : () }
     startAnew()
   }
 

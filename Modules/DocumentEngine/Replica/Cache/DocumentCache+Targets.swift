@@ -142,7 +142,9 @@ extension DocumentCacheKeys {
     for row in try view.scan(KeyRange(prefix: prefix)) {
       guard row.key.count == prefix.count + 4 else { throw .corruptRecord(key: row.key) }
       let id = row.key[prefix.count...].reduce(Int32(0)) { $0 << 8 | Int32($1) }
-      if let found = try target(id, in: view), found.subject == subject { return found }
+      // A target without a record was damaged.
+      guard let found = try target(id, in: view) else { throw .corruptRecord(key: row.key) }
+      if found.subject == subject { return found }
     }
     return nil
   }

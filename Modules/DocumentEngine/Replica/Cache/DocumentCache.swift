@@ -64,6 +64,10 @@ package struct DocumentCache: Sendable {
   var hasNewHead = false
   /// What went wrong while reading; thrown by the next commit.
   var failure: StorageError?
+  /// Whether the store cannot be read any more, so that everything is kept in memory.
+  var isDetached = false
+  /// The targets somebody listens to whose results were lost since ``takeLostTargets()``.
+  var lostTargets: Set<Int32> = []
   /// Whether expensive queries get indexes of their own. Not stored.
   package var createsIndexes = false
 

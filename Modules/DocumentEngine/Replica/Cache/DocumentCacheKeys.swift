@@ -5,10 +5,10 @@ import TernSync
 /// Where the parts of a document cache lie in its store. Source: Docs/Formats/document-cache.md.
 struct DocumentCacheKeys: Sendable {
   /// The format written here.
-  static let version: UInt8 = 1
+  static let version: UInt8 = 2
 
   /// What the first byte behind the prefix says a row is.
-  enum Tag: UInt8 {
+  enum Tag: UInt8, CaseIterable {
     case head = 1
     case collectionName = 2
     case collection = 3
@@ -158,7 +158,7 @@ extension DocumentCacheKeys {
   /// What the keys of all documents of a target's result begin with.
   func mappings(_ target: Int32) -> [UInt8] {
     var key = begin(.mapping)
-    key.append(integer: target)
+    key.append(ordered: UInt64(UInt32(bitPattern: target)))
     return key
   }
 

@@ -27,6 +27,9 @@ package struct WatchAggregator: Sendable {
   /// A request about a target was sent.
   package mutating func requested(_ target: Int32) { targets[target, default: .init()].requested() }
 
+  /// Forgets what was heard of a target.
+  mutating func startAnew(_ target: Int32) { targets[target]?.startAnew() }
+
   /// Forgets a target.
   package mutating func forget(_ target: Int32) { targets[target] = nil }
 

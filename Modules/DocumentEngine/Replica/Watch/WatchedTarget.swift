@@ -18,6 +18,13 @@ struct WatchedTarget: Sendable {
   /// Whether what is said of the target is not meant for us any more.
   var isPending: Bool { unanswered > 0 }
 
+  /// What was heard is void; the answers that are outstanding still are.
+  mutating func startAnew() {
+    let unanswered = unanswered
+    self = WatchedTarget()
+    self.unanswered = unanswered
+  }
+
   /// A request was sent.
   mutating func requested() { unanswered += 1 }
 

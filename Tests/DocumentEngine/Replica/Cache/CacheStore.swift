@@ -3,6 +3,7 @@ import TernStorage
 import TernStorageLMDB
 import TernStorageMemory
 import TernStorageSQLite
+import TernTestKit
 
 /// The stores every test of a cache runs on.
 enum CacheStore: String, CaseIterable, Sendable {
@@ -15,6 +16,8 @@ enum CacheStore: String, CaseIterable, Sendable {
   final class Opened {
     private let kind: CacheStore
     private let path: String
+    /// Where the store in memory is; the others are in files.
+    private let disk = FaultyDisk()
     private(set) var store: any OrderedStore
 
     fileprivate init(_ kind: CacheStore) throws {
@@ -22,7 +25,7 @@ enum CacheStore: String, CaseIterable, Sendable {
       path =
         FileManager.default.temporaryDirectory
         .appending(path: "tern-documents-" + UUID().uuidString).path
-      store = try Opened.open(kind, path)
+      store = try Opened.open(kind, path, disk)
     }
 
     deinit {
@@ -32,9 +35,40 @@ enum CacheStore: String, CaseIterable, Sendable {
 
     /// Closes the store and opens it again; one in memory keeps what it has.
     func reopen() throws {
-      guard kind != .memory else { return }
       store.close()
-      store = try Opened.open(kind, path)
+      store = try Opened.open(kind, path, disk)
+    }
+
+    /// Flips one bit of a row, in its key, its checksum or its value, as it lies in the file, and
+    /// opens the store again. In memory the row cannot be read then.
+    ///
+    /// - Returns: How often the row was found; stale pages may hold it, too.
+    func flip(_ row: Row, bit: Int) throws -> Int {
+      store.close()
+      defer { store = (try? Opened.open(kind, path, disk)) ?? store }
+      guard kind != .memory else {
+        disk.corrupt(row.key)
+        return 1
+      }
+      let file = URL(filePath: path + (kind == .sqlite ? "/rows.sqlite" : "/rows.mdb"))
+      var bytes = try Data(contentsOf: file)
+      let checksumBytes = 4
+      let length = row.key.count + checksumBytes + row.value.count
+      let place = bit % (length * 8)
+      var count = 0
+      var start = bytes.startIndex
+      while let found = bytes.range(of: Data(row.key), in: start..<bytes.endIndex) {
+        start = found.lowerBound + 1
+        let value = found.upperBound + checksumBytes
+        guard value + row.value.count <= bytes.endIndex,
+          bytes[value..<value + row.value.count].elementsEqual(row.value)
+        else { continue }
+        bytes[found.lowerBound + place / 8] ^= 1 << UInt8(place % 8)
+        count += 1
+        start = found.lowerBound + length
+      }
+      try bytes.write(to: file)
+      return count
     }
 
     /// Every byte of every file of the store.
@@ -45,9 +79,11 @@ enum CacheStore: String, CaseIterable, Sendable {
       }
     }
 
-    private static func open(_ kind: CacheStore, _ path: String) throws -> any OrderedStore {
+    private static func open(
+      _ kind: CacheStore, _ path: String, _ disk: FaultyDisk
+    ) throws -> any OrderedStore {
       switch kind {
-      case .memory: MemoryStore()
+      case .memory: disk.open()
       case .sqlite: try SQLiteStore(path: path, durability: .relaxed)
       case .lmdb: try LMDBStore(path: path, durability: .relaxed)
       }

@@ -161,6 +161,10 @@ extension CacheWorld {
     let query = try query()
     if listened.values.contains(where: { $0.query.target == query.target }) { return }
     let record = cache.allocate(.query(query.target))
+    let loaded = LoadedResult(
+      documents: cache.run(query).documents, remoteKeys: cache.remoteKeys(of: record.id))
+    let agrees = cache.agrees(loaded, query, record.id)
+    try #require(agrees, "seed \(seed): \(query.id)")
     let known = remembered[query.target.id] ?? []
     if record.resumeToken.isEmpty, record.keyCount == 0 {
       listened[record.id] = Listened(query: query, remoteKeys: [])

@@ -1,0 +1,35 @@
+import Foundation
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// The memory of this process; zero where the system does not say.
+enum ProcessMemory {
+  /// What is resident now, in bytes.
+  static var resident: Int { value(of: "VmRSS:") }
+
+  /// The most that was resident since ``forgetPeak()``, in bytes.
+  static var peak: Int { value(of: "VmHWM:") }
+
+  /// Gives back to the system what was freed, so that what is used next is seen.
+  static func giveBack() {
+    #if canImport(Glibc)
+      // Swift's map of the C library leaves it out.
+      typealias Trim = @convention(c) (Int) -> CInt
+      guard let symbol = unsafe dlsym(nil, "malloc_trim") else { return }
+      _ = unsafe unsafeBitCast(symbol, to: Trim.self)(0)
+    #endif
+  }
+
+  /// Begins to look for the peak anew.
+  static func forgetPeak() {
+    try? Data("5".utf8).write(to: URL(filePath: "/proc/self/clear_refs"))
+  }
+
+  private static func value(of name: String) -> Int {
+    let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
+    let line = status.split(separator: "\n").first { $0.hasPrefix(name) } ?? ""
+    return (line.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0) * 1024
+  }
+}
