@@ -183,7 +183,7 @@ let programs: [Target] = [
       "TernStorage", "TernStorageMemory", "TernStorageSQLite", "TernStorageLMDB", "CSQLite",
       "CLMDB", "TernTransport", "TernTransportTCP", nioCore, nioPosix, "TernCore", "TernQuery",
       "TernSync", "TernTransportLoopback", "TernLedger", "TernTreeWire", "TernDocumentEngine",
-      "TernClient", "TernServer", "TernGateway", nioHTTP1,
+      "TernDocumentWire", "TernClient", "TernServer", "TernGateway", nioHTTP1,
     ]),
   .target(
     name: "TernSpecReplay",

@@ -20,6 +20,6 @@ struct DocumentSpecTests {
       }
       passedCount += report.passedCount
     }
-    #expect(passedCount >= 159)
+    #expect(passedCount >= 161)
   }
 }

@@ -35,6 +35,7 @@ struct Bench {
       sections.append(("writes", { try await WriteSection(only: $0.only).run(rounds: $0.rounds) }))
       sections.append(("tree-fan-out", { try await TreeFanOut.run(rounds: $0.rounds) }))
       sections.append(("doors", { try await DoorsSection.run($0) }))
+      sections.append(("documents-fan-out", { try await DocumentFanOut.run(rounds: $0.rounds) }))
       sections.append(
         (
           "server-size",
@@ -86,7 +87,9 @@ struct Bench {
       if options.sections.first == ServedTree.command {
         return try await ServedTree.serve(options.sections[1])
       }
-      if options.sections.first == BareHTTPServer.command { return try await BareHTTPServer.serve() }
+      if options.sections.first == BareHTTPServer.command {
+        return try await BareHTTPServer.serve()
+      }
       #if os(Linux)
         if options.sections.first == BareServer.command {
           return try BareServer.serve(options.sections[1])

@@ -44,6 +44,12 @@ struct BenchLine {
 
   static func median(_ values: [Double]) -> Double { values.sorted()[values.count / 2] }
 
+  /// A number with one digit behind the point.
+  static func tenths(_ value: Double) -> String {
+    let rounded = Int((value * 10).rounded())
+    return "\(rounded / 10).\(rounded % 10)"
+  }
+
   private static func hundredths(_ value: Double) -> String {
     let rounded = Int((value * 100).rounded(.down))
     let rest = rounded % 100

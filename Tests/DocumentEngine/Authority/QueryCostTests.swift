@@ -82,6 +82,31 @@ struct QueryCostTests {
     #expect(try store.explain(query).explanation.wishes.isEmpty)
   }
 
+  @Test("of 100,000 documents are read about as many as are handed out")
+  func manyDocuments() throws {
+    let store = try AuthorityStore()
+    for part in 0..<100 {
+      try store.write(
+        (0..<1_000).map { index in
+          let number = part * 1_000 + index
+          return set(
+            DocumentKey(unchecked: "c/\(number)"),
+            ["n": .integer(Int64(number)), "r": .integer(Int64(number % 10_000))])
+        })
+    }
+    let all = DocumentQuery.collection(try CollectionPath("c"))
+    try check(store, all.first(10), returns: 10, readsAtMost: 50)
+    try check(
+      store, all.ordered(by: "n", isDescending: true).first(10), returns: 10, readsAtMost: 60)
+    try check(store, all.where("r", .equal, 7), returns: 10, readsAtMost: 30)
+    try check(store, all.where("n", .greaterThan, 99_990), returns: 9, readsAtMost: 30)
+    try check(
+      store, all.where("r", .in, [1, 2]).ordered(by: "n").first(5), returns: 5, readsAtMost: 200)
+    let page = try all.ordered(by: "n").starting(after: [50_000]).first(10)
+    try check(store, page, returns: 10, readsAtMost: 60)
+    try check(store, all.where("n", .equal, -1), returns: 0, readsAtMost: 1)
+  }
+
   @Test("a query that was served well asks for no index")
   func modesty() throws {
     let store = try filled()

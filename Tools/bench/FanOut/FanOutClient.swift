@@ -11,6 +11,8 @@
       var serverNanoseconds = 0.0
       /// From publishing to the delivery at each subscriber, at a fixed pace; ascending.
       var latencies: [Duration] = []
+      /// From publishing to the delivery at the last subscriber, at a fixed pace; ascending.
+      var lastLatencies: [Duration] = []
     }
 
     let server: ChildServer
@@ -41,7 +43,9 @@
       result.serverNanoseconds = (server.processorSeconds - busy) * 1e9 / deliveries
       let pause = TimeAmount.milliseconds(Int64(1000 / perSecond))
       _ = try await run.deliver(paced, through: publisher, every: pause)
-      result.latencies = try await loop.submit { run.latencies.sorted() }.get()
+      (result.latencies, result.lastLatencies) = try await loop.submit {
+        (run.latencies.sorted(), run.lastLatencies.sorted())
+      }.get()
       try await group.shutdownGracefully()
       return result
     }
@@ -82,6 +86,7 @@
     /// When each message of a paced run was published, by its number.
     private var sent: [ContinuousClock.Instant] = []
     private(set) var latencies: [Duration] = []
+    private(set) var lastLatencies: [Duration] = []
 
     init(subscribers: Int, language: FanOutProtocol, loop: any EventLoop) {
       self.subscribers = subscribers
@@ -125,6 +130,8 @@
         let now = ContinuousClock.now
         for number in (seen - base)..<(seen - base + count) where sent.indices.contains(number) {
           latencies.append(now - sent[number])
+          while lastLatencies.count <= number { lastLatencies.append(.zero) }
+          lastLatencies[number] = max(lastLatencies[number], now - sent[number])
         }
       }
       seen += count
