@@ -155,7 +155,8 @@ let programs: [Target] = [
     "tern", at: "Apps/tern",
     [
       "TernCore", "TernQuery", "TernStorage", "TernSync", "TernSecurity", "TernClient",
-      "TernDocumentEngine", "TernTokens", "TernServer", "TernGateway", "TernAssembly",
+      "TernDocumentEngine", "TernTransport", "TernTransportTCP", "TernTokens", "TernServer",
+      "TernGateway", "TernAssembly",
       "TernStandard", arguments,
     ]),
   program(
@@ -275,7 +276,8 @@ let testSuites: [Target] = [
     "Acceptance",
     [
       "TernFirebaseCompat", "TernAssembly", "TernStandard", "TernClient", "TernCore", "TernQuery",
-      "TernSync", "TernSecurity", "TernLedger", "TernServer", "TernDocumentEngine", "TernStorage",
+      "TernSync", "TernSecurity", "TernTokens", "TernLedger", "TernServer", "TernDocumentEngine",
+      "TernStorage",
       "TernStorageMemory", "TernStorageSQLite", "TernStorageLMDB", "TernTransactions",
       "TernTransport", "TernTransportLoopback", "TernTransportTCP", nioCore, nioPosix,
     ]),

@@ -2,6 +2,7 @@ import TernAssembly
 import TernClient
 import TernCore
 import TernSync
+import TernTransport
 
 extension Failure {
   /// Nobody answered.
@@ -28,6 +29,7 @@ extension Failure {
   private init(about error: AssemblyError) {
     switch error {
     case .configuration: self.init(.usage, error.description)
+    case .transport(.invalidOption): self.init(.usage, error.description)
     case .storage, .queue, .ledger, .transport: self.init(.failed, error.description)
     }
   }

@@ -13,11 +13,19 @@ import TernTreeEngine
 public final class Tern: Sendable {
   /// The realtime tree.
   public let tree: TreeDatabase
+  /// Who uses this client.
+  public let auth: ClientAuth
+  private let ownsAuth: Bool
   private let openDocuments: Documents?
   private let parts: ClientParts
 
-  private init(tree: TreeDatabase, documents: Documents?, parts: ClientParts) {
+  private init(
+    tree: TreeDatabase, documents: Documents?, auth: ClientAuth, ownsAuth: Bool,
+    parts: ClientParts
+  ) {
     self.tree = tree
+    self.auth = auth
+    self.ownsAuth = ownsAuth
     openDocuments = documents
     self.parts = parts
   }
@@ -45,6 +53,12 @@ public final class Tern: Sendable {
     } catch {
       throw .queue(error)
     }
+    var options = options
+    let ownsAuth = options.auth == nil
+    let auth: ClientAuth
+    if let shared = options.auth { auth = shared } else { auth = try openAuth(parts, ambient) }
+    options.auth = auth
+    auth.attach(session)
     var documents: Documents?
     if let named = parts.documents {
       documents = try Documents.open(
@@ -53,7 +67,20 @@ public final class Tern: Sendable {
     session.submit { $0.begin() }
     return Tern(
       tree: TreeDatabase(session: session, lostTransactions: lost.map(\.path)),
-      documents: documents, parts: parts)
+      documents: documents, auth: auth, ownsAuth: ownsAuth, parts: parts)
+  }
+
+  private static func openAuth(
+    _ parts: ClientParts, _ ambient: Ambient
+  ) throws(OpeningError) -> ClientAuth {
+    do throws(AuthError) {
+      return try ClientAuth(store: parts.queue, ambient: ambient)
+    } catch {
+      switch error {
+      case .notStored(let error): throw .queue(.storage(error))
+      case .malformedToken: preconditionFailure("what is kept and no token signs nobody in")
+      }
+    }
   }
 
   private static func openTree(
@@ -83,6 +110,7 @@ public final class Tern: Sendable {
     // An acknowledged write leaves the queue a moment later: the stores stay open until it has.
     await tree.session.queueSettled()
     await openDocuments?.terminate()
+    if ownsAuth { auth.close() }
     await parts.whenClosed()
   }
 }
@@ -149,6 +177,9 @@ public struct ClientOptions: Sendable {
   public var forgetsUnusedDocuments = false
   /// The most writes on their way to the server without an answer, 1...``ClientLimits/window``.
   public var window = 1_024
+  /// Who uses the client, if other clients of the program share it; `nil` keeps it in the store of
+  /// the queue.
+  public var auth: ClientAuth?
   /// How long a one-time read waits for a connection before it looks into the cache.
   public var readPatience: Duration = .seconds(3)
   /// The most that may wait in this client at the same moment.

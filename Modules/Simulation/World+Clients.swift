@@ -108,7 +108,7 @@ extension World {
     case .disconnectAnswered(let id, let rejection):
       deferredAnswered(id, isRegistered: rejection == nil, run)
     case .stored, .notStored, .settled, .queueAnswered, .queueChanged, .connectionChanged, .deliver,
-      .noticed:
+      .noticed, .credential:
       break
     case .send, .closeLink, .change: break
     }

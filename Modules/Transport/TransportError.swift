@@ -10,6 +10,9 @@ public enum TransportError: Error, Hashable, Sendable {
   case timedOut(host: String, port: Int, after: Duration)
   /// The host's name or network is not reachable now: try again later.
   case unreachable(host: String, port: Int, reason: String)
+  /// Somebody answers, but cannot show that it is the server, or speaks no TLS: look at the
+  /// certificates and the name; nothing was sent.
+  case notSecure(host: String, port: Int, reason: String)
   /// An option is outside its range: correct the configuration.
   case invalidOption(name: String, reason: String)
   /// The program was built without the package trait this transport needs: build it with it.
@@ -31,6 +34,8 @@ extension TransportError: CustomStringConvertible {
       "\(host):\(port) did not answer within \(duration)"
     case .unreachable(let host, let port, let reason):
       "cannot reach \(host):\(port): \(reason)"
+    case .notSecure(let host, let port, let reason):
+      "\(host):\(port) cannot be talked to over TLS: \(reason)"
     case .invalidOption(let name, let reason):
       "transport option \(name): \(reason)"
     case .notBuilt(let kind, let trait):

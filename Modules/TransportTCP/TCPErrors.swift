@@ -28,6 +28,10 @@
           return .unreachable(host: host, port: port, reason: "its name was not found")
         }
         return connecting(to: options, failedWith: last.error)
+      case let error as TransportError:
+        return error
+      case let error as TLSFailure:
+        return .notSecure(host: host, port: port, reason: error.description)
       case is SelfConnection:
         return .refused(host: host, port: port)
       case let error as IOError where error.errnoCode == ECONNREFUSED:

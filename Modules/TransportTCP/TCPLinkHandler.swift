@@ -14,6 +14,8 @@
     /// What the transport supplies to each of its links.
     struct Setting: Sendable {
       let limit: FrameLimit
+      /// Whether bytes must take the way through the pipeline, where they are encrypted.
+      let isSecured: Bool
       let preambleTimeout: TimeAmount
       let linger: TimeAmount
       let open: LinkOpening
@@ -51,7 +53,7 @@
       hello.writeBytes(FrameReader.preamble)
       let greeted = context.eventLoop.makePromise(of: Void.self)
       // From here on nothing but the link writes, so it knows what the channel still has.
-      greeted.futureResult.whenSuccess { link.openSocket() }
+      if !setting.isSecured { greeted.futureResult.whenSuccess { link.openSocket() } }
       context.writeAndFlush(wrapOutboundOut(hello), promise: greeted)
       owner = setting.open(link)
       setting.didOpen(link)

@@ -17,6 +17,8 @@ public struct TCPOptions: Decodable, Hashable, Sendable {
   public var preambleTimeoutSeconds: Int
   /// How long a closed link goes on delivering what was sent before, 1...3600.
   public var lingerSeconds: Int
+  /// How links are secured; `nil` sends everything in the clear.
+  public var tls: TLSOptions?
 
   /// Options with standard limits.
   public init(host: String = "127.0.0.1", port: Int = 9000) {
@@ -30,7 +32,7 @@ public struct TCPOptions: Decodable, Hashable, Sendable {
 
   private enum CodingKeys: String, CodingKey {
     case host, port, frameLimitBytes, connectTimeoutSeconds, preambleTimeoutSeconds
-    case lingerSeconds
+    case lingerSeconds, tls
   }
 
   /// Reads the section; what it leaves out keeps its standard value.
@@ -49,6 +51,7 @@ public struct TCPOptions: Decodable, Hashable, Sendable {
       ?? preambleTimeoutSeconds
     lingerSeconds =
       try section.decodeIfPresent(Int.self, forKey: .lingerSeconds) ?? lingerSeconds
+    tls = try section.decodeIfPresent(TLSOptions.self, forKey: .tls)
   }
 
   /// Checks every range.
@@ -58,6 +61,7 @@ public struct TCPOptions: Decodable, Hashable, Sendable {
     try Self.check("connectTimeoutSeconds", connectTimeoutSeconds, 1...3600)
     try Self.check("preambleTimeoutSeconds", preambleTimeoutSeconds, 1...3600)
     try Self.check("lingerSeconds", lingerSeconds, 1...3600)
+    try tls?.validate()
     if host.isEmpty { throw .invalidOption(name: "host", reason: "it is empty") }
   }
 

@@ -20,11 +20,13 @@
     private let group: MultiThreadedEventLoopGroup
     private let loop: any EventLoop
     private let state = Mutex(State())
+    private let tls: TLSContexts?
 
     /// A transport that has its thread and no socket yet.
     public init(_ options: TCPOptions) throws(TransportError) {
       try options.validate()
       self.options = options
+      tls = options.tls.map(TLSContexts.init)
       limit = FrameLimit(bytes: options.frameLimitBytes)
       group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
       loop = group.next()
@@ -41,11 +43,25 @@
       _ open: @escaping LinkOpening
     ) async throws(TransportError) -> any Link {
       try checkRunning()
+      // A mistake in the options is told before anybody is called.
+      _ = try tls?.clientHandler(to: options.host)
       let opened = loop.makePromise(of: TCPLink.self)
       let setting = setting(
         open, didMeetItself: { opened.fail(SelfConnection()) }, didOpen: { opened.succeed($0) })
       TCPSockets.client(on: loop, timeout: .seconds(Int64(options.connectTimeoutSeconds)))
-        .channelInitializer { Self.install(setting, in: $0) }
+        .channelInitializer { [options, tls] channel in
+          channel.eventLoop.makeCompletedFuture {
+            if let tls {
+              let pipeline = channel.pipeline.syncOperations
+              try pipeline.addHandler(try tls.clientHandler(to: options.host))
+              try pipeline.addHandler(
+                TLSGate(timeout: .seconds(Int64(options.connectTimeoutSeconds))) {
+                  opened.fail($0)
+                })
+            }
+            try Self.install(setting, in: channel)
+          }
+        }
         .connect(host: options.host, port: options.port)
         .whenFailure { opened.fail($0) }
       do {
@@ -66,10 +82,16 @@
       _ accept: @escaping LinkOpening
     ) async throws(TransportError) -> any TransportListener {
       try checkRunning()
+      try tls?.loadCertificate()
       let setting = setting(accept, didOpen: { _ in })
       let welcome = state.withLock { $0.welcome }
       let bound = TCPSockets.server(on: loop)
-        .childChannelInitializer { Self.install(setting, welcome, in: $0) }
+        .childChannelInitializer { [tls] channel in
+          channel.eventLoop.makeCompletedFuture {
+            if let tls { try channel.pipeline.syncOperations.addHandler(try tls.serverHandler()) }
+            try Self.install(setting, welcome, in: channel)
+          }
+        }
         .bind(host: options.host, port: options.port)
       do {
         let door = try await bound.get()
@@ -79,6 +101,12 @@
         throw .listening(at: options, failedWith: error)
       }
     }
+
+    /// Reads the certificate and its key again. Connections made from now on are secured with them,
+    /// those that are open stay as they are.
+    ///
+    /// - Throws: ``TransportError/invalidOption(name:reason:)``; then nothing changes.
+    public func reloadCertificate() throws(TransportError) { try tls?.loadCertificate() }
 
     public func shutdown() async {
       let (doors, links) = state.withLock { state in
@@ -100,7 +128,7 @@
       didOpen: @escaping @Sendable (TCPLink) -> Void
     ) -> TCPLinkHandler.Setting {
       TCPLinkHandler.Setting(
-        limit: limit,
+        limit: limit, isSecured: tls != nil,
         preambleTimeout: .seconds(Int64(options.preambleTimeoutSeconds)),
         linger: .seconds(Int64(options.lingerSeconds)),
         open: open,
@@ -116,15 +144,13 @@
 
     private static func install(
       _ setting: TCPLinkHandler.Setting, _ welcome: StrangerWelcome? = nil, in channel: any Channel
-    ) -> EventLoopFuture<Void> {
-      channel.eventLoop.makeCompletedFuture {
-        try TCPSockets.keepFromChildren(channel)
-        let pipeline = channel.pipeline.syncOperations
-        if let welcome {
-          try pipeline.addHandler(FirstBytesHandler(setting, welcome: welcome))
-        } else {
-          try pipeline.addHandler(TCPLinkHandler(setting))
-        }
+    ) throws {
+      try TCPSockets.keepFromChildren(channel)
+      let pipeline = channel.pipeline.syncOperations
+      if let welcome {
+        try pipeline.addHandler(FirstBytesHandler(setting, welcome: welcome))
+      } else {
+        try pipeline.addHandler(TCPLinkHandler(setting))
       }
     }
 

@@ -157,7 +157,7 @@ final class World {
     case .disconnectAnswered(_, let error):
       heard.append(error.map { "not registered \($0)" } ?? "registered")
     case .noticed(let notice): heard.append("\(notice)")
-    case .queueAnswered, .queueChanged, .connectionChanged: break
+    case .queueAnswered, .queueChanged, .connectionChanged, .credential: break
     }
   }
 

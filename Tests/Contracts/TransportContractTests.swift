@@ -29,6 +29,21 @@ func loopbackHolds(check: TransportCheck) async throws {
     return options
   }
 
+  private let secured = TransportFixture("tcp with TLS") { limit throws(TransportError) in
+    var options = options(port: 0, limit)
+    options.tls = try ThrowawayCertificate.shared.get().server
+    return try TCPPlugin.open(options)
+  } client: { _, address, limit throws(TransportError) in
+    var options = options(port: Int(address.split(separator: ":").last ?? "") ?? 0, limit)
+    options.tls = try ThrowawayCertificate.shared.get().client
+    return try TCPPlugin.open(options)
+  }
+
+  @Test("transport contract over TCP with TLS", arguments: TransportContract.checks)
+  func securedHolds(check: TransportCheck) async throws {
+    try await check.run(on: secured)
+  }
+
   @Test("transport contract over TCP", arguments: TransportContract.checks)
   func tcpHolds(check: TransportCheck) async throws {
     try await check.run(on: tcp)

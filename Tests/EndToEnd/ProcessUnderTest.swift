@@ -6,8 +6,9 @@ import Testing
 /// The real binary.
 let ternBinary = binary("tern")
 
-/// A program of ours, beside this test's own.
+/// A program of ours, beside this test's own; or any other, by its whole path.
 func binary(_ name: String) -> String {
+  if name.hasPrefix("/") { return name }
   let here = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
   return here.deletingLastPathComponent().appending(path: name).path
 }

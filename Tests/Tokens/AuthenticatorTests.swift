@@ -20,6 +20,22 @@ import Testing
     #expect(accepted.issued == TokenBench.seconds - 10)
   }
 
+  @Test("the example of Docs/Formats/tokens.md")
+  func example() async throws {
+    let bench = try await TokenBench()
+    let parts = [
+      "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9",
+      "eyJzdWIiOiJhZGEiLCJpYXQiOjE3NjAwMDAwMDAsImV4cCI6MTc2MDAwMzYwMH0",
+      "DIMmG8C1EulU8pkSB_BhYxHkql1DRnSBs9vBjUSpEqk",
+    ]
+    #expect(bench.judge(parts.joined(separator: ".")).user == "ada")
+    let claims: [JSONValue.Member] = [
+      .init("sub", .string("ada")), .init("iat", .integer(1_760_000_000)),
+      .init("exp", .integer(1_760_003_600)),
+    ]
+    #expect(try TokenIssuer(bench.secret).sign(claims) == parts.joined(separator: "."))
+  }
+
   @Test("rules see a custom token as the identity token it stands for")
   func customTokens() async throws {
     let bench = try await TokenBench()

@@ -38,6 +38,14 @@ struct Bench {
       sections.append(("documents-fan-out", { try await DocumentFanOut.run(rounds: $0.rounds) }))
       sections.append(
         (
+          "tls",
+          {
+            try await TLSSection.run(rounds: $0.rounds)
+            return []
+          }
+        ))
+      sections.append(
+        (
           "server-size",
           { _ in
             try await ServerSize.run()

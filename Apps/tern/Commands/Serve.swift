@@ -40,6 +40,13 @@ struct Serve: AsyncParsableCommand {
   @Option(help: ArgumentHelp("Security rules: a JSON file with comments.", valueName: "file"))
   var rules: String?
 
+  @Option(
+    help: ArgumentHelp("Serve over TLS with this certificate, in PEM.", valueName: "file"))
+  var tlsCert: String?
+
+  @Option(help: ArgumentHelp("The private key of the certificate, in PEM.", valueName: "file"))
+  var tlsKey: String?
+
   @OptionGroup(title: "Tokens")
   var tokens: TokenFlags
 
@@ -80,6 +87,9 @@ struct Serve: AsyncParsableCommand {
     var configuration = try Configuration(
       file: config, environment: environment, flags: flags(environment, project))
     try tokens.apply(to: &configuration)
+    if tlsCert != nil || tlsKey != nil {
+      try configuration.askForTLS(["certificate": tlsCert, "key": tlsKey])
+    }
     try checkHost(of: configuration)
     return configuration
   }
@@ -89,6 +99,7 @@ struct Serve: AsyncParsableCommand {
     _ tokens: TokenAuthenticator?
   ) async throws(AssemblyError) {
     let signals = StopSignals()
+    let certificate = ServedCertificate(configuration)
     let server = try await assembler.server(
       from: configuration, authorizer: access.authorizer,
       documentAuthorizer: access.documentAuthorizer,
@@ -96,7 +107,12 @@ struct Serve: AsyncParsableCommand {
       report: { event in
         if case .failed(let error) = event { printError("tern: the server gave up: \(error.text)") }
       },
-      openDoors: { server, transport in Gateway.open(to: server, on: transport) })
+      openDoors: { server, transport in
+        Gateway.open(to: server, on: transport)
+        certificate.use(transport)
+      })
+    let watch = certificate.follow()
+    defer { watch?.stop() }
     let reloading = follow(access, into: server.server)
     greet(server, configuration, access, hasKeys: tokens != nil)
     await signals.wait()
@@ -146,12 +162,12 @@ struct Serve: AsyncParsableCommand {
         section: "transport",
         reason: "\(host) can be reached by other machines; --dev is for 127.0.0.1 only")
     }
-    if insecure { return }
+    if insecure || configuration.transport.members["tls"] != nil { return }
     throw .refused(
       section: "transport",
       reason: """
         \(host) can be reached by other machines, and everything travels in the clear; \
-        give --insecure to allow that, or listen at 127.0.0.1
+        give --tls-cert and --tls-key, or --insecure to allow that, or listen at 127.0.0.1
         """)
   }
 
@@ -171,6 +187,7 @@ struct Serve: AsyncParsableCommand {
     let flag = isDefault ? "" : " --server \(server.address)"
     printLine("storage: \(kind)\(place)")
     printLine(access.text)
+    if configuration.transport.members["tls"] != nil { printLine("transport: TLS only") }
     printLine("users: " + (hasKeys ? "those who show a signed token" : "none without --auth-keys"))
     if dev {
       printError(

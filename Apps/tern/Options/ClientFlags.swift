@@ -4,6 +4,7 @@ import TernAssembly
 import TernClient
 import TernStandard
 import TernStorage
+import TernSync
 
 /// Which server a command talks to, and what it keeps.
 struct ClientFlags: ParsableArguments {
@@ -21,6 +22,14 @@ struct ClientFlags: ParsableArguments {
 
   @Option(help: ArgumentHelp("A configuration file.", valueName: "file"))
   var config: String?
+
+  @Flag(help: "Talk to the server over TLS.")
+  var tls = false
+
+  @Option(
+    help: ArgumentHelp(
+      "Over TLS, trust the roots in this PEM file, not the system's.", valueName: "file"))
+  var ca: String?
 
   @Option(
     help: ArgumentHelp("A file with a token that says who asks.", valueName: "file"))
@@ -63,10 +72,27 @@ extension ClientFlags {
     do throws(AssemblyError) {
       let tern = try await Assembler(catalog: .standard).client(
         from: try configuration(), options: options)
-      if let token { await tern.tree.signIn(with: token) }
+      if let token { await Self.signIn(token, to: tern) }
       return ClientRun(tern: tern, isDurable: cache != nil, timeout: .seconds(timeout))
     } catch {
       throw Failure(about: error)
+    }
+  }
+
+  /// Shows a token from now on. When the server refuses it nothing else would ever be answered: the
+  /// program ends.
+  private static func signIn(_ token: String, to tern: Tern) async {
+    do throws(AuthError) {
+      try tern.auth.signIn(token: token)
+    } catch {
+      // Not one that names a user, such as that of the owner of a development server.
+      await tern.tree.signIn(with: token)
+      return await tern.documents.setCredential(token)
+    }
+    Task {
+      for await case .tokenNeeded(_, let reason) in tern.auth.states {
+        endRefused(reason)
+      }
     }
   }
 
@@ -102,6 +128,9 @@ extension ClientFlags {
       var configuration = try Configuration(
         file: config, environment: ProcessInfo.processInfo.environment,
         flags: try serverFlags())
+      if tls || ca != nil {
+        try configuration.askForTLS(["roots": ca])
+      }
       if let cache {
         configuration.storage = .object(
           configuration.storage.members.merging(
@@ -124,4 +153,10 @@ extension ClientFlags {
     let host = parts.dropLast().joined(separator: ":")
     return [("transport", "host", host), ("transport", "port", String(port))]
   }
+}
+
+/// Ends the program: the server does not take who asks.
+private func endRefused(_ reason: String) -> Never {
+  printError("tern: the server refused the token: \(reason)")
+  exit(Outcome.refused.rawValue)
 }

@@ -19,7 +19,6 @@ final class FileWatch: Sendable {
   static let pause: Duration = .milliseconds(500)
 
   private let task: Task<Void, Never>
-  private let hangUp = HangUpSignal()
 
   /// Watches until ``stop()``.
   ///
@@ -28,55 +27,50 @@ final class FileWatch: Sendable {
     _ paths: [String], every pause: Duration = FileWatch.pause,
     clock: any Clock<Duration> = ContinuousClock(), changed: @escaping @Sendable () async -> Void
   ) {
-    let hangUp = hangUp
+    let hangUp = HangUpSignal.shared
+    let before = hangUp.count
     let atStart = paths.map(FileMark.init(of:))
     task = Task {
-      var (known, seen) = (atStart, atStart)
+      var (known, seen, answered) = (atStart, atStart, before)
       while !Task.isCancelled {
         do { try await clock.sleep(for: pause) } catch { return }
         let now = paths.map(FileMark.init(of:))
         defer { seen = now }
+        let count = hangUp.count
         // Whoever writes a file is not done at once: it is read when two looks show the same.
-        guard hangUp.take() || now == seen && now != known else { continue }
-        known = now
+        guard count != answered || now == seen && now != known else { continue }
+        (known, answered) = (now, count)
         await changed()
       }
     }
   }
 
-  func stop() {
-    task.cancel()
-    hangUp.stop()
-  }
+  func stop() { task.cancel() }
 }
 
-/// Hears SIGHUP instead of letting it end the program.
+/// Hears SIGHUP instead of letting it end the program. There is one for all: a signal has one
+/// handler in a process.
 private final class HangUpSignal: Sendable {
-  /// What the signal sets and a look at the files takes.
-  private final class Mark: Sendable {
-    let isSet = Mutex(false)
+  static let shared = HangUpSignal()
+
+  /// How often it was sent.
+  private final class Tally: Sendable {
+    let count = Mutex(0)
   }
 
-  private let mark: Mark
+  private let tally: Tally
   private let source: Mutex<any DispatchSourceSignal>
 
-  init() {
+  private init() {
     _ = signal(SIGHUP, SIG_IGN)
-    let mark = Mark()
+    let tally = Tally()
     let source = DispatchSource.makeSignalSource(signal: SIGHUP)
-    source.setEventHandler { mark.isSet.withLock { $0 = true } }
+    source.setEventHandler { tally.count.withLock { $0 += 1 } }
     source.resume()
-    self.mark = mark
+    self.tally = tally
     self.source = Mutex(source)
   }
 
-  /// Whether it was sent since the last call.
-  func take() -> Bool {
-    mark.isSet.withLock { isSet in
-      defer { isSet = false }
-      return isSet
-    }
-  }
-
-  func stop() { source.withLock { $0.cancel() } }
+  /// How often it was sent so far.
+  var count: Int { tally.count.withLock { $0 } }
 }

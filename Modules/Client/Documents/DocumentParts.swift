@@ -64,6 +64,7 @@ extension Documents {
       place: options.syncsInBackground ? .background : .caller, transport: transport,
       ambient: ambient, waiting: options.waiting)
     if isOffline { session.submit { $0.setNetwork(isEnabled: false) } }
+    options.auth?.attach(session)
     session.submit { $0.begin() }
     return Documents(session: session, ambient: ambient, database: parts.database)
   }

@@ -35,6 +35,8 @@ package enum ClientEffect: Sendable {
   /// The list of pending and rejected writes is another one.
   case queueChanged
   case connectionChanged(ConnectionState)
+  /// What the server made of the credential.
+  case credential(CredentialVerdict)
   /// Something for the developer's log.
   case noticed(ClientNotice)
 }

@@ -44,6 +44,9 @@ extension ClientMachine {
       outcomesAnswered(try response.outcomes(), of: stream, through: last)
     case .transactionOutcomes(let id):
       transactionOutcomesAnswered(id, try response.outcomes())
+    case .credential(let token):
+      if saysNothing(status) { return connectionEvent(.failed) }
+      credentialAnswered(token, response)
     case .unattended:
       break
     }

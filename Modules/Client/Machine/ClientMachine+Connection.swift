@@ -62,25 +62,18 @@ extension ClientMachine {
     send(.open(opening))
   }
 
-  /// The server greeted: everything it has to know is told, in the order it has to know it.
-  ///
-  /// Listens come before the writes, so that a view is up to date before a write leaves its
-  /// overlay; the outcomes of writes whose answer was lost come before the writes after them.
+  /// The server greeted: it is told who is asking, then what is wanted.
   private mutating func wentOnline() {
-    if let credential {
-      _ = send(.auth(TreeCredential(.user, token: credential)), about: .unattended)
-    }
-    for request in listens.inOrder { sendListen(request) }
-    askForOutcomes()
-    askForTransactionOutcomes()
-    sendReady()
-    for id in reads.keys.sorted() { sendRead(id) }
+    showCredential()
+    if isReady { askForEverything() }
     setInfo(connected: true)
   }
 
   /// The link is gone: nothing on its way will be answered.
   private mutating func wentOffline() {
     requests.removeAll()
+    credential.isAccepted = false
+    hasAskedForOutcomes = false
     listens.disconnected()
     outbox.disconnected()
     announcedClient = nil

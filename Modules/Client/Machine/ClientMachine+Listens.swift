@@ -39,7 +39,7 @@ extension ClientMachine {
 
   mutating func startListen(_ request: ListenRequest) {
     listens.start(request)
-    if connection.isOnline { sendListen(request) }
+    if isReady { sendListen(request) }
   }
 
   mutating func stopListen(_ request: ListenRequest) {

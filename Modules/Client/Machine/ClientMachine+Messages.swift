@@ -34,9 +34,7 @@ extension ClientMachine {
       apply(.rangeMerge(push.path, push.content), tag: push.tag)
     case .listenRevoked(let path, let query):
       revoke(path, query, Rejection(status: "permission_denied", detail: "Permission denied"))
-    case .authRevoked:
-      credential = nil
-      connectionEvent(.redirected)
+    case .authRevoked(_, let detail): credentialEnded(detail)
     case .fatal: connectionEvent(.failed)
     case .pong, .error, .appCheckRevoked, .trace, .unknown: break
     }

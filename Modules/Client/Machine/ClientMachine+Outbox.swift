@@ -10,7 +10,7 @@ extension ClientMachine {
   ///
   /// A write that is not durable yet holds back everything behind it: order is kept.
   mutating func sendReady() {
-    guard connection.isOnline else { return }
+    guard isReady else { return }
     while hasRoom, let item = outbox.next {
       switch item {
       case .write(let id):

@@ -15,19 +15,19 @@ extension ClientMachine {
       let node = info.value(at: path, query: query)
       answer(id, ReadAnswer(node: node, isFromCache: false, hasPendingWrites: false))
     } else if let node = known(at: path, query: query) {
-      answer(id, node, at: path, isFromCache: !connection.isOnline)
+      answer(id, node, at: path, isFromCache: !isReady)
     } else if reads.count >= limits.waiting.reads {
       owe(.read(id, .failure(.tooManyWaiting(limit: limits.waiting.reads))))
     } else {
       reads[id] = PendingRead(path: path, query: query)
-      if connection.isOnline { sendRead(id) } else { waitForConnection(id) }
+      if isReady { sendRead(id) } else { waitForConnection(id) }
     }
     return id
   }
 
   /// What listeners have: while the server can be asked, only what it keeps up to date.
   private func known(at path: TreePath, query: TreeQuery) -> TreeNode? {
-    connection.isOnline
+    isReady
       ? replica.currentValue(at: path, query: query) : replica.value(at: path, query: query)
   }
 

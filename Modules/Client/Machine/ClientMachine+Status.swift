@@ -50,15 +50,6 @@ extension ClientMachine {
     }
   }
 
-  /// Shows a credential from now on, or none.
-  package mutating func setCredential(_ credential: String?) {
-    self.credential = credential
-    guard connection.isOnline else { return }
-    let request: TreeRequest =
-      if let credential { .auth(TreeCredential(.user, token: credential)) } else { .unauth }
-    _ = send(request, about: .unattended)
-  }
-
   /// Ends the connection for good.
   package mutating func close() { connectionEvent(.interrupt(.closed)) }
 }

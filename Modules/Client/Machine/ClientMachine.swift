@@ -53,7 +53,9 @@ package struct ClientMachine: Sendable {
   var lastAnswered: UInt64 = 0
   var lastSession: String?
   var serverTimeOffset: Int64 = 0
-  var credential: String?
+  var credential = CredentialState()
+  /// Whether what became of earlier writes was asked for on this connection.
+  var hasAskedForOutcomes = false
   var pushIDs = PushIDGenerator()
   /// What the developer was told already.
   private var notices: Set<ClientNotice> = []

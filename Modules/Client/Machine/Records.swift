@@ -37,6 +37,8 @@ enum Request: Sendable {
   case outcomes(of: UInt128, through: UInt64)
   /// The outcomes of a declared transaction's attempts.
   case transactionOutcomes(OperationID)
+  /// A credential was shown.
+  case credential(String)
   /// Nobody waits for the answer.
   case unattended
 }

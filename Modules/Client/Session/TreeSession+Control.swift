@@ -22,6 +22,14 @@ extension TreeSession {
     carryOut()
   }
 
+  /// Shows a credential from the first connection on, and hears what the server makes of it.
+  func begin(
+    showing credential: String?, judged: @escaping @Sendable (CredentialVerdict) -> Void
+  ) {
+    credentialJudged = judged
+    if let credential { setCredential(credential) }
+  }
+
   /// What this client shows the server to say who it is; `nil` shows nothing.
   package func setCredential(_ credential: String?) {
     drain()

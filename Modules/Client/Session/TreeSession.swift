@@ -28,6 +28,8 @@ package actor TreeSession: LinkedSession, CallableSession {
   var queueAnswers: [OperationID: @Sendable (QueueResult) -> Void] = [:]
   var observers = SessionObservers()
   var declarations: [String: DeclaredUpdate] = [:]
+  /// Hears what the server makes of the credential.
+  var credentialJudged: @Sendable (CredentialVerdict) -> Void = { _ in }
   var isClosed = false
 
   package init(
@@ -127,6 +129,7 @@ extension TreeSession {
     case .queueAnswered(let id, let result): queueAnswers.removeValue(forKey: id)?(result)
     case .queueChanged: observers.queueHasChanged = true
     case .noticed(let notice): report(notice)
+    case .credential(let verdict): credentialJudged(verdict)
     case .connectionChanged(let state): for box in observers.connections.values { box.post(state) }
     }
   }

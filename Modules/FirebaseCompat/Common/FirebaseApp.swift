@@ -17,6 +17,8 @@ public final class FirebaseApp: Sendable {
   /// The name.
   public let name: String
   let database: Database
+  /// Who uses the databases of the app.
+  let auth: Auth
   private let projectID: String
   private let configuration: Configuration
   private let assembler: Assembler
@@ -30,11 +32,19 @@ public final class FirebaseApp: Sendable {
     self.projectID = projectID
     self.configuration = configuration
     self.assembler = assembler
+    let auth = Auth {
+      let store = try await assembler.store(from: configuration.keepingAuth)
+      return try ClientAuth(store: store, ambient: assembler.ambient)
+    }
+    self.auth = auth
     database = Database(
       address: Self.address(of: configuration), ambient: assembler.ambient
     ) { settings in
-      try await assembler.client(
-        from: settings.applied(to: configuration), options: settings.clientOptions)
+      var options = settings.clientOptions
+      // A device that cannot keep who is signed in still has its data.
+      options.auth = try? await auth.native()
+      return try await assembler.client(
+        from: settings.applied(to: configuration), options: options)
     }
   }
 
@@ -98,6 +108,17 @@ public final class FirebaseApp: Sendable {
     let host = members["host"]?.stringValue ?? "localhost"
     guard let port = members["port"] else { return "http://\(host)" }
     return "http://\(host):\(port.canonicalText)"
+  }
+}
+
+extension Configuration {
+  /// The same, but for a store that keeps who is signed in.
+  fileprivate var keepingAuth: Configuration {
+    var configuration = self
+    var members = storage.members
+    members["path"] = .string((members["path"]?.stringValue ?? "tern-data") + "/auth")
+    configuration.storage = .object(members)
+    return configuration
   }
 }
 

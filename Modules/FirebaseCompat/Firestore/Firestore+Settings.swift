@@ -99,10 +99,14 @@ extension Firestore {
     app: FirebaseApp, database: DocumentDatabase, configuration: Configuration,
     assembler: Assembler
   ) {
+    let auth = app.auth
     self.init(database: database, ambient: assembler.ambient, owner: app) {
       choices, isOffline in
+      var options = choices.clientOptions
+      // A device that cannot keep who is signed in still has its data.
+      options.auth = try? await auth.native()
       let opened = try await assembler.documents(
-        of: database, from: choices.applied(to: configuration), options: choices.clientOptions,
+        of: database, from: choices.applied(to: configuration), options: options,
         isOffline: isOffline)
       return OpenedDocuments(documents: opened.documents, close: { await opened.close() })
     }

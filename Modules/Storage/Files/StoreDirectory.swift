@@ -81,7 +81,7 @@ package final class StoreDirectory: Sendable {
     if let slash = path.lastIndex(of: "/"), slash != path.startIndex {
       try make(String(path[..<slash]))
     }
-    guard unsafe mkdir(path, 0o755) == 0 || errno == EEXIST else { throw error(errno, path) }
+    guard unsafe mkdir(path, 0o700) == 0 || errno == EEXIST else { throw error(errno, path) }
   }
 
   private static func error(_ code: Int32, _ path: String) -> StorageError {

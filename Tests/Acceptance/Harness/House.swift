@@ -43,15 +43,17 @@ final class House: Sendable {
   private let serverTime: Int64?
   private let clientTime: Int64?
   private let denied: String?
+  private let authenticator: any Authenticator
 
   init(
     _ setting: Setting, serverTime: Int64? = nil, clientTime: Int64? = nil,
-    denying denied: String? = nil
+    denying denied: String? = nil, authenticator: any Authenticator = NoAuthenticator()
   ) async throws {
     self.setting = setting
     self.serverTime = serverTime
     self.clientTime = clientTime
     self.denied = denied
+    self.authenticator = authenticator
     stores = try Stores()
     try await startServer()
   }
@@ -76,7 +78,8 @@ extension House {
       store: try stores.store("server", kind: setting.storage),
       millisecondsSinceEpoch: ambient.millisecondsSinceEpoch)
     let server = try await TernServer(
-      ledger: ledger, on: transport, authorizer: AllowBut(denied: denied), ambient: ambient)
+      ledger: ledger, on: transport, authorizer: AllowBut(denied: denied),
+      authenticator: authenticator, ambient: ambient)
     try await server.listen(on: transport)
     state.withLock { state in
       state.server = server
@@ -109,6 +112,11 @@ extension House {
   /// Lets the time pass after which a silent client is taken for dead.
   func passSilenceBound() {
     for _ in 1...13 { serverClock.advance(by: .seconds(5)) }
+  }
+
+  /// Lets seconds pass on the server's clock, a moment at a time.
+  func pass(seconds: Int) {
+    for _ in stride(from: 0, to: seconds, by: 5) { serverClock.advance(by: .seconds(5)) }
   }
 
   private func serverTransport() async throws -> any Transport {

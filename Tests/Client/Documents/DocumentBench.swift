@@ -87,6 +87,7 @@ struct DocumentBench {
     case .settled(let batch, let status): settled.append("\(batch) \(status?.code as Any?)")
     case .stored(let batch): stored.append(batch)
     case .called(_, let result): called.append(result)
+    case .credential: break
     case .answered(_, let answer): answers.append(answer)
     case .failed, .invalid, .notStored, .writesSettled, .inSync, .discarded, .queueChanged,
       .connectionChanged:

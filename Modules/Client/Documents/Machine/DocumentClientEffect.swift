@@ -36,6 +36,8 @@ package enum DocumentClientEffect: Sendable {
   case writesSettled(DocumentWaitID, isCancelled: Bool)
   /// All listeners have heard the same state of the world.
   case inSync(DocumentListenerID)
+  /// What the server made of the credential.
+  case credential(CredentialVerdict)
   /// A call has ended.
   case called(DocumentCallID, Result<[DocumentResponse], DocumentStatus>)
 }

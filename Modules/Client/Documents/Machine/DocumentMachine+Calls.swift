@@ -15,6 +15,11 @@ extension DocumentMachine {
       owe(.called(id, .failure(status)))
       return id
     }
+    if holdsBack {
+      let status = DocumentStatus(.unauthenticated, "the user has to sign in again")
+      owe(.called(id, .failure(status)))
+      return id
+    }
     guard calls.count < limits.calls else {
       let text = "\(limits.calls) calls are under way already"
       owe(.called(id, .failure(DocumentStatus(.resourceExhausted, text))))

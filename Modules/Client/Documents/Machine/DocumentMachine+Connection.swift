@@ -78,6 +78,7 @@ extension DocumentMachine {
   }
 
   private mutating func ended(_ call: UInt32, _ status: DocumentStatus?) {
+    if status?.code == .unauthenticated { credentialRefused(status?.message ?? "") }
     if call == listening.call {
       listeningEnded(status)
     } else if call == writing.call {
@@ -91,7 +92,18 @@ extension DocumentMachine {
   package mutating func setCredential(_ credential: String?) {
     guard credential != self.credential else { return }
     self.credential = credential
+    refusedCredential = nil
     if connection.isOnline { connectionEvent(.redirected) }
+  }
+
+  /// Whether everything waits for another credential.
+  var holdsBack: Bool { credential != nil && credential == refusedCredential }
+
+  /// A call was refused for who asks. All calls of a link show what is shown now.
+  private mutating func credentialRefused(_ reason: String) {
+    guard let credential, credential != refusedCredential else { return }
+    refusedCredential = credential
+    owe(.credential(.refused(credential, reason: reason)))
   }
 
   /// Stops or resumes all traffic.

@@ -41,7 +41,9 @@ extension DocumentMachine {
   mutating func openListening() {
     listening.isWanted = true
     use()
-    guard connection.isOnline, listening.call == nil, !listening.isResting else { return }
+    guard connection.isOnline, listening.call == nil, !listening.isResting, !holdsBack else {
+      return
+    }
     listening.call = open(.listen)
     run(replica.watchStreamOpened())
   }

@@ -92,7 +92,7 @@ extension DocumentMachine {
   mutating func openWriting() {
     writing.isWanted = true
     use()
-    guard connection.isOnline, writing.call == nil, !writing.isResting else { return }
+    guard connection.isOnline, writing.call == nil, !writing.isResting, !holdsBack else { return }
     writes.streamEnded()
     let call = open(.write)
     writing.call = call

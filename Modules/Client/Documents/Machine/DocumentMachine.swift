@@ -41,6 +41,8 @@ package struct DocumentMachine: Sendable {
   /// The stream that this device's writes are numbered in.
   let stream: UInt128
   var credential: String?
+  /// What the server refused last. With it nothing is asked for: it would be refused again.
+  var refusedCredential: String?
 
   var connection = Connection()
   var lastCall: UInt32 = 0

@@ -137,6 +137,14 @@ extension DocumentSession {
     carryOut()
   }
 
+  /// Shows a credential from the first connection on, and hears what the server makes of it.
+  func begin(
+    showing credential: String?, judged: @escaping @Sendable (CredentialVerdict) -> Void
+  ) {
+    credentialJudged = judged
+    if let credential { setCredential(credential) }
+  }
+
   func setCredential(_ credential: String?) {
     drain()
     machine.setCredential(credential)

@@ -26,6 +26,8 @@ package actor DocumentSession: LinkedSession, CallableSession {
   var connectionObservers: [UInt64: Mailbox<ConnectionState, Never>] = [:]
   var lastObserver: UInt64 = 0
   var queueHasChanged = false
+  /// Hears what the server makes of the credential.
+  var credentialJudged: @Sendable (CredentialVerdict) -> Void = { _ in }
   package var isClosed = false
 
   package init(
@@ -110,6 +112,7 @@ extension DocumentSession {
       promises.removeValue(forKey: batch)?.ended(status.map { .refused($0) })
     case .writesSettled(let id, let isCancelled): waiters.removeValue(forKey: id)?(isCancelled)
     case .inSync(let id): stepListeners[id]?()
+    case .credential(let verdict): credentialJudged(verdict)
     case .called(let id, let result): callers.removeValue(forKey: id)?(result)
     }
   }

@@ -51,7 +51,7 @@ extension ClientMachine {
       } else {
         change(.settle(id: row), about: .unattended)
       }
-      if connection.isOnline { askForTransactionOutcomes() }
+      if isReady { askForTransactionOutcomes() }
       return id
     }
   }

@@ -1,0 +1,222 @@
+import Synchronization
+import TernCore
+public import TernStorage
+public import TernSync
+
+/// Who uses this client: sign-in with a token, kept on the device.
+///
+/// The token is shown to the server on every connection, of the tree and of the documents. When it
+/// has expired, or is refused, nothing is lost: writes wait in the queue until there is another
+/// one, from ``signIn(token:)`` or from the source given to ``refreshTokens(by:)``.
+public final class ClientAuth: Sendable {
+  /// Asks an application for another token of a user; `nil` when it has none now.
+  public typealias TokenSource = @Sendable (AuthUser) async -> String?
+
+  /// A token is refreshed this long before it ends, or after half of its life if that is later.
+  public static let refreshLead: Duration = .seconds(300)
+  /// How long a source that had no token rests before it is asked again; doubled each time, up to
+  /// ``longestRest``.
+  public static let shortestRest: Duration = .seconds(10)
+  /// The longest rest between two questions for a token.
+  public static let longestRest: Duration = .seconds(300)
+
+  private struct Core {
+    var state = AuthState.signedOut
+    var token: String?
+    var source: TokenSource?
+    /// The refresh that waits or is under way; another one takes its place.
+    var refresh: Task<Void, Never>?
+    var boxes: [UInt64: Mailbox<AuthState, Never>] = [:]
+    var last: UInt64 = 0
+    /// Who shows the token to servers.
+    var audience: [Listener] = []
+  }
+
+  /// A session that shows the token, as long as there is one.
+  private struct Listener: Sendable {
+    let isGone: @Sendable () -> Bool
+    let show: @Sendable (String?) -> Void
+  }
+
+  private let core: Mutex<Core>
+  private let store: any OrderedStore
+  private let ambient: Ambient
+
+  /// Takes up who was signed in when the program ended.
+  ///
+  /// - Parameter store: Where the token is kept, beside whatever else is in it. The folder of a store
+  ///   on disk is readable by its owner alone.
+  /// - Throws: ``AuthError/notStored(_:)`` when it cannot be read.
+  public init(store: any OrderedStore, ambient: Ambient = .system) throws(AuthError) {
+    var core = Core()
+    let token: String?
+    do throws(StorageError) { token = try AuthRecord.token(in: store) } catch {
+      throw .notStored(error)
+    }
+    if let token, let user = try? AuthUser(token: token) {
+      core.token = token
+      core.state = .signedIn(user)
+    }
+    self.core = Mutex(core)
+    self.store = store
+    self.ambient = ambient
+  }
+
+  /// Who is signed in, also after a restart without a connection; `nil` for nobody.
+  public var currentUser: AuthUser? { state.user }
+
+  /// Who is signed in, and whether the server knows.
+  public var state: AuthState { core.withLock { $0.state } }
+
+  /// The token of whoever is signed in.
+  public var token: String? { core.withLock { $0.token } }
+
+  /// The state, now and whenever it changes.
+  public var states: Delivery<AuthState, Never> {
+    Delivery(newest: { box in
+      let id = self.observe(box)
+      return { self.core.withLock { $0.boxes[id] = nil } }
+    })
+  }
+
+  /// Signs somebody in, in the place of whoever was.
+  ///
+  /// Works offline: the server judges the token when it sees it. Writes that waited for a token are
+  /// sent once the server has accepted it. Blocks for the time of one durable write.
+  ///
+  /// - Returns: Who it is, when it is durable on this device.
+  @discardableResult
+  public func signIn(token: String) throws(AuthError) -> AuthUser {
+    let user = try AuthUser(token: token)
+    try change(to: .signedIn(user), token)
+    scheduleRefresh()
+    return user
+  }
+
+  /// Signs out; what is sent from now on is nobody's. Blocks for the time of one durable write.
+  public func signOut() throws(AuthError) { try change(to: .signedOut, nil) }
+
+  /// Names who has further tokens: asked in time before one ends, and when one is refused.
+  public func refreshTokens(by source: @escaping TokenSource) {
+    core.withLock { $0.source = source }
+    if case .tokenNeeded = state { refresh(after: .zero) } else { scheduleRefresh() }
+  }
+
+  /// The database is closed: nobody hears anything any more.
+  func close() {
+    let (boxes, refresh) = core.withLock { core in
+      defer { (core.boxes, core.refresh) = ([:], nil) }
+      return (core.boxes, core.refresh)
+    }
+    refresh?.cancel()
+    for box in boxes.values { box.finish() }
+  }
+
+  private func observe(_ box: Mailbox<AuthState, Never>) -> UInt64 {
+    core.withLock { core in
+      core.last += 1
+      core.boxes[core.last] = box
+      box.post(core.state)
+      return core.last
+    }
+  }
+
+  private func change(to state: AuthState, _ token: String?) throws(AuthError) {
+    let result = core.withLock { core -> Result<Task<Void, Never>?, StorageError> in
+      do throws(StorageError) { try AuthRecord.store(token, in: store) } catch {
+        return .failure(error)
+      }
+      core.state = state
+      core.token = token
+      // In the lock, so that two changes are told in the order they were made.
+      for box in core.boxes.values { box.post(state) }
+      for listener in core.audience { listener.show(token) }
+      defer { core.refresh = nil }
+      return .success(core.refresh)
+    }
+    do throws(StorageError) { try result.get()?.cancel() } catch { throw .notStored(error) }
+  }
+}
+
+// MARK: - Sessions
+
+/// A session that shows a credential.
+protocol CredentialSession: Actor {
+  nonisolated func submit(_ call: @escaping @Sendable (isolated Self) -> Void)
+  /// Shows a credential from the first connection on, and hears what the server makes of it.
+  func begin(
+    showing credential: String?, judged: @escaping @Sendable (CredentialVerdict) -> Void)
+  func setCredential(_ credential: String?)
+}
+
+extension TreeSession: CredentialSession {}
+extension DocumentSession: CredentialSession {}
+
+extension ClientAuth {
+  /// Lets a session that has not begun show the token, this one and those that follow.
+  func attach<Session: CredentialSession>(_ session: Session) {
+    let judged: @Sendable (CredentialVerdict) -> Void = { [weak self] in self?.judged($0) }
+    let listener = Listener(
+      isGone: { [weak session] in session == nil },
+      show: { [weak session] token in session?.submit { $0.setCredential(token) } })
+    core.withLock { core in
+      core.audience.removeAll { $0.isGone() }
+      core.audience.append(listener)
+      // In the lock, so that no other token is shown before this one.
+      let token = core.token
+      session.submit { $0.begin(showing: token, judged: judged) }
+    }
+  }
+}
+
+// MARK: - Verdicts and refreshing
+
+extension ClientAuth {
+  /// The server has judged a token; those that are no longer shown do not matter.
+  func judged(_ verdict: CredentialVerdict) {
+    switch verdict {
+    case .accepted: break
+    case .refused(let token, let reason):
+      let isNews = core.withLock { core in
+        guard token == core.token, case .signedIn(let user) = core.state else { return false }
+        core.state = .tokenNeeded(user, reason: reason)
+        for box in core.boxes.values { box.post(core.state) }
+        return true
+      }
+      if isNews { refresh(after: .zero) }
+    }
+  }
+
+  /// Sees to it that there is another token before this one ends.
+  private func scheduleRefresh() {
+    guard case .signedIn(let user) = state, let expires = user.expires else { return }
+    let left = Duration.milliseconds(expires * 1_000 - ambient.millisecondsSinceEpoch())
+    refresh(after: max(left - Self.refreshLead, left / 2, .zero))
+  }
+
+  /// Asks for another token after a while, and again until there is one.
+  private func refresh(after delay: Duration) {
+    core.withLock { core in
+      guard let source = core.source, let user = core.state.user else { return }
+      core.refresh?.cancel()
+      core.refresh = Task { [weak self, clock = ambient.clock] in
+        var rest = Self.shortestRest
+        var delay = delay
+        while !Task.isCancelled {
+          do { try await clock.sleep(for: delay) } catch { return }
+          let token = await source(user)
+          guard !Task.isCancelled, let self else { return }
+          if let token, self.takes(token) { return }
+          delay = rest
+          rest = min(rest * 2, Self.longestRest)
+        }
+      }
+    }
+  }
+
+  /// Whether a token that a source gave is another one, and could be signed in with.
+  private func takes(_ token: String) -> Bool {
+    guard token != self.token else { return false }
+    return (try? signIn(token: token)) != nil
+  }
+}

@@ -1,0 +1,201 @@
+public import Foundation
+import Synchronization
+public import TernClient
+import TernCore
+import TernSync
+
+/// What names a listener of ``Auth``.
+public typealias AuthStateDidChangeListenerHandle = any NSObjectProtocol
+
+/// Who uses the program, under Firebase's names.
+///
+/// Sign-in is with a token that a server of one's own has made; it is kept on the device, and
+/// shown to the server by the databases of the same app.
+public final class Auth: Sendable {
+  private struct Listener {
+    let handle: AuthHandle
+    let call: Callback<Auth, User?>
+  }
+
+  private struct State {
+    var native: ClientAuth?
+    var user: User?
+    /// Whether it is known who is signed in.
+    var isKnown = false
+    /// In the order they came.
+    var listeners: [Listener] = []
+  }
+
+  private let opened: Task<ClientAuth, any Error>
+  private let queue: DispatchQueue
+  private let state = Mutex(State())
+
+  /// Makes an `Auth` over what `opening` opens, at once.
+  package init(
+    callbackQueue: DispatchQueue = .main,
+    opening: @escaping @Sendable () async throws -> ClientAuth
+  ) {
+    queue = callbackQueue
+    let opened = Task { try await opening() }
+    self.opened = opened
+    Task { [weak self] in
+      guard let native = try? await opened.value else { return }
+      for await state in native.states {
+        guard let self else { return }
+        self.take(state, of: native)
+      }
+    }
+  }
+
+  /// Who is signed in; `nil` for nobody, and for a moment after the first use, until it is known: a
+  /// listener hears that moment.
+  public var currentUser: User? { state.withLock { $0.user } }
+
+  /// The native sign-in underneath.
+  public func native() async throws -> ClientAuth { try await opened.value }
+
+  /// Signs in with a token, also offline.
+  ///
+  /// - Throws: An error of ``AuthErrorCode`` when the text is no token, or cannot be kept.
+  @discardableResult
+  public func signIn(withCustomToken token: String) async throws -> AuthDataResult {
+    let native = try await opened.value
+    do throws(AuthError) {
+      let user = try native.signIn(token: token)
+      take(native.state, of: native)
+      return AuthDataResult(user: User(user, native))
+    } catch {
+      throw NSError.auth(error)
+    }
+  }
+
+  /// Signs in with a token, also offline, and calls back on the main queue.
+  public func signIn(
+    withCustomToken token: String, completion: ((AuthDataResult?, (any Error)?) -> Void)? = nil
+  ) {
+    let callback = Callback<AuthDataResult?, (any Error)?> { completion?($0, $1) }
+    Task { [self] in
+      var (result, failure): (AuthDataResult?, (any Error)?)
+      do { result = try await signIn(withCustomToken: token) } catch { failure = error }
+      queue.async { [result, failure] in callback(result, failure) }
+    }
+  }
+
+  /// Signs out.
+  ///
+  /// - Throws: An error of ``AuthErrorCode`` when it cannot be kept.
+  public func signOut() throws {
+    guard let native = state.withLock({ $0.native }) else { return }
+    do throws(AuthError) { try native.signOut() } catch { throw NSError.auth(error) }
+    take(native.state, of: native)
+  }
+
+  /// Calls `listener` on the main queue with who is signed in, as soon as it is known, and whenever
+  /// it is somebody else.
+  @discardableResult
+  public func addStateDidChangeListener(
+    _ listener: @escaping (Auth, User?) -> Void
+  ) -> AuthStateDidChangeListenerHandle {
+    let handle = AuthHandle()
+    let call = Callback(listener)
+    let isKnown = state.withLock { state in
+      state.listeners.append(Listener(handle: handle, call: call))
+      return state.isKnown
+    }
+    if isKnown { tell(handle) }
+    return handle
+  }
+
+  /// Ends a listener; it is not called any more.
+  public func removeStateDidChangeListener(_ handle: AuthStateDidChangeListenerHandle) {
+    state.withLock { state in state.listeners.removeAll { $0.handle === handle } }
+  }
+
+  private func take(_ news: AuthState, of native: ClientAuth) {
+    let concerned = state.withLock { state in
+      let user = news.user.map { User($0, native) }
+      let isNews = !state.isKnown || state.user?.uid != user?.uid
+      state.native = native
+      state.user = user
+      state.isKnown = true
+      return isNews ? state.listeners.map(\.handle) : []
+    }
+    for handle in concerned { tell(handle) }
+  }
+
+  private func tell(_ handle: AuthHandle) {
+    queue.async { [self] in
+      let (call, user) = state.withLock { state in
+        (state.listeners.first { $0.handle === handle }?.call, state.user)
+      }
+      call?(self, user)
+    }
+  }
+}
+
+private final class AuthHandle: NSObject, Sendable {}
+
+/// Somebody who is signed in.
+public final class User: Sendable {
+  private let user: AuthUser
+  private let native: ClientAuth
+
+  init(_ user: AuthUser, _ native: ClientAuth) {
+    self.user = user
+    self.native = native
+  }
+
+  /// The id of the user; `auth.uid` in rules.
+  public var uid: String { user.uid }
+
+  /// The address the token names.
+  public var email: String? { user.claims["email"]?.text }
+
+  /// The name the token gives.
+  public var displayName: String? { user.claims["name"]?.text }
+
+  /// The token that is shown to the server; `nil` when somebody else is signed in by now.
+  public func getIDToken() async throws -> String? {
+    native.currentUser?.uid == uid ? native.token : nil
+  }
+}
+
+/// What a sign-in came to.
+public struct AuthDataResult: Sendable {
+  /// Who is signed in.
+  public let user: User
+}
+
+/// Why a sign-in failed, as the code of an `NSError`; the numbers are Firebase's.
+public enum AuthErrorCode: Int, Sendable {
+  /// The text is no token, or names no user.
+  case invalidCustomToken = 17_000
+  /// The device could not keep or read who is signed in.
+  case keychainError = 17_995
+
+  /// The domain of the errors.
+  public static let errorDomain = "FIRAuthErrorDomain"
+}
+
+extension NSError {
+  fileprivate static func auth(_ error: AuthError) -> NSError {
+    switch error {
+    case .malformedToken: auth(.invalidCustomToken, "The text is no token that names a user.")
+    case .notStored(let error): auth(.keychainError, "It cannot be kept: \(error)")
+    }
+  }
+
+  private static func auth(_ code: AuthErrorCode, _ text: String) -> NSError {
+    NSError(
+      domain: AuthErrorCode.errorDomain, code: code.rawValue,
+      userInfo: [NSLocalizedDescriptionKey: text])
+  }
+}
+
+extension Auth {
+  /// Who uses the default app.
+  public static func auth() -> Auth { FirebaseApp.standard.auth }
+
+  /// Who uses an app.
+  public static func auth(app: FirebaseApp) -> Auth { app.auth }
+}

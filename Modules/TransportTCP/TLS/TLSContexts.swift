@@ -1,0 +1,89 @@
+#if TCP
+  import NIOCore
+  import NIOSSL
+  import Synchronization
+  import TernTransport
+
+  /// What connections of one transport are secured with.
+  ///
+  /// A connection takes what is there when it is made, and keeps it: certificates can be replaced
+  /// without anybody noticing.
+  final class TLSContexts: Sendable {
+    private struct State {
+      var server: NIOSSLContext?
+      var client: NIOSSLContext?
+    }
+
+    private let options: TLSOptions
+    private let state = Mutex(State())
+
+    init(_ options: TLSOptions) { self.options = options }
+
+    /// Reads the server's certificate and key, also again when they are other ones.
+    ///
+    /// - Throws: ``TransportError/invalidOption(name:reason:)``; what was there stays.
+    func loadCertificate() throws(TransportError) {
+      guard let certificate = options.certificate, let key = options.key else {
+        throw .invalidOption(
+          name: "tls.certificate", reason: "a server needs one, with its key in tls.key")
+      }
+      let chain: [NIOSSLCertificateSource]
+      do {
+        chain = try NIOSSLCertificate.fromPEMFile(certificate).map { .certificate($0) }
+      } catch {
+        throw .invalidOption(
+          name: "tls.certificate", reason: "\(certificate) holds no certificate in PEM: \(error)")
+      }
+      let context: NIOSSLContext
+      do {
+        let key = try NIOSSLPrivateKey(file: key, format: .pem)
+        var configuration = TLSConfiguration.makeServerConfiguration(
+          certificateChain: chain, privateKey: .privateKey(key))
+        configuration.minimumTLSVersion = .tlsv12
+        context = try NIOSSLContext(configuration: configuration)
+      } catch {
+        throw .invalidOption(
+          name: "tls.key", reason: "\(key) does not hold the key of the certificate: \(error)")
+      }
+      state.withLock { $0.server = context }
+    }
+
+    /// Secures a connection that was accepted.
+    func serverHandler() throws(TransportError) -> NIOSSLServerHandler {
+      guard let context = state.withLock({ $0.server }) else { throw .shutDown }
+      return NIOSSLServerHandler(context: context)
+    }
+
+    /// Secures a connection to a host, whose name or address the certificate has to be for.
+    func clientHandler(to host: String) throws(TransportError) -> NIOSSLClientHandler {
+      let context = try clientContext()
+      let name = options.serverName ?? host
+      // An address is not sent as a name; it is compared with the addresses in the certificate.
+      let isAddress = (try? SocketAddress(ipAddress: name, port: 0)) != nil
+      do {
+        return try NIOSSLClientHandler(context: context, serverHostname: isAddress ? nil : name)
+      } catch {
+        throw .invalidOption(name: "tls.serverName", reason: "\(name) is no name of a host")
+      }
+    }
+
+    private func clientContext() throws(TransportError) -> NIOSSLContext {
+      if let known = state.withLock({ $0.client }) { return known }
+      var configuration = TLSConfiguration.makeClientConfiguration()
+      configuration.minimumTLSVersion = .tlsv12
+      let context: NIOSSLContext
+      do {
+        if let roots = options.roots {
+          let trusted = try NIOSSLCertificate.fromPEMFile(roots)
+          configuration.trustRoots = .certificates(trusted)
+        }
+        context = try NIOSSLContext(configuration: configuration)
+      } catch {
+        throw .invalidOption(
+          name: "tls.roots", reason: "\(options.roots ?? "the system") has no roots: \(error)")
+      }
+      state.withLock { $0.client = context }
+      return context
+    }
+  }
+#endif

@@ -1,0 +1,60 @@
+#if TCP
+  import NIOCore
+  import NIOTLS
+
+  /// Holds a connection back from those above until both ends have agreed on how to secure it.
+  ///
+  /// Without it, a link would be open before it is known whose it is.
+  final class TLSGate: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = ByteBuffer
+    typealias InboundOut = ByteBuffer
+
+    private let timeout: TimeAmount
+    private let didFail: @Sendable (any Error) -> Void
+    private var isOpen = false
+    private var timer: Scheduled<Void>?
+
+    /// - Parameters:
+    ///   - timeout: How long the other end may take to agree.
+    ///   - didFail: Hears why there will be no secure connection, perhaps more than once.
+    init(timeout: TimeAmount, didFail: @escaping @Sendable (any Error) -> Void) {
+      self.timeout = timeout
+      self.didFail = didFail
+    }
+
+    func channelActive(context: ChannelHandlerContext) {
+      timer = context.eventLoop.assumeIsolated().scheduleTask(in: timeout) { [self] in
+        didFail(ChannelError.connectTimeout(timeout))
+        context.close(promise: nil)
+      }
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+      guard !isOpen, case .handshakeCompleted? = event as? TLSUserEvent else {
+        return context.fireUserInboundEventTriggered(event)
+      }
+      isOpen = true
+      timer?.cancel()
+      context.fireChannelActive()
+      context.pipeline.syncOperations.removeHandler(self, promise: nil)
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+      if isOpen { return context.fireErrorCaught(error) }
+      timer?.cancel()
+      didFail(TLSFailure(description: "\(error)"))
+      context.close(promise: nil)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+      if isOpen { return context.fireChannelInactive() }
+      timer?.cancel()
+      didFail(TLSFailure(description: "it ended before it was secure"))
+    }
+  }
+
+  /// Why a connection could not be secured.
+  struct TLSFailure: Error, CustomStringConvertible {
+    let description: String
+  }
+#endif

@@ -1,0 +1,200 @@
+#if TCP && canImport(Glibc)
+  import Foundation
+  import Synchronization
+  import TernTransport
+  import Testing
+
+  @testable import TernTransportTCP
+
+  /// Sends back what it is sent.
+  private final class Echo: LinkHandler {
+    private let link: any Link
+    init(_ link: any Link) { self.link = link }
+
+    func linkDidReceive(_ frames: [[UInt8]]) {
+      link.send(contentsOf: frames)
+      link.flush()
+    }
+
+    func linkDidClose(_ reason: LinkClosure) {}
+  }
+
+  /// Keeps what it is sent.
+  private final class Ear: LinkHandler {
+    private let report: AsyncStream<String>.Continuation
+    let events: AsyncStream<String>
+    init() { (events, report) = AsyncStream<String>.makeStream() }
+
+    func linkDidReceive(_ frames: [[UInt8]]) {
+      for frame in frames { report.yield(String(decoding: frame, as: UTF8.self)) }
+    }
+
+    func linkDidClose(_ reason: LinkClosure) { report.yield("closed") }
+
+    func next() async -> String? {
+      var iterator = events.makeAsyncIterator()
+      return await iterator.next()
+    }
+  }
+
+  /// An echo behind TLS at a free port.
+  private struct Door {
+    let transport: TCPTransport
+    let port: Int
+
+    init(_ tls: TLSOptions?) async throws {
+      var options = TCPOptions(port: 0)
+      options.tls = tls
+      transport = try TCPTransport(options)
+      let listener = try await transport.listen { Echo($0) }
+      port = Int(listener.address.split(separator: ":").last ?? "") ?? 0
+    }
+
+    /// Says something over a link of its own, and answers what comes back.
+    func say(_ text: String, _ tls: TLSOptions?, host: String = "127.0.0.1") async throws -> String?
+    {
+      let (client, ear) = try await call(tls, host: host)
+      client.link.send(Array(text.utf8))
+      client.link.flush()
+      let answer = await ear.next()
+      await client.transport.shutdown()
+      return answer
+    }
+
+    func call(
+      _ tls: TLSOptions?, host: String = "127.0.0.1"
+    ) async throws -> (client: (transport: TCPTransport, link: any Link), ear: Ear) {
+      var options = TCPOptions(host: host, port: port)
+      options.tls = tls
+      options.preambleTimeoutSeconds = 5
+      let transport = try TCPTransport(options)
+      let ear = Ear()
+      do {
+        return ((transport, try await transport.connect { _ in ear }), ear)
+      } catch {
+        await transport.shutdown()
+        throw error
+      }
+    }
+  }
+
+  @Suite("TLS", .timeLimit(.minutes(1))) struct TLSTests {
+    private func withFolder(_ body: (String) async throws -> Void) async throws {
+      let folder = FileManager.default.temporaryDirectory.path + "/tern-tls-" + UUID().uuidString
+      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+      defer { try? FileManager.default.removeItem(atPath: folder) }
+      try await body(folder)
+    }
+
+    private func isNotSecure(_ body: () async throws -> String?) async -> Bool {
+      do {
+        _ = try await body()
+        return false
+      } catch {
+        if case .notSecure? = error as? TransportError { return true }
+        return false
+      }
+    }
+
+    @Test("a certificate is taken by its address and by its name")
+    func names() async throws {
+      try await withFolder { folder in
+        let certificate = try ThrowawayCertificate(in: folder)
+        let door = try await Door(certificate.server)
+        #expect(try await door.say("hello", certificate.client) == "hello")
+        #expect(try await door.say("hello", certificate.client, host: "localhost") == "hello")
+        var named = certificate.client
+        named.serverName = "localhost"
+        #expect(try await door.say("hello", named) == "hello")
+        await door.transport.shutdown()
+      }
+    }
+
+    @Test("who cannot show that it is the server is sent nothing")
+    func impostors() async throws {
+      try await withFolder { folder in
+        let certificate = try ThrowawayCertificate(in: folder)
+        let other = try ThrowawayCertificate(in: folder)
+        let door = try await Door(certificate.server)
+        // Not trusted: of another root, and of the system's.
+        #expect(await isNotSecure { try await door.say("secret", other.client) })
+        #expect(await isNotSecure { try await door.say("secret", TLSOptions()) })
+        await door.transport.shutdown()
+        let named = try ThrowawayCertificate(hasAddress: false, in: folder)
+        let namedDoor = try await Door(named.server)
+        var client = named.client
+        #expect(await isNotSecure { try await namedDoor.say("secret", client) })
+        client.serverName = "tern.example"
+        #expect(await isNotSecure { try await namedDoor.say("secret", client) })
+        client.serverName = "localhost"
+        #expect(try await namedDoor.say("hello", client) == "hello")
+        await namedDoor.transport.shutdown()
+        let plain = try await Door(nil)
+        #expect(await isNotSecure { try await plain.say("secret", certificate.client) })
+        await plain.transport.shutdown()
+      }
+    }
+
+    @Test("a door behind TLS has nothing to say to those who speak without")
+    func clear() async throws {
+      try await withFolder { folder in
+        let certificate = try ThrowawayCertificate(in: folder)
+        let door = try await Door(certificate.server)
+        #expect(try await door.say("hello", nil) == "closed")
+        #expect(try await door.say("hello", certificate.client) == "hello")
+        await door.transport.shutdown()
+      }
+    }
+
+    @Test("another certificate is shown to those who come later; who is there stays")
+    func reload() async throws {
+      try await withFolder { folder in
+        let first = try ThrowawayCertificate(in: folder)
+        let second = try ThrowawayCertificate(in: folder)
+        let trusted = folder + "/first.pem"
+        try FileManager.default.copyItem(atPath: first.certificate, toPath: trusted)
+        var old = TLSOptions()
+        old.roots = trusted
+        let door = try await Door(first.server)
+        let (client, ear) = try await door.call(old)
+        for (from, to) in [(second.certificate, first.certificate), (second.key, first.key)] {
+          try Data(contentsOf: URL(filePath: from)).write(to: URL(filePath: to))
+        }
+        try door.transport.reloadCertificate()
+        #expect(try await door.say("new", second.client) == "new")
+        #expect(await isNotSecure { try await door.say("old", old) })
+        client.link.send(Array("still here".utf8))
+        client.link.flush()
+        #expect(await ear.next() == "still here")
+        // What is no certificate changes nothing.
+        try Data("nothing".utf8).write(to: URL(filePath: first.certificate))
+        #expect(throws: TransportError.self) { try door.transport.reloadCertificate() }
+        #expect(try await door.say("new", second.client) == "new")
+        await client.transport.shutdown()
+        await door.transport.shutdown()
+      }
+    }
+
+    @Test("options that make no sense are refused before anybody listens or connects")
+    func options() async throws {
+      try await withFolder { folder in
+        let certificate = try ThrowawayCertificate(in: folder)
+        let other = try ThrowawayCertificate(in: folder)
+        var half = certificate.server
+        half.key = nil
+        var mixed = certificate.server
+        mixed.key = other.key
+        var missing = certificate.server
+        missing.certificate = folder + "/nothing.pem"
+        for tls in [half, mixed, missing, TLSOptions()] {
+          await #expect(throws: TransportError.self) { _ = try await Door(tls) }
+        }
+        let door = try await Door(certificate.server)
+        var rootless = TLSOptions()
+        rootless.roots = folder + "/nothing.pem"
+        await #expect(throws: TransportError.self) { try await door.say("hello", rootless) }
+        await door.transport.shutdown()
+      }
+    }
+  }
+#endif
