@@ -277,7 +277,7 @@ let testSuites: [Target] = [
     [
       "TernFirebaseCompat", "TernAssembly", "TernStandard", "TernClient", "TernCore", "TernQuery",
       "TernSync", "TernSecurity", "TernTokens", "TernLedger", "TernServer", "TernDocumentEngine",
-      "TernStorage",
+      "TernDocumentWire", "TernStorage",
       "TernStorageMemory", "TernStorageSQLite", "TernStorageLMDB", "TernTransactions",
       "TernTransport", "TernTransportLoopback", "TernTransportTCP", nioCore, nioPosix,
     ]),

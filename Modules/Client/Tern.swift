@@ -172,7 +172,7 @@ public struct ClientOptions: Sendable {
   public var documentCacheLimitBytes: Int? = 100 * 1024 * 1024
   /// Whether queries of documents that read many for few results get indexes by themselves, see
   /// ``DocumentIndexes``.
-  public var createsDocumentIndexes = false
+  public var createsDocumentIndexes = true
   /// Whether a document leaves the cache as soon as nobody needs it: for caches in memory.
   public var forgetsUnusedDocuments = false
   /// The most writes on their way to the server without an answer, 1...``ClientLimits/window``.

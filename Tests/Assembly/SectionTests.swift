@@ -114,12 +114,12 @@ import Testing
   func documents() throws {
     var configuration = Configuration(
       storage: ["kind": "memory"], transport: ["kind": "loopback"],
-      documents: ["project": "shop", "createsIndexes": true])
+      documents: ["project": "shop", "createsIndexes": false])
     let assembler = Assembler(catalog: testCatalog())
     let options = try assembler.clientOptions(of: configuration, ClientOptions())
     #expect(options.documents == (try DocumentDatabase(projectID: "shop")))
-    #expect(options.createsDocumentIndexes)
-    #expect(!ClientOptions().createsDocumentIndexes)
+    #expect(!options.createsDocumentIndexes)
+    #expect(ClientOptions().createsDocumentIndexes)
     try configuration.set("a/b", for: "project", in: "documents", origin: "test")
     #expect(throws: ConfigurationError.self) { try assembler.check(configuration) }
   }

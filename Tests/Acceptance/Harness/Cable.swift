@@ -6,6 +6,14 @@ import TernTransport
 final class Cable: Transport {
   enum Cut: Error { case unplugged }
 
+  /// What passes, for those who listen in.
+  enum Event {
+    case attempted
+    case opened
+    case sent([UInt8])
+    case received([[UInt8]])
+  }
+
   fileprivate struct State {
     var isPlugged: Bool
     var isSilent = false
@@ -24,9 +32,14 @@ final class Cable: Transport {
   private let base: any Transport
   private let state: Mutex<State>
   private let news = Trace()
+  private let tap: (@Sendable (Event) -> Void)?
 
-  init(_ base: any Transport, isPlugged: Bool = true) {
+  /// - Parameter tap: Hears everything before the ends do.
+  init(
+    _ base: any Transport, isPlugged: Bool = true, tapped tap: (@Sendable (Event) -> Void)? = nil
+  ) {
     self.base = base
+    self.tap = tap
     state = Mutex(State(isPlugged: isPlugged))
   }
 
@@ -35,8 +48,10 @@ final class Cable: Transport {
   func enqueue(_ work: @escaping @Sendable () -> Void) { base.enqueue(work) }
 
   func connect(_ open: @escaping LinkOpening) async throws(TransportError) -> any Link {
+    tap?(.attempted)
     guard state.withLock({ $0.isPlugged }) else { throw .refused(host: "unplugged", port: 0) }
     return try await base.connect { link in
+      self.tap?(.opened)
       let end = CableEnd(self, link)
       self.state.withLock { $0.link = end }
       return CableHandler(self, open(end))
@@ -129,6 +144,7 @@ extension Cable {
 extension Cable {
   /// Decides about a frame to the server: whether it goes on, and what is answered in its place.
   func outgoing(_ frame: [UInt8]) -> (passes: Bool, answer: [UInt8]?, cuts: Bool) {
+    tap?(.sent(frame))
     let text = String(decoding: frame, as: UTF8.self)
     return state.withLock { state in
       if state.isSilent { return (false, nil, false) }
@@ -163,6 +179,7 @@ extension Cable {
       link?.close()
       wasCut()
     }
+    if !passed.isEmpty { tap?(.received(passed)) }
     return passed
   }
 

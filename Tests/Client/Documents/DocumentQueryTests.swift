@@ -53,7 +53,7 @@ struct DocumentQueryTests {
   @Test("explain tells how a query is served, before and after an index", .timeLimit(.minutes(1)))
   func explain() async throws {
     let home = try await Home()
-    let documents = try home.documentClient().documents
+    let documents = try home.documentClient { $0.createsDocumentIndexes = false }.documents
     var batch = documents.batch()
     for number in 0..<150 {
       batch.set(

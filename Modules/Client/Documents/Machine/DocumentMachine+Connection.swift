@@ -37,8 +37,9 @@ extension DocumentMachine {
       _ = replica.cache.evict()
       owe(.startTimer(.evict, Housekeeping.eviction))
     case .index:
-      _ = replica.cache.backfillIndexes(limit: Housekeeping.indexedDocuments)
-      owe(.startTimer(.index, Housekeeping.indexing))
+      let count = replica.cache.backfillIndexes(limit: Housekeeping.indexedDocuments)
+      let isBusy = count >= Housekeeping.indexedDocuments
+      owe(.startTimer(.index, isBusy ? Housekeeping.busyIndexing : Housekeeping.indexing))
     }
   }
 

@@ -104,6 +104,8 @@ package struct DocumentMachine: Sendable {
     static let eviction: Duration = .seconds(300)
     static let firstIndexing: Duration = .seconds(15)
     static let indexing: Duration = .seconds(60)
+    /// The same while there is more to index: a large cache is indexed within minutes, not hours.
+    static let busyIndexing: Duration = .seconds(1)
     /// The most documents that are indexed in one go.
     static let indexedDocuments = 500
   }

@@ -1,5 +1,6 @@
 import Synchronization
 public import TernCore
+import TernDocumentEngine
 import TernDocumentWire
 import TernSync
 
@@ -131,6 +132,7 @@ extension Documents {
         last = status
       }
       if !DocumentTransactionBook.mayRetry(last) { break }
+      if await !session.withReplica({ $0.isNetworkEnabled }) { break }
     }
     throw DocumentsError.refused(last)
   }

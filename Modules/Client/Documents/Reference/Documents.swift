@@ -115,6 +115,12 @@ public struct Documents: Sendable {
     return named.map { DocumentQueryReference(documents: self, query: .success($0.query)) }
   }
 
+  /// The bytes of the server's documents on this device, which
+  /// ``ClientOptions/documentCacheLimitBytes`` limits.
+  public var cacheBytes: Int {
+    get async { await session.withReplica { $0.cache.byteCount } }
+  }
+
   /// The indexes that queries on this device use.
   public var indexes: DocumentIndexes { DocumentIndexes(session: session) }
 

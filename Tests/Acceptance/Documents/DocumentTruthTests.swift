@@ -1,0 +1,143 @@
+import Synchronization
+import TernCore
+import TernDocumentEngine
+import TernDocumentWire
+import TernQuery
+import Testing
+
+@testable import TernClient
+
+/// What a snapshot says about itself holds, whatever the network does.
+@Suite struct DocumentTruthTests {
+  /// Compares what a client is told with what it tells its listeners.
+  private final class Witness: Sendable {
+    private struct State {
+      /// The documents on the server, as far as its answers tell.
+      var written = 0
+      /// How many of them there were when the connection was opened.
+      var owed = 0
+      /// The CURRENT messages so far, and what the connection of the last one owes.
+      var currents = 0
+      var owedThen = 0
+      /// The CURRENT messages when a listener last heard from the cache.
+      var currentsOfCached = 0
+      var lies: [String] = []
+      var truths = 0
+      var last = ""
+    }
+
+    private let state = Mutex(State())
+    private let names: DocumentNames
+
+    init(_ database: DocumentDatabase) { names = DocumentNames(database) }
+
+    /// A document was acknowledged by the server.
+    func wrote() { state.withLock { $0.written += 1 } }
+
+    func see(_ event: Cable.Event) {
+      switch event {
+      case .attempted, .sent: break
+      case .opened: state.withLock { $0.owed = $0.written }
+      case .received(let frames): for frame in frames { see(frame) }
+      }
+    }
+
+    private func see(_ frame: [UInt8]) {
+      guard case .message(_, let message)? = try? DocumentServerFrame.decode(frame),
+        case .listen(.target(let change))? = try? DocumentResponse.decode(.listen, message, names),
+        case .current = change.kind
+      else { return }
+      state.withLock { state in
+        state.currents += 1
+        state.owedThen = state.owed
+      }
+    }
+
+    /// A listener heard a snapshot.
+    func hear(_ snapshot: DocumentViewSnapshot) {
+      state.withLock { state in
+        let count = snapshot.documents.count
+        state.last = "\(count)" + (snapshot.isFromCache ? " from cache" : "")
+        if snapshot.isFromCache {
+          state.currentsOfCached = state.currents
+          return
+        }
+        state.truths += 1
+        if state.currents == state.currentsOfCached {
+          state.lies.append("\(count) documents, before the server said that this is all")
+        }
+        if count < state.owedThen {
+          state.lies.append("\(count) documents, of \(state.owedThen) the server had before")
+        }
+      }
+    }
+
+    var lies: [String] { state.withLock { $0.lies } }
+    var truths: Int { state.withLock { $0.truths } }
+    var last: String { state.withLock { $0.last } }
+  }
+
+  @Test(
+    "F19 what is not from the cache is complete: never before the server said so",
+    arguments: Setting.transports, UInt64(1)...6)
+  func truth(setting: Setting, seed: UInt64) async throws {
+    var dice = Dice(seed: seed)
+    let house = try await DocumentHouse(setting)
+    let witness = Witness(try DocumentDatabase(projectID: "demo"))
+    let db = try await house.open("a", tapped: witness.see)
+    let writer = try await house.open("b")
+    let query = try db.collection("log").where("n", .greaterThanOrEqual, 0).checked()
+    let ended = Trace()
+    let hearer = DocumentHearer(heard: witness.hear, ended: { ended.add("\($0)") })
+    let options = DocumentListenOptions(includesMetadata: true)
+    var listener = await db.session.listen(query, options, hearer)
+    var (local, remote) = (0, 0)
+    for _ in 1...40 {
+      switch dice.next(below: 10) {
+      case 0: try house.flap("a")
+      case 1: try house.unplug("a")
+      case 2: try house.mend("a")
+      case 3: await db.disableNetwork()
+      case 4: await db.enableNetwork()
+      case 5:
+        local += 1
+        try await db.document("log/a\(local)").set(["n": .value(.integer(Int64(local)))])
+      case 6:
+        // The same listen again, from what it left behind.
+        if let listener { await db.session.unlisten(listener) }
+        listener = await db.session.listen(query, options, hearer)
+      default:
+        remote += 1
+        try await writer.document("log/b\(remote)")
+          .set(["n": .value(.integer(Int64(remote)))]).acknowledged()
+        witness.wrote()
+      }
+    }
+    try await house.plug("a")
+    try await db.waitForPendingWrites()
+    let total = try await db.collection("log").get(from: .server).count
+    #expect(total == local + remote)
+    let heard = Trace()
+    let listening = heard.listen(db.collection("log"))
+    try await heard.wait { $0.last.map { !$0.hasSuffix("from cache") } ?? false }
+    #expect(witness.lies.isEmpty, "seed \(seed)")
+    #expect(witness.truths > 0)
+    #expect(ended.entries.isEmpty)
+    listening.cancel()
+    try await house.close()
+  }
+}
+
+/// Small choices under a seed.
+private struct Dice {
+  private var state: UInt64
+
+  init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 | 1 }
+
+  mutating func next(below bound: UInt64) -> UInt64 {
+    state ^= state << 13
+    state ^= state >> 7
+    state ^= state << 17
+    return (state >> 11) % bound
+  }
+}
