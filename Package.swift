@@ -102,7 +102,8 @@ let layers: [Target] = [
   module(
     "Client",
     [
-      "TernCore", "TernQuery", "TernStorage", "TernTransport", "TernSync", "TernTransactions",
+      "TernCore", "TernQuery", "TernStorage", "TernStorageMemory", "TernTransport", "TernSync",
+      "TernTransactions",
       "TernPresence", "TernTreeWire", "TernTreeEngine", "TernDocumentWire", "TernDocumentEngine",
     ]),
   module(
@@ -245,7 +246,8 @@ let testSuites: [Target] = [
   tests(
     "Assembly",
     [
-      "TernCore", "TernAssembly", "TernClient", "TernServer", "TernStorage", "TernStorageMemory",
+      "TernCore", "TernAssembly", "TernClient", "TernSync", "TernServer", "TernStorage",
+      "TernStorageMemory",
       "TernStorageSQLite", "TernStorageLMDB", "TernTransport", "TernTransportLoopback",
     ]),
   tests(

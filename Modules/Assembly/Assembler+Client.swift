@@ -7,7 +7,9 @@ extension Assembler {
   /// Opens a client: a store for its queue, another for its cache, and the transport.
   ///
   /// The stores are the folders `queue` and `cache` below `storage.path`, and the same below
-  /// `documents` there; caches are opened relaxed, for they can be had again. The connection is made at the first use.
+  /// `documents` there; caches are opened relaxed, for they can be had again. One that cannot be
+  /// opened is done without and reported; a queue never is, for it holds what only this device
+  /// knows. The connection is made at the first use.
   ///
   /// - Parameter options: What the configuration does not say.
   /// - Returns: The client; its `close()` closes everything that was opened here.
@@ -80,11 +82,11 @@ extension Assembler {
       () throws(AssemblyError) in
       let queue = try await prepared.queue.open()
       open.add { queue.close() }
-      let cache = try await prepared.cache.open()
-      open.add { cache.close() }
+      let cache = await openCache(prepared.cache, open)
       return (queue, cache, try await openDocuments(prepared, open))
     }
-    var parts = ClientParts(queue: queue, cache: cache, transport: transport)
+    var parts = ClientParts(queue: queue, cache: cache.store, transport: transport)
+    parts.cacheFailure = cache.failure
     parts.documents = documents
     parts.whenClosed = { await open.close() }
     do throws(OpeningError) {
@@ -93,9 +95,6 @@ extension Assembler {
       switch error {
       case .queue(let error): throw .queue(error, path: prepared.queue.path)
       case .documentQueue(let error): throw .queue(error, path: prepared.documentQueue.path)
-      case .documentCache(let error):
-        let cache = prepared.documentCache
-        throw .storage(error, kind: cache.kind, path: cache.path)
       }
     }
   }
@@ -106,8 +105,22 @@ extension Assembler {
     guard let database = prepared.options.documents else { return nil }
     let queue = try await prepared.documentQueue.open()
     open.add { queue.close() }
-    let cache = try await prepared.documentCache.open()
-    open.add { cache.close() }
-    return DocumentParts(database: database, queue: queue, cache: cache)
+    let cache = await openCache(prepared.documentCache, open)
+    var parts = DocumentParts(database: database, queue: queue, cache: cache.store)
+    parts.cacheFailure = cache.failure
+    return parts
+  }
+
+  /// Opens the store of a cache, which a client can do without.
+  func openCache(
+    _ prepared: PreparedStore, _ open: OpenParts
+  ) async -> (store: (any OrderedStore)?, failure: StorageError?) {
+    do throws(StorageError) {
+      let store = try await prepared.opening()
+      open.add { store.close() }
+      return (store, nil)
+    } catch {
+      return (nil, error)
+    }
   }
 }

@@ -32,9 +32,10 @@ extension Assembler {
         () throws(AssemblyError) in
         let queue = try await prepared.queue.open()
         open.add { queue.close() }
-        let cache = try await prepared.cache.open()
-        open.add { cache.close() }
-        return DocumentParts(database: database, queue: queue, cache: cache)
+        let cache = await openCache(prepared.cache, open)
+        var parts = DocumentParts(database: database, queue: queue, cache: cache.store)
+        parts.cacheFailure = cache.failure
+        return parts
       }
       do throws(OpeningError) {
         let documents = try Documents.open(
@@ -42,7 +43,7 @@ extension Assembler {
         open.add { await documents.terminate() }
         return AssembledDocuments(documents: documents, open: open)
       } catch {
-        throw AssemblyError(error, queue: prepared.queue, cache: prepared.cache)
+        throw AssemblyError(error, queue: prepared.queue)
       }
     } catch {
       await open.close()
@@ -67,11 +68,9 @@ public struct AssembledDocuments: Sendable {
 }
 
 extension AssemblyError {
-  fileprivate init(_ error: OpeningError, queue: PreparedStore, cache: PreparedStore) {
+  fileprivate init(_ error: OpeningError, queue: PreparedStore) {
     switch error {
     case .queue(let error), .documentQueue(let error): self = .queue(error, path: queue.path)
-    case .documentCache(let error):
-      self = .storage(error, kind: cache.kind, path: cache.path)
     }
   }
 }

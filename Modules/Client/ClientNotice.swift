@@ -1,17 +1,32 @@
 public import TernCore
 public import TernQuery
+public import TernStorage
 
 /// Something a developer wants to read in a log; nothing has failed.
 public enum ClientNotice: Hashable, Sendable {
   /// The server's rules declare no index for a query, so it has to look at every child at `path`.
   /// Declare one in the rules there. Told once for each.
   case missingIndex(at: TreePath, for: TreeOrder)
+  /// A cache cannot be opened, or not be stored any more: what the server says is kept in memory,
+  /// until the end of the program. What waits to be sent is safe, for it lies in the queue. Mend
+  /// the store, or remove it: the cache is filled again.
+  case cacheUnusable(ClientCache, StorageError)
+}
+
+/// What a client keeps of what a server said.
+public enum ClientCache: String, Hashable, Sendable {
+  /// The tree, ``ClientParts/cache``.
+  case tree
+  /// The documents, ``DocumentParts/cache``.
+  case documents
 }
 
 extension ClientNotice: CustomStringConvertible {
   /// One sentence, with what to do.
   public var description: String {
     switch self {
+    case .cacheUnusable(let cache, let error):
+      "the cache of the \(cache.rawValue) keeps nothing until the next start: \(error)"
     case .missingIndex(let path, let order):
       "the server looks at every child of /\(path): add \(order.declaration) to its rules there"
     }

@@ -43,10 +43,12 @@ public final class Tern: Sendable {
   /// Pending writes of earlier runs are part of what is seen at once, and are sent in their order.
   ///
   /// - Throws: ``OpeningError``: the store of a queue could not be read, or a record in it is
-  ///   damaged; each case names its way out.
+  ///   damaged; each case names its way out. A cache that cannot be read is reported
+  ///   (``ClientNotice/cacheUnusable(_:_:)``), and done without.
   public static func open(
     _ parts: ClientParts, options: ClientOptions = ClientOptions(), ambient: Ambient = .system
   ) throws(OpeningError) -> Tern {
+    do throws(StorageError) { try parts.wipe.finish() } catch { throw .queue(.storage(error)) }
     let (session, lost): (TreeSession, [LostTransaction])
     do throws(QueueError) {
       (session, lost) = try openTree(parts, options, ambient)
@@ -93,6 +95,7 @@ public final class Tern: Sendable {
       replica: TreeReplica(cache: cache), client: queue.client, origin: queue.origin,
       nextSequence: queue.nextSequence, ambient: ambient, limits: options.machineLimits)
     machine.cacheFailure = cacheFailure
+    if let cacheFailure { options.report(.cacheUnusable(.tree, cacheFailure)) }
     let lost = try machine.restore(rows)
     let session = TreeSession(
       machine: machine, queue: queue,
@@ -106,12 +109,30 @@ public final class Tern: Sendable {
   /// What was reported durable is kept. The stores and the transport belong to whoever made them,
   /// and are told by ``ClientParts/whenClosed``.
   public func close() async {
+    await closeSessions()
+    await parts.whenClosed()
+  }
+
+  /// Ends the database like ``close()``, and forgets everything on this device: what it was told and
+  /// what waits to be sent, of the tree and the documents.
+  ///
+  /// No byte of it is left in the files of its stores, see ``TernStorage/OrderedStore/wipe()``. When
+  /// the program ends in the middle, the next ``open(_:options:ambient:)`` finishes.
+  ///
+  /// - Throws: The error of the store that could not be wiped; the next opening tries again.
+  public func wipe() async throws(StorageError) {
+    await closeSessions()
+    let wiped = Result { () throws(StorageError) in try parts.wipe.run() }
+    await parts.whenClosed()
+    try wiped.get()
+  }
+
+  private func closeSessions() async {
     await tree.session.close()
     // An acknowledged write leaves the queue a moment later: the stores stay open until it has.
     await tree.session.queueSettled()
     await openDocuments?.terminate()
     if ownsAuth { auth.close() }
-    await parts.whenClosed()
   }
 }
 
@@ -123,6 +144,8 @@ public struct ClientParts: Sendable {
   /// Where the server's data is kept for the next start; `nil` keeps none. May lose its last
   /// writes without harm, so it is best opened relaxed.
   public var cache: (any OrderedStore)?
+  /// Why there is no cache although there should be one; it is reported.
+  public var cacheFailure: StorageError?
   /// How the server is reached.
   public var transport: any Transport
   /// The stores of the documents; `nil` for a client of the tree alone.
@@ -138,9 +161,14 @@ public struct ClientParts: Sendable {
     self.transport = transport
   }
 
+  /// What forgets all of it.
+  var wipe: StoreWipe {
+    StoreWipe(queue: queue, caches: [cache, documents?.cache, documents?.queue])
+  }
+
   /// Opens the cache. A client whose cache cannot be opened works without one.
   func openCache(limitBytes: Int?) -> (TreeCache?, StorageError?) {
-    guard let cache else { return (nil, nil) }
+    guard let cache else { return (nil, cacheFailure) }
     do throws(StorageError) {
       return (try TreeCache(store: cache, prefix: [], limitBytes: limitBytes ?? .max), nil)
     } catch {

@@ -24,6 +24,15 @@ public protocol OrderedStore: Sendable {
     _ body: (inout WriteTransaction) throws(StorageError) -> R
   ) throws(StorageError) -> R
 
+  /// Removes everything and every trace of it: no byte of a row stays in the store's files.
+  ///
+  /// The store is empty and works on. When the program ends in the middle, the next opening of
+  /// the store finishes the wipe.
+  ///
+  /// - Throws: ``StorageError/inUse(path:)`` when snapshots are still lent after five seconds, with
+  ///   nothing done; another error stops the store until it is opened again, which finishes.
+  func wipe() throws(StorageError)
+
   /// Ends the store: later calls throw ``StorageError/closed``. Closing twice does nothing.
   ///
   /// Snapshots still lent stay valid; files are let go when the last of them ends.

@@ -30,8 +30,9 @@ final class LMDBEnvironment: Sendable {
     var hasFailed = false
 
     func open() throws(StorageError) -> LMDBHandle {
-      guard !isClosed, let handle else { throw .closed }
+      if isClosed { throw .closed }
       if hasFailed { throw .failed }
+      guard let handle else { throw .closed }
       return handle
     }
 
@@ -56,8 +57,8 @@ final class LMDBEnvironment: Sendable {
   func take() throws(StorageError) -> LMDBReader {
     while true {
       let taken = try state.withLock { state throws(StorageError) -> LMDBReader? in
-        let handle = try state.open()
         guard !state.isGrowing else { return nil }
+        let handle = try state.open()
         guard state.lent < LMDBStore.readerLimit else {
           throw .tooManyReaders(limit: LMDBStore.readerLimit)
         }
@@ -130,6 +131,40 @@ final class LMDBEnvironment: Sendable {
       usleep(1_000)
     }
     throw .backend(operation: "grow", code: MDB_MAP_FULL)
+  }
+
+  /// Closes the file once all snapshots have ended, and takes another one in its place. The caller
+  /// holds the write lock.
+  ///
+  /// - Throws: ``StorageError/inUse(path:)`` when snapshots do not end in time; what `body` throws,
+  ///   and then the store refuses all further work.
+  func replaceFile(
+    _ prepare: (StoreDirectory) throws(StorageError) -> Void,
+    with make: (StoreDirectory) throws(StorageError) -> LMDBHandle
+  ) throws(StorageError) {
+    defer { state.withLock { $0.isGrowing = false } }
+    let directory = try open().directory
+    for _ in 0..<Self.growthWaitMilliseconds {
+      let isAlone = try state.withLock { state throws(StorageError) in
+        _ = try state.open()
+        state.isGrowing = true
+        if state.lent == 0 { state.idle = [] }
+        return state.lent == 0
+      }
+      if isAlone {
+        do throws(StorageError) {
+          try prepare(directory)
+          state.withLock { $0.handle = nil }
+          let handle = try make(directory)
+          return state.withLock { $0.handle = handle }
+        } catch {
+          fail()
+          throw error
+        }
+      }
+      usleep(1_000)
+    }
+    throw .inUse(path: directory.path)
   }
 
   /// Refuses all further work.

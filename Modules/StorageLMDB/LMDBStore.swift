@@ -14,6 +14,8 @@ public final class LMDBStore: OrderedStore {
   static let ballastBytes = 1024 * 1024
 
   private let environment: LMDBEnvironment
+  private let durability: Durability
+  private let mapBytes: Int?
   private let writer: Mutex<Writer>
 
   private struct Writer: Sendable {
@@ -42,8 +44,11 @@ public final class LMDBStore: OrderedStore {
     path: String, durability: Durability, limitBytes: Int?, mapBytes: Int?
   ) throws(StorageError) {
     let directory = try StoreDirectory(path: path)
+    if directory.isBeingWiped { try directory.finishWipe(of: Self.files) }
     if !directory.holds("rows.mdb") { try Self.create(directory) }
     let handle = try LMDBHandle(directory, "rows.mdb", durability, mapBytes: mapBytes)
+    self.durability = durability
+    self.mapBytes = mapBytes
     environment = LMDBEnvironment(handle, limitBytes: limitBytes)
     writer = Mutex(
       Writer(ballast: Ballast(path: directory.file("ballast"), bytes: Self.ballastBytes)))
@@ -77,6 +82,22 @@ public final class LMDBStore: OrderedStore {
     guard let result else { throw .abandoned }
     return result
   }
+
+  /// Removes everything: the file is closed, overwritten and removed, and a new one is made.
+  public func wipe() throws(StorageError) {
+    try writer.withLock { _ throws(StorageError) in
+      try environment.replaceFile { directory throws(StorageError) in
+        try directory.beginWipe()
+      } with: { directory throws(StorageError) in
+        try directory.finishWipe(of: Self.files)
+        try Self.create(directory)
+        return try LMDBHandle(directory, "rows.mdb", durability, mapBytes: mapBytes)
+      }
+    }
+  }
+
+  /// Every file that may hold rows, or what is left of them.
+  private static let files = ["rows.mdb", "rows.mdb-lock", "new.mdb", "new.mdb-lock"]
 
   public func close() {
     writer.withLock { _ in environment.close() }

@@ -47,6 +47,14 @@ public final class MemoryStore: OrderedStore {
     return result
   }
 
+  /// Forgets the rows; memory that held them is not overwritten.
+  public func wipe() throws(StorageError) {
+    try writing.withLock { _ throws(StorageError) in
+      _ = try committed()
+      state.withLock { $0.tree = MemoryTree() }
+    }
+  }
+
   public func close() {
     state.withLock { $0.isClosed = true }
   }

@@ -1,8 +1,12 @@
+import CSQLite
 import Synchronization
 import TernStorage
 
 /// The connections of the snapshots of one store, and whether it still works.
 final class SQLitePool: Sendable {
+  /// How long a pause waits for snapshots to end, in steps of a millisecond.
+  static let pauseMilliseconds = 5_000
+
   private let state: Mutex<State>
 
   private struct State: Sendable {
@@ -10,6 +14,8 @@ final class SQLitePool: Sendable {
     var directory: StoreDirectory?
     var idle: [SQLiteConnection] = []
     var lent = 0
+    /// Whether new snapshots have to wait.
+    var isPaused = false
     var isClosed = false
     var hasFailed = false
 
@@ -36,8 +42,10 @@ final class SQLitePool: Sendable {
 
   /// A reader with a snapshot of this moment.
   func take() throws(StorageError) -> SQLiteReader {
-    let (directory, idle) = try state.withLock { state throws(StorageError) in
+    let (directory, idle) = try waiting {
+      state throws(StorageError) -> (StoreDirectory, SQLiteConnection?)? in
       let directory = try state.openDirectory()
+      guard !state.isPaused else { return nil }
       guard state.lent < SQLiteStore.readerLimit else {
         throw .tooManyReaders(limit: SQLiteStore.readerLimit)
       }
@@ -52,6 +60,46 @@ final class SQLitePool: Sendable {
     } catch {
       release(nil)
       throw error
+    }
+  }
+
+  /// Runs `body` while no snapshot is lent; the caller holds the write lock.
+  ///
+  /// - Throws: ``StorageError/inUse(path:)`` when snapshots do not end in time; what `body` throws,
+  ///   and then the store refuses all further work.
+  func pause(
+    _ body: (StoreDirectory) throws(StorageError) -> Void
+  ) throws(StorageError) {
+    let directory = try state.withLock { state throws(StorageError) in
+      let directory = try state.openDirectory()
+      state.isPaused = true
+      return directory
+    }
+    defer { state.withLock { $0.isPaused = false } }
+    for _ in 0..<Self.pauseMilliseconds {
+      let isAlone = state.withLock { state in
+        if state.lent == 0 { state.idle = [] }
+        return state.lent == 0
+      }
+      if isAlone {
+        do throws(StorageError) { return try body(directory) } catch {
+          fail()
+          throw error
+        }
+      }
+      sqlite3_sleep(1)
+    }
+    throw .inUse(path: directory.path)
+  }
+
+  /// Tries `body` until it has a result.
+  private func waiting<R: Sendable>(
+    _ body: (inout State) throws(StorageError) -> R?
+  ) throws(StorageError) -> R {
+    while true {
+      let result = try state.withLock { state throws(StorageError) in try body(&state) }
+      if let result { return result }
+      sqlite3_sleep(1)
     }
   }
 

@@ -17,6 +17,8 @@ public final class SQLiteStore: OrderedStore {
   static let ballastBytes = 5 * 1024 * 1024
 
   private let pool: SQLitePool
+  private let durability: Durability
+  private let limitBytes: Int?
   private let writer: Mutex<Writer>
 
   private struct Writer: Sendable {
@@ -38,10 +40,10 @@ public final class SQLiteStore: OrderedStore {
     path: String, durability: Durability = .durable, limitBytes: Int? = nil
   ) throws(StorageError) {
     let directory = try StoreDirectory(path: path)
-    let connection = try SQLiteConnection(directory)
-    try SQLiteFormat.prepare(connection, durability, limitBytes: limitBytes)
-    try directory.sync()
-    connection.countLogPages()
+    if directory.isBeingWiped { try directory.finishWipe(of: Self.files) }
+    let connection = try Self.connect(directory, durability, limitBytes)
+    self.durability = durability
+    self.limitBytes = limitBytes
     pool = SQLitePool(directory)
     writer = Mutex(
       Writer(
@@ -82,6 +84,35 @@ public final class SQLiteStore: OrderedStore {
       pool.close()
       state.connection = nil
     }
+  }
+
+  /// Removes everything: the database is closed, its files are overwritten and removed, and a new
+  /// one is made.
+  public func wipe() throws(StorageError) {
+    try writer.withLock { state throws(StorageError) in
+      try pool.pause { directory throws(StorageError) in
+        try directory.beginWipe()
+        state.connection = nil
+        try directory.finishWipe(of: Self.files)
+        state.connection = try Self.connect(directory, durability, limitBytes)
+      }
+    }
+  }
+
+  /// Every file that may hold rows, or what is left of them.
+  private static let files = [
+    "rows.sqlite", "rows.sqlite-wal", "rows.sqlite-shm", "rows.sqlite-journal",
+  ]
+
+  /// The writer's connection.
+  private static func connect(
+    _ directory: StoreDirectory, _ durability: Durability, _ limitBytes: Int?
+  ) throws(StorageError) -> SQLiteConnection {
+    let connection = try SQLiteConnection(directory)
+    try SQLiteFormat.prepare(connection, durability, limitBytes: limitBytes)
+    try directory.sync()
+    connection.countLogPages()
+    return connection
   }
 
   private static func transact<R>(

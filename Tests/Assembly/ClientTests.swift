@@ -1,9 +1,12 @@
+import Foundation
+import Synchronization
 import TernAssembly
 import TernClient
 import TernCore
 import TernStorage
 import TernStorageLMDB
 import TernStorageSQLite
+import TernSync
 import Testing
 
 @Suite("a client from a configuration") struct ClientTests {
@@ -47,6 +50,75 @@ import Testing
       }
       await first.close()
       try await assembler().client(from: configuration).close()
+    }
+  }
+
+  /// Ways in which a folder of a store becomes useless.
+  enum Damage: String, CaseIterable {
+    case garbage, unreachable, misplaced
+
+    func inflict(on folder: String, _ kind: String) throws {
+      let files = FileManager.default
+      let file = folder + (kind == "sqlite" ? "/rows.sqlite" : "/rows.mdb")
+      switch self {
+      case .garbage:
+        for name in try files.contentsOfDirectory(atPath: folder) where name.hasPrefix("rows.") {
+          try files.removeItem(atPath: folder + "/" + name)
+        }
+        try Data(repeating: 0x5A, count: 20_000).write(to: URL(fileURLWithPath: file))
+      case .unreachable:
+        try files.removeItem(atPath: folder)
+        try Data().write(to: URL(fileURLWithPath: folder))
+      case .misplaced:
+        // A directory in the place of the file can be neither read nor replaced.
+        try files.removeItem(atPath: folder)
+        try files.createDirectory(atPath: file, withIntermediateDirectories: true)
+      }
+    }
+  }
+
+  @Test(
+    "a cache that does not open is done without, and reported; a queue never is",
+    .timeLimit(.minutes(1)), arguments: ["sqlite", "lmdb"], Damage.allCases)
+  func damagedCaches(kind: String, damage: Damage) async throws {
+    try await withTemporaryFolder { folder in
+      let assembler = assembler()
+      let configuration = Configuration(
+        storage: .object(["kind": .string(kind), "path": .string(folder)]),
+        transport: ["kind": "loopback"])
+      let notices = Mutex<[ClientNotice]>([])
+      var options = ClientOptions()
+      options.report = { notice in notices.withLock { $0.append(notice) } }
+      func open() async throws -> Tern {
+        let tern = try await assembler.client(from: configuration, options: options)
+        await tern.documents.disableNetwork()
+        return tern
+      }
+      var tern = try await open()
+      try await tern.documents.document("a/1").set(["n": 1])
+      await tern.close()
+      #expect(notices.withLock { $0.isEmpty })
+      for cache in ["/cache", "/documents/cache"] {
+        try damage.inflict(on: folder + cache, kind)
+      }
+      for start in 1...2 {
+        tern = try await open()
+        let told = notices.withLock { notices in
+          defer { notices = [] }
+          return notices
+        }
+        #expect(told.count == 2)
+        #expect(await tern.documents.cacheFailure != nil)
+        #expect(await tern.tree.cacheFailure != nil)
+        // What waits is there, and what is written now is kept.
+        #expect(try await tern.documents.collection("a").get().count == start)
+        try await tern.documents.document("a/\(start + 1)").set(["n": 2])
+        await tern.close()
+      }
+      for queue in ["/documents/queue", "/queue"] {
+        try damage.inflict(on: folder + queue, kind)
+        await #expect(throws: AssemblyError.self) { try await open() }
+      }
     }
   }
 }

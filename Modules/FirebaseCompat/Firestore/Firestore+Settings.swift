@@ -134,6 +134,8 @@ extension FirestoreChoices {
 
   var clientOptions: ClientOptions {
     var options = ClientOptions()
+    // Here an application asks for them, at every start.
+    options.createsDocumentIndexes = false
     options.report = FirebaseApp.report
     options.documentCacheLimitBytes = cache.limitBytes
     options.forgetsUnusedDocuments = cache.isEager

@@ -84,7 +84,7 @@ package final class StoreDirectory: Sendable {
     guard unsafe mkdir(path, 0o700) == 0 || errno == EEXIST else { throw error(errno, path) }
   }
 
-  private static func error(_ code: Int32, _ path: String) -> StorageError {
+  static func error(_ code: Int32, _ path: String) -> StorageError {
     switch code {
     case EACCES, EPERM, EROFS: .readOnly(path: path)
     case ENOSPC, EDQUOT: .diskFull
@@ -93,7 +93,7 @@ package final class StoreDirectory: Sendable {
   }
 
   // `close` and `rename` of the C library, reachable where methods have the same names.
-  private static func closeFile(_ descriptor: Int32) -> Int32 { close(descriptor) }
+  static func closeFile(_ descriptor: Int32) -> Int32 { close(descriptor) }
   private static func renameFile(_ old: String, _ new: String) -> Int32 {
     #if canImport(Glibc)
       unsafe Glibc.rename(old, new)

@@ -7,6 +7,9 @@ enum QueueCodec {
   static let rows = KeyRange(prefix: [2])
   /// Damaged rows, under what followed the first byte of their key.
   static let setAside = KeyRange(prefix: [3])
+  /// There while the whole store is to be forgotten; its value is empty. The key `04` is taken: a
+  /// client keeps there who is signed in.
+  static let wipeKey: [UInt8] = [5]
 
   /// The bookkeeping record.
   struct Header: Equatable, Sendable {

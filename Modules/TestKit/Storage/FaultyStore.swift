@@ -127,6 +127,12 @@ public final class FaultyStore: OrderedStore {
     return result
   }
 
+  public func wipe() throws(StorageError) {
+    try check()
+    try inner.wipe()
+    try commit()
+  }
+
   public func close() { inner.close() }
 
   func fork() -> MemoryStore { inner.fork() }

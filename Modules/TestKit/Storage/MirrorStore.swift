@@ -37,6 +37,11 @@ public final class MirrorStore: OrderedStore {
     }
   }
 
+  public func wipe() throws(StorageError) {
+    try first.wipe()
+    try second.wipe()
+  }
+
   public func close() {
     first.close()
     second.close()

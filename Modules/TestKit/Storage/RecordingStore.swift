@@ -15,6 +15,8 @@ public final class RecordingStore: OrderedStore {
     case committed
     /// The transaction left nothing behind.
     case abandoned(StorageError)
+    /// Everything was removed.
+    case wiped
     /// The store was closed.
     case closed
   }
@@ -49,6 +51,11 @@ public final class RecordingStore: OrderedStore {
       record(.abandoned(error))
       throw error
     }
+  }
+
+  public func wipe() throws(StorageError) {
+    try inner.wipe()
+    record(.wiped)
   }
 
   public func close() {

@@ -62,7 +62,7 @@ import Testing
     let write = try await db.document("a/1").set(["n": 1])
     try await heard.wait(forLast: "[1 {n:1}] from cache pending")
     await db.terminate()
-    try await heard.wait(forLast: "closed")
+    try await heard.wait(forLast: "\(DocumentsError.closed)")
     await #expect(throws: DocumentsError.closed) { try await write.acknowledged() }
     await #expect(throws: DocumentsError.closed) { try await db.document("a/2").set(["n": 2]) }
     await #expect(throws: DocumentsError.self) { try await db.document("a/1").get(from: .cache) }

@@ -67,7 +67,7 @@ extension House {
         await documents.terminate()
         guard kind != "memory" else { return }
         parts.queue.close()
-        parts.cache.close()
+        parts.cache?.close()
       }
     }
     let settings = firestore.settings

@@ -37,6 +37,18 @@ final class Stores: Sendable {
     return store
   }
 
+  /// The files that hold a text, of the stores whose names begin so.
+  func files(containing text: String, of prefix: String) throws -> [String] {
+    let paths = try FileManager.default.subpathsOfDirectory(atPath: folder.path)
+    return paths.filter { path in
+      // A folder has no contents.
+      guard path.hasPrefix(prefix),
+        let contents = try? Data(contentsOf: folder.appendingPathComponent(path))
+      else { return false }
+      return contents.range(of: Data(text.utf8)) != nil
+    }
+  }
+
   func close() {
     for store in open.withLock({ $0.values }) { store.close() }
     try? FileManager.default.removeItem(at: folder)

@@ -71,6 +71,8 @@ final class DamagedStore: OrderedStore {
     }
   }
 
+  func wipe() throws(StorageError) { try inner.wipe() }
+
   func close() { inner.close() }
 }
 

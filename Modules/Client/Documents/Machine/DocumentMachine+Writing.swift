@@ -1,7 +1,6 @@
 package import TernCore
 package import TernDocumentEngine
 import TernDocumentWire
-package import TernStorage
 package import TernSync
 
 // Writes: shown at once, durable before they are sent, and settled exactly once.
@@ -53,7 +52,7 @@ extension DocumentMachine {
     case .discard(let row):
       if result == .changed { writes.forgetRefused(row) }
       owe(.discarded(row: row, result))
-    case .purge, nil: break
+    case nil: break
     }
     owe(.queueChanged)
   }
@@ -249,14 +248,5 @@ extension DocumentMachine {
     owe(.startTimer(.writeRetry, delay))
     writes.streamEnded()
     run(replica.writeStreamClosed(nil))
-  }
-}
-
-extension DocumentMachine {
-  /// Forgets everything that is cached, and gives up everything that is queued.
-  package mutating func clear(newClient: UInt128) throws(StorageError) {
-    try replica.cache.clearAll()
-    owe(.change(.purge(newClient: newClient), ticket: writes.ticket(.purge)))
-    for row in writes.refused.keys.sorted() { discard(row: row) }
   }
 }

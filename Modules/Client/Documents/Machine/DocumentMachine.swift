@@ -1,7 +1,7 @@
 package import TernCore
 package import TernDocumentEngine
 import TernDocumentWire
-import TernStorage
+package import TernStorage
 package import TernSync
 
 /// The documents of one client: a replica, the link to its server, and the writes in between.
@@ -50,8 +50,10 @@ package struct DocumentMachine: Sendable {
   var writing: StreamState
   var writes: WriteBook
   var calls = CallBook()
-  private(set) var hasCacheFailed = false
+  /// Why the cache could not be opened, or last could not be stored; `nil` while it is well.
+  package internal(set) var cacheFailure: StorageError?
 
+  private var hasCacheStopped = false
   private var owed: [DocumentClientEffect] = []
   private var backlog: [DocumentEffect] = []
   private var isRunning = false
@@ -120,10 +122,18 @@ package struct DocumentMachine: Sendable {
   }
 
   /// Keeps what the server has told. A device whose cache fails works on without keeping.
-  package mutating func storeCache() {
-    guard !hasCacheFailed else { return }
-    do throws(StorageError) { try replica.commit() } catch { hasCacheFailed = true }
+  ///
+  /// - Returns: Why it could not be kept, the first time.
+  package mutating func storeCache() -> StorageError? {
+    guard !hasCacheStopped else { return nil }
+    var failure: StorageError?
+    do throws(StorageError) { try replica.commit() } catch {
+      hasCacheStopped = true
+      cacheFailure = error
+      failure = error
+    }
     run(replica.afterCommit())
+    return failure
   }
 
   mutating func owe(_ effect: DocumentClientEffect) { owed.append(effect) }

@@ -33,8 +33,6 @@ struct WriteBook: Sendable {
     case settle(sequence: UInt64)
     /// A refused batch is given up.
     case discard(row: UInt64)
-    /// Everything is given up.
-    case purge
   }
 
   private(set) var lastBatch: UInt64 = 0

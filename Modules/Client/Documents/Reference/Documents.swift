@@ -2,6 +2,7 @@ public import TernCore
 import TernDocumentEngine
 import TernDocumentWire
 public import TernQuery
+public import TernStorage
 public import TernSync
 
 /// The documents of a database, as an application sees them.
@@ -16,11 +17,15 @@ public struct Documents: Sendable {
   let ambient: Ambient
   /// The project and id of the database.
   public let database: DocumentDatabase
+  private let wipe: StoreWipe
 
-  init(session: DocumentSession, ambient: Ambient, database: DocumentDatabase) {
+  init(
+    session: DocumentSession, ambient: Ambient, database: DocumentDatabase, wipe: StoreWipe
+  ) {
     self.session = session
     self.ambient = ambient
     self.database = database
+    self.wipe = wipe
   }
 
   /// A collection, by its path.
@@ -132,10 +137,25 @@ public struct Documents: Sendable {
     await session.queueSettled()
   }
 
-  /// Forgets everything that is cached on this device. Only after ``terminate()``.
+  /// Forgets everything on this device, what waits to be sent included. Only after
+  /// ``terminate()``, and before the stores are closed; ``Tern/wipe()`` does it all in one call.
+  ///
+  /// No byte of it is left in the files. When the program ends in the middle, the next opening
+  /// finishes.
   ///
   /// - Throws: ``DocumentsError/refused(_:)`` while the documents are in use.
   public func clearPersistence() async throws(DocumentsError) {
-    try await session.clearPersistence(newClient: ambient.randomID())
+    guard await session.isClosed else {
+      throw .refused(DocumentStatus(.failedPrecondition, "the documents are in use"))
+    }
+    await session.queueSettled()
+    do throws(StorageError) { try wipe.run() } catch { throw .queue(.storage(error)) }
+  }
+
+  /// Why the cache could not be opened, or last could not be stored; `nil` while it is well.
+  ///
+  /// The documents work without it, but are known for the length of the program only.
+  public var cacheFailure: StorageError? {
+    get async { await session.machine.cacheFailure }
   }
 }

@@ -191,18 +191,3 @@ extension DocumentSession {
     connectionObservers = [:]
   }
 }
-
-extension DocumentSession {
-  /// Empties the cache and gives up what is queued; only of a session that was closed.
-  func clearPersistence(newClient: UInt128) throws(DocumentsError) {
-    guard isClosed else {
-      throw .refused(DocumentStatus(.failedPrecondition, "the documents are in use"))
-    }
-    do throws(StorageError) {
-      try machine.clear(newClient: newClient)
-    } catch {
-      throw .queue(.storage(error))
-    }
-    carryOut()
-  }
-}

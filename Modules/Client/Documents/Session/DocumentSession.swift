@@ -28,12 +28,15 @@ package actor DocumentSession: LinkedSession, CallableSession {
   var queueHasChanged = false
   /// Hears what the server makes of the credential.
   var credentialJudged: @Sendable (CredentialVerdict) -> Void = { _ in }
+  private let report: @Sendable (ClientNotice) -> Void
   package var isClosed = false
 
   package init(
     machine: DocumentMachine, queue: WriteQueue, place: DiskLane<QueueJob>.Place,
-    transport: any Transport, ambient: Ambient, waiting: WaitingLimits
+    transport: any Transport, ambient: Ambient, waiting: WaitingLimits,
+    report: @escaping @Sendable (ClientNotice) -> Void = { _ in }
   ) {
+    self.report = report
     inbox = SessionInbox(limits: waiting)
     self.machine = machine
     wires = SessionWires(transport: transport, clock: ambient.clock)
@@ -83,7 +86,9 @@ extension DocumentSession {
     }
     if hasSent { wires.link?.link.flush() }
     // What an answered write led to is kept before the write leaves the queue.
-    machine.storeCache()
+    if !isClosed, let failure = machine.storeCache() {
+      report(.cacheUnusable(.documents, failure))
+    }
     queue.submit(jobs)
     tellQueueObservers()
     if machine.owesSomething { carryOut() }

@@ -182,7 +182,7 @@ extension DocumentCache {
   /// Forgets everything that is stored, and in memory what came from there.
   ///
   /// Pending writes stay: they are the queue's. Where the store keeps freed space as it is, old
-  /// bytes remain in its files until they are written over; delete the store to be rid of them.
+  /// bytes remain in its files until they are written over; wipe the store to be rid of them.
   package mutating func clearAll() throws(StorageError) {
     edits = [:]
     candidates = []

@@ -1,0 +1,21 @@
+package import TernStorage
+
+// A mark beside the queue, for those who forget several stores and must not forget only some.
+
+extension WriteQueue {
+  /// Notes in the store of a queue that all of it is to be forgotten.
+  package static func markForWiping(in store: any OrderedStore) throws(StorageError) {
+    try store.write { transaction throws(StorageError) in
+      try transaction.put([], for: QueueCodec.wipeKey)
+    }
+  }
+
+  /// Whether the store of a queue is to be forgotten.
+  package static func isMarkedForWiping(
+    in store: any OrderedStore
+  ) throws(StorageError) -> Bool {
+    try store.read { snapshot throws(StorageError) in
+      try snapshot.contains(QueueCodec.wipeKey)
+    }
+  }
+}
