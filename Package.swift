@@ -147,7 +147,8 @@ let layers: [Target] = [
     [
       "TernCore", "TernQuery", "TernStorage", "TernStorageMemory", "TernTransport", "TernSync",
       "TernLedger", "TernSecurity", "TernPresence", "TernTransactions", "TernTreeWire",
-      "TernTreeEngine", "TernClient", "TernServer", "TernTestKit",
+      "TernTreeEngine", "TernDocumentWire", "TernDocumentEngine", "TernClient", "TernServer",
+      "TernTestKit",
     ]),
 ]
 

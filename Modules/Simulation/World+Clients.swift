@@ -11,11 +11,7 @@ extension World {
   func startClient(_ index: Int) {
     let client = clients[index]
     guard client.run == nil else { return }
-    let bits = client.bits
-    let wall = client.wall
-    let ambient = Ambient(
-      millisecondsSinceEpoch: { wall.now }, clock: ContinuousClock(),
-      randomBits: { bits.next() })
+    let ambient = client.ambient
     do {
       let (queue, rows) = try WriteQueue.open(
         client.queueDisk.open(), limits: QueueLimits(writeCount: 60),
@@ -30,7 +26,8 @@ extension World {
       for words in model.restored(rows, of: queue.client) { disagree("c\(index): \(words)") }
       let lost = try machine.restore(rows)
       for transaction in lost { trace.note("c\(index) lost \(transaction.path)") }
-      let run = ClientRun(index: index, machine: machine, queue: queue, cacheStore: cacheStore)
+      let run = ClientRun(
+        of: client, machine: machine, queue: queue, cacheStore: cacheStore)
       client.run = run
       for operation in run.machine.declare("vote", vote) {
         run.transactions[operation] = TransactionNote(counter: "votes", isDeclared: true)
@@ -41,21 +38,6 @@ extension World {
     } catch {
       disagree("c\(index) does not start: \(error)")
     }
-  }
-
-  /// A client's process ends in the middle of whatever it does.
-  func crashClient(_ index: Int) {
-    let client = clients[index]
-    guard let run = client.run else { return }
-    run.isDead = true
-    client.run = nil
-    for note in run.transactions.values where !note.isDeclared { model.lost(note.counter) }
-    client.queueDisk.crash()
-    client.cacheDisk.crash()
-    if let link = run.link {
-      if chance.happens(0.5) { link.isSilent = true } else { lose(link) }
-    }
-    plan(.clientStarts(index), after: isHealed ? 0...0 : 0...10_000)
   }
 
   // MARK: Effects
@@ -114,74 +96,7 @@ extension World {
     }
   }
 
-  private func flush(_ frames: inout [[UInt8]], _ run: ClientRun) {
-    guard !frames.isEmpty else { return }
-    defer { frames.removeAll() }
-    note(frames, "c\(run.index)>")
-    guard let link = run.link, link.isOpenAtClient else { return }
-    noteSent(frames, over: link, run)
-    if link.isLost { return }
-    link.lastUp = max(link.lastUp, clock.now + chance.within(link.latency))
-    agenda.add(.arrivesAtServer(link, frames), at: link.lastUp)
-  }
-
-  // MARK: Links
-
-  func connect(_ run: ClientRun, _ number: Int) {
-    guard !run.isDead, run.machine.isCurrentLink(number) else { return }
-    if clients[run.index].isPartitioned {
-      if chance.happens(0.5) { plan(.linkFailed(run, number: number), after: 0...5_000) }
-      return
-    }
-    guard let server else { return plan(.linkFailed(run, number: number), after: 0...200) }
-    lastLink += 1
-    let isSlow = faults.contains(.lateFrame) && !isHealed && chance.happens(0.3)
-    let link = SimulatedLink(
-      id: lastLink, client: run.index, number: number, slot: server.takeSlot(), run: server,
-      latency: isSlow ? 0...2_500 : 0...40)
-    server.links[link.slot] = link
-    server.inbox.append(.opened(slot: link.slot, isLocal: true))
-    decideSoon(server)
-    link.lastDown = clock.now + chance.within(link.latency)
-    agenda.add(.linkOpened(run, link), at: link.lastDown)
-  }
-
-  func opened(_ link: SimulatedLink, _ run: ClientRun) {
-    guard !link.isLost else { return }
-    guard !run.isDead, run.machine.isCurrentLink(link.number) else { return hangUp(link) }
-    run.link = link
-    run.machine.connectionEvent(.linkOpened(link.number))
-    carryOut(run)
-  }
-
-  private func closeLink(_ number: Int, _ run: ClientRun) {
-    guard let link = run.link, link.number == number else { return }
-    run.link = nil
-    connectionEnded(run)
-    hangUp(link)
-  }
-
-  private func hangUp(_ link: SimulatedLink) {
-    link.isOpenAtClient = false
-    if link.isLost { return }
-    link.lastUp = max(link.lastUp, clock.now + chance.within(link.latency))
-    agenda.add(.serverSeesEnd(link), at: link.lastUp)
-  }
-
-  func clientLost(_ link: SimulatedLink) {
-    guard let run = clients[link.client].run, link.isOpenAtClient, !link.isSilent else { return }
-    link.isOpenAtClient = false
-    guard run.link === link || run.machine.isCurrentLink(link.number) else { return }
-    if run.link === link { run.link = nil }
-    connectionEnded(run)
-    run.machine.connectionEvent(.linkClosed(link.number))
-    carryOut(run)
-  }
-
-  func arrivedAtClient(_ chunk: Chunk, over link: SimulatedLink) {
-    guard !link.isLost, link.isOpenAtClient, let run = clients[link.client].run,
-      run.link === link
-    else { return }
+  func arrived(_ chunk: Chunk, over link: SimulatedLink, at run: ClientRun) {
     let low = chunk.isLast ? chunk.after : run.told?.lowerBound ?? chunk.before
     if let told = run.told, chunk.after < told.upperBound {
       disagree("c\(run.index) is told v\(chunk.after) after v\(told.upperBound)")
@@ -194,39 +109,10 @@ extension World {
     run.reading = nil
   }
 
-  // MARK: Timers and the queue
-
   func fired(_ timer: TimerName, _ generation: Int, _ run: ClientRun) {
     guard !run.isDead, run.timers[timer] == generation else { return }
     run.timers[timer] = nil
     run.machine.timerFired(timer)
-    carryOut(run)
-  }
-
-  /// The queue's disk takes everything that waits, in one transaction.
-  func storeQueue(_ run: ClientRun) {
-    guard !run.isDead else { return }
-    let jobs = run.jobs
-    run.jobs.removeAll()
-    var stream = run.queue.client
-    let results = run.queue.apply(jobs.map(\.change))
-    if results.contains(.failed(.storage(.closed))) { return crashClient(run.index) }
-    for (job, result) in zip(jobs, results) {
-      if let words = model.queued(job.change, result, of: run.index, stream) {
-        disagree("c\(run.index): \(words)")
-      }
-      if case .purge(let newClient) = job.change, case .purged = result { stream = newClient }
-    }
-    let answers = zip(jobs, results).map { (ticket: $0.ticket, result: $1) }
-    plan(.queueAnswers(run, answers), after: 0...3)
-  }
-
-  func queueStored(_ answers: [(ticket: UInt64, result: QueueResult)], _ run: ClientRun) {
-    guard !run.isDead else { return }
-    for (ticket, result) in answers {
-      run.machine.queueAnswered(ticket, result)
-    }
-    run.isWriting = false
     carryOut(run)
   }
 }

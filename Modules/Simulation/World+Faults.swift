@@ -11,24 +11,27 @@ extension World {
     if isHealed { return }
     plan(.mishap, after: 200...4_000)
     guard let fault = chance.pick(faults.sorted { $0.rawValue < $1.rawValue }) else { return }
-    let client = clients[chance.below(clients.count)]
-    trace.note("fault \(fault.rawValue) c\(client.index)")
+    let devices = devices
+    let client = devices[chance.below(devices.count)]
+    trace.note("fault \(fault.rawValue) \(client.name)")
     switch fault {
-    case .droppedLink: if let link = client.run?.link { lose(link) }
+    case .droppedLink: if let link = client.process?.link { lose(link) }
     case .lateFrame: break
     case .partition:
       client.isPartitioned = true
-      if let link = client.run?.link, chance.happens(0.7) { link.isSilent = true }
-      plan(.partitionEnds(client.index), after: 500...60_000)
-    case .silence: client.run?.link?.isSilent = true
-    case .crash: if chance.happens(0.4) { crashClient(client.index) }
+      if let link = client.process?.link, chance.happens(0.7) { link.isSilent = true }
+      plan(.partitionEnds(client), after: 500...60_000)
+    case .silence: client.process?.link?.isSilent = true
+    case .crash: if chance.happens(0.4) { crash(client) }
     case .serverCrash: if chance.happens(0.3) { breakServer() }
     case .clockJump: jumpClock()
     case .fullDisk:
       let disk = chance.happens(0.3) ? serverDisk.ledger : client.queueDisk
       disk.inject(.diskFull, after: chance.below(4))
     }
-    if chance.happens(0.2), let run = client.run { client.cacheDisk.sync(run.cacheStore) }
+    if chance.happens(0.2), let process = client.process {
+      client.cacheDisk.sync(process.cacheStore)
+    }
   }
 
   private func breakServer() {
@@ -44,17 +47,25 @@ extension World {
     if chance.happens(0.4) {
       serverWall.jump(to: target)
     } else {
-      clients[chance.below(clients.count)].wall.jump(to: target)
+      devices[chance.below(devices.count)].wall.jump(to: target)
     }
   }
 
   /// Takes away what is broken; what was lost stays lost.
   func repairEverything() {
     startServer()
+    for device in devices {
+      device.isPartitioned = false
+      device.isOfflineByWish = false
+      if device.process == nil { start(device) }
+    }
+    for client in documentClients {
+      if let run = client.run {
+        run.machine.setNetwork(isEnabled: true)
+        carryOut(run)
+      }
+    }
     for client in clients {
-      client.isPartitioned = false
-      client.isOfflineByWish = false
-      if client.run == nil { startClient(client.index) }
       if let run = client.run {
         run.machine.goOnline()
         carryOut(run)
@@ -79,6 +90,7 @@ extension World {
     }
     compareWrites()
     compareCounters()
+    compareDocuments()
   }
 
   private func compareWrites() {

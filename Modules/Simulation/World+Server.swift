@@ -134,7 +134,7 @@ extension World {
   }
 
   private func send(_ chunk: Chunk, over link: SimulatedLink) {
-    note(chunk.frames, "s>c\(link.client)")
+    note(chunk.frames, "s>\(link.process.name)")
     if link.isLost { return }
     var rest = chunk
     while rest.frames.count > 1, faults.contains(.lateFrame), !isHealed, chance.happens(0.3) {

@@ -24,7 +24,11 @@ package final class World {
   package internal(set) var trace = Trace()
   var model = ServerModel()
 
+  var documents = DocumentModel()
+  let results = QueryResults()
+
   var clients: [SimulatedClient] = []
+  var documentClients: [SimulatedDocumentClient] = []
   let serverDisk: DisksOfServer
   let serverWall: WallClock
   let serverBits: BitSource
@@ -43,7 +47,13 @@ package final class World {
   package private(set) var steps = 0
 
   /// Makes a world in which nothing has happened yet.
-  package init(seed: UInt64, clients count: Int, faults: Set<Fault>) {
+  ///
+  /// - Parameters:
+  ///   - clients: How many clients use the tree.
+  ///   - documentClients: How many clients use documents.
+  package init(
+    seed: UInt64, clients count: Int, documentClients documentCount: Int = 0, faults: Set<Fault>
+  ) {
     self.seed = seed
     self.faults = faults
     chance = Chance(seed: seed)
@@ -53,10 +63,18 @@ package final class World {
     for index in 0..<count {
       clients.append(SimulatedClient(index: index, clock: clock, seed: chance.next()))
     }
+    for index in 0..<documentCount {
+      documentClients.append(
+        SimulatedDocumentClient(index: index, clock: clock, seed: chance.next()))
+    }
     startServer()
     for index in clients.indices {
       startClient(index)
       plan(.clientActs(index), after: 0...500)
+    }
+    for index in documentClients.indices {
+      startDocumentClient(index)
+      plan(.documentClientActs(index), after: 0...500)
     }
     plan(.mishap, after: 500...2_000)
   }
@@ -101,9 +119,9 @@ package final class World {
     case .connect(let run, let number): connect(run, number)
     case .linkFailed(let run, let number):
       guard !run.isDead else { return }
-      run.machine.connectionEvent(.linkClosed(number))
+      run.connectionEvent(.linkClosed(number))
       carryOut(run)
-    case .linkOpened(let run, let link): opened(link, run)
+    case .linkOpened(let link): opened(link)
     case .arrivesAtServer(let link, let frames): arrivedAtServer(frames, over: link)
     case .arrivesAtClient(let link, let chunk): arrivedAtClient(chunk, over: link)
     case .serverSeesEnd(let link): serverLost(link)
@@ -114,15 +132,20 @@ package final class World {
     case .queueWrites(let run): storeQueue(run)
     case .queueAnswers(let run, let answers): queueStored(answers, run)
     case .timer(let run, let timer, let generation): fired(timer, generation, run)
+    case .documentTimer(let run, let timer, let generation): fired(timer, generation, run)
     case .clientActs(let index): act(index)
-    case .clientStarts(let index): startClient(index)
-    case .partitionEnds(let index): clients[index].isPartitioned = false
+    case .documentClientActs(let index): actOnDocuments(index)
+    case .clientStarts(let device): start(device)
+    case .partitionEnds(let device): device.isPartitioned = false
     case .mishap: mishap()
     }
   }
 }
 
 extension World {
+  /// Everybody's machines.
+  var devices: [SimulatedDevice] { clients + documentClients }
+
   func plan(_ event: WorldEvent, after delay: ClosedRange<Int64>) {
     agenda.add(event, at: clock.now + chance.within(delay))
   }
@@ -130,7 +153,7 @@ extension World {
   func note(_ frames: [[UInt8]], _ direction: String) {
     for frame in frames {
       if showsFrames {
-        trace.note("  \(direction) " + String(decoding: frame, as: UTF8.self))
+        trace.note("  \(direction) " + World.frameWords(frame))
       } else {
         trace.add(frame)
       }
@@ -164,6 +187,7 @@ extension World {
         unrest.append("c\(client.index) waits for \(view.path)")
       }
     }
+    for client in documentClients { unrest += self.unrest(of: client) }
     return unrest
   }
 }

@@ -3,13 +3,15 @@ import TernSimulation
 // tern-simulate: plays seeded worlds, and tells what happened before the first disagreement.
 
 let usage = """
-  usage: tern-simulate [--seed N] [--seeds N] [--jobs N] [--clients N] [--steps N] [--faults A,B]
+  usage: tern-simulate [--seed N] [--seeds N] [--jobs N] [--clients N] [--documents N]
+                       [--steps N] [--faults A,B]
                        [--trace] [--frames]
 
     --seed N      the first seed (1)
     --seeds N     how many seeds (1)
     --jobs N      how many worlds are played at a time (1)
-    --clients N   clients in each world (3)
+    --clients N   clients of the tree in each world (3)
+    --documents N clients of documents in each world (0)
     --steps N     steps before the world is healed (2000)
     --faults A,B  what may go wrong: all, none, or some of
                   \(Fault.allCases.map(\.rawValue).joined(separator: " ")) (all)
@@ -22,6 +24,7 @@ struct Options: Sendable {
   var seeds: UInt64 = 1
   var jobs: UInt64 = 1
   var clients = 3
+  var documentClients = 0
   var steps = 2_000
   var faults = Set(Fault.allCases)
   var printsTrace = false
@@ -41,6 +44,7 @@ struct Options: Sendable {
       }
       guard let value = rest.popFirst(), take(name, value) else { return nil }
     }
+    if clients + documentClients == 0 { return nil }
   }
 
   private mutating func take(_ name: String, _ value: String) -> Bool {
@@ -48,12 +52,14 @@ struct Options: Sendable {
     case "--seed": seed = UInt64(value) ?? 0
     case "--seeds": seeds = UInt64(value) ?? 0
     case "--jobs": jobs = UInt64(value) ?? 0
-    case "--clients": clients = Int(value) ?? 0
+    case "--clients": clients = Int(value) ?? -1
+    case "--documents": documentClients = Int(value) ?? -1
     case "--steps": steps = Int(value) ?? 0
     case "--faults": return takeFaults(value)
     default: return false
     }
-    return seed > 0 && seeds > 0 && jobs > 0 && clients > 0 && steps > 0
+    return seed > 0 && seeds > 0 && jobs > 0 && clients >= 0 && documentClients >= 0
+      && steps > 0
   }
 
   private mutating func takeFaults(_ value: String) -> Bool {
@@ -77,7 +83,9 @@ struct Ending: Sendable {
 }
 
 func play(_ seed: UInt64, _ options: Options) -> Ending {
-  let world = World(seed: seed, clients: options.clients, faults: options.faults)
+  let world = World(
+    seed: seed, clients: options.clients, documentClients: options.documentClients,
+    faults: options.faults)
   world.showsFrames = options.showsFrames
   world.run(steps: options.steps)
   world.heal()

@@ -9,7 +9,42 @@ extension DocumentMutation {
   package func acknowledge(
     over document: inout Document, version: DocumentVersion, results: [DocumentValue?] = []
   ) {
-    guard document.version < version || document.state == .invalid else { return }
+    let write = Accepted(write: self, version: version, results: results)
+    DocumentMutation.acknowledge([write], over: &document)
+  }
+
+  /// One write of a batch that the server has accepted.
+  package struct Accepted: Sendable {
+    let write: DocumentMutation
+    let version: DocumentVersion
+    let results: [DocumentValue?]
+
+    /// - Parameters:
+    ///   - version: The version the server named.
+    ///   - results: What the server made of each transform, in order; `nil`, or too few, where it
+    ///     leaves that to us, as it does for arrays.
+    package init(write: DocumentMutation, version: DocumentVersion, results: [DocumentValue?]) {
+      self.write = write
+      self.version = version
+      self.results = results
+    }
+  }
+
+  /// Applies all that a batch writes to one document, once the server has accepted it.
+  ///
+  /// Whether the cached document is older than the answer is asked once: the writes of a batch have
+  /// one version, and each would seem outdated after the one before it.
+  package static func acknowledge(_ writes: [Accepted], over document: inout Document) {
+    guard let last = writes.last else { return }
+    guard document.version < last.version || document.state == .invalid else { return }
+    for item in writes {
+      item.write.acknowledged(over: &document, version: item.version, results: item.results)
+    }
+  }
+
+  private func acknowledged(
+    over document: inout Document, version: DocumentVersion, results: [DocumentValue?]
+  ) {
     var next = Document(key, .unknown, version: version, localWrites: .committed)
     switch change {
     case .verify: return

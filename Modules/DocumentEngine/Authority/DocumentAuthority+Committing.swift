@@ -17,7 +17,8 @@ extension DocumentAuthority {
   ) throws(StorageError) -> Result<DocumentDecision, DocumentStatus> {
     let reading = DocumentReading(rows, reader)
     if let reads, let status = try conflict(with: reads, reading) { return .failure(status) }
-    let version = try reading.state().nextVersion(now: now)
+    let state = try reading.state()
+    let version = state.nextVersion(now: now)
     var draft = CommitDraft(version: version, database: rows.database)
     for mutation in mutations {
       if !draft.knows(mutation.key) {
@@ -31,7 +32,7 @@ extension DocumentAuthority {
         return .failure(isStale ? DocumentStatus(.aborted, error.message) : error)
       }
     }
-    return draft.finish()
+    return draft.finish(unchanged: max(state.last, DocumentClock.first))
   }
 
   /// The rows that carry out a decision, seen by later reads of `reader`, and its log record.
@@ -123,7 +124,9 @@ private struct CommitDraft {
     return DocumentWriteResult(version: document.version, transformResults: results)
   }
 
-  func finish() -> Result<DocumentDecision, DocumentStatus> {
+  /// - Parameter last: The version of a commit that changes nothing, which leaves no trace: told
+  ///   another one, a client would ignore what is committed before that.
+  func finish(unchanged last: DocumentVersion) -> Result<DocumentDecision, DocumentStatus> {
     var changes: [DocumentCommitChange] = []
     for key in order {
       guard let old = before[key], let new = current[key] else { continue }
@@ -132,7 +135,9 @@ private struct CommitDraft {
       if let status = CommitDraft.limits(of: new) { return .failure(status) }
       changes.append(DocumentCommitChange(before: old, after: new))
     }
-    return .success(DocumentDecision(version: version, results: results, changes: changes))
+    return .success(
+      DocumentDecision(
+        version: changes.isEmpty ? last : version, results: results, changes: changes))
   }
 
   /// Why a document cannot be indexed; `nil` when it can.

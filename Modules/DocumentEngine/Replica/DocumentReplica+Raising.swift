@@ -7,8 +7,10 @@ extension DocumentReplica {
   /// - Parameters:
   ///   - changed: The documents as they are shown now.
   ///   - event: What the server said, when it was the server.
+  ///   - isRefusal: Whether a write was taken back.
   mutating func emit(
-    _ changed: [DocumentKey: Document], _ event: DocumentServerEvent? = nil
+    _ changed: [DocumentKey: Document], _ event: DocumentServerEvent? = nil,
+    isRefusal: Bool = false
   ) {
     var snapshots: [(query: Int, snapshot: DocumentViewSnapshot)] = []
     for index in queries.indices {
@@ -18,7 +20,8 @@ extension DocumentReplica {
       let relevant = changed.isEmpty ? [] : relevantDocuments(changed, index)
       let awaitsServer = event != nil && queries[index].view.awaitsServer
       if relevant.isEmpty, delta == nil, !isPendingReset, !awaitsServer { continue }
-      let outcome = update(index, relevant, delta, isPendingReset: isPendingReset)
+      let outcome = update(
+        index, relevant, delta, isPendingReset: isPendingReset, isRefusal: isRefusal)
       perform(limbo.change(of: target, added: outcome.limboAdded, removed: outcome.limboRemoved))
       if delta?.resumeToken.isEmpty == false { queries[index].hasCachedResults = true }
       if let snapshot = outcome.snapshot {
@@ -42,10 +45,10 @@ extension DocumentReplica {
 
   private mutating func update(
     _ index: Int, _ relevant: [Document], _ delta: DocumentServerEvent.TargetDelta?,
-    isPendingReset: Bool
+    isPendingReset: Bool, isRefusal: Bool
   ) -> ViewOutcome {
     var changes = queries[index].view.beginChanges()
-    if queries[index].view.update(relevant, &changes) {
+    if queries[index].view.update(relevant, &changes, isRefusal: isRefusal) {
       let again = cache.run(queries[index].view.query, usingPrevious: false).documents
       _ = queries[index].view.update(again, &changes)
     }

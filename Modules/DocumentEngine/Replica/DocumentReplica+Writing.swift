@@ -55,10 +55,12 @@ extension DocumentReplica {
     pipeline.remove(batch)
     let changed = change(&cache)
     owe(.settled(batch: batch, status))
-    let done = waits.filter { $0.batch <= batch }
-    waits.removeAll { $0.batch <= batch }
+    // A batch that could not be queued ends before those that wait in front of it.
+    let first = cache.batches.first?.id ?? .max
+    let done = waits.filter { $0.batch < first }
+    waits.removeAll { $0.batch < first }
     for wait in done { owe(.writesSettled(wait.id, isCancelled: false)) }
-    emit(changed)
+    emit(changed, isRefusal: status != nil)
     fillPipeline()
     return settleDebts()
   }

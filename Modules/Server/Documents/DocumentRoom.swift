@@ -8,7 +8,7 @@ final class DocumentRoom {
   let names: DocumentNames
   let authority: DocumentAuthority
   let watch: DocumentWatch
-  /// The time by which the database is read and written.
+  /// The time by which the database is read.
   private var clock = DocumentClock()
   var transactions = DocumentTransactions()
   /// Bodies that were encoded in this batch, for the next who begins to watch the same.
@@ -26,15 +26,8 @@ final class DocumentRoom {
     clock.note(try authority.lastVersion(in: reader))
   }
 
-  /// The time of a reading in a batch: as of then everything committed is seen.
-  func readTime(_ batch: borrowing ServerBatch) -> DocumentVersion {
-    clock.reading(at: batch.now * 1_000)
-  }
-
-  /// The time to decide a commit at, in microseconds since 1970.
-  func commitTime(_ batch: borrowing ServerBatch) -> Int64 {
-    clock.committing(at: batch.now * 1_000)
-  }
+  /// The time of a reading: as of then everything committed is seen.
+  var readTime: DocumentVersion { clock.reading }
 
   /// Takes note of a commit.
   func note(_ version: DocumentVersion) { clock.note(version) }

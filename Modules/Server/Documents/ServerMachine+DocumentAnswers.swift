@@ -83,7 +83,7 @@ extension ServerMachine {
       case .failure(let status): return .failure(status)
       case .success(let read?): reads = read
       case .success(nil):
-        if writes.isEmpty { return .success([.commit([], room.readTime(batch))]) }
+        if writes.isEmpty { return .success([.commit([], room.readTime)]) }
         let text = "The transaction is for reading only."
         return .failure(DocumentStatus(.invalidArgument, text))
       }
@@ -131,7 +131,7 @@ extension ServerMachine {
     let kind: DocumentTransactions.Kind =
       switch options {
       case .readWrite: .readWrite
-      case .readOnly(let time): .readOnly(at: time ?? room.readTime(batch))
+      case .readOnly(let time): .readOnly(at: time ?? room.readTime)
       }
     return room.transactions.begin(kind, uptime: batch.uptime, randomBits: randomBits)
   }
@@ -158,9 +158,9 @@ extension ServerMachine {
     of point: DocumentReadPoint, _ room: DocumentRoom, _ batch: borrowing ServerBatch
   ) -> Result<Place, DocumentStatus> {
     switch point {
-    case .now: return .success(Place(readTime: room.readTime(batch)))
+    case .now: return .success(Place(readTime: room.readTime))
     case .time(let version):
-      guard version <= room.readTime(batch) else {
+      guard version <= max(room.readTime, DocumentVersion(microseconds: batch.now * 1_000)) else {
         return .failure(DocumentStatus(.invalidArgument, "The read time has not come yet."))
       }
       return .success(Place(time: version, readTime: version))
@@ -181,7 +181,7 @@ extension ServerMachine {
   private func place(
     in id: [UInt8], _ room: DocumentRoom, _ batch: borrowing ServerBatch
   ) -> Result<Place, DocumentStatus> {
-    let now = room.readTime(batch)
+    let now = room.readTime
     return room.transactions.use(id, uptime: batch.uptime).map { kind in
       switch kind {
       case .readWrite: Place(readTime: now, notes: id)

@@ -155,7 +155,7 @@ extension ServerMachine {
       guard let room = call.room else { continue }
       let frame: DocumentServerFrame
       do throws(StorageError) {
-        let change = try room.watch.snapshot(at: room.readTime(batch), in: batch.reader)
+        let change = try room.watch.snapshot(at: room.readTime, in: batch.reader)
         let message = DocumentResponse.listen(change).encode(room.names)
         frame = .message(stream: call.number, message)
       } catch {

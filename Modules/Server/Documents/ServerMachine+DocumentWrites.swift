@@ -188,7 +188,7 @@ extension ServerMachine {
     _ room: DocumentRoom, _ batch: borrowing ServerBatch
   ) throws(StorageError) -> Result<DocumentDecision, DocumentStatus> {
     let decided = try room.authority.decide(
-      writes, validating: reads, now: room.commitTime(batch), in: batch.reader)
+      writes, validating: reads, now: batch.now * 1_000, in: batch.reader)
     switch decided {
     case .success(let decision):
       return try allows(decision, of: writes, call, room, batch)
@@ -205,7 +205,7 @@ extension ServerMachine {
     _ batch: borrowing ServerBatch
   ) throws(StorageError) -> Bool {
     let bare = writes.filter { $0.change != .verify }.map { $0.requiring(.none) }
-    let decided = try room.authority.decide(bare, now: room.commitTime(batch), in: batch.reader)
+    let decided = try room.authority.decide(bare, now: batch.now * 1_000, in: batch.reader)
     // What can never be written is told to everybody.
     guard case .success(let decision) = decided else { return true }
     return try allows(decision, of: writes, call, room, batch)

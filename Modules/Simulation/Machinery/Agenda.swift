@@ -1,3 +1,4 @@
+import TernClient
 import TernSync
 
 /// What is going to happen, soonest first; of two things at one time, the one planned first.
@@ -45,9 +46,9 @@ struct Agenda {
 /// One thing that happens in a world.
 enum WorldEvent {
   /// A client's attempt to connect reaches the server, or does not.
-  case connect(ClientRun, number: Int)
-  case linkFailed(ClientRun, number: Int)
-  case linkOpened(ClientRun, SimulatedLink)
+  case connect(any ClientProcess, number: Int)
+  case linkFailed(any ClientProcess, number: Int)
+  case linkOpened(SimulatedLink)
   case arrivesAtServer(SimulatedLink, [[UInt8]])
   case arrivesAtClient(SimulatedLink, Chunk)
   case serverSeesEnd(SimulatedLink)
@@ -55,12 +56,14 @@ enum WorldEvent {
   case serverDecides(ServerRun)
   case serverTicks(ServerRun)
   case serverStarts
-  case queueWrites(ClientRun)
-  case queueAnswers(ClientRun, [(ticket: UInt64, result: QueueResult)])
+  case queueWrites(any ClientProcess)
+  case queueAnswers(any ClientProcess, [(ticket: UInt64, result: QueueResult)])
   case timer(ClientRun, TimerName, generation: Int)
+  case documentTimer(DocumentRun, DocumentTimer, generation: Int)
   case clientActs(Int)
-  case clientStarts(Int)
-  case partitionEnds(Int)
+  case documentClientActs(Int)
+  case clientStarts(SimulatedDevice)
+  case partitionEnds(SimulatedDevice)
   case mishap
 }
 
@@ -68,23 +71,26 @@ extension WorldEvent {
   /// A few words for the trace.
   var words: String {
     switch self {
-    case .connect(let run, let number): "c\(run.index) connects \(number)"
-    case .linkFailed(let run, let number): "c\(run.index) cannot connect \(number)"
-    case .linkOpened(let run, let link): "c\(run.index) has link \(link.id)"
-    case .arrivesAtServer(let link, let frames): "c\(link.client)>s \(frames.count) on \(link.id)"
+    case .connect(let run, let number): "\(run.name) connects \(number)"
+    case .linkFailed(let run, let number): "\(run.name) cannot connect \(number)"
+    case .linkOpened(let link): "\(link.process.name) has link \(link.id)"
+    case .arrivesAtServer(let link, let frames):
+      "\(link.process.name)>s \(frames.count) on \(link.id)"
     case .arrivesAtClient(let link, let chunk):
-      "s>c\(link.client) \(chunk.frames.count) on \(link.id) v\(chunk.after)"
+      "s>\(link.process.name) \(chunk.frames.count) on \(link.id) v\(chunk.after)"
     case .serverSeesEnd(let link): "s sees end of \(link.id)"
-    case .clientSeesEnd(let link): "c\(link.client) sees end of \(link.id)"
+    case .clientSeesEnd(let link): "\(link.process.name) sees end of \(link.id)"
     case .serverDecides(let run): "s decides \(run.inbox.count)"
     case .serverTicks: "s ticks"
     case .serverStarts: "s starts"
-    case .queueWrites(let run): "c\(run.index) stores \(run.jobs.count)"
-    case .queueAnswers(let run, let answers): "c\(run.index) stored \(answers.count)"
+    case .queueWrites(let run): "\(run.name) stores \(run.jobs.count)"
+    case .queueAnswers(let run, let answers): "\(run.name) stored \(answers.count)"
     case .timer(let run, let timer, _): "c\(run.index) timer \(timer)"
+    case .documentTimer(let run, let timer, _): "\(run.name) timer \(timer)"
     case .clientActs(let index): "c\(index) acts"
-    case .clientStarts(let index): "c\(index) starts"
-    case .partitionEnds(let index): "c\(index) reachable"
+    case .documentClientActs(let index): "d\(index) acts"
+    case .clientStarts(let device): "\(device.name) starts"
+    case .partitionEnds(let device): "\(device.name) reachable"
     case .mishap: "mishap"
     }
   }

@@ -10,17 +10,16 @@ import TernTreeEngine
 typealias TimerName = ClientTimer
 
 /// One run of a client's process: its machine, its queue, and who listens.
-final class ClientRun {
+final class ClientRun: ClientProcess {
+  let device: SimulatedDevice
   let index: Int
   let cacheStore: FaultyStore
   var machine: ClientMachine
   var queue: WriteQueue
   var isDead = false
-  /// The link the machine uses, once it is open.
   var link: SimulatedLink?
   var timers: [TimerName: Int] = [:]
   var lastTimer = 0
-  /// Changes that wait for the queue's disk.
   var jobs: [(ticket: UInt64, change: QueueChange)] = []
   var isWriting = false
 
@@ -42,11 +41,23 @@ final class ClientRun {
   /// Whether the server holds deferred writes that show at the loss of the connection.
   var hasDisconnectPlan = false
 
+  func isCurrentLink(_ number: Int) -> Bool { machine.isCurrentLink(number) }
+
+  func connectionEvent(_ event: Connection.Event) { machine.connectionEvent(event) }
+
+  func queueAnswered(_ ticket: UInt64, _ result: QueueResult) {
+    machine.queueAnswered(ticket, result)
+  }
+
   /// Looks into the machine where it lies: as a value it would be copied first.
   func look<R>(_ body: (inout ClientMachine) -> R) -> R { body(&machine) }
 
-  init(index: Int, machine: ClientMachine, queue: WriteQueue, cacheStore: FaultyStore) {
-    self.index = index
+  init(
+    of client: SimulatedClient, machine: ClientMachine, queue: WriteQueue,
+    cacheStore: FaultyStore
+  ) {
+    device = client
+    index = client.index
     self.machine = machine
     self.queue = queue
     self.cacheStore = cacheStore
@@ -79,20 +90,15 @@ enum MarkerRequest {
   case other
 }
 
-/// One client's machine with its disks; its process comes and goes.
-final class SimulatedClient {
+/// A device whose program uses the tree.
+final class SimulatedClient: SimulatedDevice {
   let index: Int
-  let queueDisk = FaultyDisk()
-  let cacheDisk = FaultyDisk(durability: .relaxed)
-  let wall: WallClock
-  let bits: BitSource
   var run: ClientRun?
-  var isPartitioned = false
-  var isOfflineByWish = false
+
+  override var process: (any ClientProcess)? { run }
 
   init(index: Int, clock: WorldClock, seed: UInt64) {
     self.index = index
-    wall = WallClock(clock)
-    bits = BitSource(seed: seed)
+    super.init(name: "c\(index)", clock: clock, seed: seed)
   }
 }

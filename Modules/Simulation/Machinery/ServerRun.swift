@@ -24,7 +24,8 @@ final class ServerRun {
 
   private static func makeMachine(_ bits: BitSource) -> ServerMachine {
     ServerMachine(
-      options: ServerOptions(), authorizer: PlaygroundRules(), authenticator: NoAuthenticator(),
+      options: ServerOptions(), authorizer: PlaygroundRules(),
+      documentAuthorizer: DocumentPlaygroundRules(), authenticator: NoAuthenticator(),
       randomBits: { bits.next() })
   }
 

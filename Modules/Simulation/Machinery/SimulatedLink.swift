@@ -4,7 +4,8 @@
 /// from then on, and tells nobody.
 final class SimulatedLink {
   let id: Int
-  let client: Int
+  /// The run of the client's process that it belongs to.
+  let process: any ClientProcess
   /// The client's own number of it.
   let number: Int
   let slot: Int
@@ -23,10 +24,11 @@ final class SimulatedLink {
   var isLost: Bool { isCut || isSilent }
 
   init(
-    id: Int, client: Int, number: Int, slot: Int, run: ServerRun, latency: ClosedRange<Int64>
+    id: Int, process: any ClientProcess, number: Int, slot: Int, run: ServerRun,
+    latency: ClosedRange<Int64>
   ) {
     self.id = id
-    self.client = client
+    self.process = process
     self.number = number
     self.slot = slot
     self.run = run

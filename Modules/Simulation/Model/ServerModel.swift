@@ -1,5 +1,6 @@
 import TernClient
 import TernCore
+import TernDocumentEngine
 import TernLedger
 import TernSync
 import TernTreeEngine
@@ -74,7 +75,7 @@ extension ServerModel {
         for assignment in record.assignments {
           state.setNode(assignment.node, at: assignment.path)
         }
-      } else if !entry.record.isEmpty {
+      } else if !entry.record.isEmpty, DocumentRecord(entry.record) == nil {
         wrong.append("version \(entry.version) has a record that cannot be read")
       }
       states.append(state)
@@ -120,7 +121,8 @@ extension ServerModel {
   private func missingMarkers(before link: SimulatedLink) -> [String] {
     markers.indices.compactMap { index in
       let marker = markers[index]
-      guard marker.client == link.client, let confirmed = marker.confirmedOn,
+      guard marker.client == (link.process as? ClientRun)?.index,
+        let confirmed = marker.confirmedOn,
         confirmed < link.id, marker.cancelSentOver.isEmpty, count(ofMarker: index) == 0
       else { return nil }
       return "marker \(index) of c\(marker.client) has not fired before the next session writes"

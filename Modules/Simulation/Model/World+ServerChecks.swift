@@ -13,15 +13,16 @@ extension World {
       let entries = try ledger.log(after: model.version, limit: 100_000)
       for words in model.follow(entries, from: links) { disagree(words) }
       if entries.isEmpty { return }
+      try followDocuments(entries, ledger)
       let truth = model.truth
-      let prefix = model.prefix ?? []
+      guard let prefix = model.prefix else { return }
       let (stored, version) = try ledger.read { snapshot throws(StorageError) in
         (try TreeRows(prefix: prefix).node(at: .root, in: snapshot), snapshot.version)
       }
       if version != model.version {
         disagree("the server is at v\(version), the log at \(model.version)")
       }
-      if !prefix.isEmpty, stored != truth {
+      if stored != truth {
         disagree("v\(version) stores \(stored), the log says \(truth)")
       }
       checkMarkers()
@@ -35,7 +36,7 @@ extension World {
   func senders(of inputs: [ServerInput], _ run: ServerRun) -> [CommitID: SimulatedLink] {
     var senders: [CommitID: SimulatedLink] = [:]
     for case .frame(let slot, let frame) in inputs {
-      guard let link = run.links[slot],
+      guard let link = run.links[slot], link.process is ClientRun,
         case .request(_, let request) = try? TreeClientMessage.decode(frame)
       else { continue }
       let mark: WriteMark? =
@@ -43,9 +44,8 @@ extension World {
         case .put(_, _, _, let mark), .merge(_, _, let mark): mark
         default: nil
         }
-      guard let stamp = mark?.stamp,
-        let stream = stamp.stream ?? clients[link.client].run?.queue.client
-      else { continue }
+      guard let stamp = mark?.stamp else { continue }
+      let stream = stamp.stream ?? link.process.queue.client
       let id = CommitID(stream: stream, sequence: stamp.sequence)
       senders[id] = senders[id] ?? link
     }

@@ -69,15 +69,27 @@ struct TransactionTests {
     try DocumentAuthority.checkBatch([set("c/a", [:]), .delete("c/b")])
   }
 
-  @Test("a clock that stands still or goes back tells no time twice for commits")
-  func clock() {
+  @Test("the time of readings is that of the last commit, whatever the clock on the wall says")
+  func clock() throws {
+    let store = try AuthorityStore()
     var clock = DocumentClock()
-    let read = clock.reading(at: 100)
-    #expect(read.microseconds == 100)
-    #expect(clock.committing(at: 100) == 101)
-    #expect(clock.reading(at: 50).microseconds == 101)
-    #expect(clock.committing(at: 40) == 102)
-    clock.note(DocumentVersion(microseconds: 500))
-    #expect(clock.committing(at: 40) == 501)
+    #expect(clock.reading.microseconds == 1)
+    let first = try store.write([set("c/a", [:])]).version
+    clock.note(first)
+    #expect(clock.reading == first)
+    store.now -= 1_000_000
+    clock.note(try store.write([set("c/b", [:])]).version)
+    #expect(clock.reading.microseconds == first.microseconds + 1)
+    clock.note(first)
+    #expect(clock.reading.microseconds == first.microseconds + 1)
+  }
+
+  @Test("a commit that changes nothing has the time of the last one that did")
+  func unchanged() throws {
+    let store = try AuthorityStore()
+    #expect(try store.write([.delete("c/a")]).version.microseconds == 1)
+    let last = try store.write([set("c/a", [:])]).version
+    #expect(try store.write([.delete("c/b")]).version == last)
+    #expect(try store.write([set("c/a", [:])]).version == last)
   }
 }

@@ -30,6 +30,51 @@ struct DocumentReplicaTests {
     #expect(bench.snapshots[1].changes.map(\.kind) == [.metadata])
   }
 
+  @Test("all writes of an accepted batch to one document are kept, not only the first")
+  func severalWritesToOne() throws {
+    var bench = try ReplicaBench()
+    let key = DocumentKey(unchecked: "a/1")
+    let batch = bench.write(
+      set("1", 7),
+      DocumentMutation(key, .patch(["x": 8], mask: DocumentFieldMask([x]))),
+      DocumentMutation(
+        key, .patch(.empty, mask: .empty),
+        transforms: [DocumentFieldTransform(x, .increment(.integer(1)))]))
+    bench.acknowledge(batch, at: 200)
+    bench.run { $0.get(.document(key), from: .cache).effects }
+    #expect(try bench.answers.last?.get().documents.first?.fields == ["x": 9])
+  }
+
+  @Test("a refused write goes at once, also over one that is accepted and still to come")
+  func refusedOverAccepted() throws {
+    var bench = try ReplicaBench()
+    bench.listen(all)
+    bench.tell(2, holds: [], at: 100)
+    let accepted = bench.write(set("1", 7))
+    let refused = bench.write(set("1", 8))
+    bench.acknowledge(accepted, at: 200)
+    bench.clear()
+    bench.run { $0.reject(refused, DocumentStatus(.permissionDenied, "")) }
+    #expect(bench.snapshots.last?.documents.first?.fields == ["x": 7])
+    #expect(bench.snapshots.last?.hasPendingWrites == true)
+    bench.tell(.changed(entry("1", 7, at: 200), targets: [2], removed: []))
+    bench.tellSnapshot(200)
+    #expect(bench.snapshots.last?.hasPendingWrites == false)
+    #expect(bench.snapshots.last?.isFromCache == false)
+  }
+
+  @Test("who waits for pending writes is not let go by a later one that could not be queued")
+  func waitPastFullQueue() throws {
+    var bench = try ReplicaBench()
+    let first = bench.write(set("1", 1))
+    bench.run { $0.waitForPendingWrites().effects }
+    let second = bench.write(set("2", 2))
+    bench.run { $0.reject(second, DocumentStatus(.resourceExhausted, "")) }
+    #expect(bench.waits.isEmpty)
+    bench.acknowledge(first, at: 100)
+    #expect(bench.waits == [false])
+  }
+
   @Test("what another client undid before the server told of it does not stay")
   func undoneWrite() throws {
     var bench = try ReplicaBench()

@@ -28,6 +28,12 @@ public struct RefusedDocumentBatch: Hashable, Sendable, Identifiable {
   public let mutations: [DocumentMutation]
   /// Why; its status is the name of a `DocumentStatus.Code`.
   public let reason: Rejection
+
+  package init(id: UInt64, mutations: [DocumentMutation], reason: Rejection) {
+    self.id = id
+    self.mutations = mutations
+    self.reason = reason
+  }
 }
 
 extension Documents {

@@ -2,6 +2,20 @@ package import TernCore
 import TernStorage
 
 // Local writes and what becomes of them. Source: documents reference, sections 3.4, 3.5 and 5.4.
+extension DocumentBatch {
+  /// What the batch writes to one document, with the server's answers.
+  fileprivate func accepted(
+    of key: DocumentKey, at version: DocumentVersion, _ results: [DocumentWriteResult]
+  ) -> [DocumentMutation.Accepted] {
+    mutations.indices.filter { mutations[$0].key == key }.map { index in
+      let result = index < results.count ? results[index] : nil
+      return DocumentMutation.Accepted(
+        write: mutations[index], version: result?.version ?? version,
+        results: result?.transformResults ?? [])
+    }
+  }
+}
+
 extension DocumentCache {
   /// The pending writes of the current user, oldest first.
   package var batches: [DocumentBatch] { pending.batches }
@@ -47,14 +61,11 @@ extension DocumentCache {
     let keys = batch.keys
     let old = bases(keys)
     var bases = old
-    for (index, mutation) in batch.mutations.enumerated() {
-      let result = index < results.count ? results[index] : nil
-      let key = mutation.key
-      let before = bases[key]?.document ?? .invalid(key)
+    for key in keys {
+      let before = old[key]?.document ?? .invalid(key)
       var after = before
-      mutation.acknowledge(
-        over: &after, version: result?.version ?? version,
-        results: result?.transformResults ?? [])
+      DocumentMutation.acknowledge(
+        batch.accepted(of: key, at: version, results), over: &after)
       guard after != before else { continue }
       bases[key] = CachedBase(document: after, readTime: version)
       edits[key, default: DocumentEdit()].contents = (after, version)

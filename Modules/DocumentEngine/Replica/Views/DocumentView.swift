@@ -79,9 +79,11 @@ extension DocumentView {
 
   /// Takes in documents that may have changed.
   ///
+  /// - Parameter isRefusal: Whether they changed because a write was taken back. Then the write
+  ///   must go, even if it leaves behind what was accepted before it and is still to come.
   /// - Returns: Whether the cache must be asked again, because a document left a full window.
   mutating func update(
-    _ changed: some Sequence<Document>, _ changes: inout ViewChanges
+    _ changed: some Sequence<Document>, _ changes: inout ViewChanges, isRefusal: Bool = false
   ) -> Bool {
     let edge = edge
     var needsRefill = false
@@ -95,7 +97,7 @@ extension DocumentView {
         needsRefill = needsRefill || edge != nil
         take(old, &changes)
       case (let old?, let new?):
-        guard replaces(old, new) else {
+        guard replaces(old, new, isRefusal: isRefusal) else {
           accepted[new.key] = new.localWrites == .committed ? new.version : nil
           break
         }
@@ -119,8 +121,9 @@ extension DocumentView {
   }
 
   /// Whether a document is to be shown in place of its former self.
-  private func replaces(_ old: Document, _ new: Document) -> Bool {
+  private func replaces(_ old: Document, _ new: Document, isRefusal: Bool) -> Bool {
     if old.state != new.state {
+      if isRefusal { return true }
       // What a server has accepted is not shown until it is seen among the server's documents:
       // listeners hear of a write twice, not three times.
       return !(old.localWrites == .pending && new.localWrites == .committed)
@@ -137,8 +140,14 @@ extension DocumentView {
     if let old { documents.remove(old) }
     documents.insert(new)
     byKey[new.key] = new
-    accepted[new.key] = nil
-    if new.localWrites == .pending { mutated.insert(new.key) } else { mutated.remove(new.key) }
+    // What is accepted and still to come counts as pending, as it did.
+    let isAwaited = new.localWrites == .committed && mutated.contains(new.key)
+    accepted[new.key] = isAwaited ? new.version : nil
+    switch new.localWrites {
+    case .pending: mutated.insert(new.key)
+    case .committed: if !isAwaited { mutated.remove(new.key) }
+    case .none: mutated.remove(new.key)
+    }
     if old == nil, !serverKeys.contains(new.key) { unconfirmed.insert(new.key) }
   }
 

@@ -132,16 +132,19 @@ extension CacheWorld {
     guard let batch = batches.first(where: { $0.user == user }) else { return }
     batches.removeAll { $0.id == batch.id }
     let version = tick()
-    for mutation in batch.mutations {
-      let before = bases[mutation.key]?.document ?? .invalid(mutation.key)
+    for key in batch.keys {
+      let before = bases[key]?.document ?? .invalid(key)
       var after = before
-      mutation.acknowledge(over: &after, version: version)
-      if after != before { bases[mutation.key] = Base(document: after, readTime: version) }
+      DocumentMutation.acknowledge(
+        batch.mutations.filter { $0.key == key }.map {
+          DocumentMutation.Accepted(write: $0, version: version, results: [])
+        }, over: &after)
+      if after != before { bases[key] = Base(document: after, readTime: version) }
       if after.state == .found(after.fields ?? .empty) || after.state == .missing {
         // The server has what it accepted.
         var told = after
         told.localWrites = .none
-        if truth[mutation.key]?.version ?? .none < told.version { truth[mutation.key] = told }
+        if truth[key]?.version ?? .none < told.version { truth[key] = told }
       }
     }
     let changed = cache.acknowledge(batch.id, version: version, results: [])

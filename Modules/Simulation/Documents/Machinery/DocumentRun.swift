@@ -1,0 +1,140 @@
+import TernClient
+import TernCore
+import TernDocumentEngine
+import TernDocumentWire
+import TernLedger
+import TernQuery
+import TernSync
+import TernTestKit
+
+/// A device whose program uses documents.
+final class SimulatedDocumentClient: SimulatedDevice {
+  let index: Int
+  var run: DocumentRun?
+  /// What the server has accepted of this device, by document, oldest first.
+  var acknowledged: [DocumentKey: [AcknowledgedBatch]] = [:]
+
+  override var process: (any ClientProcess)? { run }
+
+  init(index: Int, clock: WorldClock, seed: UInt64) {
+    self.index = index
+    super.init(name: "d\(index)", clock: clock, seed: seed)
+  }
+}
+
+/// One run of the process of a client of documents.
+final class DocumentRun: ClientProcess {
+  let client: SimulatedDocumentClient
+  let cacheStore: FaultyStore
+  var machine: DocumentMachine
+  var queue: WriteQueue
+  var isDead = false
+  var link: SimulatedLink?
+  var jobs: [(ticket: UInt64, change: QueueChange)] = []
+  var isWriting = false
+  var timers: [DocumentTimer: Int] = [:]
+  var lastTimer = 0
+
+  // What the model knows of it.
+
+  /// Counts what may change what is shown, or what may be shown; and that as of the last check.
+  var news = 0
+  var checkedNews = -1
+
+  /// The batches that no server has answered, in order.
+  var pending: [PendingBatch] = []
+  /// The batch that was made last.
+  var lastBatch: UInt64 = 0
+  /// The names of batches in the server's log, once they are durable.
+  var names: [UInt64: CommitID] = [:]
+  /// Which batch a change of the queue makes durable.
+  var tickets: [UInt64: UInt64] = [:]
+  /// What the server said of numbered batches.
+  var outcomes: [UInt64: DocumentWriteOutcome.Verdict] = [:]
+  /// The times of the server's snapshots, ascending; the first is that of the cache.
+  var told: [DocumentVersion]
+  /// The methods of the calls on the link.
+  var methods: [UInt32: DocumentMethod] = [:]
+  /// The targets that this stream has told everything of, and those as of its last snapshot.
+  var current: Set<Int32> = []
+  var confirmed: Set<Int32> = []
+
+  var listeners: [DocumentListenerID: DocumentMirror] = [:]
+  var endedListeners: Set<DocumentListenerID> = []
+  var reads: [DocumentListenerID: DocumentRead] = [:]
+  var calls: [DocumentCallID: DocumentCallNote] = [:]
+  /// The waits for pending writes, each with the last batch that it waits for.
+  var waits: [DocumentWaitID: UInt64] = [:]
+  /// What was so before the frames that are being taken in.
+  var before: (version: DocumentVersion, confirmed: Set<Int32>)?
+
+  var device: SimulatedDevice { client }
+
+  init(
+    of client: SimulatedDocumentClient, machine: DocumentMachine, queue: WriteQueue,
+    cacheStore: FaultyStore
+  ) {
+    self.client = client
+    self.machine = machine
+    self.queue = queue
+    self.cacheStore = cacheStore
+    told = [machine.replica.cache.lastSnapshotVersion]
+  }
+
+  func isCurrentLink(_ number: Int) -> Bool { machine.isCurrentLink(number) }
+
+  func connectionEvent(_ event: Connection.Event) { machine.connectionEvent(event) }
+
+  func queueAnswered(_ ticket: UInt64, _ result: QueueResult) {
+    machine.queueAnswered(ticket, result)
+  }
+
+  /// The time of the last snapshot that counted.
+  var version: DocumentVersion { machine.replica.cache.lastSnapshotVersion }
+
+  /// Nothing that an earlier stream said counts on the next one.
+  func forgetStream() {
+    methods = [:]
+    current = []
+    confirmed = []
+  }
+}
+
+/// A batch that no server has answered.
+struct PendingBatch {
+  let batch: DocumentBatch
+
+  func concerns(_ key: DocumentKey) -> Bool { batch.mutations.contains { $0.key == key } }
+}
+
+/// A batch that the server has accepted, as far as one document is concerned.
+struct AcknowledgedBatch {
+  let batch: DocumentBatch
+  /// The document's version afterwards.
+  let version: DocumentVersion
+  /// What the transforms of each of the batch's writes came to.
+  let values: [[DocumentValue]]
+}
+
+/// A single read that is not answered yet.
+struct DocumentRead {
+  let source: DocumentGetSource
+  var mirror: DocumentMirror
+  /// What it must find, when that is known.
+  var expected: [Document]?
+}
+
+/// What one listener has heard, added up.
+struct DocumentMirror {
+  let query: DocumentQuery
+  let options: DocumentListenOptions
+  let target: Int32?
+  var documents: [Document] = []
+  var mutated: Set<DocumentKey> = []
+  var isFromCache = true
+  var hasHeard = false
+  /// Whether something was heard since the last check.
+  var isNews = false
+  /// A time as of which it has heard the truth; never goes back.
+  var version = DocumentVersion.none
+}

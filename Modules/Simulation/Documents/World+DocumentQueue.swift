@@ -1,0 +1,168 @@
+import TernClient
+import TernCore
+import TernDocumentEngine
+import TernDocumentWire
+import TernLedger
+import TernSync
+
+// What becomes of batches: durable, accepted or refused, each once.
+
+extension World {
+  /// Takes note of a batch that the machine has made and shows from now on.
+  func noteMade(_ change: QueueChange, _ ticket: UInt64, _ run: DocumentRun) {
+    let payload: [UInt8]
+    switch change {
+    case .append(let bytes): payload = bytes
+    case .retry(_, let bytes?): payload = bytes
+    default: return
+    }
+    guard
+      let batch = DocumentBatchRecord.decode(
+        payload, id: run.lastBatch, in: DocumentPlayground.database)
+    else { return disagree("\(run.name) queues what is no batch") }
+    run.news += 1
+    run.tickets[ticket] = batch.id
+    run.pending.append(PendingBatch(batch: batch))
+  }
+
+  /// A queue has changed, or not.
+  func queued(
+    _ job: (ticket: UInt64, change: QueueChange), _ result: QueueResult, _ run: DocumentRun
+  ) -> [String] {
+    let name = run.name
+    switch (job.change, result) {
+    case (.append(let payload), .stored(let row, let sequence)),
+      (.retry(_, let payload?), .stored(let row, let sequence)):
+      guard
+        let batch = DocumentBatchRecord.decode(payload, id: 0, in: DocumentPlayground.database)
+      else { return ["row \(row) holds no batch"] }
+      let id = CommitID(stream: run.queue.client, sequence: sequence)
+      if documents.durable[id] != nil { return ["\(id) names two batches"] }
+      documents.durable[id] = DocumentModel.DurableBatch(
+        mutations: batch.mutations, since: documents.moments.count - 1)
+      documents.rows[name, default: [:]][row] = id
+      if let batch = run.tickets[job.ticket] { run.names[batch] = id }
+      if case .retry(let old, _) = job.change { documents.refusedRows[name]?.remove(old) }
+    case (.settle(let row), .changed), (.reject(let row, _), .changed):
+      guard let id = documents.rows[name]?[row] else { return ["row \(row) was never made"] }
+      documents.durable[id]?.isSettled = true
+      if case .reject = job.change { documents.refusedRows[name, default: []].insert(row) }
+    case (.discard(let row), .changed): documents.refusedRows[name]?.remove(row)
+    default: break
+    }
+    return []
+  }
+
+  /// The server has accepted or refused a batch, says the machine.
+  func settled(_ batch: UInt64, _ status: DocumentStatus?, _ run: DocumentRun) {
+    guard let index = run.pending.firstIndex(where: { $0.batch.id == batch }) else {
+      return disagree("\(run.name) settles batch \(batch) which is not pending")
+    }
+    run.news += 1
+    let pending = run.pending.remove(at: index).batch
+    guard let id = run.names[batch], let durable = documents.durable[id] else {
+      // It could not be queued.
+      if status?.code != .resourceExhausted {
+        disagree("\(run.name) settles batch \(batch) which is not durable")
+      }
+      return
+    }
+    documents.durable[id]?.isAnswered = true
+    switch (run.outcomes[id.sequence], status) {
+    case (.committed(let version, let results)?, nil):
+      check(id, durable, version, results, run)
+      note(pending, version, results, run)
+    case (.refused(let told)?, let status?):
+      if told != status { disagree("\(run.name) is told \(told), says \(status)") }
+      check(id, durable, refused: status, run)
+    default: disagree("\(run.name) settles \(id) as \(String(describing: status)) by itself")
+    }
+  }
+
+  private func check(
+    _ id: CommitID, _ durable: DocumentModel.DurableBatch, _ version: DocumentVersion,
+    _ results: [DocumentWriteResult], _ run: DocumentRun
+  ) {
+    if let applied = documents.applied[id] {
+      let isSame =
+        applied.version == version && applied.results.map(\.version) == results.map(\.version)
+      if !isSame { disagree("\(run.name) is told \(version), \(results) of \(id): \(applied)") }
+      return
+    }
+    // What changes nothing leaves no trace; there must have been a moment when it was so.
+    let hasSuch = documents.moments[durable.since...].contains { moment in
+      let outcome = documents.outcome(
+        of: durable.mutations, on: moment.documents, at: moment.version)
+      guard case .success(let made) = outcome else { return false }
+      return made.documents == moment.documents
+    }
+    if !hasSuch {
+      disagree(
+        "\(run.name) takes \(id) for made, and it is not: \(durable.mutations.map { words($0) })")
+    }
+  }
+
+  private func check(
+    _ id: CommitID, _ durable: DocumentModel.DurableBatch, refused status: DocumentStatus,
+    _ run: DocumentRun
+  ) {
+    if documents.applied[id] != nil {
+      return disagree("\(run.name) takes \(id) for refused, and it was made")
+    }
+    // Who may not write is not told whether it would have been possible.
+    if status.code == .permissionDenied, !DocumentPlaygroundRules.allows(durable.mutations) {
+      return
+    }
+    let isJust = documents.moments[durable.since...].contains { moment in
+      let outcome = documents.outcome(
+        of: durable.mutations, on: moment.documents, at: DocumentVersion(microseconds: .max))
+      guard case .failure(let expected) = outcome else { return false }
+      return expected.code == status.code
+    }
+    if !isJust {
+      disagree(
+        "\(run.name): \(id) \(durable.mutations.map { words($0) }) was refused with \(status) for no reason"
+      )
+    }
+  }
+
+  private func note(
+    _ batch: DocumentBatch, _ version: DocumentVersion, _ results: [DocumentWriteResult],
+    _ run: DocumentRun
+  ) {
+    for key in batch.keys {
+      var own = version
+      for (mutation, result) in zip(batch.mutations, results) where mutation.key == key {
+        own = result.version ?? version
+      }
+      run.client.acknowledged[key, default: []].append(
+        AcknowledgedBatch(
+          batch: batch, version: own, values: results.map(\.transformResults)))
+    }
+  }
+}
+
+extension DocumentModel {
+  /// Compares what a queue holds after a start with what was durable.
+  func restored(_ rows: [QueuedWrite], of stream: UInt128, _ device: String) -> [String] {
+    var found: [UInt64] = []
+    var refused: Set<UInt64> = []
+    for row in rows {
+      switch row.state {
+      case .pending(let sequence): found.append(sequence)
+      case .rejected: refused.insert(row.id)
+      case .kept: break
+      }
+    }
+    var wrong: [String] = []
+    let expected = durable.filter { $0.key.stream == stream && !$0.value.isSettled }
+      .map(\.key.sequence).sorted()
+    if found != expected {
+      wrong.append("the queue came back with \(found), durable were \(expected)")
+    }
+    if refused != refusedRows[device] ?? [] {
+      wrong.append("the queue came back with \(refused) refused, were \(refusedRows)")
+    }
+    return wrong
+  }
+}

@@ -1,0 +1,51 @@
+import TernStorage
+import TernSync
+import TernTestKit
+
+/// One run of a client's process, of either model, as links and disks see it.
+protocol ClientProcess: AnyObject {
+  var device: SimulatedDevice { get }
+  var isDead: Bool { get set }
+  /// The link the machine uses, once it is open.
+  var link: SimulatedLink? { get set }
+  var cacheStore: FaultyStore { get }
+  var queue: WriteQueue { get set }
+  /// Changes that wait for the queue's disk.
+  var jobs: [(ticket: UInt64, change: QueueChange)] { get set }
+  var isWriting: Bool { get set }
+
+  func isCurrentLink(_ number: Int) -> Bool
+  func connectionEvent(_ event: Connection.Event)
+  func queueAnswered(_ ticket: UInt64, _ result: QueueResult)
+}
+
+extension ClientProcess {
+  var name: String { device.name }
+}
+
+/// One client's machine with its disks; its process comes and goes.
+class SimulatedDevice {
+  /// For the trace: `c0` speaks of a tree, `d0` of documents.
+  let name: String
+  let queueDisk = FaultyDisk()
+  let cacheDisk = FaultyDisk(durability: .relaxed)
+  let wall: WallClock
+  let bits: BitSource
+  var isPartitioned = false
+  var isOfflineByWish = false
+  /// The run of its process, while there is one.
+  var process: (any ClientProcess)? { nil }
+
+  init(name: String, clock: WorldClock, seed: UInt64) {
+    self.name = name
+    wall = WallClock(clock)
+    bits = BitSource(seed: seed)
+  }
+
+  var ambient: Ambient {
+    let (bits, wall) = (bits, wall)
+    return Ambient(
+      millisecondsSinceEpoch: { wall.now }, clock: ContinuousClock(),
+      randomBits: { bits.next() })
+  }
+}

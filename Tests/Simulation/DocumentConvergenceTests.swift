@@ -1,0 +1,48 @@
+import TernSimulation
+import Testing
+
+/// The same as ``ConvergenceTests`` for clients of documents.
+@Suite struct DocumentConvergenceTests {
+  /// A taste of every schedule: the suites are slow. `Tools/worlds` plays more of them, and longer.
+  private static let steps = 1_000
+
+  private func play(seed: UInt64, steps: Int, trees: Int = 0, faults: Set<Fault>) -> World {
+    let world = World(seed: seed, clients: trees, documentClients: 3, faults: faults)
+    world.run(steps: steps)
+    world.heal()
+    return world
+  }
+
+  @Test("what must always hold of documents holds at every step", arguments: UInt64(1)...40)
+  func everySchedule(seed: UInt64) {
+    let found = play(seed: seed, steps: Self.steps, faults: Set(Fault.allCases)).disagreements
+    #expect(
+      found.isEmpty,
+      "replay: tern-simulate --clients 0 --documents 3 --seed \(seed) --steps \(Self.steps)\n\(found)"
+    )
+  }
+
+  @Test("clients of both models share one server", arguments: UInt64(1)...5)
+  func together(seed: UInt64) {
+    let world = play(seed: seed, steps: Self.steps, trees: 2, faults: Set(Fault.allCases))
+    let found = world.disagreements
+    #expect(
+      found.isEmpty,
+      "replay: tern-simulate --clients 2 --documents 3 --seed \(seed) --steps \(Self.steps)\n\(found)"
+    )
+  }
+
+  @Test("without faults nothing ever disagrees", arguments: UInt64(1)...10)
+  func calm(seed: UInt64) {
+    let found = play(seed: seed, steps: 500, faults: []).disagreements
+    #expect(found.isEmpty, "replay: tern-simulate --documents 3 --seed \(seed) --faults none")
+  }
+
+  @Test("one seed gives one trace", arguments: [UInt64(3), 14, 159])
+  func deterministic(seed: UInt64) {
+    let hashes = (1...2).map { _ in
+      play(seed: seed, steps: 800, faults: Set(Fault.allCases)).trace.hash
+    }
+    #expect(hashes[0] == hashes[1])
+  }
+}
