@@ -197,6 +197,13 @@ let programs: [Target] = [
     path: "Tools/spec/Replay", swiftSettings: strict),
   program("tern-spec", at: "Tools/spec/Program", ["TernSpecReplay"]),
   program("tern-simulate", at: "Tools/simulate", ["TernSimulation"]),
+  program(
+    "tern-fuzz", at: "Tools/fuzz",
+    [
+      "TernCore", "TernStorage", "TernStorageMemory", "TernTransport", "TernTransportTCP",
+      "TernQuery", "TernSync", "TernLedger", "TernSecurity", "TernTokens", "TernTreeWire",
+      "TernDocumentWire", "TernTreeEngine", "TernGateway", nioCore, nioEmbedded, arguments,
+    ]),
 ]
 
 let testSuites: [Target] = [
@@ -219,7 +226,8 @@ let testSuites: [Target] = [
     "Gateway",
     [
       "TernGateway", "TernCore", "TernQuery", "TernStorageMemory", "TernTransport",
-      "TernTransportTCP", "TernLedger", "TernSecurity", "TernTreeWire", "TernServer", nioCore,
+      "TernTransportTCP", "TernLedger", "TernSecurity", "TernTreeWire", "TernServer",
+      "TernClient", "TernAssembly", "TernFirebaseCompat", nioCore,
       nioEmbedded,
     ]),
   tests("Presence", ["TernStorage", "TernStorageMemory", "TernPresence"]),

@@ -28,7 +28,9 @@ extension Assembler {
     report: @escaping @Sendable (ServerEvent) -> Void = { _ in },
     openDoors: @Sendable (TernServer, any Transport) -> Void = { _, _ in }
   ) async throws(AssemblyError) -> AssembledServer {
+    var options = options
     let (store, transport) = try checked { () throws(ConfigurationError) in
+      options.limits.rates = try limitOptions(of: configuration).rates
       _ = try clientOptions(of: configuration, ClientOptions())
       return (
         try storage(of: configuration, subfolder: "server"), try self.transport(of: configuration)

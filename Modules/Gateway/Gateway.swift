@@ -35,6 +35,9 @@ public enum Gateway {
           ask: { request, answer in
             server.assumeIsolated { $0.ask(request, answer) }
           },
+          export: { path, form, namespace, tell in
+            server.assumeIsolated { $0.export(path, form, of: namespace, tell: tell) }
+          },
           open: open, load: load, polls: polls.table(on: channel.eventLoop),
           randomBits: ambient.randomBits)
         try install(setting, in: channel)

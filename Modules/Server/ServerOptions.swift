@@ -33,6 +33,13 @@ public struct ServerLimits: Hashable, Sendable {
   /// The most bytes of one read's answer or one listen's first data; more is `too_big`. No more
   /// than what the transports carry in one frame. Default 64 MiB less 64 KiB.
   public var answerBytes: Int
+  /// What has more bytes in the store is not read at once for those who can take it piece by
+  /// piece. Default 1 MiB.
+  public var wholeReadBytes: Int
+  /// The most such readings at once; each keeps a thread and a snapshot of the store. Default 16.
+  public var exports: Int
+  /// How much one address and one identity may ask in a time. Default: any amount.
+  public var rates: RateLimits
   /// The most listens of one session, or targets of one link about documents. Default 100,000.
   public var listens: Int
   /// The most batches in a row that the ledger may answer otherwise than it has to. After each of
@@ -49,7 +56,8 @@ public struct ServerLimits: Hashable, Sendable {
   /// The defaults, but for what is given.
   public init(
     batchFrames: Int = 256, inboxBytes: Int = 8 << 20, queuedBytes: Int = 128 << 20,
-    answerBytes: Int = (64 << 20) - (64 << 10), listens: Int = 100_000, contradictions: Int = 3,
+    answerBytes: Int = (64 << 20) - (64 << 10), wholeReadBytes: Int = 1 << 20, exports: Int = 16,
+    rates: RateLimits = RateLimits(), listens: Int = 100_000, contradictions: Int = 3,
     namespaceBytes: Int = 128, directRequests: Int = 4_096, documentCalls: Int = 1_000
   ) {
     precondition(namespaceBytes <= 256, "longer names leave too little room for paths")
@@ -57,6 +65,9 @@ public struct ServerLimits: Hashable, Sendable {
     self.inboxBytes = inboxBytes
     self.queuedBytes = queuedBytes
     self.answerBytes = answerBytes
+    self.wholeReadBytes = wholeReadBytes
+    self.exports = exports
+    self.rates = rates
     self.listens = listens
     self.contradictions = contradictions
     self.namespaceBytes = namespaceBytes

@@ -1,10 +1,10 @@
-import TernTransport
+package import TernTransport
 
 /// Cuts the bytes of one connection into frames: a preamble, then a length before each frame.
 ///
 /// It keeps no byte of a frame it has handed over, so an idle connection costs nothing, and it
 /// reserves memory as bytes arrive, not as they are announced.
-struct FrameReader {
+package struct FrameReader {
   /// What each side sends first: a name and the version of the framing.
   static let preamble: [UInt8] = [0x54, 0x45, 0x52, 0x4E, 0, 0, 0, 1]
   /// The bytes before each frame: its length, most significant byte first.
@@ -23,7 +23,8 @@ struct FrameReader {
   private var body: [UInt8] = []
   private var frames: [[UInt8]] = []
 
-  init(limit: FrameLimit) {
+  /// Begins before the preamble.
+  package init(limit: FrameLimit) {
     self.limit = limit
   }
 
@@ -43,14 +44,14 @@ struct FrameReader {
   }
 
   /// Removes and returns the whole frames.
-  mutating func takeFrames() -> [[UInt8]] {
+  package mutating func takeFrames() -> [[UInt8]] {
     exchange(&frames, with: [])
   }
 
   /// Reads the next bytes of the connection.
   ///
   /// - Throws: Why the link must end; frames that were whole before can still be taken.
-  mutating func consume(_ bytes: Span<UInt8>) throws(LinkClosure) {
+  package mutating func consume(_ bytes: Span<UInt8>) throws(LinkClosure) {
     var index = 0
     while index < bytes.count {
       switch stage {

@@ -1,5 +1,6 @@
 #if TCP && canImport(Glibc)
   import Glibc
+  import Synchronization
   import TernLedger
   import TernSecurity
   import TernServer
@@ -15,6 +16,7 @@
     let transport: TCPTransport
     let server: TernServer
     let port: Int
+    private let endings = Endings()
 
     init(
       limits: GatewayLimits = GatewayLimits(), serverLimits: ServerLimits = ServerLimits(),
@@ -26,10 +28,18 @@
         try rules.map { RulesAuthorizer(try TreeRules($0)) } ?? AllowLocal()
       server = try await TernServer(
         ledger: ledger, on: transport, options: ServerOptions(limits: serverLimits),
-        authorizer: authorizer, authenticator: OwnerAuthenticator())
+        authorizer: authorizer, authenticator: OwnerAuthenticator(),
+        report: { [endings] event in
+          if case .disconnected(_, let reason) = event { endings.add(reason) }
+        })
       Gateway.open(to: server, on: transport, options: GatewayOptions(limits: limits))
       let address = try await server.listen(on: transport)
       port = try #require(address.split(separator: ":").last.flatMap { Int($0) })
+    }
+
+    /// Why sessions have ended, once enough have.
+    func ends(_ isEnough: @escaping @Sendable ([SessionEnd]) -> Bool) async -> [SessionEnd] {
+      await endings.wait(isEnough)
     }
 
     func stop() async {
@@ -38,6 +48,9 @@
     }
 
     func connect() throws -> Peer { try Peer(port: port) }
+
+    /// A connection whose other end notices soon when nothing is read.
+    func connectNarrow() throws -> Peer { try Peer(port: port, receiveBytes: 4_096) }
 
     /// Sends a request on a connection of its own, and answers all that comes back.
     func exchange(_ text: String) throws -> String {
@@ -60,6 +73,41 @@
     await door.stop()
   }
 
+  /// Collects why sessions end.
+  private final class Endings: Sendable {
+    private struct State {
+      var reasons: [SessionEnd] = []
+      var waiting:
+        (
+          isEnough: @Sendable ([SessionEnd]) -> Bool, done: CheckedContinuation<[SessionEnd], Never>
+        )?
+    }
+
+    private let state = Mutex(State())
+
+    func add(_ reason: SessionEnd) {
+      let done: (CheckedContinuation<[SessionEnd], Never>, [SessionEnd])? = state.withLock {
+        state in
+        state.reasons.append(reason)
+        guard let waiting = state.waiting, waiting.isEnough(state.reasons) else { return nil }
+        state.waiting = nil
+        return (waiting.done, state.reasons)
+      }
+      if let (done, reasons) = done { done.resume(returning: reasons) }
+    }
+
+    func wait(_ isEnough: @escaping @Sendable ([SessionEnd]) -> Bool) async -> [SessionEnd] {
+      await withCheckedContinuation { done in
+        let reasons: [SessionEnd]? = state.withLock { state in
+          if isEnough(state.reasons) { return state.reasons }
+          state.waiting = (isEnough, done)
+          return nil
+        }
+        if let reasons { done.resume(returning: reasons) }
+      }
+    }
+  }
+
   /// A plain socket that waits for what it reads.
   final class Peer {
     private let socket: Int32
@@ -68,8 +116,14 @@
     /// Whether the other side has closed.
     private var hasEnded = false
 
-    init(port: Int) throws {
+    /// - Parameter receiveBytes: How much the system may hold for this end; `nil` for what it wants.
+    init(port: Int, receiveBytes: Int? = nil) throws {
       socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+      if let receiveBytes {
+        var size = Int32(receiveBytes)
+        unsafe setsockopt(
+          socket, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
+      }
       // Whoever waits longer than this waits in vain: the test is to fail, not to hang.
       var patience = timeval(tv_sec: 30, tv_usec: 0)
       unsafe setsockopt(
@@ -124,15 +178,25 @@
 
     /// Everything up to the first occurrence of `mark`, and the mark; all there was if it ended.
     func read(through mark: String) -> String {
-      let wanted = Array(mark.utf8)
+      String(decoding: bytes(through: mark), as: UTF8.self)
+    }
+
+    /// The same, as it came.
+    func bytes(through mark: String) -> [UInt8] {
+      var searched = 0
       while true {
-        if let found = received.firstRange(of: wanted) {
-          defer { received.removeSubrange(..<found.upperBound) }
-          return String(decoding: received[..<found.upperBound], as: UTF8.self)
+        if let found = received.position(of: mark, from: searched) {
+          let end = found + mark.utf8.count
+          defer { received.removeSubrange(..<end) }
+          return Array(received[..<end])
         }
-        if !receive() { return String(decoding: exchange(&received, with: []), as: UTF8.self) }
+        searched = max(0, received.count - mark.utf8.count)
+        if !receive() { return exchange(&received, with: []) }
       }
     }
+
+    /// The next bytes; `nil` at the end.
+    func read(count: Int) -> [UInt8]? { take(count) }
 
     private func take(_ count: Int) -> [UInt8]? {
       while received.count < count { if !receive() { return nil } }
@@ -185,6 +249,37 @@
     /// Sends a request of the dialect.
     func ask(_ number: Int, _ action: String, _ body: String) {
       send(masked(1, #"{"t":"d","d":{"r":\#(number),"a":"\#(action)","b":\#(body)}}"#))
+    }
+  }
+
+  extension [UInt8] {
+    /// Where a text begins in these bytes, from an index on. Fast, however long they are.
+    func position(of text: String, from start: Int = 0) -> Int? {
+      let wanted = Array(text.utf8)
+      guard let first = wanted.first else { return start }
+      return unsafe withUnsafeBytes { bytes in
+        guard let base = bytes.baseAddress else { return nil }
+        var place = start
+        while place + wanted.count <= count {
+          let rest = count - wanted.count - place + 1
+          guard let hit = unsafe memchr(base + place, Int32(first), rest) else { return nil }
+          place = unsafe UnsafeRawPointer(hit) - base
+          if unsafe memcmp(base + place, wanted, wanted.count) == 0 { return place }
+          place += 1
+        }
+        return nil
+      }
+    }
+
+    /// How often a text occurs in these bytes.
+    func occurrences(of text: String) -> Int {
+      var found = 0
+      var start = 0
+      while let position = position(of: text, from: start) {
+        found += 1
+        start = position + text.utf8.count
+      }
+      return found
     }
   }
 

@@ -51,6 +51,7 @@
       let server = server
       let setting = DoorSetting(
         options: options, ask: { _, answer in server.askers.withLock { $0.append(answer) } },
+        export: { _, _, _, _ in nil },
         open: { link in
           let heard = Heard(link)
           server.links.withLock { $0.append(heard) }
@@ -85,6 +86,45 @@
       wait(seconds: limits.headSeconds + 1)
       #expect(channel.isActive, "the head came in time")
       wait(seconds: limits.bodySeconds)
+      #expect(!channel.isActive)
+    }
+
+    @Test("a head that trickles in has no more time than one that does not")
+    func slowHead() throws {
+      try send("GET /a.json HTTP/1.1\r\nHost: a\r\n")
+      for second in 1..<limits.headSeconds {
+        wait(seconds: 1)
+        try send("X-\(second): 1\r\n")
+        #expect(channel.isActive)
+      }
+      wait(seconds: 1)
+      #expect(!channel.isActive)
+      #expect(server.askers.withLock { $0.isEmpty })
+    }
+
+    @Test("a body that trickles in has no more time either, however it is sent")
+    func slowBody() throws {
+      try send("PUT /a.json HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n")
+      for _ in 1..<limits.bodySeconds {
+        wait(seconds: 1)
+        try send("1\r\n1\r\n")
+        #expect(channel.isActive)
+      }
+      wait(seconds: 1)
+      #expect(!channel.isActive)
+      #expect(server.askers.withLock { $0.isEmpty })
+    }
+
+    @Test("the head of the next request has its own time, and it begins with the answer")
+    func nextHead() throws {
+      try send("GET /a.json HTTP/1.1\r\nHost: a\r\n\r\n")
+      wait(seconds: limits.headSeconds * 3)
+      server.answer(.node(1))
+      _ = try sent()
+      wait(seconds: limits.headSeconds - 1)
+      try send("GET /b.json HTTP/1.1\r\n")
+      #expect(channel.isActive)
+      wait(seconds: 1)
       #expect(!channel.isActive)
     }
 

@@ -30,9 +30,11 @@ import Testing
   }
 
   private func query(_ parameters: String) throws -> TreeQuery {
-    guard case .read(_, let query) = try understand("GET", "/a.json?" + parameters).asked.operation
-    else { throw RESTError.invalid("no read") }
-    return query
+    switch try understand("GET", "/a.json?" + parameters).asked.operation {
+    case .read(_, let query): return query
+    case .readOrExport: return .all
+    default: throw RESTError.invalid("no read")
+    }
   }
 
   @Test("paths are decoded, and may end in a priority")
@@ -106,7 +108,7 @@ import Testing
         return "merge \(path) "
           + merge.entries.map { "\($0.path)=\($0.node.json(.export))" }.joined(separator: " ")
       case .push(let path, let node): return "push \(path) \(node.json(.export))"
-      case .read, .names, .readRules, .setRules, .databases: return "other"
+      case .read, .readOrExport, .names, .readRules, .setRules, .databases: return "other"
       }
     }
     #expect(try operation("PUT", "[1,2]") == #"set a {"0":1,"1":2} -"#)

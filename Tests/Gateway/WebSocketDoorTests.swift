@@ -133,7 +133,7 @@
         (
           "GET /.ws?v=5&s=x HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
             + "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
-          "400"
+          "404"
         ),
       ])
     func handshake(request: String, status: String) async throws {

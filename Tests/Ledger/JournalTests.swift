@@ -31,6 +31,29 @@ struct JournalTests {
     }
   }
 
+  @Test("a write numbered as none can be is damage that is told", arguments: [0, UInt64.max])
+  func impossibleNumbers(sequence: UInt64) throws {
+    let store = MemoryStore()
+    _ = try open(store, 8)
+    var entries = ByteWriter()
+    entries.append(bigEndian: Int64(7))
+    let claim = CommitClaim(
+      id: CommitID(stream: 1, sequence: sequence), payloadHash: 1, acknowledged: 0)
+    JournalEntry.append(Commit(claim: claim, mutations: [], record: [1]), 1, to: &entries)
+    var row = ByteWriter()
+    row.append(LedgerKey.journal)
+    row.append(bigEndian: UInt64(1))
+    try store.write { transaction throws(StorageError) in
+      try transaction.put(entries.bytes, for: row.bytes)
+    }
+    #expect(throws: LedgerError.self) { try open(store, 8).read { _ in } }
+    // A stream that has come to its last number takes no more, and stops nobody.
+    var state = StreamState()
+    state.record(claim, 1, [])
+    #expect(state.verdict(on: claim) != nil || sequence == 0)
+    state.record(claim, 2, [])
+  }
+
   @Test(
     "with a journal or without one, and across restarts, the same is seen",
     arguments: UInt64(1)...30)

@@ -50,6 +50,9 @@ struct Serve: AsyncParsableCommand {
   @OptionGroup(title: "Tokens")
   var tokens: TokenFlags
 
+  @OptionGroup(title: "Limits")
+  var limits: LimitFlags
+
   @Flag(help: "Listen at an address other machines can reach, and allow everybody everything.")
   var insecure = false
 
@@ -90,6 +93,7 @@ struct Serve: AsyncParsableCommand {
     if tlsCert != nil || tlsKey != nil {
       try configuration.askForTLS(["certificate": tlsCert, "key": tlsKey])
     }
+    try limits.apply(to: &configuration)
     try checkHost(of: configuration)
     return configuration
   }

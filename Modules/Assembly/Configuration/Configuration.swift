@@ -4,7 +4,7 @@
 /// ``Assembler`` lets each part read its section and checks the whole before anything opens.
 public struct Configuration: Hashable, Sendable {
   /// The sections a configuration may have, in the order they are documented.
-  public static let sectionNames = ["storage", "transport", "cache", "documents", "auth"]
+  public static let sectionNames = ["storage", "transport", "cache", "documents", "auth", "limits"]
 
   /// `kind`, and what the storage of that kind reads; `path` is the folder it keeps its files in.
   public var storage: ConfigurationValue
@@ -19,6 +19,9 @@ public struct Configuration: Hashable, Sendable {
   public var documents: ConfigurationValue
   /// Of a server: which tokens it takes; see ``AuthOptions``.
   public var auth: ConfigurationValue
+  /// `requestsPerAddress`, `requestsPerIdentity`, `burstSeconds`: how much clients may ask of a
+  /// server; see ``LimitOptions``.
+  public var limits: ConfigurationValue
 
   /// SQLite in `./tern-data`, TCP on 127.0.0.1:9000, and the cache limits of the client.
   public static let standard = Configuration()
@@ -28,13 +31,14 @@ public struct Configuration: Hashable, Sendable {
     storage: ConfigurationValue = ["kind": "sqlite", "path": "tern-data"],
     transport: ConfigurationValue = ["kind": "tcp", "host": "127.0.0.1", "port": 9000],
     cache: ConfigurationValue = [:], documents: ConfigurationValue = [:],
-    auth: ConfigurationValue = [:]
+    auth: ConfigurationValue = [:], limits: ConfigurationValue = [:]
   ) {
     self.storage = storage
     self.transport = transport
     self.cache = cache
     self.documents = documents
     self.auth = auth
+    self.limits = limits
   }
 }
 
@@ -55,6 +59,7 @@ extension Configuration {
     case "cache": cache = merged(cache, key, value)
     case "documents": documents = merged(documents, key, value)
     case "auth": auth = merged(auth, key, value)
+    case "limits": limits = merged(limits, key, value)
     default:
       throw .unknownSection(section, known: Self.sectionNames, origin: origin)
     }

@@ -21,6 +21,14 @@ package struct JSONWriter: Sendable {
 
   package mutating func endArray() { close(UInt8(ascii: "]")) }
 
+  /// Removes and returns the text so far; what is open stays open.
+  package mutating func take() -> [UInt8] {
+    let taken = bytes
+    bytes = []
+    bytes.reserveCapacity(taken.count)
+    return taken
+  }
+
   /// Writes the name of the member whose value comes next.
   package mutating func key(_ name: String) {
     separate()

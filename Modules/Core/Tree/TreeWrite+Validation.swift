@@ -2,12 +2,13 @@ extension TreeWrite {
   /// Checks the limits every write must keep.
   ///
   /// - Throws: The first broken rule: ``TreeError/readOnly(_:)``, ``TreeError/tooDeep(count:limit:)``,
-  ///   ``TreeError/stringTooLong(byteCount:limit:)``, ``TreeError/notFinite``,
+  ///   ``TreeError/invalidKey(_:)``, ``TreeError/stringTooLong(byteCount:limit:)``, ``TreeError/notFinite``,
   ///   ``TreeError/invalidPriority``, ``TreeError/invalidServerValue``.
   /// - Complexity: O(*n*) in the size of the values.
   public func validate() throws(TreeError) {
     for entry in assignments {
       if entry.path.isInfo { throw .readOnly(entry.path) }
+      try TreeWrite.validatePlaces(in: entry.path)
       if entry.path.namesPriority {
         try TreeWrite.validatePriority(entry.node)
       }
@@ -31,6 +32,15 @@ extension TreeWrite {
       guard entry.node.fits(behind: entry.path.byteCount, limitBytes) else {
         throw .pathTooLong(entry.path, limitBytes: limitBytes)
       }
+    }
+  }
+
+  /// Checks that what is no key stands only where it means something: an update at a path names
+  /// others from there, and each of them may begin and end as a path may.
+  private static func validatePlaces(in path: TreePath) throws(TreeError) {
+    for (index, key) in path.keys.enumerated() {
+      let isLast = index == path.keys.count - 1
+      if key == .info || (key.isPriority && !isLast) { throw .invalidKey(key.text) }
     }
   }
 

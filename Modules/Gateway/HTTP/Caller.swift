@@ -7,6 +7,8 @@ struct Caller: Equatable, Sendable {
   let namespace: String
   /// Whether the request was made on this machine, by a program or a page of this machine.
   let isLocal: Bool
+  /// Where the request came from, without the port.
+  let address: String
   /// The name of the other end, for logs and for links. Only that of a local one is an address.
   let peer: String
 
@@ -27,6 +29,7 @@ struct Caller: Equatable, Sendable {
     isLocal =
       HostName.isLoopbackPeer(request.peer) && HostName(host).isThisMachine && !isForwarded
       && isFromHere
+    address = request.peer.lastIndex(of: ":").map { String(request.peer[..<$0]) } ?? request.peer
     peer = isLocal ? request.peer : "remote \(request.peer)" + (origin.map { " for \($0)" } ?? "")
     namespace = target["ns"] ?? HostName(host).namespace ?? Self.defaultNamespace
   }

@@ -14,7 +14,7 @@
       do throws(RESTError) {
         switch target.path {
         case WebSocketHandshake.path:
-          upgrade(try WebSocketHandshake(request, target, caller), caller, context)
+          try upgrade(try WebSocketHandshake(request, target, caller), caller, context)
         case PollSession.path:
           try setting.polls.value.take(request, target, caller, setting, hold(context))
         case let path where path.hasSuffix(RESTRequest.suffix):
@@ -35,8 +35,13 @@
 
     private func ask(_ request: RESTRequest, _ context: ChannelHandlerContext) {
       let limit = limits.answerBytes
-      ask(request.asked, context) {
-        RESTAnswer.response(to: request, $0, limitBytes: limit)
+      let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
+      let place = context.loopBound
+      setting.ask(request.asked) { answer in
+        guard handler.value.isAnswering else { return }
+        if answer == .large { return handler.value.export(request, place.value) }
+        let response = RESTAnswer.response(to: request, answer, limitBytes: limit)
+        handler.value.answer(response, place.value)
       }
     }
 
@@ -76,7 +81,12 @@
     /// Turns the connection into a WebSocket.
     private func upgrade(
       _ handshake: WebSocketHandshake, _ caller: Caller, _ context: ChannelHandlerContext
-    ) {
+    ) throws(RESTError) {
+      var old: PollDoor?
+      if let session = handshake.takenOver {
+        old = setting.polls.value.door(of: session)
+        if old == nil { throw RESTError(404, "There is no such session to take over.") }
+      }
       stepAside()
       let channel = context.channel
       let pipeline = context.pipeline.syncOperations
@@ -87,7 +97,7 @@
         pipeline.removeHandler(context: encoder, promise: nil)
         channel.writeAndFlush(ByteBuffer(bytes: handshake.response), promise: nil)
         try pipeline.addHandler(
-          WebSocketHandler(handshake.opening, peer: caller.peer, setting))
+          WebSocketHandler(handshake.opening, peer: caller.peer, takingOver: old, setting))
         pipeline.removeHandler(context: context, promise: nil)
         // What came behind the request goes to the handler that was just added, which takes it
         // for a whole read only when it is told so.

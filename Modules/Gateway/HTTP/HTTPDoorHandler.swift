@@ -31,6 +31,8 @@
     private(set) var requestNumber = 0
     /// The answer that goes on for as long as the connection.
     var streaming: StreamingAnswer?
+    /// What brings the answer piece by piece.
+    var exporting: ExportPump?
 
     var limits: GatewayLimits { setting.options.limits }
 
@@ -73,6 +75,7 @@
       stage = .done
       stopTimer()
       exchange(&streaming, with: nil)?.end()
+      exchange(&exporting, with: nil)?.cancel()
       context.fireChannelInactive()
     }
   }
@@ -105,10 +108,11 @@
       let request = HTTPRequest(
         method: head.method.rawValue, target: head.uri,
         headers: HTTPFields(head.headers.map { (name: $0.name, value: $0.value) }),
-        peer: Self.peer(context.channel), isKeepAlive: head.isKeepAlive)
-      let hosts = request.headers.list("host")
-      guard hosts.count == 1 || (hosts.isEmpty && head.version == .http1_0) else {
-        return answer(RESTError.invalid("One Host field is needed.").response, context)
+        peer: Self.peer(context.channel), isOld: head.version == .http1_0,
+        isKeepAlive: head.isKeepAlive)
+      let minor = head.version.major == 1 ? head.version.minor : nil
+      if let objection = HTTPHeadRules.objection(to: request, minor: minor) {
+        return answer(objection.response, context)
       }
       if let length = request.headers["content-length"].flatMap(Int.init),
         length > limits.bodyBytes
@@ -218,18 +222,16 @@
     }
 
     /// Begins an answer whose length is not known yet.
-    func beginStream(_ context: ChannelHandlerContext) {
+    func beginStream(_ response: HTTPResponse, _ context: ChannelHandlerContext) {
       guard case .answering(let request) = stage else { return }
       release()
-      var response = HTTPResponse(
-        status: 200,
-        headers: [
-          ("Content-Type", "text/event-stream; charset=utf-8"), ("Cache-Control", "no-cache"),
-        ])
+      var response = response
       CrossOrigin.allow(request, in: &response)
       let headers = HTTPHeaders(response.headers.all.map { ($0.name, $0.value) })
       write(
-        .head(HTTPResponseHead(version: .http1_1, status: .ok, headers: headers)), context)
+        .head(
+          HTTPResponseHead(
+            version: request.isOld ? .http1_0 : .http1_1, status: .ok, headers: headers)), context)
     }
 
     func stream(_ bytes: [UInt8], _ context: ChannelHandlerContext) {
@@ -245,6 +247,18 @@
       }
       // An empty write behind the others is done when they are.
       context.writeAndFlush(wrapOutboundOut(.body(.byteBuffer(ByteBuffer()))), promise: sent)
+    }
+
+    /// Ends the answer; the connection goes on if the client wants it to.
+    func completeStream(_ context: ChannelHandlerContext) {
+      guard case .answering(let request) = stage else { return }
+      // Without chunks, the end of the connection is the end of the answer.
+      guard request.isKeepAlive, !request.isOld else { return endStream(context) }
+      let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
+      let place = context.loopBound
+      let sent = context.eventLoop.makePromise(of: Void.self)
+      sent.futureResult.whenSuccess { handler.value.goOn(place.value) }
+      context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: sent)
     }
 
     /// Ends the answer, and the connection.

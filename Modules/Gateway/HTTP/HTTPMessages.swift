@@ -7,6 +7,8 @@ struct HTTPRequest: Equatable, Sendable {
   var body: [UInt8] = []
   /// Where it came from, as links name it: `127.0.0.1:50412`.
   var peer = ""
+  /// Whether it is of HTTP/1.0, which knows no chunks.
+  var isOld = false
   /// Whether the connection may be used for another request.
   var isKeepAlive = true
 }

@@ -7,6 +7,8 @@
   /// All sessions over long polling of one gateway; on its event loop alone.
   final class PollTable {
     private var doors: [String: PollDoor] = [:]
+    /// By the name of the session that they carry.
+    private var sessions: [String: PollDoor] = [:]
 
     /// Answers a request for `/.lp`, at once or when there is something to say.
     func take(
@@ -19,7 +21,7 @@
       }
       if target["dframe"] != nil { return poll.answer(door.poll.farewellPage, type: "text/html") }
       if target["disconn"] != nil {
-        door.end(.closedByPeer)
+        door.leave()
         return poll.answer([], type: PollDoor.scriptType)
       }
       try door.take(target, poll)
@@ -50,7 +52,15 @@
       door.open(opening, caller, poll)
     }
 
-    func forget(_ id: String) { doors[id] = nil }
+    /// The door that carries a session.
+    func door(of session: String) -> PollDoor? { sessions[session] }
+
+    fileprivate func name(_ session: String, _ door: PollDoor) { sessions[session] = door }
+
+    fileprivate func forget(_ door: PollDoor) {
+      doors[door.poll.id] = nil
+      if let session = door.sessionName { sessions[session] = nil }
+    }
 
     private static func secret(_ setting: DoorSetting) -> String {
       (0..<2).map { _ in String(setting.randomBits(), radix: 36) }.joined()
@@ -80,6 +90,11 @@
     private let setting: DoorSetting
     private let loop: any EventLoop
     private var session: DoorSession?
+    /// The name of the session, once the server has told it.
+    private(set) var sessionName: String?
+    /// The WebSocket that the session may move to, and how far that has come.
+    private weak var successor: WebSocketHandler?
+    private var move: TransportSwitch?
     private var held: HeldPoll?
     private var timer: Scheduled<Void>?
 
@@ -102,12 +117,18 @@
       let messages = try poll.receive(target)
       release()
       held = next
-      session?.receive(messages.isEmpty ? [TreeClientMessage.keepAlive.encode()] : messages)
+      take(messages.isEmpty ? [TreeClientMessage.keepAlive.encode()] : messages)
       if poll.hasNews { return release() }
       let door = NIOLoopBound(self, eventLoop: loop)
       timer = loop.scheduleTask(in: .seconds(Int64(setting.options.limits.pollSeconds))) {
         door.value.release()
       }
+    }
+
+    /// The client gives this way up: with the session, unless that has moved.
+    func leave() {
+      if move?.isDone == true { return release() }
+      end(.closedByPeer)
     }
 
     /// The session is over.
@@ -116,12 +137,15 @@
       release()
       session?.end(reason)
       session = nil
-      table.forget(poll.id)
+      successor?.oldWayEnded()
+      table.forget(self)
     }
 
     private func carryOut(_ order: LinkOrder) {
+      if move?.isDone == true { return successor?.carryOut(order) ?? end(.closedByPeer) }
       switch order {
       case .send(let frames, _):
+        noteName(in: frames)
         poll.queue(frames)
         release()
       case .setReading: break
@@ -138,6 +162,67 @@
       poll.answer(self.poll.script(), type: Self.scriptType)
       session?.link?.didSend(bytes)
     }
+  }
+
+  // MARK: - Moving to a WebSocket
+
+  extension PollDoor {
+    /// A WebSocket asks for the session; one at a time may.
+    func offer(_ socket: WebSocketHandler, limitBytes: Int) -> Bool {
+      guard successor == nil, move?.isDone != true, session != nil else { return false }
+      successor = socket
+      move = TransportSwitch(limitBytes: limitBytes)
+      return true
+    }
+
+    /// The WebSocket is gone. Before the move the session stays here; after it there is no other way.
+    func withdraw(_ reason: LinkClosure) {
+      successor = nil
+      if move?.isDone == true { return end(reason) }
+      move = nil
+    }
+
+    /// Takes what came over the WebSocket.
+    func takeFromSocket(_ messages: [[UInt8]]) {
+      for message in messages { perform(move?.receive(message) ?? []) }
+    }
+
+    private func take(_ messages: [[UInt8]]) {
+      for message in messages {
+        perform(move?.receiveFromOld(message) ?? [.deliver([message])])
+      }
+    }
+
+    private func perform(_ steps: [TransportSwitch.Step]) {
+      for step in steps {
+        switch step {
+        case .answer(let message): successor?.say(message)
+        case .deliver(let messages): session?.receive(messages)
+        case .move:
+          poll.queue([TransportSwitch.ended])
+          release()
+        case .giveUp(let reason):
+          let socket = successor
+          withdraw(.lost(reason))
+          socket?.refuse(reason)
+        }
+      }
+    }
+
+    /// Learns the session's name from the server's greeting.
+    private func noteName(in frames: [[UInt8]]) {
+      guard sessionName == nil else { return }
+      for frame in frames {
+        guard case .handshake(let handshake) = try? TreeServerMessage.decode(frame) else {
+          continue
+        }
+        sessionName = handshake.session
+        table.name(handshake.session, self)
+      }
+    }
+
+    /// The link whose bytes are on their way.
+    var link: DoorLink? { session?.link }
   }
 
   /// A request that waits for its answer.

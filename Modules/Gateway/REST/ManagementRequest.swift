@@ -61,7 +61,7 @@ enum ManagementRequest {
     _ caller: Caller
   ) throws(RESTError) -> DirectRequest {
     DirectRequest(
-      namespace: caller.namespace, isLocal: caller.isLocal,
+      namespace: caller.namespace, isLocal: caller.isLocal, address: caller.address,
       credential: try Credential.shown(by: request, target, isLocal: caller.isLocal), operation)
   }
 

@@ -20,7 +20,7 @@ enum RESTAnswer {
     case .pushed(let name):
       let body = JSONValue.object([.init("name", .string(name.text))]).bytes
       return finish(body, request, tag: nil, limitBytes)
-    case .rules, .databases, .done:
+    case .rules, .databases, .done, .large:
       return RESTError(500, "The server answered something else.").response
     case .stale(let node):
       // The client learns what is there, so that it can try again without asking.
@@ -40,6 +40,16 @@ enum RESTAnswer {
       return HTTPResponse(status: 304, headers: [("ETag", tag), ("Cache-Control", "no-cache")])
     }
     return finish(node.jsonBytes(request.parameters.form), request, tag: tag, limitBytes)
+  }
+
+  /// The head of an answer whose body comes piece by piece.
+  static func exportHead(for request: RESTRequest) -> HTTPResponse {
+    var response = HTTPResponse(
+      status: 200, headers: [("Cache-Control", "no-cache"), ("Content-Type", jsonType)])
+    if let name = request.parameters.download {
+      response.headers.append("Content-Disposition", "attachment; filename=\"\(fileName(name))\"")
+    }
+    return response
   }
 
   private static func written(

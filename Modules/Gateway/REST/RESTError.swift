@@ -51,6 +51,7 @@ extension RESTError {
     case .tooBig(let limit):
       self.init(400, "Data requested exceeds the maximum size of \(limit) bytes.")
     case .damaged: self.init(500, "What is stored here is damaged.")
+    case .tooMany(let excess): self.init(429, excess.text)
     case .unavailable(let reason): self.init(503, reason)
     }
   }

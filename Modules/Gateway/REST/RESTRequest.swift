@@ -43,7 +43,9 @@ struct RESTRequest: Sendable {
     let operation: DirectRequest.Operation
     switch method {
     case .get, .head:
-      operation = try Self.reading(target, path, parameters)
+      let isPlain = parameters.print == .plain && parameters.callback == nil
+      operation = try Self.reading(
+        target, path, parameters, mayExport: isPlain && !wantsTag && knownTag == nil)
     case .put:
       operation = .write(.set(path, try Self.node(request.body)), expectedHash: expected)
     case .delete: operation = .write(.set(path, .empty), expectedHash: expected)
@@ -51,7 +53,7 @@ struct RESTRequest: Sendable {
     case .patch: operation = .write(try Self.update(request.body, at: path), expectedHash: nil)
     }
     asked = DirectRequest(
-      namespace: caller.namespace, isLocal: caller.isLocal,
+      namespace: caller.namespace, isLocal: caller.isLocal, address: caller.address,
       credential: try Credential.shown(by: request, target, isLocal: caller.isLocal), operation)
   }
 
@@ -92,9 +94,13 @@ struct RESTRequest: Sendable {
   }
 
   private static func reading(
-    _ target: RequestTarget, _ path: TreePath, _ parameters: RESTParameters
+    _ target: RequestTarget, _ path: TreePath, _ parameters: RESTParameters, mayExport: Bool
   ) throws(RESTError) -> DirectRequest.Operation {
-    guard parameters.isShallow else { return .read(path, try RESTQuery.query(target)) }
+    guard parameters.isShallow else {
+      let query = try RESTQuery.query(target)
+      let isWhole = mayExport && query.loadsAllData && target["orderBy"] == nil
+      return isWhole && !path.namesPriority ? .readOrExport(path) : .read(path, query)
+    }
     let byKey = target["orderBy"] == nil || target["orderBy"] == "\"$key\""
     let refused = RESTQuery.bounds.filter { $0 != "startAfter" } + ["limitToLast"]
     guard byKey, refused.allSatisfy({ target[$0] == nil }), target["callback"] == nil,

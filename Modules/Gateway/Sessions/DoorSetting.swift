@@ -1,6 +1,7 @@
 #if TCP
   import NIOCore
   import Synchronization
+  import TernCore
   import TernServer
   import TernTransport
 
@@ -9,6 +10,11 @@
     let options: GatewayOptions
     /// Asks the server something without a session; answered on the event loop.
     let ask: @Sendable (DirectRequest, @escaping @Sendable (DirectAnswer) -> Void) -> Void
+    /// Begins to tell a large node of a database; `nil` when that is done too often already.
+    let export:
+      @Sendable (
+        TreePath, TreeNode.JSONForm, String, @escaping @Sendable (TreeExport.Event) -> Void
+      ) -> TreeExport?
     /// Opens a session with the server.
     let open: LinkOpening
     /// How much is held now, over all connections.

@@ -14,21 +14,29 @@ struct EventStream: Sendable {
     case refuse(RESTError)
     /// The stream begins.
     case begin
+    /// The stream begins with what is at the path, which is too large to be said at once.
+    case beginExport
     /// Bytes of events.
     case send([UInt8])
     /// The stream is over.
     case finish
+    /// The stream is over in the middle of something.
+    case abort
   }
 
-  private enum Stage { case asking, open, over }
+  private enum Stage { case asking, exporting, open, over }
 
-  private let path: TreePath
-  private let form: TreeNode.JSONForm
+  let path: TreePath
+  let form: TreeNode.JSONForm
   private let query: TreeQuery
   private let credential: Credential?
   private var stage = Stage.asking
   /// The data at the beginning; what the server does not push is not there.
   private var first = TreeNode.empty
+  /// Events that have to wait until the data at the beginning are said.
+  private var held: [[UInt8]] = []
+  /// The last commit that is seen in the data at the beginning.
+  private var version: UInt64 = 0
 
   private static let authentication: UInt64 = 1
   private static let listen: UInt64 = 2
@@ -66,7 +74,8 @@ struct EventStream: Sendable {
       requests.append(.request(Self.authentication, .auth(shown)))
     }
     let tag: Int64? = query.loadsAllData ? nil : 1
-    let listen = TreeListen(path: path, query: query.normalized, tag: tag)
+    let listen = TreeListen(
+      path: path, query: query.normalized, tag: tag, leavesLargeData: true)
     requests.append(.request(Self.listen, .listen(listen)))
     return requests.map { $0.encode() }
   }
@@ -96,6 +105,9 @@ struct EventStream: Sendable {
     defer { stage = .over }
     switch stage {
     case .asking: return [.refuse(RESTError(503, reason))]
+    case .exporting:
+      held = []
+      return [.abort]
     case .open: return [.finish]
     case .over: return []
     }
@@ -110,6 +122,10 @@ struct EventStream: Sendable {
   private mutating func take(_ response: TreeResponse, to number: UInt64) -> [Output] {
     if response.status == .ok {
       guard number == Self.listen, stage == .asking else { return [] }
+      if response.warnings.contains(TreeResponse.largeData) {
+        stage = .exporting
+        return [.beginExport]
+      }
       stage = .open
       let data = exchange(&first, with: .empty).jsonBytes(form)
       return [.begin, .send(Self.event("put", at: .root, data))]
@@ -128,7 +144,7 @@ struct EventStream: Sendable {
       return []
     }
     if form == .value, place.namesPriority { return [] }
-    return [.send(Self.event("put", at: place, push.content.jsonBytes(form)))]
+    return tell(Self.event("put", at: place, push.content.jsonBytes(form)), push.version)
   }
 
   private mutating func merge(_ push: TreePush<TreeMerge>) -> [Output] {
@@ -148,7 +164,15 @@ struct EventStream: Sendable {
       entry.node.write(to: &writer, form)
     }
     writer.endObject()
-    return [.send(Self.event("patch", at: place, writer.bytes))]
+    return tell(Self.event("patch", at: place, writer.bytes), push.version)
+  }
+
+  /// Says an event, or holds it back until the data at the beginning are said; not those that
+  /// these show already.
+  private mutating func tell(_ event: [UInt8], _ version: UInt64?) -> [Output] {
+    guard stage == .exporting else { return [.send(event)] }
+    if version.map({ $0 > self.version }) ?? true { held.append(event) }
+    return []
   }
 
   private static func event(_ name: String, at path: TreePath, _ data: [UInt8]) -> [UInt8] {
@@ -160,5 +184,26 @@ struct EventStream: Sendable {
     writer.raw(data)
     writer.endObject()
     return Array("event: \(name)\ndata: ".utf8) + writer.bytes + Array("\n\n".utf8)
+  }
+}
+
+// MARK: - Data that are too large to be said at once
+
+extension EventStream {
+  /// What stands before the JSON text of the data at the beginning, and behind it.
+  static let exportHead = Array("event: put\ndata: {\"path\":\"/\",\"data\":".utf8)
+  private static let exportTail = Array("}\n\n".utf8)
+
+  /// Whether the data at the beginning are being said: nothing else may be said in between.
+  var isExporting: Bool { stage == .exporting }
+
+  /// The data at the beginning show everything up to a commit.
+  mutating func exports(at version: UInt64) { self.version = version }
+
+  /// The data at the beginning were said.
+  mutating func exportEnded() -> [Output] {
+    guard stage == .exporting else { return [] }
+    stage = .open
+    return [.send(Self.exportTail)] + exchange(&held, with: []).map { .send($0) }
   }
 }

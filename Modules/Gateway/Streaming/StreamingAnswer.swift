@@ -10,6 +10,8 @@
     private let handler: HTTPDoorHandler
     private let context: ChannelHandlerContext
     private var keepAlive: RepeatedTask?
+    private var pump: ExportPump?
+    private let namespace: String
 
     init(
       _ stream: EventStream, for caller: Caller, of handler: HTTPDoorHandler,
@@ -18,6 +20,7 @@
       self.stream = stream
       self.handler = handler
       self.context = context
+      namespace = caller.namespace
       let setting = handler.setting
       let opening = TreeOpening(namespace: caller.namespace)
       session = DoorSession(
@@ -30,6 +33,8 @@
     func end() {
       keepAlive?.cancel()
       keepAlive = nil
+      pump?.cancel()
+      pump = nil
       session?.end(.closedByPeer)
       session = nil
     }
@@ -40,34 +45,82 @@
         let link = session?.link
         let sent = context.eventLoop.makePromise(of: Void.self)
         sent.futureResult.whenSuccess { link?.didSend(bytes) }
-        perform(frames.flatMap { stream.take($0) }, sent)
+        for frame in frames {
+          guard perform(stream.take(frame)) else { return sent.succeed() }
+        }
+        handler.flushStream(sent, context)
       // A stream asks once: there is nothing to stop reading.
       case .setReading: break
       case .close:
-        perform(stream.close(because: "The server ended the session."), nil)
+        if perform(stream.close(because: "The server ended the session.")) {
+          handler.flushStream(nil, context)
+        }
         session?.end(.closedHere)
         end()
       }
     }
 
-    private func perform(_ outputs: [EventStream.Output], _ sent: EventLoopPromise<Void>?) {
+    /// - Returns: Whether the stream goes on.
+    private func perform(_ outputs: [EventStream.Output]) -> Bool {
       for output in outputs {
         switch output {
         case .refuse(let error):
-          sent?.succeed()
           end()
-          return handler.answer(error.response, context)
-        case .begin:
-          handler.beginStream(context)
-          startKeepAlive()
+          handler.answer(error.response, context)
+          return false
+        case .begin: begin()
+        case .beginExport:
+          guard beginExport() else { return false }
         case .send(let bytes): handler.stream(bytes, context)
         case .finish:
-          sent?.succeed()
           end()
-          return handler.endStream(context)
+          handler.endStream(context)
+          return false
+        case .abort:
+          end()
+          context.close(promise: nil)
+          return false
         }
       }
-      handler.flushStream(sent, context)
+      return true
+    }
+
+    private func begin() {
+      let head = HTTPResponse(
+        status: 200,
+        headers: [
+          ("Content-Type", "text/event-stream; charset=utf-8"), ("Cache-Control", "no-cache"),
+        ])
+      handler.beginStream(head, context)
+      startKeepAlive()
+    }
+
+    /// Begins to say what is too large to be said at once.
+    private func beginExport() -> Bool {
+      let taker = ExportPump.Taker(
+        send: { [handler, context] bytes, sent in
+          handler.stream(bytes, context)
+          handler.flushStream(sent, context)
+        },
+        finish: { [weak self] in self?.endExport() },
+        abort: { [context] in context.close(promise: nil) })
+      let pump = ExportPump(taker, on: context.eventLoop)
+      guard let version = pump.start(stream.path, stream.form, of: namespace, handler.setting)
+      else {
+        end()
+        handler.answer(HTTPDoorHandler.tooManyExports.response, context)
+        return false
+      }
+      self.pump = pump
+      stream.exports(at: version)
+      begin()
+      handler.stream(EventStream.exportHead, context)
+      return true
+    }
+
+    private func endExport() {
+      pump = nil
+      if perform(stream.exportEnded()) { handler.flushStream(nil, context) }
     }
 
     private func startKeepAlive() {
@@ -79,7 +132,7 @@
     }
 
     private func sayAlive() {
-      handler.stream(EventStream.keepAlive, context)
+      if !stream.isExporting { handler.stream(EventStream.keepAlive, context) }
       let sent = context.eventLoop.makePromise(of: Void.self)
       let answer = NIOLoopBound(self, eventLoop: context.eventLoop)
       // Whoever takes what is sent is alive, which is all that a silent listener can show.

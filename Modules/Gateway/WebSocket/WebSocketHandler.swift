@@ -14,11 +14,17 @@
     private var reader: WebSocketReader
     private var joiner: MessageJoiner
     private var session: DoorSession?
+    /// What carries the session that is to go on here.
+    private var old: PollDoor?
+    private var place: ChannelHandlerContext?
     private var frames: [[UInt8]] = []
     private var isEnding = false
     private var timer: Scheduled<Void>?
 
-    init(_ opening: TreeOpening, peer: String, _ setting: DoorSetting) {
+    init(
+      _ opening: TreeOpening, peer: String, takingOver old: PollDoor? = nil, _ setting: DoorSetting
+    ) {
+      self.old = old
       self.opening = opening
       self.peer = peer
       self.setting = setting
@@ -29,6 +35,14 @@
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
+      place = context
+      if let old {
+        guard old.offer(self, limitBytes: setting.options.limits.messageBytes) else {
+          self.old = nil
+          return refuse("another connection is taking it over")
+        }
+        return say(TransportSwitch.ready)
+      }
       session = DoorSession(opening, peer: peer, on: context.eventLoop, open: setting.open) {
         self.carryOut($0, context)
       }
@@ -45,7 +59,7 @@
         try outcome.get()
       } catch {
         deliver()
-        session?.end(.lost(error.text))
+        endSession(.lost(error.text))
         sayGoodbye(error.code, error.text, context)
       }
     }
@@ -56,20 +70,26 @@
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-      session?.end(.lost("\(error)"))
+      endSession(.lost("\(error)"))
       context.close(promise: nil)
     }
 
     func channelInactive(context: ChannelHandlerContext) {
       timer?.cancel()
-      session?.end(.lost("it ended without a goodbye"))
+      endSession(.lost("it ended without a goodbye"))
       session = nil
+      place = nil
       context.fireChannelInactive()
     }
 
     private func deliver() {
       let frames = exchange(&frames, with: [])
-      session?.receive(frames)
+      if let old { old.takeFromSocket(frames) } else { session?.receive(frames) }
+    }
+
+    private func endSession(_ reason: LinkClosure) {
+      session?.end(reason)
+      exchange(&old, with: nil)?.withdraw(reason)
     }
   }
 
@@ -88,7 +108,7 @@
         context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: head + payload)), promise: nil)
       case .close(let code):
         deliver()
-        session?.end(.closedByPeer)
+        endSession(.closedByPeer)
         sayGoodbye(code ?? WebSocketCloseCode.normal, "", context)
       }
     }
@@ -98,7 +118,7 @@
       case .send(let frames, let bytes): send(frames, bytes, context)
       case .setReading(let isOn): Linger.setReading(isOn, context.channel)
       case .close:
-        session?.end(.closedHere)
+        endSession(.closedHere)
         sayGoodbye(WebSocketCloseCode.normal, "", context)
       }
     }
@@ -113,11 +133,30 @@
         }
       }
       let sent = context.eventLoop.makePromise(of: Void.self)
-      if let link = session?.link {
+      if let link = session?.link ?? old?.link {
         sent.futureResult.whenSuccess { link.didSend(bytes) }
       }
       context.writeAndFlush(wrapOutboundOut(buffer), promise: sent)
     }
+
+    /// Carries out what the server orders for a session that was taken over.
+    func carryOut(_ order: LinkOrder) {
+      if let place { carryOut(order, place) }
+    }
+
+    /// Sends a message of the switch.
+    func say(_ message: [UInt8]) {
+      if let place { send([message], 0, place) }
+    }
+
+    /// Ends the connection, which takes nothing over.
+    func refuse(_ reason: String) {
+      old = nil
+      if let place { sayGoodbye(WebSocketFailure.protocolError("").code, reason, place) }
+    }
+
+    /// What carried the session before is gone, and with it the session if it has not moved.
+    func oldWayEnded() { refuse("the session has ended") }
 
     /// Sends the goodbye, once, and waits for the other side's to end the connection.
     private func sayGoodbye(

@@ -8,6 +8,8 @@ struct WebSocketHandshake: Equatable, Sendable {
 
   /// What the client is to see as proof.
   let accept: String
+  /// The session over long polling that is to go on over this connection.
+  let takenOver: String?
   /// How the client introduces itself to the server.
   let opening: TreeOpening
 
@@ -26,10 +28,7 @@ struct WebSocketHandshake: Equatable, Sendable {
     guard target["v"] == "5" else {
       throw .invalid("Only version 5 of the protocol is spoken here.")
     }
-    // A session stays with the way it came by; this says so at once.
-    guard target["s"] == nil else {
-      throw .invalid("A session over long polling cannot be taken over.")
-    }
+    takenOver = target["s"]
     accept = Self.accept(key)
     opening = TreeOpening(
       namespace: caller.namespace, lastSession: target["ls"], host: headers["host"])

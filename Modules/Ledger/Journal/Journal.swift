@@ -34,6 +34,10 @@ final class Journal: @unchecked Sendable {
       for entry in entries {
         pending.apply(entry.mutations)
         guard let claim = entry.claim else { continue }
+        // Writes are numbered from 1; the last number there is has no successor.
+        guard (1..<UInt64.max).contains(claim.id.sequence) else {
+          throw .corruptRecord(key: row.key)
+        }
         try load(claim.id.stream, from: view)
         record(claim, entry.version, entry.outcome, at: time)
       }

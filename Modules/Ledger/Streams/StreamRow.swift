@@ -45,7 +45,7 @@ enum StreamRow {
   static func decode(_ bytes: [UInt8]) -> (state: StreamState, touched: Int64)? {
     var reader = ByteReader(bytes)
     guard let touched = reader.bigEndian(Int64.self), let last = reader.variable(),
-      let count = reader.variable(), count <= last
+      let count = reader.variable(), count <= last, last < .max
     else { return nil }
     var outcomes: [StreamState.Outcome] = []
     for _ in 0..<count {

@@ -43,11 +43,11 @@ public struct StreamState: Hashable, Sendable {
   }
 
   /// The sequence of the oldest outcome kept; ``last`` + 1 when none is.
-  public var first: UInt64 { last - UInt64(outcomes.count) + 1 }
+  public var first: UInt64 { last &- UInt64(outcomes.count) &+ 1 }
 
   /// Records the outcome of the next write and forgets what its writer knows.
   package mutating func record(_ claim: CommitClaim, _ version: Version, _ detail: [UInt8]) {
-    if claim.id.sequence != last + 1 { outcomes.removeAll() }
+    if claim.id.sequence != last &+ 1 { outcomes.removeAll() }
     last = claim.id.sequence
     outcomes.append(
       Outcome(

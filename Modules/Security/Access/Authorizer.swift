@@ -42,12 +42,51 @@ public protocol Authorizer: Sendable {
     tree: (TreePath) -> TreeNode
   ) -> Bool
 
+  /// The same as ``mayRead(_:_:by:now:tree:)``, for authorizers that look at single nodes: then
+  /// nothing is read that they do not ask for.
+  func mayRead(
+    _ path: TreePath, _ query: TreeQuery, by requester: Requester, now: Int64,
+    in state: TreeState
+  ) -> Bool
+
+  /// The same as ``mayWrite(_:by:now:tree:)``, for authorizers that look at single nodes.
+  func mayWrite(
+    _ assignments: [TreeMerge.Entry], by requester: Requester, now: Int64, in state: TreeState
+  ) -> Bool
+
   /// Whether an index is declared for queries in `order` over the children at `path`. Grants
   /// nothing: listeners are told of one that is missing, and other reads that need it are refused.
   func hasIndex(for order: TreeOrder, at path: TreePath) -> Bool
 }
 
+/// One state of a tree, to be asked in two ways.
+public struct TreeState {
+  /// Answers about single nodes, without what lies below them.
+  public let snapshot: any RulesSnapshot
+  /// Answers what is at a path, all of it.
+  public let node: (TreePath) -> TreeNode
+
+  /// One state, asked in either way.
+  public init(snapshot: any RulesSnapshot, node: @escaping (TreePath) -> TreeNode) {
+    self.snapshot = snapshot
+    self.node = node
+  }
+}
+
 extension Authorizer {
+  public func mayRead(
+    _ path: TreePath, _ query: TreeQuery, by requester: Requester, now: Int64,
+    in state: TreeState
+  ) -> Bool {
+    mayRead(path, query, by: requester, now: now, tree: state.node)
+  }
+
+  public func mayWrite(
+    _ assignments: [TreeMerge.Entry], by requester: Requester, now: Int64, in state: TreeState
+  ) -> Bool {
+    mayWrite(assignments, by: requester, now: now, tree: state.node)
+  }
+
   /// Names no index as missing: what decides without rules has nowhere to declare one.
   public func hasIndex(for order: TreeOrder, at path: TreePath) -> Bool { true }
 }

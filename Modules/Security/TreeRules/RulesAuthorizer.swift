@@ -24,11 +24,19 @@ public struct RulesAuthorizer: Authorizer {
     _ path: TreePath, _ query: TreeQuery, by requester: Requester, now: Int64,
     tree: (TreePath) -> TreeNode
   ) -> Bool {
+    withoutActuallyEscaping(tree) { tree in
+      let state = TreeState(snapshot: LookupSnapshot(tree), node: tree)
+      return mayRead(path, query, by: requester, now: now, in: state)
+    }
+  }
+
+  public func mayRead(
+    _ path: TreePath, _ query: TreeQuery, by requester: Requester, now: Int64,
+    in state: TreeState
+  ) -> Bool {
     guard let caller = RulesCaller(requester.identity, now: now) else { return true }
-    return withoutActuallyEscaping(tree) { tree in
-      decide { () throws(RulesDataError) in
-        try rules.read(path, query: RulesQuery(query), by: caller, in: LookupSnapshot(tree))
-      }
+    return decide { () throws(RulesDataError) in
+      try rules.read(path, query: RulesQuery(query), by: caller, in: state.snapshot)
     }
   }
 
@@ -36,13 +44,19 @@ public struct RulesAuthorizer: Authorizer {
     _ assignments: [TreeMerge.Entry], by requester: Requester, now: Int64,
     tree: (TreePath) -> TreeNode
   ) -> Bool {
+    withoutActuallyEscaping(tree) { tree in
+      let state = TreeState(snapshot: LookupSnapshot(tree), node: tree)
+      return mayWrite(assignments, by: requester, now: now, in: state)
+    }
+  }
+
+  public func mayWrite(
+    _ assignments: [TreeMerge.Entry], by requester: Requester, now: Int64, in state: TreeState
+  ) -> Bool {
     guard let caller = RulesCaller(requester.identity, now: now) else { return true }
-    return withoutActuallyEscaping(tree) { tree in
-      let before = LookupSnapshot(tree)
-      let after = ProposedSnapshot(assignments, over: before)
-      return decide { () throws(RulesDataError) in
-        try rules.write(assignments.map(\.path), by: caller, from: before, to: after)
-      }
+    let after = ProposedSnapshot(assignments, over: state.snapshot)
+    return decide { () throws(RulesDataError) in
+      try rules.write(assignments.map(\.path), by: caller, from: state.snapshot, to: after)
     }
   }
 

@@ -10,6 +10,8 @@ package struct DirectRequest: Sendable {
   package var namespace: String
   /// Whether it was made on this machine.
   package var isLocal: Bool
+  /// Where it came from, without a port.
+  package var address: String
   /// What shows who asks; `nil` for nobody.
   package var credential: Credential?
   /// What is wanted.
@@ -19,6 +21,8 @@ package struct DirectRequest: Sendable {
   package enum Operation: Sendable {
     /// What a query shows of a path.
     case read(TreePath, TreeQuery)
+    /// Everything at a path, or word that it is too large to be read at once.
+    case readOrExport(TreePath)
     /// The names of the children at a path, which lie behind `after`; or the leaf that is there.
     case names(TreePath, after: TreeKey?, limit: Int?)
     /// A write; with `expectedHash` only over data that have this hash, empty for no data.
@@ -35,8 +39,10 @@ package struct DirectRequest: Sendable {
 
   /// Asks for something.
   package init(
-    namespace: String, isLocal: Bool, credential: Credential? = nil, _ operation: Operation
+    namespace: String, isLocal: Bool, address: String = "", credential: Credential? = nil,
+    _ operation: Operation
   ) {
+    self.address = address
     self.namespace = namespace
     self.isLocal = isLocal
     self.credential = credential
@@ -48,6 +54,8 @@ package struct DirectRequest: Sendable {
 package enum DirectAnswer: Sendable, Equatable {
   /// What was read, or what stands in the way of a conditional write.
   case node(TreeNode)
+  /// What was asked for may be read, and is large: it is to be read piece by piece.
+  case large
   /// The names that were read.
   case names([TreeKey])
   /// The write is stored; this is what it came to, its server values resolved.
@@ -78,6 +86,8 @@ package enum DirectRefusal: Error, Sendable, Equatable {
   case tooBig(limitBytes: Int)
   /// What is stored cannot be read.
   case damaged
+  /// Whoever asks has asked too much of late. Try again later.
+  case tooMany(RateExcess)
   /// The server cannot do it now. Try again.
   case unavailable(String)
 }

@@ -20,6 +20,8 @@ extension ServerMachine {
       return try expel(session, .malformedFrame(error.status.message), &batch)
     }
     switch message {
+    case .open(let number, _) where isTooMuch(number, session, &batch): break
+    case .message(let number, _) where isTooMuch(number, session, &batch): break
     case .open(let number, let opening):
       if let last = link.lastCall, number <= last {
         return try expel(session, .outOfTurn("call \(number) after \(last)"), &batch)
@@ -35,6 +37,18 @@ extension ServerMachine {
       if let call = link.calls[number] { close(call) }
     case .ping: batch.add(.send(slot: link.slot, DocumentServerFrame.pong.encode()))
     }
+  }
+
+  /// Counts a frame; ends its call when its client asks too much.
+  private mutating func isTooMuch(
+    _ number: UInt32, _ session: Session, _ batch: inout ServerBatch
+  ) -> Bool {
+    guard let excess = count(session, "", batch) else { return false }
+    if let call = session.documents?.calls[number] { close(call) }
+    let status = DocumentStatus(.resourceExhausted, excess.text)
+    batch.add(
+      .send(slot: session.slot, DocumentServerFrame.end(stream: number, status).encode()))
+    return true
   }
 
   private mutating func begin(

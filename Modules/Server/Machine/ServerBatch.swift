@@ -5,7 +5,7 @@ import TernStorage
 /// Something that happened at a link, or the passing of time.
 package enum ServerInput: Sendable {
   /// A link was opened.
-  case opened(slot: Int, isLocal: Bool)
+  case opened(slot: Int, isLocal: Bool, address: String = "")
   /// A frame arrived.
   case frame(slot: Int, [UInt8])
   /// The link has ended.

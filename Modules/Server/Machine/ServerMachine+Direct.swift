@@ -21,6 +21,7 @@ extension ServerMachine {
     } catch {
       return .refused(.unauthenticated(error.text))
     }
+    if let excess = count(request, by: identity, batch) { return .refused(.tooMany(excess)) }
     let asked = DirectCall(
       namespace: existingNamespace(request.namespace) ?? Namespace(request.namespace),
       requester: Requester(identity, isLocal: request.isLocal, namespace: request.namespace))
@@ -32,6 +33,8 @@ extension ServerMachine {
   ) throws(StorageError) -> DirectAnswer {
     switch operation {
     case .read(let path, let query): return try read(path, query, asked, batch)
+    case .readOrExport(let path):
+      return try read(path, .all, asked, batch, limitBytes: options.limits.wholeReadBytes)
     case .names(let path, let previous, let limit):
       return try names(path, after: previous, limit, asked, batch)
     case .write(let write, let expectedHash):
@@ -51,13 +54,17 @@ extension ServerMachine {
   }
 
   private func read(
-    _ path: TreePath, _ query: TreeQuery, _ call: DirectCall, _ batch: borrowing ServerBatch
+    _ path: TreePath, _ query: TreeQuery, _ call: DirectCall, _ batch: borrowing ServerBatch,
+    limitBytes: Int = .max
   ) throws(StorageError) -> DirectAnswer {
     if let refusal = try refusal(of: path, query, call, batch) { return .refused(refusal) }
     let reader = batch.reader
     let rows = call.namespace.rows
     do throws(StorageError) {
-      if query.loadsAllData { return .node(try rows.node(at: path, in: Snapshot(reader))) }
+      if query.loadsAllData {
+        let node = try rows.node(at: path, limitBytes: limitBytes, in: Snapshot(reader))
+        return node.map { .node($0) } ?? .large
+      }
       var window = QueryWindow(query)
       return .node(try window.load(path, of: rows, in: Snapshot(reader)))
     } catch {
@@ -92,9 +99,8 @@ extension ServerMachine {
     if path.isInfo { return .invalid("Only a client itself knows \(path).") }
     let reading = TreeReading(call.namespace.rows, batch.reader)
     let authorizer = authorizer(of: call.namespace)
-    let isAllowed = authorizer.mayRead(path, query, by: call.requester, now: batch.now) {
-      reading.node(at: $0)
-    }
+    let isAllowed = authorizer.mayRead(
+      path, query, by: call.requester, now: batch.now, in: reading.state)
     try reading.finish()
     if !isAllowed { return .permissionDenied }
     return isIndexed(query, at: path, in: call.namespace)

@@ -24,8 +24,11 @@ extension ServerMachine {
       return respond(.init(.failed, detail: text), to: call, &batch)
     }
     let group = call.namespace.listens.group(of: query, at: listen.path)
+    var warnings: [String] = []
     do throws(StorageError) {
-      guard try pushData(of: group, to: listen, call, &batch) else {
+      if try leavesData(of: group, for: listen, call, batch) {
+        warnings.append(TreeResponse.largeData)
+      } else if try !pushData(of: group, to: listen, call, &batch) {
         call.namespace.listens.removeIfEmpty(group)
         return respond(tooBig, to: call, &batch)
       }
@@ -38,7 +41,19 @@ extension ServerMachine {
     session.groups[ObjectIdentifier(group)] = group
     // The window is kept here all the same; the client says to its programmer what is missing.
     let isIndexed = query.loadsAllData || isIndexed(query, at: listen.path, in: call.namespace)
-    respond(.listening(warnings: isIndexed ? [] : [TreeResponse.noIndex]), to: call, &batch)
+    if !isIndexed { warnings.append(TreeResponse.noIndex) }
+    respond(.listening(warnings: warnings), to: call, &batch)
+  }
+
+  /// Whether the data of a listen are left to be read some other way, as its client allows.
+  private func leavesData(
+    of group: ListenGroup, for listen: TreeListen, _ call: ServerCall,
+    _ batch: borrowing ServerBatch
+  ) throws(StorageError) -> Bool {
+    guard listen.leavesLargeData, group.window == nil else { return false }
+    let reader = batch.reader
+    return try call.namespace.rows.node(
+      at: listen.path, limitBytes: options.limits.wholeReadBytes, in: Snapshot(reader)) == nil
   }
 
   private var tooBig: TreeResponse {
@@ -159,8 +174,8 @@ extension ServerMachine {
     }
     let reading = TreeReading(call.namespace.rows, batch.reader)
     let isAllowed = authorizer(of: call.namespace).mayRead(
-      path, query, by: call.session.requester(in: call.namespace), now: batch.now
-    ) { reading.node(at: $0) }
+      path, query, by: call.session.requester(in: call.namespace), now: batch.now,
+      in: reading.state)
     try reading.finish()
     return isAllowed ? nil : .init(.permissionDenied, detail: "Permission denied")
   }

@@ -72,9 +72,8 @@ extension ServerMachine {
     _ batch: borrowing ServerBatch
   ) throws(StorageError) -> Bool {
     let reading = TreeReading(namespace.rows, batch.reader)
-    let verdict = authorizer(of: namespace).mayWrite(assignments, by: requester, now: batch.now) {
-      reading.node(at: $0)
-    }
+    let verdict = authorizer(of: namespace).mayWrite(
+      assignments, by: requester, now: batch.now, in: reading.state)
     try reading.finish()
     return verdict
   }

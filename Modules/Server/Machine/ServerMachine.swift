@@ -35,6 +35,8 @@ package struct ServerMachine: ~Copyable {
   /// The streams that were written to of late, as they will be stored.
   var streams: [UInt128: StreamState] = [:]
   let documents = DocumentDesk()
+  /// What everybody has asked of late.
+  var rates: RateTable
   /// Names what is pushed without a session.
   var names = PushIDGenerator()
 
@@ -49,6 +51,7 @@ package struct ServerMachine: ~Copyable {
     self.documentAuthorizer = documentAuthorizer
     self.authenticator = authenticator
     self.randomBits = randomBits
+    rates = RateTable(options.limits.rates)
     presence = PresenceBook(
       rows: PresenceRows(prefix: StoreLayout.presence), limits: options.presence)
   }
@@ -81,7 +84,8 @@ package struct ServerMachine: ~Copyable {
     if streams.count > ServerMachine.streamsKept { streams.removeAll() }
     for input in inputs {
       switch input {
-      case .opened(let slot, let isLocal): open(slot, isLocal: isLocal, &batch)
+      case .opened(let slot, let isLocal, let address):
+        open(slot, isLocal: isLocal, address: address, &batch)
       case .frame(let slot, let frame): try receive(frame, from: slot, &batch)
       case .closed(let slot): try end(slot, &batch)
       case .direct(let ticket, let request):
@@ -99,9 +103,12 @@ package struct ServerMachine: ~Copyable {
   /// The most streams whose state is kept between batches.
   private static let streamsKept = 4_096
 
-  private mutating func open(_ slot: Int, isLocal: Bool, _ batch: inout ServerBatch) {
+  private mutating func open(
+    _ slot: Int, isLocal: Bool, address: String, _ batch: inout ServerBatch
+  ) {
     let id = UInt128(randomBits()) << 64 | UInt128(randomBits())
-    let session = Session(slot: slot, isLocal: isLocal, id: id, now: batch.uptime)
+    let session = Session(
+      slot: slot, isLocal: isLocal, address: address, id: id, now: batch.uptime)
     sessions[slot] = session
     sessionsByID[id] = session
   }
@@ -140,6 +147,9 @@ package struct ServerMachine: ~Copyable {
         return try expel(session, .outOfTurn("a request"), &batch)
       }
       let call = ServerCall(number: number, session: session, namespace: namespace)
+      if let excess = count(session, namespace.name, batch) {
+        return respond(.init(.unavailable, detail: excess.text), to: call, &batch)
+      }
       try answer(request, call, &batch)
     }
   }

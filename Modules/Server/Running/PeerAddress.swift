@@ -1,5 +1,20 @@
 /// What can be told from the name of a peer.
 enum PeerAddress {
+  /// Where a peer is, without its port: all connections from there count as one.
+  ///
+  /// The doors name peers of other machines with a word before and the page behind the address:
+  /// `remote 192.0.2.7:50412 for https://example.com`.
+  static func address(of peer: String) -> String {
+    var text = peer[...]
+    if text.hasPrefix("remote ") { text = text.dropFirst("remote ".count) }
+    text = text.prefix { $0 != " " }
+    guard let colon = text.lastIndex(of: ":") else {
+      // Links in memory are numbered, and come from one program.
+      return String(text.prefix { $0 != "#" })
+    }
+    return String(text[..<colon])
+  }
+
   /// Whether the peer is on this machine: over loopback, in memory or as an address.
   ///
   /// Peers are named as transports name them: `127.0.0.1:50412`, `[::1]:50412`, `loopback#3`.

@@ -22,8 +22,11 @@ extension TernServer {
     links[handler.slot] = state
     report(.connected(peer: handler.link.peer))
     if let end { return close(state, end) }
-    let isLocal = PeerAddress.isLocal(handler.link.peer)
-    inbox.append(.opened(slot: handler.slot, isLocal: isLocal))
+    let peer = handler.link.peer
+    inbox.append(
+      .opened(
+        slot: handler.slot, isLocal: PeerAddress.isLocal(peer),
+        address: PeerAddress.address(of: peer)))
   }
 
   private func queue(_ frames: [[UInt8]], from slot: Int) {
@@ -56,19 +59,12 @@ extension TernServer {
   /// Decides and carries out what waits, one batch a turn of the executor.
   private func drain() async {
     do throws(LedgerError) {
-      try await carryOut(nextBatch())
+      try await carryOut(inbox.take(options.limits.batchFrames))
     } catch {
       await recover(from: error)
     }
     isDraining = false
     drainSoon()
-  }
-
-  private func nextBatch() -> [ServerInput] {
-    if inbox.count <= options.limits.batchFrames { return exchange(&inbox, with: []) }
-    let batch = Array(inbox.prefix(options.limits.batchFrames))
-    inbox.removeFirst(options.limits.batchFrames)
-    return batch
   }
 
   private func carryOut(_ inputs: [ServerInput]) async throws(LedgerError) {

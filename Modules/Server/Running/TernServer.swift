@@ -29,10 +29,12 @@ public actor TernServer {
   var machine: ServerMachine
   /// By slot.
   var links: [LinkState?] = []
-  var inbox: [ServerInput] = []
+  var inbox = FairInbox()
   /// Who waits for the answer to a direct request, by ticket.
   var askers: [UInt64: @Sendable (DirectAnswer) -> Void] = [:]
   var nextTicket: UInt64 = 0
+  /// What is read piece by piece, by number.
+  var exports: [UInt64: (export: TreeExport, task: Task<Void, Never>)] = [:]
   var isDraining = false
   var listeners: [any TransportListener] = []
   var ticking: Task<Void, Never>?
@@ -133,5 +135,6 @@ public actor TernServer {
     listeners = []
     closeAll(.serverStopped("the server stops"))
     refuseAskers("The server stops.")
+    await endExports()
   }
 }

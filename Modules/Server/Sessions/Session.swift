@@ -6,6 +6,8 @@ final class Session {
   let slot: Int
   /// Whether the other end is on this machine.
   let isLocal: Bool
+  /// Where the other end is, without its port.
+  let address: String
   /// Names the session for the one that follows it.
   let id: UInt128
   /// The database; `nil` until the client has opened the session.
@@ -30,7 +32,8 @@ final class Session {
   /// The groups this session listens in.
   var groups: [ObjectIdentifier: ListenGroup] = [:]
 
-  init(slot: Int, isLocal: Bool, id: UInt128, now: Int64) {
+  init(slot: Int, isLocal: Bool, address: String = "", id: UInt128, now: Int64) {
+    self.address = address
     self.slot = slot
     self.isLocal = isLocal
     self.id = id

@@ -8,13 +8,26 @@ extension TreeRows {
   package func node(
     at path: TreePath, in view: borrowing some StoreView & ~Copyable & ~Escapable
   ) throws(StorageError) -> TreeNode {
+    try node(at: path, limitBytes: .max, in: view) ?? .empty
+  }
+
+  /// The node at `path`, which may end in `.priority`; `nil` when its rows are more than
+  /// `limitBytes`.
+  ///
+  /// - Complexity: O(*n*) in the rows of the node, as far as the limit allows.
+  package func node(
+    at path: TreePath, limitBytes: Int, in view: borrowing some StoreView & ~Copyable & ~Escapable
+  ) throws(StorageError) -> TreeNode? {
     let base = key(of: path)
     if path.namesPriority {
       return try scalar(under: base, in: view).map { TreeNode($0) } ?? .empty
     }
     var builder = RowNodeBuilder(baseCount: base.count)
+    var left = limitBytes
     var cursor = view.cursor(over: KeyRange(prefix: base))
     while try cursor.next() {
+      left -= cursor.key.count - base.count + cursor.value.count
+      if left < 0 { return nil }
       try builder.add(key: cursor.key, value: cursor.value)
     }
     return builder.finish()
@@ -41,6 +54,15 @@ extension TreeRows {
     at path: TreePath, in view: borrowing some StoreView & ~Copyable & ~Escapable
   ) throws(StorageError) -> Bool {
     try !holdsRows(range(of: path), in: view)
+  }
+
+  /// Whether the node at `path` has children.
+  ///
+  /// - Complexity: One seek.
+  package func hasChildren(
+    at path: TreePath, in view: borrowing some StoreView & ~Copyable & ~Escapable
+  ) throws(StorageError) -> Bool {
+    try holdsRows(childRange(of: path), in: view)
   }
 
   func holdsRows(
@@ -119,7 +141,7 @@ extension TreeRows {
   }
 
   /// How many rows of one child are stepped over before seeking past the rest.
-  private static let patience = 32
+  static let patience = 32
 
   /// Collects names until the range ends (`nil`) or one child proves large (its prefix).
   private static func appendKeys(

@@ -154,7 +154,7 @@ extension RequestBody {
       return .listen(
         TreeListen(
           path: try requirePath(), query: query, tag: tag, hash: hash ?? "",
-          compoundHash: compoundHash))
+          compoundHash: compoundHash, leavesLargeData: member("ll") == .bool(true)))
     case "n", "u": return .unlisten(try requirePath(), query, tag: tag)
     case "p":
       return .put(try requirePath(), try require(node, "d"), expectedHash: hash, mark)

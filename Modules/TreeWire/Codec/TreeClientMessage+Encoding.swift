@@ -106,6 +106,10 @@ extension TreeListen {
     writer.path(path)
     writer.query(query, tag)
     writer.member("h", hash)
+    if leavesLargeData {
+      writer.key("ll")
+      writer.bool(true)
+    }
     guard let compoundHash else { return }
     writer.key("ch")
     writer.beginObject()

@@ -17,6 +17,9 @@ extension TreeResponse {
   /// The warning that the rules declare no index for a listen's query.
   public static let noIndex = "no_index"
 
+  /// The warning that the data were too large to be sent to somebody who said that they can be left.
+  public static let largeData = "large"
+
   /// The response to a listen; warnings such as `no_index` may come with it.
   public static func listening(warnings: [String] = []) -> TreeResponse {
     let members =

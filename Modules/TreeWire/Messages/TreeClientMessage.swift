@@ -86,11 +86,15 @@ public struct TreeListen: Equatable, Sendable {
   /// The hashes of ranges of what the client has; allows range merges as answer.
   public var compoundHash: TreeCompoundHash?
 
+  /// Whether data that are large need not be sent: whoever listens gets them some other way.
+  public var leavesLargeData: Bool
+
   /// Makes the wish; by default for everything, with nothing known yet.
   public init(
     path: TreePath, query: TreeQuery = .all, tag: Int64? = nil, hash: String = "",
-    compoundHash: TreeCompoundHash? = nil
+    compoundHash: TreeCompoundHash? = nil, leavesLargeData: Bool = false
   ) {
+    self.leavesLargeData = leavesLargeData
     self.path = path
     self.query = query
     self.tag = tag

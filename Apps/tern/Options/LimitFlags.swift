@@ -1,0 +1,20 @@
+import ArgumentParser
+import TernAssembly
+
+/// How much clients may ask of a server.
+struct LimitFlags: ParsableArguments {
+  @Option(help: ArgumentHelp("Requests a second from one address.", valueName: "count"))
+  var limitAddress: Int?
+
+  @Option(help: ArgumentHelp("Requests a second of one user.", valueName: "count"))
+  var limitIdentity: Int?
+
+  /// Sets what was given; the rest stays as the configuration says.
+  func apply(to configuration: inout Configuration) throws(ConfigurationError) {
+    let given = [("requestsPerAddress", limitAddress), ("requestsPerIdentity", limitIdentity)]
+    for case (let key, let count?) in given {
+      try configuration.set(
+        .integer(Int64(count)), for: key, in: "limits", origin: "flag \(key)")
+    }
+  }
+}

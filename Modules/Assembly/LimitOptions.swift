@@ -1,0 +1,45 @@
+public import TernServer
+
+/// How much clients may ask of a server: the section `limits` of a configuration.
+///
+/// In the configuration: `{"requestsPerAddress": 500, "requestsPerIdentity": 100}`, a second.
+public struct LimitOptions: Hashable, Sendable {
+  /// What may be asked in a time.
+  public var rates = RateLimits()
+
+  /// No limits of this kind.
+  public init() {}
+}
+
+extension LimitOptions: Decodable {
+  private enum CodingKeys: String, CodingKey {
+    case requestsPerAddress, requestsPerIdentity, burstSeconds
+  }
+
+  /// Reads the section; what it leaves out keeps its standard value.
+  public init(from decoder: any Decoder) throws {
+    let section = try decoder.container(keyedBy: CodingKeys.self)
+    self.init()
+    func number(_ key: CodingKeys) throws -> Int? {
+      guard let number = try section.decodeIfPresent(Int.self, forKey: key) else { return nil }
+      guard (1...1_000_000).contains(number) else {
+        throw DecodingError.dataCorruptedError(
+          forKey: key, in: section, debugDescription: "\(number) is not in 1...1000000")
+      }
+      return number
+    }
+    rates.requestsPerAddress = try number(.requestsPerAddress)
+    rates.requestsPerIdentity = try number(.requestsPerIdentity)
+    rates.burstSeconds = try number(.burstSeconds) ?? rates.burstSeconds
+  }
+}
+
+extension Assembler {
+  /// Reads the section `limits`.
+  public func limitOptions(
+    of configuration: Configuration
+  ) throws(ConfigurationError) -> LimitOptions {
+    try SectionReader(section: "limits", ownKeys: [])
+      .read(LimitOptions.self, from: configuration.limits)
+  }
+}

@@ -1,0 +1,39 @@
+#if TCP
+  import NIOCore
+  import TernServer
+
+  extension HTTPDoorHandler {
+    /// What whoever comes when too much is being read is told.
+    static let tooManyExports = RESTError(503, "Too much is being read already. Try again.")
+
+    /// Answers with a node that is too large to be held: piece by piece.
+    func export(_ request: RESTRequest, _ context: ChannelHandlerContext) {
+      let head = RESTAnswer.exportHead(for: request)
+      if request.method == .head {
+        // How long it would be is not known, and so nobody could tell where the next answer begins.
+        beginStream(head, context)
+        return endStream(context)
+      }
+      let taker = ExportPump.Taker(
+        send: { bytes, sent in
+          self.stream(bytes, context)
+          self.flushStream(sent, context)
+        },
+        finish: {
+          self.exporting = nil
+          self.completeStream(context)
+        },
+        // The client sees that it was cut off: the end of the chunks is missing.
+        abort: { context.close(promise: nil) })
+      let pump = ExportPump(taker, on: context.eventLoop)
+      let form = request.parameters.form
+      guard pump.start(request.path, form, of: request.asked.namespace, setting) != nil else {
+        return answer(Self.tooManyExports.response, context)
+      }
+      exporting = pump
+      beginStream(head, context)
+      // Whoever takes it too slowly keeps a snapshot of the store from going.
+      startTimer(limits.bodySeconds, context)
+    }
+  }
+#endif

@@ -1,0 +1,48 @@
+/// What a request's head must be beyond what the parser asks, so that nobody on the way can have
+/// understood it otherwise. Source: RFC 9112, sections 2.3, 3.2, 6.1.
+enum HTTPHeadRules {
+  private static let methods: Set<String> = [
+    "GET", "HEAD", "PUT", "POST", "PATCH", "DELETE", "OPTIONS",
+  ]
+
+  /// Why a head is refused, and the connection with it; `nil` when it has one meaning.
+  ///
+  /// - Parameter minor: The version behind `HTTP/1.`; `nil` for any other.
+  static func objection(to request: HTTPRequest, minor: Int?) -> RESTError? {
+    guard let minor, minor <= 1 else {
+      return RESTError(505, "Only HTTP/1.0 and HTTP/1.1 are spoken here.")
+    }
+    guard methods.contains(request.method) else {
+      return RESTError(405, "The method \(request.method) is not supported.")
+    }
+    let isPath = request.target.hasPrefix("/") && !request.target.contains("#")
+    guard isPath || (request.target == "*" && request.method == "OPTIONS") else {
+      return .invalid("The address is malformed.")
+    }
+    let hosts = request.headers.list("host")
+    guard hosts.count == 1 || (hosts.isEmpty && minor == 0), hosts.allSatisfy(isHost) else {
+      return .invalid("One Host field is needed.")
+    }
+    if request.headers["transfer-encoding"] != nil {
+      let codings = request.headers.list("transfer-encoding")
+      guard minor == 1, codings.count == 1, codings[0].lowercased() == "chunked" else {
+        return .invalid("A body may be chunked, and coded in no other way.")
+      }
+    }
+    return nil
+  }
+
+  /// Whether a text may be a host with a port.
+  private static func isHost(_ text: Substring) -> Bool {
+    text.utf8.allSatisfy { byte in
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"),
+        UInt8(ascii: "_"), UInt8(ascii: ":"), UInt8(ascii: "["), UInt8(ascii: "]"),
+        UInt8(ascii: "%"), UInt8(ascii: "~"):
+        true
+      default: false
+      }
+    }
+  }
+}

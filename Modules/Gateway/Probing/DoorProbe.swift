@@ -1,0 +1,53 @@
+#if TCP
+  package import NIOCore
+  import TernCore
+  import TernServer
+  import TernTransport
+
+  /// Hands bytes to the doors without a server behind them: for tools that try out what strangers
+  /// may send.
+  package enum DoorProbe {
+    /// What comes of bytes on a WebSocket that was opened: the messages and pings, and the status
+    /// it would be closed with.
+    ///
+    /// - Parameters:
+    ///   - pieces: The bytes, as they arrive.
+    ///   - limitBytes: The most bytes of one message.
+    package static func webSocket(_ pieces: [[UInt8]], limitBytes: Int) -> String {
+      var reader = WebSocketReader(limitBytes: limitBytes)
+      var joiner = MessageJoiner(limitBytes: limitBytes, limitParts: 100)
+      var told = ""
+      do throws(WebSocketFailure) {
+        for piece in pieces {
+          let outcome = Result { () throws(WebSocketFailure) in try reader.consume(piece.span) }
+          for event in reader.takeEvents() {
+            guard case .text(let text) = event else {
+              told += "\(event) "
+              continue
+            }
+            if let message = try joiner.take(text) { told += "message \(message) " }
+          }
+          try outcome.get()
+        }
+      } catch {
+        told += "closed \(error.code)"
+      }
+      return told
+    }
+
+    /// Sets up a channel as a connection of the doors is, with a server that has nothing and hears
+    /// nothing.
+    package static func install(in channel: any Channel) throws {
+      let setting = DoorSetting(
+        options: GatewayOptions(), ask: { _, answer in answer(.node(.empty)) },
+        export: { _, _, _, _ in nil }, open: { _ in Nobody() }, load: GatewayLoad(),
+        polls: NIOLoopBound(PollTable(), eventLoop: channel.eventLoop), randomBits: { 7 })
+      try Gateway.install(setting, in: channel)
+    }
+
+    private final class Nobody: LinkHandler {
+      func linkDidReceive(_ frames: [[UInt8]]) {}
+      func linkDidClose(_ reason: LinkClosure) {}
+    }
+  }
+#endif

@@ -1,0 +1,67 @@
+#if TCP
+  import NIOCore
+  import TernCore
+  import TernServer
+
+  /// Carries what the server tells of a large node to a connection, no faster than that takes it.
+  final class ExportPump {
+    /// What is done with what is told; on the event loop.
+    struct Taker {
+      /// Sends bytes; the promise is kept once they have left.
+      let send: ([UInt8], EventLoopPromise<Void>) -> Void
+      /// Everything was sent.
+      let finish: () -> Void
+      /// It cannot be told to its end.
+      let abort: () -> Void
+    }
+
+    private let taker: Taker
+    private let loop: any EventLoop
+    private var export: TreeExport?
+    private var isOver = false
+
+    init(_ taker: Taker, on loop: any EventLoop) {
+      self.taker = taker
+      self.loop = loop
+    }
+
+    /// Begins; `nil` when the server has too much of this to do already.
+    ///
+    /// - Returns: The last commit that is seen in what is told.
+    func start(
+      _ path: TreePath, _ form: TreeNode.JSONForm, of namespace: String, _ setting: DoorSetting
+    ) -> UInt64? {
+      let pump = NIOLoopBound(self, eventLoop: loop)
+      let loop = loop
+      export = setting.export(path, form, namespace) { event in
+        loop.execute { pump.value.take(event) }
+      }
+      return export?.version
+    }
+
+    /// Nobody takes anything any more.
+    func cancel() {
+      isOver = true
+      export?.cancel()
+      export = nil
+    }
+
+    private func take(_ event: TreeExport.Event) {
+      if isOver { return }
+      switch event {
+      case .piece(let bytes):
+        let sent = loop.makePromise(of: Void.self)
+        if let export {
+          sent.futureResult.whenSuccess { export.take(bytes.count) }
+        }
+        taker.send(bytes, sent)
+      case .end:
+        cancel()
+        taker.finish()
+      case .failed:
+        cancel()
+        taker.abort()
+      }
+    }
+  }
+#endif

@@ -1,0 +1,90 @@
+import Dispatch
+import Synchronization
+package import TernLedger
+import TernStorage
+
+/// One state of a part of a tree, told piece by piece to whoever takes it.
+///
+/// It reads on a thread of its own, no further ahead than its taker allows, and holds one snapshot
+/// of the store for as long as that takes.
+package final class TreeExport: Sendable {
+  /// What the taker hears, in order, on the export's own thread.
+  package enum Event: Sendable {
+    /// The next bytes.
+    case piece([UInt8])
+    /// That was all.
+    case end
+    /// There will be no more, and it was not all.
+    case failed(LedgerError)
+  }
+
+  /// How long a piece becomes, about, in bytes.
+  package static let pieceBytes = 64 << 10
+  /// How many bytes may be under way that the taker has not taken: what a socket is given to be
+  /// busy with while the next piece is made.
+  package static let aheadBytes = 256 << 10
+
+  private struct State {
+    /// Bytes that may be told before anything is taken; may go below zero by one piece.
+    var credit = TreeExport.aheadBytes
+    var isCancelled = false
+    var version: Version = 0
+  }
+
+  private let state = Mutex(State())
+  private let news = DispatchSemaphore(value: 0)
+  private let opened = DispatchSemaphore(value: 0)
+
+  /// The last commit that can be seen in what is told.
+  package var version: Version { state.withLock { $0.version } }
+
+  /// The taker has done with so many bytes.
+  package func take(_ bytes: Int) {
+    state.withLock { $0.credit += bytes }
+    news.signal()
+  }
+
+  /// Nobody takes any more: nothing further is told.
+  package func cancel() {
+    state.withLock { $0.isCancelled = true }
+    news.signal()
+  }
+
+  /// Waits until the snapshot is open, or cannot be opened. Blocks.
+  func waitUntilOpen() { opened.wait() }
+
+  /// The snapshot is open.
+  func open(at version: Version) {
+    state.withLock { $0.version = version }
+    opened.signal()
+  }
+
+  /// The reading is over.
+  func close() { opened.signal() }
+
+  /// Waits until more may be told; `false` when nobody takes it. Blocks.
+  func waitForCredit(spending bytes: Int) -> Bool {
+    while true {
+      let mayGo: Bool? = state.withLock { state in
+        if state.isCancelled { return false }
+        guard state.credit > 0 else { return nil }
+        state.credit -= bytes
+        return true
+      }
+      if let mayGo { return mayGo }
+      news.wait()
+    }
+  }
+}
+
+/// Runs what is given to it on a queue, and so on a thread, of its own.
+final class ExportLane: TaskExecutor {
+  private let queue = DispatchQueue(label: "tern.export")
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    queue.async {
+      unsafe job.runSynchronously(on: self.asUnownedTaskExecutor())
+    }
+  }
+}

@@ -1,0 +1,33 @@
+import TernSecurity
+
+// Who asks too much is told so, and nothing else happens: a write is not recorded, so that its
+// client can send it again.
+extension ServerMachine {
+  /// Counts a request of a session; answers what it is told when it asks too much.
+  mutating func count(
+    _ session: Session, _ namespace: String, _ batch: borrowing ServerBatch
+  ) -> RateExcess? {
+    if rates.isIdle { return nil }
+    return rates.count(
+      address: session.address, user: session.identity.countedUser, in: namespace,
+      at: batch.uptime)
+  }
+
+  /// Counts a request without a session.
+  mutating func count(
+    _ request: DirectRequest, by identity: Identity, _ batch: borrowing ServerBatch
+  ) -> RateExcess? {
+    if rates.isIdle { return nil }
+    return rates.count(
+      address: request.address, user: identity.countedUser, in: request.namespace,
+      at: batch.uptime)
+  }
+}
+
+extension Identity {
+  /// The user whose requests are counted.
+  fileprivate var countedUser: String? {
+    if case .user(let id, _) = self { return id }
+    return nil
+  }
+}

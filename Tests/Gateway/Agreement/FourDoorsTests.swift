@@ -1,0 +1,141 @@
+#if TCP && canImport(Glibc)
+  import Dispatch
+  import Foundation
+  import TernAssembly
+  import TernCore
+  import TernFirebaseCompat
+  import TernTreeWire
+  import Testing
+
+  @testable import TernGateway
+
+  @Suite("Four doors, one verdict") struct FourDoorsTests {
+    private static let count = 10_000
+    /// How many operations are under way over one connection at once.
+    private static let ahead = 50
+
+    private static var seed: UInt64 {
+      ProcessInfo.processInfo.environment["TERN_DOORS_SEED"].flatMap { UInt64($0) } ?? 20_261_121
+    }
+
+    @Test(
+      "10,000 random operations come to the same over REST, WebSocket, our framing and Firebase's names"
+    )
+    func agree() async throws {
+      let seed = Self.seed
+      print("four doors: seed \(seed); again with TERN_DOORS_SEED=\(seed)")
+      var dice = OperationDice(seed: seed)
+      let operations = (0..<Self.count).map { _ in dice.operation() }
+      try await withDoor(rules: OperationDice.rules) { door in
+        let port = door.port
+        // Sockets block, and other tests need the threads that tasks share.
+        let (rest, socket, native) = try await Self.onThread {
+          (
+            try Self.overREST(operations, port), try Self.overWebSocket(operations, port),
+            try Self.overFrames(operations, port)
+          )
+        }
+        let compat = try await overFirebase(operations, door)
+        var disagreements = 0
+        for (index, operation) in operations.enumerated() {
+          let told = [rest[index], socket[index], native[index], compat[index] ?? rest[index]]
+          let isClear = if case .other = told[0] { false } else { true }
+          if isClear, told.allSatisfy({ $0 == told[0] }) { continue }
+          disagreements += 1
+          if disagreements <= 5 {
+            Issue.record("seed \(seed), operation \(index): \(operation) came to \(told)")
+          }
+        }
+        #expect(disagreements == 0)
+        try expectVariety(rest)
+        let states = try ["rest", "socket", "native", "default"].map { namespace in
+          try door.exchange(
+            "GET /.json?ns=\(namespace)&access_token=owner&format=export HTTP/1.1\r\n"
+              + "Host: localhost\r\nConnection: close\r\n\r\n"
+          ).split(separator: "\r\n\r\n").last
+        }
+        #expect(Set(states).count == 1, "what is there in the end: \(states)")
+      }
+    }
+
+    /// Every kind of verdict was come to often enough to mean something.
+    private func expectVariety(_ verdicts: [Verdict]) throws {
+      #expect(verdicts.count { $0 == .denied } > Self.count / 20)
+      #expect(verdicts.count { $0 == .invalid } > Self.count / 50)
+      let done = verdicts.count { if case .done = $0 { true } else { false } }
+      #expect(done > Self.count / 5)
+    }
+
+    private static func onThread<R: Sendable>(
+      _ work: @escaping @Sendable () throws -> R
+    ) async throws -> R {
+      try await withCheckedThrowingContinuation { done in
+        DispatchQueue(label: "doors").async { done.resume(with: Result { try work() }) }
+      }
+    }
+
+    /// Sends operations a few ahead of their answers.
+    private static func pipelined(
+      _ operations: [DoorOperation], send: (Int, DoorOperation) -> Void,
+      receive: (DoorOperation) -> Verdict
+    ) -> [Verdict] {
+      var verdicts: [Verdict] = []
+      var sent = 0
+      while verdicts.count < operations.count {
+        while sent < operations.count, sent - verdicts.count < ahead {
+          send(sent + 1, operations[sent])
+          sent += 1
+        }
+        verdicts.append(receive(operations[verdicts.count]))
+      }
+      return verdicts
+    }
+
+    private static func overREST(
+      _ operations: [DoorOperation], _ port: Int
+    ) throws -> [Verdict] {
+      let rest = RESTDoor(peer: try Peer(port: port), namespace: "rest")
+      return pipelined(
+        operations, send: { _, operation in rest.send(operation) },
+        receive: { rest.receive($0) })
+    }
+
+    private static func overWebSocket(
+      _ operations: [DoorOperation], _ port: Int
+    ) throws -> [Verdict] {
+      let peer = try Peer(port: port)
+      _ = peer.openWebSocket("/.ws?v=5&ns=socket")
+      return pipelined(
+        operations,
+        send: { number, operation in peer.send(masked(1, Dialect.request(number, operation))) },
+        receive: { Dialect.verdict(peer.message(), $0) })
+    }
+
+    private static func overFrames(
+      _ operations: [DoorOperation], _ port: Int
+    ) throws -> [Verdict] {
+      let peer = try NativePeer(port: port)
+      peer.send(TreeClientMessage.open(TreeOpening(namespace: "native")).encode())
+      _ = peer.frame()
+      return pipelined(
+        operations,
+        send: { number, operation in peer.send(Array(Dialect.request(number, operation).utf8)) },
+        receive: { Dialect.verdict(peer.frame(), $0) })
+    }
+
+    private func overFirebase(
+      _ operations: [DoorOperation], _ door: DoorUnderTest
+    ) async throws -> [Verdict?] {
+      let app = FirebaseApp.configure(
+        name: "four doors \(door.port)", configuration: Configuration(storage: ["kind": "memory"]))
+      let database = Database.database(app: app)
+      database.useEmulator(withHost: "127.0.0.1", port: door.port)
+      database.callbackQueue = DispatchQueue(label: "callbacks")
+      let client = CompatDoor(database: database)
+      var verdicts: [Verdict?] = []
+      for operation in operations { verdicts.append(await client.perform(operation)) }
+      await database.close()
+      return verdicts
+    }
+  }
+#endif
