@@ -15,8 +15,9 @@ import TernStorage
 /// ``LMDBEnvironment`` changes its map only when no transaction is open.
 @safe
 final class LMDBHandle: @unchecked Sendable {
-  /// The address space first asked for: a file never meets the end of its map, on most systems.
-  static let reservedBytes = 256 << 30
+  /// The address space first asked for: few files meet its end, and thousands of stores in one
+  /// process find room. A file that does meet it gets a larger map.
+  static let reservedBytes = 16 << 30
   /// The least address space worth going on with.
   static let leastBytes = 64 << 20
   /// More than LMDB's table of readers takes: 64 bytes a reader, and 192.
