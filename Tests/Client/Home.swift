@@ -5,6 +5,7 @@ import TernServer
 import TernStorage
 import TernStorageMemory
 import TernSync
+import TernTestKit
 import TernTransport
 import TernTransportLoopback
 
@@ -28,7 +29,8 @@ struct Home {
     options.syncsInBackground = false
     change(&options)
     return try Tern.open(
-      ClientParts(queue: queue, cache: cache, transport: transport), options: options)
+      ClientParts(queue: queue, cache: cache, transport: transport), options: options,
+      ambient: .patient)
   }
 }
 

@@ -134,7 +134,7 @@ struct QueueTroubleTests {
       let store = disk.open()
       var parts = ClientParts(queue: store, cache: nil, transport: home.transport)
       parts.whenClosed = { store.close() }
-      let tern = try Tern.open(parts)
+      let tern = try Tern.open(parts, ambient: .patient)
       for number in 1...3 {
         try await tern.tree["n/\(round)"].set(TreeNode(.integer(Int64(number)))).acknowledged()
       }

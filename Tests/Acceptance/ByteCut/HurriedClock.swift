@@ -1,18 +1,23 @@
 import TernSync
+import TernTestKit
 
 /// A clock by which waiting takes a tenth of the time: for sessions that are disturbed often.
+///
+/// Long waits are as long as by ``PatientClock``: they decide that a server is gone.
 struct HurriedClock: Clock {
-  private let base = ContinuousClock()
+  typealias Instant = ContinuousClock.Instant
 
-  var now: ContinuousClock.Instant { base.now }
-  var minimumResolution: Duration { base.minimumResolution }
+  private let patient = PatientClock()
+
+  var now: Instant { patient.now }
+  var minimumResolution: Duration { patient.minimumResolution }
 
   func sleep(until deadline: Instant, tolerance: Duration?) async throws {
-    let left = base.now.duration(to: deadline)
-    try await base.sleep(until: base.now.advanced(by: left / 10), tolerance: tolerance)
+    let left = now.duration(to: deadline)
+    let isLong = left >= PatientClock.longWait
+    try await patient.sleep(
+      until: isLong ? deadline : now.advanced(by: left / 10), tolerance: tolerance)
   }
-
-  typealias Instant = ContinuousClock.Instant
 }
 
 extension Ambient {

@@ -7,6 +7,7 @@ import TernQuery
 import TernSecurity
 import TernServer
 import TernSync
+import TernTestKit
 import TernTransport
 import TernTransportLoopback
 
@@ -80,10 +81,24 @@ extension House {
     let server = try await TernServer(
       ledger: ledger, on: transport, authorizer: AllowBut(denied: denied),
       authenticator: authenticator, ambient: ambient)
-    try await server.listen(on: transport)
+    try await listen(server, on: transport)
     state.withLock { state in
       state.server = server
       state.serverTransport = transport
+    }
+  }
+
+  /// Takes the address. A program started meanwhile can hold a closed socket until it is the other
+  /// program: the address is asked for again, for a while.
+  private func listen(_ server: TernServer, on transport: any Transport) async throws {
+    let deadline = ContinuousClock.now + .seconds(20)
+    while true {
+      do {
+        try await server.listen(on: transport)
+        return
+      } catch ServerError.transport(.addressInUse) where ContinuousClock.now < deadline {
+        await Task.yield()
+      }
     }
   }
 

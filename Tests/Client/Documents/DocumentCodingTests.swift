@@ -3,6 +3,7 @@ import TernCore
 import TernDocumentEngine
 import TernStorageMemory
 import TernSync
+import TernTestKit
 import Testing
 
 @Suite("Coding of documents")
@@ -134,6 +135,6 @@ extension Home {
     parts.documents = DocumentParts(
       database: try DocumentDatabase(projectID: "demo"), queue: MemoryStore(),
       cache: MemoryStore())
-    return try Tern.open(parts, options: options)
+    return try Tern.open(parts, options: options, ambient: .patient)
   }
 }

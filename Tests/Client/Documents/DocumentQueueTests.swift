@@ -5,6 +5,7 @@ import TernQuery
 import TernStorage
 import TernStorageMemory
 import TernSync
+import TernTestKit
 import Testing
 
 /// What waits on a device, and what a server refused.
@@ -16,7 +17,7 @@ struct DocumentQueueTests {
     var parts = ClientParts(queue: MemoryStore(), cache: nil, transport: home.transport)
     parts.documents = DocumentParts(
       database: try DocumentDatabase(projectID: "demo"), queue: queue, cache: MemoryStore())
-    return try Tern.open(parts, options: options)
+    return try Tern.open(parts, options: options, ambient: .patient)
   }
 
   @Test("a refused batch is taken back and kept with its reason, also over a restart")

@@ -6,6 +6,7 @@ import TernQuery
 import TernStorage
 import TernStorageMemory
 import TernSync
+import TernTestKit
 import Testing
 
 /// Real clients of documents, a real server, and a loopback network between them.
@@ -19,7 +20,7 @@ struct DocumentsTests {
     var parts = ClientParts(queue: MemoryStore(), cache: nil, transport: home.transport)
     parts.documents = DocumentParts(
       database: try DocumentDatabase(projectID: "demo"), queue: queue, cache: cache)
-    return try Tern.open(parts, options: options)
+    return try Tern.open(parts, options: options, ambient: .patient)
   }
 
   @Test("what one client writes, another one hears", .timeLimit(.minutes(1)))

@@ -28,7 +28,7 @@ struct WipeTests {
       var options = ClientOptions()
       options.syncsInBackground = false
       options.report = report
-      return try Tern.open(try parts(home), options: options)
+      return try Tern.open(try parts(home), options: options, ambient: .patient)
     }
 
     /// How many rows a store has that are not its own bookkeeping.
@@ -110,7 +110,7 @@ struct WipeTests {
     var options = ClientOptions()
     options.syncsInBackground = false
     options.report = notices.add
-    let tern = try Tern.open(parts, options: options)
+    let tern = try Tern.open(parts, options: options, ambient: .patient)
     #expect(notices.all.contains(.cacheUnusable(.documents, .diskFull)))
     #expect(await tern.documents.cacheFailure == .diskFull)
     // What waited is sent, and everything works.

@@ -1,0 +1,33 @@
+public import TernSync
+
+/// The real clock, on which long waits take longer: a machine under load must not take a server
+/// for unreachable that only had no time to answer.
+public struct PatientClock: Clock {
+  public typealias Instant = ContinuousClock.Instant
+
+  /// Waits of this length and longer decide about a server, not about the next try.
+  public static let longWait = Duration.seconds(9)
+
+  private let base = ContinuousClock()
+
+  public init() {}
+
+  public var now: Instant { base.now }
+  public var minimumResolution: Duration { base.minimumResolution }
+
+  /// Sleeps; for a long wait, fifty seconds more.
+  public func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+    let isLong = now.duration(to: deadline) >= Self.longWait
+    try await base.sleep(
+      until: isLong ? deadline.advanced(by: .seconds(50)) : deadline, tolerance: tolerance)
+  }
+}
+
+extension Ambient {
+  /// The system's time and randomness, with a ``PatientClock``.
+  public static var patient: Ambient {
+    Ambient(
+      millisecondsSinceEpoch: system.millisecondsSinceEpoch, clock: PatientClock(),
+      randomBits: system.randomBits)
+  }
+}
