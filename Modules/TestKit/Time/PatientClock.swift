@@ -3,6 +3,7 @@ public import TernSync
 /// The real clock, on which long waits take longer: a machine under load must not take a server
 /// for unreachable that only had no time to answer.
 public struct PatientClock: Clock {
+  /// A point on the real clock.
   public typealias Instant = ContinuousClock.Instant
 
   /// Waits of this length and longer decide about a server, not about the next try.
@@ -10,9 +11,12 @@ public struct PatientClock: Clock {
 
   private let base = ContinuousClock()
 
+  /// A clock like every other of its kind.
   public init() {}
 
+  /// The present of the real clock.
   public var now: Instant { base.now }
+  /// That of the real clock.
   public var minimumResolution: Duration { base.minimumResolution }
 
   /// Sleeps; for a long wait, fifty seconds more.
