@@ -105,8 +105,6 @@ package struct ClientMachine: Sendable {
 extension ClientMachine {
   mutating func owe(_ effect: ClientEffect) { effects.append(effect) }
 
-  mutating func owe(_ more: [ClientEffect]) { effects += more }
-
   /// Tells the developer something, once.
   mutating func notice(_ notice: ClientNotice) {
     if notices.count >= Self.noticesKept { notices.removeAll() }

@@ -8,8 +8,6 @@ import TernTreeEngine
 struct DisconnectPlan: Sendable {
   private var nodes = PathTrie<TreeNode>()
 
-  var isEmpty: Bool { nodes.isEmpty }
-
   mutating func add(_ write: TreeWrite) {
     for assignment in write.assignments { set(assignment.node, at: assignment.path) }
   }

@@ -61,8 +61,6 @@ struct PendingRead: Sendable {
   let path: TreePath
   let query: TreeQuery
   var isSent = false
-  /// Whether it may no longer wait for a connection.
-  var isOutOfPatience = false
 }
 
 /// A deferred write that the server has not answered yet.

@@ -1,10 +1,4 @@
 extension OrderedBytes {
-  /// Appends the encoding of a field path; paths that differ never begin with one another.
-  package static func append(_ path: DocumentFieldPath, to out: inout [UInt8]) {
-    for name in path.names { appendFieldName(name.utf8.span, to: &out) }
-    out.append(end)
-  }
-
   /// Appends one name of a field path; ``endPath(_:)`` ends the path.
   package static func appendFieldName(_ name: Span<UInt8>, to out: inout [UInt8]) {
     out.append(self.name)

@@ -60,8 +60,6 @@ package struct PackedBuilder {
     Packed.append(Packed.Tag.reference, name, to: &bytes)
   }
 
-  package mutating func append(_ value: DocumentValue) { Packed.append(value, to: &bytes) }
-
   private mutating func appendBits(_ number: Double) {
     Packed.append(bits: (number.isNaN ? .nan : number).bitPattern, to: &bytes)
   }

@@ -62,12 +62,6 @@ package struct DocumentReplica: Sendable {
     limbo = LimboTable(limit: limits.limboResolutions)
   }
 
-  /// What the client believes about its connection.
-  package var onlineState: DocumentOnlineState { tracker.state }
-
-  /// The number of batches that no server has answered.
-  package var pendingBatchCount: Int { cache.batches.count }
-
   /// Keeps what has changed, and drops what nothing needs.
   package mutating func commit() throws(StorageError) { try cache.commit() }
 

@@ -96,9 +96,6 @@ struct ProtoWriter {
     bytes.insert(contentsOf: rest, at: mark.start)
   }
 
-  /// A message without a field.
-  mutating func putEmpty(_ field: Int) { end(begin(field)) }
-
   @inline(__always)
   private mutating func key(_ field: Int, _ form: ProtoReader.Form) {
     varint(UInt64(field << 3) | UInt64(form.rawValue))

@@ -37,11 +37,6 @@ package struct DocumentNames: Sendable {
     do throws(DocumentError) { return try DocumentKey(text) } catch { throw .document(error) }
   }
 
-  mutating func key(_ text: String) throws(DocumentWireError) -> DocumentKey {
-    let bytes = Array(text.utf8)
-    return try key(bytes, 0..<bytes.count)
-  }
-
   /// Reads what documents or collections are below: a document, or the root.
   mutating func parent(_ text: String) throws(DocumentWireError) -> DocumentKey? {
     let bytes = Array(text.utf8)

@@ -45,8 +45,5 @@
       link = nil
       owner.linkDidClose(reason)
     }
-
-    /// Whether the server has been told that it has ended.
-    var hasEnded: Bool { owner == nil }
   }
 #endif

@@ -8,17 +8,11 @@ package struct ByteWriter {
   /// A writer that has written nothing.
   package init() {}
 
-  /// A writer with room for `capacity` bytes.
-  init(capacity: Int) { bytes.reserveCapacity(capacity) }
-
   /// Appends one byte.
   package mutating func append(_ byte: UInt8) { bytes.append(byte) }
 
   /// Appends bytes as they are.
   package mutating func append(_ other: some Sequence<UInt8>) { bytes.append(contentsOf: other) }
-
-  /// Forgets what was written and keeps the room for it.
-  mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
 
   /// Appends a number in the fixed width of its type, most significant byte first.
   package mutating func append(bigEndian number: some FixedWidthInteger) {

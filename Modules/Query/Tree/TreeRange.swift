@@ -34,9 +34,6 @@ package struct TreeRange: Sendable {
     high = query.end.map { TreeRange.edge($0, query.order, isStart: false) }
   }
 
-  /// Whether every child belongs to the range.
-  package var isUnbounded: Bool { low == nil && high == nil }
-
   /// Whether a child belongs to the range.
   package func contains(_ key: TreeKey, _ value: TreeSortValue) -> Bool {
     !isBelow(key, value) && !isAbove(key, value)

@@ -66,7 +66,7 @@ struct ServerBatch {
   private(set) var version: Version
   private(set) var plan = ServerPlan()
   /// Pushes of whole listens at the current version, for the next who listens to the same.
-  var initialPushes: [ObjectIdentifier: InitialPush] = [:]
+  var initialPushes: [ObjectIdentifier: PushFrame] = [:]
 
   init(over snapshot: borrowing LedgerSnapshot, now: Int64, uptime: Int64) {
     pending = PendingReader(over: snapshot.reader)
@@ -92,11 +92,4 @@ struct ServerBatch {
   mutating func add(_ output: ServerOutput) {
     plan.outputs.append(output)
   }
-}
-
-/// A listen's whole data, encoded.
-struct InitialPush {
-  /// The hash of the data, when somebody had asked for it.
-  var hash: String?
-  var frame: PushFrame
 }

@@ -71,7 +71,7 @@ extension ServerMachine {
     let id = ObjectIdentifier(group)
     let slot = call.session.slot
     if listen.hash.isEmpty, var push = batch.initialPushes[id] {
-      batch.add(.send(slot: slot, push.frame.frame(for: listen.tag)))
+      batch.add(.send(slot: slot, push.frame(for: listen.tag)))
       batch.initialPushes[id] = push
       return true
     }
@@ -94,7 +94,7 @@ extension ServerMachine {
     var frame = PushFrame(.put(TreePush(path: listen.path, node, version: batch.version)))
     if frame.plain.count > options.limits.answerBytes { return false }
     batch.add(.send(slot: slot, frame.frame(for: listen.tag)))
-    batch.initialPushes[id] = InitialPush(frame: frame)
+    batch.initialPushes[id] = frame
     return true
   }
 

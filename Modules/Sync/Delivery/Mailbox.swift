@@ -83,9 +83,6 @@ package final class Mailbox<Element: Sendable, Failure: Error>: Sendable {
   /// Ends the sequence at once and drops what waits.
   package func cancel() { end(.cancelled, dropping: true) }
 
-  /// Whether the mailbox has ended.
-  package var hasEnded: Bool { state.withLock { $0.end != nil } }
-
   /// Takes everything that waits, waiting for at least one element.
   ///
   /// - Returns: The elements in order, never empty; `nil` at the end of the sequence.

@@ -24,8 +24,6 @@ package struct ListenTable<Target: Hashable & Sendable>: Sendable {
 
   package init() {}
 
-  package var count: Int { entries.count }
-
   /// The wanted listens, oldest first.
   package var inOrder: [Target] {
     entries.sorted { $0.value.order < $1.value.order }.map(\.key)

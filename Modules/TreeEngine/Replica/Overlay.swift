@@ -34,9 +34,6 @@ package struct Overlay: Sendable {
   private var trie = PathTrie<[Entry]>()
   private var writes: [WriteID: PendingWrite] = [:]
 
-  /// The number of pending writes.
-  package var count: Int { writes.count }
-
   /// The pending write `id`, if it is still pending.
   package subscript(id: WriteID) -> PendingWrite? { writes[id] }
 

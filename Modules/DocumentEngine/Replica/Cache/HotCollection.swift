@@ -82,12 +82,6 @@ struct HotCollection: Sendable {
     deadCount += 1
   }
 
-  /// Makes room for rows that are about to come.
-  mutating func reserve(rows count: Int, bytes byteCount: Int) {
-    rows.reserveCapacity(count)
-    bytes.reserveCapacity(byteCount)
-  }
-
   // MARK: Slots
 
   private func number(of id: Span<UInt8>) -> Int? {

@@ -45,9 +45,6 @@ package struct LimboTable: Sendable {
     queue[queueStart...].filter { tickets[$0.key] == $0.ticket }.map(\.key)
   }
 
-  /// The document a target asks for; `nil` when it asks for none in limbo.
-  package func key(of target: Int32) -> DocumentKey? { questions[target]?.key }
-
   /// What the server counts in a target of this table; `nil` for any other target.
   func serverKeys(of target: Int32) -> Set<DocumentKey>? {
     questions[target].map { $0.hasDocument ? [$0.key] : [] }

@@ -17,12 +17,6 @@ struct ViewChanges {
 
   init(before documents: SortedDocuments) { documentsBefore = documents }
 
-  /// Whether nothing was touched.
-  var isEmpty: Bool { touched.isEmpty }
-
-  /// The documents that were touched.
-  var keys: Dictionary<DocumentKey, some Any>.Keys { touched.keys }
-
   /// Notes how a document stands, just before it is changed.
   mutating func note(_ key: DocumentKey, _ document: Document?, isMutated: Bool) {
     if touched[key] == nil { touched[key] = Before(document: document, isMutated: isMutated) }

@@ -41,15 +41,6 @@ extension Firestore {
       }
       return fields
     }
-
-    /// One value, for a field.
-    func input(of value: some Encodable) throws -> DocumentInput {
-      var encoder = DocumentEncoder()
-      encoder.conversion = { value in
-        try (value as? any FirestoreEncodable)?.documentInput(encoder: self)
-      }
-      return try encoder.encodeValue(value)
-    }
   }
 }
 

@@ -91,6 +91,4 @@ enum BinaryOperator: Sendable {
     case .multiply, .divide, .remainder: 6
     }
   }
-
-  var isComparison: Bool { precedence == 4 }
 }
