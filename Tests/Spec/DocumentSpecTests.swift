@@ -20,6 +20,6 @@ struct DocumentSpecTests {
       }
       passedCount += report.passedCount
     }
-    #expect(passedCount >= 161)
+    #expect(passedCount >= 164)
   }
 }

@@ -88,7 +88,11 @@ private struct CommitDraft {
       throw DocumentStatus(error)
     }
     current[key] = outcome.document
-    if case .delete = mutation.change { deleted.insert(key) }
+    switch mutation.change {
+    case .delete: deleted.insert(key)
+    case .set, .patch: deleted.remove(key)
+    case .verify: break
+    }
     results.append(result(of: mutation, outcome.document, outcome.results))
   }
 

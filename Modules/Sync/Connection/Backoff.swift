@@ -11,6 +11,8 @@ package struct Backoff: Sendable {
     package var growth = 1.3
     /// The part of a delay that is drawn at random, 0...1.
     package var jitter = 0.7
+    /// How far a drawn delay may lie above the schedule, as a part of it.
+    package var excess = 0.0
 
     package init() {}
   }
@@ -35,7 +37,7 @@ package struct Backoff: Sendable {
       currentMilliseconds.map { $0 * limits.growth } ?? limits.shortestMilliseconds,
       limits.longestMilliseconds)
     currentMilliseconds = full
-    let drawn = full * (1 - limits.jitter) + full * (limits.jitter * unit)
+    let drawn = full * (1 - limits.jitter + (limits.jitter + limits.excess) * unit)
     return .milliseconds(Int64(drawn.rounded()))
   }
 

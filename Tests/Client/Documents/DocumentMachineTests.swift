@@ -135,6 +135,47 @@ struct DocumentMachineTests {
     #expect(bench.timers[.writeRetry].map { $0 >= .seconds(30) } == true)
   }
 
+  @Test("streams that were stopped are opened at once, whatever troubled them before")
+  func stopped() throws {
+    var bench = try DocumentBench()
+    bench.run { _ = $0.listen(self.all, options: DocumentListenOptions()) }
+    bench.set("1", 1)
+    bench.end(bench.listenCall, .resourceExhausted)
+    bench.end(bench.writeCall, .resourceExhausted)
+    for timer in [DocumentTimer.listenRetry, .writeRetry] {
+      #expect(bench.timers[timer].map { (.seconds(30)...(.seconds(90))).contains($0) } == true)
+    }
+    bench.run { $0.setNetwork(isEnabled: false) }
+    #expect(bench.timers[.listenRetry] == nil && bench.timers[.writeRetry] == nil)
+    bench.clear()
+    bench.run { $0.setNetwork(isEnabled: true) }
+    bench.fire(.connection(.retry))
+    #expect(bench.listens.count == 1)
+    #expect(bench.writes.map(\.content) == [.handshake(stream: 7)])
+  }
+
+  @Test("the rests of a stream: none, then 1 s growing by half to a minute, give or take a half")
+  func schedule() {
+    var (shortest, middle, longest) = (
+      Backoff(limits: DocumentMachine.streamBackoff),
+      Backoff(limits: DocumentMachine.streamBackoff),
+      Backoff(limits: DocumentMachine.streamBackoff)
+    )
+    #expect(middle.next(unit: 0.5) == .zero)
+    _ = (shortest.next(unit: 0), longest.next(unit: 1))
+    var milliseconds = 1_000.0
+    for _ in 0..<15 {
+      #expect(shortest.next(unit: 0) == .milliseconds(Int64((milliseconds * 0.5).rounded())))
+      #expect(middle.next(unit: 0.5) == .milliseconds(Int64(milliseconds.rounded())))
+      #expect(longest.next(unit: 1) == .milliseconds(Int64((milliseconds * 1.5).rounded())))
+      milliseconds = min(milliseconds * 1.5, 60_000)
+    }
+    middle.exhaust()
+    #expect(middle.next(unit: 0.5) == .seconds(60))
+    middle.reset()
+    #expect(middle.next(unit: 0.5) == .zero)
+  }
+
   @Test("what was pending is sent by the next run")
   func restart() throws {
     let store = MemoryStore()

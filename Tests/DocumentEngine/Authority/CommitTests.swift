@@ -110,6 +110,7 @@ struct CommitTests {
         ([update, delete], nil, .notFound), ([update, replace], nil, .notFound),
         ([replace, update], nil, nil), ([replace, replace], nil, nil),
         ([replace, delete], nil, nil), ([delete, replace], nil, nil),
+        ([delete, replace, update], nil, nil), ([delete, delete], nil, nil),
       ]
     for (mutations, onExisting, onMissing) in cases {
       let store = try AuthorityStore()

@@ -106,6 +106,27 @@ struct DocumentReplicaTests {
     #expect(window?.changes.map(\.kind) == [.removed, .added])
   }
 
+  @Test("what one target has told of a document is not undone by what another tells of before")
+  func newestCounts() throws {
+    var bench = try ReplicaBench()
+    bench.listen(all)
+    bench.listen(try all.where(x, .greaterThan, 0))
+    bench.tell(2, holds: [entry("1", 1, at: 100)], at: 100)
+    bench.tell(4, holds: [entry("1", 1, at: 100)], at: 100)
+    bench.clear()
+    bench.tell(.changed(entry("1", 3, at: 300), targets: [2], removed: []))
+    bench.tell(.changed(entry("1", 2, at: 200), targets: [4], removed: []))
+    bench.tellSnapshot(300)
+    #expect(bench.snapshots.map { $0.documents.first?.fields } == [["x": 3], ["x": 3]])
+    let gone = DocumentVersion(microseconds: 500)
+    bench.tell(.deleted(DocumentKey(unchecked: "a/1"), readTime: gone, removed: [2, 4]))
+    bench.tell(.changed(entry("1", 4, at: 400), targets: [4], removed: []))
+    bench.tell(.removed(DocumentKey(unchecked: "a/1"), readTime: nil, removed: [4]))
+    bench.tellSnapshot(500)
+    #expect(bench.snapshots.suffix(2).map { keys($0) } == [[], []])
+    #expect(bench.snapshots.suffix(2).allSatisfy { !$0.isFromCache })
+  }
+
   @Test("answers that nobody asked for do no harm")
   func surplusAnswers() throws {
     var bench = try ReplicaBench()

@@ -114,9 +114,18 @@ extension DocumentMachine {
       run(replica.setNetwork(isEnabled: true))
     } else {
       run(replica.setNetwork(isEnabled: false))
+      forgetRests()
       connectionEvent(.interrupt(.requested))
       failCalls()
     }
+  }
+
+  /// Whoever stops the streams does not wait for what troubled them before.
+  mutating func forgetRests() {
+    listening.forgetRest()
+    writing.forgetRest()
+    owe(.stopTimer(.listenRetry))
+    owe(.stopTimer(.writeRetry))
   }
 
   /// Ends the connection for good.

@@ -23,12 +23,14 @@ package struct DocumentMachine: Sendable {
     package init() {}
   }
 
-  /// The schedule of the streams: at once, then 1 s growing by half up to a minute.
+  /// The schedule of the streams: at once, then 1 s growing by half up to a minute, each more or
+  /// less by up to a half. Source: documents reference, section 5.2.
   package static let streamBackoff = {
     var limits = Backoff.Limits()
     limits.longestMilliseconds = 60_000
     limits.growth = 1.5
     limits.jitter = 0.5
+    limits.excess = 0.5
     return limits
   }()
 
@@ -67,6 +69,12 @@ package struct DocumentMachine: Sendable {
     /// Whether a timer has to run out before it is opened.
     var isResting = false
     var backoff: Backoff
+
+    /// Forgets past failures: what is opened next is opened at once.
+    mutating func forgetRest() {
+      isResting = false
+      backoff.reset()
+    }
   }
 
   /// Starts with what is cached and queued.

@@ -91,7 +91,7 @@ package struct WatchAggregator: Sendable {
     guard isActive(target, knowledge) else { return }
     let isKnown = knowledge.serverKeys(of: target).contains(document.key)
     targets[target]?.insert(document.key, isKnown: isKnown)
-    documents[document.key] = document
+    keep(document)
     mentions[document.key, default: []].insert(target)
     bringers[document.key, default: []].insert(target)
   }
@@ -105,8 +105,19 @@ package struct WatchAggregator: Sendable {
     targets[target]?.remove(key, isKnown: isKnown)
     mentions[key, default: []].insert(target)
     guard let document else { return }
-    documents[key] = document
+    keep(document)
     bringers[key, default: []].insert(target)
+  }
+
+  /// Targets are told at different speeds: one may bring a document that another has told to be
+  /// newer, or gone, already. What is missing at no version is to be forgotten in any case.
+  private mutating func keep(_ document: Document) {
+    if document.version > .none, let kept = documents[document.key],
+      kept.version > document.version
+    {
+      return
+    }
+    documents[document.key] = document
   }
 
   /// What was said of a target is void; everything it held is out of it.

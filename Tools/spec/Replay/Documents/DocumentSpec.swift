@@ -80,17 +80,6 @@ public enum DocumentSpec {
     return nil
   }
 
-  /// Cases that play out otherwise here. Source: Docs/Decisions/0010, at its end.
-  private static let otherwise = [
-    "Full re-query is triggered when bloom filter bitmap is invalid":
-      "no-ios: its text is base64 here, and bytes in protobuf cannot be anything else",
-    "Handles user changes while offline (b/74749605).":
-      "no-ios: nothing is asked of a server while the network is off",
-    "Fix #8474 - Limbo resolution for document is removed even if document updates for the "
-      + "document occurred before documentDelete in the global snapshot window":
-      "no-ios: a document in limbo waits for its own target",
-  ]
-
   private static func skip(
     _ name: String, _ tags: [String], _ steps: [JSONValue], _ place: SpecPlace
   ) -> String? {
@@ -98,7 +87,6 @@ public enum DocumentSpec {
     if steps.contains(where: { $0["failDatabase"] != nil }) {
       return "failDatabase: a store that fails operation by operation, as a browser's does"
     }
-    if let reason = otherwise[name] { return reason }
     if tags.contains("durable-persistence"), !place.isDurable { return "durable-persistence" }
     if tags.contains("eager-gc"), place.isDurable { return "eager-gc" }
     return nil
