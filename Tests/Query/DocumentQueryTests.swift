@@ -67,6 +67,53 @@ struct DocumentQueryTests {
     }
   }
 
+  @Test("texts stand for documents where the key is compared, alone, in lists and in cursors")
+  func keyTexts() throws {
+    let database = try DocumentDatabase(projectID: "p")
+    let (la, sf) = (try reference("cities/LA"), try reference("cities/SF"))
+    #expect(try cities.keyOperand(.array(["LA", sf]), in: database) == .array([la, sf]))
+    let filter = DocumentFilter.or([
+      .where(.key, .in, ["LA", "SF"]), .and([.where("a", .equal, "LA")]),
+    ])
+    #expect(
+      try cities.resolved(filter, in: database)
+        == .or([.where(.key, .in, .array([la, sf])), .and([.where("a", .equal, "LA")])]))
+    let ordered = try cities.ordered(by: "a").ordered(by: .key)
+    #expect(try ordered.resolved(cursor: ["LA", "SF"], in: database) == ["LA", sf])
+    for bad: DocumentValue in ["", "a/b", "..", .array(["LA", ""])] {
+      #expect(throws: DocumentQueryError.invalidKeyOperand) {
+        try cities.keyOperand(bad, in: database)
+      }
+    }
+    let group = try DocumentQuery.group("cities")
+    #expect(try group.keyOperand("x/y/cities/SF", in: database) == reference("x/y/cities/SF"))
+    #expect(throws: DocumentQueryError.invalidKeyOperand) {
+      try group.keyOperand("SF", in: database)
+    }
+  }
+
+  @Test("references in filters and cursors lead into the database that is asked")
+  func foreignReferences() throws {
+    let (own, other) = (
+      try DocumentDatabase(projectID: "p"), try DocumentDatabase(projectID: "q")
+    )
+    let name = DocumentName("cities/SF", in: other)
+    let value = DocumentValue.reference(name)
+    let refused: [(DocumentFieldPath, DocumentQuery)] = [
+      ("a", try cities.where("a", .equal, value)),
+      ("a.b", try cities.where("a", .in, [1, ["b": [value]]])),
+      (.key, try cities.where(.key, .greaterThan, value)),
+      ("a", try cities.ordered(by: "a").starting(at: [value])),
+      (.key, try cities.ordered(by: .key).ending(at: [value])),
+    ]
+    for (path, query) in refused {
+      #expect(throws: DocumentQueryError.document(.foreignReference(path, name))) {
+        try query.checkReferences(in: own)
+      }
+      try query.checkReferences(in: other)
+    }
+  }
+
   @Test("alternatives, range fields and clauses are limited")
   func limits() throws {
     func list(_ count: Int) -> DocumentValue { .array((0..<count).map { .integer(Int64($0)) }) }
@@ -136,6 +183,14 @@ struct DocumentQueryTests {
     #expect(query.normalizedOrders.allSatisfy { $0.isDescending })
     let byKey = try cities.ordered(by: .key).ordered(by: "a")
     #expect(byKey.normalizedOrders.map(\.path) == [.key])
+    // A field that is there already, and what comes behind the key, changes nothing: cursors count
+    // only what is left.
+    #expect(try cities.ordered(by: .key) == byKey)
+    let twice = try cities.ordered(by: "a").ordered(by: "a", isDescending: true)
+    #expect(try twice == cities.ordered(by: "a"))
+    #expect(throws: DocumentQueryError.cursorCount(2, orders: 1)) {
+      try twice.starting(at: [1, 2])
+    }
     #expect(cities.matchesAll)
   }
 

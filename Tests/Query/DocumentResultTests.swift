@@ -22,6 +22,12 @@ struct DocumentResultTests {
     #expect(compute([1, 0.5]) == [2, 1.5, 0.75, 1])
     #expect(compute([.integer(.max), 1]) == [2, 0x1p63, 0x1p62, 1])
     #expect(compute([1, .double(.nan)]) == [2, .double(.nan), .double(.nan), 1])
+    // Whether a sum fits depends on nothing but the sum.
+    #expect(compute([.integer(.max), 1, -1])[1] == .integer(.max))
+    #expect(compute([.integer(.min), -1, .integer(.max), 2])[1] == 0)
+    #expect(compute([.integer(.max), .integer(.max), 2])[1] == 0x1p64)
+    #expect(compute([.integer(.min), .integer(.min)]) == [2, -0x1p64, -0x1p63, 1])
+    #expect(compute([.integer(.max), 1, 0.5, -1])[1] == 0x1p63)
   }
 
   @Test("one to five aggregations of different names are allowed")

@@ -7,12 +7,12 @@ extension ProtoWriter {
   mutating func target(_ field: Int, _ target: DocumentTarget) {
     let mark = begin(field)
     source(target.source)
-    clauses(target.filter, target.orders, target.start, target.end)
+    clauses(target.filter, target.orders[...], target.start, target.end)
     limit(target.limit, offset: target.offset)
     end(mark)
   }
 
-  /// What is asked once. Its order is completed unless `isExplicit`.
+  /// What is asked once. Its order is completed; if `isExplicit`, only as far as cursors need it.
   mutating func query(_ field: Int, _ query: DocumentQuery, isExplicit: Bool = false) {
     let target = query.target
     let mark = begin(field)
@@ -22,7 +22,9 @@ extension ProtoWriter {
       end(projection)
     }
     source(target.source)
-    let orders = isExplicit && query.limit?.side != .last ? query.orders : target.orders
+    let cursors = [target.start, target.end].compactMap { $0?.values.count }
+    let count = max(query.orders.count, cursors.max() ?? 0)
+    let orders = isExplicit ? target.orders.prefix(count) : target.orders[...]
     clauses(target.filter, orders, target.start, target.end)
     limit(target.limit, offset: target.offset)
     end(mark)
@@ -52,7 +54,7 @@ extension ProtoWriter {
   }
 
   private mutating func clauses(
-    _ filter: DocumentFilter?, _ orders: [DocumentOrder], _ start: DocumentCursor?,
+    _ filter: DocumentFilter?, _ orders: ArraySlice<DocumentOrder>, _ start: DocumentCursor?,
     _ last: DocumentCursor?
   ) {
     if let filter { self.filter(3, filter) }

@@ -65,10 +65,12 @@ public struct DocumentAggregation: Hashable, Sendable {
 /// What an aggregation has gathered so far.
 private struct Total {
   private var count = 0
+  /// The whole numbers are `overflows` times 2^64 and `integers` together: in whatever order they
+  /// come, only their sum decides whether it fits.
   private var integers: Int64 = 0
+  private var overflows = 0
   private var doubles: Double = 0
-  /// Whether the integers have overflowed into the doubles, or doubles were met.
-  private var isDouble = false
+  private var hasDoubles = false
 
   mutating func add(_ function: DocumentAggregation.Function, _ document: Document) {
     switch function {
@@ -83,26 +85,23 @@ private struct Total {
   private mutating func add(_ number: DocumentNumber) {
     switch number {
     case .double(let double):
-      isDouble = true
+      hasDoubles = true
       doubles += double
     case .integer(let integer):
-      let (sum, overflow) = integers.addingReportingOverflow(integer)
-      if overflow {
-        isDouble = true
-        doubles += Double(integers)
-        integers = integer
-      } else {
-        integers = sum
-      }
+      let (sum, hasOverflown) = integers.addingReportingOverflow(integer)
+      integers = sum
+      if hasOverflown { overflows += integer < 0 ? -1 : 1 }
     }
   }
+
+  /// Everything, as near as a double comes to it.
+  private var double: Double { doubles + (Double(overflows) * 0x1p64 + Double(integers)) }
 
   func value(of function: DocumentAggregation.Function) -> DocumentValue {
     switch function {
     case .count(let bound): .integer(Int64(min(count, bound ?? count)))
-    case .sum: isDouble ? .double(doubles + Double(integers)) : .integer(integers)
-    case .average:
-      count == 0 ? .null : .double((doubles + Double(integers)) / Double(count))
+    case .sum: hasDoubles || overflows != 0 ? .double(double) : .integer(integers)
+    case .average: count == 0 ? .null : .double(double / Double(count))
     }
   }
 }

@@ -30,7 +30,8 @@ extension DocumentQuery {
     return query
   }
 
-  /// Sorts by a field, after the fields it is sorted by already.
+  /// Sorts by a field, after the fields it is sorted by already. A field that is one of them, and
+  /// any field behind the key, makes no difference and is left out.
   ///
   /// - Throws: ``DocumentQueryError/orderAfterCursor``,
   ///   ``DocumentQueryError/tooManyClauses(count:limit:)``.
@@ -38,6 +39,7 @@ extension DocumentQuery {
     by path: DocumentFieldPath, isDescending: Bool = false
   ) throws(DocumentQueryError) -> DocumentQuery {
     if start != nil || end != nil { throw .orderAfterCursor }
+    if orders.contains(where: { $0.path == path || $0.path.isKey }) { return self }
     var query = self
     query.orders.append(DocumentOrder(path, isDescending: isDescending))
     try query.check()

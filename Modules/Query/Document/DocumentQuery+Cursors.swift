@@ -101,23 +101,6 @@ extension DocumentQuery {
     return DocumentCursor(values, isInclusive: isInclusive)
   }
 
-  /// The reference that a text stands for where the key is compared.
-  ///
-  /// - Parameter text: An id for a collection; a whole path for a group.
-  /// - Throws: ``DocumentQueryError/invalidKeyOperand``.
-  public func keyOperand(
-    _ text: String, in database: DocumentDatabase
-  ) throws(DocumentQueryError) -> DocumentValue {
-    let key: DocumentKey?
-    switch source {
-    case .collection(let path): key = try? path.document(text)
-    case .group: key = try? DocumentKey(text)
-    case .document: key = nil
-    }
-    guard let key else { throw .invalidKeyOperand }
-    return .reference(DocumentName(key, in: database))
-  }
-
   func checkKeyOperand(_ value: DocumentValue) throws(DocumentQueryError) {
     guard case .reference = value else { throw .invalidKeyOperand }
   }
