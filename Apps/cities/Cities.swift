@@ -21,10 +21,7 @@ struct Cities: Sendable {
     for city in added {
       batch.set(
         cities.document(city.name),
-        to: [
-          "country": .value(.string(city.country)),
-          "population": .value(.integer(Int64(city.population))),
-        ])
+        to: ["country": .string(city.country), "population": .integer(city.population)])
     }
     return try await batch.commit()
   }
@@ -35,9 +32,7 @@ struct Cities: Sendable {
   /// while they are offline, all count, and each only once.
   @discardableResult
   func grow(_ name: String, by people: Int) async throws -> DocumentWrite {
-    try await cities.document(name).update([
-      "population": .transform(.increment(.integer(Int64(people))))
-    ])
+    try await cities.document(name).update(["population": .increment(people)])
   }
 
   /// The largest cities of a country, the largest first: a query, to be read or watched.
@@ -54,7 +49,7 @@ struct Cities: Sendable {
     largest(count, in: country).snapshots(includingMetadata: true).map { result in
       [result.metadata.isFromCache ? "from the cache" : "from the server"]
         + result.documents.map { city in
-          guard case .integer(let people) = city["population"] else { return city.id }
+          guard let people = city["population"]?.integer else { return city.id }
           return "\(city.id) \(people)" + (city.metadata.hasPendingWrites ? " *" : "")
         }
     }

@@ -109,6 +109,27 @@ struct DocumentMutationTests {
     try DocumentMutation.delete(key).check(in: database)
   }
 
+  @Test("what is written most has a short form, and reads back in one")
+  func shortForms() throws {
+    let (n, text) = (7, "x")
+    let fields: [DocumentInput.Field] = [
+      .init("i", .integer(n)), .init("s", .string(text)), .init("b", .boolean(true)),
+      .init("d", .double(0.5)), .init("z", .null), .init("y", .bytes([1])),
+      .init("t", .timestamp(now)), .init("v", .vector([1])), .init("up", .increment(2)),
+      .init("half", .increment(0.5)), .init("l", .arrayUnion([1, "a"])),
+      .init("r", .arrayRemove([1])), .init("at", .serverTimestamp),
+    ]
+    let map = try #require(local(.set(key, to: fields), Document(key, .missing)).fields?.map)
+    #expect(map["i"]?.integer == 7 && map["i"]?.double == 7 && map["i"]?.string == nil)
+    #expect(map["s"]?.string == "x" && map["b"]?.boolean == true && map["z"] == .null)
+    #expect(map["d"]?.double == 0.5 && map["d"]?.integer == nil)
+    #expect(map["y"]?.bytes == [1] && map["t"]?.timestamp == now)
+    #expect(map["up"]?.integer == 2 && map["half"]?.double == 0.5)
+    #expect(map["l"]?.array == [1, "a"] && map["r"]?.array == [])
+    #expect(map.displayed(.estimate)["at"]?.timestamp == now)
+    #expect(DocumentValue.map(map).map == map && map["s"]?.map == nil && map["s"]?.reference == nil)
+  }
+
   @Test("twenty levels are allowed, twenty-one are not")
   func depth() throws {
     func nested(_ levels: Int) -> DocumentValue {

@@ -45,9 +45,10 @@ extension Firestore {
     submit(
       { [self] session in
         registration.begin {
-          session.listenInSync {
-            self.call { if registration.isActive { callback((), ()) } }
-          }
+          session.listenInSync(
+            DocumentStepHearer(heard: {
+              self.call { if registration.isActive { callback((), ()) } }
+            }))
         }
       }, failed: { _ in registration.end() })
     return registration

@@ -79,7 +79,7 @@ import Testing
 
   @Test(
     "F19 what is not from the cache is complete: never before the server said so",
-    arguments: Setting.transports, UInt64(1)...6)
+    arguments: Setting.all, UInt64(1)...3)
   func truth(setting: Setting, seed: UInt64) async throws {
     var dice = Dice(seed: seed)
     let house = try await DocumentHouse(setting)

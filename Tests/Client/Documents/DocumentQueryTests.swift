@@ -50,6 +50,69 @@ struct DocumentQueryTests {
     }
   }
 
+  @Test(
+    "documents are asked for by their ids, in a group by their paths", .timeLimit(.minutes(1)))
+  func ids() async throws {
+    let home = try await Home()
+    let documents = try home.documentClient().documents
+    let cities = documents.collection("cities")
+    for id in ["a", "b", "c", "d"] { try await cities.document(id).set(["n": 1]) }
+    try await documents.document("cities/a/parts/p").set(["n": 2])
+    try await documents.document("parts/q").set(["n": 2])
+    try await documents.waitForPendingWrites()
+    let parts = documents.collectionGroup("parts")
+    let asked: [(DocumentQueryReference, [String])] = [
+      (cities.where("__name__", .equals, "b"), ["b"]),
+      (cities.where("__name__", .in, ["d", "a", "x"]), ["a", "d"]),
+      (cities.where("__name__", .notIn, ["a", "b"]), ["c", "d"]),
+      (cities.where("__name__", .greaterThan, "b"), ["c", "d"]),
+      (cities.filtered(.or([.where(.key, .equal, "a"), .where(.key, .equal, "c")])), ["a", "c"]),
+      (cities.order(by: "__name__").start(at: "c"), ["c", "d"]),
+      (cities.order(by: "__name__", isDescending: true).end(at: "c"), ["d", "c"]),
+      (cities.order(by: "n").order(by: "__name__").start(at: 1, "d"), ["d"]),
+      (parts.where("__name__", .equals, "cities/a/parts/p"), ["p"]),
+      (parts.order(by: "__name__").start(at: "cities/b/parts/x"), ["q"]),
+    ]
+    for (index, (query, expected)) in asked.enumerated() {
+      for source in [DocumentGetSource.server, .cache] {
+        let found = try await query.get(from: source).documents.map(\.id)
+        #expect(found == expected, "query \(index)")
+      }
+    }
+    for bad in [
+      cities.where("__name__", .equals, "a/b"), cities.where("__name__", .equals, 5),
+      parts.where("__name__", .equals, "p"), cities.order(by: "__name__").start(at: ""),
+    ] {
+      await #expect(throws: DocumentsError.invalidQuery(.invalidKeyOperand)) { try await bad.get() }
+    }
+  }
+
+  @Test(
+    "what is counted and summed may begin and end at a document, and be the last of an order",
+    .timeLimit(.minutes(1)))
+  func countedCursors() async throws {
+    let home = try await Home()
+    let documents = try home.documentClient().documents
+    let cities = documents.collection("cities")
+    for (id, people) in [("a", 1), ("b", 2), ("c", 2), ("d", 3)] as [(String, Int64)] {
+      try await cities.document(id).set(["people": .value(.integer(people))])
+    }
+    try await cities.document("e").set(["other": 1]).acknowledged()
+    let c = try await cities.document("c").get(from: .server)
+    let byPeople = cities.order(by: "people")
+    #expect(try await byPeople.start(at: c).count() == 2)
+    #expect(try await byPeople.end(at: c, isInclusive: false).count() == 2)
+    #expect(try await cities.queried.start(at: c).count() == 3)
+    #expect(try await cities.where("people", .greaterThan, 1).start(at: c).count() == 2)
+    #expect(try await byPeople.start(at: c).last(1).count() == 1)
+    let sums = try await byPeople.last(2).aggregate([
+      DocumentAggregation("sum", .sum(["people"])),
+      DocumentAggregation("mean", .average(["people"])),
+    ])
+    #expect(sums["sum"] == 5)
+    #expect(sums["mean"] == 2.5)
+  }
+
   @Test("explain tells how a query is served, before and after an index", .timeLimit(.minutes(1)))
   func explain() async throws {
     let home = try await Home()

@@ -89,10 +89,9 @@ extension Documents {
   fileprivate func answers(
     to request: DocumentRequest.Body
   ) async throws(DocumentsError) -> [DocumentResponse] {
-    do throws(DocumentStatus) {
-      return try await session.call(request).get()
-    } catch {
-      throw .refused(error)
+    switch await session.call(request) {
+    case .success(let answers): return answers
+    case .failure(let status): throw await failure(status)
     }
   }
 }

@@ -30,11 +30,22 @@ public struct DocumentQueryReference: DocumentQuerying {
       query: Result { () throws(DocumentQueryError) in try refine(try query.get()) })
   }
 
+  /// Refines by a cursor: values, of which those for the key may be texts.
+  func refined(
+    cursor values: [DocumentValue],
+    _ refine: (DocumentQuery, [DocumentValue]) throws(DocumentQueryError) -> DocumentQuery
+  ) -> DocumentQueryReference {
+    refined { query throws(DocumentQueryError) in
+      try refine(query, try query.resolved(cursor: values, in: documents.database))
+    }
+  }
+
   /// The query, ready to be run.
   func checked() throws(DocumentsError) -> DocumentQuery {
     do throws(DocumentQueryError) {
       let query = try query.get()
       try query.checkExecutable()
+      try query.checkReferences(in: documents.database)
       return query
     } catch {
       throw .invalidQuery(error)
@@ -48,18 +59,30 @@ extension DocumentOperator {
 }
 
 extension DocumentQuerying {
-  /// Keeps those whose field compares; `field` is a path, its names joined by dots, or `__name__`.
+  /// Keeps those whose field compares.
+  ///
+  /// - Parameters:
+  ///   - field: A path, its names joined by dots; or `__name__`, which is compared with ids, with
+  ///     whole paths in a collection group, or with references.
+  ///   - comparison: How it is compared.
+  ///   - operand: With what; an array for the operators that take a list.
   public func `where`(
     _ field: String, _ comparison: DocumentOperator, _ operand: DocumentValue
   ) -> DocumentQueryReference {
-    queried.refined { query throws(DocumentQueryError) in
-      try query.where(try DocumentFieldPath.queried(field), comparison, operand)
+    let queried = queried
+    return queried.refined { query throws(DocumentQueryError) in
+      let filter = DocumentFilter.where(
+        try DocumentFieldPath.queried(field), comparison, operand)
+      return try query.filtered(try query.resolved(filter, in: queried.documents.database))
     }
   }
 
   /// Keeps those that a filter keeps.
   public func filtered(_ filter: DocumentFilter) -> DocumentQueryReference {
-    queried.refined { query throws(DocumentQueryError) in try query.filtered(filter) }
+    let queried = queried
+    return queried.refined { query throws(DocumentQueryError) in
+      try query.filtered(try query.resolved(filter, in: queried.documents.database))
+    }
   }
 
   /// Sorts by a field, after the fields it is sorted by already.
@@ -79,17 +102,19 @@ extension DocumentQuerying {
     queried.refined { query throws(DocumentQueryError) in try query.last(count) }
   }
 
-  /// Begins at values of the first fields of the order.
+  /// Begins at values of the first fields of the order; for `__name__` an id, or in a collection
+  /// group a whole path.
   public func start(at values: DocumentValue..., isInclusive: Bool = true) -> DocumentQueryReference
   {
-    queried.refined { query throws(DocumentQueryError) in
+    queried.refined(cursor: values) { query, values throws(DocumentQueryError) in
       try query.starting(at: values, isInclusive: isInclusive)
     }
   }
 
-  /// Ends at values of the first fields of the order.
+  /// Ends at values of the first fields of the order; for `__name__` an id, or in a collection
+  /// group a whole path.
   public func end(at values: DocumentValue..., isInclusive: Bool = true) -> DocumentQueryReference {
-    queried.refined { query throws(DocumentQueryError) in
+    queried.refined(cursor: values) { query, values throws(DocumentQueryError) in
       try query.ending(at: values, isInclusive: isInclusive)
     }
   }
@@ -133,7 +158,7 @@ extension DocumentQuerying {
     let cancelled = DocumentStatus(.cancelled, "the task was cancelled")
     switch await promise.value(ifCancelled: .failure(cancelled)) {
     case .success(let snapshot): return QuerySnapshot(snapshot, reference.documents)
-    case .failure(let status): throw .refused(status)
+    case .failure(let status): throw await reference.documents.failure(status)
     }
   }
 
@@ -164,7 +189,7 @@ extension DocumentQuerying {
     }
     let answer = await reference.documents.session.call(.aggregate(query, aggregations, .now))
     switch answer {
-    case .failure(let status): throw .refused(status)
+    case .failure(let status): throw await reference.documents.failure(status)
     case .success(let messages):
       for case .aggregation(let answer) in messages { return answer.values.map }
       throw .refused(DocumentStatus(.internalError, "the server computed nothing"))

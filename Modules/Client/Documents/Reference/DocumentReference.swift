@@ -14,6 +14,17 @@ public struct DocumentReference: Sendable {
   /// The last part of the path.
   public var id: String { (try? key.get())?.id ?? "" }
 
+  /// The document as a value, for fields that refer to it.
+  ///
+  /// - Throws: ``DocumentsError/invalid(_:)`` when the path is not that of a document.
+  public func value() throws(DocumentsError) -> DocumentValue {
+    do throws(DocumentError) {
+      return .reference(DocumentName(try key.get(), in: documents.database))
+    } catch {
+      throw .invalid(error)
+    }
+  }
+
   /// A collection below the document.
   public func collection(_ id: String) -> DocumentCollection {
     DocumentCollection(

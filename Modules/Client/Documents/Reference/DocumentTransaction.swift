@@ -7,10 +7,17 @@ import TernSync
 /// Reads and writes that are made as if nobody else were there.
 ///
 /// Reads come first and go to the server; writes are sent together at the end, on the condition
-/// that what was read still holds. Source: documents reference, section 3.8.
+/// that what was read still holds. One that breaks a rule writes nothing, even if the error is
+/// caught. Source: documents reference, section 3.8.
 public final class DocumentTransaction: Sendable {
+  private struct State {
+    var book = DocumentTransactionBook()
+    /// The first rule that was broken.
+    var problem: DocumentsError?
+  }
+
   private let documents: Documents
-  private let book = Mutex(DocumentTransactionBook())
+  private let state = Mutex(State())
 
   init(documents: Documents) { self.documents = documents }
 
@@ -19,7 +26,9 @@ public final class DocumentTransaction: Sendable {
   /// - Throws: ``DocumentsError/refused(_:)``, also for a read after a write.
   public func get(_ reference: DocumentReference) async throws(DocumentsError) -> DocumentSnapshot {
     let key: DocumentKey
-    do throws(DocumentError) { key = try reference.key.get() } catch { throw .invalid(error) }
+    do throws(DocumentError) { key = try reference.key.get() } catch {
+      throw broken(.invalid(error))
+    }
     return DocumentSnapshot(
       reference, try await document(key),
       SnapshotMetadata(hasPendingWrites: false, isFromCache: false))
@@ -27,15 +36,16 @@ public final class DocumentTransaction: Sendable {
 
   /// The document as the server has it.
   package func document(_ key: DocumentKey) async throws(DocumentsError) -> Document {
-    guard book.withLock({ $0.mayRead }) else {
-      throw .refused(DocumentStatus(.invalidArgument, "a transaction reads before it writes"))
+    guard state.withLock({ $0.book.mayRead }) else {
+      let status = DocumentStatus(.invalidArgument, "a transaction reads before it writes")
+      throw broken(.refused(status))
     }
     switch await documents.session.call(.batchGet([key], mask: nil, .now)) {
-    case .failure(let status): throw .refused(status)
+    case .failure(let status): throw await documents.failure(status)
     case .success(let messages):
       for case .batchGet(let answer) in messages {
         guard let document = answer.document else { continue }
-        try note(document)
+        try enter { book throws(DocumentStatus) in try book.note(document) }
         return document
       }
       throw .refused(DocumentStatus(.internalError, "the server did not answer the read"))
@@ -63,37 +73,46 @@ public final class DocumentTransaction: Sendable {
     try write(reference) { key throws(DocumentError) in .delete(key) }
   }
 
-  private func note(_ document: Document) throws(DocumentsError) {
-    let problem: DocumentStatus? = book.withLock { book in
-      do throws(DocumentStatus) { try book.note(document) } catch { return error }
-      return nil
-    }
-    if let problem { throw .refused(problem) }
-  }
-
   private func write(
     _ reference: DocumentReference,
     _ make: (DocumentKey) throws(DocumentError) -> DocumentMutation
   ) throws(DocumentsError) {
     let mutation: DocumentMutation
     do throws(DocumentError) { mutation = try make(try reference.key.get()) } catch {
-      throw .invalid(error)
+      throw broken(.invalid(error))
     }
     try write(mutation)
   }
 
   /// Adds a write.
   package func write(_ mutation: DocumentMutation) throws(DocumentsError) {
-    let problem: DocumentStatus? = book.withLock { book in
-      do throws(DocumentStatus) { try book.write(mutation) } catch { return error }
+    do throws(DocumentError) { try mutation.checkReferences(in: documents.database) } catch {
+      throw broken(.invalid(error))
+    }
+    try enter { book throws(DocumentStatus) in try book.write(mutation) }
+  }
+
+  private func enter(
+    _ body: (inout DocumentTransactionBook) throws(DocumentStatus) -> Void
+  ) throws(DocumentsError) {
+    let refusal: DocumentStatus? = state.withLock { state in
+      do throws(DocumentStatus) { try body(&state.book) } catch { return error }
       return nil
     }
-    if let problem { throw .refused(problem) }
+    guard let refusal else { return }
+    throw refusal.code == .invalidArgument ? broken(.refused(refusal)) : .refused(refusal)
+  }
+
+  /// Notes that a rule was broken: nothing is written then.
+  private func broken(_ error: DocumentsError) -> DocumentsError {
+    state.withLock { $0.problem = $0.problem ?? error }
+    return error
   }
 
   /// Commits what was gathered; a repetition after a lost answer is not applied twice.
-  fileprivate func commit() async -> DocumentStatus? {
-    let writes = book.withLock { $0.commit }
+  fileprivate func commit() async throws(DocumentsError) -> DocumentStatus? {
+    let (writes, problem) = state.withLock { ($0.book.commit, $0.problem) }
+    if let problem { throw problem }
     if writes.isEmpty { return nil }
     let mark = DocumentWriteMark(stream: documents.ambient.randomID(), sequence: 1)
     let request = DocumentRequest.Body.commit(writes, transaction: [], mark)
@@ -124,13 +143,14 @@ extension Documents {
       let transaction = DocumentTransaction(documents: self)
       do {
         let result = try await body(transaction)
-        guard let status = await transaction.commit() else { return result }
+        guard let status = try await transaction.commit() else { return result }
         last = status
         // It may have been committed: another attempt could be the second that is.
         if status.code == .unavailable { break }
       } catch DocumentsError.refused(let status) {
         last = status
       }
+      if await session.isClosed { throw DocumentsError.closed }
       if !DocumentTransactionBook.mayRetry(last) { break }
       if await !session.withReplica({ $0.isNetworkEnabled }) { break }
     }

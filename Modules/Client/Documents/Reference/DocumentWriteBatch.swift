@@ -77,6 +77,11 @@ extension Documents {
       promise.ended(nil)
       return DocumentWrite(promise: promise)
     }
+    do throws(DocumentError) {
+      for mutation in mutations { try mutation.checkReferences(in: database) }
+    } catch {
+      throw .invalid(error)
+    }
     let promise = await session.write(mutations)
     try await promise.stored.value().get()
     return DocumentWrite(promise: promise)

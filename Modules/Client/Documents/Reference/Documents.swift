@@ -64,7 +64,13 @@ public struct Documents: Sendable {
   public func waitForPendingWrites() async throws(DocumentsError) {
     let promise = Promise<Bool>()
     await session.waitForPendingWrites { promise.resolve($0) }
-    if await promise.value(ifCancelled: true) { throw .cancelled }
+    guard await promise.value(ifCancelled: true) else { return }
+    throw await session.isClosed ? .closed : .cancelled
+  }
+
+  /// Why a call came to nothing: where the documents are closed, that is why.
+  func failure(_ status: DocumentStatus) async -> DocumentsError {
+    await session.isClosed ? .closed : .refused(status)
   }
 
   /// The state of the connection of documents, now and whenever it changes; the tree has its own.
@@ -93,7 +99,9 @@ public struct Documents: Sendable {
   public func snapshotsInSync() -> Delivery<Void, DocumentsError> {
     let session = session
     return Delivery(newest: { box in
-      let id = await session.listenInSync { box.post(()) }
+      let id = await session.listenInSync(
+        DocumentStepHearer(heard: { box.post(()) }, ended: { box.fail(.closed) }))
+      guard let id else { return {} }
       return {
         box.cancel()
         session.submit { $0.unlistenInSync(id) }
@@ -105,6 +113,7 @@ public struct Documents: Sendable {
   ///
   /// - Throws: ``DocumentsError/invalidBundle(_:)``, with nothing taken in.
   public func loadBundle(_ bytes: [UInt8]) async throws(DocumentsError) {
+    if await session.isClosed { throw .closed }
     let bundle: DocumentBundle
     do throws(BundleError) {
       bundle = try BundleReader.read(bytes, of: database)

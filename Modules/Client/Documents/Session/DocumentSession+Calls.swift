@@ -22,6 +22,22 @@ package struct DocumentHearer: Sendable {
   }
 }
 
+/// Who hears that all listeners have heard the same.
+package struct DocumentStepHearer: Sendable {
+  let heard: @Sendable () -> Void
+  let ended: @Sendable () -> Void
+
+  /// - Parameters:
+  ///   - heard: Called on the session, and must not wait.
+  ///   - ended: Called once when the documents are closed.
+  package init(
+    heard: @escaping @Sendable () -> Void, ended: @escaping @Sendable () -> Void = {}
+  ) {
+    self.heard = heard
+    self.ended = ended
+  }
+}
+
 /// What is promised about one batch of writes.
 package struct DocumentWritePromise: Sendable {
   /// That it is durable on this device, or why not.
@@ -79,10 +95,14 @@ extension DocumentSession {
     carryOut()
   }
 
-  package func listenInSync(_ heard: @escaping @Sendable () -> Void) -> DocumentListenerID {
+  package func listenInSync(_ hearer: DocumentStepHearer) -> DocumentListenerID? {
     drain()
+    guard !isClosed else {
+      hearer.ended()
+      return nil
+    }
     let id = machine.listenInSync()
-    stepListeners[id] = heard
+    stepListeners[id] = hearer
     carryOut()
     return id
   }
@@ -184,6 +204,7 @@ extension DocumentSession {
     waiters = [:]
     for caller in callers.values { caller(.failure(status)) }
     callers = [:]
+    for listener in stepListeners.values { listener.ended() }
     stepListeners = [:]
     for box in queueObservers.values { box.finish() }
     queueObservers = [:]

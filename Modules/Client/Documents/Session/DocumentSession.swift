@@ -18,7 +18,7 @@ package actor DocumentSession: LinkedSession, CallableSession {
   var readers: [DocumentListenerID: @Sendable (DocumentGetResult) -> Void] = [:]
   var promises: [UInt64: DocumentWritePromise] = [:]
   var waiters: [DocumentWaitID: @Sendable (Bool) -> Void] = [:]
-  var stepListeners: [DocumentListenerID: @Sendable () -> Void] = [:]
+  var stepListeners: [DocumentListenerID: DocumentStepHearer] = [:]
   var callers: [DocumentCallID: @Sendable (Result<[DocumentResponse], DocumentStatus>) -> Void] =
     [:]
   var discards: [UInt64: @Sendable (QueueResult) -> Void] = [:]
@@ -116,7 +116,7 @@ extension DocumentSession {
     case .settled(let batch, let status):
       promises.removeValue(forKey: batch)?.ended(status.map { .refused($0) })
     case .writesSettled(let id, let isCancelled): waiters.removeValue(forKey: id)?(isCancelled)
-    case .inSync(let id): stepListeners[id]?()
+    case .inSync(let id): stepListeners[id]?.heard()
     case .credential(let verdict): credentialJudged(verdict)
     case .called(let id, let result): callers.removeValue(forKey: id)?(result)
     }

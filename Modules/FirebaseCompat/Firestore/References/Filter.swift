@@ -71,16 +71,8 @@ extension DocumentValue {
   func asKey(
     for query: DocumentQuery, in database: DocumentDatabase
   ) throws(FirestoreArgumentError) -> DocumentValue {
-    switch self {
-    case .string(let text):
-      return try FirestoreArgumentError.checking { () throws(DocumentQueryError) in
-        try query.keyOperand(text, in: database)
-      }
-    case .array(let elements):
-      var keys: [DocumentValue] = []
-      for element in elements { keys.append(try element.asKey(for: query, in: database)) }
-      return .array(keys)
-    default: return self
+    try FirestoreArgumentError.checking { () throws(DocumentQueryError) in
+      try query.keyOperand(self, in: database)
     }
   }
 }

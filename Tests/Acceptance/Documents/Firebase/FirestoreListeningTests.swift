@@ -77,7 +77,7 @@ import Testing
   }
 
   @Test(
-    "a removed listener hears nothing more, and errors end a listener",
+    "F23 a removed listener hears nothing more, and an error comes without a snapshot",
     arguments: Setting.storages)
   func removal(setting: Setting) async throws {
     let house = try await House(setting)

@@ -1,0 +1,115 @@
+import TernClient
+import TernCore
+import TernDocumentEngine
+import TernQuery
+import TernSync
+import Testing
+
+@Suite("Mistakes with documents in the client")
+struct DocumentMistakeTests {
+  @Test(
+    "a reference to another database is refused in writes, filters and cursors, and goes nowhere",
+    .timeLimit(.minutes(1)))
+  func foreignReferences() async throws {
+    let home = try await Home()
+    let documents = try home.documentClient().documents
+    let name = DocumentName(
+      try DocumentKey("a/2"), in: try DocumentDatabase(projectID: "elsewhere"))
+    let value = DocumentValue.reference(name)
+    let one = documents.document("a/1")
+    func refusal(_ path: [String]) throws -> DocumentsError {
+      .invalid(.foreignReference(try DocumentFieldPath(path), name))
+    }
+    await #expect(throws: try refusal(["r"])) { try await one.set(["r": .value(value)]) }
+    await #expect(throws: try refusal(["m", "r"])) {
+      try await one.set(["m": ["x": 1, "r": [1, .value(value)]]], merging: true)
+    }
+    await #expect(throws: try refusal(["r"])) { try await one.update(["r": .value(value)]) }
+    await #expect(throws: try refusal(["l", "r"])) {
+      try await one.update(["l": .transform(.arrayUnion([1, ["r": value]]))])
+    }
+    var batch = documents.batch()
+    batch.delete(one)
+    batch.set(one, to: ["r": .value(value)])
+    await #expect(throws: try refusal(["r"])) { try await batch.commit() }
+    await #expect(throws: try refusal(["r"])) {
+      try await documents.runTransaction { try $0.set(one, to: ["r": .value(value)]) }
+    }
+    let all = documents.collection("a")
+    for query in [
+      all.where("r", .equals, value), all.filtered(.where(.key, .in, .array([value]))),
+      all.order(by: "r").start(at: value),
+    ] {
+      await #expect(throws: DocumentsError.self) { try await query.get(from: .cache) }
+    }
+    #expect(await documents.queueStatus.pending.isEmpty)
+    let own = try documents.document("a/2").value()
+    #expect(own.reference?.key == (try DocumentKey("a/2")))
+    #expect(throws: DocumentsError.self) { try documents.document("a").value() }
+    try await one.set(["r": .value(own), "m": ["l": [.value(own)]]]).acknowledged()
+    #expect(try await all.where("r", .equals, own).get(from: .server).documents.map(\.id) == ["1"])
+  }
+
+  @Test(
+    "whoever uses closed documents is told so at once, whatever is asked",
+    .timeLimit(.minutes(1)))
+  func closed() async throws {
+    let home = try await Home()
+    let documents = try home.documentClient().documents
+    let (one, all) = (documents.document("a/1"), documents.collection("a"))
+    try await one.set(["n": 1]).acknowledged()
+    var steps = documents.snapshotsInSync().makeAsyncIterator()
+    _ = try await steps.next()
+    await documents.terminate()
+    await #expect(throws: DocumentsError.closed) { while try await steps.next() != nil {} }
+    let calls: [@Sendable () async throws -> Void] = [
+      { _ = try await one.get() }, { _ = try await one.get(from: .cache) },
+      { _ = try await all.get(from: .server) }, { _ = try await all.count() },
+      { _ = try await all.page() }, { _ = try await documents.collectionIDs() },
+      { try await one.set(["n": 2]) }, { try await documents.waitForPendingWrites() },
+      { try await documents.loadBundle([]) },
+      { try await documents.runTransaction { try $0.set(one, to: ["n": 2]) } },
+      { try await documents.runTransaction { _ = try await $0.get(one) } },
+      { for try await _ in all.snapshots() {} }, { for try await _ in one.snapshots() {} },
+      { for try await _ in documents.snapshotsInSync() {} },
+    ]
+    for (index, call) in calls.enumerated() {
+      await #expect(throws: DocumentsError.closed, "call \(index)") { try await call() }
+    }
+  }
+
+  @Test(
+    "a transaction that breaks a rule writes nothing, even if its error is caught",
+    .timeLimit(.minutes(1)))
+  func caught() async throws {
+    let home = try await Home()
+    let documents = try home.documentClient().documents
+    let (one, missing) = (documents.document("a/1"), documents.document("a/none"))
+    try await one.set(["n": 1]).acknowledged()
+    let breaches: [@Sendable (DocumentTransaction) async -> Void] = [
+      {
+        try? $0.set(one, to: ["n": 2])
+        _ = try? await $0.get(one)
+      },
+      {
+        _ = try? await $0.get(missing)
+        try? $0.update(missing, ["n": 2])
+        try? $0.set(one, to: ["n": 2])
+      },
+      {
+        try? $0.set(one, to: ["n": 2])
+        try? $0.set(missing, to: ["__n__": 2])
+      },
+      {
+        try? $0.delete(documents.document("a"))
+        try? $0.set(one, to: ["n": 2])
+      },
+    ]
+    for (index, breach) in breaches.enumerated() {
+      await #expect(throws: DocumentsError.self, "breach \(index)") {
+        try await documents.runTransaction { await breach($0) }
+      }
+    }
+    #expect(try await one.get(from: .server)["n"] == 1)
+  }
+}
