@@ -65,6 +65,7 @@ extension Assembler {
   private func prepareClient(
     _ configuration: Configuration, _ options: ClientOptions
   ) throws(ConfigurationError) -> PreparedClient {
+    try check(configuration)
     return PreparedClient(
       queue: try storage(of: configuration, subfolder: "queue"),
       cache: try storage(of: configuration, subfolder: "cache", durability: .relaxed),

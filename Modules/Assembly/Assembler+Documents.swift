@@ -20,7 +20,8 @@ extension Assembler {
       database.databaseID == DocumentDatabase.defaultID
       ? "documents" : "documents-" + database.databaseID
     let prepared = try checked { () throws(ConfigurationError) in
-      (
+      try check(configuration)
+      return (
         queue: try storage(of: configuration, subfolder: folder + "/queue"),
         cache: try storage(of: configuration, subfolder: folder + "/cache", durability: .relaxed),
         transport: try transport(of: configuration)

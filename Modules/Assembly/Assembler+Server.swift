@@ -30,8 +30,8 @@ extension Assembler {
   ) async throws(AssemblyError) -> AssembledServer {
     var options = options
     let (store, transport) = try checked { () throws(ConfigurationError) in
+      try check(configuration)
       options.limits.rates = try limitOptions(of: configuration).rates
-      _ = try clientOptions(of: configuration, ClientOptions())
       return (
         try storage(of: configuration, subfolder: "server"), try self.transport(of: configuration)
       )

@@ -27,6 +27,7 @@ public struct Assembler: Sendable {
     _ = try transport(of: configuration)
     _ = try clientOptions(of: configuration, ClientOptions())
     _ = try authOptions(of: configuration)
+    _ = try limitOptions(of: configuration)
   }
 
   /// Opens the store of the section `storage`.

@@ -110,6 +110,26 @@ import Testing
     #expect(limit(ClientOptions()) == (section == "cache" ? 10 : 100) * 1_048_576)
   }
 
+  @Test(
+    "a mistake in any section keeps both ends from opening",
+    arguments: ["cache", "documents", "auth", "limits"])
+  func mistakes(section: String) async throws {
+    var configuration = Configuration.inProcess
+    try configuration.set("x", for: "colour", in: section, origin: "test")
+    let assembler = Assembler(catalog: testCatalog())
+    #expect(throws: ConfigurationError.self) { try assembler.check(configuration) }
+    await #expect(throws: AssemblyError.self) {
+      await (try assembler.client(from: configuration)).close()
+    }
+    await #expect(throws: AssemblyError.self) {
+      await (try assembler.server(from: configuration)).stop()
+    }
+    await #expect(throws: AssemblyError.self) {
+      let database = try DocumentDatabase(projectID: "shop")
+      await (try assembler.documents(of: database, from: configuration)).close()
+    }
+  }
+
   @Test("documents are named and their indexes made as the configuration says")
   func documents() throws {
     var configuration = Configuration(
