@@ -106,11 +106,19 @@ struct DocumentQueryTests {
     #expect(try await cities.where("people", .greaterThan, 1).start(at: c).count() == 2)
     #expect(try await byPeople.start(at: c).last(1).count() == 1)
     let sums = try await byPeople.last(2).aggregate([
-      DocumentAggregation("sum", .sum(["people"])),
+      DocumentAggregation("sum", try .sum("people")),
       DocumentAggregation("mean", .average(["people"])),
     ])
     #expect(sums["sum"] == 5)
     #expect(sums["mean"] == 2.5)
+    #expect(try await cities.sum("people") == .integer(8))
+    #expect(try await byPeople.end(at: c).average("people") == 5.0 / 3)
+    #expect(try await cities.average("none") == nil)
+    await #expect(throws: DocumentsError.self) { try await cities.sum("a..b") }
+    let either = DocumentFilter.or([
+      try .where("people", .equals, 3), try .where("__name__", .equals, "e"),
+    ])
+    #expect(try await cities.filtered(either).count() == 2)
   }
 
   @Test("explain tells how a query is served, before and after an index", .timeLimit(.minutes(1)))

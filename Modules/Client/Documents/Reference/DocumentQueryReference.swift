@@ -196,15 +196,6 @@ extension DocumentQuerying {
     }
   }
 
-  /// The number of documents in the result, counted by the server.
-  public func count() async throws(DocumentsError) -> Int {
-    let values = try await aggregate([DocumentAggregation("count", .count(upTo: nil))])
-    guard case .integer(let count) = values["count"] else {
-      throw .refused(DocumentStatus(.internalError, "the server did not count"))
-    }
-    return Int(count)
-  }
-
   /// How the cache on this device answers the query now: by which indexes, and how many documents
   /// it looks at. Runs it there, without any traffic; like every run it may begin an index, see
   /// ``DocumentIndexes/createAutomatically(_:)``.
@@ -227,7 +218,7 @@ extension DocumentSnapshot {
 
 extension DocumentFieldPath {
   /// A path as applications write it; `__name__` is the key.
-  fileprivate static func queried(_ text: String) throws(DocumentQueryError) -> DocumentFieldPath {
+  static func queried(_ text: String) throws(DocumentQueryError) -> DocumentFieldPath {
     if text == "__name__" { return .key }
     do throws(DocumentError) { return try DocumentFieldPath(dotted: text) } catch {
       throw .document(error)
