@@ -11,7 +11,6 @@ extension World {
     if isHealed { return }
     plan(.mishap, after: 200...4_000)
     guard let fault = chance.pick(faults.sorted { $0.rawValue < $1.rawValue }) else { return }
-    let devices = devices
     let client = devices[chance.below(devices.count)]
     trace.note("fault \(fault.rawValue) \(client.name)")
     switch fault {
@@ -28,9 +27,11 @@ extension World {
     case .fullDisk:
       let disk = chance.happens(0.3) ? serverDisk.ledger : client.queueDisk
       disk.inject(.diskFull, after: chance.below(4))
+    case .damage: if let first = documentClients.first { damageCache(of: first) }
     }
     if chance.happens(0.2), let process = client.process {
       client.cacheDisk.sync(process.cacheStore)
+      synced(client)
     }
   }
 

@@ -122,11 +122,25 @@ extension DocumentReplica {
     let target = queries[index].view.target
     let isLast = queries[index].listeners.isEmpty
     if isLast { close(index) }
-    if listener.needsServer, !needsServer(target) { unwant(target) }
+    if listener.needsServer, !needsServer(target) { leaveServer(target) }
     if isLast, targetQueries[target] == nil {
       cache.release(target)
       perform(limbo.release(target))
     }
+  }
+
+  /// The server is no longer asked for a target: who goes on listening to the cache hears that
+  /// what it shows may be out of date from here on. Source: Docs/Decisions/0010.
+  private mutating func leaveServer(_ target: Int32) {
+    unwant(target)
+    perform(limbo.release(target))
+    var snapshots: [(query: Int, snapshot: DocumentViewSnapshot)] = []
+    for id in targetQueries[target] ?? [] {
+      guard let snapshot = index(of: id).flatMap({ queries[$0].view.leaveServer().snapshot })
+      else { continue }
+      snapshots.append((id, snapshot))
+    }
+    raise(snapshots)
   }
 
   private mutating func close(_ index: Int) {

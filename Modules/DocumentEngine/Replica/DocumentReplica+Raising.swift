@@ -52,8 +52,11 @@ extension DocumentReplica {
       let again = cache.run(queries[index].view.query, usingPrevious: false).documents
       _ = queries[index].view.update(again, &changes)
     }
+    // What damage has cost is asked for anew in this very turn; until then nothing here is certain.
+    let isLost = cache.lostTargets.contains(queries[index].view.target)
     return queries[index].view.finish(
-      changes, delta: delta, asOf: cache.lastSnapshotVersion, isPendingReset: isPendingReset)
+      changes, delta: delta, asOf: cache.lastSnapshotVersion,
+      isPendingReset: isPendingReset || isLost)
   }
 
   /// Tells the cache what a view shows, so that it is not dropped.
@@ -71,10 +74,17 @@ extension DocumentReplica {
       target: target, added: added, removed: removed, isFromCache: snapshot.isFromCache)
   }
 
-  /// Hands snapshots to the listeners of their queries.
+  /// Hands snapshots to the listeners of their queries, after those that are being handed out.
   mutating func raise(_ snapshots: [(query: Int, snapshot: DocumentViewSnapshot)]) {
+    unraised += snapshots
+    // A read that has its answer ends, and that may make another snapshot for those who stay: they
+    // must not hear it before the one that answered the read.
+    if isRaising { return }
+    isRaising = true
+    defer { isRaising = false }
     var hasRaised = false
-    for (query, snapshot) in snapshots {
+    while !unraised.isEmpty {
+      let (query, snapshot) = unraised.removeFirst()
       guard let index = index(of: query) else { continue }
       for listener in queries[index].listeners where raise(snapshot, to: listener) {
         hasRaised = true

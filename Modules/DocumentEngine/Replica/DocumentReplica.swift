@@ -46,6 +46,9 @@ package struct DocumentReplica: Sendable {
   package internal(set) var isNetworkEnabled = true
 
   private var owed: [DocumentEffect] = []
+  /// The snapshots that are being handed out, by query.
+  var unraised: [(query: Int, snapshot: DocumentViewSnapshot)] = []
+  var isRaising = false
 
   /// Where the listen stream is.
   enum WatchState: Sendable {

@@ -91,9 +91,7 @@ extension World {
   private func check(_ mirror: inout DocumentMirror, _ run: DocumentRun) {
     let view = ViewCheck(mirror, run, documents, results)
     if let words = view.orderIsWrong() { return disagree("\(place(mirror, run)) \(words)") }
-    // A view that nobody asks the server about any more stays as it is, and so do its marks: recorded
-    // behaviour of other clients ("Un-listen to listeners from different source").
-    if mirror.isFromCache || mirror.options.source == .cache {
+    if mirror.isFromCache {
       if let words = view.couldNotBe() { disagree("\(place(mirror, run)) \(words)") }
       return
     }

@@ -135,7 +135,8 @@ extension World {
       for (mutation, result) in zip(batch.mutations, results) where mutation.key == key {
         own = result.version ?? version
       }
-      run.client.acknowledged[key, default: []].append(
+      run.client.accepted[key] = own
+      run.client.possible(key, documents).acknowledged(
         AcknowledgedBatch(
           batch: batch, version: own, values: results.map(\.transformResults)))
     }

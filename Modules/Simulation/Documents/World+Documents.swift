@@ -73,17 +73,40 @@ extension World {
   }
 
   /// A client's process is gone.
-  func ended(_ client: SimulatedDocumentClient) { client.run = nil }
+  func ended(_ client: SimulatedDocumentClient) {
+    client.run = nil
+    client.forEachPossible(documents) { $0.crashed() }
+  }
+
+  /// What a device's cache holds is on its disk.
+  func synced(_ device: SimulatedDevice) {
+    guard let client = device as? SimulatedDocumentClient else { return }
+    client.forEachPossible(documents) { $0.synced() }
+  }
 
   // MARK: Effects
 
   /// Carries out what a machine owes, as its session would, then looks whether all is well.
   func carryOut(_ run: DocumentRun) {
+    repeat {
+      perform(run.machine.takeEffects(), run)
+      if let failure = run.machine.storeCache() { disagree("\(run.name) cache: \(failure)") }
+      // What storing has met may have to be fetched anew.
+    } while !perform(run.machine.takeEffects(), run)
+    if !run.jobs.isEmpty, !run.isWriting {
+      run.isWriting = true
+      plan(.queueWrites(run), after: 0...3)
+    }
+    checkDocuments(run)
+  }
+
+  /// - Returns: Whether there was nothing to do.
+  @discardableResult
+  private func perform(_ first: [DocumentClientEffect], _ run: DocumentRun) -> Bool {
     var frames: [[UInt8]] = []
     var jobs: [(ticket: UInt64, change: QueueChange)] = []
-    while true {
-      let effects = run.machine.takeEffects()
-      if effects.isEmpty { break }
+    var effects = first
+    while !effects.isEmpty {
       for effect in effects {
         switch effect {
         case .send(let frame):
@@ -99,15 +122,11 @@ extension World {
         default: carryOut(effect, run)
         }
       }
+      effects = run.machine.takeEffects()
     }
     flush(&frames, run)
-    run.machine.storeCache()
     run.jobs += jobs
-    if !run.jobs.isEmpty, !run.isWriting {
-      run.isWriting = true
-      plan(.queueWrites(run), after: 0...3)
-    }
-    checkDocuments(run)
+    return first.isEmpty
   }
 
   private func carryOut(_ effect: DocumentClientEffect, _ run: DocumentRun) {
@@ -138,6 +157,7 @@ extension World {
     guard !run.isDead, run.timers[timer] == generation else { return }
     run.timers[timer] = nil
     run.machine.timerFired(timer)
+    if timer == .evict { run.client.forEachPossible(documents) { $0.forgotten() } }
     carryOut(run)
   }
 

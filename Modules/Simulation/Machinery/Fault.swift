@@ -16,4 +16,6 @@ package enum Fault: String, CaseIterable, Sendable {
   case clockJump
   /// A disk is full for one write.
   case fullDisk
+  /// A record in the cache of a client of documents cannot be read any more.
+  case damage
 }

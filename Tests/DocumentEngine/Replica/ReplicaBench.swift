@@ -16,8 +16,8 @@ struct ReplicaBench {
   private(set) var inSyncCount = 0
   private var lastBatch: UInt64 = 0
 
-  init() throws {
-    let cache = try DocumentCache(store: MemoryStore(), prefix: [1])
+  init(store: MemoryStore = MemoryStore()) throws {
+    let cache = try DocumentCache(store: store, prefix: [1])
     replica = DocumentReplica(cache: cache, database: try DocumentDatabase(projectID: "p"))
   }
 

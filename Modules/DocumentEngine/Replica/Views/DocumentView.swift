@@ -216,6 +216,13 @@ extension DocumentView {
     return settle([], hasToken: false, isPendingReset: true)
   }
 
+  /// The server is not asked any more: as when the device goes offline, and no question of limbo
+  /// is open. What is in doubt is found out anew when somebody asks again.
+  mutating func leaveServer() -> ViewOutcome {
+    limbo = []
+    return goOffline()
+  }
+
   private mutating func apply(_ delta: DocumentServerEvent.TargetDelta) {
     for key in delta.added.union(delta.modified) {
       serverKeys.insert(key)

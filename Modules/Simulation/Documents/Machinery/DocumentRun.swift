@@ -11,14 +11,37 @@ import TernTestKit
 final class SimulatedDocumentClient: SimulatedDevice {
   let index: Int
   var run: DocumentRun?
-  /// What the server has accepted of this device, by document, oldest first.
-  var acknowledged: [DocumentKey: [AcknowledgedBatch]] = [:]
+  /// The version of what the server accepted of this device last, by document.
+  var accepted: [DocumentKey: DocumentVersion] = [:]
+  /// What its cache may hold, of documents that somebody asked about.
+  private var possible: [DocumentKey: PossibleDocument] = [:]
+  /// Whether some record of its cache was damaged: from then on it may lose any document.
+  private(set) var isDamaged = false
 
   override var process: (any ClientProcess)? { run }
 
   init(index: Int, clock: WorldClock, seed: UInt64) {
     self.index = index
     super.init(name: "d\(index)", clock: clock, seed: seed)
+  }
+
+  /// What its cache may hold of a document.
+  func possible(_ key: DocumentKey, _ model: DocumentModel) -> PossibleDocument {
+    let found = possible[key] ?? PossibleDocument(key, mayBeLost: isDamaged)
+    possible[key] = found
+    found.follow(model.history(of: key))
+    return found
+  }
+
+  /// A record of its cache cannot be read any more.
+  func damaged(_ model: DocumentModel) {
+    isDamaged = true
+    forEachPossible(model) { $0.damaged() }
+  }
+
+  /// Tells what happened to all of its cache.
+  func forEachPossible(_ model: DocumentModel, _ body: (PossibleDocument) -> Void) {
+    for key in possible.keys { body(possible(key, model)) }
   }
 }
 
@@ -88,6 +111,9 @@ final class DocumentRun: ClientProcess {
   func queueAnswered(_ ticket: UInt64, _ result: QueueResult) {
     machine.queueAnswered(ticket, result)
   }
+
+  /// The batches without an answer that write to a document, oldest first.
+  func pending(at key: DocumentKey) -> [PendingBatch] { pending.filter { $0.concerns(key) } }
 
   /// The time of the last snapshot that counted.
   var version: DocumentVersion { machine.replica.cache.lastSnapshotVersion }

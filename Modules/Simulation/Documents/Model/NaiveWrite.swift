@@ -62,7 +62,7 @@ extension NaiveFields {
 }
 
 /// What is known of one document by the model: its contents, and as of which commit.
-struct NaiveDocument: Equatable {
+struct NaiveDocument: Hashable {
   /// `nil` when there is no document.
   var fields: DocumentFields?
   var version = DocumentVersion.none

@@ -8,6 +8,7 @@ struct ViewCheck {
   private let shown: [Document]
   private let byKey: [DocumentKey: Document]
   private let mutated: Set<DocumentKey>
+  private let knowsMarks: Bool
   private let run: DocumentRun
   private let model: DocumentModel
   private let results: QueryResults
@@ -21,6 +22,7 @@ struct ViewCheck {
     shown = mirror.documents
     byKey = Dictionary(uniqueKeysWithValues: shown.map { ($0.key, $0) })
     mutated = mirror.mutated
+    knowsMarks = mirror.options.includesMetadata
     self.run = run
     self.model = model
     self.results = results
@@ -37,12 +39,10 @@ struct ViewCheck {
       return "shows \(shown.count) documents of \(limit.count)"
     }
     for key in mutated where byKey[key] == nil { return "has a mark of \(key), not shown" }
-    for document in shown {
-      let key = document.key
-      let isPending = run.pending.contains { $0.concerns(key) }
-      if mutated.contains(key), !isPending, run.client.acknowledged[key] == nil {
-        return "says that \(key) is pending, nothing is"
-      }
+    // Who does not hear of metadata is not told that a mark is gone.
+    if !knowsMarks { return nil }
+    for key in mutated.sorted() where run.client.accepted[key] == nil {
+      if run.pending(at: key).isEmpty { return "says that \(key) is pending, nothing is" }
     }
     return nil
   }
@@ -62,7 +62,7 @@ struct ViewCheck {
       if own.fields != document.fields {
         return "shows \(words([own])), expected \(words([document]))"
       }
-      if mutated.contains(own.key), run.client.acknowledged[own.key] == nil {
+      if knowsMarks, mutated.contains(own.key), run.client.accepted[own.key] == nil {
         return "says that \(own.key) is pending, nothing is"
       }
     }
@@ -73,15 +73,11 @@ struct ViewCheck {
     }
     let certain = Set(result.map(\.key))
     for key in touched.sorted() {
-      let isCertain = certain.contains(key)
-      let bases = isCertain ? [truth.documents[key] ?? .missing] : histories(of: key)
-      let accepted = run.client.acknowledged[key] ?? []
-      let isAhead = accepted.last.map { $0.version > version } ?? false
+      let isAhead = run.client.accepted[key].map { $0 > version } ?? false
       // What nobody here listens to is as it was left by what was accepted, maybe long ago.
       let words =
-        isCertain && !isAhead
-        ? isNot(key, bases, [])
-        : isNot(key, bases + (isCertain ? histories(of: key) : []), accepted)
+        certain.contains(key) && !isAhead
+        ? isNot(key, truth.documents[key] ?? .missing) : couldNotBe(key)
       if let words { return words }
     }
     return nil
@@ -89,39 +85,52 @@ struct ViewCheck {
 
   /// Why nothing that ever was could look like this; `nil` when it could.
   func couldNotBe() -> String? {
-    for document in shown where !isTouched(document.key) {
-      let histories = model.history(of: document.key)
-      if histories.contains(where: { $0.fields == document.fields }) { continue }
-      let accepted = run.client.acknowledged[document.key] ?? []
-      if let words = isNot(document.key, histories.reversed(), accepted) { return words }
+    for document in shown {
+      if let words = couldNotBe(document.key) { return words }
     }
-    for key in touchedKeys(after: run.version).sorted() {
-      let accepted = run.client.acknowledged[key] ?? []
-      if let words = isNot(key, histories(of: key), accepted) { return words }
+    for key in touchedKeys(after: run.version).sorted() where byKey[key] == nil {
+      if let words = couldNotBe(key) { return words }
     }
     return nil
   }
 
   // MARK: Documents with writes of this device
 
-  /// Why a document is not shown as it must be; `nil` when it is.
-  private func isNot(
-    _ key: DocumentKey, _ bases: [NaiveDocument], _ accepted: [AcknowledgedBatch]
-  ) -> String? {
-    let possible = ShownDocument(
-      key: key, bases: bases, acknowledged: accepted,
-      pending: run.pending.filter { $0.concerns(key) })
-    let own = byKey[key]
-    let isRight = possible.canBe { fields in
-      let document = Document(key, fields.map { .found($0) } ?? .missing)
-      if let own { return own.fields == fields }
-      return !matcher.matches(document) || isBeyondEdge(document)
-    }
-    if isRight { return nil }
-    let writes = (accepted.map(\.batch) + possible.pending.map(\.batch)).flatMap(\.mutations)
+  /// Why a document is not shown as it must be over what the server has; `nil` when it is.
+  private func isNot(_ key: DocumentKey, _ base: NaiveDocument) -> String? {
+    var document = base
+    let pending = run.pending(at: key)
+    for batch in pending { document = NaiveWrite.show(batch.batch, over: document, at: key) }
+    return isRight(key, document.fields) ? nil : description(key, pending, over: [base])
+  }
+
+  /// Why a document is not shown as it may be over whatever the device has; `nil` when it is.
+  private func couldNotBe(_ key: DocumentKey) -> String? {
+    let possible = run.client.possible(key, model)
+    let pending = run.pending(at: key)
+    let isPossible =
+      if let own = byKey[key] {
+        possible.canBe(pending, own.fields)
+      } else {
+        possible.canBe(pending) { isRight(key, $0) }
+      }
+    return isPossible ? nil : description(key, pending, over: possible.someStates)
+  }
+
+  private func isRight(_ key: DocumentKey, _ fields: DocumentFields?) -> Bool {
+    if let own = byKey[key] { return own.fields == fields }
+    let document = Document(key, fields.map { .found($0) } ?? .missing)
+    return !matcher.matches(document) || isBeyondEdge(document)
+  }
+
+  private func description(
+    _ key: DocumentKey, _ pending: [PendingBatch], over bases: [NaiveDocument]
+  ) -> String {
+    let writes = pending.flatMap(\.batch.mutations).filter { $0.key == key }
     return """
-      shows \(own.map { words([$0]) } ?? "no \(key)"), with \(writes.filter { $0.key == key }.map { words($0) }) \
-      over \(bases.prefix(3).map { words($0) })
+      shows \(byKey[key].map { words([$0]) } ?? "no \(key)"), with \
+      \(writes.map { words($0) }) pending over \
+      \(bases.map { words($0) })
       """
   }
 
@@ -134,23 +143,11 @@ struct ViewCheck {
     return limit.side == .first ? order > 0 : order < 0
   }
 
-  private func isTouched(_ key: DocumentKey) -> Bool {
-    run.pending.contains { $0.concerns(key) }
-  }
-
   /// The documents where this device may be ahead of what it was told.
   private func touchedKeys(after version: DocumentVersion) -> Set<DocumentKey> {
     var keys = Set(run.pending.flatMap { $0.batch.keys })
-    for (key, batches) in run.client.acknowledged {
-      if let last = batches.last, last.version > version { keys.insert(key) }
-    }
+    for (key, accepted) in run.client.accepted where accepted > version { keys.insert(key) }
     return keys.filter { matcher.containsKey($0.text.utf8.span) }
-  }
-
-  /// What there was, the latest first, and that there was nothing right after that.
-  private func histories(of key: DocumentKey) -> [NaiveDocument] {
-    let history = model.history(of: key)
-    return history.suffix(1) + history.prefix(1) + history.dropFirst().dropLast().reversed()
   }
 }
 

@@ -20,7 +20,8 @@ extension World {
     case 87..<91: switchNetwork(run, isOn: true)
     case 91..<94: answerRefusal(run)
     case 94..<96: evict(run)
-    case 96..<98: lookAfterIndexes(run)
+    case 96: lookAfterIndexes(run)
+    case 97, 98: loadBundle(run)
     default: waitForWrites(run)
     }
     if run.isDead { return }
@@ -42,7 +43,7 @@ extension World {
     listen(run, to: DocumentPlayground.query(&chance))
   }
 
-  private func listen(_ run: DocumentRun, to query: DocumentQuery) {
+  func listen(_ run: DocumentRun, to query: DocumentQuery) {
     let options = DocumentListenOptions(
       includesMetadata: chance.happens(0.8), source: chance.happens(0.1) ? .cache : .server)
     let id = run.machine.listen(query, options: options)
@@ -96,7 +97,10 @@ extension World {
     let result = run.machine.replica.cache.evict(
       DocumentEviction(thresholdBytes: 1, percent: 60))
     trace.note("\(run.name) evicts \(result)")
+    run.client.forEachPossible(documents) { $0.forgotten() }
     carryOut(run)
+    // What is damaged goes, whoever listens to it.
+    if run.client.isDamaged { return }
     for id in run.listeners.keys.sorted(by: { $0.number < $1.number }) {
       guard let mirror = run.listeners[id], mirror.hasHeard, !run.isDead else { continue }
       // What is accepted and still to come is shown as it was while it was pending; and beside it a
@@ -104,8 +108,15 @@ extension World {
       if !mirror.mutated.isEmpty, mirror.query.limit != nil || !mirror.options.includesMetadata {
         continue
       }
+      let kept = mirror.documents.filter { !mirror.mutated.contains($0.key) }
+      for document in kept {
+        if run.machine.replica.cache.document(document.key).state == document.state { continue }
+        disagree("\(run.name) has evicted \(document.key) of \(mirror.query.target.id)")
+      }
+      // What the server has taken out of a target and not explained is shown, and not searched for.
+      if mirror.isFromCache { continue }
       let found = read(mirror.query, .cache, run)
-      run.reads[found]?.expected = mirror.documents.filter { !mirror.mutated.contains($0.key) }
+      run.reads[found]?.expected = kept
       carryOut(run)
     }
   }

@@ -80,6 +80,12 @@ public enum DocumentSpec {
     return nil
   }
 
+  /// Cases that play out otherwise here. Source: Docs/Decisions/0010, at its end.
+  private static let otherwise = [
+    "Un-listen to listeners from different source":
+      "multi-client: what nobody asks the server about any more is from the cache"
+  ]
+
   private static func skip(
     _ name: String, _ tags: [String], _ steps: [JSONValue], _ place: SpecPlace
   ) -> String? {
@@ -87,6 +93,7 @@ public enum DocumentSpec {
     if steps.contains(where: { $0["failDatabase"] != nil }) {
       return "failDatabase: a store that fails operation by operation, as a browser's does"
     }
+    if let reason = otherwise[name] { return reason }
     if tags.contains("durable-persistence"), !place.isDurable { return "durable-persistence" }
     if tags.contains("eager-gc"), place.isDurable { return "eager-gc" }
     return nil
