@@ -92,7 +92,7 @@ extension World {
         case .closeLink(let number):
           flush(&frames, run)
           closeLink(number, run)
-        case .change(let change, let ticket):
+        case .change(let change, let ticket, _):
           // It is shown from here on.
           noteMade(change, ticket, run)
           jobs.append((ticket, change))
