@@ -128,6 +128,8 @@ extension World {
     case .answered(let id, let result): answered(id, result, run)
     case .called(let id, let result): called(id, result, run)
     case .writesSettled(let id, let isCancelled): waited(id, isCancelled, run)
+    // A client of this world has one user.
+    case .findOthers: _ = run.machine.restore(others: [])
     case .invalid(let batch, let error): disagree("\(run.name) \(batch) breaks a rule: \(error)")
     // The rest is not looked at here: wishes about tokens, and what only sessions pass on.
     default: break
