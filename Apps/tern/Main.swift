@@ -57,7 +57,7 @@ struct TernCommand: AsyncParsableCommand {
         1  failed: a disk, a file, a port
         2  usage: an argument, a value or the configuration is wrong
         3  the server cannot be reached
-        4  the server refused it
+        4  the server refused it, or the token
         5  there is nothing there
       """,
     version: "0.1.0",

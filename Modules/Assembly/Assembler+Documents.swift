@@ -9,7 +9,8 @@ extension Assembler {
   ///
   /// - Parameters:
   ///   - database: Stores of another than the default one lie in a folder named after it.
-  ///   - options: What the configuration does not say.
+  ///   - options: What the configuration does not say; its `documents.project` and
+  ///     `documents.database` give way to `database`.
   ///   - isOffline: Whether there is no traffic before `enableNetwork()`.
   /// - Throws: ``AssemblyError``, with nothing left open.
   public func documents(
@@ -24,7 +25,8 @@ extension Assembler {
       return (
         queue: try storage(of: configuration, subfolder: folder + "/queue"),
         cache: try storage(of: configuration, subfolder: folder + "/cache", durability: .relaxed),
-        transport: try transport(of: configuration)
+        transport: try transport(of: configuration),
+        options: try clientOptions(of: configuration, options)
       )
     }
     let open = OpenParts()
@@ -40,7 +42,7 @@ extension Assembler {
       }
       do throws(OpeningError) {
         let documents = try Documents.open(
-          parts, over: network, options: options, ambient: ambient, isOffline: isOffline)
+          parts, over: network, options: prepared.options, ambient: ambient, isOffline: isOffline)
         open.add { await documents.terminate() }
         return AssembledDocuments(documents: documents, open: open)
       } catch {

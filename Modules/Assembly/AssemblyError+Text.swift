@@ -34,6 +34,10 @@ extension QueueError {
     case .queueBytesFull(let limit): "\(limit) bytes wait already; let some be sent first"
     case .writeTooLarge(let bytes, let limit):
       "a write of \(bytes) bytes; the limit is \(limit), so split it"
+    case .tooManyUsers(let limit):
+      "\(limit) users have writes waiting; let one of them send theirs first"
+    case .userTooLong(let bytes, let limit):
+      "the user's id has \(bytes) bytes; the limit is \(limit)"
     case .noSuchWrite(let id): "no such write: \(id)"
     case .damaged(let id):
       "the write \(id) is damaged; restore the folder, or see: tern pending salvage"

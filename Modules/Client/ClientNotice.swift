@@ -1,6 +1,7 @@
 public import TernCore
 public import TernQuery
 public import TernStorage
+public import TernSync
 
 /// Something a developer wants to read in a log; nothing has failed.
 public enum ClientNotice: Hashable, Sendable {
@@ -11,6 +12,14 @@ public enum ClientNotice: Hashable, Sendable {
   /// until the end of the program. What waits to be sent is safe, for it lies in the queue. Mend
   /// the store, or remove it: the cache is filled again.
   case cacheUnusable(ClientCache, StorageError)
+  /// The queue of the tree's writes of somebody who has just signed in cannot be read, so that what
+  /// they write is not taken. The way out of damage is ``Tern/setDamagedAside(queue:of:ambient:)``.
+  case queueUnusable(user: String, QueueError)
+  /// The same for documents; see ``Tern/setDamagedAside(documentQueue:of:user:ambient:)``.
+  case documentQueueUnusable(user: String, QueueError)
+  /// These places had transactions of somebody who has just signed in, given as closures, when the
+  /// program ended: nobody can compute them again.
+  case transactionsLost(user: String, at: [TreePath])
 }
 
 /// What a client keeps of what a server said.
@@ -27,6 +36,13 @@ extension ClientNotice: CustomStringConvertible {
     switch self {
     case .cacheUnusable(let cache, let error):
       "the cache of the \(cache.rawValue) keeps nothing until the next start: \(error)"
+    case .queueUnusable(let user, let error):
+      "the writes of \(user.isEmpty ? "nobody" : user) to the tree cannot be read: \(error)"
+    case .documentQueueUnusable(let user, let error):
+      "the writes of \(user.isEmpty ? "nobody" : user) to documents cannot be read: \(error)"
+    case .transactionsLost(let user, let paths):
+      "transactions of \(user.isEmpty ? "nobody" : user) are lost: "
+        + paths.map { "/\($0)" }.joined(separator: ", ")
     case .missingIndex(let path, let order):
       "the server looks at every child of /\(path): add \(order.declaration) to its rules there"
     }

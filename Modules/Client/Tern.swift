@@ -40,7 +40,8 @@ public final class Tern: Sendable {
 
   /// Opens a database with what is in its stores; the connection is made at its first use.
   ///
-  /// Pending writes of earlier runs are part of what is seen at once, and are sent in their order.
+  /// Pending writes that whoever is signed in made in earlier runs are part of what is seen at once,
+  /// and are sent in their order. Those of others wait for their return, see ``ClientAuth``.
   ///
   /// - Throws: ``OpeningError``: the store of a queue could not be read, or a record in it is
   ///   damaged; each case names its way out. A cache that cannot be read is reported
@@ -49,17 +50,17 @@ public final class Tern: Sendable {
     _ parts: ClientParts, options: ClientOptions = ClientOptions(), ambient: Ambient = .system
   ) throws(OpeningError) -> Tern {
     do throws(StorageError) { try parts.wipe.finish() } catch { throw .queue(.storage(error)) }
+    var options = options
+    let ownsAuth = options.auth == nil
+    let auth: ClientAuth
+    if let shared = options.auth { auth = shared } else { auth = try openAuth(parts, ambient) }
+    options.auth = auth
     let (session, lost): (TreeSession, [LostTransaction])
     do throws(QueueError) {
       (session, lost) = try openTree(parts, options, ambient)
     } catch {
       throw .queue(error)
     }
-    var options = options
-    let ownsAuth = options.auth == nil
-    let auth: ClientAuth
-    if let shared = options.auth { auth = shared } else { auth = try openAuth(parts, ambient) }
-    options.auth = auth
     auth.attach(session)
     var documents: Documents?
     if let named = parts.documents {
@@ -88,17 +89,19 @@ public final class Tern: Sendable {
   private static func openTree(
     _ parts: ClientParts, _ options: ClientOptions, _ ambient: Ambient
   ) throws(QueueError) -> (TreeSession, [LostTransaction]) {
-    let (queue, rows) = try WriteQueue.open(
-      parts.queue, limits: options.queue, newClient: ambient.randomID())
+    let user = QueueUser(signedInTo: options.auth)
+    let shelf = QueueShelf(store: parts.queue, limits: options.queue, ambient: ambient)
+    let queue = try shelf.openFirst(user)
     let (cache, cacheFailure) = parts.openCache(limitBytes: options.cacheLimitBytes)
     var machine = ClientMachine(
-      replica: TreeReplica(cache: cache), client: queue.client, origin: queue.origin,
-      nextSequence: queue.nextSequence, ambient: ambient, limits: options.machineLimits)
+      replica: TreeReplica(cache: cache), user: user, client: queue.client,
+      origin: shelf.origin ?? queue.origin, nextSequence: queue.nextSequence, ambient: ambient,
+      limits: options.machineLimits)
     machine.cacheFailure = cacheFailure
     if let cacheFailure { options.report(.cacheUnusable(.tree, cacheFailure)) }
-    let lost = try machine.restore(rows)
+    let lost = try machine.restore(queue.rows)
     let session = TreeSession(
-      machine: machine, queue: queue,
+      machine: machine, queues: shelf,
       place: options.syncsInBackground ? .background : .caller, transport: parts.transport,
       ambient: ambient, report: options.report)
     return (session, lost)

@@ -54,7 +54,7 @@ extension World {
         case .closeLink(let number):
           flush(&frames, run)
           closeLink(number, run)
-        case .change(let change, let ticket): run.jobs.append((ticket, change))
+        case .change(let change, let ticket, _): run.jobs.append((ticket, change))
         default: carryOut(effect, run)
         }
       }

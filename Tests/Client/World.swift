@@ -138,7 +138,7 @@ final class World {
     case .send(let frame): toPeer.append(frame)
     case .startTimer(let timer, let delay): timers[timer] = delay
     case .stopTimer(let timer): timers[timer] = nil
-    case .change(let change, let ticket): changes.append((ticket, change))
+    case .change(let change, let ticket, _): changes.append((ticket, change))
     case .deliver(let events, _): for event in events { hear(event) }
     case .cancelled(let ids, let error): heard.append("cancelled \(ids.count) \(error)")
     case .stored: heard.append("stored")

@@ -209,4 +209,44 @@ extension ServerUnderTest {
       #expect(set.code == 0, "\(set)")
     }
   }
+
+  @Test("a shell has documents, in the same words")
+  func shell() async throws {
+    try await withFolder { folder in
+      let server = try await ServerUnderTest(folder: folder)
+      defer { server.process.killNow() }
+      let ended = try await server.tern(
+        "shell",
+        input: """
+          doc set cities/SF {"name": "San Francisco", "n": 1}
+          doc set cities/LA {"name": "Los Angeles", "n": 2}
+          doc update cities/SF {"n": 3}
+          doc set --merge cities/LA {"big": true}
+          doc query cities --where 'n >= 2' --order-by "n desc" --limit 1
+          settle
+          pending
+          doc collections
+          doc delete cities/LA
+          settle
+          doc get cities/LA
+          doc get cities/SF
+          doc query
+          doc fly cities/SF
+          set a 1
+          settle
+          exit
+
+          """)
+      #expect(ended.code == 0, "\(ended)")
+      let lines = ended.output
+      for line in [
+        "stored 1 set cities/SF", "acknowledged 1", "stored 3 update cities/SF",
+        "stored 5 delete cities/LA", "acknowledged 5", "collection cities", "pending 0",
+        "found 1", "error doc query needs a path", "stored 6 set a", "acknowledged 6",
+        #"error there is no command "doc fly"; see: tern shell --help"#,
+      ] { #expect(lines.contains(line), "\(line) in \(lines)") }
+      #expect(lines.contains { $0.hasPrefix(#"value cities/SF {"n":3,"name":"San Francisco"}"#) })
+      #expect(lines.contains { $0.hasPrefix("value cities/LA null") }, "\(lines)")
+    }
+  }
 }

@@ -1,4 +1,6 @@
 import Foundation
+import TernAssembly
+import TernFirebaseCompat
 import Testing
 
 @testable import tern
@@ -32,6 +34,50 @@ import Testing
       }
       while readings() < 2, ContinuousClock.now < end { await Task.yield() }
       #expect(readings() == 2)
+      #expect(await server.stop() == 0)
+    }
+  }
+
+  @Test("Firestore asks for encryption, and reaches a server behind TLS")
+  func firestore() async throws {
+    try await withFolder { folder in
+      let certificate = try await ThrowawayCertificate(in: folder)
+      let server = try await ServerUnderTest(
+        folder: folder,
+        arguments: ["--tls-cert", certificate.certificate, "--tls-key", certificate.key])
+      defer { server.process.killNow() }
+      func database(_ name: String, isEncrypted: Bool, trusting roots: String?) throws -> Firestore
+      {
+        var transport: ConfigurationValue = ["kind": "tcp", "host": "192.0.2.1", "port": 9]
+        if let roots {
+          transport = .object(
+            transport.members.merging(["tls": ["roots": .string(roots)]]) { $1 })
+        }
+        let app = FirebaseApp.configure(
+          name: folder + name,
+          configuration: Configuration(storage: ["kind": "memory"], transport: transport))
+        let database = Firestore.firestore(app: app)
+        let settings = database.settings
+        settings.host = "localhost:\(server.port)"
+        settings.isSSLEnabled = isEncrypted
+        try database.configure(settings)
+        return database
+      }
+      let safe = try database("safe", isEncrypted: true, trusting: certificate.certificate)
+      try await safe.document("cities/SF").setData(["state": "CA"])
+      let read = try await safe.document("cities/SF").getDocument(source: .server)
+      #expect(read.data()?["state"] as? String == "CA")
+      // In the clear the server is not reached, nor with a certificate that nobody vouches for.
+      for database in [
+        try database("clear", isEncrypted: false, trusting: certificate.certificate),
+        try database("stranger", isEncrypted: true, trusting: nil),
+      ] {
+        await #expect(throws: (any Error).self) {
+          try await database.document("cities/SF").getDocument(source: .server)
+        }
+        try await database.terminate()
+      }
+      try await safe.terminate()
       #expect(await server.stop() == 0)
     }
   }

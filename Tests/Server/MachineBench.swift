@@ -27,12 +27,13 @@ final class MachineBench {
   private(set) var lastOutputs: [ServerOutput] = []
 
   init(
-    store: any OrderedStore = MemoryStore(), options: ServerOptions = ServerOptions(),
+    store: any OrderedStore = MemoryStore(), ledgerOptions: LedgerOptions = LedgerOptions(),
+    options: ServerOptions = ServerOptions(),
     authorizer: any Authorizer = AllowAll(),
     authenticator: any Authenticator = NoAuthenticator(), seed: UInt64 = 0
   ) throws {
     self.store = store
-    ledger = try EmbeddedLedger(store: store) { 0 }
+    ledger = try EmbeddedLedger(store: store, options: ledgerOptions) { 0 }
     let counter = Counter(seed)
     machine = ServerMachine(
       options: options, authorizer: authorizer, authenticator: authenticator,

@@ -28,7 +28,7 @@ struct SalvageTests {
     var (queue, _) = try WriteQueue.open(store, newClient: 77)
     _ = queue.apply(changes)
     _ = queue.apply(ending)
-    for id in ids { disk.corrupt(QueueCodec.key(of: id)) }
+    for id in ids { disk.corrupt(QueueKeys().row(id)) }
     return store
   }
 
@@ -114,7 +114,7 @@ struct SalvageTests {
     let found = try salvage(store) { $0.payload != [1] }
     #expect(found.damaged.map(\.id) == [1] && found.writes.map(\.id) == [2])
     try store.write { transaction throws(StorageError) in
-      try transaction.put([9, 9], for: QueueCodec.key(of: 2))
+      try transaction.put([9, 9], for: QueueKeys().row(2))
     }
     #expect(try salvage(store).damaged == [DamagedRecord(id: 2, bytes: [9, 9])])
   }
@@ -125,7 +125,7 @@ struct SalvageTests {
     let store = try damage(
       [3], of: [.append([1]), .append([2]), .append([3]), .keep([4])],
       ending: [.reject(id: 1, reason)])
-    disk.corrupt(QueueCodec.headerKey)
+    disk.corrupt(QueueKeys().header)
     #expect(throws: QueueError.damagedHeader) { try rows(store) }
     #expect(try salvage(store).hasLostClient)
     try setAside(store)

@@ -107,7 +107,7 @@ struct WriteQueueTests {
     var (queue, _) = try open()
     _ = queue.apply([.append([1])])
     try store.write { transaction throws(StorageError) in
-      try transaction.put([9, 9], for: QueueCodec.key(of: 1))
+      try transaction.put([9, 9], for: QueueKeys().row(1))
     }
     #expect(throws: QueueError.damaged(id: 1)) { try open() }
   }
@@ -115,18 +115,18 @@ struct WriteQueueTests {
   @Test("a header of a later format is refused, a damaged or missing one told apart")
   func headers() throws {
     try store.write { transaction throws(StorageError) in
-      try transaction.put([2], for: QueueCodec.headerKey)
+      try transaction.put([2], for: QueueKeys().header)
     }
     #expect(throws: QueueError.unreadable(reason: "queue format 2, this library knows 1")) {
       try open()
     }
     try store.write { transaction throws(StorageError) in
-      try transaction.put([1, 7], for: QueueCodec.headerKey)
+      try transaction.put([1, 7], for: QueueKeys().header)
     }
     #expect(throws: QueueError.damagedHeader) { try open() }
     try store.write { transaction throws(StorageError) in
-      try transaction.remove(QueueCodec.headerKey)
-      try transaction.put([3], for: QueueCodec.key(of: 1))
+      try transaction.remove(QueueKeys().header)
+      try transaction.put([3], for: QueueKeys().row(1))
     }
     #expect(throws: QueueError.damagedHeader) { try open() }
   }

@@ -9,7 +9,9 @@ struct Pending: AsyncParsableCommand {
     abstract: "List, send, retry or discard the writes a --cache folder keeps.",
     discussion: """
       Pending writes wait for a server. Rejected ones were refused by it, and stay until they \
-      are retried or discarded. Numbers that begin with d are batches of documents.
+      are retried or discarded. Numbers that begin with d are batches of documents. Writes belong \
+      to whoever was signed in, which --token says: only theirs are listed and sent. Those of all \
+      users are told by: tern pending salvage.
       """,
     subcommands: [List.self, Send.self, Retry.self, Discard.self, Salvage.self],
     defaultSubcommand: List.self)

@@ -9,7 +9,8 @@ extension Pending {
     static let configuration = CommandConfiguration(
       abstract: "Look into queues that do not open, and set their damaged records aside.",
       discussion: """
-        A folder has a queue of writes to the tree and one of writes to documents. Without \
+        A folder has a queue of writes to the tree and one of writes to documents, for each user \
+        who has signed in there: the user's name stands behind a line. Without \
         --set-aside nothing is changed. With it, damaged records are moved out of the way: they \
         are kept, but what they asked for is given up unless the server has it already. The \
         other writes keep their order, and each is sent once.
@@ -23,19 +24,36 @@ extension Pending {
     func run() async throws {
       guard let database = ClientOptions().documents else { throw ExitCode.failure }
       try await client.withQueueStores { tree, documents in
-        let found =
-          if setAside { try Tern.setDamagedAside(queue: tree) } else {
-            try Tern.salvage(queue: tree)
-          }
-        for line in lines(found) { printLine(line) }
-        let other =
-          if setAside {
-            try Tern.setDamagedAside(documentQueue: documents, of: database)
-          } else {
-            try Tern.salvage(documentQueue: documents, of: database)
-          }
-        for line in lines(other, DocumentText(database, isTyped: false)) { printLine(line) }
-        if !client.json { for line in advice(about: found, other) { printLine(line) } }
+        var trees: [TreeSalvage] = []
+        for user in [""] + (try Tern.queueUsers(in: tree)) {
+          trees.append(
+            setAside
+              ? try Tern.setDamagedAside(queue: tree, of: user)
+              : try Tern.salvage(queue: tree, of: user))
+        }
+        for found in trees { print(lines(found), of: found.user) }
+        var others: [DocumentSalvage] = []
+        for user in [""] + (try Tern.queueUsers(in: documents)) {
+          others.append(
+            setAside
+              ? try Tern.setDamagedAside(documentQueue: documents, of: database, user: user)
+              : try Tern.salvage(documentQueue: documents, of: database, user: user))
+        }
+        let text = DocumentText(database, isTyped: false)
+        for found in others { print(lines(found, text), of: found.user) }
+        if !client.json { for line in advice(about: trees, others) { printLine(line) } }
+      }
+    }
+
+    /// Prints lines, and whose queue they are from; nobody's says nothing.
+    private func print(_ lines: [String], of user: String) {
+      for line in lines {
+        switch (user.isEmpty, client.json) {
+        case (true, _): printLine(line)
+        case (false, true):
+          printLine(#"{"user":\#(JSONValue.string(user).json),"# + line.dropFirst())
+        case (false, false): printLine("\(line) (\(user))")
+        }
       }
     }
 
@@ -70,18 +88,21 @@ extension Pending {
         + #""queue":"\#(queue)"}"#
     }
 
-    private func advice(about tree: TreeSalvage, _ documents: DocumentSalvage) -> [String] {
-      if tree.isWell && documents.isWell { return ["the queue is well"] }
-      var lines: [String] = []
-      if !tree.isWell { lines.append(advice("the queue", tree.hasLostClient)) }
-      if !documents.isWell {
-        lines.append(advice("the queue of documents", documents.hasLostClient))
+    private func advice(about trees: [TreeSalvage], _ documents: [DocumentSalvage]) -> [String] {
+      var lines = trees.filter { !$0.isWell }.map {
+        advice("the queue" + owner($0.user), $0.hasLostClient)
       }
+      lines += documents.filter { !$0.isWell }.map {
+        advice("the queue of documents" + owner($0.user), $0.hasLostClient)
+      }
+      if lines.isEmpty { return ["the queue is well"] }
       if !setAside {
         lines.append("to go on without what is damaged: tern pending salvage --set-aside")
       }
       return lines
     }
+
+    private func owner(_ user: String) -> String { user.isEmpty ? "" : " of \(user)" }
 
     private func advice(_ queue: String, _ hasLostClient: Bool) -> String {
       switch (setAside, hasLostClient) {

@@ -11,6 +11,11 @@ struct Shell: AsyncParsableCommand {
       get PATH           watch PATH           unwatch PATH       pending
       offline            online               settle             exit
 
+      doc get PATH       doc set [--merge] PATH JSON             doc update PATH JSON
+      doc delete PATH    doc query COLLECTION [FLAGS]            doc collections [PATH]
+      doc watch PATH [FLAGS]                  doc unwatch PATH
+
+      Words and flags mean what they mean for `tern doc`; quotes keep spaces in flags. \
       Every write is answered twice: `stored N` when it is safe on this device, `acknowledged N` \
       or `rejected N` when the server has decided. `settle` waits until nothing is pending. \
       `online`, `connecting`, `waiting` and `offline` tell about the connection.
@@ -23,7 +28,7 @@ struct Shell: AsyncParsableCommand {
 
   func run() async throws {
     try await client.withClient { run in
-      if offline { await run.tern.tree.goOffline() }
+      if offline { await run.goOffline() }
       let room = ShellRoom(run, asJSON: client.json)
       await room.reportConnection()
       await room.say("ready")

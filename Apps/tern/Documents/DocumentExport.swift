@@ -2,6 +2,7 @@ import ArgumentParser
 import TernClient
 import TernCore
 import TernDocumentEngine
+import TernQuery
 
 extension DocumentCommands {
   /// `tern doc export`: collections into a file of lines.

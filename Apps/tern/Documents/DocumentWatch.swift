@@ -62,7 +62,7 @@ extension DocumentCommands {
 }
 
 /// Prints what a listener hears, up to a number of lines.
-private struct WatchPrinter: Sendable {
+struct WatchPrinter: Sendable {
   private let text: DocumentText
   private let asJSON: Bool
   private var rest: Int

@@ -82,17 +82,13 @@ extension ClientFlags {
   /// Shows a token from now on. When the server refuses it nothing else would ever be answered: the
   /// program ends.
   private static func signIn(_ token: String, to tern: Tern) async {
+    tern.auth.whenRefused { shown, reason in if shown == token { endRefused(reason) } }
     do throws(AuthError) {
       try tern.auth.signIn(token: token)
     } catch {
       // Not one that names a user, such as that of the owner of a development server.
       await tern.tree.signIn(with: token)
-      return await tern.documents.setCredential(token)
-    }
-    Task {
-      for await case .tokenNeeded(_, let reason) in tern.auth.states {
-        endRefused(reason)
-      }
+      await tern.documents.setCredential(token)
     }
   }
 

@@ -9,6 +9,7 @@ enum ShellCommand: Equatable {
   case get(String)
   case watch(String)
   case unwatch(String)
+  case document(ShellDocumentCommand)
   case pending, offline, online, settle, exit
   case nothing
 
@@ -37,6 +38,8 @@ enum ShellCommand: Equatable {
     case "get": self = .get(try path())
     case "watch": self = .watch(try path())
     case "unwatch": self = .unwatch(try path())
+    case "doc":
+      self = .document(try ShellDocumentCommand(line.drop { $0 == " " }.dropFirst(word.count)))
     case "pending": self = .pending
     case "offline": self = .offline
     case "online": self = .online

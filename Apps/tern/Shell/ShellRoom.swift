@@ -4,10 +4,11 @@ import TernSync
 
 /// What a shell does with its commands; says one line for everything that happens.
 actor ShellRoom {
-  private let run: ClientRun
-  private let asJSON: Bool
+  let run: ClientRun
+  let asJSON: Bool
   private var lastWrite = 0
   private var watches: [TreePath: Task<Void, Never>] = [:]
+  var documentWatches: [String: Task<Void, Never>] = [:]
   private var reports: Task<Void, Never>?
 
   init(_ run: ClientRun, asJSON: Bool) {
@@ -42,11 +43,17 @@ actor ShellRoom {
     case .get(let path): say(EventText(try await run.reference(path).get()))
     case .watch(let path): watch(try run.reference(path))
     case .unwatch(let path): watches.removeValue(forKey: try tern.path(path))?.cancel()
-    case .pending: say("pending", ["count": .integer(Int64(await tree.pendingWrites.count))])
-    case .offline: await tree.goOffline()
-    case .online: await tree.goOnline()
+    case .document(let command): try await perform(command)
+    case .pending:
+      let batches = await run.tern.documents.queueStatus.pending.count
+      say("pending", ["count": .integer(Int64(await tree.pendingWrites.count + batches))])
+    case .offline: await run.goOffline()
+    case .online:
+      await tree.goOnline()
+      await run.tern.documents.enableNetwork()
     case .settle:
       for await status in tree.queue where status.pending.isEmpty { break }
+      for await status in run.tern.documents.queue where status.pending.isEmpty { break }
       say("settled")
     case .exit, .nothing: break
     }
@@ -56,6 +63,7 @@ actor ShellRoom {
   func leave() {
     reports?.cancel()
     for watch in watches.values { watch.cancel() }
+    for watch in documentWatches.values { watch.cancel() }
   }
 }
 
@@ -64,9 +72,7 @@ actor ShellRoom {
 extension ShellRoom {
   /// Says that a write is stored, and later what the server said about it.
   private func follow(_ write: TreeWriteHandle, _ verb: String, _ path: TreePath) {
-    lastWrite += 1
-    let number = Int64(lastWrite)
-    say("stored", ["number": .integer(number), "verb": .string(verb), "path": .string(path.text)])
+    let number = stored(verb, path.text)
     Task {
       do throws(AcknowledgementError) {
         try await write.acknowledged()
@@ -74,11 +80,22 @@ extension ShellRoom {
       } catch .closed {
         return
       } catch {
-        say(
-          "rejected",
-          ["number": .integer(number), "reason": .string(Failure(about: error).message)])
+        rejected(number, error)
       }
     }
+  }
+
+  /// Says that a write is stored, and gives it a number.
+  func stored(_ verb: String, _ path: String) -> Int64 {
+    lastWrite += 1
+    let number = Int64(lastWrite)
+    say("stored", ["number": .integer(number), "verb": .string(verb), "path": .string(path)])
+    return number
+  }
+
+  func rejected(_ number: Int64, _ error: any Error) {
+    say(
+      "rejected", ["number": .integer(number), "reason": .string(Failure(about: error).message)])
   }
 
   private func watch(_ place: TreeReference) {

@@ -1,5 +1,6 @@
 public import TernCore
 public import TernStorage
+import TernSync
 
 /// Somebody who is signed in on this device, as their token says.
 public struct AuthUser: Hashable, Sendable {
@@ -28,6 +29,17 @@ public struct AuthUser: Hashable, Sendable {
       case .some, nil: nil
       }
   }
+}
+
+extension QueueUser {
+  /// Whom a credential names; nobody for none, and for one that names no user.
+  init(showing credential: String?) {
+    let user = credential.flatMap { try? AuthUser(token: $0) }
+    self.init(user?.uid ?? "")
+  }
+
+  /// Who is signed in; nobody where that is not known yet.
+  init(signedInTo auth: ClientAuth?) { self.init(auth?.currentUser?.uid ?? "") }
 }
 
 /// Who is signed in, and whether the server knows.

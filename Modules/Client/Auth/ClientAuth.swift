@@ -8,6 +8,11 @@ public import TernSync
 /// The token is shown to the server on every connection, of the tree and of the documents. When it
 /// has expired, or is refused, nothing is lost: writes wait in the queue until there is another
 /// one, from ``signIn(token:)`` or from the source given to ``refreshTokens(by:)``.
+///
+/// Writes belong to whoever is signed in when they are made. When somebody else signs in, or nobody
+/// is, they leave what is seen and wait on the device, over restarts too, for their user's return:
+/// nothing is ever sent with another user's token. ``TernSync/QueueLimits/userCount`` limits how many
+/// users can have writes waiting.
 public final class ClientAuth: Sendable {
   /// Asks an application for another token of a user; `nil` when it has none now.
   public typealias TokenSource = @Sendable (AuthUser) async -> String?
@@ -30,6 +35,8 @@ public final class ClientAuth: Sendable {
     var last: UInt64 = 0
     /// Who shows the token to servers.
     var audience: [Listener] = []
+    /// Hears of every credential that a server refuses.
+    var refusals: (@Sendable (_ credential: String, _ reason: String) -> Void)?
   }
 
   /// A session that shows the token, as long as there is one.
@@ -100,6 +107,13 @@ public final class ClientAuth: Sendable {
   public func refreshTokens(by source: @escaping TokenSource) {
     core.withLock { $0.source = source }
     if case .tokenNeeded = state { refresh(after: .zero) } else { scheduleRefresh() }
+  }
+
+  /// Names who hears of every credential that a server refuses, also of one that names no user.
+  package func whenRefused(
+    _ body: @escaping @Sendable (_ credential: String, _ reason: String) -> Void
+  ) {
+    core.withLock { $0.refusals = body }
   }
 
   /// The database is closed: nobody hears anything any more.
@@ -177,6 +191,7 @@ extension ClientAuth {
     switch verdict {
     case .accepted: break
     case .refused(let token, let reason):
+      core.withLock { $0.refusals }?(token, reason)
       let isNews = core.withLock { core in
         guard token == core.token, case .signedIn(let user) = core.state else { return false }
         core.state = .tokenNeeded(user, reason: reason)

@@ -30,13 +30,13 @@ public struct DocumentParts: Sendable {
 
   /// Opens the cache; one that cannot be opened is replaced by one in memory.
   func openCache(
-    _ settings: DocumentCache.Settings, _ batches: [DocumentBatch]
+    _ settings: DocumentCache.Settings, _ user: QueueUser, _ batches: [DocumentBatch]
   ) -> (DocumentCache, StorageError?) {
     var failure = cacheFailure
     if let cache {
       do throws(StorageError) {
         let opened = try DocumentCache(
-          store: cache, prefix: [], settings: settings, batches: batches)
+          store: cache, prefix: [], settings: settings, user: user.id, batches: batches)
         return (opened, nil)
       } catch {
         failure = error
@@ -44,7 +44,7 @@ public struct DocumentParts: Sendable {
     }
     do throws(StorageError) {
       let inMemory = try DocumentCache(
-        store: MemoryStore(), prefix: [], settings: settings, batches: batches)
+        store: MemoryStore(), prefix: [], settings: settings, user: user.id, batches: batches)
       return (inMemory, failure)
     } catch {
       preconditionFailure("a new store in memory can be read and written: \(error)")
@@ -65,31 +65,32 @@ extension Documents {
     _ parts: DocumentParts, over transport: any Transport,
     options: ClientOptions = ClientOptions(), ambient: Ambient = .system, isOffline: Bool = false
   ) throws(OpeningError) -> Documents {
-    let queue: WriteQueue
-    let rows: [QueuedWrite]
+    let user = QueueUser(signedInTo: options.auth)
+    let shelf = QueueShelf(store: parts.queue, limits: options.queue, ambient: ambient)
+    let queue: OpenedQueue
     let (pending, refused): ([DocumentQueuedBatch], [RefusedDocumentBatch])
     do throws(StorageError) { try parts.wipe.finish() } catch {
       throw .documentQueue(.storage(error))
     }
     do throws(QueueError) {
-      (queue, rows) = try WriteQueue.open(
-        parts.queue, limits: options.queue, newClient: ambient.randomID())
-      (pending, refused) = try restored(rows, parts.database)
+      queue = try shelf.openFirst(user)
+      (pending, refused) = try DocumentBatchRecord.batches(
+        in: queue.rows, of: user, parts.database)
     } catch {
       throw .documentQueue(error)
     }
     let settings = DocumentCache.Settings(
       limitBytes: options.documentCacheLimitBytes, isEager: options.forgetsUnusedDocuments)
-    var (cache, cacheFailure) = parts.openCache(settings, pending.map(\.batch))
+    var (cache, cacheFailure) = parts.openCache(settings, user, pending.map(\.batch))
     cache.createsIndexes = options.createsDocumentIndexes
     var machine = DocumentMachine(
       replica: DocumentReplica(cache: cache, database: parts.database), database: parts.database,
-      stream: queue.client, pending: pending, refused: refused, nextSequence: queue.nextSequence,
-      ambient: ambient)
+      user: user, stream: queue.client, pending: pending, refused: refused,
+      nextSequence: queue.nextSequence, ambient: ambient)
     machine.cacheFailure = cacheFailure
     if let cacheFailure { options.report(.cacheUnusable(.documents, cacheFailure)) }
     let session = DocumentSession(
-      machine: machine, queue: queue,
+      machine: machine, queues: shelf,
       place: options.syncsInBackground ? .background : .caller, transport: transport,
       ambient: ambient, waiting: options.waiting, report: options.report)
     if isOffline { session.submit { $0.setNetwork(isEnabled: false) } }
@@ -97,26 +98,5 @@ extension Documents {
     session.submit { $0.begin() }
     return Documents(
       session: session, ambient: ambient, database: parts.database, wipe: parts.wipe)
-  }
-
-  /// The batches of earlier runs, named anew in their order, and those that were refused.
-  private static func restored(
-    _ rows: [QueuedWrite], _ database: DocumentDatabase
-  ) throws(QueueError) -> ([DocumentQueuedBatch], [RefusedDocumentBatch]) {
-    var pending: [DocumentQueuedBatch] = []
-    var refused: [RefusedDocumentBatch] = []
-    for row in rows {
-      let id = UInt64(pending.count + 1)
-      let batch = try DocumentBatchRecord.batch(in: row, id: id, of: database)
-      switch row.state {
-      case .pending(let sequence):
-        pending.append(DocumentQueuedBatch(batch: batch, row: row.id, sequence: sequence))
-      case .rejected(let reason):
-        refused.append(
-          RefusedDocumentBatch(id: row.id, mutations: batch.mutations, reason: reason))
-      case .kept: throw .damaged(id: row.id)
-      }
-    }
-    return (pending, refused)
   }
 }

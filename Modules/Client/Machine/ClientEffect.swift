@@ -13,8 +13,8 @@ package enum ClientEffect: Sendable {
   case send([UInt8])
   case startTimer(ClientTimer, Duration)
   case stopTimer(ClientTimer)
-  /// Hand a change to the durable queue, and report the result under this ticket.
-  case change(QueueChange, ticket: UInt64)
+  /// Hand a change to the durable queue of a user, and report the result under this ticket.
+  case change(QueueChange, ticket: UInt64, of: QueueUser)
   /// Tell listeners, in this order.
   case deliver([TreeEvent], to: ListenerID.Tree)
   /// These listeners ended without being asked to.

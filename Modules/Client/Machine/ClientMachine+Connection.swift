@@ -56,9 +56,9 @@ extension ClientMachine {
 
   /// Opens a session over a link that has just come, or was asked about.
   mutating func greet() {
-    announcedClient = client
+    announcedClient = book.client
     let opening = TreeOpening(
-      stream: client, origin: origin == client ? nil : origin, lastSession: lastSession)
+      stream: book.client, origin: origin == book.client ? nil : origin, lastSession: lastSession)
     send(.open(opening))
   }
 

@@ -8,12 +8,12 @@ import TernTreeWire
 extension ClientMachine {
   /// Asks the server to carry out a write when the connection ends.
   package mutating func onDisconnect(_ write: TreeWrite) -> OperationID {
-    request(DisconnectRequest(verb: .write(write)))
+    request(DisconnectRequest(user: user, verb: .write(write)))
   }
 
   /// Takes back the deferred writes at a path and below it.
   package mutating func cancelOnDisconnect(_ path: TreePath) -> OperationID {
-    request(DisconnectRequest(verb: .cancel(path)))
+    request(DisconnectRequest(user: user, verb: .cancel(path)))
   }
 
   private mutating func request(_ request: DisconnectRequest) -> OperationID {

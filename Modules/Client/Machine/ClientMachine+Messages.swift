@@ -49,7 +49,7 @@ extension ClientMachine {
   private mutating func greeted(_ handshake: TreeHandshake, on link: Int) {
     lastSession = handshake.session
     serverTimeOffset = handshake.time - ambient.millisecondsSinceEpoch()
-    lastAnswered = announcedClient == client ? handshake.lastSequence ?? 0 : 0
+    lastAnswered = announcedClient == book.client ? handshake.lastSequence ?? 0 : 0
     connectionEvent(.greeted(link))
   }
 }

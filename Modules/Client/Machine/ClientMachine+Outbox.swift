@@ -14,7 +14,7 @@ extension ClientMachine {
     while hasRoom, let item = outbox.next {
       switch item {
       case .write(let id):
-        guard let local = writes[id] else {
+        guard let local = book.writes[id] else {
           outbox.drop()
           continue
         }
@@ -33,6 +33,11 @@ extension ClientMachine {
           outbox.drop()
           continue
         }
+        guard request.user == user else {
+          outbox.drop()
+          disconnectAnswered(id, rejection: .userChanged)
+          continue
+        }
         sendNext(request.message, about: .disconnect(id))
       }
     }
@@ -44,9 +49,10 @@ extension ClientMachine {
   }
 
   private mutating func sendWrite(_ id: WriteID, _ write: TreeWrite, _ sequence: UInt64) {
-    writes[id]?.wasSent = true
-    let stamp = WriteStamp(stream: announcedClient == client ? nil : client, sequence: sequence)
-    let mark = WriteMark(stamp, acknowledged: settledThrough)
+    book.writes[id]?.wasSent = true
+    let stamp = WriteStamp(
+      stream: announcedClient == book.client ? nil : book.client, sequence: sequence)
+    let mark = WriteMark(stamp, acknowledged: book.settledThrough)
     let request: TreeRequest =
       switch write {
       case .set(let path, let node): .put(path, node, expectedHash: nil, mark)

@@ -11,14 +11,14 @@ extension ClientMachine {
 
   /// Asks for the outcomes of pending writes that the greeting says the server already has.
   mutating func askForOutcomes() {
-    let pending = writes.byID.values.compactMap(\.sequence).filter { $0 <= lastAnswered }
+    let pending = book.writes.byID.values.compactMap(\.sequence).filter { $0 <= lastAnswered }
     guard let first = pending.min(), let last = pending.max() else {
       lastAnswered = 0
       return
     }
     _ = send(
       .outcomes(stream: nil, first: first, last: last),
-      about: .outcomes(of: client, through: last))
+      about: .outcomes(of: book.client, through: last))
   }
 
   /// The server told what became of those writes.
@@ -26,11 +26,11 @@ extension ClientMachine {
     _ outcomes: [TreeResponse.Outcome], of stream: UInt128, through last: UInt64
   ) {
     // Those of a queue that was purged since say nothing about the writes of the next stream.
-    guard stream == client else { return }
+    guard stream == book.client else { return }
     lastAnswered = 0
     var known: [UInt64: TreeResponse.Outcome] = [:]
     for outcome in outcomes { known[outcome.sequence] = outcome }
-    let pending = writes.byID.compactMap { id, local in
+    let pending = book.writes.byID.compactMap { id, local in
       local.sequence.map { (id: id, sequence: $0) }
     }
     for (id, sequence) in pending.sorted(by: { $0.sequence < $1.sequence })

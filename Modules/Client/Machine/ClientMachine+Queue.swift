@@ -8,14 +8,22 @@ package import TernTreeEngine
 extension ClientMachine {
   /// The queue answered; answers come in the order in which the changes were owed.
   package mutating func queueAnswered(_ ticket: UInt64, _ result: QueueResult) {
-    guard let about = tickets.removeValue(forKey: ticket) else { return }
+    guard let (owner, about) = tickets.removeValue(forKey: ticket) else { return }
     switch about {
-    case .append(let id): stored(id, result)
-    case .settle(let sequence): rowSettled(sequence, result)
-    case .keep(let id): kept(id, result)
-    case .retry(let id, let row): retried(id, row: row, result)
-    case .discard(let id, let row): discarded(id, row: row, result)
-    case .purge(let id, let newClient): purged(id, newClient, result)
+    case .append(let id): stored(id, of: owner, result)
+    case .settle(let sequence): withBook(of: owner) { $0.rowSettled(sequence, result) }
+    case .keep(let id): kept(id, of: owner, result)
+    case .retry(let id, let row):
+      if case .stored = result { withBook(of: owner) { $0.rejected[id: row] = nil } }
+      stored(id, of: owner, result)
+      owe(.queueChanged)
+    case .discard(let id, let row):
+      if result == .changed { withBook(of: owner) { $0.rejected[id: row] = nil } }
+      owe(.queueAnswered(id, result))
+      owe(.queueChanged)
+    case .purge(let id, let newClient):
+      if case .purged = result { purged(newClient, of: owner) }
+      owe(.queueAnswered(id, result))
     case .unattended: break
     }
   }
@@ -32,7 +40,7 @@ extension ClientMachine {
       case (.pending(let sequence), .write(let write)):
         restore(write, row: row.id, sequence: sequence)
       case (.rejected(let rejection), .write(let write)):
-        rejectedWrites[id: row.id] = RejectedTreeWrite(
+        book.rejected[id: row.id] = RejectedTreeWrite(
           id: row.id, write: write, reason: rejection)
       case (.kept, .transaction(let transaction)):
         transactions.dormant.append((row.id, transaction))
@@ -46,7 +54,7 @@ extension ClientMachine {
     let oldest = rows.lazy.compactMap { row -> UInt64? in
       if case .pending(let sequence) = row.state { sequence } else { nil }
     }.first
-    if let oldest { settledThrough = oldest - 1 }
+    if let oldest { book.settledThrough = oldest - 1 }
     return lost
   }
 
@@ -54,17 +62,11 @@ extension ClientMachine {
   ///
   /// - Returns: `nil` when no rejected write has this row.
   package mutating func retry(row: UInt64, with edited: TreeWrite? = nil) -> WriteID? {
-    guard let rejected = rejectedWrites[id: row] else { return nil }
+    guard let rejected = book.rejected[id: row] else { return nil }
     use()
     let write = edited ?? rejected.write
     let payload = edited.map { WriteRecord.write($0).encode() }
     return self.write(write, .retry(id: row, payload: payload)) { .retry($0, row: row) }
-  }
-
-  private mutating func retried(_ id: WriteID, row: UInt64, _ result: QueueResult) {
-    if case .stored = result { rejectedWrites[id: row] = nil }
-    stored(id, result)
-    owe(.queueChanged)
   }
 
   /// Gives a rejected write up.
@@ -72,12 +74,6 @@ extension ClientMachine {
     let id = nextOperationID()
     change(.discard(id: row), about: .discard(id, row: row))
     return id
-  }
-
-  private mutating func discarded(_ id: OperationID, row: UInt64, _ result: QueueResult) {
-    if result == .changed { rejectedWrites[id: row] = nil }
-    owe(.queueAnswered(id, result))
-    owe(.queueChanged)
   }
 
   /// Gives up every pending write and transaction.
@@ -88,16 +84,13 @@ extension ClientMachine {
     return id
   }
 
-  private mutating func purged(_ id: OperationID, _ newClient: UInt128, _ result: QueueResult) {
-    defer { owe(.queueAnswered(id, result)) }
-    guard case .purged = result else { return }
-    client = newClient
-    settledThrough = 0
-    firstUnsettled = nil
+  private mutating func purged(_ newClient: UInt128, of owner: QueueUser) {
+    guard owner == user else { return purgedFormer(newClient, of: owner) }
+    let gone = book.purged(newClient)
     lastAnswered = 0
     cancelTransactions(because: .cancelled)
     transactions.dormant.removeAll()
-    for (id, write) in writes.inOrder where write.sequence != nil {
+    for id in gone {
       outbox.answered(.write(id))
       takeBack(id)
       owe(.settled(id, .purged))

@@ -1,6 +1,6 @@
 package import TernCore
 package import TernQuery
-import TernStorage
+package import TernStorage
 import TernSync
 package import TernTreeEngine
 import TernTreeWire
@@ -13,7 +13,7 @@ extension ClientMachine {
 
   /// Pending writes in the order they were made, and rejected ones in the order of their rows.
   package var queueStatus: QueueStatus {
-    QueueStatus(pending: writes.list, rejected: rejectedWrites)
+    QueueStatus(pending: book.writes.list, rejected: book.rejected)
   }
 
   /// A query's result as listeners have it, with what is known about it.
@@ -41,12 +41,17 @@ extension ClientMachine {
 
   /// Stores what the cache gathered, in one transaction. A cache that fails costs nothing but the
   /// data it would have kept.
-  package mutating func storeCache() {
+  ///
+  /// - Returns: Why it could not be stored, the first time.
+  @discardableResult
+  package mutating func storeCache() -> StorageError? {
     replica.evict()
     do throws(StorageError) {
       try replica.commitCache()
+      return nil
     } catch {
-      cacheFailure = error
+      defer { cacheFailure = error }
+      return cacheFailure == nil ? error : nil
     }
   }
 

@@ -20,7 +20,7 @@ extension ClientMachine {
   ) -> WriteID {
     abortTransactions(touchedBy: write)
     let id = plan(write)
-    writes[id] = LocalWrite(write: write)
+    book.writes[id] = LocalWrite(write: write)
     outbox.append(.write(id))
     change(queued, about: about(id))
     owe(.queueChanged)
@@ -31,7 +31,7 @@ extension ClientMachine {
   /// Puts a write found in the queue back where it was when the program ended.
   mutating func restore(_ write: TreeWrite, row: UInt64, sequence: UInt64) {
     let id = plan(write)
-    writes[id] = LocalWrite(
+    book.writes[id] = LocalWrite(
       write: write, stage: .durable(row: row, sequence: sequence), wasSent: true)
     outbox.append(.write(id))
   }
@@ -43,11 +43,12 @@ extension ClientMachine {
   }
 
   /// The queue answered.
-  mutating func stored(_ id: WriteID, _ result: QueueResult) {
-    guard writes[id] != nil else { return }
+  mutating func stored(_ id: WriteID, of owner: QueueUser, _ result: QueueResult) {
+    guard owner == user else { return storedFormer(id, of: owner, result) }
+    guard book.writes[id] != nil else { return }
     switch result {
     case .stored(let row, let sequence):
-      writes[id]?.stage = .durable(row: row, sequence: sequence)
+      book.writes[id]?.stage = .durable(row: row, sequence: sequence)
       owe(.stored(id))
       owe(.queueChanged)
       sendReady()
@@ -61,8 +62,8 @@ extension ClientMachine {
 
   /// Removes a write from the overlay with the events that undo it.
   mutating func takeBack(_ id: WriteID) {
-    guard let local = writes[id] else { return }
-    writes[id] = nil
+    guard let local = book.writes[id] else { return }
+    book.writes[id] = nil
     perform(replica.acknowledge(id, .rejected))
     rerunTransactions(touchedBy: local.write)
     owe(.queueChanged)
@@ -71,34 +72,22 @@ extension ClientMachine {
   /// The server decided about a write.
   mutating func decided(_ id: WriteID, rejection: Rejection?) {
     outbox.answered(.write(id))
-    guard let local = writes[id], case .durable(let row, let sequence) = local.stage else {
+    guard let local = book.writes[id], case .durable(let row, let sequence) = local.stage else {
       return
     }
     if let rejection, !local.isFiller {
-      rejectedWrites[id: row] = RejectedTreeWrite(
+      book.rejected[id: row] = RejectedTreeWrite(
         id: row, write: local.write, reason: rejection)
       change(.reject(id: row, rejection), about: .settle(sequence: sequence))
       takeBack(id)
       owe(.settled(id, .rejected(rejection)))
     } else {
       change(.settle(id: row), about: .settle(sequence: sequence))
-      writes[id] = nil
+      book.writes[id] = nil
       perform(replica.acknowledge(id, .accepted))
       rerunTransactions(touchedBy: local.write)
       owe(.settled(id, .accepted))
       owe(.queueChanged)
-    }
-  }
-
-  /// The row of an answered write is gone, or holds the rejection: the server may forget it.
-  ///
-  /// Rows leave in the order of their numbers, because the server answers in that order. A row
-  /// that the disk would not change is sent again by the next run, which then needs its outcome.
-  mutating func rowSettled(_ sequence: UInt64, _ result: QueueResult) {
-    if case .failed(.storage) = result {
-      firstUnsettled = min(firstUnsettled ?? sequence, sequence)
-    } else if result == .changed, firstUnsettled == nil {
-      settledThrough = max(settledThrough, sequence)
     }
   }
 }

@@ -31,24 +31,22 @@ package struct ClientMachine: Sendable {
   var outbox = Outbox()
   /// What each unanswered request on this connection was about.
   var requests: [UInt64: Request] = [:]
-  var writes = LocalWrites()
-  var rejectedWrites = TreeWriteList<RejectedTreeWrite>()
+  /// Who uses this device.
+  package internal(set) var user: QueueUser
+  /// What they have written.
+  var book: UserWrites
+  /// What those wrote who used the device before, in this run.
+  var former: [QueueUser: UserWrites] = [:]
   var reads: [OperationID: PendingRead] = [:]
   var disconnectRequests: [OperationID: DisconnectRequest] = [:]
   var disconnectPlan = DisconnectPlan()
   var transactions = TransactionTable()
-  var tickets: [UInt64: Ticket] = [:]
+  var tickets: [UInt64: (user: QueueUser, about: Ticket)] = [:]
 
-  /// The stream of this client's durable writes.
-  var client: UInt128
-  /// What the server knows this client by; purging the queue does not change it.
+  /// What the server knows this client by, whoever uses it; purging a queue does not change it.
   let origin: UInt128
   /// The stream announced on this connection.
   var announcedClient: UInt128?
-  /// The last number of `client` whose row is known to be gone, and all before it.
-  var settledThrough: UInt64
-  /// The first number of `client` that was answered while its row could not be changed.
-  var firstUnsettled: UInt64?
   /// The last number the greeting says the server has, while the outcomes up to it are unknown.
   var lastAnswered: UInt64 = 0
   var lastSession: String?
@@ -72,19 +70,20 @@ package struct ClientMachine: Sendable {
   /// Makes a client that has not been used yet.
   ///
   /// - Parameters:
-  ///   - client: The stream of its durable writes, from the queue.
+  ///   - user: Who uses the device.
+  ///   - client: The stream of their durable writes, from the queue.
   ///   - origin: What names its store for ever, from the queue; by default its stream.
   ///   - nextSequence: The number its next write will get.
   package init(
-    replica: TreeReplica, client: UInt128, origin: UInt128? = nil, nextSequence: UInt64,
-    ambient: Ambient, limits: Limits = Limits()
+    replica: TreeReplica, user: QueueUser = .nobody, client: UInt128,
+    origin: UInt128? = nil, nextSequence: UInt64, ambient: Ambient, limits: Limits = Limits()
   ) {
     self.replica = replica
-    self.client = client
+    self.user = user
+    book = UserWrites(client: client, nextSequence: nextSequence)
     self.origin = origin ?? client
     self.ambient = ambient
     self.limits = limits
-    settledThrough = nextSequence - 1
     connection = Connection(limits: limits.connection)
     transactions.stream = ambient.randomID()
   }
@@ -140,11 +139,11 @@ extension ClientMachine {
     return frame.count
   }
 
-  /// Hands a change to the queue.
-  mutating func change(_ change: QueueChange, about: Ticket) {
+  /// Hands a change to the queue of a user; without a name that of whoever uses the device.
+  mutating func change(_ change: QueueChange, about: Ticket, of owner: QueueUser? = nil) {
     lastTicket += 1
-    tickets[lastTicket] = about
-    owe(.change(change, ticket: lastTicket))
+    tickets[lastTicket] = (owner ?? user, about)
+    owe(.change(change, ticket: lastTicket, of: owner ?? user))
   }
 
   /// The name of a child made now.

@@ -64,9 +64,25 @@ struct Outbox: Sendable {
     inFlightBytes = 0
   }
 
+  /// Forgets the writes and the transactions, sent or not: they are somebody's who is gone.
+  mutating func removeWrites() {
+    waiting = waiting[first...].filter { !$0.item.isWrite }
+    first = 0
+    for item in inFlight.keys where item.isWrite { answered(item) }
+  }
+
   private mutating func compact() {
     guard first > 256, first * 2 > waiting.count else { return }
     waiting.removeFirst(first)
     first = 0
+  }
+}
+
+extension Outbox.Item {
+  fileprivate var isWrite: Bool {
+    switch self {
+    case .write, .batch: true
+    case .disconnect: false
+    }
   }
 }

@@ -1,5 +1,6 @@
 import TernCore
 import TernQuery
+import TernSync
 import TernTreeEngine
 
 /// A write of this client that the server has not answered yet.
@@ -70,5 +71,7 @@ struct DisconnectRequest: Sendable {
     case cancel(TreePath)
   }
 
+  /// Who asked; nobody else's credential registers it.
+  let user: QueueUser
   let verb: Verb
 }

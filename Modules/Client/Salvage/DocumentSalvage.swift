@@ -7,6 +7,8 @@ public import TernSync
 ///
 /// The sister of ``TreeSalvage``.
 public struct DocumentSalvage: Sendable {
+  /// Whose queue it is; empty for nobody's.
+  public let user: String
   /// Batches the server has not answered, in order.
   public let pending: [SalvagedBatch]
   /// Batches the server refused, oldest first.
@@ -38,15 +40,17 @@ extension Tern {
   /// For a queue that ``open(_:options:ambient:)`` finds damaged, see
   /// ``OpeningError/documentQueue(_:)``. The store must not be in use by an open database.
   ///
-  /// - Parameter database: The one whose documents the queue writes.
+  /// - Parameters:
+  ///   - database: The one whose documents the queue writes.
+  ///   - user: Whose queue, one of ``queueUsers(in:)``; empty for nobody's.
   /// - Throws: ``TernSync/QueueError/storage(_:)``, and
   ///   ``TernSync/QueueError/unreadable(reason:)`` for the queue of a later version or of another
   ///   database.
   public static func salvage(
-    documentQueue store: any OrderedStore, of database: DocumentDatabase
+    documentQueue store: any OrderedStore, of database: DocumentDatabase, user: String = ""
   ) throws(QueueError) -> DocumentSalvage {
-    let found = try QueueSalvage(of: store) { DocumentBatchRecord.understands($0) }
-    return try DocumentSalvage(found, database)
+    let found = try QueueSalvage(of: store, user: user) { DocumentBatchRecord.understands($0) }
+    return try DocumentSalvage(found, of: user, database)
   }
 
   /// Sets the damaged records of a queue of documents aside, so that it opens with the rest in
@@ -60,20 +64,23 @@ extension Tern {
   /// - Returns: What there was before. A queue that is well is not changed.
   @discardableResult
   public static func setDamagedAside(
-    documentQueue store: any OrderedStore, of database: DocumentDatabase,
+    documentQueue store: any OrderedStore, of database: DocumentDatabase, user: String = "",
     ambient: Ambient = .system
   ) throws(QueueError) -> DocumentSalvage {
-    let found = try salvage(documentQueue: store, of: database)
+    let found = try salvage(documentQueue: store, of: database, user: user)
     if found.isWell { return found }
     _ = try WriteQueue.setDamagedAside(
-      in: store, filler: DocumentBatchRecord.filler(in: database), newClient: ambient.randomID(),
-      understands: DocumentBatchRecord.understands)
+      in: store, of: user, filler: DocumentBatchRecord.filler(in: database),
+      newClient: ambient.randomID(), understands: DocumentBatchRecord.understands)
     return found
   }
 }
 
 extension DocumentSalvage {
-  init(_ salvage: QueueSalvage, _ database: DocumentDatabase) throws(QueueError) {
+  init(
+    _ salvage: QueueSalvage, of user: String, _ database: DocumentDatabase
+  ) throws(QueueError) {
+    self.user = user
     var pending: [SalvagedBatch] = []
     var refused: [RefusedDocumentBatch] = []
     for row in salvage.writes {

@@ -4,6 +4,8 @@ public import TernSync
 
 /// What the queue of a client still holds, whether it opens or not.
 public struct TreeSalvage: Sendable {
+  /// Whose queue it is; empty for nobody's.
+  public let user: String
   /// Writes the server has not answered, in order, under the ids of their rows.
   public let pending: [SalvagedWrite]
   /// Writes the server refused, oldest first.
@@ -37,10 +39,21 @@ extension Tern {
   /// For a queue that ``open(_:options:ambient:)`` finds ``TernSync/QueueError/damaged(id:)`` or
   /// ``TernSync/QueueError/damagedHeader``. The store must not be in use by an open database.
   ///
+  /// - Parameter user: Whose queue, one of ``queueUsers(in:)``; empty for nobody's.
   /// - Throws: ``QueueError/storage(_:)``, and ``QueueError/unreadable(reason:)`` for the queue of a
   ///   later version.
-  public static func salvage(queue store: any OrderedStore) throws(QueueError) -> TreeSalvage {
-    TreeSalvage(try QueueSalvage(of: store, understands: WriteRecord.understands))
+  public static func salvage(
+    queue store: any OrderedStore, of user: String = ""
+  ) throws(QueueError) -> TreeSalvage {
+    let found = try QueueSalvage(of: store, user: user, understands: WriteRecord.understands)
+    return TreeSalvage(found, of: user)
+  }
+
+  /// The users who have a queue in a store, of the tree or of documents; nobody not counted.
+  public static func queueUsers(in store: any OrderedStore) throws(QueueError) -> [String] {
+    do throws(StorageError) { return try UserQueues.users(in: store) } catch {
+      throw .storage(error)
+    }
   }
 
   /// Sets the damaged records of a queue aside, so that it opens with the rest in order.
@@ -53,17 +66,18 @@ extension Tern {
   /// - Returns: What there was before. A queue that is well is not changed.
   @discardableResult
   public static func setDamagedAside(
-    queue store: any OrderedStore, ambient: Ambient = .system
+    queue store: any OrderedStore, of user: String = "", ambient: Ambient = .system
   ) throws(QueueError) -> TreeSalvage {
-    TreeSalvage(
-      try WriteQueue.setDamagedAside(
-        in: store, filler: WriteRecord.filler.encode(), newClient: ambient.randomID(),
-        understands: WriteRecord.understands))
+    let found = try WriteQueue.setDamagedAside(
+      in: store, of: user, filler: WriteRecord.filler.encode(), newClient: ambient.randomID(),
+      understands: WriteRecord.understands)
+    return TreeSalvage(found, of: user)
   }
 }
 
 extension TreeSalvage {
-  init(_ salvage: QueueSalvage) {
+  init(_ salvage: QueueSalvage, of user: String) {
+    self.user = user
     var pending: [SalvagedWrite] = []
     var rejected: [RejectedTreeWrite] = []
     var transactions: [TreePath] = []

@@ -1,10 +1,11 @@
-import Synchronization
 import TernSync
 
 /// One change on its way to the durable queue, and who waits for the answer.
 package struct QueueJob: Sendable {
   let ticket: UInt64
   let change: QueueChange
+  /// Whose queue it is about.
+  let user: QueueUser
   let owner: any QueueOwner
 }
 
@@ -14,16 +15,18 @@ protocol QueueOwner: Sendable {
   func queueAnswered(_ answers: [(ticket: UInt64, result: QueueResult)])
 }
 
-/// The durable queue on its lane: what waits shares a transaction, answers come in order.
+/// The durable queues on their lane: what waits for one shares a transaction, answers come in
+/// order.
 struct QueueLane: Sendable {
   let place: DiskLane<QueueJob>.Place
   private let lane: DiskLane<QueueJob>
+  private let shelf: QueueShelf
 
-  init(_ queue: WriteQueue, place: DiskLane<QueueJob>.Place) {
+  init(_ shelf: QueueShelf, place: DiskLane<QueueJob>.Place) {
     self.place = place
-    let box = QueueBox(queue)
+    self.shelf = shelf
     lane = DiskLane(place, label: "tern.queue") { jobs in
-      let results = box.apply(jobs.map(\.change))
+      let results = shelf.apply(jobs)
       let answers = zip(jobs, results).map { (ticket: $0.ticket, result: $1) }
       jobs.first?.owner.queueAnswered(answers)
     }
@@ -33,15 +36,22 @@ struct QueueLane: Sendable {
 
   /// Waits until what was submitted before is on the disk.
   func settled() async { await lane.settled() }
-}
 
-/// Holds the queue for the lane's closure.
-private final class QueueBox: Sendable {
-  private let queue: Mutex<WriteQueue>
+  /// Opens the queue of a user; blocks while the disk is at work.
+  ///
+  /// - Returns: What it holds; `nil` when it is open already. When it cannot be opened, changes of
+  ///   it fail with the same error from now on.
+  func opened(for user: QueueUser) -> Result<OpenedQueue, QueueError>? {
+    do throws(QueueError) { return try shelf.open(user).map { .success($0) } } catch {
+      return .failure(error)
+    }
+  }
 
-  init(_ queue: WriteQueue) { self.queue = Mutex(queue) }
+  /// Lets all changes of a user's queue fail, until it is opened again.
+  func refuse(_ user: QueueUser, because error: QueueError) { shelf.refuse(user, error) }
 
-  func apply(_ changes: [QueueChange]) -> [QueueResult] {
-    queue.withLock { $0.apply(changes) }
+  /// Opens the queues of all users that are not open, and says what they hold, or why they cannot.
+  func openOthers() -> [(user: QueueUser, queue: Result<OpenedQueue, QueueError>)] {
+    shelf.openOthers()
   }
 }

@@ -30,10 +30,24 @@ extension TreeSession {
     if let credential { setCredential(credential) }
   }
 
-  /// What this client shows the server to say who it is; `nil` shows nothing.
+  /// What this client shows the server to say who it is; `nil` shows nothing. That of another user
+  /// brings their writes with it.
   package func setCredential(_ credential: String?) {
     drain()
-    machine.setCredential(credential)
+    guard !isClosed else { return }
+    let user = QueueUser(showing: credential)
+    guard user != machine.user else {
+      machine.setCredential(credential)
+      return carryOut()
+    }
+    let (lost, failure) = machine.switchUser(
+      to: user, showing: credential, queue.opened(for: user))
+    if let failure {
+      queue.refuse(user, because: failure)
+      report(.queueUnusable(user: user.id, failure))
+    }
+    if !lost.isEmpty { report(.transactionsLost(user: user.id, at: lost.map(\.path))) }
+    for (name, update) in declarations { _ = machine.declare(name, update) }
     carryOut()
   }
 

@@ -1,8 +1,8 @@
 import TernCore
 import TernQuery
-package import TernSync
+import TernSync
 import TernTransactions
-package import TernTransport
+import TernTransport
 import TernTreeEngine
 
 /// One client at work: a ``ClientMachine`` and the hands that carry out what it decides.
@@ -12,8 +12,8 @@ import TernTreeEngine
 /// when they are made: see ``submit(_:)``.
 package actor TreeSession: LinkedSession, CallableSession {
   var machine: ClientMachine
-  private let report: @Sendable (ClientNotice) -> Void
-  private let queue: QueueLane
+  let report: @Sendable (ClientNotice) -> Void
+  let queue: QueueLane
   var wires: SessionWires<ClientTimer>
   nonisolated let inbox: SessionInbox<TreeSession, ClientTimer>
 
@@ -32,8 +32,8 @@ package actor TreeSession: LinkedSession, CallableSession {
   var credentialJudged: @Sendable (CredentialVerdict) -> Void = { _ in }
   var isClosed = false
 
-  package init(
-    machine: ClientMachine, queue: WriteQueue, place: DiskLane<QueueJob>.Place,
+  init(
+    machine: ClientMachine, queues: QueueShelf, place: DiskLane<QueueJob>.Place,
     transport: any Transport, ambient: Ambient,
     report: @escaping @Sendable (ClientNotice) -> Void = { _ in }
   ) {
@@ -41,7 +41,7 @@ package actor TreeSession: LinkedSession, CallableSession {
     self.machine = machine
     wires = SessionWires(transport: transport, clock: ambient.clock)
     self.report = report
-    self.queue = QueueLane(queue, place: place)
+    self.queue = QueueLane(queues, place: place)
   }
 
   /// Waits until every change of the queue that was owed so far is on the disk.
@@ -77,15 +77,15 @@ extension TreeSession {
       if effects.isEmpty { break }
       for effect in effects {
         if case .send = effect { hasSent = true }
-        if case .change(let change, let ticket) = effect {
-          queueJobs.append(QueueJob(ticket: ticket, change: change, owner: self))
+        if case .change(let change, let ticket, let user) = effect {
+          queueJobs.append(QueueJob(ticket: ticket, change: change, user: user, owner: self))
         } else {
           carryOut(effect)
         }
       }
     }
     if hasSent { wires.link?.link.flush() }
-    machine.storeCache()
+    if let failure = machine.storeCache() { report(.cacheUnusable(.tree, failure)) }
     submitQueueJobs()
     refreshObservers()
   }

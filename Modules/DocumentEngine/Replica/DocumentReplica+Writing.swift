@@ -142,11 +142,16 @@ extension DocumentReplica {
 
   /// Somebody else uses the device: their writes take the place of the former user's, and what the
   /// server shows may differ.
-  package mutating func switchUser(to user: String) -> [DocumentEffect] {
+  ///
+  /// - Parameter batches: Those of the user that the cache does not know yet.
+  package mutating func switchUser(
+    to user: String, restoring batches: [DocumentBatch] = []
+  ) -> [DocumentEffect] {
     let wasEnabled = isNetworkEnabled
     stopTraffic(.unknown)
     for wait in waits { owe(.writesSettled(wait.id, isCancelled: true)) }
     waits = []
+    cache.restore(batches)
     emit(cache.switchUser(to: user))
     if wasEnabled { resumeTraffic() } else { track { $0.set(.offline) } }
     return settleDebts()

@@ -2,6 +2,7 @@ public import Foundation
 import TernClient
 import TernCore
 import TernDocumentEngine
+import TernQuery
 
 extension Firestore {
   /// Makes exactly the indexes that a configuration names, in the form of `firestore.indexes.json`.

@@ -53,7 +53,7 @@ extension Firestore {
       if state.isFrozen {
         return choices.difference(from: state.choices).map { .settingsFrozen($0) }
       }
-      if choices.isSSLEnabled { return .encryptionUnavailable }
+      if choices.isSSLEnabled, !canEncrypt(choices) { return .encryptionUnavailable }
       if let limit = choices.cache.limitBytes,
         limit < Int(FirestoreSettings.smallestCacheSizeBytes)
       {
@@ -87,7 +87,8 @@ extension Firestore {
 public enum FirestoreSettingsError: Error, Hashable, Sendable {
   /// A setting was changed after the first operation. Change it before.
   case settingsFrozen(String)
-  /// An encrypted connection was asked for, and these settings can make none.
+  /// An encrypted connection was asked for, while the configuration names a transport that makes
+  /// none. Name a host, or the transport `tcp`.
   case encryptionUnavailable
   /// The cache would be smaller than the smallest allowed, in bytes.
   case cacheSizeTooSmall(Int, minimum: Int)
@@ -100,8 +101,12 @@ extension Firestore {
     assembler: Assembler
   ) {
     let auth = app.auth
-    self.init(database: database, ambient: assembler.ambient, owner: app) {
-      choices, isOffline in
+    let canEncrypt = { @Sendable (choices: FirestoreChoices) in
+      choices.namesHost || configuration.transport.members["kind"]?.stringValue == "tcp"
+    }
+    self.init(
+      database: database, ambient: assembler.ambient, owner: app, canEncrypt: canEncrypt
+    ) { choices, isOffline in
       var options = choices.clientOptions
       // A device that cannot keep who is signed in still has its data.
       options.auth = try? await auth.native()
@@ -121,13 +126,24 @@ extension FirestoreChoices {
   func applied(to configuration: Configuration) -> Configuration {
     var configuration = configuration
     if !cache.isPersistent { configuration.storage = ["kind": "memory"] }
-    if host != FirestoreChoices.configuredHost {
+    // What a program chooses counts before what its configuration says.
+    if cache != FirestoreChoices().cache {
+      configuration.documents = .object(
+        configuration.documents.members.filter { $0.key != "cacheLimitBytes" })
+    }
+    let tls = configuration.transport.members["tls"]
+    if namesHost {
       let parts = host.split(separator: ":", maxSplits: 1)
       let port = parts.count == 2 ? Int64(parts[1]) : nil
       configuration.transport = [
         "kind": "tcp", "host": .string(parts.first.map(String.init) ?? host),
         "port": .integer(port ?? FirestoreChoices.standardPort),
       ]
+    }
+    // Whom to trust says the configuration, also for another host.
+    if isSSLEnabled {
+      configuration.transport = .object(
+        configuration.transport.members.merging(["tls": tls ?? [:]]) { $1 })
     }
     return configuration
   }

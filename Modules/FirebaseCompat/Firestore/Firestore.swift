@@ -28,6 +28,8 @@ public final class Firestore: Sendable {
   let database: DocumentDatabase
   let ambient: Ambient
   let opening: Opening
+  /// Whether what was chosen leads to a transport that can encrypt.
+  let canEncrypt: @Sendable (FirestoreChoices) -> Bool
   let lane = SessionLane<DocumentSession> { limit in
     FirestoreErrorCode.resourceExhausted.error("More than \(limit) calls wait.")
   }
@@ -36,11 +38,13 @@ public final class Firestore: Sendable {
   /// Makes a database that `opening` opens at its first use.
   package init(
     database: DocumentDatabase, ambient: Ambient = .system, owner: FirebaseApp? = nil,
+    canEncrypt: @escaping @Sendable (FirestoreChoices) -> Bool = { _ in true },
     opening: @escaping Opening
   ) {
     self.database = database
     self.ambient = ambient
     self.owner = owner
+    self.canEncrypt = canEncrypt
     self.opening = opening
   }
 

@@ -143,7 +143,7 @@ extension NSError {
 
   private static func firestore(_ failure: QueueError, _ error: DocumentsError) -> NSError {
     switch failure {
-    case .queueFull, .queueBytesFull, .writeTooLarge:
+    case .queueFull, .queueBytesFull, .writeTooLarge, .tooManyUsers:
       FirestoreErrorCode.resourceExhausted.error(
         "The write was not stored: \(failure)", because: error)
     default:

@@ -1,6 +1,7 @@
 import Synchronization
 import TernClient
 import TernDocumentEngine
+import TernQuery
 
 /// One registration of a listener.
 public protocol ListenerRegistration: AnyObject, Sendable {

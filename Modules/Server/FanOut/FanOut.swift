@@ -134,14 +134,28 @@ extension FanOut {
       entry.path.relative(to: path).map { TreeMerge.Entry(path: $0, node: entry.node) }
     }
     let reader = reader
-    let changes =
-      try group.window?.update(relative, at: path, of: namespace.rows, in: Snapshot(reader)) ?? []
+    let changes: [TreeMerge.Entry]
+    do throws(StorageError) {
+      changes =
+        try group.window?.update(relative, at: path, of: namespace.rows, in: Snapshot(reader)) ?? []
+    } catch {
+      guard case .corruptRecord = error else { throw error }
+      return end(group, &batch)
+    }
     if changes.isEmpty { return }
     let absolute = changes.map {
       TreeMerge.Entry(path: path.appending($0.path), node: $0.node)
     }
     var frame = PushFrame(message(absolute, below: path))
     send(&frame, to: group, &batch)
+  }
+
+  /// Ends the listens of a query whose data cannot be read any more; the write itself stands.
+  private func end(_ group: ListenGroup, _ batch: inout ServerBatch) {
+    group.isLoaded = false
+    let slots = group.tagged.map(\.slot) + group.plainSlots
+    let frame = TreeServerMessage.listenRevoked(group.node.path, group.query).encode()
+    if !slots.isEmpty { batch.add(.broadcast(slots: slots, frame)) }
   }
 
   private func message(_ entries: [TreeMerge.Entry], below path: TreePath) -> TreeServerMessage {

@@ -90,13 +90,21 @@ extension ServerMachine {
     var entries: [TreeMerge.Entry] = []
     for entry in Self.tree(of: estate.writes).assignments {
       let write = TreeWrite.set(entry.path, entry.node)
-      let reader = batch.reader
-      let resolved = try namespace.authority.resolve(write, now: batch.now, in: Snapshot(reader))
-      // What is no longer allowed is dropped without a word: nobody is there to hear it.
-      guard try allows(resolved.assignments, owner.requester, namespace, batch) else { continue }
-      mutations += try namespace.authority.apply(
-        resolved, to: batch.changes, knowing: namespace.places)
-      entries += resolved.assignments
+      // What is no longer allowed is dropped without a word: nobody is there to hear it. So is what
+      // meets damage; the rest still happens.
+      do throws(StorageError) {
+        let reader = batch.reader
+        let resolved = try namespace.authority.resolve(
+          write, now: batch.now, in: Snapshot(reader))
+        guard try allows(resolved.assignments, owner.requester, namespace, batch) else {
+          continue
+        }
+        mutations += try namespace.authority.apply(
+          resolved, to: batch.changes, knowing: namespace.places)
+        entries += resolved.assignments
+      } catch {
+        guard case .corruptRecord = error else { throw error }
+      }
     }
     if entries.isEmpty { return commit(mutations, [], &batch) }
     commit(mutations, TreeRecord(of: entries, in: namespace.rows).encode(), &batch)

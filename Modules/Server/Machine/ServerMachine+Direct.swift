@@ -110,12 +110,11 @@ extension ServerMachine {
   private mutating func write(
     _ write: TreeWrite, expectedHash: String?, _ call: DirectCall, _ batch: inout ServerBatch
   ) throws(StorageError) -> DirectAnswer {
-    let verdict = try judge(
-      write, expectedHash: expectedHash, call.requester, call.namespace, batch)
+    let verdict = try verdict(
+      on: write, expectedHash, call.requester, nil, call.namespace, &batch)
     switch verdict {
-    case .accepted(let resolved):
-      try commit(resolved, nil, in: call.namespace, &batch)
-      return .written(resolved)
+    case .accepted(let resolved): return .written(resolved)
+    case .refused(.failed, Self.damageText): return .refused(.damaged)
     case .refused(.dataStale, _):
       // The data are shown only to those who may read them.
       let now = try read(write.path, .all, call, batch)

@@ -60,7 +60,7 @@ extension ServerMachine {
     .init(.tooBig, detail: "The data are larger than \(options.limits.answerBytes) bytes.")
   }
 
-  private static let damageText = "What is stored here is damaged."
+  static let damageText = "What is stored here is damaged."
 
   /// Sends what the group shows now, whole or in ranges; nothing when the client has it.
   ///

@@ -34,12 +34,33 @@ extension ServerMachine {
       claim = found
     }
     let requester = call.session.requester(in: call.namespace)
-    switch try judge(write, expectedHash: expectedHash, requester, call.namespace, batch) {
-    case .accepted(let resolved):
-      try commit(resolved, claim, in: call.namespace, &batch)
-      respond(.init(.ok, version: batch.version), to: call, &batch)
+    let verdict = try verdict(on: write, expectedHash, requester, claim, call.namespace, &batch)
+    switch verdict {
+    case .accepted: respond(.init(.ok, version: batch.version), to: call, &batch)
     case .refused(let status, let detail): refuse(status, detail, claim, call, &batch)
     }
+  }
+
+  /// Judges a write, and makes it if it may be made. One that meets damage is refused, and changes
+  /// nothing.
+  mutating func verdict(
+    on write: TreeWrite, _ expectedHash: String?, _ requester: Requester, _ claim: CommitClaim?,
+    _ namespace: Namespace, _ batch: inout ServerBatch
+  ) throws(StorageError) -> Verdict {
+    let (verdict, mutations): (Verdict, [Mutation])
+    do throws(StorageError) {
+      verdict = try judge(write, expectedHash: expectedHash, requester, namespace, batch)
+      guard case .accepted(let resolved) = verdict else { return verdict }
+      mutations = try namespace.authority.apply(
+        resolved, to: batch.changes, knowing: namespace.places)
+    } catch {
+      guard case .corruptRecord = error else { throw error }
+      return .refused(.failed, Self.damageText)
+    }
+    if case .accepted(let resolved) = verdict {
+      try commit(resolved, mutations, claim, in: namespace, &batch)
+    }
+    return verdict
   }
 
   /// Decides whether a write may be made now.
@@ -79,12 +100,10 @@ extension ServerMachine {
   }
 
   /// Stores a write whose server values are resolved, and tells everybody who listens.
-  mutating func commit(
-    _ write: TreeWrite, _ claim: CommitClaim?, in namespace: Namespace,
+  private mutating func commit(
+    _ write: TreeWrite, _ mutations: [Mutation], _ claim: CommitClaim?, in namespace: Namespace,
     _ batch: inout ServerBatch
   ) throws(StorageError) {
-    let mutations = try namespace.authority.apply(
-      write, to: batch.changes, knowing: namespace.places)
     let record = TreeRecord(of: write.assignments, in: namespace.rows)
     batch.add(Commit(claim: claim, mutations: mutations, record: record.encode()))
     if let claim { self.record(claim, batch.version, []) }

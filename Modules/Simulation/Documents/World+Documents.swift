@@ -115,7 +115,7 @@ extension World {
         case .closeLink(let number):
           flush(&frames, run)
           closeLink(number, run)
-        case .change(let change, let ticket):
+        case .change(let change, let ticket, _):
           // It is shown from here on.
           noteMade(change, ticket, run)
           jobs.append((ticket, change))
@@ -147,6 +147,8 @@ extension World {
     case .answered(let id, let result): answered(id, result, run)
     case .called(let id, let result): called(id, result, run)
     case .writesSettled(let id, let isCancelled): waited(id, isCancelled, run)
+    // A client of this world has one user.
+    case .findOthers: _ = run.machine.restore(others: [])
     case .invalid(let batch, let error): disagree("\(run.name) \(batch) breaks a rule: \(error)")
     // The rest is not looked at here: wishes about tokens, and what only sessions pass on.
     default: break

@@ -3,13 +3,6 @@ import TernStorage
 /// The bytes of the write queue's records; see `Docs/Formats/write-queue.md`.
 enum QueueCodec {
   static let version: UInt8 = 1
-  static let headerKey: [UInt8] = [1]
-  static let rows = KeyRange(prefix: [2])
-  /// Damaged rows, under what followed the first byte of their key.
-  static let setAside = KeyRange(prefix: [3])
-  /// There while the whole store is to be forgotten; its value is empty. The key `04` is taken: a
-  /// client keeps there who is signed in.
-  static let wipeKey: [UInt8] = [5]
 
   /// The bookkeeping record.
   struct Header: Equatable, Sendable {
@@ -20,34 +13,17 @@ enum QueueCodec {
     var nextSequence: UInt64
   }
 
-  static func key(of id: UInt64) -> [UInt8] {
-    var key: [UInt8] = [2]
-    key.append(integer: id)
-    return key
-  }
-
-  static func id(fromKey key: [UInt8]) -> UInt64? {
-    var reader = RecordReader(key)
-    guard reader.byte() == 2, let id: UInt64 = reader.integer(), reader.isAtEnd else { return nil }
-    return id
-  }
-
-  static func setAsideKey(of key: [UInt8]) -> [UInt8] { [3] + key.dropFirst() }
-
-  /// The id in the key of a row, set aside or not; 0 when there is none.
-  static func id(fromSuffixOf key: [UInt8]) -> UInt64 {
-    id(fromKey: [2] + key.dropFirst()) ?? 0
-  }
-
-  /// The bookkeeping record of a queue; `nil` in an empty store.
+  /// The bookkeeping record of a queue; `nil` where there is no queue.
   ///
   /// - Throws: ``QueueError/damagedHeader``, ``QueueError/unreadable(reason:)``,
   ///   ``QueueError/storage(_:)``.
-  static func header(in view: borrowing Snapshot) throws(QueueError) -> Header? {
+  static func header(
+    _ keys: QueueKeys, in view: borrowing Snapshot
+  ) throws(QueueError) -> Header? {
     do {
-      if let bytes = try view.get(headerKey) { return try decodeHeader(bytes) }
+      if let bytes = try view.get(keys.header) { return try decodeHeader(bytes) }
       // Numbers must not begin anew beside rows that have some.
-      guard try view.scan(limit: 1).isEmpty else { throw QueueError.damagedHeader }
+      guard try view.scan(keys.records, limit: 1).isEmpty else { throw QueueError.damagedHeader }
       return nil
     } catch let error as QueueError {
       throw error

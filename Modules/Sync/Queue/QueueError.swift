@@ -8,6 +8,11 @@ public enum QueueError: Error, Hashable, Sendable {
   case queueBytesFull(limitBytes: Int)
   /// One write is larger than a queue record may be. Split it.
   case writeTooLarge(bytes: Int, limitBytes: Int)
+  /// As many users have writes waiting as ``QueueLimits/userCount`` allows; another one's cannot be
+  /// kept. Let one of them sign in again and send theirs, or give them up.
+  case tooManyUsers(limit: Int)
+  /// The user's name is longer than a queue can be named after: ``QueueLimits/userBytes``.
+  case userTooLong(bytes: Int, limitBytes: Int)
   /// No write with this id is in the queue, or it is not in the state the request needs.
   case noSuchWrite(id: UInt64)
   /// The record of the write with this id is damaged. The queue refuses to open, so that no later
@@ -25,17 +30,26 @@ public enum QueueError: Error, Hashable, Sendable {
   case storage(StorageError)
 }
 
-/// The most a write queue holds.
+/// The most a write queue holds. Every user of a device has a queue of their own.
 public struct QueueLimits: Hashable, Sendable {
   /// Writes, pending and rejected together.
   public var writeCount: Int
   /// Bytes of their records together.
   public var bytes: Int
+  /// Users who may have a queue in one store, nobody not counted. A queue in which nothing waits
+  /// makes room for another one.
+  public var userCount: Int
 
-  /// By default 100,000 writes and 256 MiB.
-  public init(writeCount: Int = 100_000, bytes: Int = 256 * 1024 * 1024) {
+  /// The longest name of a user, in bytes of UTF-8.
+  public static let userBytes = 1_024
+
+  /// By default 100,000 writes and 256 MiB, for each of 100 users.
+  public init(
+    writeCount: Int = 100_000, bytes: Int = 256 * 1024 * 1024, userCount: Int = 100
+  ) {
     self.writeCount = writeCount
     self.bytes = bytes
+    self.userCount = userCount
   }
 }
 

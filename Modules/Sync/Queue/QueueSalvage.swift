@@ -35,15 +35,18 @@ package struct QueueSalvage: Sendable {
 
   /// Looks into the store of a queue.
   ///
-  /// - Parameter understands: Whether a record that can be read also makes sense to its owner.
+  /// - Parameters:
+  ///   - user: Whose queue; empty for nobody's.
+  ///   - understands: Whether a record that can be read also makes sense to its owner.
   /// - Throws: ``QueueError/storage(_:)``, and ``QueueError/unreadable(reason:)`` for the queue of a
   ///   later version.
   package init(
-    of store: any OrderedStore, understands: (QueuedWrite) -> Bool
+    of store: any OrderedStore, user: String = "", understands: (QueuedWrite) -> Bool
   ) throws(QueueError) {
+    let keys = QueueKeys(user: user)
     do {
       self = try store.read { view throws(StorageError) in
-        Result { () throws(QueueError) in try QueueSalvage(in: view, understands) }
+        Result { () throws(QueueError) in try QueueSalvage(keys, in: view, understands) }
       }.get()
     } catch let error as StorageError {
       throw .storage(error)
@@ -55,26 +58,26 @@ package struct QueueSalvage: Sendable {
   }
 
   private init(
-    in view: borrowing Snapshot, _ understands: (QueuedWrite) -> Bool
+    _ keys: QueueKeys, in view: borrowing Snapshot, _ understands: (QueuedWrite) -> Bool
   ) throws(QueueError) {
     do throws(QueueError) {
-      header = try QueueCodec.header(in: view)
+      header = try QueueCodec.header(keys, in: view)
       hasLostClient = false
     } catch .damagedHeader {
       header = nil
       hasLostClient = true
     }
-    var reading = SalvageReading(header: header)
+    var reading = SalvageReading(keys: keys, header: header)
     do throws(StorageError) {
-      for row in try RowsAroundDamage(QueueCodec.rows, in: view).rows {
+      for row in try RowsAroundDamage(keys.rows, in: view).rows {
         reading.take(row, understands)
       }
       for index in reading.damaged.indices where reading.damaged[index].bytes == nil {
         let key = reading.damaged[index].key
         reading.damaged[index].bytes = try view.damagedValue(for: key) ?? []
       }
-      setAside = try view.scan(QueueCodec.setAside).map { row in
-        DamagedRecord(id: QueueCodec.id(fromSuffixOf: row.key), bytes: row.value)
+      setAside = try view.scan(keys.setAside).map { row in
+        DamagedRecord(id: keys.anyID(fromKey: row.key), bytes: row.value)
       }
     } catch {
       throw .storage(error)
@@ -82,26 +85,30 @@ package struct QueueSalvage: Sendable {
     writes = reading.writes
     damagedKeys = reading.damaged.map(\.key)
     damaged = reading.damaged.map {
-      DamagedRecord(id: QueueCodec.id(fromSuffixOf: $0.key), bytes: $0.bytes ?? [])
+      DamagedRecord(id: keys.anyID(fromKey: $0.key), bytes: $0.bytes ?? [])
     }
   }
 }
 
 /// Sorts the rows of a queue into those that make sense where they are and those that do not.
 private struct SalvageReading {
+  let keys: QueueKeys
   let header: QueueCodec.Header?
   var writes: [QueuedWrite] = []
   /// By key; the bytes are `nil` when the store has not told them.
   var damaged: [(key: [UInt8], bytes: [UInt8]?)] = []
   private var lastSequence: UInt64?
 
-  init(header: QueueCodec.Header?) { self.header = header }
+  init(keys: QueueKeys, header: QueueCodec.Header?) {
+    self.keys = keys
+    self.header = header
+  }
 
   mutating func take(
     _ row: RowsAroundDamage.Found, _ understands: (QueuedWrite) -> Bool
   ) {
     guard let value = row.value else { return damaged.append((row.key, nil)) }
-    guard let id = QueueCodec.id(fromKey: row.key),
+    guard let id = keys.id(fromKey: row.key),
       let write = try? QueueCodec.decode(value, id: id), fits(write), understands(write)
     else { return damaged.append((row.key, value)) }
     if case .pending(let sequence) = write.state { lastSequence = sequence }

@@ -12,27 +12,29 @@ extension WriteQueue {
   /// ``Rejection/unknownOutcome``, because any of them may have reached the server.
   ///
   /// - Parameters:
+  ///   - user: Whose queue; empty for nobody's.
   ///   - filler: The payload of a write that changes nothing.
   ///   - newClient: The client's id if its own is lost.
   /// - Returns: What there was; nothing was changed when it ``QueueSalvage/isWell``.
   package static func setDamagedAside(
-    in store: any OrderedStore, filler: [UInt8], newClient: UInt128,
+    in store: any OrderedStore, of user: String = "", filler: [UInt8], newClient: UInt128,
     understands: (QueuedWrite) -> Bool
   ) throws(QueueError) -> QueueSalvage {
-    let salvage = try QueueSalvage(of: store, understands: understands)
+    let salvage = try QueueSalvage(of: store, user: user, understands: understands)
     if salvage.isWell { return salvage }
+    let keys = QueueKeys(user: user)
     do throws(StorageError) {
       try store.write { transaction throws(StorageError) in
         for (key, record) in zip(salvage.damagedKeys, salvage.damaged) {
-          try transaction.put(record.bytes, for: QueueCodec.setAsideKey(of: key))
+          try transaction.put(record.bytes, for: keys.setAside(key))
           try transaction.remove(key)
         }
         for write in salvage.replacements(filler: filler) {
           let value = QueueCodec.encode(write.state, payload: write.payload)
-          try transaction.put(value, for: QueueCodec.key(of: write.id))
+          try transaction.put(value, for: keys.row(write.id))
         }
         let header = QueueCodec.encode(salvage.newHeader(newClient: newClient))
-        try transaction.put(header, for: QueueCodec.headerKey)
+        try transaction.put(header, for: keys.header)
       }
     } catch {
       throw .storage(error)

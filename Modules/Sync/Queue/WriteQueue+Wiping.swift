@@ -6,7 +6,7 @@ extension WriteQueue {
   /// Notes in the store of a queue that all of it is to be forgotten.
   package static func markForWiping(in store: any OrderedStore) throws(StorageError) {
     try store.write { transaction throws(StorageError) in
-      try transaction.put([], for: QueueCodec.wipeKey)
+      try transaction.put([], for: QueueKeys.wipe)
     }
   }
 
@@ -15,7 +15,7 @@ extension WriteQueue {
     in store: any OrderedStore
   ) throws(StorageError) -> Bool {
     try store.read { snapshot throws(StorageError) in
-      try snapshot.contains(QueueCodec.wipeKey)
+      try snapshot.contains(QueueKeys.wipe)
     }
   }
 }

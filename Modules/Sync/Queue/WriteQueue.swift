@@ -7,6 +7,7 @@ package import TernStorage
 /// crashes. The queue blocks on its disk: use it from a ``DiskLane``.
 package struct WriteQueue: Sendable {
   private let store: any OrderedStore
+  private let keys: QueueKeys
   private let limits: QueueLimits
   private var header: QueueCodec.Header
   private var entries: [UInt64: Entry] = [:]
@@ -29,28 +30,34 @@ package struct WriteQueue: Sendable {
   package var nextSequence: UInt64 { header.nextSequence }
   package var count: Int { entries.count }
 
-  /// Opens the queue in `store`, making it there when the store is empty.
+  /// Opens the queue of a user in `store`, making it there when there is none.
   ///
   /// - Parameters:
+  ///   - user: Whose queue; empty for nobody's.
   ///   - newClient: The id this client gets when the queue is made.
   /// - Returns: The queue and its records, in order.
   /// - Throws: ``QueueError/damaged(id:)`` when a record cannot be read. Nothing is
-  ///   repaired; see ``setDamagedAside(in:filler:newClient:understands:)``.
+  ///   repaired; see ``setDamagedAside(in:of:filler:newClient:understands:)``.
+  ///   ``QueueError/tooManyUsers(limit:)`` when there is no room for another user's queue.
   package static func open(
-    _ store: any OrderedStore, limits: QueueLimits = QueueLimits(), newClient: UInt128
+    _ store: any OrderedStore, of user: String = "", limits: QueueLimits = QueueLimits(),
+    newClient: UInt128
   ) throws(QueueError) -> (WriteQueue, [QueuedWrite]) {
     let fresh = QueueCodec.Header(client: newClient)
-    var queue = WriteQueue(store: store, limits: limits, header: fresh)
+    let keys = QueueKeys(user: user)
+    var queue = WriteQueue(store: store, keys: keys, limits: limits, header: fresh)
     let writes: [QueuedWrite]
     do {
       let stored = try store.read { view throws(StorageError) in
-        Result { () throws(QueueError) in try QueueCodec.header(in: view) }
+        Result { () throws(QueueError) in try QueueCodec.header(keys, in: view) }
       }
       if let header = try stored.get() {
         queue.header = header
       } else {
+        let idle = try UserQueues.makeRoom(for: user, in: store, limits)
         try store.write { transaction throws(StorageError) in
-          try transaction.put(QueueCodec.encode(fresh), for: QueueCodec.headerKey)
+          if let idle { try transaction.remove(QueueKeys(user: idle).header) }
+          try transaction.put(QueueCodec.encode(fresh), for: keys.header)
         }
       }
       writes = try queue.load()
@@ -64,8 +71,11 @@ package struct WriteQueue: Sendable {
     return (queue, writes)
   }
 
-  private init(store: any OrderedStore, limits: QueueLimits, header: QueueCodec.Header) {
+  private init(
+    store: any OrderedStore, keys: QueueKeys, limits: QueueLimits, header: QueueCodec.Header
+  ) {
     self.store = store
+    self.keys = keys
     self.limits = limits
     self.header = header
   }
@@ -82,9 +92,9 @@ package struct WriteQueue: Sendable {
   private mutating func load() throws(QueueError) -> [QueuedWrite] {
     let rows: [Row]
     do {
-      rows = try store.read { view throws(StorageError) in try view.scan(QueueCodec.rows) }
+      rows = try store.read { view throws(StorageError) in try view.scan(keys.rows) }
     } catch .corruptRecord(let key) {
-      throw .damaged(id: QueueCodec.id(fromKey: key) ?? 0)
+      throw .damaged(id: keys.id(fromKey: key) ?? 0)
     } catch {
       throw .storage(error)
     }
@@ -92,8 +102,8 @@ package struct WriteQueue: Sendable {
     writes.reserveCapacity(rows.count)
     var lastSequence: UInt64?
     for row in rows {
-      guard let id = QueueCodec.id(fromKey: row.key), id < header.nextID else {
-        throw .damaged(id: QueueCodec.id(fromKey: row.key) ?? 0)
+      guard let id = keys.id(fromKey: row.key), id < header.nextID else {
+        throw .damaged(id: keys.id(fromKey: row.key) ?? 0)
       }
       let write = try QueueCodec.decode(row.value, id: id)
       if case .pending(let sequence) = write.state {
@@ -115,7 +125,7 @@ package struct WriteQueue: Sendable {
     }
     do {
       let bytes = try store.read { view throws(StorageError) in
-        try view.get(QueueCodec.key(of: id))
+        try view.get(keys.row(id))
       }
       guard let bytes else { throw QueueError.damaged(id: id) }
       return try QueueCodec.decode(bytes, id: id)
@@ -192,11 +202,11 @@ extension WriteQueue {
     try store.write { transaction throws(StorageError) in
       for edit in edits {
         switch edit {
-        case .put(let id, let value): try transaction.put(value, for: QueueCodec.key(of: id))
-        case .remove(let id): try transaction.remove(QueueCodec.key(of: id))
+        case .put(let id, let value): try transaction.put(value, for: keys.row(id))
+        case .remove(let id): try transaction.remove(keys.row(id))
         }
       }
-      try transaction.put(QueueCodec.encode(header), for: QueueCodec.headerKey)
+      try transaction.put(QueueCodec.encode(header), for: keys.header)
     }
   }
 

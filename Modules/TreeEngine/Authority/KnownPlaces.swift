@@ -24,12 +24,15 @@ package final class KnownPlaces {
   /// Whether the node whose rows begin with `key` has children.
   func hasChildren(_ key: [UInt8]) -> Bool { parents.contains(key) }
 
+  /// What was noted last did not come to be.
+  func forget() {
+    leaves.removeAll()
+    parents.removeAll()
+  }
+
   /// Takes in what replacing the node at `path` has changed.
   func note(_ node: TreeNode, at path: TreePath, in rows: TreeRows, _ mutations: [Mutation]) {
-    if mutations.contains(where: \.isRemoval) {
-      leaves.removeAll()
-      parents.removeAll()
-    }
+    if mutations.contains(where: \.isRemoval) { forget() }
     let owner = path.parent.map { rows.key(of: $0) }
     if path.namesPriority {
       if let owner { leaves.remove(owner) }

@@ -57,20 +57,36 @@ package struct TreeAuthority: Sendable {
   package func apply(
     _ write: TreeWrite, to reader: PendingReader, knowing places: KnownPlaces
   ) throws(StorageError) -> [Mutation] {
-    var mutations: [Mutation] = []
-    for entry in write.assignments {
-      if let change = rows.replaceLeaf(entry.path, with: entry.node, knowing: places) {
-        reader.apply([change])
-        mutations.append(change)
-        continue
-      }
-      let changes = try rows.overwrite(
-        entry.path, with: entry.node, in: Snapshot(reader), knowing: places)
-      places.note(entry.node, at: entry.path, in: rows, changes)
-      reader.apply(changes)
-      mutations += changes
+    let assignments = write.assignments
+    guard assignments.count > 1 else {
+      guard let entry = assignments.first else { return [] }
+      return try apply(entry, to: reader, places)
     }
+    // What is damaged may be met in the middle: nothing counts before all is done.
+    let trial = PendingReader(over: reader)
+    var mutations: [Mutation] = []
+    do throws(StorageError) {
+      for entry in assignments { mutations += try apply(entry, to: trial, places) }
+    } catch {
+      places.forget()
+      throw error
+    }
+    reader.apply(mutations)
     return mutations
+  }
+
+  private func apply(
+    _ entry: TreeMerge.Entry, to reader: PendingReader, _ places: KnownPlaces
+  ) throws(StorageError) -> [Mutation] {
+    if let change = rows.replaceLeaf(entry.path, with: entry.node, knowing: places) {
+      reader.apply([change])
+      return [change]
+    }
+    let changes = try rows.overwrite(
+      entry.path, with: entry.node, in: Snapshot(reader), knowing: places)
+    places.note(entry.node, at: entry.path, in: rows, changes)
+    reader.apply(changes)
+    return changes
   }
 
   /// What the leaves and priorities hold that increments in `node` add to.

@@ -1,6 +1,7 @@
 import TernClient
 import TernCore
 import TernDocumentEngine
+import TernQuery
 import TernSync
 
 /// One session of every kind of write to documents.

@@ -3,6 +3,7 @@ import TernClient
 import TernCore
 import TernDocumentEngine
 import TernFirebaseCompat
+import TernQuery
 import TernSync
 import Testing
 

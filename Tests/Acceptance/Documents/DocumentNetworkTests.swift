@@ -2,6 +2,7 @@ import Synchronization
 import TernClient
 import TernCore
 import TernDocumentEngine
+import TernQuery
 import Testing
 
 /// Traffic that an application switches off.

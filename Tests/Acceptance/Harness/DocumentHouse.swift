@@ -2,6 +2,7 @@ import Synchronization
 import TernClient
 import TernCore
 import TernDocumentEngine
+import TernQuery
 import TernSync
 
 /// A house whose clients have documents, by the native API.

@@ -80,7 +80,7 @@ struct DocumentBench {
     case .send(let frame): take(frame)
     case .startTimer(let timer, let delay): timers[timer] = delay
     case .stopTimer(let timer): timers[timer] = nil
-    case .change(let change, let ticket):
+    case .change(let change, let ticket, _):
       heldChanges.append((change, ticket))
       answerDisk()
     case .snapshot(_, let snapshot): snapshots.append(snapshot)
@@ -88,6 +88,7 @@ struct DocumentBench {
     case .stored(let batch): stored.append(batch)
     case .called(_, let result): called.append(result)
     case .credential: break
+    case .findOthers: _ = machine.restore(others: [])
     case .answered(_, let answer): answers.append(answer)
     case .failed, .invalid, .notStored, .writesSettled, .inSync, .discarded, .queueChanged,
       .connectionChanged:

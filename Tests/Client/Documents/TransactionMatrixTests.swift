@@ -1,6 +1,7 @@
 import TernClient
 import TernCore
 import TernDocumentEngine
+import TernQuery
 import Testing
 
 /// What becomes of two writes to one document in a transaction, as the documents reference lists it

@@ -1,6 +1,7 @@
 import TernClient
 import TernCore
 import TernDocumentEngine
+import TernQuery
 import TernStorage
 import TernStorageMemory
 import TernSync

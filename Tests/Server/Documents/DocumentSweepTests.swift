@@ -1,6 +1,7 @@
 import TernCore
 import TernDocumentWire
 import TernLedger
+import TernQuery
 import TernStorage
 import Testing
 

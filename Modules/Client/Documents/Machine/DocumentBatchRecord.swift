@@ -52,6 +52,35 @@ package enum DocumentBatchRecord {
     return batch
   }
 
+  /// Reads the batches of a user's queue, and those that were refused.
+  ///
+  /// - Parameter last: The name of the last batch of this run; those that are pending follow it.
+  /// - Throws: What ``batch(in:id:of:)`` throws.
+  static func batches(
+    in rows: [QueuedWrite], of user: QueueUser, _ database: DocumentDatabase,
+    after last: UInt64 = 0
+  ) throws(QueueError) -> (pending: [DocumentQueuedBatch], refused: [RefusedDocumentBatch]) {
+    var pending: [DocumentQueuedBatch] = []
+    var refused: [RefusedDocumentBatch] = []
+    for row in rows {
+      let id = last + UInt64(pending.count + 1)
+      let found = try batch(in: row, id: id, of: database)
+      switch row.state {
+      case .pending(let sequence):
+        // Whose it is says the queue it lies in.
+        let batch = DocumentBatch(
+          id: id, user: user.id, localWriteTime: found.localWriteTime,
+          baseMutations: found.baseMutations, mutations: found.mutations)
+        pending.append(DocumentQueuedBatch(batch: batch, row: row.id, sequence: sequence))
+      case .rejected(let reason):
+        refused.append(
+          RefusedDocumentBatch(id: row.id, mutations: found.mutations, reason: reason))
+      case .kept: throw .damaged(id: row.id)
+      }
+    }
+    return (pending, refused)
+  }
+
   /// Reads a batch; `nil` when the bytes are none, or one of another database.
   ///
   /// - Parameter id: The name the batch gets in this run.

@@ -11,8 +11,10 @@ package enum DocumentClientEffect: Sendable {
   case startTimer(DocumentTimer, Duration)
   case stopTimer(DocumentTimer)
   case connectionChanged(ConnectionState)
-  /// Change the durable queue; the answer comes back under the ticket.
-  case change(QueueChange, ticket: UInt64)
+  /// Change the durable queue of a user; the answer comes back under the ticket.
+  case change(QueueChange, ticket: UInt64, of: QueueUser)
+  /// Look into the queues of all other users, and tell ``DocumentMachine/restore(others:)``.
+  case findOthers
 
   /// A listener hears this.
   case snapshot(DocumentListenerID, DocumentViewSnapshot)

@@ -34,7 +34,8 @@ extension DocumentMachine {
       writing.isResting = false
       if writing.isWanted { openWriting() }
     case .evict:
-      _ = replica.cache.evict()
+      // What others have written and not sent must stay cached.
+      if knowsAllUsers { _ = replica.cache.evict() } else { owe(.findOthers) }
       owe(.startTimer(.evict, Housekeeping.eviction))
     case .index:
       let count = replica.cache.backfillIndexes(limit: Housekeeping.indexedDocuments)
@@ -197,7 +198,7 @@ extension DocumentMachine {
     failCalls()
   }
 
-  private mutating func failCalls() {
+  mutating func failCalls() {
     let status = DocumentStatus(.unavailable, "there is no connection to the server")
     for id in calls.failAll() { owe(.called(id, .failure(status))) }
   }

@@ -17,20 +17,15 @@ extension DocumentMachine {
   ) -> UInt64 {
     let time = DocumentTimestamp(
       uncheckedMicroseconds: ambient.millisecondsSinceEpoch() * 1_000)
-    let batch = replica.prepare(mutations, id: writes.nextBatch(), user: "", at: time)
+    let batch = replica.prepare(mutations, id: writeNames.nextBatch(), user: user.id, at: time)
     let (record, writeBytes) = DocumentBatchRecord.encode(batch, in: database)
     guard writeBytes <= limits.batchBytes else {
       let error = DocumentError.batchTooLarge(byteCount: writeBytes, limit: limits.batchBytes)
       owe(.invalid(batch: batch.id, error))
       return batch.id
     }
-    if let row {
-      let ticket = writes.ticket(.store(batch: batch.id, insteadOf: row))
-      owe(.change(.retry(id: row, payload: record), ticket: ticket))
-    } else {
-      let ticket = writes.ticket(.store(batch: batch.id, insteadOf: nil))
-      owe(.change(.append(record), ticket: ticket))
-    }
+    let change: QueueChange = row.map { .retry(id: $0, payload: record) } ?? .append(record)
+    self.change(change, about: .store(batch: batch.id, insteadOf: row))
     writes.note(batch)
     run(replica.plan(batch))
     owe(.queueChanged)
@@ -46,29 +41,36 @@ extension DocumentMachine {
 
   /// The queue has made a change, or not.
   package mutating func queueAnswered(_ ticket: UInt64, _ result: QueueResult) {
-    switch writes.redeem(ticket) {
-    case .store(let batch, let refused): stored(batch, insteadOf: refused, result)
-    case .settle(let sequence): writes.rowSettled(sequence, result)
+    guard let (owner, about) = writeNames.redeem(ticket) else { return }
+    switch about {
+    case .store(let batch, let refused): stored(batch, of: owner, insteadOf: refused, result)
+    case .settle(let sequence): withBook(of: owner) { $0.rowSettled(sequence, result) }
     case .discard(let row):
-      if result == .changed { writes.forgetRefused(row) }
+      if result == .changed { withBook(of: owner) { $0.forgetRefused(row) } }
       owe(.discarded(row: row, result))
-    case nil: break
     }
     owe(.queueChanged)
   }
 
+  /// Hands a change to the queue of the user.
+  private mutating func change(_ change: QueueChange, about: WriteBook.Ticket) {
+    owe(.change(change, ticket: writeNames.ticket(about, of: user), of: user))
+  }
+
   private mutating func stored(
-    _ batch: UInt64, insteadOf refused: UInt64?, _ result: QueueResult
+    _ batch: UInt64, of owner: QueueUser, insteadOf refused: UInt64?, _ result: QueueResult
   ) {
     switch result {
     case .stored(let row, let sequence):
-      if let refused { writes.forgetRefused(refused) }
-      writes.remember(batch, row: row, sequence: sequence)
+      withBook(of: owner) { book in
+        if let refused { book.forgetRefused(refused) }
+        book.remember(batch, row: row, sequence: sequence)
+      }
       owe(.stored(batch: batch))
       sendWrites()
     case .failed(let error):
       owe(.notStored(batch: batch, error))
-      _ = writes.forget(batch)
+      withBook(of: owner) { _ = $0.forget(batch) }
       run(replica.reject(batch, DocumentStatus(.resourceExhausted, "it could not be queued")))
     case .changed, .purged: break
     }
@@ -76,7 +78,7 @@ extension DocumentMachine {
 
   /// Gives a refused batch up; the queue's answer comes as an effect.
   package mutating func discard(row: UInt64) {
-    owe(.change(.discard(id: row), ticket: writes.ticket(.discard(row: row))))
+    change(.discard(id: row), about: .discard(row: row))
   }
 
   /// The batches that wait for the server, and those it refused.
@@ -91,7 +93,9 @@ extension DocumentMachine {
   mutating func openWriting() {
     writing.isWanted = true
     use()
-    guard connection.isOnline, writing.call == nil, !writing.isResting, !holdsBack else { return }
+    guard let stream = writes.stream, connection.isOnline, writing.call == nil,
+      !writing.isResting, !holdsBack
+    else { return }
     writes.streamEnded()
     let call = open(.write)
     writing.call = call
@@ -117,7 +121,7 @@ extension DocumentMachine {
   /// Takes a batch that says nothing for accepted.
   private mutating func settleUnsent(_ batch: UInt64) {
     if let (row, sequence) = writes.forget(batch) {
-      owe(.change(.settle(id: row), ticket: writes.ticket(.settle(sequence: sequence))))
+      change(.settle(id: row), about: .settle(sequence: sequence))
     }
     run(replica.acknowledge(batch, version: .none, results: []))
   }
@@ -210,8 +214,7 @@ extension DocumentMachine {
     case .committed(let version, let results):
       guard let batch = writes.batch(numbered: outcome.sequence) else { return }
       if let (row, _) = writes.forget(batch) {
-        let ticket = writes.ticket(.settle(sequence: outcome.sequence))
-        owe(.change(.settle(id: row), ticket: ticket))
+        change(.settle(id: row), about: .settle(sequence: outcome.sequence))
       }
       run(replica.acknowledge(batch, version: version, results: results))
     case .refused(let status):
@@ -228,13 +231,12 @@ extension DocumentMachine {
     let mutations = writes.contents[batch] ?? []
     if let (row, _) = writes.forget(batch) {
       let rejection = Rejection(status: word, detail: status.message)
-      let ticket = writes.ticket(.settle(sequence: sequence))
       if mutations.isEmpty {
         // It stood where a damaged one was: nobody has anything to decide.
-        owe(.change(.settle(id: row), ticket: ticket))
+        change(.settle(id: row), about: .settle(sequence: sequence))
       } else {
         writes.note(RefusedDocumentBatch(id: row, mutations: mutations, reason: rejection))
-        owe(.change(.reject(id: row, rejection), ticket: ticket))
+        change(.reject(id: row, rejection), about: .settle(sequence: sequence))
       }
     }
     run(replica.reject(batch, status))

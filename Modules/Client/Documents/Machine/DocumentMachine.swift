@@ -40,8 +40,8 @@ package struct DocumentMachine: Sendable {
   let names: DocumentNames
   let ambient: Ambient
   let limits: Limits
-  /// The stream that this device's writes are numbered in.
-  let stream: UInt128
+  /// Who uses this device.
+  package internal(set) var user: QueueUser
   var credential: String?
   /// What the server refused last. With it nothing is asked for: it would be refused again.
   var refusedCredential: String?
@@ -51,6 +51,11 @@ package struct DocumentMachine: Sendable {
   var listening: StreamState
   var writing: StreamState
   var writes: WriteBook
+  /// Those of who used this device before, in this run or as it was read from their queues.
+  var former: [QueueUser: WriteBook] = [:]
+  var writeNames = WriteNames()
+  /// Whether the queues of all users were looked into.
+  var knowsAllUsers = false
   var calls = CallBook()
   /// Why the cache could not be opened, or last could not be stored; `nil` while it is well.
   package internal(set) var cacheFailure: StorageError?
@@ -80,24 +85,30 @@ package struct DocumentMachine: Sendable {
   /// Starts with what is cached and queued.
   ///
   /// - Parameters:
+  ///   - user: Who uses this device.
+  ///   - stream: The stream that the user's writes are numbered in.
   ///   - pending: What the queue holds, in order, as the replica's cache was given it.
   ///   - refused: The batches in it that the server refused.
   ///   - nextSequence: The number that the queue gives next.
   package init(
-    replica: DocumentReplica, database: DocumentDatabase, stream: UInt128,
-    pending: [DocumentQueuedBatch], refused: [RefusedDocumentBatch] = [],
-    nextSequence: UInt64 = 1, ambient: Ambient, limits: Limits = Limits()
+    replica: DocumentReplica, database: DocumentDatabase, user: QueueUser = .nobody,
+    stream: UInt128, pending: [DocumentQueuedBatch],
+    refused: [RefusedDocumentBatch] = [], nextSequence: UInt64 = 1, ambient: Ambient,
+    limits: Limits = Limits()
   ) {
     self.replica = replica
     self.database = database
-    self.stream = stream
+    self.user = user
     self.ambient = ambient
     self.limits = limits
     names = DocumentNames(database)
     listening = StreamState(backoff: Backoff(limits: limits.backoff))
     writing = StreamState(backoff: Backoff(limits: limits.backoff))
-    writes = WriteBook(nextSequence: nextSequence)
-    for queued in pending { writes.restore(queued) }
+    writes = WriteBook(stream: stream, nextSequence: nextSequence)
+    for queued in pending {
+      writes.restore(queued)
+      writeNames.note(batch: queued.batch.id)
+    }
     for batch in refused { writes.restore(batch) }
   }
 
@@ -132,6 +143,7 @@ package struct DocumentMachine: Sendable {
   /// Keeps what the server has told. A device whose cache fails works on without keeping.
   ///
   /// - Returns: Why it could not be kept, the first time.
+  @discardableResult
   package mutating func storeCache() -> StorageError? {
     guard !hasCacheStopped else { return nil }
     var failure: StorageError?

@@ -18,7 +18,7 @@ package struct DocumentQueuedBatch: Sendable {
   }
 }
 
-/// Where each pending batch is: in the queue, on the stream, or both.
+/// Where each pending batch of one user is: in the queue, on the stream, or both.
 struct WriteBook: Sendable {
   private struct Row: Sendable {
     let row: UInt64
@@ -35,7 +35,8 @@ struct WriteBook: Sendable {
     case discard(row: UInt64)
   }
 
-  private(set) var lastBatch: UInt64 = 0
+  /// The stream that this user's writes are numbered in; `nil` when their queue does not open.
+  let stream: UInt128?
   /// Batches that are durable.
   private var rows: [UInt64: Row] = [:]
   private var batches: [UInt64: UInt64] = [:]
@@ -43,8 +44,6 @@ struct WriteBook: Sendable {
   private var unsent: [DocumentBatch] = []
   /// The numbers on their way on this stream, in order.
   private(set) var sent: [UInt64] = []
-  private var lastTicket: UInt64 = 0
-  private var tickets: [UInt64: Ticket] = [:]
   /// What each pending batch writes.
   private(set) var contents: [UInt64: [DocumentMutation]] = [:]
   /// The batches the server refused, by their rows.
@@ -63,10 +62,12 @@ struct WriteBook: Sendable {
   var asked: ClosedRange<UInt64>?
 
   /// - Parameter nextSequence: The number that the queue gives next.
-  init(nextSequence: UInt64) { settledThrough = nextSequence - 1 }
+  init(stream: UInt128? = nil, nextSequence: UInt64 = 1) {
+    self.stream = stream
+    settledThrough = nextSequence - 1
+  }
 
   mutating func restore(_ queued: DocumentQueuedBatch) {
-    lastBatch = max(lastBatch, queued.batch.id)
     contents[queued.batch.id] = queued.batch.mutations
     settledThrough = min(settledThrough, queued.sequence - 1)
     remember(queued.batch.id, row: queued.row, sequence: queued.sequence)
@@ -96,20 +97,6 @@ struct WriteBook: Sendable {
 
   /// Whether a batch survives the end of the program.
   func isDurable(_ batch: UInt64) -> Bool { rows[batch] != nil }
-
-  mutating func nextBatch() -> UInt64 {
-    lastBatch += 1
-    return lastBatch
-  }
-
-  /// A ticket for a change of the queue.
-  mutating func ticket(_ about: Ticket) -> UInt64 {
-    lastTicket += 1
-    tickets[lastTicket] = about
-    return lastTicket
-  }
-
-  mutating func redeem(_ ticket: UInt64) -> Ticket? { tickets.removeValue(forKey: ticket) }
 
   mutating func remember(_ batch: UInt64, row: UInt64, sequence: UInt64) {
     rows[batch] = Row(row: row, sequence: sequence)

@@ -1,5 +1,6 @@
 import TernCore
-public import TernDocumentEngine
+import TernDocumentEngine
+public import TernQuery
 
 /// The indexes of the documents on this device. Source: documents reference, section 5.11.
 ///
@@ -25,7 +26,7 @@ public struct DocumentIndexes: Sendable {
 
   /// Makes exactly these indexes; others are deleted. They are filled little by little.
   ///
-  /// - Throws: ``TernDocumentEngine/DocumentIndexError/tooMany(_:limit:)``, with nothing changed.
+  /// - Throws: ``TernQuery/DocumentIndexError/tooMany(_:limit:)``, with nothing changed.
   public func set(_ indexes: [DocumentIndex]) async throws(DocumentIndexError) {
     let result = await session.withReplica { replica in
       Result { () throws(DocumentIndexError) in try replica.cache.configure(indexes) }
@@ -35,7 +36,7 @@ public struct DocumentIndexes: Sendable {
 
   /// Makes exactly the indexes that a configuration names, in the form of `firestore.indexes.json`.
   ///
-  /// - Throws: ``TernDocumentEngine/DocumentIndexError``, with nothing changed.
+  /// - Throws: ``TernQuery/DocumentIndexError``, with nothing changed.
   public func set(json: String) async throws(DocumentIndexError) {
     let result = await session.withReplica { replica in
       Result { () throws(DocumentIndexError) in try replica.cache.setIndexes(json) }

@@ -1,5 +1,5 @@
 public import TernCore
-public import TernDocumentEngine
+import TernDocumentEngine
 import TernDocumentWire
 public import TernQuery
 

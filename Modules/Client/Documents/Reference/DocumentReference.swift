@@ -1,6 +1,6 @@
 public import TernCore
-public import TernDocumentEngine
-import TernQuery
+import TernDocumentEngine
+public import TernQuery
 import TernSync
 
 /// Where a document is, whether it exists or not.

@@ -1,5 +1,6 @@
 import TernCore
 import TernDocumentEngine
+import TernQuery
 import TernSync
 
 /// What a listener hears, as a sequence that ends when its task is cancelled.

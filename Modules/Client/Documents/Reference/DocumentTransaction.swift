@@ -17,9 +17,14 @@ public final class DocumentTransaction: Sendable {
   }
 
   private let documents: Documents
+  /// Who began it; nobody else reads or commits for it.
+  private let user: QueueUser
   private let state = Mutex(State())
 
-  init(documents: Documents) { self.documents = documents }
+  init(documents: Documents, user: QueueUser) {
+    self.documents = documents
+    self.user = user
+  }
 
   /// The document as the server has it.
   ///
@@ -40,7 +45,7 @@ public final class DocumentTransaction: Sendable {
       let status = DocumentStatus(.invalidArgument, "a transaction reads before it writes")
       throw broken(.refused(status))
     }
-    switch await documents.session.call(.batchGet([key], mask: nil, .now)) {
+    switch await documents.session.call(.batchGet([key], mask: nil, .now), as: user) {
     case .failure(let status): throw await documents.failure(status)
     case .success(let messages):
       for case .batchGet(let answer) in messages {
@@ -117,7 +122,8 @@ public final class DocumentTransaction: Sendable {
     let mark = DocumentWriteMark(stream: documents.ambient.randomID(), sequence: 1)
     let request = DocumentRequest.Body.commit(writes, transaction: [], mark)
     for _ in 0..<DocumentTransactionBook.attemptLimit {
-      guard case .failure(let status) = await documents.session.call(request) else { return nil }
+      let answer = await documents.session.call(request, as: user)
+      guard case .failure(let status) = answer else { return nil }
       if status.code != .unavailable { return status }
     }
     return DocumentStatus(.unavailable, "the server cannot be reached")
@@ -131,16 +137,18 @@ extension Documents {
   ///   - attempts: How often it is tried at most, at least 1.
   ///   - body: May run several times; does nothing but read and write by its argument.
   /// - Throws: What `body` throws, or ``DocumentsError/refused(_:)``. Nothing was written then,
-  ///   unless the code is `unavailable`: the answer to the commit may have been lost.
+  ///   unless the code is `unavailable`: the answer to the commit may have been lost. When somebody
+  ///   else signs in meanwhile it is given up, with the code `cancelled`.
   public func runTransaction<R: Sendable>(
     attempts: Int = 5, _ body: @Sendable (DocumentTransaction) async throws -> R
   ) async throws -> R {
     var backoff = Backoff(limits: DocumentMachine.streamBackoff)
     var last = DocumentStatus(.aborted, "the transaction was not tried")
+    let user = await session.user
     for attempt in 0..<max(attempts, 1) {
       let delay = backoff.next(unit: ambient.randomUnit())
       if attempt > 0, delay > .zero { try await ambient.clock.sleep(for: delay) }
-      let transaction = DocumentTransaction(documents: self)
+      let transaction = DocumentTransaction(documents: self, user: user)
       do {
         let result = try await body(transaction)
         guard let status = try await transaction.commit() else { return result }
@@ -152,6 +160,10 @@ extension Documents {
       }
       if await session.isClosed { throw DocumentsError.closed }
       if !DocumentTransactionBook.mayRetry(last) { break }
+      if await session.user != user {
+        last = DocumentStatus(.cancelled, "somebody else uses the device now")
+        break
+      }
       if await !session.withReplica({ $0.isNetworkEnabled }) { break }
     }
     throw DocumentsError.refused(last)

@@ -139,8 +139,15 @@ extension DocumentSession {
   }
 
   /// Calls the server once.
-  func call(_ body: DocumentRequest.Body) async -> Result<[DocumentResponse], DocumentStatus> {
+  ///
+  /// - Parameter user: Who must be using the device for that; `nil` for anybody.
+  func call(
+    _ body: DocumentRequest.Body, as user: QueueUser? = nil
+  ) async -> Result<[DocumentResponse], DocumentStatus> {
     drain()
+    if let user, user != machine.user {
+      return .failure(DocumentStatus(.cancelled, "somebody else uses the device now"))
+    }
     let promise = Promise<Result<[DocumentResponse], DocumentStatus>>()
     guard !isClosed else {
       return .failure(DocumentStatus(.failedPrecondition, "the documents are closed"))
@@ -165,10 +172,33 @@ extension DocumentSession {
     if let credential { setCredential(credential) }
   }
 
+  /// Shows another credential, or none; one of another user brings their writes with it.
   func setCredential(_ credential: String?) {
     drain()
-    machine.setCredential(credential)
+    guard !isClosed else { return }
+    let user = QueueUser(showing: credential)
+    guard user != machine.user else {
+      machine.setCredential(credential)
+      return carryOut()
+    }
+    if let failure = machine.switchUser(
+      to: user, showing: credential, queue.opened(for: user))
+    {
+      queue.refuse(user, because: failure)
+      report(.documentQueueUnusable(user: user.id, failure))
+    }
     carryOut()
+  }
+
+  /// Who uses this device; writes belong to whoever it is when they are made.
+  var user: QueueUser { machine.user }
+
+  /// Looks into the queues of those who used this device before.
+  func findOthers() {
+    for (user, failure) in machine.restore(others: queue.openOthers()) {
+      queue.refuse(user, because: failure)
+      report(.documentQueueUnusable(user: user.id, failure))
+    }
   }
 
   /// Lends the replica, for what is answered at once.

@@ -1,8 +1,8 @@
 import TernCore
 import TernDocumentEngine
 import TernDocumentWire
-package import TernSync
-package import TernTransport
+import TernSync
+import TernTransport
 
 /// The documents of one client at work: a ``DocumentMachine`` and the hands that carry out what it
 /// decides.
@@ -10,7 +10,7 @@ package import TernTransport
 /// The sister of ``TreeSession``.
 package actor DocumentSession: LinkedSession, CallableSession {
   var machine: DocumentMachine
-  private let queue: QueueLane
+  let queue: QueueLane
   var wires: SessionWires<DocumentTimer>
   nonisolated let inbox: SessionInbox<DocumentSession, DocumentTimer>
 
@@ -28,11 +28,11 @@ package actor DocumentSession: LinkedSession, CallableSession {
   var queueHasChanged = false
   /// Hears what the server makes of the credential.
   var credentialJudged: @Sendable (CredentialVerdict) -> Void = { _ in }
-  private let report: @Sendable (ClientNotice) -> Void
+  let report: @Sendable (ClientNotice) -> Void
   package var isClosed = false
 
-  package init(
-    machine: DocumentMachine, queue: WriteQueue, place: DiskLane<QueueJob>.Place,
+  init(
+    machine: DocumentMachine, queues: QueueShelf, place: DiskLane<QueueJob>.Place,
     transport: any Transport, ambient: Ambient, waiting: WaitingLimits,
     report: @escaping @Sendable (ClientNotice) -> Void = { _ in }
   ) {
@@ -40,7 +40,7 @@ package actor DocumentSession: LinkedSession, CallableSession {
     inbox = SessionInbox(limits: waiting)
     self.machine = machine
     wires = SessionWires(transport: transport, clock: ambient.clock)
-    self.queue = QueueLane(queue, place: place)
+    self.queue = QueueLane(queues, place: place)
   }
 
   /// Takes a call into the session's order without waiting for it.
@@ -78,8 +78,8 @@ extension DocumentSession {
         case .send(let frame):
           hasSent = true
           wires.link?.link.send(frame)
-        case .change(let change, let ticket):
-          jobs.append(QueueJob(ticket: ticket, change: change, owner: self))
+        case .change(let change, let ticket, let user):
+          jobs.append(QueueJob(ticket: ticket, change: change, user: user, owner: self))
         default: carryOut(effect)
         }
       }
@@ -99,6 +99,7 @@ extension DocumentSession {
     case .openLink(let number): open(number)
     case .closeLink(let number): close(number)
     case .send, .change: break
+    case .findOthers: findOthers()
     case .startTimer(let timer, let delay): start(timer, delay)
     case .stopTimer(let timer): stop(timer)
     case .connectionChanged(let state): for box in connectionObservers.values { box.post(state) }

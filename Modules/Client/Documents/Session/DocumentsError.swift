@@ -1,5 +1,4 @@
 public import TernCore
-public import TernDocumentEngine
 import TernDocumentWire
 public import TernQuery
 public import TernSync

@@ -95,13 +95,16 @@ extension ClientMachine {
   ///
   /// One that has ended since is forgotten again. One that could not be remembered ends, unless an
   /// attempt that is on its way commits it.
-  mutating func kept(_ id: OperationID, _ result: QueueResult) {
+  mutating func kept(_ id: OperationID, of owner: QueueUser, _ result: QueueResult) {
+    let waiting = waitsForUser(id, owner)
     switch result {
     case .stored(let row, _):
       if let index = transactions.index(of: id) {
         transactions.list[index].row = row
+      } else if let waiting {
+        putToSleep(waiting, row: row, of: owner)
       } else {
-        change(.settle(id: row), about: .unattended)
+        change(.settle(id: row), about: .unattended, of: owner)
       }
     case .failed(let error):
       guard let index = transactions.index(of: id) else { return }

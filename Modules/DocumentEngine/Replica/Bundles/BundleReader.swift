@@ -1,5 +1,5 @@
 package import TernCore
-import TernQuery
+package import TernQuery
 
 /// Reads bundles: documents and results of queries that a server packed for many clients.
 ///

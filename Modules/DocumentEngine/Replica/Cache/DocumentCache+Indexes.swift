@@ -1,5 +1,5 @@
 import TernCore
-import TernQuery
+package import TernQuery
 import TernStorage
 
 // Making, filling and deleting indexes. Source: documents reference, sections 5.10 and 5.11.

@@ -90,6 +90,14 @@ extension DocumentCache {
     return showAll(batch.keys)
   }
 
+  /// Takes in batches that somebody who is not the current user has queued in an earlier run.
+  package mutating func restore(_ batches: [DocumentBatch]) {
+    for batch in batches {
+      let isShown = pending.append(batch)
+      precondition(!isShown, "what the current user has queued is written, not restored")
+    }
+  }
+
   /// Makes another user's pending writes the ones that show.
   ///
   /// - Returns: The documents whose pending writes are others now, as they are shown.

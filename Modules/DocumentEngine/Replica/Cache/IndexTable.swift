@@ -1,4 +1,5 @@
 import TernCore
+import TernQuery
 import TernStorage
 import TernSync
 

@@ -1,14 +1,5 @@
 package import TernCore
-
-/// Where a single read takes its answer from. Source: documents reference, section 4.6.
-public enum DocumentGetSource: Hashable, Sendable {
-  /// The server, and the cache when the server cannot be reached.
-  case serverOrCache
-  /// The server only.
-  case server
-  /// The cache only.
-  case cache
-}
+import TernQuery
 
 /// The answer of a single read.
 package typealias DocumentGetResult = Result<DocumentViewSnapshot, DocumentStatus>

@@ -7,6 +7,8 @@ package struct FirestoreChoices: Sendable {
 
   package var host = configuredHost
   package var isSSLEnabled = false
+  /// Whether a server is named, in the place of that of the configuration.
+  var namesHost: Bool { host != Self.configuredHost }
   package var callbackQueue = DispatchQueue.main
   var cacheSettings: (any LocalCacheSettings)?
   var isPersistenceEnabled = true

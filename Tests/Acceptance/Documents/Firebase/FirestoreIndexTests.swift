@@ -1,6 +1,7 @@
 import Foundation
 import TernClient
 import TernDocumentEngine
+import TernQuery
 import Testing
 
 @testable import TernFirebaseCompat

@@ -1,6 +1,7 @@
 import Foundation
 import TernClient
 import TernDocumentEngine
+import TernQuery
 import Testing
 
 @testable import TernFirebaseCompat
@@ -81,7 +82,7 @@ import Testing
   }
 
   @Test(
-    "F10 F14 over its size a cache forgets what was not used for longest; an unlimited one nothing",
+    "F10 F14 over its size, here 1 MiB, a cache forgets what was not used for longest",
     arguments: Setting.storages)
   func cleaning(setting: Setting) async throws {
     let house = try await House(setting)

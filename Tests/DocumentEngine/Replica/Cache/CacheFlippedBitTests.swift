@@ -1,3 +1,4 @@
+import TernQuery
 import Testing
 
 @testable import TernDocumentEngine

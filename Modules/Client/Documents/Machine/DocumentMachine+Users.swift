@@ -1,0 +1,100 @@
+import TernCore
+import TernDocumentEngine
+package import TernSync
+
+// Who uses the device. Each user's writes are queued and numbered apart, shown to them alone, and
+// sent with no token but theirs. Source: documents reference, sections 3.7 and 5.15.
+
+extension DocumentMachine {
+  /// Somebody else uses the device, or nobody: their writes take the place of the former user's,
+  /// which wait for their return, and everything is asked for anew.
+  ///
+  /// - Parameters:
+  ///   - credential: What shows the server who it is.
+  ///   - opened: What their queue holds; `nil` when it was opened before in this run, and a
+  ///     failure when it does not open: then what they write is not taken.
+  /// - Returns: Why their queue makes no sense.
+  package mutating func switchUser(
+    to user: QueueUser, showing credential: String?, _ opened: Result<OpenedQueue, QueueError>?
+  ) -> QueueError? {
+    guard user != self.user else {
+      setCredential(credential)
+      return nil
+    }
+    self.credential = credential
+    refusedCredential = nil
+    // Nothing of the former user's may meet the credential of the next one on this link.
+    if connection.isOnline { connectionEvent(.redirected) }
+    failCalls()
+    rest()
+    var failure: QueueError?
+    writes.streamEnded()
+    former[self.user] = writes
+    self.user = user
+    var found: (book: WriteBook, batches: [DocumentBatch])?
+    do throws(QueueError) {
+      if let queue = try opened?.get() { found = try read(queue, of: user) }
+    } catch {
+      failure = error
+    }
+    let known = former.removeValue(forKey: user)
+    // Without a queue there is nothing to send, and nothing is taken.
+    writes = (opened == nil ? known : found?.book) ?? WriteBook()
+    run(replica.switchUser(to: user.id, restoring: found?.batches ?? []))
+    owe(.queueChanged)
+    return failure
+  }
+
+  /// What the queues of others hold: the documents they have written must stay cached.
+  ///
+  /// - Returns: Whose queue cannot be read or makes no sense, and why.
+  package mutating func restore(
+    others: [(user: QueueUser, queue: Result<OpenedQueue, QueueError>)]
+  ) -> [(user: QueueUser, failure: QueueError)] {
+    knowsAllUsers = true
+    var failures: [(user: QueueUser, failure: QueueError)] = []
+    for (user, opened) in others where user != self.user && former[user] == nil {
+      do throws(QueueError) {
+        let (book, batches) = try read(try opened.get(), of: user)
+        former[user] = book
+        replica.cache.restore(batches)
+      } catch {
+        failures.append((user, error))
+      }
+    }
+    _ = replica.cache.evict()
+    return failures
+  }
+
+  private mutating func read(
+    _ queue: OpenedQueue, of user: QueueUser
+  ) throws(QueueError) -> (book: WriteBook, batches: [DocumentBatch]) {
+    let (pending, refused) = try DocumentBatchRecord.batches(
+      in: queue.rows, of: user, database, after: writeNames.lastBatch)
+    var book = WriteBook(stream: queue.client, nextSequence: queue.nextSequence)
+    for queued in pending {
+      book.restore(queued)
+      writeNames.note(batch: queued.batch.id)
+    }
+    for batch in refused { book.restore(batch) }
+    return (book, pending.map(\.batch))
+  }
+
+  /// What the former user had to wait for is nothing to the next one.
+  private mutating func rest() {
+    listening.isResting = false
+    listening.backoff.reset()
+    writing.isResting = false
+    writing.backoff.reset()
+    owe(.stopTimer(.listenRetry))
+    owe(.stopTimer(.writeRetry))
+  }
+
+  /// Does something with the writes of a user.
+  mutating func withBook(of owner: QueueUser, _ body: (inout WriteBook) -> Void) {
+    if owner == user { return body(&writes) }
+    guard var book = former.removeValue(forKey: owner) else { return }
+    body(&book)
+    former[owner] = book
+  }
+}

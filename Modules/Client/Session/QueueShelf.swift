@@ -1,0 +1,110 @@
+import Synchronization
+import TernStorage
+package import TernSync
+
+/// What a user's queue held when it was opened.
+package struct OpenedQueue: Sendable {
+  /// The stream in which its writes are numbered.
+  package let client: UInt128
+  /// The first stream it ever had.
+  package let origin: UInt128
+  /// The number that it gives next.
+  package let nextSequence: UInt64
+  /// In order.
+  package let rows: [QueuedWrite]
+
+  /// Names the parts.
+  package init(client: UInt128, origin: UInt128, nextSequence: UInt64, rows: [QueuedWrite]) {
+    self.client = client
+    self.origin = origin
+    self.nextSequence = nextSequence
+    self.rows = rows
+  }
+
+  init(_ queue: WriteQueue, _ rows: [QueuedWrite]) {
+    self.init(
+      client: queue.client, origin: queue.origin, nextSequence: queue.nextSequence, rows: rows)
+  }
+}
+
+/// The open queues of all users of one store.
+final class QueueShelf: Sendable {
+  private let store: any OrderedStore
+  private let limits: QueueLimits
+  private let ambient: Ambient
+  private let queues = Mutex<[QueueUser: Result<WriteQueue, QueueError>]>([:])
+
+  /// Opens nothing yet.
+  init(store: any OrderedStore, limits: QueueLimits, ambient: Ambient) {
+    self.store = store
+    self.limits = limits
+    self.ambient = ambient
+  }
+
+  func open(_ user: QueueUser) throws(QueueError) -> OpenedQueue? {
+    let opened = queues.withLock { queues -> Result<OpenedQueue?, QueueError> in
+      if case .success = queues[user] { return .success(nil) }
+      do throws(QueueError) {
+        let (queue, rows) = try WriteQueue.open(
+          store, of: user.id, limits: limits, newClient: ambient.randomID())
+        queues[user] = .success(queue)
+        return .success(OpenedQueue(queue, rows))
+      } catch {
+        queues[user] = .failure(error)
+        return .failure(error)
+      }
+    }
+    return try opened.get()
+  }
+
+  /// What names this device, whoever uses it; `nil` when that cannot be read.
+  var origin: UInt128? {
+    try? UserQueues.origin(in: store, newClient: ambient.randomID())
+  }
+
+  /// Opens the first queue, that of whoever uses the device at the start.
+  func openFirst(_ user: QueueUser) throws(QueueError) -> OpenedQueue {
+    guard let opened = try open(user) else {
+      preconditionFailure("a new shelf has no open queues")
+    }
+    return opened
+  }
+
+  func openOthers() -> [(user: QueueUser, queue: Result<OpenedQueue, QueueError>)] {
+    let known = queues.withLock { Set($0.keys) }
+    let users = (try? UserQueues.users(in: store)) ?? []
+    return ([""] + users).map { QueueUser($0) }.filter { !known.contains($0) }.compactMap { user in
+      do throws(QueueError) {
+        return try open(user).map { (user, .success($0)) }
+      } catch {
+        return (user, .failure(error))
+      }
+    }
+  }
+
+  func refuse(_ user: QueueUser, _ error: QueueError) {
+    queues.withLock { $0[user] = .failure(error) }
+  }
+
+  /// Makes changes; those in a row of one user share a transaction.
+  func apply(_ jobs: [QueueJob]) -> [QueueResult] {
+    queues.withLock { queues in
+      var results: [QueueResult] = []
+      var rest = jobs[...]
+      while let user = rest.first?.user {
+        let part = rest.prefix { $0.user == user }
+        rest = rest.dropFirst(part.count)
+        switch queues.removeValue(forKey: user) {
+        case .success(var queue):
+          results += queue.apply(part.map(\.change))
+          queues[user] = .success(queue)
+        case .failure(let error):
+          queues[user] = .failure(error)
+          results += part.map { _ in .failed(error) }
+        case nil: results += part.map { _ in .failed(.storage(.closed)) }
+        }
+      }
+      return results
+    }
+  }
+}

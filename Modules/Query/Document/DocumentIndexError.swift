@@ -1,0 +1,11 @@
+public import TernCore
+
+/// Why a configuration of indexes was refused. Correct it.
+public enum DocumentIndexError: Error, Hashable, Sendable {
+  /// The text is no JSON, or not of the shape of a configuration; where and what.
+  case malformed(String)
+  /// A field path is none.
+  case badField(String, DocumentError)
+  /// More indexes than one cache may have.
+  case tooMany(Int, limit: Int)
+}
