@@ -26,6 +26,12 @@ public protocol Link: AnyObject, Sendable {
   /// Lets everything sent so far leave, in one write where the transport can.
   func flush()
 
+  /// Queues frames and lets everything leave; the same as ``send(contentsOf:)`` and
+  /// ``flush()``, for transports that have a shorter way for both.
+  ///
+  /// - Returns: ``queuedBytes`` afterwards.
+  func post(_ shared: SharedFrames) -> Int
+
   /// Stops or resumes the delivery of frames, so that the sender feels a full receiver.
   ///
   /// Frames of a read that is being delivered still arrive. The peer's close ends a pause:
@@ -64,4 +70,10 @@ extension Link {
   }
 
   public func send(_ shared: SharedFrames) { send(contentsOf: shared.frames) }
+
+  public func post(_ shared: SharedFrames) -> Int {
+    send(shared)
+    flush()
+    return queuedBytes
+  }
 }

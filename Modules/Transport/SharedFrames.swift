@@ -4,7 +4,14 @@ import Synchronization
 public final class SharedFrames: Sendable {
   /// The frames, in order.
   public let frames: [[UInt8]]
-  private let form = Mutex<(any Sendable)?>(nil)
+  /// A class, because to ask for the type of an object is cheaper than for that of any value.
+  private let made = Mutex<(any AnyObject & Sendable)?>(nil)
+
+  private final class Made<Form: Sendable>: Sendable {
+    let form: Form
+
+    init(_ form: Form) { self.form = form }
+  }
 
   /// Frames to be sent to any number of links.
   public init(_ frames: [[UInt8]]) { self.frames = frames }
@@ -13,11 +20,11 @@ public final class SharedFrames: Sendable {
   ///
   /// - Parameter make: Must not depend on the link.
   public func form<Form: Sendable>(_ make: ([[UInt8]]) -> Form) -> Form {
-    form.withLock { form in
-      if let made = form as? Form { return made }
-      let made = make(frames)
-      form = made
-      return made
+    made.withLock { made in
+      if let known = made as? Made<Form> { return known.form }
+      let new = Made(make(frames))
+      made = new
+      return new.form
     }
   }
 }

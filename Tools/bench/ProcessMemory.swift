@@ -9,6 +9,10 @@ enum ProcessMemory {
   /// What is resident now, in bytes.
   static var resident: Int { value(of: "VmRSS:") }
 
+  /// What is resident and no part of a file, in bytes: pages of a mapped file are the system's, as
+  /// those that it keeps of files that are read, and it takes them back when it needs room.
+  static var own: Int { value(of: "RssAnon:") }
+
   /// The most that was resident since ``forgetPeak()``, in bytes.
   static var peak: Int { value(of: "VmHWM:") }
 

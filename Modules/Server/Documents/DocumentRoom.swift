@@ -39,9 +39,12 @@ final class DocumentDesk {
   /// The listen streams by the number that a room's watch knows them by.
   private(set) var streams: [Int: DocumentCall] = [:]
   private var nextStream = 0
-  /// The streams that were told something since their last snapshot, in order, each once.
-  private var owed: [Int] = []
-  private var isOwed: Set<Int> = []
+  /// Who was told something since the last snapshots, in order.
+  private var owed: [SnapshotDebt] = []
+  /// Those of them who are told together, each once.
+  private var isOwed: Set<ObjectIdentifier> = []
+  /// Counts the rounds of snapshots.
+  private var round: UInt64 = 0
 
   private var lastSweep: Int64 = 0
   private var sweepTurn = 0
@@ -95,16 +98,30 @@ final class DocumentDesk {
   func close(_ stream: Int) { streams[stream] = nil }
 
   /// Notes that a stream is told something, so that a snapshot has to follow.
-  func owe(_ stream: Int) {
-    if isOwed.insert(stream).inserted { owed.append(stream) }
+  func owe(_ stream: Int) { owed.append(.stream(stream)) }
+
+  /// Notes that everybody who watches one thing is told something.
+  func owe(_ addresses: WatchAddresses, of group: WatchGroup, in room: DocumentRoom) {
+    if isOwed.insert(ObjectIdentifier(addresses)).inserted {
+      owed.append(.group(group, addresses, room))
+    }
   }
 
-  /// The streams that a snapshot is owed to; they are no longer.
-  func takeOwed() -> [Int] {
+  /// Those that a snapshot is owed to, who no longer are, and the number of the round.
+  func takeOwed() -> (owed: [SnapshotDebt], round: UInt64) {
     defer {
       owed = []
-      isOwed = []
+      isOwed.removeAll(keepingCapacity: true)
     }
-    return owed
+    round += 1
+    return (owed, round)
   }
+}
+
+/// Somebody who was told something, and is owed a snapshot as of when it holds.
+enum SnapshotDebt {
+  /// A listen stream.
+  case stream(Int)
+  /// All who watched one thing when they were told.
+  case group(WatchGroup, WatchAddresses, DocumentRoom)
 }

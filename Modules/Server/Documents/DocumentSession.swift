@@ -45,8 +45,8 @@ final class DocumentCall {
   var room: DocumentRoom?
   /// Of a listen call: the number by which the watch knows it.
   var stream: Int?
-  /// Of a listen call: when it was last told something, in milliseconds of the uptime.
-  var lastTold: Int64 = 0
+  /// Of a listen call: when it was told something.
+  private(set) lazy var pulse = ListenPulse()
   /// Of a write call: what was agreed on in the handshake.
   var handshake: Handshake?
 
@@ -74,4 +74,12 @@ final class DocumentCall {
   func requester(in room: DocumentRoom) -> Requester {
     Requester(identity, isLocal: session.isLocal, namespace: room.database.resourceName)
   }
+}
+
+/// When a listen call was told something; shared with whoever tells many at once.
+final class ListenPulse {
+  /// In milliseconds of the uptime.
+  var lastTold: Int64 = 0
+  /// The round of snapshots in which it had its last one.
+  var round: UInt64 = 0
 }

@@ -35,8 +35,7 @@ extension ServerMachine {
   private static func accesses(_ delivery: WatchDelivery) -> [DocumentAccess] {
     switch delivery.group.subject {
     case .query(let target):
-      let isOver = delivery.changes.contains { if case .target = $0 { true } else { false } }
-      return isOver ? [] : [.list(DocumentQuery(target))]
+      return delivery.isLast ? [] : [.list(DocumentQuery(target))]
     case .documents:
       return delivery.changes.compactMap { change in
         switch change {

@@ -13,7 +13,7 @@ extension ServerMachine {
   ) throws(StorageError) {
     let stream = call.stream ?? documents.open(call)
     call.stream = stream
-    call.lastTold = batch.uptime
+    call.pulse.lastTold = batch.uptime
     switch request {
     case .remove(let target):
       room.watch.unlisten(target, on: stream)
@@ -116,7 +116,11 @@ extension ServerMachine {
           batch.add(.broadcast(slots: address.slots, frame.encode()))
         }
       }
-      for stream in addresses.streams { documents.owe(stream) }
+      if delivery.isLast {
+        for stream in addresses.streams { documents.owe(stream) }
+      } else {
+        documents.owe(addresses, of: delivery.group, in: room)
+      }
     }
   }
 
@@ -127,60 +131,4 @@ extension ServerMachine {
     group.notes = addresses
     return addresses
   }
-
-  /// Ends what was told in a batch: everything is consistent as of now.
-  func tellSnapshots(_ batch: inout ServerBatch) throws(StorageError) {
-    let owed = documents.takeOwed()
-    for stream in owed { documents.streams[stream]?.room?.bodies = [:] }
-    try tellSnapshots(to: owed, &batch)
-  }
-
-  private func tellSnapshots(
-    to streams: [Int], _ batch: inout ServerBatch
-  ) throws(StorageError) {
-    var shares: [(call: DocumentCall, slots: [Int])] = []
-    var positions: [WatchShare: Int] = [:]
-    for stream in streams {
-      guard let call = documents.streams[stream], let room = call.room else { continue }
-      call.lastTold = batch.uptime
-      let share = WatchShare(room: ObjectIdentifier(room), call: call.number)
-      if let position = positions[share] {
-        shares[position].slots.append(call.slot)
-      } else {
-        positions[share] = shares.count
-        shares.append((call, [call.slot]))
-      }
-    }
-    for (call, slots) in shares {
-      guard let room = call.room else { continue }
-      let frame: DocumentServerFrame
-      do throws(StorageError) {
-        let change = try room.watch.snapshot(at: room.readTime, in: batch.reader)
-        let message = DocumentResponse.listen(change).encode(room.names)
-        frame = .message(stream: call.number, message)
-      } catch {
-        // Nobody can tell any more as of when anything is consistent.
-        frame = .end(stream: call.number, try DocumentStatus(damage: error))
-        closeAll(call.number, slots)
-      }
-      batch.add(.broadcast(slots: slots, frame.encode()))
-    }
-  }
-
-  /// Forgets the calls of that number on several links.
-  private func closeAll(_ number: UInt32, _ slots: [Int]) {
-    for slot in slots {
-      if let call = sessions[slot]?.documents?.calls[number] { close(call) }
-    }
-  }
-
-  /// Lets streams that were told nothing for a while know that nothing has happened.
-  func tellQuietStreams(_ batch: inout ServerBatch) throws(StorageError) {
-    let limit = batch.uptime - ServerMachine.heartbeat
-    let quiet = documents.streams.filter { $0.value.lastTold <= limit }.keys.sorted()
-    try tellSnapshots(to: quiet, &batch)
-  }
-
-  /// How long a listen stream may be told nothing, in milliseconds: 30 seconds.
-  private static var heartbeat: Int64 { 30_000 }
 }

@@ -38,6 +38,11 @@ final class WatchAddresses {
   private(set) var askers: [Asker] = []
   /// The streams that are told, each once.
   private(set) var streams: [Int] = []
+  /// When each of them was told something.
+  private(set) var pulses: [ListenPulse] = []
+  /// Where the streams are told what concerns all of their targets: for each number of a call the
+  /// links, each once. Where possible the links of ``shared``, not a copy.
+  private(set) var wholes: [(call: UInt32, slots: [Int])] = []
 
   /// - Parameter calls: The listen calls by the number of their stream.
   init(_ subscribers: [WatchSubscriber], _ calls: [Int: DocumentCall]) {
@@ -46,7 +51,10 @@ final class WatchAddresses {
     var seen: Set<Int> = []
     for subscriber in subscribers {
       guard let call = calls[subscriber.stream] else { continue }
-      if seen.insert(subscriber.stream).inserted { streams.append(subscriber.stream) }
+      if seen.insert(subscriber.stream).inserted {
+        streams.append(subscriber.stream)
+        pulses.append(call.pulse)
+      }
       let origin = Origin(identity: call.identity, isLocal: call.session.isLocal)
       if let position = known[origin] {
         askers[position].subscribers.append(subscriber)
@@ -63,11 +71,20 @@ final class WatchAddresses {
         shared.append(Shared(call: name.call, target: name.target, slots: [call.slot]))
       }
     }
+    joinTargets()
   }
-}
 
-/// The streams that are told the same when nothing but time has passed.
-struct WatchShare: Hashable {
-  let room: ObjectIdentifier
-  let call: UInt32
+  /// A link may know the thing by several targets of one call.
+  private func joinTargets() {
+    var positions: [UInt32: Int] = [:]
+    for part in shared {
+      if let position = positions[part.call] {
+        let known = Set(wholes[position].slots)
+        wholes[position].slots += part.slots.filter { !known.contains($0) }
+      } else {
+        positions[part.call] = wholes.count
+        wholes.append((part.call, part.slots))
+      }
+    }
+  }
 }

@@ -113,7 +113,7 @@ extension ServerMachine {
     try endCredentials(&batch)
     for id in presence.due(at: batch.uptime) { try fire(id, &batch) }
     documents.expire(uptime: batch.uptime)
-    try tellQuietStreams(&batch)
+    oweQuietStreams(batch)
     try sweepDocuments(&batch)
   }
 }

@@ -5,6 +5,8 @@ final class Parcel {
   /// Whether many links get it.
   fileprivate let isShared: Bool
   fileprivate var frames: [[UInt8]]
+  /// Whether none of its links is owed anything behind it, so that more may join it.
+  fileprivate var isOpen = true
   /// Made when the parcel is complete.
   fileprivate lazy var shared = SharedFrames(frames)
 
@@ -22,56 +24,45 @@ extension TernServer {
   /// as long as none of them gets anything else in between.
   func perform(_ outputs: [ServerOutput]) {
     var touched: [LinkState] = []
-    var open: (slots: [Int], parcel: Parcel)?
+    // By where the list of their links lies, which the outputs keep alive.
+    var parcels: [UInt: Parcel] = [:]
     for output in outputs {
       switch output {
       case .send(let slot, let frame):
         guard let state = link(in: slot) else { continue }
-        if let last = state.owed.last {
-          if !last.isShared {
-            last.frames.append(frame)
-            continue
-          }
-          // What comes later must not join what this link is owed before this frame.
-          if last === open?.parcel { open = nil }
+        if let last = state.lastOwed, !last.isShared {
+          last.frames.append(frame)
+        } else {
+          state.owe(Parcel(frame, isShared: false), &touched)
         }
-        owe(Parcel(frame, isShared: false), to: state, &touched)
       case .broadcast(let slots, let frame):
-        if let open, open.slots.isSameMemory(as: slots) {
-          open.parcel.frames.append(frame)
+        if let known = parcels[slots.place], known.isOpen {
+          known.frames.append(frame)
         } else {
           let parcel = Parcel(frame, isShared: true)
-          open = (slots, parcel)
-          for slot in slots {
-            if let state = link(in: slot) { owe(parcel, to: state, &touched) }
-          }
+          parcels[slots.place] = parcel
+          for slot in slots { link(in: slot)?.owe(parcel, &touched) }
         }
       case .answer(let ticket, let answer): askers.removeValue(forKey: ticket)?(answer)
       case .close(let slot, let reason):
-        open = nil
         if let state = link(in: slot) { close(state, reason) }
       }
     }
     for state in touched { deliver(state) }
   }
 
-  private func owe(_ parcel: Parcel, to state: LinkState, _ touched: inout [LinkState]) {
-    if state.owed.isEmpty { touched.append(state) }
-    state.owed.append(parcel)
-  }
-
   private func deliver(_ state: LinkState) {
-    if state.owed.isEmpty { return }
-    for parcel in state.owed {
-      if parcel.isShared {
-        state.link.send(parcel.shared)
-      } else {
-        state.link.send(contentsOf: parcel.frames)
-      }
+    guard let first = state.takeOwed() else { return }
+    let queued: Int
+    if first.isShared, state.owedBehind.isEmpty {
+      queued = state.link.post(first.shared)
+    } else {
+      state.link.send(first)
+      for parcel in state.owedBehind { state.link.send(parcel) }
+      state.owedBehind.removeAll(keepingCapacity: state.owedBehind.count <= LinkState.owedKept)
+      state.link.flush()
+      queued = state.link.queuedBytes
     }
-    state.owed.removeAll(keepingCapacity: state.owed.count <= LinkState.owedKept)
-    state.link.flush()
-    let queued = state.link.queuedBytes
     if queued > options.limits.queuedBytes {
       close(state, .tooSlow(queuedBytes: queued, limit: options.limits.queuedBytes))
     }
@@ -91,14 +82,42 @@ extension TernServer {
   }
 }
 
-extension Array {
-  /// Whether both arrays are one piece of memory, which makes them equal without looking.
-  fileprivate func isSameMemory(as other: [Element]) -> Bool {
-    unsafe count == other.count
-      && withUnsafeBufferPointer { left in
-        unsafe other.withUnsafeBufferPointer { right in
-          unsafe left.baseAddress == right.baseAddress
-        }
-      }
+extension TernServer.LinkState {
+  fileprivate var lastOwed: Parcel? { owedBehind.last ?? owed }
+
+  /// Puts a parcel behind what the link is owed already.
+  fileprivate func owe(_ parcel: Parcel, _ touched: inout [TernServer.LinkState]) {
+    guard let last = lastOwed else {
+      owed = parcel
+      touched.append(self)
+      return
+    }
+    // What comes later must not join what this link is owed before this parcel.
+    last.isOpen = false
+    owedBehind.append(parcel)
+  }
+
+  /// What the link is owed first, which is on its way now: nothing more joins it.
+  fileprivate func takeOwed() -> Parcel? {
+    lastOwed?.isOpen = false
+    return exchange(&owed, with: nil)
+  }
+}
+
+extension Link {
+  fileprivate func send(_ parcel: Parcel) {
+    if parcel.isShared {
+      send(parcel.shared)
+    } else {
+      send(contentsOf: parcel.frames)
+    }
+  }
+}
+
+extension [Int] {
+  /// Where the array lies: two that live and have elements are one piece of memory, and so equal,
+  /// when they lie at the same place.
+  fileprivate var place: UInt {
+    unsafe withUnsafeBufferPointer { UInt(bitPattern: $0.baseAddress) }
   }
 }

@@ -51,8 +51,9 @@ public actor TernServer {
     var waitingBytes = 0
     /// Whether the link is not read from until they are.
     var isPaused = false
-    /// What the batch that is carried out sends, in order.
-    var owed: [Parcel] = []
+    /// What the batch that is carried out sends first, and what behind that. Mostly there is one.
+    var owed: Parcel?
+    var owedBehind: [Parcel] = []
     /// Room for so many parcels is kept from one batch to the next.
     static let owedKept = 64
     /// Why the server closed the link.

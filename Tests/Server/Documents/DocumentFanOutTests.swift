@@ -45,12 +45,15 @@ struct DocumentFanOutTests {
       let write = bench.set("rooms/r", ["n": .integer(1_000 + Int64(call)), "s": 1])
       _ = try bench.ask(0, call, .commit([write], transaction: [], nil)).get()
       #expect(watch.matchCount - before <= 100)
-      // One frame for each query, and one snapshot for all: clients of one kind share them.
+      // For each query the change and the snapshot, of which there is one frame for all: clients
+      // of one kind share them.
       let broadcasts = bench.lastOutputs.compactMap { output in
-        if case .broadcast(let slots, _) = output { slots.count } else { nil }
+        if case .broadcast(let slots, let frame) = output { (slots, frame) } else { nil }
       }
-      #expect(broadcasts.count == 101)
-      #expect(broadcasts.reduce(0, +) == 20_000)
+      #expect(broadcasts.count == 200)
+      #expect(broadcasts.reduce(0) { $0 + $1.0.count } == 20_000)
+      #expect(Set(broadcasts.suffix(100).map(\.1)).count == 1)
+      #expect(broadcasts.prefix(100).map(\.0) == broadcasts.suffix(100).map(\.0))
       #expect(bench.changes(5_000, 1).map(\.brief) == ["rooms/r [2]", "snapshot"])
     }
   }

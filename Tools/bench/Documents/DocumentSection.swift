@@ -3,7 +3,8 @@ import TernDocumentEngine
 import TernQuery
 import TernStorage
 
-/// What the cache of documents takes: one document, queries with and without indexes, its disk.
+/// What the cache of documents takes: one document, queries with and without indexes, offline by
+/// default, its disk.
 struct DocumentSection {
   /// How many documents are cached.
   let count: Int
@@ -18,6 +19,7 @@ struct DocumentSection {
     print("\(count) documents of ten fields: measured, limit")
     for kind in ["memory", "sqlite", "lmdb"] where only ?? kind == kind {
       try LiveDocuments.measure(kind)
+      try OfflineDocuments.measure(kind)
       let parts = try CachedDocuments(kind)
       defer { parts.remove() }
       try measure(kind, parts)

@@ -15,15 +15,16 @@ enum LiveDocuments {
       var replica = DocumentReplica(
         cache: try parts.open(hotBytes: 0), database: try DocumentDatabase(projectID: "bench"))
       ProcessMemory.giveBack()
-      let before = ProcessMemory.resident
+      let (before, mapped) = (ProcessMemory.own, ProcessMemory.resident - ProcessMemory.own)
       let (id, effects) = replica.listen(CachedDocuments.whole)
-      let memory = ProcessMemory.resident - before
+      let memory = ProcessMemory.own - before
+      let pages = ProcessMemory.resident - ProcessMemory.own - mapped
       let own = Double(parts.encodedBytes) / Double(count)
       let beyond = Double(memory) / Double(count) - own
       let result = beyond <= 1_024 ? "ok" : "miss"
       print(
         "  \(kind) a live query of \(count), bytes for each beyond its \(Int(own)): "
-          + "\(Int(beyond)), 1024  \(result)")
+          + "\(Int(beyond)), 1024  \(result); and pages of the file \(max(0, pages) / count)")
       withExtendedLifetime(effects) { _ = replica.unlisten(id) }
     }
   }

@@ -1,14 +1,21 @@
 #if TCP
   import NIOCore
-  import NIOPosix
 
   /// One thread with many subscribers and one publisher, for any server that fans out.
+  ///
+  /// It shares the machine with the server it measures, so it is as cheap as can be: bare sockets,
+  /// looked at once a millisecond, and of what they bring only the boundaries of messages. It takes
+  /// no part in the time of a delivery but for that millisecond.
   struct FanOutClient {
     /// What was measured at one server.
     struct Result: Sendable {
       var deliveriesPerSecond = 0.0
-      /// Processor time of the server for one delivery, in nanoseconds.
+      /// Processor time of the server for one delivery, in nanoseconds, as fast as it can.
       var serverNanoseconds = 0.0
+      /// The same at a fixed pace.
+      var pacedNanoseconds = 0.0
+      /// Processor time of the subscribers for one delivery at a fixed pace, in nanoseconds.
+      var clientNanoseconds = 0.0
       /// From publishing to the delivery at each subscriber, at a fixed pace; ascending.
       var latencies: [Duration] = []
       /// From publishing to the delivery at the last subscriber, at a fixed pace; ascending.
@@ -21,177 +28,139 @@
 
     /// Publishes `messages` as fast as 16 under way allow, then `paced` at `perSecond`.
     func run(messages: Int, paced: Int, perSecond: Int) async throws -> Result {
-      let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-      let loop = group.next()
-      let run = FanOutRun(subscribers: subscribers, language: language, loop: loop)
-      for _ in 0..<subscribers {
-        let channel = try await connect(loop) { FanOutSubscriber(run) }
-        try await channel.writeAndFlush(ByteBuffer(bytes: language.subscribe))
-      }
-      let publisher = try await connect(loop) { FanOutPublisher() }
-      if !language.greeting.isEmpty {
-        try await publisher.writeAndFlush(ByteBuffer(bytes: language.greeting))
-      }
-
-      try await run.confirmed.futureResult.get()
+      let load = try FanOutLoad(server.port, subscribers, language)
+      try load.subscribe()
       var result = Result()
-      _ = try await run.deliver(64, through: publisher, every: nil)
-      let busy = server.processorSeconds
-      let elapsed = try await run.deliver(messages, through: publisher, every: nil)
+      try load.deliver(64, every: nil)
+      var busy = server.processorSeconds
+      let elapsed = try load.deliver(messages, every: nil)
       let deliveries = Double(messages * subscribers)
       result.deliveriesPerSecond = deliveries / (elapsed / .seconds(1))
       result.serverNanoseconds = (server.processorSeconds - busy) * 1e9 / deliveries
-      let pause = TimeAmount.milliseconds(Int64(1000 / perSecond))
-      _ = try await run.deliver(paced, through: publisher, every: pause)
-      (result.latencies, result.lastLatencies) = try await loop.submit {
-        (run.latencies.sorted(), run.lastLatencies.sorted())
-      }.get()
-      try await group.shutdownGracefully()
+      busy = server.processorSeconds
+      let own = FanOutLoad.processorSeconds
+      try load.deliver(paced, every: .seconds(1) / perSecond)
+      let pacedDeliveries = Double(paced * subscribers)
+      result.pacedNanoseconds = (server.processorSeconds - busy) * 1e9 / pacedDeliveries
+      result.clientNanoseconds = (FanOutLoad.processorSeconds - own) * 1e9 / pacedDeliveries
+      result.latencies = load.latencies.sorted()
+      result.lastLatencies = load.lastLatencies.sorted()
       return result
-    }
-
-    private func connect(
-      _ loop: any EventLoop, _ handler: @escaping @Sendable () -> any ChannelHandler
-    ) async throws -> any Channel {
-      try await ClientBootstrap(group: loop)
-        .channelOption(.tcpOption(.tcp_nodelay), value: 1)
-        .channelInitializer { channel in
-          channel.eventLoop.makeCompletedFuture {
-            try channel.pipeline.syncOperations.addHandler(handler())
-          }
-        }
-        .connect(host: "127.0.0.1", port: server.port).get()
     }
   }
 
-  /// The count that all subscribers of a run keep together.
-  ///
-  /// `@unchecked`: after `init`, everything is touched on `loop` alone.
-  final class FanOutRun: @unchecked Sendable {
+  /// The sockets of a run, and the count that all its subscribers keep together.
+  final class FanOutLoad {
     /// How many messages may be under way to all subscribers.
     private static let window = 16
+    /// How long nothing may come before a run has failed.
+    private static let patience = Duration.seconds(60)
 
-    private let subscribers: Int
-    let language: FanOutProtocol
-    private let loop: any EventLoop
-    /// Succeeds when every subscription was confirmed by the server.
-    let confirmed: EventLoopPromise<Void>
+    private let language: FanOutProtocol
+    private let sockets: BareSockets
+    private let publisher: Int
+    /// Bytes of each subscriber that are no whole message yet.
+    private var rests: [Int: ByteBuffer] = [:]
+    /// Messages that each subscriber has had.
+    private var seen: [Int]
     private var confirmations = 0
-    private var goal = 0
+    /// Messages of the runs before, and those of this one.
+    private var base = 0
     private var published = 0
     private var delivered = 0
-    private var publisher: (any Channel)?
-    private var finished: EventLoopPromise<Void>?
-    private var isPaced = false
     /// When each message of a paced run was published, by its number.
     private var sent: [ContinuousClock.Instant] = []
     private(set) var latencies: [Duration] = []
     private(set) var lastLatencies: [Duration] = []
 
-    init(subscribers: Int, language: FanOutProtocol, loop: any EventLoop) {
-      self.subscribers = subscribers
+    init(_ port: Int, _ subscribers: Int, _ language: FanOutProtocol) throws {
       self.language = language
-      self.loop = loop
-      confirmed = loop.makePromise()
+      sockets = try BareSockets(port: port, count: subscribers + 1)
+      publisher = subscribers
+      seen = Array(repeating: 0, count: subscribers)
     }
 
-    func didConfirm(_ count: Int) {
-      confirmations += count
-      if confirmations == subscribers { confirmed.succeed() }
+    /// Processor time of this process so far.
+    static var processorSeconds: Double { BareSockets.processorSeconds }
+
+    /// Lets all subscribers subscribe, and waits until each was confirmed.
+    func subscribe() throws {
+      for number in seen.indices { try sockets.send(language.subscribe, on: number) }
+      if !language.greeting.isEmpty { try sockets.send(language.greeting, on: publisher) }
+      try wait { confirmations == seen.count }
     }
 
     /// Publishes `count` messages and returns how long it took until all were delivered.
-    func deliver(
-      _ count: Int, through channel: any Channel, every pause: TimeAmount?
-    ) async throws -> Duration {
+    @discardableResult
+    func deliver(_ count: Int, every pause: Duration?) throws -> Duration {
       let start = ContinuousClock.now
-      try await loop.flatSubmit { [self] in
-        let finished = loop.makePromise(of: Void.self)
-        self.finished = finished
-        publisher = channel
-        (goal, published, delivered) = (count, 0, 0)
-        sent = []
-        isPaced = pause != nil
+      (published, delivered) = (0, 0)
+      sent = []
+      try wait {
         if let pause {
-          loop.scheduleRepeatedTask(initialDelay: pause, delay: pause) { [self] task in
-            if published < goal { publishOne() } else { task.cancel() }
+          if published < count, start + pause * published <= .now {
+            sent.append(.now)
+            try publish()
           }
         } else {
-          fillWindow()
+          while published < count, (published - Self.window) * seen.count < delivered {
+            try publish()
+          }
         }
-        return finished.futureResult
-      }.get()
+        return delivered == count * seen.count
+      }
+      base += count
       return ContinuousClock.now - start
     }
 
-    /// Counts messages at one subscriber, which has `seen` so many before.
-    func didDeliver(_ count: Int, _ seen: inout Int) {
-      if isPaced {
-        let now = ContinuousClock.now
-        for number in (seen - base)..<(seen - base + count) where sent.indices.contains(number) {
-          latencies.append(now - sent[number])
-          while lastLatencies.count <= number { lastLatencies.append(.zero) }
-          lastLatencies[number] = max(lastLatencies[number], now - sent[number])
-        }
-      }
-      seen += count
-      delivered += count
-      if delivered == goal * subscribers {
-        base += goal
-        finished?.succeed()
-      } else if !isPaced {
-        fillWindow()
-      }
-    }
-
-    /// Messages of the phases before this one.
-    private var base = 0
-
-    private func fillWindow() {
-      var hasPublished = false
-      while published < goal, published * subscribers - delivered <= (Self.window - 1) * subscribers
-      {
-        publisher?.write(ByteBuffer(bytes: language.publish(published)), promise: nil)
-        published += 1
-        hasPublished = true
-      }
-      if hasPublished { publisher?.flush() }
-    }
-
-    private func publishOne() {
-      sent.append(.now)
-      publisher?.writeAndFlush(ByteBuffer(bytes: language.publish(published)), promise: nil)
+    private func publish() throws {
+      try sockets.send(language.publish(published), on: publisher)
       published += 1
     }
-  }
 
-  /// Counts what one subscriber receives.
-  private final class FanOutSubscriber: ChannelInboundHandler {
-    typealias InboundIn = ByteBuffer
-
-    private let run: FanOutRun
-    private var rest = ByteBuffer()
-    private var seen = 0
-
-    init(_ run: FanOutRun) { self.run = run }
-
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-      var buffer = unwrapInboundIn(data)
-      if rest.readableBytes > 0 {
-        rest.writeBuffer(&buffer)
-        buffer = exchange(&rest, with: ByteBuffer())
+    /// Receives until `isOver`, which is asked after everything that was there was received.
+    private func wait(until isOver: () throws -> Bool) throws {
+      var lastHeard = ContinuousClock.now
+      while try !isOver() {
+        let count = try sockets.receive { number, bytes in take(&bytes, from: number) }
+        if count > 0 {
+          lastHeard = .now
+        } else if ContinuousClock.now - lastHeard > Self.patience {
+          throw BenchFailure(reason: "nothing came for a minute")
+        }
+        // Who waits for its sockets would be woken by each of the server's thousand writes.
+        sockets.rest(microseconds: sent.isEmpty ? 100 : 1_000)
       }
-      let taken = run.language.take(&buffer)
-      if buffer.readableBytes > 0 { rest = buffer }
-      if taken.confirmations > 0 { run.didConfirm(taken.confirmations) }
-      if taken.messages > 0 { run.didDeliver(taken.messages, &seen) }
     }
-  }
 
-  /// Drops what a server answers to a publisher.
-  private final class FanOutPublisher: ChannelInboundHandler {
-    typealias InboundIn = ByteBuffer
+    private func take(_ bytes: inout ByteBuffer, from number: Int) {
+      if number == publisher { return bytes.clear() }
+      if var rest = rests.removeValue(forKey: number) {
+        rest.writeBuffer(&bytes)
+        let taken = language.take(&rest)
+        if rest.readableBytes > 0 { rests[number] = rest }
+        note(taken, at: number)
+      } else {
+        let taken = language.take(&bytes)
+        if bytes.readableBytes > 0 { rests[number] = ByteBuffer(bytes.readableBytesView) }
+        note(taken, at: number)
+      }
+    }
 
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {}
+    private func note(_ taken: FanOutProtocol.Taken, at number: Int) {
+      confirmations += taken.confirmations
+      if taken.messages == 0 { return }
+      if !sent.isEmpty {
+        let now = ContinuousClock.now
+        let first = seen[number] - base
+        for message in first..<first + taken.messages where sent.indices.contains(message) {
+          latencies.append(now - sent[message])
+          while lastLatencies.count <= message { lastLatencies.append(.zero) }
+          lastLatencies[message] = max(lastLatencies[message], now - sent[message])
+        }
+      }
+      seen[number] += taken.messages
+      delivered += taken.messages
+    }
   }
 #endif

@@ -91,7 +91,9 @@
         print(
           "\(model): commit to last of 1,000 listeners at \(perSecond) writes/s, ms:",
           "p50 \(BenchLine.tenths(last(model, 50))), p99 \(BenchLine.tenths(last(model, 99)));",
-          "\(Int(median(model) { $0.serverNanoseconds })) ns of the server a delivery")
+          "\(Int(median(model) { $0.pacedNanoseconds })) ns of the server a delivery and",
+          "\(Int(median(model) { $0.clientNanoseconds })) of the listener;",
+          "as fast as it can \(Int(median(model) { $0.serverNanoseconds })) ns")
       }
       let rate = { (model: String) in median(model) { $0.deliveriesPerSecond } }
       try await DocumentResume.run()

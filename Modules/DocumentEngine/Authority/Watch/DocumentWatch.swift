@@ -12,6 +12,11 @@ package struct WatchDelivery {
 
   /// Whom to tell.
   package var subscribers: [WatchSubscriber] { group.subscribers }
+
+  /// Whether it says that watching is over: the group hears of its subscribers no more.
+  package var isLast: Bool {
+    changes.contains { if case .target = $0 { true } else { false } }
+  }
 }
 
 /// Everybody who watches documents of one database.
