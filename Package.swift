@@ -186,7 +186,7 @@ let programs: [Target] = [
       "TernStorage", "TernStorageMemory", "TernStorageSQLite", "TernStorageLMDB", "CSQLite",
       "CLMDB", "TernTransport", "TernTransportTCP", nioCore, nioPosix, "TernCore", "TernQuery",
       "TernSync", "TernTransportLoopback", "TernLedger", "TernTreeWire", "TernDocumentEngine",
-      "TernDocumentWire", "TernClient", "TernServer", "TernGateway", nioHTTP1,
+      "TernDocumentWire", "TernSecurity", "TernClient", "TernServer", "TernGateway", nioHTTP1,
     ]),
   .target(
     name: "TernSpecReplay",

@@ -25,6 +25,10 @@ public struct GatewayLimits: Hashable, Sendable {
   public var answerBytes: Int
   /// The most bytes of answers that wait to be sent at once, over all connections. Default 1 GiB.
   public var heldAnswerBytes: Int
+  /// The most bytes of events that wait for a client of a stream to take what was sent before, each
+  /// counted with what it takes to keep it; one event more is held whatever its size. A client
+  /// that is slower is cut off, and begins again with what there is then. Default 8 MiB.
+  public var streamBytes: Int
   /// The most bytes of one message over WebSocket, joined. Default 64 MiB less 64 KiB.
   public var messageBytes: Int
   /// The most parts one message may be sent in. Default 9,999.
@@ -51,6 +55,7 @@ public struct GatewayLimits: Hashable, Sendable {
     heldBodyBytes = 512 << 20
     answerBytes = 256 << 20
     heldAnswerBytes = 1 << 30
+    streamBytes = 8 << 20
     messageBytes = (64 << 20) - (64 << 10)
     messageParts = 9_999
     headSeconds = 60

@@ -1,9 +1,10 @@
 #if TCP && canImport(Glibc)
+  import Synchronization
   import TernCore
-  import TernServer
   import Testing
 
   @testable import TernGateway
+  @testable import TernServer
 
   @Suite("Large nodes, piece by piece") struct ExportTests {
     /// Little is large here.
@@ -104,6 +105,75 @@
       }
     }
 
+    @Test("what is told and not taken stays within its limit, however the taker pauses")
+    func bounded() async throws {
+      try await withDoor(serverLimits: small) { door in
+        let json = try fill(door, 3_000)
+        let meter = Meter()
+        let export = try #require(
+          await door.server.export(try TreePath("big"), .value, of: "default") { meter.hear($0) })
+        while let waiting = await meter.whenFull() {
+          // Whoever tells is waiting now, so that these two cannot be overtaken.
+          meter.took(waiting / 2)
+          export.take(waiting / 2)
+        }
+        #expect(meter.told == json.utf8.count)
+        #expect(meter.most > TreeExport.aheadBytes)
+        #expect(meter.most <= Self.aheadLimit)
+      }
+    }
+
+    /// What may be under way, and one piece that ends with a child of ours.
+    private static let aheadLimit = TreeExport.aheadBytes + TreeExport.pieceBytes + 2_048
+
+    @Test("of a node that is large no more waits for a reader that stalls than its limit")
+    func stalled() async throws {
+      try await withDoor(serverLimits: small) { door in
+        // More than the sockets of both ends take by themselves.
+        _ = try fill(door, 6_000)
+        for header in ["", "Accept: text/event-stream\r\n"] {
+          let peer = try door.connectNarrow()
+          peer.send("GET /big.json HTTP/1.1\r\nHost: localhost\r\n\(header)\r\n")
+          #expect(peer.read(through: "k10000").contains("HTTP/1.1 200 OK"))
+          var most = 0
+          let deadline = ContinuousClock.now + .seconds(60)
+          while most < TreeExport.aheadBytes, ContinuousClock.now < deadline {
+            most = max(most, await door.server.untakenBytes)
+          }
+          #expect(most >= TreeExport.aheadBytes, "the reader was to stall")
+          for _ in 0..<100 { most = max(most, await door.server.untakenBytes) }
+          #expect(most <= Self.aheadLimit)
+          #expect(peer.bytes(through: "\"k15999\"").occurrences(of: "\"k1") == 6_000 - 1)
+        }
+      }
+    }
+
+    @Test("events that a stream cannot say yet are held up to a limit, and then it is cut off")
+    func heldEvents() async throws {
+      var limits = GatewayLimits()
+      limits.streamBytes = 20_000
+      try await withDoor(limits: limits, serverLimits: small) { door in
+        _ = try fill(door, 6_000)
+        let stream = try door.connectNarrow()
+        stream.send(
+          "GET /big.json HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n")
+        _ = stream.read(through: "k10000")
+        let writer = try door.connect()
+        for number in 1...50 {
+          writer.send(
+            "PUT /big/n.json HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n"
+              + "\(number + 10)")
+          _ = writer.read(through: "\r\n\r\n\(number + 10)")
+        }
+        let ends = await door.ends { !$0.isEmpty }
+        #expect(
+          ends.contains {
+            if case .linkClosed(let why) = $0 { why.hasPrefix("lost") } else { false }
+          })
+        #expect(!stream.readToEnd().contains("event: put\ndata: {\"path\":\"/n\""))
+      }
+    }
+
     @Test("a stream begins with what is there, and misses nothing that happens meanwhile")
     func stream() async throws {
       try await withDoor(serverLimits: small) { door in
@@ -142,5 +212,63 @@
         await door.server.stop()
       }
     }
+  }
+
+  /// Hears an export, and counts what was told and not taken.
+  private final class Meter: Sendable {
+    private struct State {
+      var told = 0
+      var taken = 0
+      var most = 0
+      var isOver = false
+      var waiting: CheckedContinuation<Int?, Never>?
+    }
+
+    private let state = Mutex(State())
+
+    var told: Int { state.withLock { $0.told } }
+    /// The most that was told and not taken at any time.
+    var most: Int { state.withLock { $0.most } }
+
+    func hear(_ event: TreeExport.Event) {
+      let news: (CheckedContinuation<Int?, Never>, Int?)? = state.withLock { state in
+        if case .piece(let bytes) = event {
+          state.told += bytes.count
+          state.most = max(state.most, state.told - state.taken)
+        } else {
+          state.isOver = true
+        }
+        let (isReady, answer) = Self.news(state)
+        guard isReady, let waiting = exchange(&state.waiting, with: nil) else { return nil }
+        return (waiting, answer)
+      }
+      news?.0.resume(returning: news?.1)
+    }
+
+    func took(_ bytes: Int) { state.withLock { $0.taken += bytes } }
+
+    /// Waits until as much is told and not taken as may be; `nil` at the end.
+    func whenFull() async -> Int? {
+      await withCheckedContinuation { done in
+        let news: Int?? = state.withLock { state in
+          let (isReady, answer) = Self.news(state)
+          if isReady { return .some(answer) }
+          state.waiting = done
+          return nil
+        }
+        if let news { done.resume(returning: news) }
+      }
+    }
+
+    private static func news(_ state: borrowing State) -> (isReady: Bool, answer: Int?) {
+      if state.isOver { return (true, nil) }
+      let ahead = state.told - state.taken
+      return (ahead >= TreeExport.aheadBytes, ahead)
+    }
+  }
+
+  extension TernServer {
+    /// The most that any export has told and its taker has not done with.
+    fileprivate var untakenBytes: Int { exports.values.map(\.export.untakenBytes).max() ?? 0 }
   }
 #endif

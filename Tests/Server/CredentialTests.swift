@@ -64,6 +64,25 @@ import Testing
     #expect(bench.closed[1] == nil)
   }
 
+  @Test("a token is judged once a connection, whatever is asked over it")
+  func judgedOnce() throws {
+    let authenticator = Passes()
+    let rules = try #require(Self.day)
+    let bench = try MachineBench(
+      authorizer: RulesAuthorizer(rules), authenticator: authenticator)
+    for slot in 1...2 {
+      try bench.open(slot)
+      try bench.ask(slot, show("9999"))
+      for number in 0..<100 {
+        let path = try TreePath("a/n\(number)")
+        #expect(try bench.response(slot, .get(path, .all))?.status == .ok)
+        #expect(try bench.response(slot, bench.listen(path.text))?.status == .ok)
+        try bench.run([.tick])
+      }
+    }
+    #expect(authenticator.judged.withLock { $0 } == 2)
+  }
+
   @Test("what was revoked meanwhile ends, too")
   func revocation() throws {
     let authenticator = Passes()
@@ -83,10 +102,13 @@ import Testing
 /// Takes any number for a token of somebody that ends at that second.
 private final class Passes: Authenticator {
   let revoked = Mutex("")
+  /// How many credentials were looked at.
+  let judged = Mutex(0)
 
   func authenticate(
     _ credential: Credential, now: Int64
   ) throws(AuthenticationError) -> Authentication {
+    judged.withLock { $0 += 1 }
     guard let end = Int64(credential.token) else { throw .expired(reason: "Too late.") }
     return Authentication(.user(id: credential.token, claims: .object([])), expires: end)
   }

@@ -20,6 +20,23 @@ import Testing
     #expect(accepted.issued == TokenBench.seconds - 10)
   }
 
+  @Test("a token that comes with every request costs one signature, and is looked at each time")
+  func oneSignature() async throws {
+    let bench = try await TokenBench()
+    let authenticator = bench.authenticator
+    let credential = Credential(.user, token: try bench.token())
+    let now = TokenBench.seconds * 1_000
+    for _ in 0..<100 { _ = try authenticator.authenticate(credential, now: now) }
+    #expect(authenticator.judgedTokens == 1)
+    #expect(throws: AuthenticationError.self) {
+      try authenticator.authenticate(credential, now: now + 100_000_000)
+    }
+    #expect(authenticator.judgedTokens == 1)
+    let other = Credential(.user, token: try bench.token([("sub", .string("bea"))]))
+    _ = try authenticator.authenticate(other, now: now)
+    #expect(authenticator.judgedTokens == 2)
+  }
+
   @Test("the example of Docs/Formats/tokens.md")
   func example() async throws {
     let bench = try await TokenBench()

@@ -34,13 +34,15 @@ struct Bench {
         ))
       sections.append(("writes", { try await WriteSection(only: $0.only).run(rounds: $0.rounds) }))
       sections.append(("tree-fan-out", { try await TreeFanOut.run(rounds: $0.rounds) }))
+      sections.append(("rules", { try await RulesSection.run(rounds: $0.rounds) }))
       sections.append(("doors", { try await DoorsSection.run($0) }))
       sections.append(("documents-fan-out", { try await DocumentFanOut.run(rounds: $0.rounds) }))
+      sections.append(("tls", { try await TLSSection.run(rounds: $0.rounds) }))
       sections.append(
         (
-          "tls",
-          {
-            try await TLSSection.run(rounds: $0.rounds)
+          "large-reads",
+          { _ in
+            try await LargeReads.run()
             return []
           }
         ))

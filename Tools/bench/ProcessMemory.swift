@@ -26,13 +26,18 @@ enum ProcessMemory {
     #endif
   }
 
-  /// Begins to look for the peak anew.
-  static func forgetPeak() {
-    try? Data("5".utf8).write(to: URL(filePath: "/proc/self/clear_refs"))
+  /// Begins to look for the peak of a process anew.
+  static func forgetPeak(of process: String = "self") {
+    // In place: a file of the system cannot be replaced by another one.
+    guard let file = FileHandle(forWritingAtPath: "/proc/\(process)/clear_refs") else { return }
+    try? file.write(contentsOf: Data("5".utf8))
+    try? file.close()
   }
 
-  private static func value(of name: String) -> Int {
-    let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
+  /// What the system says of a process, in bytes.
+  static func value(of name: String, in process: String = "self") -> Int {
+    let path = "/proc/\(process)/status"
+    let status = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
     let line = status.split(separator: "\n").first { $0.hasPrefix(name) } ?? ""
     return (line.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0) * 1024
   }

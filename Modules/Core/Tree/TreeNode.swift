@@ -98,9 +98,12 @@ public struct TreeNode: Sendable {
   }
 
   /// The node at the end of `path`, which may end in `.priority`.
-  public func node(at path: TreePath) -> TreeNode {
+  public func node(at path: TreePath) -> TreeNode { node(along: path.keys[...]) }
+
+  /// The node at the end of a part of a path.
+  package func node(along keys: ArraySlice<TreeKey>) -> TreeNode {
     var node = self
-    for key in path.keys {
+    for key in keys {
       if node.isEmpty { return node }
       node = node.child(key)
     }

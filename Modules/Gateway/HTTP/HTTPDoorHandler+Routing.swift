@@ -19,7 +19,9 @@
           try setting.polls.value.take(request, target, caller, setting, hold(context))
         case let path where path.hasSuffix(RESTRequest.suffix):
           if EventStream.isAsked(by: request) {
-            return stream(try EventStream(request, target, caller), caller, context)
+            let events = try EventStream(
+              request, target, caller, heldLimitBytes: limits.streamBytes)
+            return stream(events, caller, context)
           }
           if let managing = try ManagementRequest(request, target, caller) {
             return manage(managing, context)

@@ -128,7 +128,10 @@
     }
 
     private func finish(_ request: HTTPRequest, _ context: ChannelHandlerContext) {
-      stage = .answering(request)
+      // Whoever answers has the body; it need not be kept until they have.
+      var head = request
+      head.body = []
+      stage = .answering(head)
       requestNumber += 1
       stopTimer()
       route(request, context)

@@ -35,14 +35,27 @@ struct EventStream: Sendable {
   private var first = TreeNode.empty
   /// Events that have to wait until the data at the beginning are said.
   private var held: [[UInt8]] = []
+  private var heldBytes = 0
+  /// The most bytes of them; one event more is held whatever its size.
+  private let heldLimitBytes: Int
   /// The last commit that is seen in the data at the beginning.
   private var version: UInt64 = 0
+
+  /// What it takes to keep an event until it is sent, beside its own bytes.
+  static let eventBytes = 1_024
 
   private static let authentication: UInt64 = 1
   private static let listen: UInt64 = 2
 
   /// Understands a request for a stream of what is at a path.
-  init(_ request: HTTPRequest, _ target: RequestTarget, _ caller: Caller) throws(RESTError) {
+  ///
+  /// - Parameter heldLimitBytes: The most bytes of events that wait until the data at the beginning
+  ///   are said.
+  init(
+    _ request: HTTPRequest, _ target: RequestTarget, _ caller: Caller,
+    heldLimitBytes: Int = GatewayLimits().streamBytes
+  ) throws(RESTError) {
+    self.heldLimitBytes = heldLimitBytes
     guard request.method == "GET" else {
       throw RESTError(405, "A stream is asked for with GET.")
     }
@@ -171,7 +184,10 @@ struct EventStream: Sendable {
   /// these show already.
   private mutating func tell(_ event: [UInt8], _ version: UInt64?) -> [Output] {
     guard stage == .exporting else { return [.send(event)] }
-    if version.map({ $0 > self.version }) ?? true { held.append(event) }
+    guard version.map({ $0 > self.version }) ?? true else { return [] }
+    guard heldBytes <= heldLimitBytes else { return close(because: "It is read too slowly.") }
+    heldBytes += event.count + Self.eventBytes
+    held.append(event)
     return []
   }
 

@@ -12,6 +12,10 @@
     private var keepAlive: RepeatedTask?
     private var pump: ExportPump?
     private let namespace: String
+    /// What waits for the client to take it, counted as ``GatewayLimits/streamBytes`` says.
+    private var unsentBytes = 0
+    /// What is said and not handed on yet: the events of a batch leave in one piece.
+    private var outbox: [UInt8] = []
 
     init(
       _ stream: EventStream, for caller: Caller, of handler: HTTPDoorHandler,
@@ -30,34 +34,57 @@
     }
 
     /// The connection has ended.
-    func end() {
+    func end(_ reason: LinkClosure = .closedByPeer) {
       keepAlive?.cancel()
       keepAlive = nil
       pump?.cancel()
       pump = nil
-      session?.end(.closedByPeer)
+      session?.end(reason)
       session = nil
     }
 
     private func carryOut(_ order: LinkOrder) {
       switch order {
-      case .send(let frames, let bytes):
-        let link = session?.link
-        let sent = context.eventLoop.makePromise(of: Void.self)
-        sent.futureResult.whenSuccess { link?.didSend(bytes) }
-        for frame in frames {
-          guard perform(stream.take(frame)) else { return sent.succeed() }
-        }
-        handler.flushStream(sent, context)
+      case .send(let frames, let bytes): send(frames, bytes)
       // A stream asks once: there is nothing to stop reading.
       case .setReading: break
       case .close:
         if perform(stream.close(because: "The server ended the session.")) {
-          handler.flushStream(nil, context)
+          flush(nil)
         }
         session?.end(.closedHere)
         end()
       }
+    }
+
+    private func send(_ frames: [[UInt8]], _ bytes: Int) {
+      guard unsentBytes <= handler.limits.streamBytes else {
+        end(.lost("what is sent is read too slowly"))
+        return context.close(promise: nil)
+      }
+      let cost = bytes + frames.count * EventStream.eventBytes
+      unsentBytes += cost
+      let link = session?.link
+      let answer = NIOLoopBound(self, eventLoop: context.eventLoop)
+      let sent = context.eventLoop.makePromise(of: Void.self)
+      sent.futureResult.whenSuccess {
+        answer.value.unsentBytes -= cost
+        link?.didSend(bytes)
+      }
+      for frame in frames {
+        guard perform(stream.take(frame)) else { return sent.succeed() }
+      }
+      flush(sent)
+    }
+
+    /// Hands on what was said; `sent` is told when it has left.
+    private func flush(_ sent: EventLoopPromise<Void>?) {
+      handOn()
+      handler.flushStream(sent, context)
+    }
+
+    private func handOn() {
+      if !outbox.isEmpty { handler.stream(exchange(&outbox, with: []), context) }
     }
 
     /// - Returns: Whether the stream goes on.
@@ -71,13 +98,15 @@
         case .begin: begin()
         case .beginExport:
           guard beginExport() else { return false }
-        case .send(let bytes): handler.stream(bytes, context)
+        case .send(let bytes):
+          if outbox.isEmpty { outbox = bytes } else { outbox += bytes }
         case .finish:
+          handOn()
           end()
           handler.endStream(context)
           return false
         case .abort:
-          end()
+          end(.lost("what there is could not be said to its end"))
           context.close(promise: nil)
           return false
         }
@@ -120,7 +149,7 @@
 
     private func endExport() {
       pump = nil
-      if perform(stream.exportEnded()) { handler.flushStream(nil, context) }
+      if perform(stream.exportEnded()) { flush(nil) }
     }
 
     private func startKeepAlive() {

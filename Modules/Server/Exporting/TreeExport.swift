@@ -38,6 +38,9 @@ package final class TreeExport: Sendable {
   /// The last commit that can be seen in what is told.
   package var version: Version { state.withLock { $0.version } }
 
+  /// Bytes that were told and that the taker has not done with.
+  var untakenBytes: Int { Self.aheadBytes - state.withLock { $0.credit } }
+
   /// The taker has done with so many bytes.
   package func take(_ bytes: Int) {
     state.withLock { $0.credit += bytes }

@@ -15,6 +15,7 @@ public final class TokenAuthenticator: Authenticator {
     var revocations = TokenRevocations()
     /// Genuine tokens, with what they say.
     var genuine: [String: Authentication] = [:]
+    var judged = 0
   }
 
   private let checks: TokenChecks
@@ -38,6 +39,9 @@ public final class TokenAuthenticator: Authenticator {
   public func use(_ revocations: TokenRevocations) {
     state.withLock { $0.revocations = revocations }
   }
+
+  /// How often a token was judged by its signature, and not by what was remembered of it.
+  package var judgedTokens: Int { state.withLock { $0.judged } }
 
   public func authenticate(
     _ credential: Credential, now: Int64
@@ -69,7 +73,10 @@ public final class TokenAuthenticator: Authenticator {
     _ token: String, now: Int64
   ) throws(AuthenticationError) -> Authentication {
     if let known = state.withLock({ $0.genuine[token] }) { return known }
-    let keys = state.withLock { $0.keys }
+    let keys = state.withLock { state in
+      state.judged += 1
+      return state.keys
+    }
     let accepted = try judge(token, keys, now: now)
     state.withLock { state in
       if state.genuine.count >= Self.mostRemembered { state.genuine = [:] }

@@ -48,7 +48,9 @@
 
     func receive(_ operation: DoorOperation) -> Verdict {
       let head = peer.read(through: "\r\n\r\n")
-      let length = head.firstMatch(of: /Content-Length: (\d+)/).flatMap { Int($0.output.1) } ?? 0
+      let length =
+        head.split(separator: "\r\n").lazy
+        .filter { $0.hasPrefix("Content-Length: ") }.compactMap { Int($0.dropFirst(16)) }.first ?? 0
       let body = peer.read(count: length) ?? []
       switch head.dropFirst(9).prefix(3) {
       case "200":

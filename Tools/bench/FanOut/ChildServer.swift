@@ -35,12 +35,13 @@ struct ChildServer {
   }
 
   /// Memory that is resident now, in bytes; 0 where the system does not say.
-  var residentBytes: Int {
-    let path = "/proc/\(process.processIdentifier)/status"
-    let status = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
-    let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") } ?? ""
-    return (line.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0) * 1024
-  }
+  var residentBytes: Int { ProcessMemory.value(of: "VmRSS:", in: "\(process.processIdentifier)") }
+
+  /// The most that was resident since ``forgetPeak()``, in bytes; 0 where the system does not say.
+  var peakBytes: Int { ProcessMemory.value(of: "VmHWM:", in: "\(process.processIdentifier)") }
+
+  /// Begins to look for the peak anew.
+  func forgetPeak() { ProcessMemory.forgetPeak(of: "\(process.processIdentifier)") }
 
   /// Processor time used so far, in the program and in the system for it; 0 where the system does
   /// not say.

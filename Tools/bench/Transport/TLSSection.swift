@@ -5,28 +5,40 @@
 
   /// What TLS costs links that carry small messages: the same echo in the clear and behind TLS.
   enum TLSSection {
-    /// Messages that are under way at once.
-    private static let window = 64
+    /// How many messages are under way at once: one that waits for its answer, what a busy client
+    /// has, and a client that empties its queue.
+    private static let windows = [1, 16, 64]
     private static let messageBytes = 128
-    private static let messages = 400_000
 
-    static func run(rounds: Int) async throws {
+    static func run(rounds: Int) async throws -> [BenchLine] {
       let folder = try BenchFolder()
       defer { folder.remove() }
       let (server, client) = try certificate(in: folder.path)
-      var best = (clear: 0.0, secured: 0.0)
-      for _ in 0..<max(rounds, 1) {
-        best.clear = max(best.clear, try await rate(nil, nil))
-        best.secured = max(best.secured, try await rate(server, client))
+      var lines: [BenchLine] = []
+      for window in windows {
+        let load = Load(window: window, messages: window == 1 ? 40_000 : 400_000)
+        var (clear, secured): ([Double], [Double]) = ([], [])
+        for _ in 0..<max(rounds, 1) {
+          clear.append(try await rate(nil, nil, load))
+          secured.append(try await rate(server, client, load))
+        }
+        lines.append(
+          BenchLine(
+            name: "echo over TLS, \(window) under way: clear", rate: BenchLine.median(secured),
+            baseline: BenchLine.median(clear), target: 0.7))
       }
-      print("echo of \(messageBytes)-byte messages, \(window) under way")
-      print("  in the clear  \(Int(best.clear)) messages/s")
-      print("  behind TLS    \(Int(best.secured)) messages/s")
-      let ratio = best.secured / best.clear
-      print("  ratio \((ratio * 100).rounded() / 100) (target 0.70)")
+      return lines
     }
 
-    private static func rate(_ server: TLSOptions?, _ client: TLSOptions?) async throws -> Double {
+    /// What is sent to and fro.
+    private struct Load {
+      let window: Int
+      let messages: Int
+    }
+
+    private static func rate(
+      _ server: TLSOptions?, _ client: TLSOptions?, _ load: Load
+    ) async throws -> Double {
       var options = TCPOptions(port: 0)
       options.tls = server
       let far = try TCPTransport(options)
@@ -37,12 +49,12 @@
       let (done, finish) = AsyncStream<Void>.makeStream()
       let clock = ContinuousClock()
       let start = clock.now
-      _ = try await near.connect { Caller($0, messages: messages, finish) }
+      _ = try await near.connect { Caller($0, load, finish) }
       for await _ in done { break }
       let seconds = start.duration(to: clock.now) / .seconds(1)
       await near.shutdown()
       await far.shutdown()
-      return Double(messages) / seconds
+      return Double(load.messages) / seconds
     }
 
     private static func certificate(in folder: String) throws -> (TLSOptions, TLSOptions) {
@@ -86,12 +98,12 @@
       private var unsent: Int
       private var unanswered: Int
 
-      init(_ link: any Link, messages: Int, _ finish: AsyncStream<Void>.Continuation) {
+      init(_ link: any Link, _ load: Load, _ finish: AsyncStream<Void>.Continuation) {
         self.link = link
         self.finish = finish
-        unanswered = messages
-        unsent = messages
-        send(TLSSection.window)
+        unanswered = load.messages
+        unsent = load.messages
+        send(load.window)
       }
 
       private func send(_ count: Int) {

@@ -7,6 +7,8 @@ public import TernCore
 public struct ProposedSnapshot: RulesSnapshot {
   private let base: any RulesSnapshot
   private let changes: Changes
+  /// The write, if it is of one node: most are, and then one look tells what it says of a place.
+  private let only: TreeMerge.Entry?
 
   /// What is written at a node and below it.
   private struct Changes {
@@ -26,6 +28,7 @@ public struct ProposedSnapshot: RulesSnapshot {
   ///   end in `.priority`. Server values are resolved already.
   public init(_ assignments: [TreeMerge.Entry], over base: any RulesSnapshot) {
     self.base = base
+    only = assignments.count == 1 && !assignments[0].path.namesPriority ? assignments[0] : nil
     var changes = Changes()
     for assignment in assignments {
       Self.add(assignment.node, at: assignment.path.keys[...], to: &changes)
@@ -57,16 +60,19 @@ public struct ProposedSnapshot: RulesSnapshot {
   }
 
   private func saying(at path: TreePath) -> Saying {
-    var changes = changes
-    for (index, key) in path.keys.enumerated() {
-      if let node = changes.node {
-        return .replaced(node.node(at: TreePath(path.keys[index...])))
-      }
-      guard let next = changes.below[key] else { return .nothing }
-      changes = next
+    if let only {
+      let shared = min(path.count, only.path.count)
+      for index in 0..<shared where path.keys[index] != only.path.keys[index] { return .nothing }
+      if shared == only.path.count { return .replaced(only.node.node(along: path.keys[shared...])) }
     }
-    if let node = changes.node { return .replaced(node) }
-    return .changed(changes)
+    return Self.saying(path.keys[...], changes)
+  }
+
+  private static func saying(_ keys: ArraySlice<TreeKey>, _ changes: Changes) -> Saying {
+    if let node = changes.node { return .replaced(node.node(along: keys)) }
+    guard let key = keys.first else { return .changed(changes) }
+    guard let next = changes.below[key] else { return .nothing }
+    return saying(keys.dropFirst(), next)
   }
 
   public func shape(at path: TreePath) throws(RulesDataError) -> RulesShape {

@@ -10,17 +10,9 @@ extension RuleEvaluator {
     case .arithmetic(let operation, let left, let right):
       return try arithmetic(operation, left, right, at: index)
     case .comparison(let operation, let left, let right):
-      let (a, b) = (try evaluate(left), try evaluate(right))
-      guard let verdict = RuleValue.comparison(operation, a, b) else {
-        throw .mistake(.notOrdered, operation: index)
-      }
-      return .bool(verdict)
+      return .bool(try comparison(operation, left, right, at: index))
     case .equality(let left, let right, let isNegated):
-      let (a, b) = (try evaluate(left), try evaluate(right))
-      guard let isEqual = RuleValue.equality(a, b) else {
-        throw .mistake(.notComparable, operation: index)
-      }
-      return .bool(isEqual != isNegated)
+      return .bool(try equality(left, right, at: index) != isNegated)
     case .member(let receiver, let name):
       return try evaluate(receiver).member(rules.program.texts[name])
     case .element(let receiver, let name): return try element(receiver, name)
@@ -40,6 +32,26 @@ extension RuleEvaluator {
       return .bool(verdict)
     default: preconditionFailure("the operation is computed elsewhere")
     }
+  }
+
+  mutating func comparison(
+    _ operation: BinaryOperator, _ left: Int, _ right: Int, at index: Int
+  ) throws(RuleFault) -> Bool {
+    let (a, b) = (try evaluate(left), try evaluate(right))
+    guard let verdict = RuleValue.comparison(operation, a, b) else {
+      throw .mistake(.notOrdered, operation: index)
+    }
+    return verdict
+  }
+
+  mutating func equality(
+    _ left: Int, _ right: Int, at index: Int
+  ) throws(RuleFault) -> Bool {
+    let (a, b) = (try evaluate(left), try evaluate(right))
+    guard let isEqual = RuleValue.equality(a, b) else {
+      throw .mistake(.notComparable, operation: index)
+    }
+    return isEqual
   }
 
   private mutating func negated(_ operand: Int) throws(RuleFault) -> RuleValue {

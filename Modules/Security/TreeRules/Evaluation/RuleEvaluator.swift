@@ -18,7 +18,7 @@ struct RuleEvaluator {
   var query = RulesQuery.none
   /// The keys the captures on the way stand for, outermost first.
   var captures: [String] = []
-  private var here = Place(path: .root)
+  private var here = Place(RulePlace(.root))
   /// The steps the current rule may still take.
   var steps = 0
   /// The steps the request may still take.
@@ -28,9 +28,16 @@ struct RuleEvaluator {
 
   /// The node of the current rule and what is known about it.
   private struct Place {
-    let path: TreePath
+    let place: RulePlace
     var before: RulesShape?
     var after: RulesShape?
+
+    init(_ place: RulePlace, after: RulesShape? = nil) {
+      self.place = place
+      self.after = after
+    }
+
+    var path: TreePath { place.path }
   }
 
   /// How one rule came out.
@@ -57,8 +64,8 @@ struct RuleEvaluator {
   /// Moves to another node; `data` and `newData` are that node from now on.
   ///
   /// - Parameter proposed: What it would be after the request, if that is known.
-  mutating func move(to path: TreePath, proposed: RulesShape? = nil) {
-    here = Place(path: path, after: proposed)
+  mutating func move(to place: RulePlace, proposed: RulesShape? = nil) {
+    here = Place(place, after: proposed)
   }
 
   /// Whether anything would be at the current node after the request.
@@ -108,10 +115,34 @@ struct RuleEvaluator {
 
   /// The value of an operation that has to be a boolean.
   mutating func condition(_ index: Int) throws(RuleFault) -> Bool {
+    if trace == nil, let verdict = try plainCondition(index) { return verdict }
     guard case .bool(let value) = try evaluate(index) else {
       throw .mistake(.notBoolean, operation: index)
     }
     return value
+  }
+
+  /// The short way for what most rules are made of, as long as nobody wants to know the values
+  /// met; `nil` for everything else, of which nothing was evaluated.
+  private mutating func plainCondition(_ index: Int) throws(RuleFault) -> Bool? {
+    switch rules.program.operations[index] {
+    case .all(let operands):
+      try spend(1, at: index)
+      return try all(operands)
+    case .any(let operands):
+      try spend(1, at: index)
+      return try any(operands)
+    case .not(let operand):
+      try spend(1, at: index)
+      return !(try condition(operand))
+    case .comparison(let operation, let left, let right):
+      try spend(1, at: index)
+      return try comparison(operation, left, right, at: index)
+    case .equality(let left, let right, let isNegated):
+      try spend(1, at: index)
+      return try equality(left, right, at: index) != isNegated
+    default: return nil
+    }
   }
 
   /// The value of an operation that has to be a string.
@@ -290,4 +321,23 @@ extension RuleEvaluator {
     if isProposed { here.after = shape } else { here.before = shape }
     return shape
   }
+}
+
+/// A node that rules stand at: the end of a path, or a child there, whose own path is put together
+/// only when somebody asks.
+struct RulePlace {
+  private let parent: TreePath
+  private let name: TreeKey?
+
+  init(_ path: TreePath) {
+    parent = path
+    name = nil
+  }
+
+  init(_ name: TreeKey, below parent: TreePath) {
+    self.parent = parent
+    self.name = name
+  }
+
+  var path: TreePath { name.map { parent.appending($0) } ?? parent }
 }

@@ -60,7 +60,9 @@ extension RuleValue {
     _ operation: BinaryOperator, _ left: RuleValue, _ right: RuleValue
   ) -> Bool? {
     let order: Int
-    if case .text(let a) = left, case .text(let b) = right {
+    if case .integer(let a) = left, case .integer(let b) = right {
+      order = a < b ? -1 : a == b ? 0 : 1
+    } else if case .text(let a) = left, case .text(let b) = right {
       order = a.compareUTF16(b)
     } else {
       guard let a = left.scalar, let b = right.scalar else { return nil }
@@ -81,6 +83,7 @@ extension RuleValue {
     switch (left, right) {
     case (.null, .null): return true
     case (.bool(let a), .bool(let b)): return a == b
+    case (.integer(let a), .integer(let b)): return a == b
     case (.text(let a), .text(let b)): return a.hasSameBytes(as: b)
     case (.object, .object), (.object, .claims), (.claims, .object), (.claims, .claims): return nil
     default:

@@ -6,6 +6,9 @@ struct Judge {
   private static let pageChildren = 256
   /// Up to this many children are looked for by name; listing them is dearer.
   private static let fewChildren = 4
+  /// When a node has so many times more rules for children than it has children, each is found by
+  /// itself; otherwise both are gone through side by side.
+  private static let sparseness = 8
 
   let rules: CompiledRules
   let caller: RulesCaller
@@ -20,7 +23,12 @@ struct Judge {
   /// One node on the way from the root to a path.
   private struct Step {
     let node: Int
-    let path: TreePath
+    /// How many keys of the path lead here.
+    let count: Int
+
+    func path(on way: TreePath) -> TreePath {
+      count == way.count ? way : TreePath(unchecked: Array(way.keys[..<count]))
+    }
   }
 
   init(
@@ -38,11 +46,12 @@ struct Judge {
   mutating func read(_ path: TreePath, query: RulesQuery) throws(RulesDataError) -> RulesVerdict {
     for step in walk(to: path) {
       guard let rule = rules.nodes[step.node].read else { continue }
-      evaluator.query = step.path.count == path.count ? query : .none
-      evaluator.move(to: step.path)
-      switch try outcome(of: rule, at: step.path) {
+      evaluator.query = step.count == path.count ? query : .none
+      let place = RulePlace(step.path(on: path))
+      evaluator.move(to: place)
+      switch try outcome(of: rule, at: place) {
       case .holds: return .allowed
-      case .exhausted(.request, _): return denied(.read, step.path, .exhausted(.request))
+      case .exhausted(.request, _): return denied(.read, place.path, .exhausted(.request))
       case .fails, .mistaken, .exhausted: continue
       }
     }
@@ -66,24 +75,23 @@ struct Judge {
   private mutating func walk(to path: TreePath) -> [Step] {
     evaluator.captures.removeAll(keepingCapacity: true)
     var node = 0
-    var steps = [Step(node: 0, path: path.isRoot ? path : .root)]
+    var steps = [Step(node: 0, count: 0)]
+    steps.reserveCapacity(path.count + 1)
     for (index, key) in path.keys.enumerated() {
       guard let child = rules.child(key, of: node) else { break }
       if child.isCaptured { evaluator.captures.append(key.text) }
       node = child.node
-      let isLast = index == path.count - 1
-      let prefix = isLast ? path : TreePath(unchecked: Array(path.keys[...index]))
-      steps.append(Step(node: node, path: prefix))
+      steps.append(Step(node: node, count: index + 1))
     }
     return steps
   }
 
   private mutating func outcome(
-    of rule: Int, at path: TreePath
+    of rule: Int, at place: RulePlace
   ) throws(RulesDataError) -> RuleEvaluator.Outcome {
     let outcome = try evaluator.outcome(of: rule, tracing: findings != nil)
     if findings != nil {
-      let finding = finding(rule, outcome, at: path)
+      let finding = finding(rule, outcome, at: place.path)
       findings?.append(finding)
     }
     return outcome
@@ -113,19 +121,21 @@ extension Judge {
   private mutating func grantDenial(_ path: TreePath) throws(RulesDataError) -> RulesDenial? {
     for step in walk(to: path) {
       guard let rule = rules.nodes[step.node].write else { continue }
-      if keepsVerdicts, let isGranted = grants[step.path] {
+      let here = step.path(on: path)
+      if keepsVerdicts, let isGranted = grants[here] {
         if isGranted { return nil }
         continue
       }
-      evaluator.move(to: step.path)
-      let outcome = try outcome(of: rule, at: step.path)
+      let place = RulePlace(here)
+      evaluator.move(to: place)
+      let outcome = try outcome(of: rule, at: place)
       switch outcome {
       case .holds:
-        if keepsVerdicts { grants[step.path] = true }
+        if keepsVerdicts { grants[here] = true }
         return nil
-      case .exhausted(.request, _): return denial(.write, step.path, .exhausted(.request))
+      case .exhausted(.request, _): return denial(.write, here, .exhausted(.request))
       case .fails, .mistaken, .exhausted:
-        if keepsVerdicts { grants[step.path] = false }
+        if keepsVerdicts { grants[here] = false }
       }
     }
     return denial(.write, path, .notGranted)
@@ -135,28 +145,29 @@ extension Judge {
   private mutating func validationDenial(_ path: TreePath) throws(RulesDataError) -> RulesDenial? {
     let steps = walk(to: path)
     for (index, step) in steps.enumerated() where rules.nodes[step.node].hasValidation {
-      let isTarget = step.path.count == path.count
+      let isTarget = step.count == path.count
       guard isTarget || rules.nodes[step.node].validate != nil else { continue }
-      evaluator.move(to: step.path)
-      if let denial = try invalidity(of: step.node, at: step.path) { return denial }
+      let place = RulePlace(step.path(on: path))
+      evaluator.move(to: place)
+      if let denial = try invalidity(of: step.node, at: place) { return denial }
       guard isTarget, index == steps.count - 1 else { continue }
-      if let denial = try invalidityBelow(step.node, step.path) { return denial }
+      if let denial = try invalidityBelow(step.node, path) { return denial }
     }
     return nil
   }
 
   /// Checks the `.validate` of one node, to which the evaluator has moved.
   private mutating func invalidity(
-    of node: Int, at path: TreePath
+    of node: Int, at place: RulePlace
   ) throws(RulesDataError) -> RulesDenial? {
     guard let rule = rules.nodes[node].validate else { return nil }
-    guard !keepsVerdicts || validated.insert(path).inserted else { return nil }
+    guard !keepsVerdicts || validated.insert(place.path).inserted else { return nil }
     guard try evaluator.isProposed() else { return nil }
-    switch try outcome(of: rule, at: path) {
+    switch try outcome(of: rule, at: place) {
     case .holds: return nil
-    case .exhausted(let budget, _): return denial(.validate, path, .exhausted(budget))
+    case .exhausted(let budget, _): return denial(.validate, place.path, .exhausted(budget))
     case .fails, .mistaken:
-      return denial(.validate, path, .invalid(rules.position(of: 0, in: rule)))
+      return denial(.validate, place.path, .invalid(rules.position(of: 0, in: rule)))
     }
   }
 
@@ -169,17 +180,34 @@ extension Judge {
     guard hasCapture || children.count > Self.fewChildren else {
       return try invalidity(ofLiterals: children, below: path)
     }
+    let literals = rules.nodes[node].children
+    var nextLiteral = 0
     var last: TreeKey?
     while true {
       let page = try evaluator.proposedChildren(of: path, after: last, limit: Self.pageChildren)
       if page.count == Self.pageChildren, !hasCapture {
         return try invalidity(ofLiterals: children, below: path)
       }
+      let isSparse = page.count * Self.sparseness < literals.count
       for child in page {
-        guard let match = rules.child(child.key, of: node), rules.nodes[match.node].hasValidation
-        else { continue }
+        let found: (node: Int, isCaptured: Bool)?
+        if isSparse {
+          found = rules.child(child.key, of: node)
+        } else {
+          // Both are in the order of keys.
+          while nextLiteral < literals.count, literals[nextLiteral].key < child.key {
+            nextLiteral += 1
+          }
+          if nextLiteral < literals.count, literals[nextLiteral].key == child.key {
+            found = (literals[nextLiteral].node, false)
+          } else {
+            found = rules.nodes[node].capture.map { ($0, true) }
+          }
+        }
+        guard let match = found, rules.nodes[match.node].hasValidation else { continue }
         if match.isCaptured { evaluator.captures.append(child.key.text) }
-        let denial = try invalidity(of: match.node, at: path.appending(child.key), child.shape)
+        let place = RulePlace(child.key, below: path)
+        let denial = try invalidity(of: match.node, at: place, child.shape)
         if match.isCaptured { evaluator.captures.removeLast() }
         if let denial { return denial }
       }
@@ -193,7 +221,8 @@ extension Judge {
     ofLiterals children: [(key: TreeKey, node: Int)], below path: TreePath
   ) throws(RulesDataError) -> RulesDenial? {
     for child in children {
-      if let denial = try invalidity(of: child.node, at: path.appending(child.key), nil) {
+      let place = RulePlace(child.key, below: path)
+      if let denial = try invalidity(of: child.node, at: place, nil) {
         return denial
       }
     }
@@ -202,15 +231,15 @@ extension Judge {
 
   /// Checks a node that may be proposed, and what lies below it.
   private mutating func invalidity(
-    of node: Int, at path: TreePath, _ shape: RulesShape?
+    of node: Int, at place: RulePlace, _ shape: RulesShape?
   ) throws(RulesDataError) -> RulesDenial? {
     guard evaluator.requestSteps > 0 else {
-      return denial(.validate, path, .exhausted(.request))
+      return denial(.validate, place.path, .exhausted(.request))
     }
-    evaluator.move(to: path, proposed: shape)
+    evaluator.move(to: place, proposed: shape)
     guard try evaluator.isProposed() else { return nil }
-    if let denial = try invalidity(of: node, at: path) { return denial }
+    if let denial = try invalidity(of: node, at: place) { return denial }
     let hasMore = rules.nodes[node].validatesCapture || !rules.nodes[node].validatedChildren.isEmpty
-    return hasMore ? try invalidityBelow(node, path) : nil
+    return hasMore ? try invalidityBelow(node, place.path) : nil
   }
 }
