@@ -3,6 +3,7 @@ import TernClient
 import TernCore
 import TernDocumentEngine
 import TernSync
+import TernTestKit
 
 /// A house whose clients have documents, by the native API.
 final class DocumentHouse: Sendable {
