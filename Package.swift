@@ -226,8 +226,8 @@ let testSuites: [Target] = [
     "Gateway",
     [
       "TernGateway", "TernCore", "TernQuery", "TernStorageMemory", "TernTransport",
-      "TernTransportTCP", "TernLedger", "TernSecurity", "TernTreeWire", "TernServer",
-      "TernClient", "TernAssembly", "TernFirebaseCompat", nioCore,
+      "TernTransportTCP", "TernLedger", "TernSecurity", "TernTokens", "TernTreeWire", "TernServer",
+      "TernSync", "TernClient", "TernAssembly", "TernFirebaseCompat", "TernTestKit", nioCore,
       nioEmbedded,
     ]),
   tests("Presence", ["TernStorage", "TernStorageMemory", "TernPresence"]),

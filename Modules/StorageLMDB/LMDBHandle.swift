@@ -90,7 +90,8 @@ final class LMDBHandle: @unchecked Sendable {
       }
       unsafe mdb_env_set_mapsize(environment, bytes)
       unsafe mdb_env_set_maxreaders(environment, UInt32(LMDBStore.readerLimit))
-      let opened = unsafe mdb_env_open(environment, path, flags, 0o644)
+      let opened = unsafe mdb_env_open(
+        environment, path, flags, mdb_mode_t(StoreDirectory.fileMode))
       if opened == MDB_SUCCESS { return unsafe environment }
       unsafe mdb_env_close(environment)
       guard opened == ENOMEM, mapBytes == nil, bytes > leastBytes else {

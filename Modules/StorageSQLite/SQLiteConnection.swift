@@ -22,6 +22,8 @@ final class SQLiteConnection: @unchecked Sendable {
   /// Opens the database in `directory`, and makes it if there is none.
   init(_ directory: StoreDirectory) throws(StorageError) {
     let path = directory.file("rows.sqlite")
+    // The library would let everybody read it; its log gets the modes of this file.
+    try directory.make("rows.sqlite")
     self.directory = directory
     var opened: OpaquePointer?
     let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX

@@ -55,9 +55,10 @@
               let pipeline = channel.pipeline.syncOperations
               try pipeline.addHandler(try tls.clientHandler(to: options.host))
               try pipeline.addHandler(
-                TLSGate(timeout: .seconds(Int64(options.connectTimeoutSeconds))) {
-                  opened.fail($0)
-                })
+                TLSGate(
+                  wanted: tls.identity(of: options.host),
+                  timeout: .seconds(Int64(options.connectTimeoutSeconds))
+                ) { opened.fail($0) })
             }
             try Self.install(setting, in: channel)
           }

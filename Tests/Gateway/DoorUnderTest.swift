@@ -5,6 +5,7 @@
   import TernSecurity
   import TernServer
   import TernStorageMemory
+  import TernSync
   import TernTransport
   import TernTransportTCP
   import Testing
@@ -20,15 +21,16 @@
 
     init(
       limits: GatewayLimits = GatewayLimits(), serverLimits: ServerLimits = ServerLimits(),
-      rules: String? = nil
+      rules: String? = nil, authenticator: any Authenticator = OwnerAuthenticator(),
+      ambient: Ambient = .system, denied: @escaping @Sendable (RulesExplanation) -> Void = { _ in }
     ) async throws {
       transport = try TCPTransport(TCPOptions(port: 0))
       let ledger = try EmbeddedLedger(store: MemoryStore()) { 0 }
       let authorizer: any Authorizer =
-        try rules.map { RulesAuthorizer(try TreeRules($0)) } ?? AllowLocal()
+        try rules.map { RulesAuthorizer(try TreeRules($0), onDenial: denied) } ?? AllowLocal()
       server = try await TernServer(
         ledger: ledger, on: transport, options: ServerOptions(limits: serverLimits),
-        authorizer: authorizer, authenticator: OwnerAuthenticator(),
+        authorizer: authorizer, authenticator: authenticator, ambient: ambient,
         report: { [endings] event in
           if case .disconnected(_, let reason) = event { endings.add(reason) }
         })

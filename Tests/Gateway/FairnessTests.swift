@@ -17,7 +17,7 @@
       limits.lingerSeconds = 1
       let serverLimits = ServerLimits(queuedBytes: 1 << 20)
       try await withDoor(limits: limits, serverLimits: serverLimits) { door in
-        // Three that listen and read no further than that they do.
+        // Four that listen and read no further than that they do.
         let socket = try door.connectNarrow()
         _ = socket.openWebSocket()
         socket.ask(1, "q", #"{"p":"/big","h":""}"#)
@@ -31,6 +31,9 @@
         _ = native.frame()
         native.send(Array(#"{"t":"d","d":{"r":1,"a":"q","b":{"p":"/big","h":""}}}"#.utf8))
         #expect(native.frame().contains(#""s":"ok""#))
+        let poll = try PollPeer(door)
+        let listened = poll.ask(frame(1, "q", #"{"p":"/big","h":""}"#))
+        #expect(listened.contains(#""s":"ok""#))
         // One that reads what it is told.
         let reader = try door.connect()
         _ = reader.openWebSocket()
@@ -46,7 +49,7 @@
         }
         #expect(heard == 100)
         let reasons = await door.ends {
-          $0.count { if case .tooSlow = $0 { true } else { false } } == 3
+          $0.count { if case .tooSlow = $0 { true } else { false } } == 4
         }
         for case .tooSlow(let bytes, let limit) in reasons {
           #expect(bytes > limit && limit == 1 << 20)
@@ -56,6 +59,53 @@
         _ = native.readToEnd()
         reader.ask(2, "g", #"{"p":"/other","q":{}}"#)
         #expect(reader.message().contains(#""s":"ok""#))
+      }
+    }
+
+    @Test(
+      "a flood over our framing, or of requests on one connection, keeps nobody from their turn")
+    func otherFloods() async throws {
+      try await withDoor(serverLimits: ServerLimits(batchFrames: 64)) { door in
+        let other = try door.connect()
+        func look(_ path: String) -> Int? {
+          other.send("GET \(path) HTTP/1.1\r\nHost: localhost\r\n\r\n")
+          let body = other.answer().body
+          return body == "null" ? 0 : Int(body)
+        }
+        let count = 40_000
+        let increment = #"{".sv":{"increment":1}}"#
+        let native = try NativePeer(port: door.port)
+        native.send(TreeClientMessage.open(TreeOpening()).encode())
+        _ = native.frame()
+        let request = Array(frame(1, "p", #"{"p":"/f","d":\#(increment)}"#).utf8)
+        native.send(request, times: count)
+        let afterFrames = look("/f.json")
+        #expect(afterFrames.map { $0 < count * 3 / 4 } == true, "\(afterFrames ?? -1)")
+        // Requests of one connection are answered one after the other, so that few of them wait.
+        let pipeline = try door.connect()
+        let requests = Array(put("/g.json?print=silent", increment).utf8)
+        pipeline.send((0..<2_000).flatMap { _ in requests })
+        let afterRequests = look("/g.json")
+        #expect(afterRequests.map { $0 < 1_500 } == true, "\(afterRequests ?? -1)")
+      }
+    }
+
+    @Test("a connection that asks for much and takes nothing keeps nobody waiting")
+    func unreadAnswers() async throws {
+      try await withDoor { door in
+        let writer = try door.connect()
+        let text = String(repeating: "x", count: 200_000)
+        writer.send(put("/big.json?print=silent", "\"\(text)\""))
+        #expect(writer.answer().head.hasPrefix("HTTP/1.1 204"))
+        let greedy = try (0..<8).map { _ in try door.connectNarrow() }
+        let request = Array("GET /big.json HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8)
+        for peer in greedy { peer.send((0..<20).flatMap { _ in request }) }
+        for number in 0..<50 {
+          writer.send(put("/n.json", "\(number)"))
+          #expect(writer.answer().body == "\(number)")
+        }
+        // Who reads after all is given everything that was asked for.
+        for _ in 0..<20 { #expect(greedy[0].answer().body.utf8.count == 200_002) }
       }
     }
 
@@ -79,32 +129,88 @@
       }
     }
 
+    /// The first answer that says that something was too much. On a busy machine time passes, and
+    /// with it more may be asked.
+    private func refusal(_ told: String, _ attempt: () throws -> String) rethrows -> String {
+      var last = ""
+      for _ in 0..<100 where !last.contains(told) { last = try attempt() }
+      return last
+    }
+
+    /// A way to ask at each door, and what a refusal begins with there.
+    private func attempts(
+      _ door: DoorUnderTest, user: String? = nil
+    ) throws -> [(name: String, mark: String, attempt: () throws -> String)] {
+      let token =
+        user.map { "?access_token=owner&auth_variable_override=%7B%22uid%22:%22\($0)%22%7D" } ?? ""
+      let auth = user.map { frame(1, "gauth", #"{"cred":"owner","authvar":{"uid":"\#($0)"}}"#) }
+      let read = frame(2, "g", #"{"p":"/","q":{}}"#)
+      let rest = try door.connect()
+      let socket = try door.connect()
+      _ = socket.openWebSocket()
+      let native = try NativePeer(port: door.port)
+      native.send(TreeClientMessage.open(TreeOpening()).encode())
+      _ = native.frame()
+      let poll = try PollPeer(door)
+      if let auth {
+        socket.send(masked(1, auth))
+        native.send(Array(auth.utf8))
+        for answer in [socket.message(), native.frame(), poll.ask(auth)] {
+          #expect(answer.contains(#""s":"ok""#), "\(answer)")
+        }
+      }
+      func ask(_ peer: Peer, _ fields: String) -> String {
+        peer.send("GET /a.json\(token) HTTP/1.1\r\nHost: localhost\r\n\(fields)\r\n")
+        let answer = peer.answer()
+        return answer.head + answer.body
+      }
+      return [
+        ("REST", "HTTP/1.1 429", { ask(rest, "") }),
+        ("stream", "HTTP/1.1 429", { ask(try door.connect(), "Accept: text/event-stream\r\n") }),
+        (
+          "WebSocket", #""s":"unavailable""#,
+          {
+            socket.send(masked(1, read))
+            return socket.message()
+          }
+        ),
+        (
+          "our framing", #""s":"unavailable""#,
+          {
+            native.send(Array(read.utf8))
+            return native.frame()
+          }
+        ),
+        ("long polling", #""s":"unavailable""#, { poll.ask(read) }),
+      ]
+    }
+
     @Test("rates are refused in the words of each door")
     func rates() async throws {
       let rates = RateLimits(requestsPerAddress: 1, burstSeconds: 20)
       try await withDoor(serverLimits: ServerLimits(rates: rates)) { door in
-        let socket = try door.connect()
-        _ = socket.openWebSocket()
-        let native = try NativePeer(port: door.port)
-        native.send(TreeClientMessage.open(TreeOpening()).encode())
-        _ = native.frame()
-        let rest = try door.connect()
-        var last = ""
-        for _ in 0..<40 {
-          rest.send("GET /a.json HTTP/1.1\r\nHost: localhost\r\n\r\n")
-          let head = rest.read(through: "\r\n\r\n")
-          let length = head.firstMatch(of: /Content-Length: (\d+)/).flatMap { Int($0.output.1) }
-          last = head + String(decoding: rest.read(count: length ?? 0) ?? [], as: UTF8.self)
-          if !head.hasPrefix("HTTP/1.1 200") { break }
+        let told = "Too many requests: one address may make 1 a second."
+        for (name, mark, attempt) in try attempts(door) {
+          let answer = try refusal(told, attempt)
+          #expect(answer.contains(told) && answer.contains(mark), "\(name): \(answer)")
         }
-        #expect(last.hasPrefix("HTTP/1.1 429"), "\(last)")
-        #expect(last.contains("Too many requests: one address may make 1 a second."), "\(last)")
-        let told = "Too many requests: one address"
-        socket.ask(1, "g", #"{"p":"/","q":{}}"#)
-        let answer = socket.message()
-        #expect(answer.contains(#""s":"unavailable""#) && answer.contains(told), "\(answer)")
-        native.send(Array(#"{"t":"d","d":{"r":1,"a":"g","b":{"p":"/","q":{}}}}"#.utf8))
-        #expect(native.frame().contains(told))
+      }
+    }
+
+    @Test("a user who asks too much is told so at every door, and another one is not")
+    func userRates() async throws {
+      let rates = RateLimits(requestsPerIdentity: 1, burstSeconds: 20)
+      try await withDoor(serverLimits: ServerLimits(rates: rates)) { door in
+        let told = "Too many requests: one user may make 1 a second."
+        let others = try attempts(door, user: "ben")
+        for (name, mark, attempt) in try attempts(door, user: "ann") {
+          let answer = try refusal(told, attempt)
+          #expect(answer.contains(told) && answer.contains(mark), "\(name): \(answer)")
+        }
+        for (name, _, attempt) in others {
+          let answer = try attempt()
+          #expect(!answer.contains("Too many requests"), "\(name): \(answer)")
+        }
       }
     }
   }

@@ -108,7 +108,9 @@ import Testing
         return "merge \(path) "
           + merge.entries.map { "\($0.path)=\($0.node.json(.export))" }.joined(separator: " ")
       case .push(let path, let node): return "push \(path) \(node.json(.export))"
-      case .read, .readOrExport, .names, .readRules, .setRules, .databases: return "other"
+      case .read, .readOrExport, .names, .readRules, .setRules, .databases, .readRevocations,
+        .revoke:
+        return "other"
       }
     }
     #expect(try operation("PUT", "[1,2]") == #"set a {"0":1,"1":2} -"#)

@@ -29,6 +29,7 @@ struct AgreementTests {
       tally.refused += rules == nil ? 1 : 0
       guard let rules else { continue }
       tally.rules += rules.count
+      tally.vocabulary.merge(naive.vocabulary) { $0 + $1 }
       for _ in 0..<4 {
         tally.states += 1
         guard try agree(rules, naive, &generator, &tally) else {
@@ -37,7 +38,13 @@ struct AgreementTests {
         }
       }
     }
-    print("agreement, seed \(seed): \(tally)")
+    print(
+      "agreement, seed \(seed): \(tally.states) states, \(tally.rules) rules,"
+        + " \(tally.refused) files refused, \(tally.granted) requests granted")
+    for word in NaiveVocabulary.all {
+      #expect(tally.vocabulary[word, default: 0] >= 50, "\(word) is hardly ever used")
+    }
+    #expect(tally.queries > tally.states / 20)
     #expect(tally.granted > tally.states / 10 && tally.granted < tally.states * 9 / 10)
   }
 
@@ -50,9 +57,13 @@ struct AgreementTests {
     let caller = RulesCaller(auth: auth, now: 1_000)
     let path = generator.path(4)
     if generator.chance(40) {
-      let found = try rules.read(path, by: caller, in: TreeNodeSnapshot(before)).isAllowed
+      let (query, naiveQuery) = generator.query()
+      tally.queries += naiveQuery.members.count > 1 ? 1 : 0
+      let found = try rules.read(
+        path, query: query, by: caller, in: TreeNodeSnapshot(before)
+      ).isAllowed
       tally.granted += found ? 1 : 0
-      return found == naive.read(path.keys.map(\.text), auth: auth, tree: before)
+      return found == naive.read(path.keys.map(\.text), naiveQuery, auth: auth, tree: before)
     }
     var writes = [(path, generator.node(depth: 2))]
     if generator.chance(30) {
@@ -79,5 +90,9 @@ struct AgreementTests {
     var rules = 0
     var refused = 0
     var granted = 0
+    /// Reads with a query.
+    var queries = 0
+    /// What the rules were made of.
+    var vocabulary: [String: Int] = [:]
   }
 }

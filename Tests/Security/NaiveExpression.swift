@@ -36,6 +36,7 @@ struct NaiveScope {
   var after: TreeNode
   var place: [String]
   var captures: [String: String]
+  var query = NaiveQuery.none
 }
 
 extension NaiveExpression {
@@ -47,6 +48,7 @@ extension NaiveExpression {
     case .variable("root"): return .snapshot(isProposed: false, path: [])
     case .variable("data"): return .snapshot(isProposed: false, path: scope.place)
     case .variable("newData"): return .snapshot(isProposed: true, path: scope.place)
+    case .member(.variable("query"), let name): return scope.query.value(name)
     case .variable(let name): return .text(scope.captures[name] ?? "?")
     case .unary("!", let operand): return .bool(!(try operand.bool(scope)))
     case .unary(_, let operand): return .number(-(try operand.number(scope)))

@@ -7,6 +7,8 @@ struct NaiveGenerator {
   /// The variables the rule at hand may name.
   var snapshots = ["data"]
   var captures: [String] = []
+  /// Whether it may ask about the query.
+  var mayQuery = false
 
   private static let names = ["a", "b", "c", "1", "x.y", "a/b", "/b/", ""]
 
@@ -25,6 +27,10 @@ struct NaiveGenerator {
       return .choice(
         expression(.bool, depth: depth - 1), expression(kind, depth: depth - 1),
         expression(kind, depth: depth - 1))
+    }
+    if mayQuery, chance(8) {
+      let names = NaiveQuery.kinds.filter { $0.value.contains(kind) }.keys.sorted()
+      if !names.isEmpty { return .member(.variable("query"), pick(names)) }
     }
     switch kind {
     case .bool: return bool(depth: depth)

@@ -10,6 +10,17 @@ struct NaiveRules {
 
   let top: Node
 
+  /// Every operator, method and name that its rules use, with how often.
+  var vocabulary: [String: Int] {
+    var counts: [String: Int] = [:]
+    func count(_ node: Node) {
+      for rule in node.rules.values { rule.count(into: &counts) }
+      for child in node.children { count(child.node) }
+    }
+    count(top)
+    return counts
+  }
+
   /// The node of the rules for a path, with what the captures stand for; `nil` where none is.
   private func find(_ path: [String]) -> (node: Node, captures: [String: String])? {
     var (node, captures) = (top, [String: String]())
@@ -27,17 +38,22 @@ struct NaiveRules {
   }
 
   private func holds(
-    _ kind: String, at path: [String], _ auth: JSONValue, _ before: TreeNode, _ after: TreeNode
+    _ kind: String, at path: [String], _ auth: JSONValue, _ before: TreeNode, _ after: TreeNode,
+    _ query: NaiveQuery = .none
   ) -> Bool? {
     guard let (node, captures) = find(path), let rule = node.rules[kind] else { return nil }
     let scope = NaiveScope(
-      auth: auth, now: 1_000, before: before, after: after, place: path, captures: captures)
+      auth: auth, now: 1_000, before: before, after: after, place: path, captures: captures,
+      query: query)
     return (try? rule.bool(scope)) ?? false
   }
 
-  func read(_ path: [String], auth: JSONValue, tree: TreeNode) -> Bool {
+  func read(
+    _ path: [String], _ query: NaiveQuery = .none, auth: JSONValue, tree: TreeNode
+  ) -> Bool {
     (0...path.count).contains { length in
-      holds(".read", at: Array(path.prefix(length)), auth, tree, tree) == true
+      let seen = length == path.count ? query : .none
+      return holds(".read", at: Array(path.prefix(length)), auth, tree, tree, seen) == true
     }
   }
 
@@ -110,6 +126,7 @@ struct NaiveRules {
       let isForgetful = generator.chance(1)
       generator.captures = isForgetful ? ["$z"] : seen
       let isBlind = kind == ".read" && !isForgetful
+      generator.mayQuery = kind == ".read" || isForgetful
       generator.snapshots = isBlind ? ["data", "root"] : ["data", "newData", "newData", "root"]
       node.rules[kind] = generator.expression(.bool, depth: depth)
     }

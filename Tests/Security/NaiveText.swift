@@ -24,6 +24,7 @@ extension NaiveExpression {
       plain =
         condition.text(&random, atLeast: 2) + "?" + then.text(&random, atLeast: 1)
         + Self.blank(&random) + ":" + otherwise.text(&random, atLeast: 1)
+    case .member(.variable("query"), let name): plain = "query." + name
     case .member(let value, let name):
       let isName = name.utf8.allSatisfy { ($0 | 0x20) >= 0x61 && ($0 | 0x20) <= 0x7A }
       plain =

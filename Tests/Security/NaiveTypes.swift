@@ -35,6 +35,9 @@ extension NaiveExpression {
     case .variable("newData"):
       if isRead { throw NaiveRefusal() }
       return [.snapshot]
+    case .member(.variable("query"), let name):
+      guard isRead, let kinds = NaiveQuery.kinds[name] else { throw NaiveRefusal() }
+      return kinds
     case .variable(let name):
       if !captures.contains(name) { throw NaiveRefusal() }
       return [.text]

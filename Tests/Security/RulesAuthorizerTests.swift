@@ -41,7 +41,8 @@ struct RulesAuthorizerTests {
   @Test("writes are judged on the tree they would make, and denials are told")
   func writes() throws {
     let denials = Mutex<[RulesDenial]>([])
-    let authorizer = RulesAuthorizer(try TreeRules(rules)) { denial in
+    let authorizer = RulesAuthorizer(try TreeRules(rules)) { explanation in
+      guard case .denied(let denial) = explanation.verdict else { return }
       denials.withLock { $0.append(denial) }
     }
     let tree: TreeNode = ["notes": ["bob": ["t": 1, "n": 1]]]

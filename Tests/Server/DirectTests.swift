@@ -65,7 +65,7 @@ import Testing
     #expect(try ask(bench, .write(again, expectedHash: "")) == .stale(1))
     #expect(try ask(bench, .write(again, expectedHash: TreeNode(1).hash)) == .written(again))
     let blind = DirectRequest.Operation.write(.set("blind", 2), expectedHash: "")
-    #expect(try ask(bench, blind) == .refused(.permissionDenied))
+    #expect(try ask(bench, blind)?.isDenied == true)
   }
 
   @Test("new names ascend, also within a millisecond and when the clock steps back")
@@ -99,7 +99,7 @@ import Testing
         continue
       }
     }
-    #expect(try ask(bench, .readRules) == .refused(.permissionDenied))
+    #expect(try ask(bench, .readRules) == .refused(.permissionDenied()))
     #expect(bench.lastCommits.isEmpty)
   }
 
@@ -114,7 +114,7 @@ import Testing
     #expect(try ask(bench, .readRules, as: "owner") != .rules(open))
     #expect(try ask(bench, .setRules(open, isTrial: false), as: "owner") == .done)
     #expect(try ask(bench, .readRules, as: "owner") == .rules(open))
-    #expect(try ask(bench, write("a", 1)) == .refused(.permissionDenied))
+    #expect(try ask(bench, write("a", 1))?.isDenied == true)
     #expect(try ask(bench, write("a", 1), in: "other") == .written(.set("a", 1)))
     _ = bench.take(1)
     let shut = Array(#"{"rules": {}}"#.utf8)
@@ -127,7 +127,7 @@ import Testing
     else { throw MachineBench.BenchError.noGreeting }
     #expect(text.hasPrefix("1:"))
     let next = try MachineBench(store: store, authenticator: OwnerAuthenticator())
-    #expect(try ask(next, .read("a", .all)) == .refused(.permissionDenied))
+    #expect(try ask(next, .read("a", .all))?.isDenied == true)
     #expect(try ask(next, .readRules, as: "owner") == .rules(shut))
     #expect(try ask(next, .databases, as: "owner") == .databases(["other"]))
   }
@@ -152,6 +152,17 @@ import Testing
         }
         #expect(text.hasPrefix("Index not defined, add \".indexOn\""))
       }
+    }
+  }
+}
+
+extension DirectAnswer {
+  /// Whether the rules have refused, and named the refusal.
+  fileprivate var isDenied: Bool {
+    if case .refused(.permissionDenied(let refusal)) = self {
+      refusal.id?.count == 16
+    } else {
+      false
     }
   }
 }

@@ -130,19 +130,19 @@ import Testing
     let bench = try await TokenBench()
     let token = try bench.token()
     let accepted = try bench.judge(token).get()
-    var list = TokenRevocations()
+    var list = Revocations()
     list.revoke("ada", before: TokenBench.seconds)
-    bench.authenticator.use(try TokenRevocations(reading: list.bytes))
+    bench.authenticator.use(try Revocations(reading: list.bytes))
     #expect(bench.judge(token).isInvalid)
     #expect(bench.authenticator.objection(to: accepted, now: TokenBench.now) != nil)
     #expect(bench.judge(try bench.token([("iat", .integer(TokenBench.seconds))])).user == "ada")
     #expect(bench.judge(try bench.token(without: ["iat"])).isInvalid)
     #expect(bench.judge(try bench.token([("sub", .string("bob"))])).user == "bob")
-    list.revoke(TokenRevocations.everybody, before: TokenBench.seconds)
+    list.revoke(Revocations.everybody, before: TokenBench.seconds)
     bench.authenticator.use(list)
     #expect(bench.judge(try bench.token([("sub", .string("bob"))])).isInvalid)
     for text in ["", "[]", #"{"ada": "now"}"#, #"{"ada": 1, "ada": 2}"#] {
-      #expect(throws: TokenKeyError.self) { try TokenRevocations(reading: Array(text.utf8)) }
+      #expect(throws: TokenKeyError.self) { try Revocations(reading: Array(text.utf8)) }
     }
   }
 

@@ -135,6 +135,40 @@
       }
     }
 
+    @Test("a certificate for the address does not do where a name was asked for")
+    func addressForName() async throws {
+      try await withFolder { folder in
+        let certificate = try ThrowawayCertificate(named: "other.example", in: folder)
+        let door = try await Door(certificate.server)
+        #expect(try await door.say("hello", certificate.client) == "hello", "the address")
+        #expect(
+          await isNotSecure { try await door.say("secret", certificate.client, host: "localhost") })
+        var named = certificate.client
+        named.serverName = "localhost"
+        #expect(await isNotSecure { try await door.say("secret", named) })
+        named.serverName = "OTHER.example."
+        #expect(try await door.say("hello", named) == "hello")
+        named.serverName = "127.0.0.2"
+        #expect(await isNotSecure { try await door.say("secret", named) }, "another address")
+        await door.transport.shutdown()
+      }
+    }
+
+    @Test(
+      "a star stands for one label",
+      arguments: [
+        ("db.example", "db.example", true), ("DB.Example.", "db.example", true),
+        ("*.example", "db.example", true), ("*.example", "a.db.example", false),
+        ("*.example", ".example", false), ("*.example", "example", false),
+        ("d*.example", "db.example", false), ("*", "localhost", false),
+        ("db.example", "xdb.example", false), ("", "localhost", false),
+      ])
+    func stars(pattern: String, name: String, isCovered: Bool) {
+      #expect(TLSIdentity.covers(Array(pattern.utf8), Array(name.utf8)) == isCovered)
+      #expect(TLSIdentity("127.0.0.1") == .address([127, 0, 0, 1]))
+      #expect(TLSIdentity("LocalHost.") == .name(Array("localhost".utf8)))
+    }
+
     @Test("a door behind TLS has nothing to say to those who speak without")
     func clear() async throws {
       try await withFolder { folder in

@@ -62,16 +62,16 @@ struct KeyFiles: Sendable {
     }
   }
 
-  private func revocations() throws(Failure) -> TokenRevocations? {
+  private func revocations() throws(Failure) -> Revocations? {
     guard let path = options.revocations else { return nil }
     return try Self.revocations(at: path)
   }
 
   /// The list in a file; empty when there is no file yet.
-  static func revocations(at path: String) throws(Failure) -> TokenRevocations {
-    guard FileManager.default.fileExists(atPath: path) else { return TokenRevocations() }
+  static func revocations(at path: String) throws(Failure) -> Revocations {
+    guard FileManager.default.fileExists(atPath: path) else { return Revocations() }
     let bytes = try bytes(at: path)
-    do throws(TokenKeyError) { return try TokenRevocations(reading: bytes) } catch {
+    do throws(TokenKeyError) { return try Revocations(reading: bytes) } catch {
       throw Failure(.usage, "\(path): \(error)")
     }
   }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import TernCore
+import TernSecurity
 import TernTokens
 
 /// `tern auth`: tokens, without a server.

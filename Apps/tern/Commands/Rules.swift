@@ -27,7 +27,8 @@ struct Rules: AsyncParsableCommand {
       discussion: """
         A case is an object: {"name": "owner reads", "read": "users/ann", "auth": {"uid": "ann"}, \
         "data": {…}, "allow": true}. In place of "read": "write" with "value", or "update" with \
-        "values". Exits with 1 when a case fails.
+        "values"; beside "read", "query": {"orderBy": "score", "limitToLast": 5}. \
+        Exits with 1 when a case fails.
         """)
 
     @Argument(help: "A rules file.") var file: String

@@ -16,12 +16,14 @@ enum RulesFile {
 
   /// Reads a file of cases: one object, or a list of them.
   static func cases(at path: String) throws -> [RulesCase] {
-    let content = try bytes(at: path)
+    var content = try bytes(at: path)
+    // Some editors begin every file with a byte order mark.
+    if content.starts(with: [0xEF, 0xBB, 0xBF]) { content.removeFirst(3) }
     let json: JSONValue
     do throws(JSONError) {
       json = try JSONValue(parsing: content)
     } catch {
-      throw Failure(.usage, "\(path): \(error)")
+      throw Failure(.usage, "\(path): not JSON at byte \(error.offset): \(error.reason.text)")
     }
     guard case .array(let items) = json else { return [try RulesCase(json, number: 1)] }
     return try items.enumerated().map { try RulesCase($0.element, number: $0.offset + 1) }

@@ -39,8 +39,11 @@ struct ServeAccess: Sendable {
     }
   }
 
-  /// Lets rules decide; refusals are told to the operator with their id.
+  /// Lets rules decide; refusals are explained to the operator, with their id.
   static func authorizer(by rules: TreeRules) -> RulesAuthorizer {
-    RulesAuthorizer(rules) { printError("tern: \($0)") }
+    RulesAuthorizer(rules) { explanation in
+      let lines = explanation.description.split(separator: "\n")
+      printError(lines.map { "tern: \($0)" }.joined(separator: "\n"))
+    }
   }
 }

@@ -34,50 +34,62 @@ extension DatabaseQuery {
 
   /// Starts at `startValue`, and there at `childKey` when it is given.
   public func queryStarting(atValue startValue: Any?, childKey: String? = nil) -> DatabaseQuery {
-    let (value, key) = (bound(startValue), self.key(childKey))
-    return refined { query throws(TreeQueryError) in try query.starting(at: value, key: key) }
+    bounded(startValue, childKey) { query, value, key throws(TreeQueryError) in
+      try query.starting(at: value, key: key)
+    }
   }
 
   /// Starts after `startValue`, and there after `childKey` when it is given.
   public func queryStarting(
     afterValue startValue: Any?, childKey: String? = nil
   ) -> DatabaseQuery {
-    let (value, key) = (bound(startValue), self.key(childKey))
-    return refined { query throws(TreeQueryError) in try query.starting(after: value, key: key) }
+    bounded(startValue, childKey) { query, value, key throws(TreeQueryError) in
+      try query.starting(after: value, key: key)
+    }
   }
 
   /// Ends at `endValue`, and there at `childKey` when it is given.
   public func queryEnding(atValue endValue: Any?, childKey: String? = nil) -> DatabaseQuery {
-    let (value, key) = (bound(endValue), self.key(childKey))
-    return refined { query throws(TreeQueryError) in try query.ending(at: value, key: key) }
+    bounded(endValue, childKey) { query, value, key throws(TreeQueryError) in
+      try query.ending(at: value, key: key)
+    }
   }
 
   /// Ends before `endValue`, and there before `childKey` when it is given.
   public func queryEnding(beforeValue endValue: Any?, childKey: String? = nil) -> DatabaseQuery {
-    let (value, key) = (bound(endValue), self.key(childKey))
-    return refined { query throws(TreeQueryError) in try query.ending(before: value, key: key) }
+    bounded(endValue, childKey) { query, value, key throws(TreeQueryError) in
+      try query.ending(before: value, key: key)
+    }
   }
 
   /// Keeps the children at `value`, and only `childKey` when it is given.
   public func queryEqual(toValue value: Any?, childKey: String? = nil) -> DatabaseQuery {
-    let (value, key) = (bound(value), self.key(childKey))
-    return refined { query throws(TreeQueryError) in try query.equal(to: value, key: key) }
-  }
-
-  private func bound(_ value: Any?) -> TreeScalar? {
-    do throws(DatabaseValueError) {
-      let node = try TreeNode(foundation: value)
-      precondition(!node.hasChildren, "A bound is a string, a number, a boolean or nil.")
-      return node.scalar
-    } catch {
-      preconditionFailure("This is not a bound: \(error)")
+    bounded(value, childKey) { query, value, key throws(TreeQueryError) in
+      try query.equal(to: value, key: key)
     }
   }
 
-  private func key(_ text: String?) -> TreeKey? {
-    guard let text else { return nil }
-    let path = Misuse.path(text)
-    precondition(path.count == 1, "\"\(text)\" is not a key: it has \(path.count) segments.")
-    return path.first
+  /// Makes a query with a bound, of a value and perhaps a key.
+  private func bounded(
+    _ value: Any?, _ childKey: String?,
+    _ change: (TreeQuery, TreeScalar?, TreeKey?) throws(TreeQueryError) -> TreeQuery
+  ) -> DatabaseQuery {
+    let bound: TreeScalar?
+    do throws(DatabaseValueError) {
+      let node = try TreeNode(foundation: value)
+      if node.hasChildren {
+        return refused("A bound is a string, a number, a boolean or nil.")
+      }
+      bound = node.scalar
+    } catch {
+      return refused("This is not a bound: \(error)")
+    }
+    var key: TreeKey?
+    if let childKey {
+      do throws(TreeError) { key = try TreeKey(childKey) } catch {
+        return refused("\"\(childKey)\" is not a key: \(error)")
+      }
+    }
+    return refined { query throws(TreeQueryError) in try change(query, bound, key) }
   }
 }

@@ -77,13 +77,15 @@ extension DatabaseQuery {
 
   /// Ends every registration here; at a location without a query, those of all its queries.
   public func removeAllObservers() {
+    // What is no place has observers of its own, which have ended; those at `path` are others'.
+    if problem != nil { return }
     database.stop(database.observers.removeAll(at: path, query: removalQuery))
   }
 
   /// Keeps what this query asks for on the device and in sync, with or without observers.
   public func keepSynced(_ keepSynced: Bool) {
     let (path, query) = (path, query)
-    database.lane.submit { $0.keepSynced(keepSynced, at: path, query: query) }
+    perform { $0.keepSynced(keepSynced, at: path, query: query) }
   }
 
   private var removalQuery: TreeQuery? { query.isDefault ? nil : query }
@@ -113,7 +115,7 @@ extension DatabaseQuery {
         block(database.snapshot(of: event, query: query), event.change.previousKey?.text)
       }
     }
-    database.lane.submit(
+    perform(
       { session in
         guard observer.isActive else { return }
         observer.listener = session.listen(

@@ -34,7 +34,7 @@ extension DatabaseQuery {
 
   private func read(_ answer: @escaping @Sendable (Result<DataSnapshot, any Error>) -> Void) {
     let (path, query, ref) = (path, query, ref)
-    database.lane.submit(
+    perform(
       { session in
         session.read(at: path, query: query) { result in
           switch result {

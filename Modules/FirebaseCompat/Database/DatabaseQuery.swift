@@ -1,3 +1,4 @@
+import TernClient
 import TernCore
 import TernQuery
 
@@ -10,26 +11,44 @@ public class DatabaseQuery: @unchecked Sendable {
   public let database: Database
   let path: TreePath
   let query: TreeQuery
+  /// Why this is no place or no query, if what it was made of breaks a rule; every use tells it.
+  let problem: DatabaseError?
 
-  init(database: Database, path: TreePath, query: TreeQuery) {
+  init(database: Database, path: TreePath, query: TreeQuery, problem: DatabaseError? = nil) {
     self.database = database
     self.path = path
     self.query = query
+    self.problem = problem
   }
 
   /// The location itself.
-  public var ref: DatabaseReference { DatabaseReference(database: database, path: path) }
+  public var ref: DatabaseReference {
+    DatabaseReference(database: database, path: path, problem: problem)
+  }
 
-  /// Makes a query that asks for less.
-  ///
-  /// - Precondition: `change` keeps the rules of queries; the message names the one it broke.
+  /// Makes a query that asks for less; one that breaks a rule of queries tells so when it is used.
   func refined(
     _ change: (TreeQuery) throws(TreeQueryError) -> TreeQuery
   ) -> DatabaseQuery {
+    if problem != nil { return self }
     do throws(TreeQueryError) {
       return DatabaseQuery(database: database, path: path, query: try change(query))
     } catch {
-      preconditionFailure("This query is not possible: \(error)")
+      return refused("This query is not possible: \(error)")
     }
+  }
+
+  /// The same, which every use refuses.
+  func refused(_ reason: String) -> DatabaseQuery {
+    DatabaseQuery(database: database, path: path, query: query, problem: .invalid(reason))
+  }
+
+  /// Takes a call into the session's order, or tells why this is nothing to call about.
+  func perform(
+    _ call: @escaping SessionLane<TreeSession>.Call,
+    failed: @escaping @Sendable (any Error) -> Void = { _ in }
+  ) {
+    if let problem { return failed(problem) }
+    database.lane.submit(call, failed: failed)
   }
 }

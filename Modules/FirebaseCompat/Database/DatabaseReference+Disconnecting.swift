@@ -124,7 +124,7 @@ extension DatabaseReference {
     switch verb {
     case .failure(let error): ended(error)
     case .success(let verb):
-      database.lane.submit(
+      perform(
         { session in
           session.deferWrite(verb) { result in
             switch result {

@@ -7,6 +7,7 @@ extension DatabaseReference {
   func write(
     _ make: () throws(DatabaseValueError) -> TreeWrite
   ) -> Result<TreeWrite, any Error> {
+    if let problem { return .failure(problem) }
     do throws(DatabaseValueError) {
       let write = try make()
       try naming(path.description) { () throws(TreeError) in try write.validateForStoring() }
@@ -71,7 +72,7 @@ extension DatabaseReference {
     case .failure(let error): ended(error)
     case .success(.merge(_, let merge)) where merge.entries.isEmpty: ended(nil)
     case .success(let write):
-      database.lane.submit(
+      perform(
         { session in session.write(write).end.then { ended(DatabaseError($0)) } },
         failed: ended)
     }

@@ -35,7 +35,7 @@ extension DatabaseReference {
       }
     }
     let path = path
-    database.lane.submit(
+    perform(
       { [self] session in
         session.transact(at: path, appliesLocally: localEvents, update) { outcome in
           self.database.call { self.report(outcome, fault.error, callback) }

@@ -3,8 +3,8 @@ import TernQuery
 
 /// One location of the tree.
 public final class DatabaseReference: DatabaseQuery, @unchecked Sendable {
-  init(database: Database, path: TreePath) {
-    super.init(database: database, path: path, query: .all)
+  init(database: Database, path: TreePath, problem: DatabaseError? = nil) {
+    super.init(database: database, path: path, query: .all, problem: problem)
   }
 
   /// The last segment of the path; `nil` at the top.
@@ -12,7 +12,7 @@ public final class DatabaseReference: DatabaseQuery, @unchecked Sendable {
 
   /// The location above; `nil` at the top.
   public var parent: DatabaseReference? {
-    path.parent.map { DatabaseReference(database: database, path: $0) }
+    path.parent.map { DatabaseReference(database: database, path: $0, problem: problem) }
   }
 
   /// The top of the tree.
@@ -20,9 +20,17 @@ public final class DatabaseReference: DatabaseQuery, @unchecked Sendable {
 
   /// The location at `pathString` below this one.
   ///
-  /// - Precondition: `pathString` follows the rules of keys.
+  /// What does not follow the rules of keys is no location: every use of it fails with
+  /// ``DatabaseError/invalid(_:)``. Firebase's own SDK ends the program.
   public func child(_ pathString: String) -> DatabaseReference {
-    descendant(Misuse.path(pathString))
+    if problem != nil { return self }
+    do throws(TreeError) {
+      return descendant(try TreePath(pathString))
+    } catch {
+      return DatabaseReference(
+        database: database, path: path,
+        problem: .invalid("\"\(pathString)\" is not a path: \(error)"))
+    }
   }
 
   /// A child with a new unique key that sorts after the keys made before it.
@@ -36,7 +44,7 @@ public final class DatabaseReference: DatabaseQuery, @unchecked Sendable {
   }
 
   func descendant(_ path: TreePath) -> DatabaseReference {
-    DatabaseReference(database: database, path: self.path.appending(path))
+    DatabaseReference(database: database, path: self.path.appending(path), problem: problem)
   }
 
   /// Percent-encodes everything but ASCII letters, digits, `-`, `_` and `~`.
@@ -63,6 +71,6 @@ extension DatabaseReference: CustomStringConvertible {
 
 extension DatabaseReference: Equatable {
   public static func == (left: DatabaseReference, right: DatabaseReference) -> Bool {
-    left.database === right.database && left.path == right.path
+    left.database === right.database && left.path == right.path && left.problem == right.problem
   }
 }

@@ -43,10 +43,10 @@ public final class DataSnapshot: Sendable {
 
   /// The data at `path` below here; a snapshot of nothing where nothing is.
   ///
-  /// - Precondition: `path` follows the rules of keys.
+  /// Nothing is at what does not follow the rules of keys.
   public func childSnapshot(forPath path: String) -> DataSnapshot {
-    let path = Misuse.path(path)
-    return DataSnapshot(ref: ref.descendant(path), node: node.node(at: path))
+    let below = try? TreePath(path)
+    return DataSnapshot(ref: ref.child(path), node: below.map { node.node(at: $0) } ?? .empty)
   }
 
   /// The children, in the order of the query they were read with.

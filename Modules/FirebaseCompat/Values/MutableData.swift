@@ -7,6 +7,8 @@ public final class MutableData {
   private let root: State
   private let path: TreePath
   private let name: TreeKey?
+  /// Why this is no place; what is written into it fails the transaction.
+  private let problem: DatabaseValueError?
 
   /// What all views of one transaction run share.
   private final class State {
@@ -18,16 +20,18 @@ public final class MutableData {
   init(_ node: TreeNode, key: TreeKey?) {
     root = State(node)
     path = .root
+    problem = nil
     name = key
   }
 
-  private init(_ root: State, _ path: TreePath) {
+  private init(_ root: State, _ path: TreePath, problem: DatabaseValueError? = nil) {
     self.root = root
     self.path = path
+    self.problem = problem
     name = path.last
   }
 
-  var node: TreeNode { root.node.node(at: path) }
+  var node: TreeNode { problem == nil ? root.node.node(at: path) : .empty }
   var error: DatabaseValueError? { root.error }
 
   /// The last segment of the location; `nil` at the top of the tree.
@@ -73,9 +77,14 @@ public final class MutableData {
 
   /// The data at `path` below here, empty where nothing is; changing it changes this.
   ///
-  /// - Precondition: `path` follows the rules of keys.
+  /// Nothing is at what does not follow the rules of keys, and changing it fails the transaction.
   public func childData(byAppendingPath path: String) -> MutableData {
-    MutableData(root, self.path.appending(Misuse.path(path)))
+    if problem != nil { return self }
+    do throws(TreeError) {
+      return MutableData(root, self.path.appending(try TreePath(path)))
+    } catch {
+      return MutableData(root, self.path, problem: .tree(error, path: path))
+    }
   }
 
   /// The number of children.
@@ -83,11 +92,12 @@ public final class MutableData {
 
   /// The children in the order of their priorities, then keys.
   public var children: [MutableData] {
-    node.children.map { MutableData(root, path.appending($0.key)) }
+    problem != nil ? [] : node.children.map { MutableData(root, path.appending($0.key)) }
   }
 
   private func attempt(_ change: () throws(DatabaseValueError) -> Void) {
     do throws(DatabaseValueError) {
+      if let problem { throw problem }
       try change()
     } catch {
       root.error = root.error ?? error

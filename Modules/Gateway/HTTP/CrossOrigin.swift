@@ -12,7 +12,7 @@ enum CrossOrigin {
     // With credentials the origin must be named, and caches told that it matters.
     response.headers.append("Access-Control-Allow-Origin", origin)
     response.headers.append("Access-Control-Allow-Credentials", "true")
-    response.headers.append("Access-Control-Expose-Headers", "ETag")
+    response.headers.append("Access-Control-Expose-Headers", "ETag, \(RESTError.denialField)")
     response.headers.append("Vary", "Origin")
   }
 

@@ -9,6 +9,8 @@ enum ManagementRequest {
   case readRules(DirectRequest, isStrict: Bool)
   case setRules(DirectRequest)
   case databases(DirectRequest)
+  case readRevocations(DirectRequest)
+  case revoke(DirectRequest)
   /// What a client says about its own connection; over REST there is nothing to be off about.
   case info(JSONValue)
 
@@ -16,6 +18,8 @@ enum ManagementRequest {
   init?(_ request: HTTPRequest, _ target: RequestTarget, _ caller: Caller) throws(RESTError) {
     switch target.path {
     case "/.settings/rules.json": self = try Self.rules(request, target, caller)
+    case "/.settings/revocations.json":
+      self = try Self.revocations(request, target, caller)
     case "/.inspect/databases.json":
       try Self.requireRead(request)
       self = .databases(try Self.asked(.databases, request, target, caller))
@@ -56,6 +60,19 @@ enum ManagementRequest {
     }
   }
 
+  private static func revocations(
+    _ request: HTTPRequest, _ target: RequestTarget, _ caller: Caller
+  ) throws(RESTError) -> ManagementRequest {
+    switch request.method {
+    case "GET", "HEAD":
+      return .readRevocations(try asked(.readRevocations, request, target, caller))
+    case "PATCH":
+      let changes = try RevocationText.changes(request.body)
+      return .revoke(try asked(.revoke(changes), request, target, caller))
+    default: throw RESTError(405, "Revocations are read with GET and changed with PATCH.")
+    }
+  }
+
   private static func asked(
     _ operation: DirectRequest.Operation, _ request: HTTPRequest, _ target: RequestTarget,
     _ caller: Caller
@@ -68,7 +85,9 @@ enum ManagementRequest {
   /// What the server is asked; `nil` when the answer is known.
   var asked: DirectRequest? {
     switch self {
-    case .readRules(let asked, _), .setRules(let asked), .databases(let asked): asked
+    case .readRules(let asked, _), .setRules(let asked), .databases(let asked),
+      .readRevocations(let asked), .revoke(let asked):
+      asked
     case .info: nil
     }
   }
@@ -80,7 +99,8 @@ enum ManagementRequest {
     case (.info(let value), _): body = value.bytes
     case (.readRules(_, let isStrict), .rules(let text)):
       body = isStrict ? RulesText.strict(text) : text
-    case (.setRules, .done): body = Array(#"{"status":"ok"}"#.utf8)
+    case (.readRevocations, .revocations(let list)): body = list.json.bytes
+    case (.setRules, .done), (.revoke, .done): body = Array(#"{"status":"ok"}"#.utf8)
     case (.databases, .databases(let names)):
       body = JSONValue.array(names.map { .object([.init("name", .string($0))]) }).bytes
     case (_, .refused(let refusal)): return RESTError(refusal).response

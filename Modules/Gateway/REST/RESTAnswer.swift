@@ -20,7 +20,7 @@ enum RESTAnswer {
     case .pushed(let name):
       let body = JSONValue.object([.init("name", .string(name.text))]).bytes
       return finish(body, request, tag: nil, limitBytes)
-    case .rules, .databases, .done, .large:
+    case .rules, .databases, .revocations, .done, .large:
       return RESTError(500, "The server answered something else.").response
     case .stale(let node):
       // The client learns what is there, so that it can try again without asking.

@@ -1,4 +1,5 @@
 import TernCore
+import TernSecurity
 import TernServer
 
 /// Why a request is not answered with data: a status and one sentence.
@@ -6,12 +7,25 @@ import TernServer
 /// Clients of the Realtime Database look at the status, and show the sentence; where a sentence
 /// is known to them, it is the one they know. Source: realtime reference, section 11.3.
 struct RESTError: Error, Equatable, Sendable {
+  /// The field that names a refusal, for whoever can look it up in the server's log. The sentence
+  /// stays the one that clients know.
+  static let denialField = "X-Tern-Denial"
+
   let status: Int
   let text: String
+  /// By what the reason is found.
+  var denial: String?
 
   init(_ status: Int, _ text: String) {
     self.status = status
     self.text = text
+  }
+
+  /// The rules forbid it.
+  static func denied(_ refusal: AccessRefusal) -> RESTError {
+    var error = RESTError(401, AccessRefusal.sentence)
+    error.denial = refusal.id
+    return error
   }
 
   /// Something about the request is wrong.
@@ -36,8 +50,10 @@ struct RESTError: Error, Equatable, Sendable {
 
   /// The answer that tells it.
   var response: HTTPResponse {
-    HTTPResponse(
-      status: status, headers: [("Content-Type", RESTAnswer.jsonType)],
+    var headers: HTTPFields = [("Content-Type", RESTAnswer.jsonType)]
+    if let denial { headers.append(Self.denialField, denial) }
+    return HTTPResponse(
+      status: status, headers: headers,
       body: JSONValue.object([.init("error", .string(text))]).bytes)
   }
 }
@@ -46,7 +62,7 @@ extension RESTError {
   init(_ refusal: DirectRefusal) {
     switch refusal {
     case .unauthenticated(let reason): self.init(401, reason)
-    case .permissionDenied: self.init(401, "Permission denied")
+    case .permissionDenied(let refusal): self = .denied(refusal)
     case .invalid(let reason): self.init(400, reason)
     case .tooBig(let limit):
       self.init(400, "Data requested exceeds the maximum size of \(limit) bytes.")

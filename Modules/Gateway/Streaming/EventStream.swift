@@ -145,9 +145,17 @@ struct EventStream: Sendable {
     }
     guard stage == .asking else { return [] }
     stage = .over
-    let isAboutIdentity =
-      number == Self.authentication || response.status == .permissionDenied
-    return [.refuse(RESTError(isAboutIdentity ? 401 : 400, response.detail))]
+    if response.status == .permissionDenied {
+      return [.refuse(.denied(AccessRefusal(text: response.detail)))]
+    }
+    let status =
+      switch response.status {
+      // Nothing else of a request that never did anything is worth another try.
+      case .unavailable: 429
+      case _ where number == Self.authentication: 401
+      default: 400
+      }
+    return [.refuse(RESTError(status, response.detail))]
   }
 
   private mutating func put(_ push: TreePush<TreeNode>) -> [Output] {

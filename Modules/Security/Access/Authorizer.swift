@@ -54,6 +54,17 @@ public protocol Authorizer: Sendable {
     _ assignments: [TreeMerge.Entry], by requester: Requester, now: Int64, in state: TreeState
   ) -> Bool
 
+  /// Why a query may not be read; `nil` when it may. What a server asks.
+  func readRefusal(
+    _ path: TreePath, _ query: TreeQuery, by requester: Requester, now: Int64,
+    in state: TreeState
+  ) -> AccessRefusal?
+
+  /// Why a write may not be made; `nil` when it may. What a server asks.
+  func writeRefusal(
+    _ assignments: [TreeMerge.Entry], by requester: Requester, now: Int64, in state: TreeState
+  ) -> AccessRefusal?
+
   /// Whether an index is declared for queries in `order` over the children at `path`. Grants
   /// nothing: listeners are told of one that is missing, and other reads that need it are refused.
   func hasIndex(for order: TreeOrder, at path: TreePath) -> Bool
@@ -85,6 +96,21 @@ extension Authorizer {
     _ assignments: [TreeMerge.Entry], by requester: Requester, now: Int64, in state: TreeState
   ) -> Bool {
     mayWrite(assignments, by: requester, now: now, tree: state.node)
+  }
+
+  /// Refuses what may not be read, without an id.
+  public func readRefusal(
+    _ path: TreePath, _ query: TreeQuery, by requester: Requester, now: Int64,
+    in state: TreeState
+  ) -> AccessRefusal? {
+    mayRead(path, query, by: requester, now: now, in: state) ? nil : AccessRefusal()
+  }
+
+  /// Refuses what may not be written, without an id.
+  public func writeRefusal(
+    _ assignments: [TreeMerge.Entry], by requester: Requester, now: Int64, in state: TreeState
+  ) -> AccessRefusal? {
+    mayWrite(assignments, by: requester, now: now, in: state) ? nil : AccessRefusal()
   }
 
   /// Names no index as missing: what decides without rules has nowhere to declare one.

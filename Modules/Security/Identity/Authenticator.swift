@@ -33,6 +33,8 @@ public struct Credential: Hashable, Sendable {
 public struct Authentication: Hashable, Sendable {
   /// Who it is.
   public var identity: Identity
+  /// Who has shown it; another than ``identity`` for an administrator who speaks for somebody.
+  public let holder: Identity
   /// When it ends, in seconds since 1970, as the credential says; `nil` when it does not.
   public var expires: Int64?
   /// How many seconds later it is taken to have ended: clocks differ.
@@ -48,6 +50,7 @@ public struct Authentication: Hashable, Sendable {
     voucher: UInt64? = nil
   ) {
     self.identity = identity
+    holder = identity
     self.expires = expires
     self.graceSeconds = graceSeconds
     self.issued = issued

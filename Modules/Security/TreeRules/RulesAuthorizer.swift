@@ -1,3 +1,4 @@
+import Synchronization
 public import TernCore
 public import TernQuery
 
@@ -5,20 +6,25 @@ public import TernQuery
 public struct RulesAuthorizer: Authorizer {
   /// The rules in force.
   public let rules: TreeRules
-  private let onDenial: (@Sendable (RulesDenial) -> Void)?
+  private let log: DenialLog?
 
   /// Judges by `rules`.
   ///
-  /// - Parameter onDenial: Hears of each refusal, so that its id finds its way into a log.
-  public init(_ rules: TreeRules, onDenial: (@Sendable (RulesDenial) -> Void)? = nil) {
+  /// - Parameter onDenial: Hears of each refusal what the rules said to it, to write it into a log,
+  ///   where it is found by the id its client was told. Beyond
+  ///   ``RulesLimits/explanationsPerSecond`` it hears which rule refused and nothing more.
+  public init(_ rules: TreeRules, onDenial: (@Sendable (RulesExplanation) -> Void)? = nil) {
     self.rules = rules
-    self.onDenial = onDenial
+    log = onDenial.map { DenialLog($0) }
+  }
+
+  private init(_ rules: TreeRules, log: DenialLog?) {
+    self.rules = rules
+    self.log = log
   }
 
   /// Judges by other rules, and tells of its refusals where this one does.
-  package func judging(by rules: TreeRules) -> RulesAuthorizer {
-    RulesAuthorizer(rules, onDenial: onDenial)
-  }
+  package func judging(by rules: TreeRules) -> RulesAuthorizer { RulesAuthorizer(rules, log: log) }
 
   public func mayRead(
     _ path: TreePath, _ query: TreeQuery, by requester: Requester, now: Int64,
@@ -34,9 +40,19 @@ public struct RulesAuthorizer: Authorizer {
     _ path: TreePath, _ query: TreeQuery, by requester: Requester, now: Int64,
     in state: TreeState
   ) -> Bool {
-    guard let caller = RulesCaller(requester.identity, now: now) else { return true }
-    return decide { () throws(RulesDataError) in
-      try rules.read(path, query: RulesQuery(query), by: caller, in: state.snapshot)
+    readRefusal(path, query, by: requester, now: now, in: state) == nil
+  }
+
+  public func readRefusal(
+    _ path: TreePath, _ query: TreeQuery, by requester: Requester, now: Int64,
+    in state: TreeState
+  ) -> AccessRefusal? {
+    guard let caller = RulesCaller(requester.identity, now: now) else { return nil }
+    let query = RulesQuery(query)
+    return refusal(now: now) { () throws(RulesDataError) in
+      try rules.read(path, query: query, by: caller, in: state.snapshot)
+    } explaining: { () throws(RulesDataError) in
+      try rules.explainRead(path, query: query, by: caller, in: state.snapshot)
     }
   }
 
@@ -53,10 +69,19 @@ public struct RulesAuthorizer: Authorizer {
   public func mayWrite(
     _ assignments: [TreeMerge.Entry], by requester: Requester, now: Int64, in state: TreeState
   ) -> Bool {
-    guard let caller = RulesCaller(requester.identity, now: now) else { return true }
+    writeRefusal(assignments, by: requester, now: now, in: state) == nil
+  }
+
+  public func writeRefusal(
+    _ assignments: [TreeMerge.Entry], by requester: Requester, now: Int64, in state: TreeState
+  ) -> AccessRefusal? {
+    guard let caller = RulesCaller(requester.identity, now: now) else { return nil }
+    let paths = assignments.map(\.path)
     let after = ProposedSnapshot(assignments, over: state.snapshot)
-    return decide { () throws(RulesDataError) in
-      try rules.write(assignments.map(\.path), by: caller, from: state.snapshot, to: after)
+    return refusal(now: now) { () throws(RulesDataError) in
+      try rules.write(paths, by: caller, from: state.snapshot, to: after)
+    } explaining: { () throws(RulesDataError) in
+      try rules.explainWrite(paths, by: caller, from: state.snapshot, to: after)
     }
   }
 
@@ -69,17 +94,46 @@ public struct RulesAuthorizer: Authorizer {
     }
   }
 
-  private func decide(_ judge: () throws(RulesDataError) -> RulesVerdict) -> Bool {
+  /// Judges, and judges once more what is refused, to tell the log what every rule said.
+  private func refusal(
+    now: Int64, _ judge: () throws(RulesDataError) -> RulesVerdict,
+    explaining explain: () throws(RulesDataError) -> RulesExplanation
+  ) -> AccessRefusal? {
     do throws(RulesDataError) {
-      switch try judge() {
-      case .allowed: return true
-      case .denied(let denial):
-        onDenial?(denial)
-        return false
+      let verdict = try judge()
+      guard case .denied(let denial) = verdict else { return nil }
+      if let log {
+        log.tell(
+          log.hasRoom(now: now)
+            ? try explain() : RulesExplanation(verdict: verdict, findings: []))
       }
+      return AccessRefusal(id: denial.id)
     } catch {
       // A tree that cannot be read grants nothing.
-      return false
+      return AccessRefusal()
+    }
+  }
+}
+
+/// Where refusals are told, and how many of them were explained of late: a client that is refused
+/// again and again must not make the server judge everything twice.
+private final class DenialLog: Sendable {
+  private struct Budget {
+    var second: Int64 = .min
+    var spent = 0
+  }
+
+  let tell: @Sendable (RulesExplanation) -> Void
+  private let budget = Mutex(Budget())
+
+  init(_ tell: @escaping @Sendable (RulesExplanation) -> Void) { self.tell = tell }
+
+  /// Whether one more may be explained at `now`, in milliseconds since 1970.
+  func hasRoom(now: Int64) -> Bool {
+    budget.withLock { budget in
+      if budget.second != now / 1_000 { budget = Budget(second: now / 1_000) }
+      budget.spent += 1
+      return budget.spent <= RulesLimits.explanationsPerSecond
     }
   }
 }

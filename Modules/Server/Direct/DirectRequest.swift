@@ -35,6 +35,10 @@ package struct DirectRequest: Sendable {
     case setRules([UInt8], isTrial: Bool)
     /// The names of the databases that hold anything.
     case databases
+    /// Whose tokens were revoked over the wire.
+    case readRevocations
+    /// Changes to that.
+    case revoke([RevocationChange])
   }
 
   /// Asks for something.
@@ -47,6 +51,25 @@ package struct DirectRequest: Sendable {
     self.isLocal = isLocal
     self.credential = credential
     self.operation = operation
+  }
+}
+
+/// One user whose tokens are to count no longer, or again.
+package struct RevocationChange: Hashable, Sendable {
+  /// Before when they were issued, in seconds since 1970.
+  package enum Moment: Hashable, Sendable {
+    case now
+    case before(Int64)
+    /// None are revoked.
+    case never
+  }
+
+  package let user: String
+  package let moment: Moment
+
+  package init(_ user: String, _ moment: Moment) {
+    self.user = user
+    self.moment = moment
   }
 }
 
@@ -66,6 +89,8 @@ package enum DirectAnswer: Sendable, Equatable {
   case rules([UInt8])
   /// Names of databases, in the order of their bytes.
   case databases([String])
+  /// Whose tokens were revoked.
+  case revocations(Revocations)
   /// It was done.
   case done
   /// Nothing was written, for these data are there.
@@ -79,7 +104,7 @@ package enum DirectRefusal: Error, Sendable, Equatable {
   /// The credential is not one this server accepts.
   case unauthenticated(String)
   /// The rules forbid it.
-  case permissionDenied
+  case permissionDenied(AccessRefusal = AccessRefusal())
   /// The request breaks a rule of the model; the text says which.
   case invalid(String)
   /// The answer would be longer than one answer may be.

@@ -95,7 +95,7 @@ extension ServerMachine {
       throw .invalid(reason: "Only bearer tokens are taken.")
     }
     let credential = Credential(.user, token: String(words[1]), isLocal: isLocal)
-    return try authenticator.authenticate(credential, now: batch.now)
+    return try recognize(credential, batch)
   }
 
   private mutating func take(

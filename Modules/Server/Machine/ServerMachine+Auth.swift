@@ -12,7 +12,7 @@ extension ServerMachine {
       credential.kind == .user ? .user : .service, token: credential.token,
       override: credential.override, isLocal: call.session.isLocal)
     do throws(AuthenticationError) {
-      let accepted = try authenticator.authenticate(shown, now: batch.now)
+      let accepted = try recognize(shown, batch)
       call.session.identity = credential.isUnauthenticated ? .anonymous : accepted.identity
       call.session.accepted = AcceptedCredential(accepted, batch)
       respond(Self.response(to: accepted), to: call, &batch)
@@ -43,10 +43,10 @@ extension ServerMachine {
   mutating func endCredentials(_ batch: inout ServerBatch) throws(StorageError) {
     for session in sessions.values.sorted(by: { $0.slot < $1.slot }) {
       for call in session.documents?.calls.values.sorted(by: { $0.number < $1.number }) ?? [] {
-        guard let error = call.accepted?.objection(of: authenticator, batch) else { continue }
+        guard let error = objection(to: call.accepted, batch) else { continue }
         finish(call, DocumentStatus(.unauthenticated, error.text), &batch)
       }
-      guard let error = session.accepted?.objection(of: authenticator, batch) else { continue }
+      guard let error = objection(to: session.accepted, batch) else { continue }
       let status: TreeStatus =
         switch error {
         case .invalid: .invalidToken

@@ -19,8 +19,8 @@ extension ServerMachine {
       return respond(.init(.failed, detail: error.text), to: call, &batch)
     }
     let requester = call.session.requester(in: call.namespace)
-    guard try allows(write.assignments, requester, call.namespace, batch) else {
-      return respond(.init(.permissionDenied, detail: "Permission denied"), to: call, &batch)
+    if let refusal = try refusal(of: write.assignments, requester, call.namespace, batch) {
+      return respond(.init(.permissionDenied, detail: refusal.text), to: call, &batch)
     }
     keep(request, call, &batch)
   }
@@ -96,9 +96,8 @@ extension ServerMachine {
         let reader = batch.reader
         let resolved = try namespace.authority.resolve(
           write, now: batch.now, in: Snapshot(reader))
-        guard try allows(resolved.assignments, owner.requester, namespace, batch) else {
-          continue
-        }
+        let refusal = try refusal(of: resolved.assignments, owner.requester, namespace, batch)
+        if refusal != nil { continue }
         mutations += try namespace.authority.apply(
           resolved, to: batch.changes, knowing: namespace.places)
         entries += resolved.assignments

@@ -40,8 +40,8 @@ extension ServerMachine {
     case .write(let write, let expectedHash):
       return try self.write(write, expectedHash: expectedHash, asked, &batch)
     case .push(let path, let node): return try push(node, below: path, asked, &batch)
-    case .readRules, .setRules, .databases:
-      guard asked.requester.identity == .administrator else { return .refused(.permissionDenied) }
+    case .readRules, .setRules, .databases, .readRevocations, .revoke:
+      guard asked.requester.identity == .administrator else { return .refused(.permissionDenied()) }
       return try manage(operation, asked.namespace, &batch)
     }
   }
@@ -50,7 +50,7 @@ extension ServerMachine {
     of request: DirectRequest, _ batch: borrowing ServerBatch
   ) throws(AuthenticationError) -> Identity {
     guard let credential = request.credential else { return .anonymous }
-    return try authenticator.authenticate(credential, now: batch.now).identity
+    return try recognize(credential, batch).identity
   }
 
   private func read(
@@ -99,10 +99,10 @@ extension ServerMachine {
     if path.isInfo { return .invalid("Only a client itself knows \(path).") }
     let reading = TreeReading(call.namespace.rows, batch.reader)
     let authorizer = authorizer(of: call.namespace)
-    let isAllowed = authorizer.mayRead(
+    let denial = authorizer.readRefusal(
       path, query, by: call.requester, now: batch.now, in: reading.state)
     try reading.finish()
-    if !isAllowed { return .permissionDenied }
+    if let denial { return .permissionDenied(denial) }
     return isIndexed(query, at: path, in: call.namespace)
       ? nil : .invalid(Self.indexText(query, at: path))
   }
@@ -120,7 +120,7 @@ extension ServerMachine {
       let now = try read(write.path, .all, call, batch)
       if case .node(let node) = now { return .stale(node) }
       return now
-    case .refused(.permissionDenied, _): return .refused(.permissionDenied)
+    case .denied(let denial): return .refused(.permissionDenied(denial))
     case .refused(_, let detail): return .refused(.invalid(detail))
     }
   }

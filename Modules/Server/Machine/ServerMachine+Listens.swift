@@ -173,11 +173,11 @@ extension ServerMachine {
       return .init(.failed, detail: TreeError.pathTooLong(path, limitBytes: limit).text)
     }
     let reading = TreeReading(call.namespace.rows, batch.reader)
-    let isAllowed = authorizer(of: call.namespace).mayRead(
+    let refusal = authorizer(of: call.namespace).readRefusal(
       path, query, by: call.session.requester(in: call.namespace), now: batch.now,
       in: reading.state)
     try reading.finish()
-    return isAllowed ? nil : .init(.permissionDenied, detail: "Permission denied")
+    return refusal.map { .init(.permissionDenied, detail: $0.text) }
   }
 }
 

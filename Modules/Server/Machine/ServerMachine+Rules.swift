@@ -63,6 +63,8 @@ extension ServerMachine {
     case .readRules: return .rules(try rulesText(of: namespace, batch))
     case .setRules(let text, let isTrial): return try setRules(text, isTrial, namespace, &batch)
     case .databases: return .databases(try databases(batch))
+    case .readRevocations: return .revocations(revocations)
+    case .revoke(let changes): return try revoke(changes, &batch)
     case .read, .readOrExport, .names, .write, .push:
       return .refused(.invalid("This is for nobody in particular."))
     }

@@ -11,6 +11,8 @@ extension ServerMachine {
     /// It is made, with its server values resolved.
     case accepted(TreeWrite)
     case refused(TreeStatus, String)
+    /// The rules forbid it.
+    case denied(AccessRefusal)
   }
 
   /// Carries out a write, or says why not; whoever sends it again gets the same answer.
@@ -38,6 +40,7 @@ extension ServerMachine {
     switch verdict {
     case .accepted: respond(.init(.ok, version: batch.version), to: call, &batch)
     case .refused(let status, let detail): refuse(status, detail, claim, call, &batch)
+    case .denied(let refusal): refuse(.permissionDenied, refusal.text, claim, call, &batch)
     }
   }
 
@@ -81,19 +84,17 @@ extension ServerMachine {
       return .refused(.dataStale, "The data has changed")
     }
     let resolved = try authority.resolve(write, now: batch.now, in: Snapshot(reader))
-    guard try allows(resolved.assignments, requester, namespace, batch) else {
-      return .refused(.permissionDenied, "Permission denied")
-    }
-    return .accepted(resolved)
+    let refusal = try refusal(of: resolved.assignments, requester, namespace, batch)
+    return refusal.map { .denied($0) } ?? .accepted(resolved)
   }
 
-  /// Asks the authorizer about a write.
-  func allows(
-    _ assignments: [TreeMerge.Entry], _ requester: Requester, _ namespace: Namespace,
+  /// Asks the authorizer about a write; `nil` when it may be made.
+  func refusal(
+    of assignments: [TreeMerge.Entry], _ requester: Requester, _ namespace: Namespace,
     _ batch: borrowing ServerBatch
-  ) throws(StorageError) -> Bool {
+  ) throws(StorageError) -> AccessRefusal? {
     let reading = TreeReading(namespace.rows, batch.reader)
-    let verdict = authorizer(of: namespace).mayWrite(
+    let verdict = authorizer(of: namespace).writeRefusal(
       assignments, by: requester, now: batch.now, in: reading.state)
     try reading.finish()
     return verdict

@@ -2,7 +2,7 @@ import TernSecurity
 
 /// A credential that was accepted on a link, and when.
 struct AcceptedCredential {
-  private let authentication: Authentication
+  let authentication: Authentication
   /// Wall-clock time of the acceptance in milliseconds since 1970, and the machine's uptime then.
   private let now: Int64
   private let uptime: Int64

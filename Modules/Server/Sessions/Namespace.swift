@@ -33,6 +33,9 @@ enum StoreLayout {
   /// The rules of databases that have rules of their own: the text, by the database's name.
   static let rules: [UInt8] = [0x19]
 
+  /// Revocations: seconds since 1970 in eight bytes, by the user's id.
+  static let revocations: [UInt8] = [0x1A]
+
   /// The trees of all databases.
   static let trees: [UInt8] = [0x20]
 

@@ -42,7 +42,8 @@ package final class Ballast: Sendable {
 ///
 /// - Returns: Whether there was enough space; the file is emptied otherwise.
 package func allocateFile(_ path: String, bytes: Int) -> Bool {
-  let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
+  let descriptor = unsafe open(
+    path, O_RDWR | O_CREAT | O_CLOEXEC, mode_t(StoreDirectory.fileMode))
   guard descriptor >= 0 else { return false }
   defer { close(descriptor) }
   if lseek(descriptor, 0, SEEK_END) >= bytes { return true }

@@ -18,7 +18,8 @@ extension StoreDirectory {
 
   /// Begins a wipe; returns when nothing can undo it any more.
   package func beginWipe() throws(StorageError) {
-    let descriptor = unsafe open(file(Self.mark), O_WRONLY | O_CREAT | O_CLOEXEC, 0o644)
+    let descriptor = unsafe open(
+      file(Self.mark), O_WRONLY | O_CREAT | O_CLOEXEC, mode_t(Self.fileMode))
     guard descriptor >= 0 else { throw Self.error(errno, path) }
     _ = Self.closeFile(descriptor)
     try sync()

@@ -14,6 +14,10 @@ package final class StoreDirectory: Sendable {
   /// The directory's path as given.
   package let path: String
 
+  /// What its files are made with: they hold data and tokens of one user, and nobody else reads
+  /// them, wherever the directory is.
+  package static let fileMode = 0o600
+
   private let lockDescriptor: Int32
 
   /// Makes the directory with its parents if need be, and takes hold of it.
@@ -22,7 +26,8 @@ package final class StoreDirectory: Sendable {
   ///   ``StorageError/cannotOpen(path:code:)``, ``StorageError/diskFull``.
   package init(path: String) throws(StorageError) {
     try Self.make(path)
-    let descriptor = unsafe open(path + "/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
+    let descriptor = unsafe open(
+      path + "/lock", O_RDWR | O_CREAT | O_CLOEXEC, mode_t(Self.fileMode))
     guard descriptor >= 0 else { throw Self.error(errno, path) }
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
       let code = errno
@@ -57,6 +62,15 @@ package final class StoreDirectory: Sendable {
     // Safe: `statvfs` fills the structure and keeps no pointer.
     guard unsafe statvfs(path, &info) == 0 else { return false }
     return Int(info.f_bavail) * Int(info.f_frsize) < bytes
+  }
+
+  /// Makes the file `name`, for its owner alone. One that exists is not opened: closing it would
+  /// end the locks that this process has on it.
+  package func make(_ name: String) throws(StorageError) {
+    if holds(name) { return }
+    let descriptor = unsafe open(file(name), O_RDWR | O_CREAT | O_CLOEXEC, mode_t(Self.fileMode))
+    guard descriptor >= 0 else { throw Self.error(errno, path) }
+    _ = Self.closeFile(descriptor)
   }
 
   /// Removes the file `name`, if there is one.

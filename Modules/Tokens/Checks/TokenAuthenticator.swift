@@ -12,7 +12,7 @@ public final class TokenAuthenticator: Authenticator {
 
   private struct State {
     var keys: TokenKeys
-    var revocations = TokenRevocations()
+    var revocations = Revocations()
     /// Genuine tokens, with what they say.
     var genuine: [String: Authentication] = [:]
     var judged = 0
@@ -36,7 +36,7 @@ public final class TokenAuthenticator: Authenticator {
   }
 
   /// Takes another list of who was revoked, in place of the one before.
-  public func use(_ revocations: TokenRevocations) {
+  public func use(_ revocations: Revocations) {
     state.withLock { $0.revocations = revocations }
   }
 

@@ -1,4 +1,5 @@
 import TernCore
+import TernSecurity
 
 /// What a genuine token has to say to be taken.
 public struct TokenChecks: Hashable, Sendable {
@@ -11,8 +12,8 @@ public struct TokenChecks: Hashable, Sendable {
 
   /// How far clocks may be apart where nothing else is said.
   public static let standardClockSkewSeconds: Int64 = 30
-  /// The most bytes of a user's id. Source: the limit of Firebase's.
-  public static let userIDBytes = 128
+  /// The most bytes of a user's id.
+  public static let userIDBytes = Revocations.userBytes
 
   /// Checks of issuer and audience, if any are given.
   public init(

@@ -54,6 +54,9 @@
       return NIOSSLServerHandler(context: context)
     }
 
+    /// What the certificate of a host has to be for.
+    func identity(of host: String) -> TLSIdentity { TLSIdentity(options.serverName ?? host) }
+
     /// Secures a connection to a host, whose name or address the certificate has to be for.
     func clientHandler(to host: String) throws(TransportError) -> NIOSSLClientHandler {
       let context = try clientContext()

@@ -1,5 +1,6 @@
 #if TCP
   import NIOCore
+  import NIOSSL
   import NIOTLS
 
   /// Holds a connection back from those above until both ends have agreed on how to secure it.
@@ -9,15 +10,20 @@
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
 
+    private let wanted: TLSIdentity
     private let timeout: TimeAmount
     private let didFail: @Sendable (any Error) -> Void
     private var isOpen = false
     private var timer: Scheduled<Void>?
 
     /// - Parameters:
+    ///   - wanted: What the other end's certificate has to be for.
     ///   - timeout: How long the other end may take to agree.
     ///   - didFail: Hears why there will be no secure connection, perhaps more than once.
-    init(timeout: TimeAmount, didFail: @escaping @Sendable (any Error) -> Void) {
+    init(
+      wanted: TLSIdentity, timeout: TimeAmount, didFail: @escaping @Sendable (any Error) -> Void
+    ) {
+      self.wanted = wanted
       self.timeout = timeout
       self.didFail = didFail
     }
@@ -33,8 +39,13 @@
       guard !isOpen, case .handshakeCompleted? = event as? TLSUserEvent else {
         return context.fireUserInboundEventTriggered(event)
       }
-      isOpen = true
       timer?.cancel()
+      let shown = try? context.pipeline.syncOperations.nioSSL_peerCertificate()
+      guard let shown, wanted.isNamed(by: shown) else {
+        didFail(TLSFailure(description: "the certificate is for somebody else"))
+        return context.close(promise: nil)
+      }
+      isOpen = true
       context.fireChannelActive()
       context.pipeline.syncOperations.removeHandler(self, promise: nil)
     }

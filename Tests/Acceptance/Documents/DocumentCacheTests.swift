@@ -2,6 +2,7 @@ import TernClient
 import TernCore
 import TernDocumentEngine
 import TernQuery
+import TernTestKit
 import Testing
 
 /// How much is cached, what goes first, and how fast it is found.

@@ -4,6 +4,7 @@ import TernCore
 import TernDocumentEngine
 import TernQuery
 import TernSync
+import TernTestKit
 
 /// A house whose clients have documents, by the native API.
 final class DocumentHouse: Sendable {

@@ -146,10 +146,10 @@
     }
 
     @discardableResult
-    func send(_ frame: [UInt8]) -> Bool {
+    func send(_ frame: [UInt8], times: Int = 1) -> Bool {
       let count = UInt32(frame.count)
-      return peer.send(
-        [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: count >> UInt32($0)) } + frame)
+      let bytes = [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: count >> UInt32($0)) } + frame
+      return peer.send(times == 1 ? bytes : (0..<times).flatMap { _ in bytes })
     }
 
     /// The next frame; `ended` at the end.

@@ -23,6 +23,9 @@ public struct RulesLimits: Hashable, Sendable {
   /// The most bytes of a string that an expression makes.
   public var stringBytes = 10 * 1024 * 1024
 
+  /// The most refusals that are explained to an operator in one second.
+  public static let explanationsPerSecond = 20
+
   /// The limits a server starts with.
   public static let standard = RulesLimits()
 

@@ -68,10 +68,17 @@ extension Judge {
     }
   }
 
-  /// At most eighty characters of a string, in quotes.
+  /// At most eighty characters of a string, in quotes. What a log or a terminal would not take for
+  /// text is written out: the string is a client's.
   private static func quoted(_ text: String) -> String {
     let start = text.unicodeScalars.prefix(81)
-    let isLong = start.count > 80
-    return "\"" + String(String.UnicodeScalarView(start.prefix(80))) + (isLong ? "…\"" : "\"")
+    let shown = start.prefix(80).map { scalar in
+      switch scalar.properties.generalCategory {
+      case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate:
+        "\\u{\(String(scalar.value, radix: 16))}"
+      default: scalar == "\"" || scalar == "\\" ? "\\\(scalar)" : String(scalar)
+      }
+    }
+    return "\"" + shown.joined() + (start.count > 80 ? "…\"" : "\"")
   }
 }

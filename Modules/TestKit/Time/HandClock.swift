@@ -1,12 +1,16 @@
 import Synchronization
 
 /// A clock that stands still until a test moves it.
-final class HandClock: Clock, Sendable {
-  struct Instant: InstantProtocol {
-    var offset: Duration
-    func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
-    func duration(to other: Instant) -> Duration { other.offset - offset }
-    static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
+public final class HandClock: Clock, Sendable {
+  /// A point on the clock: how far it was moved since it was made.
+  public struct Instant: InstantProtocol {
+    /// How far.
+    public var offset: Duration
+    /// The point that much later.
+    public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
+    /// How much later another point is.
+    public func duration(to other: Instant) -> Duration { other.offset - offset }
+    public static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
   }
 
   private struct Sleeper {
@@ -23,11 +27,16 @@ final class HandClock: Clock, Sendable {
 
   private let state = Mutex(State())
 
-  var now: Instant { state.withLock { $0.now } }
-  var minimumResolution: Duration { .nanoseconds(1) }
+  /// A clock that shows its beginning.
+  public init() {}
+
+  /// What it shows.
+  public var now: Instant { state.withLock { $0.now } }
+  /// It can be moved by any time.
+  public var minimumResolution: Duration { .nanoseconds(1) }
 
   /// Moves the time on; everything that is due wakes.
-  func advance(by duration: Duration) {
+  public func advance(by duration: Duration) {
     let due = state.withLock { state in
       state.now = state.now.advanced(by: duration)
       let due = state.sleepers.filter { $0.value.deadline <= state.now }
@@ -37,7 +46,8 @@ final class HandClock: Clock, Sendable {
     for sleeper in due { sleeper.continuation.resume(returning: true) }
   }
 
-  func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+  /// Returns when the clock was moved to `deadline`.
+  public func sleep(until deadline: Instant, tolerance: Duration?) async throws {
     let id = state.withLock { state in
       state.last += 1
       return state.last

@@ -1,0 +1,134 @@
+"""Stays connected over every door of a server behind TLS while its certificate is replaced.
+
+usage: tls_doors.py HOST:PORT OLD_CERTIFICATE NEW_CERTIFICATE
+Says "ready" when it is connected everywhere, and goes on when it is sent a line: then the old
+certificate must be gone, and every connection must hear a write. Ends with "all heard it".
+"""
+import base64
+import json
+import re
+import socket
+import ssl
+import struct
+import sys
+
+PATIENCE = 60
+address, old, new = sys.argv[1:]
+port = int(address.rsplit(":", 1)[1])
+
+
+class Door:
+    """A connection behind TLS, read up to marks."""
+
+    def __init__(self, certificate):
+        context = ssl.create_default_context(cafile=certificate)
+        plain = socket.create_connection(("127.0.0.1", port), PATIENCE)
+        self.socket = context.wrap_socket(plain, server_hostname="localhost")
+        self.bytes = b""
+
+    def send(self, data):
+        self.socket.sendall(data)
+
+    def request(self, method, target, body="", headers=""):
+        self.send(
+            (f"{method} {target} HTTP/1.1\r\nHost: localhost\r\n{headers}"
+             f"Content-Length: {len(body)}\r\n\r\n{body}").encode())
+
+    def until(self, mark):
+        while mark not in self.bytes:
+            more = self.socket.recv(65536)
+            if not more:
+                raise EOFError(f"ended before {mark!r}: {self.bytes!r}")
+            self.bytes += more
+        found, self.bytes = self.bytes.split(mark, 1)
+        return found + mark
+
+    def answer(self):
+        head = self.until(b"\r\n\r\n").decode()
+        length = int(re.search(r"Content-Length: (\d+)", head).group(1))
+        while len(self.bytes) < length:
+            self.bytes += self.socket.recv(65536)
+        body, self.bytes = self.bytes[:length], self.bytes[length:]
+        return body.decode()
+
+
+def message(number, action, body):
+    return json.dumps({"t": "d", "d": {"r": number, "a": action, "b": body}}).encode()
+
+
+LISTEN = message(1, "q", {"p": "/tls", "h": ""})
+
+
+def web_socket():
+    door = Door(old)
+    door.send(
+        b"GET /.ws?v=5 HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n")
+    door.until(b'"t":"h"')
+    # Masked with zeros, which changes nothing.
+    door.send(bytes([0x81, 0x80 | len(LISTEN), 0, 0, 0, 0]) + LISTEN)
+    door.until(b'"s":"ok"')
+    return lambda: door.until(b'"d":"heard"')
+
+
+def stream():
+    door = Door(old)
+    door.request("GET", "/tls.json", headers="Accept: text/event-stream\r\n")
+    door.until(b'"data":null}')
+    return lambda: door.until(b'"data":"heard"')
+
+
+def poll():
+    door = Door(old)
+    door.request("GET", "/.lp?start=t&ser=1&cb=1&v=5&ns=default")
+    name, word = re.search(r'"start","(\w+)","(\w+)"', door.answer()).groups()
+    way = f"/.lp?id={name}&pw={word}"
+    segment = base64.urlsafe_b64encode(LISTEN).decode().replace("=", ".")
+    door.request("GET", f"{way}&seg0=0&ts0=1&d0={segment}")
+    assert '"s":"ok"' in door.answer()
+
+    def hear():
+        door.request("GET", way)
+        assert '"d":"heard"' in door.answer()
+    return hear
+
+
+def own_framing():
+    door = Door(old)
+
+    def send(data):
+        door.send(struct.pack(">I", len(data)) + data)
+    door.send(b"TERN" + bytes([0, 0, 0, 1]))
+    send(json.dumps({"t": "c", "d": {"t": "o", "d": {"v": "5", "ns": "default"}}}).encode())
+    door.until(b'"t":"h"')
+    send(LISTEN)
+    door.until(b'"s":"ok"')
+    return lambda: door.until(b'"d":"heard"')
+
+
+def rest():
+    door = Door(old)
+
+    def put():
+        door.request("PUT", "/tls.json", '"heard"')
+        assert door.answer() == '"heard"'
+    return put
+
+
+doors = {"WebSocket": web_socket(), "stream": stream(), "poll": poll(), "own": own_framing()}
+writer = rest()
+print("ready", flush=True)
+sys.stdin.readline()
+try:
+    Door(old)
+    sys.exit("the old certificate is still shown")
+except ssl.SSLError:
+    pass
+late = Door(new)
+writer()
+for name, hear in doors.items():
+    hear()
+    print("heard over", name, flush=True)
+late.request("GET", "/tls.json")
+assert late.answer() == '"heard"'
+print("all heard it", flush=True)
