@@ -8,6 +8,7 @@ import TernServer
 enum ManagementRequest {
   case readRules(DirectRequest, isStrict: Bool)
   case setRules(DirectRequest)
+  case setting(DirectRequest)
   case databases(DirectRequest)
   /// What a client says about its own connection; over REST there is nothing to be off about.
   case info(JSONValue)
@@ -16,6 +17,8 @@ enum ManagementRequest {
   init?(_ request: HTTPRequest, _ target: RequestTarget, _ caller: Caller) throws(RESTError) {
     switch target.path {
     case "/.settings/rules.json": self = try Self.rules(request, target, caller)
+    case let path where Self.setting(path) != nil:
+      self = try Self.setting(Self.setting(path), request, target, caller)
     case "/.inspect/databases.json":
       try Self.requireRead(request)
       self = .databases(try Self.asked(.databases, request, target, caller))
@@ -56,6 +59,28 @@ enum ManagementRequest {
     }
   }
 
+  /// The setting that a path names.
+  private static func setting(_ path: String) -> DatabaseSettings.Name? {
+    let prefix = "/.settings/"
+    guard path.hasPrefix(prefix), path.hasSuffix(RESTRequest.suffix) else { return nil }
+    return DatabaseSettings.Name(
+      rawValue: String(path.dropFirst(prefix.count).dropLast(RESTRequest.suffix.count)))
+  }
+
+  private static func setting(
+    _ name: DatabaseSettings.Name?, _ request: HTTPRequest, _ target: RequestTarget,
+    _ caller: Caller
+  ) throws(RESTError) -> ManagementRequest {
+    guard let name else { throw RESTError(404, "There is no such setting.") }
+    switch request.method {
+    case "GET", "HEAD": return .setting(try asked(.readSetting(name), request, target, caller))
+    case "PUT":
+      guard let value = try? JSONValue(parsing: request.body) else { throw .noValue }
+      return .setting(try asked(.set(name, value), request, target, caller))
+    default: throw RESTError(405, "Settings are read with GET and set with PUT.")
+    }
+  }
+
   private static func asked(
     _ operation: DirectRequest.Operation, _ request: HTTPRequest, _ target: RequestTarget,
     _ caller: Caller
@@ -68,7 +93,9 @@ enum ManagementRequest {
   /// What the server is asked; `nil` when the answer is known.
   var asked: DirectRequest? {
     switch self {
-    case .readRules(let asked, _), .setRules(let asked), .databases(let asked): asked
+    case .readRules(let asked, _), .setRules(let asked), .setting(let asked),
+      .databases(let asked):
+      asked
     case .info: nil
     }
   }
@@ -81,6 +108,7 @@ enum ManagementRequest {
     case (.readRules(_, let isStrict), .rules(let text)):
       body = isStrict ? RulesText.strict(text) : text
     case (.setRules, .done): body = Array(#"{"status":"ok"}"#.utf8)
+    case (.setting, .setting(let value)): body = value.bytes
     case (.databases, .databases(let names)):
       body = JSONValue.array(names.map { .object([.init("name", .string($0))]) }).bytes
     case (_, .refused(let refusal)): return RESTError(refusal).response

@@ -19,7 +19,11 @@ extension ServerMachine {
       return respond(.init(.failed, detail: error.text), to: call, &batch)
     }
     let requester = call.session.requester(in: call.namespace)
-    guard try allows(write.assignments, requester, call.namespace, batch) else {
+    let reader = batch.reader
+    // Rules see values, as if it happened now; what is kept are the server values.
+    let resolved = try call.namespace.authority.resolve(
+      write, now: batch.now, in: Snapshot(reader))
+    guard try allows(resolved.assignments, requester, call.namespace, batch) else {
       return respond(.init(.permissionDenied, detail: "Permission denied"), to: call, &batch)
     }
     keep(request, call, &batch)

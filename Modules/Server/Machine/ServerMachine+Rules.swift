@@ -63,6 +63,9 @@ extension ServerMachine {
     case .readRules: return .rules(try rulesText(of: namespace, batch))
     case .setRules(let text, let isTrial): return try setRules(text, isTrial, namespace, &batch)
     case .databases: return .databases(try databases(batch))
+    case .readSetting(let name):
+      return .setting((settings[namespace.name] ?? DatabaseSettings())[name])
+    case .set(let name, let value): return set(name, to: value, namespace, &batch)
     case .read, .readOrExport, .names, .write, .push:
       return .refused(.invalid("This is for nobody in particular."))
     }

@@ -45,7 +45,7 @@ extension ServerMachine {
   /// Decides whether a write may be made now.
   func judge(
     _ write: TreeWrite, expectedHash: String?, _ requester: Requester, _ namespace: Namespace,
-    _ batch: borrowing ServerBatch
+    _ batch: borrowing ServerBatch, sizeLimit: WriteSizeLimit? = nil
   ) throws(StorageError) -> Verdict {
     let authority = namespace.authority
     do throws(TreeRejection) {
@@ -62,6 +62,9 @@ extension ServerMachine {
     let resolved = try authority.resolve(write, now: batch.now, in: Snapshot(reader))
     guard try allows(resolved.assignments, requester, namespace, batch) else {
       return .refused(.permissionDenied, "Permission denied")
+    }
+    if try isTooLarge(resolved, sizeLimit, namespace, batch) {
+      return .refused(.failed, WriteSizeLimit.excess)
     }
     return .accepted(resolved)
   }

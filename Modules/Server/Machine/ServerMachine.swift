@@ -31,6 +31,8 @@ package struct ServerMachine: ~Copyable {
   var namespaces: [String: Namespace] = [:]
   /// The databases with rules of their own, in whose place ``authorizer`` has no say.
   var ownRules: [String: RulesAuthorizer] = [:]
+  /// What was chosen about databases, besides their rules.
+  var settings: [String: DatabaseSettings] = [:]
   var presence: PresenceBook
   /// The streams that were written to of late, as they will be stored.
   var streams: [UInt128: StreamState] = [:]
@@ -63,6 +65,7 @@ package struct ServerMachine: ~Copyable {
     from snapshot: borrowing LedgerSnapshot, uptime: Int64
   ) throws(StorageError) {
     try restoreRules(from: snapshot)
+    try restoreSettings(from: snapshot)
     try presence.restore(from: snapshot, now: uptime)
     for id in presence.due(at: .max) {
       guard let owner = presence.estate(of: id).flatMap({ SessionOwner($0.owner) }),

@@ -33,6 +33,9 @@ enum StoreLayout {
   /// The rules of databases that have rules of their own: the text, by the database's name.
   static let rules: [UInt8] = [0x19]
 
+  /// Other settings of databases: JSON, by the database's name.
+  static let settings: [UInt8] = [0x1A]
+
   /// The trees of all databases.
   static let trees: [UInt8] = [0x20]
 
