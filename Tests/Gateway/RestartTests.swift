@@ -1,5 +1,6 @@
 #if TCP && canImport(Glibc)
   import TernCore
+  import TernServer
   import TernStorageMemory
   import Testing
 
