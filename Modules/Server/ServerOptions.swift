@@ -8,16 +8,27 @@ public struct ServerOptions: Hashable, Sendable {
   public var presence: PresenceLimits
   /// How much one client may ask of the server.
   public var limits: ServerLimits
+  /// What everybody is told instead of being served; `nil` to serve. Default: `nil`.
+  public var farewell: ServerFarewell?
 
   /// The defaults, but for what is given.
   public init(
     host: String = "localhost", presence: PresenceLimits = PresenceLimits(),
-    limits: ServerLimits = ServerLimits()
+    limits: ServerLimits = ServerLimits(), farewell: ServerFarewell? = nil
   ) {
+    self.farewell = farewell
     self.host = host
     self.presence = presence
     self.limits = limits
   }
+}
+
+/// Why a server serves nobody. Source: realtime reference, sections 10.4 and 11.3.
+public enum ServerFarewell: Hashable, Sendable {
+  /// The databases are at another host, such as `db2.example.com:9000`, where clients go at once.
+  case moved(host: String)
+  /// The databases are closed; clients do not come back until they are started again.
+  case closed(reason: String)
 }
 
 /// How much one client may ask of a server.

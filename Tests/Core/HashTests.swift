@@ -39,6 +39,17 @@ struct HashTests {
     #expect(try TreeNode(json: json).hash == hash)
   }
 
+  @Test("where every child has a priority, clients for Apple platforms take the order of keys")
+  func apple() throws {
+    let odd = #"{"a":{".value":1,".priority":9},"b":{".value":1,".priority":3}}"#
+    #expect(try TreeNode(json: odd).appleHash == "zmP7oPe4e/bbFHDaaJp8XoXzIRo=")
+    let inside = try TreeNode(json: #"{"x":\#(odd),"y":1}"#)
+    #expect(inside.appleHash != nil && inside.appleHash != inside.hash)
+    for same in ["1", "null", #"{"a":1}"#, #"{"a":{".value":1,".priority":9},"b":1}"#] {
+      #expect(try TreeNode(json: same).appleHash == nil, "\(same)")
+    }
+  }
+
   @Test("an unresolved server value hashes like nothing that is stored")
   func deferred() {
     #expect(TreeNode(.serverValue(.timestamp)).hash != TreeNode(.string("")).hash)

@@ -77,6 +77,13 @@ import Testing
       let ben = try owner(as: "ben")
       #expect(try exchange("GET", mine + "?" + ben, at: address).contains("401"))
       #expect(try exchange("GET", mine + "?access_token=owner", at: address).hasSuffix("\r\n1"))
+      // The token that a stock client makes up for a mock user: nobody has signed it, and it ended
+      // in 1970.
+      let mock = "eyJhbGciOiJub25lIiwidHlwZSI6IkpXVCJ9.eyJzdWIiOiJhbm4iLCJpYXQiOjAsImV4cCI6MzYwMH0."
+      #expect(try exchange("PUT", mine + "?auth=\(mock)", "1", at: address).contains("200 OK"))
+      let bearer = "Authorization: Bearer \(mock)\r\n"
+      #expect(try exchange("GET", mine, "", bearer, at: address).hasSuffix("\r\n1"))
+      #expect(try exchange("GET", "/private/ben.json", "", bearer, at: address).contains("401"))
       // Content goes in and out as a whole, and each namespace is a database of its own.
       let all = "/.json?access_token=owner&ns=imported"
       #expect(try exchange("PUT", all, #"{"notes":{"a":1}}"#, at: address).contains("200 OK"))

@@ -108,4 +108,23 @@ import Testing
     try Data(text.utf8).write(to: URL(filePath: path))
     return path
   }
+
+  @Test("a server that has moved sends clients on, and says so; one that is closed says why")
+  func farewell() async throws {
+    try await withServer(["--dev", "--moved-to", "db2.example.com:9000"]) { server, _ in
+      #expect(
+        server.process.output.history.contains(
+          "nobody is served: the databases are at db2.example.com:9000"))
+      let port = try #require(UInt16(server.port))
+      let request = "GET /a.json?ns=x HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+      let answer = String(
+        decoding: try sendBytes(Array(request.utf8), toPort: port, endingOutput: false),
+        as: UTF8.self)
+      #expect(answer.contains("Location: //db2.example.com:9000/a.json?ns=x\r\n"), "\(answer)")
+    }
+    let both = try await run(["serve", "--moved-to", "a", "--closed", "b"])
+    #expect(both.code != 0 && both.errors.contains("not both"))
+    let bad = try await run(["serve", "--moved-to", "a b"])
+    #expect(bad.code != 0 && bad.errors.contains("needs a host"))
+  }
 }

@@ -22,14 +22,17 @@
     init(
       limits: GatewayLimits = GatewayLimits(), serverLimits: ServerLimits = ServerLimits(),
       rules: String? = nil, authenticator: any Authenticator = OwnerAuthenticator(),
-      ambient: Ambient = .system, denied: @escaping @Sendable (RulesExplanation) -> Void = { _ in }
+      ambient: Ambient = .system,
+      denied: @escaping @Sendable (RulesExplanation) -> Void = { _ in },
+      farewell: ServerFarewell? = nil, store: MemoryStore = MemoryStore()
     ) async throws {
       transport = try TCPTransport(TCPOptions(port: 0))
-      let ledger = try EmbeddedLedger(store: MemoryStore()) { 0 }
+      let ledger = try EmbeddedLedger(store: store) { 0 }
       let authorizer: any Authorizer =
         try rules.map { RulesAuthorizer(try TreeRules($0), onDenial: denied) } ?? AllowLocal()
       server = try await TernServer(
-        ledger: ledger, on: transport, options: ServerOptions(limits: serverLimits),
+        ledger: ledger, on: transport,
+        options: ServerOptions(limits: serverLimits, farewell: farewell),
         authorizer: authorizer, authenticator: authenticator, ambient: ambient,
         report: { [endings] event in
           if case .disconnected(_, let reason) = event { endings.add(reason) }
@@ -65,9 +68,13 @@
   /// Lends a server with open doors, and stops it.
   func withDoor(
     limits: GatewayLimits = GatewayLimits(), serverLimits: ServerLimits = ServerLimits(),
-    rules: String? = nil, _ body: (DoorUnderTest) async throws -> Void
+    rules: String? = nil, authenticator: any Authenticator = OwnerAuthenticator(),
+    farewell: ServerFarewell? = nil, store: MemoryStore = MemoryStore(),
+    _ body: (DoorUnderTest) async throws -> Void
   ) async throws {
-    let door = try await DoorUnderTest(limits: limits, serverLimits: serverLimits, rules: rules)
+    let door = try await DoorUnderTest(
+      limits: limits, serverLimits: serverLimits, rules: rules, authenticator: authenticator,
+      farewell: farewell, store: store)
     do { try await body(door) } catch {
       await door.stop()
       throw error

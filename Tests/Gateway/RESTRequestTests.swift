@@ -108,8 +108,8 @@ import Testing
         return "merge \(path) "
           + merge.entries.map { "\($0.path)=\($0.node.json(.export))" }.joined(separator: " ")
       case .push(let path, let node): return "push \(path) \(node.json(.export))"
-      case .read, .readOrExport, .names, .readRules, .setRules, .databases, .readRevocations,
-        .revoke:
+      case .read, .readOrExport, .names, .readRules, .setRules, .readSetting, .set, .databases,
+        .readRevocations, .revoke:
         return "other"
       }
     }
@@ -139,6 +139,8 @@ import Testing
     #expect(refusal("GET", "/a.json", headers: [("if-match", "x")]).hasPrefix("400 if-match"))
     #expect(
       refusal("PATCH", "/a.json", "{}", headers: [("X-Firebase-ETag", "true")]).hasPrefix("400"))
+    let silent = refusal("PUT", "/a.json?print=silent", "1", headers: [("If-Match", "x")])
+    #expect(silent == "400 if-match is not supported together with print=silent")
     #expect(refusal("TRACE", "/a.json") == "405 The method TRACE is not supported.")
   }
 }
@@ -170,6 +172,14 @@ import Testing
     #expect(try caller([("Host", "[::1]:1")], peer: "[::1]:7").isLocal)
     #expect(try !caller([("Host", "localhost"), ("Origin", "https://evil.example")]).isLocal)
     #expect(try !caller([("Host", "localhost"), ("Origin", "null")]).isLocal)
+    // Scripts, as those of long polling, say where they belong by the page's address.
+    let script = ("Sec-Fetch-Site", "cross-site")
+    let page = ("Referer", "http://localhost:3000/app/")
+    #expect(try caller([("Host", "127.0.0.1:9000"), script, page]).isLocal)
+    #expect(try !caller([("Host", "127.0.0.1:9000"), script]).isLocal)
+    let stranger = ("Referer", "https://evil.example/localhost/")
+    #expect(try !caller([("Host", "localhost"), script, stranger]).isLocal)
+    #expect(try !caller([("Host", "localhost"), stranger]).isLocal, "an older browser")
     #expect(
       try !caller([("Host", "127.0.0.1"), ("Origin", "http://127.0.0.1.evil.example")]).isLocal)
     #expect(try !caller([("Host", "evil.example")]).isLocal, "a name led back to this machine")

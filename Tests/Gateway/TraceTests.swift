@@ -12,7 +12,7 @@
   /// Source: realtime reference, appendix A.
   @Suite("Recorded traces") struct TraceTests {
     /// One client, and what it hears in few words.
-    private struct Client {
+    struct Client {
       let peer: Peer
 
       init(_ door: DoorUnderTest, _ target: String = "/.ws?v=5&p=1:1:web:1&ns=default") throws {
@@ -31,7 +31,7 @@
       }
 
       /// A message in few words, as the traces spell them.
-      private static func brief(_ text: String) -> String {
+      static func brief(_ text: String) -> String {
         guard let message = try? TreeServerMessage.decode(Array(text.utf8)) else { return text }
         switch message {
         case .put(let push):

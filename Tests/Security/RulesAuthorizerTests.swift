@@ -25,6 +25,25 @@ struct RulesAuthorizerTests {
 
   private let bob = Identity.user(id: "bob", claims: ["role": "author"])
 
+  @Test("whom an administrator speaks for is seen by rules as described, member by member")
+  func impersonated() throws {
+    let rules = try TreeRules(
+      #"""
+      {"rules": {"jobs": {".read": "auth.isServer === true && auth.provider === null"},
+        "mine": {"$uid": {".read": "auth.uid === $uid"}}}}
+      """#)
+    let authorizer = RulesAuthorizer(rules)
+    func may(_ path: TreePath, _ auth: JSONValue) -> Bool {
+      authorizer.mayRead(path, .all, by: requester(.impersonated(auth)), now: 5) { _ in .empty }
+    }
+    #expect(may("jobs", ["isServer": true]))
+    #expect(!may("jobs", ["isServer": false]) && !may("jobs", ["uid": "ann"]))
+    #expect(may("mine/ann", ["uid": "ann"]) && !may("mine/ann", ["isServer": true]))
+    let stored = Identity.impersonated(["isServer": true, "uid": "ann"])
+    #expect(Identity(json: stored.json) == stored)
+    #expect(stored.userID == "ann")
+  }
+
   @Test("reads follow the rules, administrators pass")
   func reads() throws {
     let authorizer = RulesAuthorizer(try TreeRules(rules))

@@ -74,7 +74,8 @@ import Testing
     var names: [TreeKey] = []
     for now: Int64 in [1_000, 1_000, 900, 2_000] {
       bench.now = now
-      guard case .pushed(let name) = try ask(bench, .push("list", TreeNode(.integer(now)))) else {
+      guard case .pushed(let name, _) = try ask(bench, .push("list", TreeNode(.integer(now))))
+      else {
         continue
       }
       names.append(name)

@@ -86,6 +86,27 @@ import Testing
     #expect(try bench.get(2, "p") == .empty, "nothing was left")
   }
 
+  @Test("rules see the server values of what is left as values, then and when it happens")
+  func deferredServerValues() throws {
+    let rules = #"""
+      {"rules": {".read": true, "p": {"$who": {".write": true, "at": {
+        ".validate": "newData.isNumber() && newData.val() === now"}, "n": {
+        ".validate": "newData.val() === data.val() + 2"}}}}}
+      """#
+    let bench = try MachineBench(authorizer: try self.rules(rules))
+    try bench.open(1)
+    try bench.open(2)
+    let at = TreeRequest.onDisconnectSet("p/ann/at", TreeNode(.serverValue(.timestamp)))
+    let entry = TreeMerge.Entry(path: "at", node: TreeNode(.serverValue(.timestamp)))
+    let both = TreeRequest.onDisconnectMerge("p/bob", try TreeMerge([entry]))
+    #expect(try bench.ask(1, at, both).map(\.brief) == ["ok", "ok"])
+    let fixed = TreeRequest.onDisconnectSet("p/ann/at", json("5"))
+    #expect(try bench.ask(1, fixed).map(\.brief) == ["permission_denied"])
+    bench.now += 70_000
+    try bench.run([.closed(slot: 1)])
+    #expect(try bench.get(2, "p") == json(#"{"ann":{"at":1070000},"bob":{"at":1070000}}"#))
+  }
+
   @Test("rules that read are asked what is there now")
   func rulesThatRead() throws {
     let gate = #"{"rules": {".write": true, "a": {".read": "root.child('gate').val() === 1"}}}"#

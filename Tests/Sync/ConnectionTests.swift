@@ -106,4 +106,18 @@ struct ConnectionTests {
     let actions = connection.handle(.redirected) { 1 }
     #expect(actions.contains(.closeLink(1)) && actions.contains(.openLink(2)))
   }
+
+  @Test("one that is sent on each time before it is let in waits longer and longer")
+  func sentOnAndOn() {
+    var connection = online()
+    _ = connection.handle(.redirected) { 1 }
+    var waits = 0
+    for link in 2..<6 {
+      let actions = connection.handle(.redirected) { 1 }
+      #expect(actions.contains(.closeLink(link)))
+      if !actions.contains(.openLink(link + 1)) { waits += 1 }
+      _ = connection.handle(.timerFired(.retry)) { 1 }
+    }
+    #expect(waits >= 3)
+  }
 }

@@ -53,6 +53,9 @@ struct Serve: AsyncParsableCommand {
   @OptionGroup(title: "Limits")
   var limits: LimitFlags
 
+  @OptionGroup(title: "Farewell")
+  var farewell: FarewellFlags
+
   @Flag(help: "Listen at an address other machines can reach, and allow everybody everything.")
   var insecure = false
 
@@ -108,6 +111,7 @@ struct Serve: AsyncParsableCommand {
       from: configuration, authorizer: access.authorizer,
       documentAuthorizer: access.documentAuthorizer,
       authenticator: authenticator(others: tokens),
+      options: ServerOptions(farewell: farewell.farewell),
       report: { event in
         if case .failed(let error) = event { printError("tern: the server gave up: \(error.text)") }
       },
@@ -136,10 +140,10 @@ struct Serve: AsyncParsableCommand {
     }
   }
 
-  /// Who is who: as tokens say, and the owner of a development server.
+  /// Who is who: as tokens say; on a development server its owner, and without keys mock users.
   private func authenticator(others: TokenAuthenticator?) -> any Authenticator {
-    let others: any Authenticator = others ?? NoAuthenticator()
-    return dev ? OwnerAuthenticator(others: others) : others
+    guard dev else { return others ?? NoAuthenticator() }
+    return OwnerAuthenticator(others: others ?? MockUserAuthenticator())
   }
 
   /// The flags; what a project says stands in for those that nothing else says.
@@ -192,7 +196,11 @@ struct Serve: AsyncParsableCommand {
     printLine("storage: \(kind)\(place)")
     printLine(access.text)
     if configuration.transport.members["tls"] != nil { printLine("transport: TLS only") }
-    printLine("users: " + (hasKeys ? "those who show a signed token" : "none without --auth-keys"))
+    let unsigned = dev ? "whoever a token names, signed or not (--dev)" : "none without --auth-keys"
+    printLine("users: " + (hasKeys ? "those who show a signed token" : unsigned))
+    if let farewell = farewell.farewell {
+      printLine("nobody is served: \(SessionEnd.sentAway(farewell))")
+    }
     if dev {
       printError(
         "tern: warning: --dev: every program on this machine can be administrator, as \"owner\"")

@@ -5,8 +5,32 @@ extension TreeNode {
   ///   A server value that is still unresolved gives a hash that no stored value has.
   /// - Complexity: O(*n*). Source: realtime reference, section 5.6.
   public var hash: String {
-    if isEmpty { return "" }
-    let words = hashText
+    isEmpty ? "" : Self.text(of: hashText(.priority))
+  }
+
+  /// The hash as stock clients for Apple platforms take it; `nil` when it is ``hash``.
+  ///
+  /// Where every child has a priority, they go through the children in the order of their keys.
+  /// - Complexity: O(*n*). Source: realtime reference, section 5.6.
+  package var appleHash: String? {
+    hasOnlyPrioritizedChildren ? Self.text(of: hashText(.apple)) : nil
+  }
+
+  /// Whether this node, or one below, has children, each with a priority.
+  private var hasOnlyPrioritizedChildren: Bool {
+    switch storage {
+    case .empty, .leaf: false
+    case .prioritized(let node): node.content.hasOnlyPrioritizedChildren
+    case .children(let children):
+      children.allSatisfy { $0.node.priority != nil }
+        || children.contains { $0.node.hasOnlyPrioritizedChildren }
+    }
+  }
+
+  /// The order in which a hash takes children of which some have priorities.
+  fileprivate enum HashOrder { case priority, apple }
+
+  private static func text(of words: InlineArray<7, UInt32>) -> String {
     let bytes = (0..<28).map { index in
       UInt8(truncatingIfNeeded: words[index >> 2] >> (24 - 8 * UInt32(index & 3)))
     }
@@ -14,19 +38,19 @@ extension TreeNode {
   }
 
   /// The characters of the hash of a node that is not empty, four to a word.
-  private var hashText: InlineArray<7, UInt32> {
+  private func hashText(_ order: HashOrder) -> InlineArray<7, UInt32> {
     var digest = SHA1()
     switch storage {
     case .empty: break
     case .leaf(let scalar): scalar.appendHashText(to: &digest)
-    case .children(let children): children.appendHashText(to: &digest)
+    case .children(let children): children.appendHashText(to: &digest, order)
     case .prioritized(let node):
       digest.update("priority:")
       node.priority.appendHashText(to: &digest)
       digest.update(UInt8(ascii: ":"))
       switch node.content.storage {
       case .leaf(let scalar): scalar.appendHashText(to: &digest)
-      case .children(let children): children.appendHashText(to: &digest)
+      case .children(let children): children.appendHashText(to: &digest, order)
       case .empty, .prioritized: break
       }
     }
@@ -35,21 +59,26 @@ extension TreeNode {
 }
 
 extension ChildMap {
-  fileprivate func appendHashText(to digest: inout SHA1) {
-    if contains(where: { $0.node.priority != nil }) {
-      for (key, node) in inPriorityOrder { node.appendHashText(to: &digest, behind: key) }
+  fileprivate func appendHashText(to digest: inout SHA1, _ order: TreeNode.HashOrder) {
+    let isByPriority =
+      contains { $0.node.priority != nil }
+      && (order == .priority || contains { $0.node.priority == nil })
+    if isByPriority {
+      for (key, node) in inPriorityOrder { node.appendHashText(to: &digest, behind: key, order) }
     } else {
-      for (key, node) in self { node.appendHashText(to: &digest, behind: key) }
+      for (key, node) in self { node.appendHashText(to: &digest, behind: key, order) }
     }
   }
 }
 
 extension TreeNode {
-  fileprivate func appendHashText(to digest: inout SHA1, behind key: TreeKey) {
+  fileprivate func appendHashText(
+    to digest: inout SHA1, behind key: TreeKey, _ order: HashOrder
+  ) {
     digest.update(UInt8(ascii: ":"))
     digest.update(key.text)
     digest.update(UInt8(ascii: ":"))
-    let text = hashText
+    let text = hashText(order)
     for index in 0..<7 { digest.update(word: text[index]) }
   }
 }

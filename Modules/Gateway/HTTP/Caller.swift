@@ -22,9 +22,10 @@ struct Caller: Equatable, Sendable {
     let origin = request.headers["origin"]
     let isForwarded =
       request.headers["forwarded"] != nil || request.headers["x-forwarded-for"] != nil
-    // Scripts and images are asked for without an origin, but browsers say where they belong.
+    // Scripts and images are asked for without an origin, but browsers say where they belong: by
+    // the page's address, or if that is to be hidden, in one word.
     let isFromHere =
-      origin.map { HostName(origin: $0).isThisMachine }
+      (origin ?? request.headers["referer"]).map { HostName(page: $0).isThisMachine }
       ?? (request.headers["sec-fetch-site"] != "cross-site")
     isLocal =
       HostName.isLoopbackPeer(request.peer) && HostName(host).isThisMachine && !isForwarded
@@ -53,10 +54,11 @@ struct HostName: Equatable, Sendable {
     }
   }
 
-  /// Reads `scheme://host:port`; `null` and what is no origin has no name.
-  init(origin: String) {
-    let parts = origin.split(separator: "/", omittingEmptySubsequences: false)
-    self.init(parts.count == 3 && parts[0].hasSuffix(":") ? String(parts[2]) : "")
+  /// Reads `scheme://host:port`, with a path or without; `null` and what is no address has no name.
+  init(page: String) {
+    let parts = page.split(separator: "/", omittingEmptySubsequences: false)
+    let isAddress = parts.count >= 3 && parts[0].hasSuffix(":") && parts[1].isEmpty
+    self.init(isAddress ? String(parts[2]) : "")
   }
 
   private var isAddress: Bool {

@@ -33,7 +33,9 @@
       exporting = pump
       beginStream(head, context)
       // Whoever takes it too slowly keeps a snapshot of the store from going.
-      startTimer(limits.bodySeconds, context)
+      let limit = TimeAmount.seconds(Int64(limits.bodySeconds))
+      let asked = request.parameters.timeoutMilliseconds.map { TimeAmount.milliseconds(Int64($0)) }
+      startTimer(min(limit, asked ?? limit), context)
     }
   }
 #endif

@@ -27,6 +27,8 @@
             return manage(managing, context)
           }
           ask(try RESTRequest(request, target, caller), context)
+        case let path where path.hasSuffix(RESTUpload.suffix):
+          ask(try RESTUpload.write(request, target, caller), context)
         default:
           throw RESTError(404, "Append .json to the path to read and write data over REST.")
         }
@@ -39,8 +41,12 @@
       let limit = limits.answerBytes
       let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
       let place = context.loopBound
+      let asked = NIODeadline.now()
       setting.ask(request.asked) { answer in
         guard handler.value.isAnswering else { return }
+        if let late = request.objection(toTaking: NIODeadline.now() - asked) {
+          return handler.value.answer(late.response, place.value)
+        }
         if answer == .large { return handler.value.export(request, place.value) }
         let response = RESTAnswer.response(to: request, answer, limitBytes: limit)
         handler.value.answer(response, place.value)
@@ -109,6 +115,16 @@
       } catch {
         channel.close(promise: nil)
       }
+    }
+  }
+
+  extension RESTRequest {
+    /// What whoever set a time for a read is told when it took longer.
+    fileprivate func objection(toTaking time: TimeAmount) -> RESTError? {
+      guard method.isRead, let limit = parameters.timeoutMilliseconds,
+        time > .milliseconds(Int64(limit))
+      else { return nil }
+      return .late(milliseconds: limit)
     }
   }
 #endif

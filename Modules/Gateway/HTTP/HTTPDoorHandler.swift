@@ -217,6 +217,10 @@
       var headers = HTTPHeaders(response.headers.all.map { ($0.name, $0.value) })
       let hasBody = response.status != 204 && response.status != 304
       if hasBody { headers.add(name: "Content-Length", value: "\(response.body.count)") }
+      if let host = response.otherHost, let request {
+        // Whether it is over TLS stays as it is; the query, with who asks, goes along.
+        headers.add(name: "Location", value: "//\(host)\(request.target)")
+      }
       headers.add(name: "Connection", value: isLast ? "close" : "keep-alive")
       return .head(
         HTTPResponseHead(
@@ -292,9 +296,13 @@
 
   extension HTTPDoorHandler {
     func startTimer(_ seconds: Int, _ context: ChannelHandlerContext) {
+      startTimer(.seconds(Int64(seconds)), context)
+    }
+
+    func startTimer(_ time: TimeAmount, _ context: ChannelHandlerContext) {
       timer?.cancel()
       let channel = context.channel
-      timer = context.eventLoop.scheduleTask(in: .seconds(Int64(seconds))) {
+      timer = context.eventLoop.scheduleTask(in: time) {
         channel.close(promise: nil)
       }
     }

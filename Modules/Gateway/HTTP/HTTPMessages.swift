@@ -20,6 +20,8 @@ struct HTTPResponse: Equatable, Sendable {
   var body: [UInt8] = []
   /// Whether the connection ends behind it.
   var isLast = false
+  /// The host where the same address is to be asked for.
+  var otherHost: String?
 }
 
 /// Header fields, in order.

@@ -30,6 +30,14 @@ struct RequestTarget: Equatable, Sendable {
     self.parameters = parameters
   }
 
+  private init(path: String, parameters: [Parameter]) {
+    self.path = path
+    self.parameters = parameters
+  }
+
+  /// The same parameters at another path.
+  func at(_ path: String) -> RequestTarget { RequestTarget(path: path, parameters: parameters) }
+
   /// The value of a parameter; the last one counts.
   subscript(name: String) -> String? {
     parameters.last { $0.name == name }?.value

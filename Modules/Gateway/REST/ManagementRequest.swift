@@ -8,6 +8,7 @@ import TernServer
 enum ManagementRequest {
   case readRules(DirectRequest, isStrict: Bool)
   case setRules(DirectRequest)
+  case setting(DirectRequest)
   case databases(DirectRequest)
   case readRevocations(DirectRequest)
   case revoke(DirectRequest)
@@ -20,6 +21,8 @@ enum ManagementRequest {
     case "/.settings/rules.json": self = try Self.rules(request, target, caller)
     case "/.settings/revocations.json":
       self = try Self.revocations(request, target, caller)
+    case let path where Self.setting(path) != nil:
+      self = try Self.setting(Self.setting(path), request, target, caller)
     case "/.inspect/databases.json":
       try Self.requireRead(request)
       self = .databases(try Self.asked(.databases, request, target, caller))
@@ -73,6 +76,28 @@ enum ManagementRequest {
     }
   }
 
+  /// The setting that a path names.
+  private static func setting(_ path: String) -> DatabaseSettings.Name? {
+    let prefix = "/.settings/"
+    guard path.hasPrefix(prefix), path.hasSuffix(RESTRequest.suffix) else { return nil }
+    return DatabaseSettings.Name(
+      rawValue: String(path.dropFirst(prefix.count).dropLast(RESTRequest.suffix.count)))
+  }
+
+  private static func setting(
+    _ name: DatabaseSettings.Name?, _ request: HTTPRequest, _ target: RequestTarget,
+    _ caller: Caller
+  ) throws(RESTError) -> ManagementRequest {
+    guard let name else { throw RESTError(404, "There is no such setting.") }
+    switch request.method {
+    case "GET", "HEAD": return .setting(try asked(.readSetting(name), request, target, caller))
+    case "PUT":
+      guard let value = try? JSONValue(parsing: request.body) else { throw .noValue }
+      return .setting(try asked(.set(name, value), request, target, caller))
+    default: throw RESTError(405, "Settings are read with GET and set with PUT.")
+    }
+  }
+
   private static func asked(
     _ operation: DirectRequest.Operation, _ request: HTTPRequest, _ target: RequestTarget,
     _ caller: Caller
@@ -85,8 +110,8 @@ enum ManagementRequest {
   /// What the server is asked; `nil` when the answer is known.
   var asked: DirectRequest? {
     switch self {
-    case .readRules(let asked, _), .setRules(let asked), .databases(let asked),
-      .readRevocations(let asked), .revoke(let asked):
+    case .readRules(let asked, _), .setRules(let asked), .setting(let asked),
+      .databases(let asked), .readRevocations(let asked), .revoke(let asked):
       asked
     case .info: nil
     }
@@ -101,6 +126,7 @@ enum ManagementRequest {
       body = isStrict ? RulesText.strict(text) : text
     case (.readRevocations, .revocations(let list)): body = list.json.bytes
     case (.setRules, .done), (.revoke, .done): body = Array(#"{"status":"ok"}"#.utf8)
+    case (.setting, .setting(let value)): body = value.bytes
     case (.databases, .databases(let names)):
       body = JSONValue.array(names.map { .object([.init("name", .string($0))]) }).bytes
     case (_, .refused(let refusal)): return RESTError(refusal).response

@@ -17,10 +17,11 @@ enum RESTAnswer {
       if names.isEmpty { writer.null() } else { write(names, to: &writer) }
       return finish(writer.bytes, request, tag: nil, limitBytes)
     case .written(let write): return written(write, request, limitBytes)
-    case .pushed(let name):
+    case .pushed(let name, let node):
       let body = JSONValue.object([.init("name", .string(name.text))]).bytes
-      return finish(body, request, tag: nil, limitBytes)
-    case .rules, .databases, .revocations, .done, .large:
+      let tag = request.wantsTag ? EntityTag.tag(of: node) : nil
+      return finish(body, request, tag: tag, limitBytes)
+    case .rules, .setting, .databases, .revocations, .done, .large:
       return RESTError(500, "The server answered something else.").response
     case .stale(let node):
       // The client learns what is there, so that it can try again without asking.

@@ -15,6 +15,8 @@ struct RESTError: Error, Equatable, Sendable {
   let text: String
   /// By what the reason is found.
   var denial: String?
+  /// The host that has what is asked for.
+  var host: String?
 
   init(_ status: Int, _ text: String) {
     self.status = status
@@ -42,10 +44,25 @@ struct RESTError: Error, Equatable, Sendable {
     400,
     "Invalid data; couldn't parse JSON object. Are you sending a JSON object with valid key names?")
 
+  static func late(milliseconds: Int) -> RESTError {
+    RESTError(400, "The read took longer than its timeout of \(milliseconds) ms.")
+  }
+
   static let badPath = RESTError(400, "Invalid path: Invalid token in path")
 
   static func tooLarge(limitBytes: Int) -> RESTError {
-    RESTError(413, "The body is larger than \(limitBytes) bytes.")
+    RESTError(400, "Invalid data; the body is larger than \(limitBytes) bytes.")
+  }
+
+  /// What a server says that serves nobody. Source: realtime reference, section 11.5.
+  static func sentAway(_ farewell: ServerFarewell) -> RESTError {
+    switch farewell {
+    case .moved(let host):
+      var error = RESTError(307, "The database is at \(host).")
+      error.host = host
+      return error
+    case .closed(let reason): return RESTError(423, reason)
+    }
   }
 
   /// The answer that tells it.
@@ -54,7 +71,7 @@ struct RESTError: Error, Equatable, Sendable {
     if let denial { headers.append(Self.denialField, denial) }
     return HTTPResponse(
       status: status, headers: headers,
-      body: JSONValue.object([.init("error", .string(text))]).bytes)
+      body: JSONValue.object([.init("error", .string(text))]).bytes, otherHost: host)
   }
 }
 
@@ -68,6 +85,7 @@ extension RESTError {
       self.init(400, "Data requested exceeds the maximum size of \(limit) bytes.")
     case .damaged: self.init(500, "What is stored here is damaged.")
     case .tooMany(let excess): self.init(429, excess.text)
+    case .sentAway(let farewell): self = .sentAway(farewell)
     case .unavailable(let reason): self.init(503, reason)
     }
   }

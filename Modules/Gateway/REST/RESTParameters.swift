@@ -1,6 +1,7 @@
 import TernCore
 import TernQuery
 import TernSecurity
+import TernServer
 
 /// What the parameters behind the `?` say about how to read, write and answer.
 ///
@@ -16,6 +17,11 @@ struct RESTParameters: Equatable, Sendable {
   var callback: String?
   /// The name of the file that an answer is to be saved as.
   var download: String?
+
+  /// How many milliseconds a read may take.
+  var timeoutMilliseconds: Int?
+  /// How much a write may change.
+  var sizeLimit: WriteSizeLimit?
 
   init(_ target: RequestTarget) throws(RESTError) {
     switch target["print"] {
@@ -39,8 +45,8 @@ struct RESTParameters: Equatable, Sendable {
       return name
     }
     download = target["download"]
-    if let text = target["timeout"] { try Self.checkTimeout(text) }
-    if let text = target["writeSizeLimit"] { try Self.checkSizeLimit(text) }
+    timeoutMilliseconds = try target["timeout"].map(Self.timeout)
+    sizeLimit = try target["writeSizeLimit"].map(Self.sizeLimit)
   }
 
   /// What a script may name a function, so that a callback brings no script of its own.
@@ -59,20 +65,22 @@ struct RESTParameters: Equatable, Sendable {
       && !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first)
   }
 
-  /// Reads here take one step of the server, so that a limit of time is only checked for form.
-  private static func checkTimeout(_ text: String) throws(RESTError) {
+  /// Reads a time: a number and its unit, up to a quarter of an hour.
+  private static func timeout(_ text: String) throws(RESTError) -> Int {
     let digits = text.prefix { $0.isASCII && $0.isNumber }
     let units = ["ms": 1, "s": 1_000, "min": 60_000]
     guard let unit = units[String(text.dropFirst(digits.count))], let count = Int(digits),
       count > 0, count <= 15 * 60_000 / unit
     else { throw .invalid("Invalid timeout: it is up to 15min, in ms, s or min.") }
+    return count * unit
   }
 
-  private static func checkSizeLimit(_ text: String) throws(RESTError) {
-    guard ["tiny", "small", "medium", "large", "unlimited"].contains(text) else {
+  private static func sizeLimit(_ text: String) throws(RESTError) -> WriteSizeLimit {
+    guard let limit = WriteSizeLimit(rawValue: text) else {
       throw .invalid(
         "Invalid writeSizeLimit: it is tiny, small, medium, large or unlimited.")
     }
+    return limit
   }
 }
 

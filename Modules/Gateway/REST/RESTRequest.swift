@@ -40,6 +40,9 @@ struct RESTRequest: Sendable {
     knownTag = request.headers["if-none-match"]
     let expected = try Self.expectedHash(request, method)
     if asksForTag, method == .patch { throw .invalid("ETags are not supported for PATCH requests") }
+    if expected != nil, parameters.print == .silent {
+      throw .invalid("if-match is not supported together with print=silent")
+    }
     let operation: DirectRequest.Operation
     switch method {
     case .get, .head:
@@ -54,7 +57,8 @@ struct RESTRequest: Sendable {
     }
     asked = DirectRequest(
       namespace: caller.namespace, isLocal: caller.isLocal, address: caller.address,
-      credential: try Credential.shown(by: request, target, isLocal: caller.isLocal), operation)
+      credential: try Credential.shown(by: request, target, isLocal: caller.isLocal),
+      sizeLimit: parameters.sizeLimit, operation)
   }
 
   /// The method, or the one that stands in its place for clients that cannot send it.

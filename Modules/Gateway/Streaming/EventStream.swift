@@ -1,6 +1,7 @@
 import TernCore
 import TernQuery
 import TernSecurity
+import TernServer
 import TernTreeWire
 
 /// One request for server-sent events, without I/O: frames of the server go in, events come out.
@@ -105,9 +106,11 @@ struct EventStream: Sendable {
     case .merge(let push): return merge(push)
     case .listenRevoked: return end(saying: "event: cancel\ndata: \"Permission denied\"\n\n")
     case .authRevoked:
-      return end(saying: "event: auth_revoked\ndata: credential is no longer valid\n\n")
-    case .fatal(let text), .shutdown(let text): return close(because: text)
-    case .handshake, .redirect, .error, .pong, .rangeMerge, .appCheckRevoked, .trace, .unknown,
+      return end(saying: "event: auth_revoked\ndata: \"credential is no longer valid\"\n\n")
+    case .redirect(let host): return sendAway(.moved(host: host))
+    case .shutdown(let reason): return sendAway(.closed(reason: reason))
+    case .fatal(let text): return close(because: text)
+    case .handshake, .error, .pong, .rangeMerge, .appCheckRevoked, .trace, .unknown,
       .inquiry:
       return []
     }
@@ -124,6 +127,12 @@ struct EventStream: Sendable {
     case .open: return [.finish]
     case .over: return []
     }
+  }
+
+  private mutating func sendAway(_ farewell: ServerFarewell) -> [Output] {
+    guard stage == .asking else { return close(because: "") }
+    stage = .over
+    return [.refuse(.sentAway(farewell))]
   }
 
   private mutating func end(saying text: String) -> [Output] {

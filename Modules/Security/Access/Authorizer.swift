@@ -33,8 +33,8 @@ public protocol Authorizer: Sendable {
   /// Whether a write may be made, all of it.
   ///
   /// - Parameters:
-  ///   - assignments: Each path, counted from the root, with its new node; server values in
-  ///     them are resolved when the write is carried out, not when it is left for later.
+  ///   - assignments: Each path, counted from the root, with its new node; server values are
+  ///     resolved, for a write that is left for later as if it happened now.
   ///   - now: The time of the request in milliseconds since 1970.
   ///   - tree: Answers what is at a path before the write.
   func mayWrite(

@@ -30,15 +30,15 @@ public struct OwnerAuthenticator: Authenticator {
 }
 
 extension Identity {
-  /// Whom an administrator speaks for: nobody, or the user an object describes as rules see them.
+  /// Whom an administrator speaks for: nobody, or an object that rules see as `auth`.
   package init(speakingFor user: JSONValue) throws(AuthenticationError) {
     if user == .null {
       self = .anonymous
       return
     }
-    guard let id = user["uid"]?.text else {
-      throw .invalid(reason: "The user to speak for has no uid.")
+    guard case .object = user else {
+      throw .invalid(reason: "The user to speak for is neither an object nor null.")
     }
-    self = .user(id: id, claims: user["token"] ?? .object([]))
+    self = .impersonated(user)
   }
 }

@@ -140,19 +140,9 @@ private final class DenialLog: Sendable {
 
 extension RulesCaller {
   /// The caller that rules see for an identity; `nil` for an administrator, whom they do not bind.
-  ///
-  /// The claims of a user's token become `auth.token`. Source: realtime reference, section 12.4.
   public init?(_ identity: Identity, now: Int64) {
-    switch identity {
-    case .anonymous: self.init(auth: .null, now: now)
-    case .administrator: return nil
-    case .user(let id, let claims):
-      let provider = claims["firebase"]?["sign_in_provider"] ?? .string("custom")
-      let auth: [JSONValue.Member] = [
-        .init("uid", .string(id)), .init("provider", provider), .init("token", claims),
-      ]
-      self.init(auth: .object(auth), now: now)
-    }
+    guard let auth = identity.auth else { return nil }
+    self.init(auth: auth, now: now)
   }
 }
 

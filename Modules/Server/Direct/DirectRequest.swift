@@ -14,6 +14,8 @@ package struct DirectRequest: Sendable {
   package var address: String
   /// What shows who asks; `nil` for nobody.
   package var credential: Credential?
+  /// How much a write may change; `nil` for what its database allows.
+  package var sizeLimit: WriteSizeLimit?
   /// What is wanted.
   package var operation: Operation
 
@@ -33,6 +35,10 @@ package struct DirectRequest: Sendable {
     case readRules
     /// Rules for this database, in the place of those of the server; or only a look at them.
     case setRules([UInt8], isTrial: Bool)
+    /// What is set about this database.
+    case readSetting(DatabaseSettings.Name)
+    /// Sets something about this database.
+    case set(DatabaseSettings.Name, JSONValue)
     /// The names of the databases that hold anything.
     case databases
     /// Whose tokens were revoked over the wire.
@@ -44,8 +50,9 @@ package struct DirectRequest: Sendable {
   /// Asks for something.
   package init(
     namespace: String, isLocal: Bool, address: String = "", credential: Credential? = nil,
-    _ operation: Operation
+    sizeLimit: WriteSizeLimit? = nil, _ operation: Operation
   ) {
+    self.sizeLimit = sizeLimit
     self.address = address
     self.namespace = namespace
     self.isLocal = isLocal
@@ -83,10 +90,12 @@ package enum DirectAnswer: Sendable, Equatable {
   case names([TreeKey])
   /// The write is stored; this is what it came to, its server values resolved.
   case written(TreeWrite)
-  /// The write is stored under this name.
-  case pushed(TreeKey)
+  /// This is stored under this name, its server values resolved.
+  case pushed(TreeKey, TreeNode)
   /// The text of rules.
   case rules([UInt8])
+  /// What is set.
+  case setting(JSONValue)
   /// Names of databases, in the order of their bytes.
   case databases([String])
   /// Whose tokens were revoked.
@@ -113,6 +122,8 @@ package enum DirectRefusal: Error, Sendable, Equatable {
   case damaged
   /// Whoever asks has asked too much of late. Try again later.
   case tooMany(RateExcess)
+  /// The server serves nobody, and says why.
+  case sentAway(ServerFarewell)
   /// The server cannot do it now. Try again.
   case unavailable(String)
 }

@@ -13,6 +13,7 @@ extension ServerMachine {
     let link =
       session.documents ?? DocumentSession(slot: session.slot, isLocal: session.isLocal)
     session.documents = link
+    if let farewell = options.farewell { return try sendAway(session, farewell, &batch) }
     let message: DocumentClientFrame
     do throws(DocumentWireError) {
       message = try DocumentClientFrame.decode(frame)

@@ -9,7 +9,7 @@ extension ServerMachine {
   ) -> RateExcess? {
     if rates.isIdle { return nil }
     return rates.count(
-      address: session.address, user: session.identity.countedUser, in: namespace,
+      address: session.address, user: session.identity.userID, in: namespace,
       at: batch.uptime)
   }
 
@@ -19,15 +19,7 @@ extension ServerMachine {
   ) -> RateExcess? {
     if rates.isIdle { return nil }
     return rates.count(
-      address: request.address, user: identity.countedUser, in: request.namespace,
+      address: request.address, user: identity.userID, in: request.namespace,
       at: batch.uptime)
-  }
-}
-
-extension Identity {
-  /// The user whose requests are counted.
-  fileprivate var countedUser: String? {
-    if case .user(let id, _) = self { return id }
-    return nil
   }
 }

@@ -15,7 +15,8 @@ extension ServerMachine {
       let accepted = try recognize(shown, batch)
       call.session.identity = credential.isUnauthenticated ? .anonymous : accepted.identity
       call.session.accepted = AcceptedCredential(accepted, batch)
-      respond(Self.response(to: accepted), to: call, &batch)
+      let answer = Self.response(to: call.session.identity, until: accepted.expires)
+      respond(answer, to: call, &batch)
     } catch {
       switch error {
       case .invalid(let reason):
@@ -57,20 +58,12 @@ extension ServerMachine {
     }
   }
 
-  private static func response(to accepted: Authentication) -> TreeResponse {
-    var members: [JSONValue.Member] = []
-    switch accepted.identity {
-    case .anonymous: members.append(.init("auth", .null))
-    case .user(let id, let claims):
-      let provider = claims["firebase"]?["sign_in_provider"] ?? .string("custom")
-      let auth: [JSONValue.Member] = [
-        .init("uid", .string(id)), .init("provider", provider), .init("token", claims),
-      ]
-      members.append(.init("auth", .object(auth)))
-    case .administrator:
-      members.append(.init("auth", .object([.init("admin", .bool(true))])))
-    }
-    if let expires = accepted.expires { members.append(.init("expires", .integer(expires))) }
+  private static func response(
+    to identity: Identity, until expires: Int64?
+  ) -> TreeResponse {
+    let auth = identity.auth ?? .object([.init("admin", .bool(true))])
+    var members = [JSONValue.Member("auth", auth)]
+    if let expires { members.append(.init("expires", .integer(expires))) }
     return TreeResponse(.ok, payload: JSONValue.object(members).bytes)
   }
 }

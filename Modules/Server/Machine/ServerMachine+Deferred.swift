@@ -19,8 +19,18 @@ extension ServerMachine {
       return respond(.init(.failed, detail: error.text), to: call, &batch)
     }
     let requester = call.session.requester(in: call.namespace)
-    if let refusal = try refusal(of: write.assignments, requester, call.namespace, batch) {
-      return respond(.init(.permissionDenied, detail: refusal.text), to: call, &batch)
+    let reader = batch.reader
+    do throws(StorageError) {
+      // Rules see values, as if it happened now; what is kept are the server values.
+      let resolved = try call.namespace.authority.resolve(
+        write, now: batch.now, in: Snapshot(reader))
+      let refusal = try refusal(of: resolved.assignments, requester, call.namespace, batch)
+      if let refusal {
+        return respond(.init(.permissionDenied, detail: refusal.text), to: call, &batch)
+      }
+    } catch {
+      guard case .corruptRecord = error else { throw error }
+      return respond(.init(.failed, detail: Self.damageText), to: call, &batch)
     }
     keep(request, call, &batch)
   }

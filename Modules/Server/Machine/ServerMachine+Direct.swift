@@ -12,6 +12,7 @@ extension ServerMachine {
   mutating func decide(
     _ request: DirectRequest, _ batch: inout ServerBatch
   ) throws(StorageError) -> DirectAnswer {
+    if let farewell = options.farewell { return .refused(.sentAway(farewell)) }
     guard Namespace.isValid(request.namespace, limitBytes: options.limits.namespaceBytes) else {
       return .refused(.invalid("There can be no database of that name."))
     }
@@ -24,7 +25,8 @@ extension ServerMachine {
     if let excess = count(request, by: identity, batch) { return .refused(.tooMany(excess)) }
     let asked = DirectCall(
       namespace: existingNamespace(request.namespace) ?? Namespace(request.namespace),
-      requester: Requester(identity, isLocal: request.isLocal, namespace: request.namespace))
+      requester: Requester(identity, isLocal: request.isLocal, namespace: request.namespace),
+      sizeLimit: request.sizeLimit)
     return try decide(request.operation, asked, &batch)
   }
 
@@ -40,7 +42,7 @@ extension ServerMachine {
     case .write(let write, let expectedHash):
       return try self.write(write, expectedHash: expectedHash, asked, &batch)
     case .push(let path, let node): return try push(node, below: path, asked, &batch)
-    case .readRules, .setRules, .databases, .readRevocations, .revoke:
+    case .readRules, .setRules, .readSetting, .set, .databases, .readRevocations, .revoke:
       guard asked.requester.identity == .administrator else { return .refused(.permissionDenied()) }
       return try manage(operation, asked.namespace, &batch)
     }
@@ -111,7 +113,8 @@ extension ServerMachine {
     _ write: TreeWrite, expectedHash: String?, _ call: DirectCall, _ batch: inout ServerBatch
   ) throws(StorageError) -> DirectAnswer {
     let verdict = try verdict(
-      on: write, expectedHash, call.requester, nil, call.namespace, &batch)
+      on: write, expectedHash, call.requester, nil, call.namespace, &batch,
+      sizeLimit: call.sizeLimit)
     switch verdict {
     case .accepted(let resolved): return .written(resolved)
     case .refused(.failed, Self.damageText): return .refused(.damaged)
@@ -131,7 +134,7 @@ extension ServerMachine {
     let name = names.next(milliseconds: batch.now, randomBits: randomBits)
     let write = TreeWrite.set(path.appending(name), node)
     let answer = try self.write(write, expectedHash: nil, call, &batch)
-    if case .written = answer { return .pushed(name) }
+    if case .written(.set(_, let node)) = answer { return .pushed(name, node) }
     return answer
   }
 }
@@ -140,6 +143,8 @@ extension ServerMachine {
 private struct DirectCall {
   let namespace: Namespace
   let requester: Requester
+  /// How much a write says that it may change.
+  let sizeLimit: WriteSizeLimit?
 }
 
 extension AuthenticationError {

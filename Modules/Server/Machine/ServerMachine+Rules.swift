@@ -65,6 +65,9 @@ extension ServerMachine {
     case .databases: return .databases(try databases(batch))
     case .readRevocations: return .revocations(revocations)
     case .revoke(let changes): return try revoke(changes, &batch)
+    case .readSetting(let name):
+      return .setting((settings[namespace.name] ?? DatabaseSettings())[name])
+    case .set(let name, let value): return set(name, to: value, namespace, &batch)
     case .read, .readOrExport, .names, .write, .push:
       return .refused(.invalid("This is for nobody in particular."))
     }

@@ -17,6 +17,7 @@ extension ServerMachine {
     if session.namespace != nil {
       return try expel(session, .outOfTurn("a second opening"), &batch)
     }
+    if let farewell = options.farewell { return try sendAway(session, farewell, &batch) }
     guard Namespace.isValid(opening.namespace, limitBytes: options.limits.namespaceBytes) else {
       return try expel(session, .invalidNamespace(opening.namespace), &batch)
     }
@@ -74,6 +75,22 @@ extension ServerMachine {
     let namespace = Namespace(name)
     namespaces[name] = namespace
     return namespace
+  }
+
+  /// Tells a client where to go, in the place of a greeting, and ends its session.
+  mutating func sendAway(
+    _ session: Session, _ farewell: ServerFarewell, _ batch: inout ServerBatch
+  ) throws(StorageError) {
+    if session.documents == nil {
+      let message: TreeServerMessage =
+        switch farewell {
+        case .moved(let host): .redirect(host: host)
+        case .closed(let reason): .shutdown(reason: reason)
+        }
+      send(message, to: session, &batch)
+    }
+    batch.add(.close(slot: session.slot, .sentAway(farewell)))
+    try end(session.slot, &batch)
   }
 
   /// Ends a session from this side.

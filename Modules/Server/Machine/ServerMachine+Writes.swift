@@ -48,11 +48,12 @@ extension ServerMachine {
   /// nothing.
   mutating func verdict(
     on write: TreeWrite, _ expectedHash: String?, _ requester: Requester, _ claim: CommitClaim?,
-    _ namespace: Namespace, _ batch: inout ServerBatch
+    _ namespace: Namespace, _ batch: inout ServerBatch, sizeLimit: WriteSizeLimit? = nil
   ) throws(StorageError) -> Verdict {
     let (verdict, mutations): (Verdict, [Mutation])
     do throws(StorageError) {
-      verdict = try judge(write, expectedHash: expectedHash, requester, namespace, batch)
+      verdict = try judge(
+        write, expectedHash: expectedHash, requester, namespace, batch, sizeLimit: sizeLimit)
       guard case .accepted(let resolved) = verdict else { return verdict }
       mutations = try namespace.authority.apply(
         resolved, to: batch.changes, knowing: namespace.places)
@@ -69,7 +70,7 @@ extension ServerMachine {
   /// Decides whether a write may be made now.
   func judge(
     _ write: TreeWrite, expectedHash: String?, _ requester: Requester, _ namespace: Namespace,
-    _ batch: borrowing ServerBatch
+    _ batch: borrowing ServerBatch, sizeLimit: WriteSizeLimit?
   ) throws(StorageError) -> Verdict {
     let authority = namespace.authority
     do throws(TreeRejection) {
@@ -84,8 +85,13 @@ extension ServerMachine {
       return .refused(.dataStale, "The data has changed")
     }
     let resolved = try authority.resolve(write, now: batch.now, in: Snapshot(reader))
-    let refusal = try refusal(of: resolved.assignments, requester, namespace, batch)
-    return refusal.map { .denied($0) } ?? .accepted(resolved)
+    if let refusal = try refusal(of: resolved.assignments, requester, namespace, batch) {
+      return .denied(refusal)
+    }
+    if try isTooLarge(resolved, sizeLimit, namespace, batch) {
+      return .refused(.failed, WriteSizeLimit.excess)
+    }
+    return .accepted(resolved)
   }
 
   /// Asks the authorizer about a write; `nil` when it may be made.

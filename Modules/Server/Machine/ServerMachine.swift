@@ -33,6 +33,8 @@ package struct ServerMachine: ~Copyable {
   var ownRules: [String: RulesAuthorizer] = [:]
   /// Whose tokens do not count, beside those of whom the authenticator knows it.
   var revocations = Revocations()
+  /// What was chosen about databases, besides their rules.
+  var settings: [String: DatabaseSettings] = [:]
   var presence: PresenceBook
   /// The streams that were written to of late, as they will be stored.
   var streams: [UInt128: StreamState] = [:]
@@ -66,6 +68,7 @@ package struct ServerMachine: ~Copyable {
   ) throws(StorageError) {
     try restoreRules(from: snapshot)
     try restoreRevocations(from: snapshot)
+    try restoreSettings(from: snapshot)
     try presence.restore(from: snapshot, now: uptime)
     for id in presence.due(at: .max) {
       guard let owner = presence.estate(of: id).flatMap({ SessionOwner($0.owner) }),

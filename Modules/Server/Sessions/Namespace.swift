@@ -36,6 +36,9 @@ enum StoreLayout {
   /// Revocations: seconds since 1970 in eight bytes, by the user's id.
   static let revocations: [UInt8] = [0x1A]
 
+  /// Other settings of databases: JSON, by the database's name.
+  static let settings: [UInt8] = [0x1B]
+
   /// The trees of all databases.
   static let trees: [UInt8] = [0x20]
 

@@ -20,6 +20,8 @@ public enum SessionEnd: Error, Hashable, Sendable {
   case credentialEnded(String)
   /// The client does not read as fast as it listens.
   case tooSlow(queuedBytes: Int, limit: Int)
+  /// The server serves nobody, and told the client where to go.
+  case sentAway(ServerFarewell)
   /// The server stops, or could not reach its store.
   case serverStopped(String)
 }
@@ -37,6 +39,8 @@ extension SessionEnd: CustomStringConvertible {
     case .replaced: "the client came back over another link"
     case .tooSlow(let bytes, let limit):
       "the client left \(bytes) bytes unread, more than \(limit)"
+    case .sentAway(.moved(let host)): "the databases are at \(host)"
+    case .sentAway(.closed(let reason)): reason
     case .serverStopped(let reason): reason
     }
   }

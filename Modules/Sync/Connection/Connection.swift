@@ -191,7 +191,10 @@ extension Connection {
   private mutating func redirect(_ unit: () -> Double) -> [Action] {
     switch phase {
     case .idle, .waiting: return []
-    case .opening(let link), .greeting(let link), .online(let link):
+    case .opening(let link), .greeting(let link):
+      // Sent on before it was let in, it may come to the same door again.
+      return close(link) + attempt(after: backoff.next(unit: unit()))
+    case .online(let link):
       backoff.reset()
       return close(link) + attempt(after: backoff.next(unit: unit()))
     }

@@ -33,7 +33,8 @@ package struct TreeAuthority: Sendable {
     in view: borrowing some StoreView & ~Copyable & ~Escapable
   ) throws(StorageError) -> Bool {
     if hash.isEmpty { return try rows.isEmpty(at: path, in: view) }
-    return try rows.node(at: path, in: view).hash == hash
+    let node = try rows.node(at: path, in: view)
+    return node.hash == hash || node.appleHash == hash
   }
 
   /// The write with its server values resolved at the instant `now`, in milliseconds since 1970.

@@ -33,6 +33,22 @@ extension TreeRows {
     return builder.finish()
   }
 
+  /// The bytes of the rows of the node at `path`; `nil` when they are more than `limitBytes`.
+  ///
+  /// - Complexity: O(*n*) in the rows of the node, as far as the limit allows.
+  package func size(
+    at path: TreePath, limitBytes: Int, in view: borrowing some StoreView & ~Copyable & ~Escapable
+  ) throws(StorageError) -> Int? {
+    var size = 0
+    let base = key(of: path)
+    var cursor = view.cursor(over: KeyRange(prefix: base))
+    while try cursor.next() {
+      size += cursor.key.count - base.count + cursor.value.count
+      if size > limitBytes { return nil }
+    }
+    return size
+  }
+
   /// The value of the leaf or priority at `path`; `nil` when there is none.
   package func scalar(
     at path: TreePath, in view: borrowing some StoreView & ~Copyable & ~Escapable

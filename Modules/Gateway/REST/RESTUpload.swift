@@ -1,0 +1,58 @@
+/// A file that a page sends as a form, to be written like the body of a PUT.
+///
+/// Source: realtime reference, section 11.7.
+enum RESTUpload {
+  /// What the paths of uploads end in.
+  static let suffix = "/.upload"
+
+  /// The write that an upload asks for.
+  static func write(
+    _ request: HTTPRequest, _ target: RequestTarget, _ caller: Caller
+  ) throws(RESTError) -> RESTRequest {
+    guard request.method == "POST" else { throw RESTError(405, "A file is uploaded with POST.") }
+    guard let boundary = boundary(request.headers["content-type"] ?? ""),
+      let file = MultipartForm.firstPart(of: request.body, boundary: boundary)
+    else { throw .invalid("Invalid data; a form with one file is expected.") }
+    var put = request
+    put.method = "PUT"
+    put.body = Array(file)
+    let path = String(target.path.dropLast(suffix.count)) + RESTRequest.suffix
+    return try RESTRequest(put, target.at(path.hasPrefix("/") ? path : "/" + path), caller)
+  }
+
+  /// The text between the parts of a form. Source: RFC 2046, section 5.1.1.
+  private static func boundary(_ type: String) -> String? {
+    let parts = type.split(separator: ";").map(\.trimmed)
+    guard parts.first?.lowercased() == "multipart/form-data" else { return nil }
+    for part in parts.dropFirst() where part.lowercased().hasPrefix("boundary=") {
+      let text = part.dropFirst("boundary=".count)
+      let bare = text.hasPrefix("\"") && text.hasSuffix("\"") ? text.dropFirst().dropLast() : text
+      return (1...70).contains(bare.utf8.count) ? String(bare) : nil
+    }
+    return nil
+  }
+}
+
+/// Forms of several parts. Source: RFC 2046, section 5.1; RFC 7578.
+enum MultipartForm {
+  /// The content of a form's first part; `nil` when the form is not well formed up to its end.
+  static func firstPart(of body: [UInt8], boundary: String) -> ArraySlice<UInt8>? {
+    let mark = Array("--\(boundary)".utf8)
+    guard let start = find(mark, in: body[...]),
+      start == 0 || body[..<start].suffix(2) == [0x0D, 0x0A],
+      let headEnd = find(Array("\r\n\r\n".utf8), in: body[(start + mark.count)...]),
+      let end = find([0x0D, 0x0A] + mark, in: body[(headEnd + 2)...])
+    else { return nil }
+    return end < headEnd + 4 ? [] : body[(headEnd + 4)..<end]
+  }
+
+  /// Where some bytes begin in others. They are few, and begin with a byte that is seldom.
+  private static func find(_ wanted: [UInt8], in bytes: ArraySlice<UInt8>) -> Int? {
+    var start = bytes.startIndex
+    while let hit = bytes[start...].firstIndex(of: wanted[0]) {
+      if bytes[hit...].starts(with: wanted) { return hit }
+      start = hit + 1
+    }
+    return nil
+  }
+}

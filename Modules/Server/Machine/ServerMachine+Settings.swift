@@ -1,0 +1,55 @@
+import TernCore
+import TernLedger
+import TernStorage
+import TernTreeEngine
+
+// What administrators choose about a database besides its rules.
+extension ServerMachine {
+  /// Takes up the settings that were made in runs before.
+  mutating func restoreSettings(from snapshot: borrowing LedgerSnapshot) throws(StorageError) {
+    var cursor = snapshot.cursor(over: KeyRange(prefix: StoreLayout.settings))
+    while try cursor.next() {
+      let name = cursor.key.extracting(StoreLayout.settings.count..<cursor.key.count)
+      guard let json = try? JSONValue(parsing: [UInt8](copying: cursor.value)) else { continue }
+      settings[String(decoding: [UInt8](copying: name), as: UTF8.self)] = DatabaseSettings(json)
+    }
+  }
+
+  /// Makes a setting, for good.
+  mutating func set(
+    _ name: DatabaseSettings.Name, to value: JSONValue, _ namespace: Namespace,
+    _ batch: inout ServerBatch
+  ) -> DirectAnswer {
+    var changed = settings[namespace.name] ?? DatabaseSettings()
+    guard changed.set(name, to: value) else {
+      return .refused(.invalid("\(name.rawValue) has no such value."))
+    }
+    let key = StoreLayout.settings + namespace.name.utf8
+    let mutations: [Mutation] = [.put(key: key, value: changed.json.bytes)]
+    batch.changes.apply(mutations)
+    batch.add(Commit(mutations: mutations, record: []))
+    settings[namespace.name] = changed
+    return .setting(changed[name])
+  }
+
+  /// Whether a write changes more than it may: what it brings, and what is there now.
+  ///
+  /// - Parameter limit: What the write says itself; `nil` for what its database says.
+  func isTooLarge(
+    _ write: TreeWrite, _ limit: WriteSizeLimit?, _ namespace: Namespace,
+    _ batch: borrowing ServerBatch
+  ) throws(StorageError) -> Bool {
+    let limit = limit ?? settings[namespace.name]?.writeSizeLimit
+    guard var left = limit?.bytes else { return false }
+    let reader = batch.reader
+    for assignment in write.assignments {
+      left -= assignment.node.jsonBytes(.export).count
+      guard left >= 0,
+        let present = try namespace.rows.size(
+          at: assignment.path, limitBytes: left, in: Snapshot(reader))
+      else { return true }
+      left -= present
+    }
+    return false
+  }
+}

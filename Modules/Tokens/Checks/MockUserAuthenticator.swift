@@ -1,0 +1,63 @@
+import TernCore
+public import TernSecurity
+
+/// Takes a user's token without looking who has signed it, as emulators of the Firebase Realtime
+/// Database do for tests with mock users. For development only.
+///
+/// Anybody can write such a token, so that it counts on this machine alone. When it ends is not
+/// looked at: those of stock clients say that they ended in 1970.
+/// Source: realtime reference, section 11.7.
+public struct MockUserAuthenticator: Authenticator {
+  /// There is nothing to choose.
+  public init() {}
+
+  public func authenticate(
+    _ credential: Credential, now: Int64
+  ) throws(AuthenticationError) -> Authentication {
+    guard credential.isLocal else {
+      throw .invalid(reason: "Tokens that nobody has signed count on the server's machine only.")
+    }
+    guard credential.override == nil else {
+      throw .invalid(reason: "Only an administrator may speak for somebody else.")
+    }
+    do throws(TokenFlaw) {
+      let claims = try Self.claims(credential.token)
+      guard claims[TokenUser.powerClaim] == nil else {
+        throw TokenFlaw("a mock user is no administrator")
+      }
+      return Authentication(try TokenUser.identity(claims))
+    } catch {
+      throw .invalid(reason: "Could not parse auth token: \(error.text).")
+    }
+  }
+
+  /// What is accepted counts for good.
+  public func objection(to accepted: Authentication, now: Int64) -> AuthenticationError? { nil }
+
+  private static func claims(_ token: String) throws(TokenFlaw) -> JSONValue {
+    guard token.utf8.count <= SignedToken.most else {
+      throw TokenFlaw("it is longer than \(SignedToken.most) bytes")
+    }
+    let parts = token.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+    guard parts.count == 3 else { throw TokenFlaw("it does not have three parts") }
+    _ = try object(parts[0], "header")
+    return try object(parts[1], "payload")
+  }
+
+  /// Some who make mock users write base64 in its other alphabet, and pad it.
+  private static func object(
+    _ part: some Sequence<UInt8>, _ name: String
+  ) throws(TokenFlaw) -> JSONValue {
+    let text = part.filter { $0 != UInt8(ascii: "=") }.map { byte in
+      switch byte {
+      case UInt8(ascii: "+"): UInt8(ascii: "-")
+      case UInt8(ascii: "/"): UInt8(ascii: "_")
+      default: byte
+      }
+    }
+    guard let bytes = Base64URL.decode(text),
+      case .object(let members) = try? JSONValue(parsing: bytes)
+    else { throw TokenFlaw("its \(name) is no JSON object in base64url") }
+    return .object(members)
+  }
+}
