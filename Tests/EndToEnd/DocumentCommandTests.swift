@@ -187,28 +187,6 @@ private let bay = #"{"name":"San Francisco","population":860000,"state":"CA"}"#
       }
     }
   }
-}
-
-extension ServerUnderTest {
-  /// The fields of a document on one line.
-  func fields(_ path: String, _ flags: String...) async throws -> String {
-    let found = try await run(["doc", "get", path, "--server", address] + flags)
-    #expect(found.code == 0, "\(found)")
-    return found.output.map { $0.trimmingCharacters(in: .whitespaces) }.joined()
-      .replacing(#/("[^"]*"): /#) { "\($0.1):" }
-  }
-
-  /// Three cities, two of them in one state, and a sight.
-  func fillCities() async throws {
-    for (path, fields) in [
-      ("cities/SF", #"{"state": "CA", "population": 860000, "tags": ["sea"]}"#),
-      ("cities/LA", #"{"state": "CA", "population": 3880000}"#),
-      ("cities/TK", #"{"population": 9000000}"#), ("cities/SF/sights/bridge", "{}"),
-    ] {
-      let set = try await tern("doc", "set", path, fields)
-      #expect(set.code == 0, "\(set)")
-    }
-  }
 
   @Test("a shell has documents, in the same words")
   func shell() async throws {
@@ -247,6 +225,28 @@ extension ServerUnderTest {
       ] { #expect(lines.contains(line), "\(line) in \(lines)") }
       #expect(lines.contains { $0.hasPrefix(#"value cities/SF {"n":3,"name":"San Francisco"}"#) })
       #expect(lines.contains { $0.hasPrefix("value cities/LA null") }, "\(lines)")
+    }
+  }
+}
+
+extension ServerUnderTest {
+  /// The fields of a document on one line.
+  func fields(_ path: String, _ flags: String...) async throws -> String {
+    let found = try await run(["doc", "get", path, "--server", address] + flags)
+    #expect(found.code == 0, "\(found)")
+    return found.output.map { $0.trimmingCharacters(in: .whitespaces) }.joined()
+      .replacing(#/("[^"]*"): /#) { "\($0.1):" }
+  }
+
+  /// Three cities, two of them in one state, and a sight.
+  func fillCities() async throws {
+    for (path, fields) in [
+      ("cities/SF", #"{"state": "CA", "population": 860000, "tags": ["sea"]}"#),
+      ("cities/LA", #"{"state": "CA", "population": 3880000}"#),
+      ("cities/TK", #"{"population": 9000000}"#), ("cities/SF/sights/bridge", "{}"),
+    ] {
+      let set = try await tern("doc", "set", path, fields)
+      #expect(set.code == 0, "\(set)")
     }
   }
 }
