@@ -3,10 +3,10 @@ import Testing
 
 @testable import tern
 
-private let python = path("../../.build/python/bin/python")
-private let script = path("Admin/tls_doors.py")
+private let python = beside("../../.build/python/bin/python")
+private let script = beside("Admin/tls_doors.py")
 
-private func path(_ relative: String) -> String {
+private func beside(_ relative: String) -> String {
   URL(filePath: #filePath).deletingLastPathComponent().appending(path: relative).path
 }
 

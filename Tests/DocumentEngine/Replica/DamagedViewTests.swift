@@ -37,7 +37,7 @@ struct DamagedViewTests {
         DocumentKey(unchecked: "a/1"),
         .patch(["y": 7], mask: DocumentFieldMask([DocumentFieldPath(unchecked: ["y"])]))))
     #expect(!bench.snapshots.isEmpty)
-    #expect(bench.snapshots.allSatisfy(\.isFromCache))
+    #expect(bench.snapshots.allSatisfy { $0.isFromCache })
     // It is asked for again, from the start.
     #expect(bench.watched.map(\.id) == [2])
     #expect(bench.watched.allSatisfy { $0.resume == nil })
