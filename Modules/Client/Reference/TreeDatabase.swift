@@ -75,12 +75,12 @@ extension TreeDatabase {
 
   /// The writes the server has not answered, in the order they were made.
   public var pendingWrites: [PendingTreeWrite] {
-    get async { Array(await session.machine.queueStatus.pending) }
+    get async { Array(await session.queueStatus.pending) }
   }
 
   /// The writes the server refused, oldest first.
   public var rejectedWrites: [RejectedTreeWrite] {
-    get async { Array(await session.machine.queueStatus.rejected) }
+    get async { Array(await session.queueStatus.rejected) }
   }
 
   /// Sends a rejected write again: as it was, or another one in its place.

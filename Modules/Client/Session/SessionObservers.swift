@@ -35,6 +35,12 @@ extension TreeSession {
     return id
   }
 
+  /// The pending and rejected writes, everything counted that was asked for before.
+  package var queueStatus: QueueStatus {
+    drain()
+    return machine.queueStatus
+  }
+
   /// Tells the pending and rejected writes, now and whenever they change.
   package func observeQueue(_ box: Mailbox<QueueStatus, Never>) -> UInt64 {
     drain()

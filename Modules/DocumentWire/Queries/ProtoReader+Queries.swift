@@ -141,6 +141,10 @@ private struct QueryParts {
     do throws(DocumentQueryError) {
       var query = try source(id, below: parent, database)
       if let filter { query = try query.filtered(filter) }
+      // Those that make no difference count as well: nobody has to look through many of them.
+      if orders.count > DocumentQueryLimits.clauses {
+        throw .tooManyClauses(count: orders.count, limit: DocumentQueryLimits.clauses)
+      }
       for order in orders {
         query = try query.ordered(by: order.path, isDescending: order.isDescending)
       }

@@ -54,12 +54,15 @@ final class CompiledRules: Sendable {
   let nodes: [RuleNode]
   let program: RuleProgram
   let fingerprint: UInt64
+  /// The operation each rule begins with.
+  let entries: [Int]
 
   init(source: RulesSource, nodes: [RuleNode], program: RuleProgram, fingerprint: UInt64) {
     self.source = source
     self.nodes = nodes
     self.program = program
     self.fingerprint = fingerprint
+    entries = program.rules.map(\.entry)
   }
 
   /// The node of the rules for a child, and whether a capture matched it.

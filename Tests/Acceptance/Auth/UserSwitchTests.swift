@@ -52,13 +52,17 @@ import Testing
     for _ in 1...2 { _ = try await addOne("notes/ann", person) }
     try await seen.wait(forLast: "[ann {n:3}] from cache pending")
     let documents = person.tern.documents
+    let begun = AsyncStream<Void>.makeStream()
     let waited = Task { () -> DocumentsError? in
+      begun.continuation.finish()
       do throws(DocumentsError) { try await documents.waitForPendingWrites() } catch {
         return error
       }
       return nil
     }
-    #expect(await pendingCount(person) == 3)
+    for await _ in begun.stream {}
+    // The wait and these calls stand in one line: it has begun when they have been answered.
+    for _ in 1...100 { #expect(await pendingCount(person) == 3) }
 
     // Another user: sees nothing of it, and writes on their own account.
     try signIn("bob", person, shop)

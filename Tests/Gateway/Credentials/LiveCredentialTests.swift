@@ -50,10 +50,11 @@
         while !last.hasPrefix("closed"), last != "ended" { last = socket.message() }
         #expect(last.hasPrefix("closed 1000"))
         let end = stream.readToEnd()
-        #expect(end.contains("event: auth_revoked\ndata: credential is no longer valid\n\n"))
+        #expect(end.contains("event: auth_revoked\ndata: \"credential is no longer valid\"\n\n"))
         #expect(end.hasSuffix("\r\n0\r\n\r\n"), "the stream ends properly: \(end)")
         let script = poll.answer()
-        #expect(script.contains(told) && script.contains("pLPCommand(\"close\")"), "\(script)")
+        let ending = #"{"t":"c","d":{"t":"e","d":"\#(reason)"}}"#
+        #expect(script.contains(told) && script.contains(ending), "\(script)")
         #expect(native.frame() == told)
         last = native.frame()
         while last != "ended" { last = native.frame() }
@@ -151,9 +152,12 @@
         #expect(socket.message().contains(#""s":"ok""#))
         socket.ask(8, "g", #"{"p":"/users/bob","q":{}}"#)
         #expect(socket.message().contains(#""s":"permission_denied""#))
-        await door.pass(seconds: 100)
-        socket.ask(9, "unauth", "{}")
-        #expect(socket.message().contains(#""s":"ok""#), "nobody's session does not end")
+        // Nobody's session does not end, as long as it says something.
+        for number in 9...12 {
+          await door.pass(seconds: 25)
+          socket.ask(number, "unauth", "{}")
+          #expect(socket.message().contains(#""s":"ok""#))
+        }
       }
     }
 

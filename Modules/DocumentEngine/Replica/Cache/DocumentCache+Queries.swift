@@ -127,10 +127,11 @@ extension DocumentCache {
       run.keep(document)
     }
     if needsRefill(run, count, remoteKeys.count, since) { return nil }
-    let isKnown = reading(orElse: false) { cache, snapshot throws(StorageError) in
-      try cache.offerChanges(to: &run, since, except: remoteKeys, snapshot)
+    let changed = reading(orElse: nil) { cache, snapshot throws(StorageError) in
+      try cache.changes(for: query, since, except: remoteKeys, snapshot)
     }
-    guard isKnown else { return nil }
+    guard let changed else { return nil }
+    for document in changed { run.offer(document) }
     offerOverlays(to: &run, except: remoteKeys, since: since)
     return run
   }
@@ -146,14 +147,15 @@ extension DocumentCache {
     return edge.localWrites == .pending || edge.version > since
   }
 
-  /// Shows a query what has changed since a version; `false` when that was not recorded.
-  private mutating func offerChanges(
-    to run: inout CacheRun, _ since: DocumentVersion, except known: Set<DocumentKey>,
+  /// What has changed since a version where a query looks; `nil` when that was not recorded.
+  private mutating func changes(
+    for query: DocumentQuery, _ since: DocumentVersion, except known: Set<DocumentKey>,
     _ snapshot: borrowing Snapshot
-  ) throws(StorageError) -> Bool {
-    for number in try numbers(of: run.query, in: snapshot) {
+  ) throws(StorageError) -> [Document]? {
+    var documents: [Document] = []
+    for number in try numbers(of: query, in: snapshot) {
       guard let collection = try collection(number, in: snapshot) else { continue }
-      if collection.unrecorded > since { return false }
+      if collection.unrecorded > since { return nil }
       let prefix = keys.changes(number)
       var lower = prefix
       lower.append(integer: since.microseconds + 1)
@@ -166,10 +168,10 @@ extension DocumentCache {
           collection.key([UInt8](copying: key.extracting((prefix.count + 8)..<key.count))))
       }
       for key in changed where !known.contains(key) && !isOverlaid(key) {
-        if let base = try read(key, in: collection, snapshot) { run.offer(base.document) }
+        if let base = try read(key, in: collection, snapshot) { documents.append(base.document) }
       }
     }
-    return true
+    return documents
   }
 
   /// The collections a query looks in, as far as anything is cached of them.

@@ -10,6 +10,10 @@ struct RuleEvaluator {
 
   let rules: CompiledRules
   let limits: RulesLimits
+  // What every step looks at is held here, not asked of the rules each time: a reference that is
+  // followed is counted up and down again.
+  private let operations: [Operation]
+  private let lists: [Int]
   private let auth: RuleValue
   private let now: Int64
   private let before: any RulesSnapshot
@@ -54,6 +58,8 @@ struct RuleEvaluator {
   ) {
     self.rules = rules
     self.limits = limits
+    operations = rules.program.operations
+    lists = rules.program.lists
     auth = RuleValue(caller.auth)
     now = caller.now
     self.before = before
@@ -71,7 +77,9 @@ struct RuleEvaluator {
   /// Whether anything would be at the current node after the request.
   mutating func isProposed() throws(RulesDataError) -> Bool {
     requestSteps -= Self.readSteps
-    return try shapeHere(isProposed: true) != .absent
+    if here.after == nil { here.after = try after.shape(at: here.path) }
+    if case .some(.absent) = here.after { return false }
+    return true
   }
 
   /// The children a node would have after the request.
@@ -88,7 +96,7 @@ struct RuleEvaluator {
     trace = tracing ? [:] : nil
     defer { requestSteps -= allowance - steps }
     do throws(RuleFault) {
-      return try condition(rules.program.rules[rule].entry) ? .holds : .fails
+      return try condition(rules.entries[rule]) ? .holds : .fails
     } catch {
       switch error {
       case .mistake(let mistake, let operation): return .mistaken(mistake, operation: operation)
@@ -125,7 +133,7 @@ struct RuleEvaluator {
   /// The short way for what most rules are made of, as long as nobody wants to know the values
   /// met; `nil` for everything else, of which nothing was evaluated.
   private mutating func plainCondition(_ index: Int) throws(RuleFault) -> Bool? {
-    switch rules.program.operations[index] {
+    switch operations[index] {
     case .all(let operands):
       try spend(1, at: index)
       return try all(operands)
@@ -135,6 +143,8 @@ struct RuleEvaluator {
     case .not(let operand):
       try spend(1, at: index)
       return !(try condition(operand))
+    case .inspection(let inspection, let receiver):
+      return try plainInspection(inspection, receiver, at: index)
     case .comparison(let operation, let left, let right):
       try spend(1, at: index)
       return try comparison(operation, left, right, at: index)
@@ -142,6 +152,38 @@ struct RuleEvaluator {
       try spend(1, at: index)
       return try equality(left, right, at: index) != isNegated
     default: return nil
+    }
+  }
+
+  /// What is asked about `data` and `newData` themselves and answered with yes or no.
+  private mutating func plainInspection(
+    _ inspection: Operation.Inspection, _ receiver: Int, at index: Int
+  ) throws(RuleFault) -> Bool? {
+    let isProposed: Bool
+    switch (inspection, operations[receiver]) {
+    case (.val, _), (.parent, _), (.getPriority, _): return nil
+    case (_, .data): isProposed = false
+    case (_, .newData): isProposed = true
+    default: return nil
+    }
+    try spend(1, at: index)
+    try spend(1 + Self.readSteps, at: receiver)
+    do throws(RulesDataError) {
+      if isProposed {
+        if here.after == nil { here.after = try after.shape(at: here.path) }
+      } else if here.before == nil {
+        here.before = try before.shape(at: here.path)
+      }
+    } catch {
+      throw .data(error)
+    }
+    switch (inspection, isProposed ? here.after : here.before) {
+    case (.exists, .some(.absent)): return false
+    case (.exists, _): return true
+    case (.hasChildren, .some(.children)): return true
+    case (.isNumber, .some(.leaf(.integer))), (.isNumber, .some(.leaf(.double))): return true
+    case (.isString, .some(.leaf(.string))), (.isBoolean, .some(.leaf(.bool))): return true
+    default: return false
     }
   }
 
@@ -154,7 +196,7 @@ struct RuleEvaluator {
   }
 
   private mutating func compute(_ index: Int) throws(RuleFault) -> RuleValue {
-    switch rules.program.operations[index] {
+    switch operations[index] {
     case .constant(let constant): return rules.program.constants[constant]
     case .path(let path): return .text(rules.program.paths[path].text)
     case .auth: return auth
@@ -182,12 +224,12 @@ struct RuleEvaluator {
   }
 
   private mutating func all(_ operands: Range<Int>) throws(RuleFault) -> Bool {
-    for position in operands where !(try condition(rules.program.lists[position])) { return false }
+    for position in operands where !(try condition(lists[position])) { return false }
     return true
   }
 
   private mutating func any(_ operands: Range<Int>) throws(RuleFault) -> Bool {
-    for position in operands where try condition(rules.program.lists[position]) { return true }
+    for position in operands where try condition(lists[position]) { return true }
     return false
   }
 }
@@ -206,7 +248,7 @@ extension RuleEvaluator {
   ) throws(RuleFault) -> SnapshotReference {
     var reference = try reference(receiver)
     let added: RulePath
-    if case .path(let literal) = rules.program.operations[path] {
+    if case .path(let literal) = operations[path] {
       added = rules.program.paths[literal]
       if trace != nil { trace?[path] = .text(added.text) }
     } else {
@@ -230,7 +272,7 @@ extension RuleEvaluator {
     // Every name is evaluated before any node is read, so that a mistake in one always shows.
     var children: [SnapshotReference] = []
     for position in names {
-      children.append(try child(rules.program.lists[position], of: receiver))
+      children.append(try child(lists[position], of: receiver))
     }
     for child in children where try shape(of: child, at: index) == .absent { return false }
     return true
@@ -263,7 +305,7 @@ extension RuleEvaluator {
   ) throws(RuleFault) -> RulesShape? {
     guard trace == nil, inspection != .parent, inspection != .getPriority else { return nil }
     let isProposed: Bool
-    switch rules.program.operations[receiver] {
+    switch operations[receiver] {
     case .data: isProposed = false
     case .newData: isProposed = true
     default: return nil

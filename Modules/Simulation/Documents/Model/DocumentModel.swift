@@ -142,7 +142,6 @@ extension DocumentModel {
     var deleted: Set<DocumentKey> = []
     for mutation in mutations {
       let before = state[mutation.key] ?? .missing
-      if mutation.change == .delete { deleted.insert(mutation.key) }
       if deleted.contains(mutation.key), mutation.precondition == .exists(true) {
         return .failure(DocumentStatus(.invalidArgument, ""))
       }
@@ -152,8 +151,13 @@ extension DocumentModel {
       let (after, values) = NaiveWrite.apply(mutation, to: before, .server(version))
       state[mutation.key] = after.fields == nil ? nil : after
       switch mutation.change {
-      case .delete, .verify: results.append((nil, []))
-      case .set, .patch: results.append((after.version, values))
+      case .delete:
+        deleted.insert(mutation.key)
+        results.append((nil, []))
+      case .verify: results.append((nil, []))
+      case .set, .patch:
+        deleted.remove(mutation.key)
+        results.append((after.version, values))
       }
     }
     if !DocumentPlaygroundRules.allows(mutations) {
