@@ -76,6 +76,8 @@ package struct TreeAuthority: Sendable {
     return mutations
   }
 
+  // Inlined, it makes the optimiser of Swift 6.3 fail: "Cannot initialize a nonCopyable type".
+  @inline(never)
   private func apply(
     _ entry: TreeMerge.Entry, to reader: PendingReader, _ places: KnownPlaces
   ) throws(StorageError) -> [Mutation] {

@@ -38,6 +38,20 @@ import Testing
     await person.tern.documents.queueStatus.pending.count
   }
 
+  /// A task that has begun to wait for what is pending, and ends with why it no longer waits.
+  private func waiting(_ documents: Documents) async -> Task<DocumentsError?, Never> {
+    let begun = AsyncStream<Void>.makeStream()
+    let task = Task { () -> DocumentsError? in
+      begun.continuation.finish()
+      do throws(DocumentsError) { try await documents.waitForPendingWrites() } catch {
+        return error
+      }
+      return nil
+    }
+    for await _ in begun.stream {}
+    return task
+  }
+
   @Test(
     "writes to documents wait for their user's return, over a restart, and go out once each",
     arguments: Setting.storages)
@@ -51,16 +65,7 @@ import Testing
     let first = try await addOne("notes/ann", person)
     for _ in 1...2 { _ = try await addOne("notes/ann", person) }
     try await seen.wait(forLast: "[ann {n:3}] from cache pending")
-    let documents = person.tern.documents
-    let begun = AsyncStream<Void>.makeStream()
-    let waited = Task { () -> DocumentsError? in
-      begun.continuation.finish()
-      do throws(DocumentsError) { try await documents.waitForPendingWrites() } catch {
-        return error
-      }
-      return nil
-    }
-    for await _ in begun.stream {}
+    let waited = await waiting(person.tern.documents)
     // The wait and these calls stand in one line: it has begun when they have been answered.
     for _ in 1...100 { #expect(await pendingCount(person) == 3) }
 
