@@ -40,6 +40,9 @@ extension World {
     mirror.mutated = snapshot.mutatedKeys
     mirror.isFromCache = snapshot.isFromCache
     mirror.hasHeard = true
+    trace.note(
+      "  \(run.name) hears \(mirror.query.target.id)\(snapshot.isFromCache ? " (cache)" : ""): "
+        + "\(words(mirror.documents)), pending \(snapshot.mutatedKeys.sorted())")
     mirror.isNews = true
     run.listeners[id] = mirror
   }

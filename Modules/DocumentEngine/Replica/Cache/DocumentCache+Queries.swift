@@ -153,6 +153,8 @@ extension DocumentCache {
     _ snapshot: borrowing Snapshot
   ) throws(StorageError) -> [Document]? {
     var documents: [Document] = []
+    // Of a document that was damaged and fetched anew, an older change is left beside the new one.
+    var met: Set<DocumentKey> = []
     for number in try numbers(of: query, in: snapshot) {
       guard let collection = try collection(number, in: snapshot) else { continue }
       if collection.unrecorded > since { return nil }
@@ -167,7 +169,8 @@ extension DocumentCache {
         changed.append(
           collection.key([UInt8](copying: key.extracting((prefix.count + 8)..<key.count))))
       }
-      for key in changed where !known.contains(key) && !isOverlaid(key) {
+      for key in changed
+      where !known.contains(key) && !isOverlaid(key) && met.insert(key).inserted {
         if let base = try read(key, in: collection, snapshot) { documents.append(base.document) }
       }
     }
