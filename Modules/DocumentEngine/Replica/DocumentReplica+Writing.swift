@@ -160,7 +160,15 @@ extension DocumentReplica {
   /// Takes in documents that came in a bundle.
   package mutating func load(_ bundle: DocumentBundle) -> [DocumentEffect] {
     if cache.hasBundle(bundle.metadata) { return [] }
-    emit(cache.load(bundle))
+    // Of what the server is asked for it knows better.
+    let (changed, results) = cache.load(bundle, sparing: Set(wanted.keys))
+    for target in results {
+      for id in targetQueries[target] ?? [] {
+        guard let index = index(of: id) else { continue }
+        queries[index].view.adopt(cache.remoteKeys(of: target))
+      }
+    }
+    emit(changed)
     return settleDebts()
   }
 

@@ -21,8 +21,12 @@ extension DocumentCache {
 
   /// Takes in the documents and named queries of a bundle; newer documents stay.
   ///
-  /// - Returns: The documents that changed, as they are shown now.
-  package mutating func load(_ bundle: DocumentBundle) -> [DocumentKey: Document] {
+  /// - Parameter spared: The targets whose results stay as they are.
+  /// - Returns: The documents that changed, as they are shown now, and the targets whose results are
+  ///   those of the bundle's queries.
+  package mutating func load(
+    _ bundle: DocumentBundle, sparing spared: Set<Int32> = []
+  ) -> (changed: [DocumentKey: Document], results: [Int32]) {
     // A target of its own holds the documents, so that they are not evicted at once.
     let umbrella = DocumentQuery.collection(
       CollectionPath(unchecked: "__bundle__/docs/" + bundle.metadata.id))
@@ -30,20 +34,23 @@ extension DocumentCache {
       rememberedOrNew(.query(umbrella.target)), .none,
       with: bundle.documents.map(\.document.key))
     let changed = take(bundle.documents.map { ($0.document.key, $0.document, $0.readTime) })
+    var results: [Int32] = []
     var records: [([UInt8], [UInt8])] = [(keys.bundle(bundle.metadata.id), bundle.record)]
     for query in bundle.queries {
       let target = rememberedOrNew(.query(query.query.target))
       let members = bundle.documents.filter {
         $0.queries.contains { $0.utf8.elementsEqual(query.name.utf8) }
       }
-      if target.snapshotVersion < query.readTime || target.sequence == 0 {
+      let isNew = target.snapshotVersion < query.readTime || target.sequence == 0
+      if isNew, !spared.contains(target.id) {
         fill(target, query.readTime, with: members.map(\.document.key), isWhole: true)
+        results.append(target.id)
       }
       records.append((keys.namedQuery(query.name), query.record))
     }
     storeEdits()
     put(records)
-    return changed
+    return (changed, results)
   }
 
   /// A query that came in a bundle.

@@ -199,6 +199,12 @@ extension DocumentView {
       isPendingReset: isPendingReset)
   }
 
+  /// The cache has learnt another result of the target, while no server was asked for it.
+  mutating func adopt(_ keys: Set<DocumentKey>) {
+    serverKeys = keys
+    unconfirmed = Set(byKey.keys).subtracting(keys)
+  }
+
   /// The first snapshot, after ``load(_:)``.
   ///
   /// - Parameters:

@@ -58,7 +58,7 @@ package struct WatchAggregator: Sendable {
       switch change.kind {
       case .none:
         if isActive(target, knowledge) { targets[target]?.take(token: change.resumeToken) }
-      case .added: answer(target, change.resumeToken)
+      case .added: answer(target, change.resumeToken, knowledge)
       case .removed:
         targets[target]?.answered()
         if targets[target]?.isPending == false { targets[target] = nil }
@@ -74,9 +74,16 @@ package struct WatchAggregator: Sendable {
     }
   }
 
-  private mutating func answer(_ target: Int32, _ token: [UInt8]) {
+  private mutating func answer(
+    _ target: Int32, _ token: [UInt8], _ knowledge: some WatchKnowledge
+  ) {
     targets[target]?.answered()
     if targets[target]?.isPending == false { targets[target]?.clear() }
+    // Who does not continue from somewhere is told what there is, and not what is gone since an
+    // earlier answer that broke off.
+    if isActive(target, knowledge), knowledge.wanted(target)?.resume == nil {
+      for key in knowledge.serverKeys(of: target) { remove(key, from: target, nil, knowledge) }
+    }
     targets[target]?.take(token: token)
   }
 

@@ -31,7 +31,7 @@ struct CacheBundleTests {
     let query = try CacheParts.all.where(CacheParts.rank, .greaterThan, .integer(0))
       .ordered(by: CacheParts.rank, isDescending: true).first(7)
     #expect(cache.hasBundle(metadata) == false)
-    let changed = cache.load(bundle(query))
+    let changed = cache.load(bundle(query)).changed
     #expect(Set(changed.keys) == [CacheParts.city(0), CacheParts.city(1)])
     #expect(cache.hasBundle(metadata) == true)
     let later = BundleMetadata(id: "b1", createTime: CacheParts.version(101))

@@ -60,6 +60,35 @@ struct CacheDamageTests {
     #expect(cache.target(id)?.keyCount == 200)
   }
 
+  @Test("a document that changed twice, once before it was damaged, is shown once")
+  func changedBeforeAndAfter() throws {
+    let store = MemoryStore()
+    var cache = try CacheParts.cache(store)
+    let inState = try CacheParts.all.where(CacheParts.state, .equal, .string("S0"))
+    let ranked = try CacheParts.all.where(CacheParts.rank, .greaterThan, .integer(5))
+    func city(_ number: Int, at version: Int64) -> Document {
+      CacheParts.found(
+        CacheParts.city(number), ["state": .string("S0"), "rank": .integer(Int64(number))], version)
+    }
+    let id = cache.hear(inState, [city(1, at: 10)])
+    cache.noteViewChanges(
+      target: id, added: [CacheParts.city(1)], removed: [], isFromCache: false)
+    cache.hear(ranked, [city(9, at: 20)], version: 20)
+    try cache.commit()
+    let documents = KeyRange(prefix: cache.keys.begin(.document))
+    try store.write { transaction throws(StorageError) in
+      guard let row = try transaction.scan(documents).last else { throw .abandoned }
+      try transaction.put([0xFF, 0xFF, 0xFF], for: row.key)
+    }
+    cache.hot.removeAll()
+    #expect(cache.document(CacheParts.city(9)).state == .invalid)
+    cache.hear(ranked, [city(9, at: 30)], version: 30)
+    try cache.commit()
+    let result = cache.run(inState)
+    #expect(result.plan.strategy == .previousResults)
+    #expect(result.documents.map(\.key) == [CacheParts.city(1), CacheParts.city(9)])
+  }
+
   @Test("a target: it is a new one")
   func target() throws {
     var (cache, _) = try damaged(.target)
