@@ -113,8 +113,9 @@ extension World {
         if run.machine.replica.cache.document(document.key).state == document.state { continue }
         disagree("\(run.name) has evicted \(document.key) of \(mirror.query.target.id)")
       }
-      // What the server has taken out of a target and not explained is shown, and not searched for.
-      if mirror.isFromCache { continue }
+      // What the server has taken out of a target and not explained is shown, and not searched for;
+      // who does not hear of metadata does not know of it.
+      if mirror.isFromCache || !mirror.options.includesMetadata { continue }
       let found = read(mirror.query, .cache, run)
       run.reads[found]?.expected = kept
       carryOut(run)
