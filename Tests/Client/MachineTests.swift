@@ -105,6 +105,30 @@ struct MachineTests {
     #expect(world.machine.queueStatus.rejected.isEmpty)
   }
 
+  @Test("a listen that the server ends says why, by the id that its operator knows")
+  func revokedListen() throws {
+    let world = try world()
+    for (notice, reason) in [
+      (
+        TreeServerMessage.listenRevoked("a", .all, detail: "Permission denied [0f]"),
+        Rejection(status: "permission_denied", detail: "Permission denied [0f]")
+      ),
+      (
+        .listenRevoked("a", .all, .failed, detail: "damaged"),
+        Rejection(status: "failed", detail: "damaged")
+      ),
+      (
+        .listenRevoked("a", .all),
+        Rejection(status: "permission_denied", detail: "Permission denied")
+      ),
+    ] {
+      try world.act { _ = $0.listen(at: "a", query: .all, for: .value) }
+      _ = world.takeHeard()
+      try world.say(notice)
+      #expect(world.takeHeard() == ["cancelled 1 \(ListenError.rejected(reason))"])
+    }
+  }
+
   @Test("a full queue takes the write back and says so")
   func diskFailure() throws {
     let world = try world()

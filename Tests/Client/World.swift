@@ -4,6 +4,7 @@ import TernStorage
 import TernStorageMemory
 import TernTransactions
 import TernTreeEngine
+import TernTreeWire
 
 @testable import TernClient
 @testable import TernSync
@@ -95,6 +96,12 @@ final class World {
   func remote(_ write: TreeWrite) throws {
     let pushes = peer.write(write)
     if link != nil { toClient += pushes }
+    try settle()
+  }
+
+  /// The server says something of its own accord.
+  func say(_ message: TreeServerMessage) throws {
+    if link != nil { toClient.append(message.encode()) }
     try settle()
   }
 

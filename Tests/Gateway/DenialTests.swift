@@ -14,7 +14,8 @@
         // Only small numbers.
         "rules": {"n": {".read": false, ".write": true,
           ".validate": "newData.isNumber() &&
-            newData.val() < 10"}}
+            newData.val() < 10"},
+          "open": {".read": true}}
       }
       """
 
@@ -98,6 +99,45 @@
         #expect(stream.head.hasPrefix("HTTP/1.1 401"))
         #expect(stream.body == #"{"error":"Permission denied"}"#)
         #expect(try log.entry(stream.head.firstMatch(of: field)?.output.1).contains(".read"))
+      }
+    }
+
+    @Test("who may not listen any more is told an id over each door, and the log why")
+    func revoked() async throws {
+      try await withLog { door, log in
+        let listen = frame(1, "q", #"{"p":"/open","h":""}"#)
+        let socket = try door.connect()
+        _ = socket.openWebSocket()
+        socket.send(masked(1, listen))
+        #expect(socket.message().contains(#""s":"ok""#))
+        let poll = try PollPeer(door)
+        #expect(poll.ask(listen).contains(#""s":"ok""#))
+        poll.poll()
+        let native = try NativePeer(port: door.port)
+        native.send(TreeClientMessage.open(TreeOpening()).encode())
+        _ = native.frame()
+        native.send(Array(listen.utf8))
+        #expect(native.frame().contains(#""s":"ok""#))
+        let stream = try door.connect()
+        stream.send(
+          "GET /open.json HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n")
+        #expect(stream.read(through: "\n\n\r\n").contains("event: put"))
+
+        let rules = #"{"rules": {"open": {".read": "auth != null"}}}"#
+        let answer = try door.exchange(
+          "PUT /.settings/rules.json HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+            + "Authorization: Bearer owner\r\nContent-Length: \(rules.utf8.count)\r\n\r\n"
+            + rules)
+        #expect(answer.hasPrefix("HTTP/1.1 200"), "\(answer)")
+        let push = /"a":"c","b":\{"p":"open","d":"Permission denied \[([0-9a-f]{16})\]"\}/
+        for told in [socket.message(), poll.answer(), native.frame()] {
+          let entry = try log.entry(told.firstMatch(of: push)?.output.1)
+          #expect(entry.contains("auth != null is false"), "\(told): \(entry)")
+        }
+        let event = /event: cancel\ndata: "Permission denied \[([0-9a-f]{16})\]"\n\n/
+        let end = stream.readToEnd()
+        #expect(
+          try log.entry(end.firstMatch(of: event)?.output.1).contains("auth != null is false"))
       }
     }
 

@@ -41,7 +41,7 @@
           return "m \(push.path) \(entries.joined(separator: " "))" + tag(push.tag)
         case .response(let number, let response):
           return "\(number) \(response.status.rawValue)"
-        case .listenRevoked(let path, _): return "c \(path)"
+        case .listenRevoked(let path, _, _, _): return "c \(path)"
         default: return text
         }
       }

@@ -161,7 +161,7 @@ extension TreeServerMessage {
         .joined(separator: " ") + Self.tag(push.tag)
     case .response(_, let response): response.status.rawValue
     case .pong: "pong"
-    case .listenRevoked(let path, _): "revoked \(path)"
+    case .listenRevoked(let path, _, _, _): "revoked \(path)"
     case .rangeMerge(let push): "ranges \(push.path) \(push.content.count)" + Self.tag(push.tag)
     case .error: "error"
     default: "other"

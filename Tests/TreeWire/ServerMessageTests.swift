@@ -85,6 +85,14 @@ struct ServerMessageTests {
         .listenRevoked(key("fleet"), TreeQuery(limit: TreeLimit(.first, 1)))
       ),
       (
+        #"{"t":"d","d":{"a":"c","b":{"p":"","d":"Permission denied [0f]"}}}"#,
+        .listenRevoked(.root, .all, detail: "Permission denied [0f]")
+      ),
+      (
+        #"{"t":"d","d":{"a":"c","b":{"p":"a","q":[{"l":1,"vf":"l"}],"s":"failed","d":"x"}}}"#,
+        .listenRevoked(key("a"), TreeQuery(limit: TreeLimit(.first, 1)), .failed, detail: "x")
+      ),
+      (
         #"{"t":"d","d":{"a":"ac","b":{"s":"expired_token","d":"text"}}}"#,
         .authRevoked(.expiredToken, detail: "text")
       ),

@@ -32,8 +32,9 @@ extension ClientMachine {
       apply(.merge(push.path, push.content.entries), tag: push.tag)
     case .rangeMerge(let push):
       apply(.rangeMerge(push.path, push.content), tag: push.tag)
-    case .listenRevoked(let path, let query):
-      revoke(path, query, Rejection(status: "permission_denied", detail: "Permission denied"))
+    case .listenRevoked(let path, let query, let status, let detail):
+      let text = detail.isEmpty ? "Permission denied" : detail
+      revoke(path, query, Rejection(status: status.rawValue, detail: text))
     case .authRevoked(_, let detail): credentialEnded(detail)
     case .fatal: connectionEvent(.failed)
     case .pong, .error, .appCheckRevoked, .trace, .unknown: break

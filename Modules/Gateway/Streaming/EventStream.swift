@@ -104,7 +104,10 @@ struct EventStream: Sendable {
     case .response(let number, let response): return take(response, to: number)
     case .put(let push): return put(push)
     case .merge(let push): return merge(push)
-    case .listenRevoked: return end(saying: "event: cancel\ndata: \"Permission denied\"\n\n")
+    case .listenRevoked(_, _, _, let detail):
+      let why = detail.isEmpty ? AccessRefusal.sentence : detail
+      let data = String(decoding: JSONValue.string(why).bytes, as: UTF8.self)
+      return end(saying: "event: cancel\ndata: \(data)\n\n")
     case .authRevoked:
       return end(saying: "event: auth_revoked\ndata: \"credential is no longer valid\"\n\n")
     case .redirect(let host): return sendAway(.moved(host: host))

@@ -154,7 +154,9 @@ extension FanOut {
   private func end(_ group: ListenGroup, _ batch: inout ServerBatch) {
     group.isLoaded = false
     let slots = group.tagged.map(\.slot) + group.plainSlots
-    let frame = TreeServerMessage.listenRevoked(group.node.path, group.query).encode()
+    let frame = TreeServerMessage.listenRevoked(
+      group.node.path, group.query, .failed, detail: ServerMachine.damageText
+    ).encode()
     if !slots.isEmpty { batch.add(.broadcast(slots: slots, frame)) }
   }
 

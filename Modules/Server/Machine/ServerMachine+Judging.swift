@@ -51,14 +51,24 @@ extension ServerMachine {
     }
     for group in groups {
       let path = group.node.path
-      // What cannot be read to be judged is not allowed.
-      do throws(StorageError) {
-        guard try refusal(of: path, group.query, call, batch) != nil else { continue }
-      } catch {
-        guard case .corruptRecord = error else { throw error }
-      }
+      guard let (status, detail) = try objection(to: group, call, batch) else { continue }
       remove(call.session, from: group, in: call.namespace)
-      send(.listenRevoked(path, group.query), to: call.session, &batch)
+      let notice = TreeServerMessage.listenRevoked(path, group.query, status, detail: detail)
+      send(notice, to: call.session, &batch)
+    }
+  }
+
+  /// Why a session may not listen in a group any more; `nil` when it may.
+  private func objection(
+    to group: ListenGroup, _ call: ServerCall, _ batch: borrowing ServerBatch
+  ) throws(StorageError) -> (TreeStatus, String)? {
+    do throws(StorageError) {
+      let refusal = try denial(of: group.node.path, group.query, call, batch)
+      return refusal.map { (.permissionDenied, $0.text) }
+    } catch {
+      // What cannot be read to be judged is not allowed.
+      guard case .corruptRecord = error else { throw error }
+      return (.failed, Self.damageText)
     }
   }
 

@@ -172,12 +172,21 @@ extension ServerMachine {
     if path.byteCount > limit {
       return .init(.failed, detail: TreeError.pathTooLong(path, limitBytes: limit).text)
     }
+    return try denial(of: path, query, call, batch).map {
+      .init(.permissionDenied, detail: $0.text)
+    }
+  }
+
+  /// Why the authorizer lets a client not read; `nil` when it does.
+  func denial(
+    of path: TreePath, _ query: TreeQuery, _ call: ServerCall, _ batch: borrowing ServerBatch
+  ) throws(StorageError) -> AccessRefusal? {
     let reading = TreeReading(call.namespace.rows, batch.reader)
-    let refusal = authorizer(of: call.namespace).readRefusal(
+    let denial = authorizer(of: call.namespace).readRefusal(
       path, query, by: call.session.requester(in: call.namespace), now: batch.now,
       in: reading.state)
     try reading.finish()
-    return refusal.map { .init(.permissionDenied, detail: $0.text) }
+    return denial
   }
 }
 

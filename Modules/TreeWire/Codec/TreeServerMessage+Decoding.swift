@@ -105,11 +105,12 @@ extension TreeServerMessage {
     } catch {
       throw .malformed("the path of a revoked listen: \(error)")
     }
+    let why = body["s"] == nil ? TreeStatus.permissionDenied : status
     guard case .array(let queries) = body["q"], let first = queries.first else {
-      return .listenRevoked(path, .all)
+      return .listenRevoked(path, .all, why, detail: detail)
     }
     do throws(TreeQueryError) {
-      return .listenRevoked(path, try TreeQuery(wire: first))
+      return .listenRevoked(path, try TreeQuery(wire: first), why, detail: detail)
     } catch {
       throw .malformed("the query of a revoked listen: \(error)")
     }

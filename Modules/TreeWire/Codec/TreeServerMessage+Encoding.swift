@@ -23,7 +23,8 @@ extension TreeServerMessage {
     case .put(let push): writer.push("d", push) { $0.node($1) }
     case .merge(let push): writer.push("m", push) { $0.merge($1) }
     case .rangeMerge(let push): writer.push("rm", push) { $0.rangeMerges($1) }
-    case .listenRevoked(let path, let query): writer.revoke(path, query)
+    case .listenRevoked(let path, let query, let status, let detail):
+      writer.revoke(path, query, status, detail)
     case .authRevoked(let status, let detail): writer.revoke("ac", status, detail)
     case .appCheckRevoked(let status, let detail): writer.revoke("apc", status, detail)
     case .trace(let text):
@@ -95,14 +96,19 @@ extension JSONWriter {
     endArray()
   }
 
-  fileprivate mutating func revoke(_ path: TreePath, _ query: TreeQuery) {
+  fileprivate mutating func revoke(
+    _ path: TreePath, _ query: TreeQuery, _ status: TreeStatus, _ detail: String
+  ) {
     push("c") { writer in
       writer.member("p", path.text)
-      if query.loadsAllData { return }
-      writer.key("q")
-      writer.beginArray()
-      query.write(to: &writer)
-      writer.endArray()
+      if !query.loadsAllData {
+        writer.key("q")
+        writer.beginArray()
+        query.write(to: &writer)
+        writer.endArray()
+      }
+      if status != .permissionDenied { writer.member("s", status.rawValue) }
+      if !detail.isEmpty { writer.member("d", detail) }
     }
   }
 

@@ -23,8 +23,9 @@ public enum TreeServerMessage: Equatable, Sendable {
   case merge(TreePush<TreeMerge>)
   /// The leaves in these ranges below a path are now these.
   case rangeMerge(TreePush<[TreeRangeMerge]>)
-  /// The server no longer serves a listen.
-  case listenRevoked(TreePath, TreeQuery)
+  /// The server no longer serves a listen; the status and the detail say why.
+  case listenRevoked(
+    TreePath, TreeQuery, TreeStatus = .permissionDenied, detail: String = "")
   /// The credential no longer counts.
   case authRevoked(TreeStatus, detail: String)
   /// The proof that the app is genuine no longer counts.
