@@ -34,7 +34,7 @@
       let log = Log()
       let door = try await DoorUnderTest(
         rules: Self.rules, denied: { text in log.entries.withLock { $0.append("\(text)") } })
-      do { try await body(door, log) } catch {
+      do { try await apart { try await body(door, log) } } catch {
         await door.stop()
         throw error
       }

@@ -75,7 +75,7 @@
     let door = try await DoorUnderTest(
       limits: limits, serverLimits: serverLimits, rules: rules, authenticator: authenticator,
       farewell: farewell, store: store)
-    do { try await body(door) } catch {
+    do { try await apart { try await body(door) } } catch {
       await door.stop()
       throw error
     }

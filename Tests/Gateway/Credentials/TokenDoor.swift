@@ -38,7 +38,7 @@
         authenticator: TokenAuthenticator(keys, checks: TokenChecks(clockSkewSeconds: 0)),
         ambient: ambient)
       let lent = TokenDoor(door, clock, try TokenIssuer(keys))
-      do { try await body(lent) } catch {
+      do { try await apart { try await body(lent) } } catch {
         await door.stop()
         throw error
       }
