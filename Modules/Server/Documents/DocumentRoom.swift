@@ -11,6 +11,9 @@ final class DocumentRoom {
   /// The time by which the database is read.
   private var clock = DocumentClock()
   var transactions = DocumentTransactions()
+  /// How many calls are about it. While there are any there is one room of the database: what is
+  /// written in one is told to those who watch in it.
+  var callCount = 0
   /// Bodies that were encoded in this batch, for the next who begins to watch the same.
   var bodies: [WatchBodyID: [DocumentPush]] = [:]
   /// Where sweeping goes on; 0 at the beginning.
@@ -25,6 +28,9 @@ final class DocumentRoom {
     watch = DocumentWatch(authority)
     clock.note(try authority.lastVersion(in: reader))
   }
+
+  /// Whether somebody still relies on what of it is in memory alone.
+  var isUsed: Bool { callCount > 0 || transactions.count > 0 }
 
   /// The time of a reading: as of then everything committed is seen.
   var readTime: DocumentVersion { clock.reading }
@@ -55,8 +61,11 @@ final class DocumentDesk {
   /// In how many goes every database has its turn: in a minute.
   private static let sweepsPerRound = 12
 
-  /// The most databases kept in memory that nobody watches.
-  private static let roomsKept = 256
+  /// The most databases kept in memory that nobody uses.
+  static let roomsKept = 256
+
+  /// How many databases are in memory.
+  var roomCount: Int { rooms.count }
 
   /// The database of that name.
   func room(
@@ -64,9 +73,7 @@ final class DocumentDesk {
   ) throws(StorageError) -> DocumentRoom {
     if let room = rooms[database] { return room }
     if rooms.count >= DocumentDesk.roomsKept {
-      rooms = rooms.filter {
-        $0.value.watch.groupCount > 0 || $0.value.transactions.count > 0
-      }
+      rooms = rooms.filter { $0.value.isUsed }
     }
     let room = try DocumentRoom(database, in: reader)
     rooms[database] = room

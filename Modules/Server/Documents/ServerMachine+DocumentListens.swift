@@ -35,7 +35,7 @@ extension ServerMachine {
     guard try mayWatch(target.subject, call, room, batch) else {
       return refuse(target.id, Self.denied, call, &batch)
     }
-    guard call.session.targetCount < options.limits.listens else {
+    guard call.link.targetCount < options.limits.listens else {
       let text = "A link watches \(options.limits.listens) targets already."
       return refuse(target.id, DocumentStatus(.resourceExhausted, text), call, &batch)
     }

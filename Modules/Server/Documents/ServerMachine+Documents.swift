@@ -10,8 +10,7 @@ extension ServerMachine {
   mutating func receiveDocuments(
     _ frame: [UInt8], from session: Session, _ batch: inout ServerBatch
   ) throws(StorageError) {
-    let link =
-      session.documents ?? DocumentSession(slot: session.slot, isLocal: session.isLocal)
+    let link = session.documents ?? DocumentLink(slot: session.slot, isLocal: session.isLocal)
     session.documents = link
     if let farewell = options.farewell { return try sendAway(session, farewell, &batch) }
     let message: DocumentClientFrame
@@ -53,7 +52,7 @@ extension ServerMachine {
   }
 
   private mutating func begin(
-    _ opening: DocumentCallOpening, _ number: UInt32, _ link: DocumentSession,
+    _ opening: DocumentCallOpening, _ number: UInt32, _ link: DocumentLink,
     _ batch: inout ServerBatch
   ) throws(StorageError) {
     func refuse(_ status: DocumentStatus) {
@@ -144,6 +143,7 @@ extension ServerMachine {
       room = known
     } else {
       room = try documents.room(request.database, in: batch.reader)
+      room.callCount += 1
       call.room = room
     }
     switch request.body {
@@ -202,7 +202,8 @@ extension ServerMachine {
 
   /// Forgets a call and what it watches.
   func close(_ call: DocumentCall) {
-    call.session.calls[call.number] = nil
+    guard call.link.calls.removeValue(forKey: call.number) != nil else { return }
+    call.room?.callCount -= 1
     guard let stream = call.stream else { return }
     call.room?.watch.closeStream(stream)
     documents.close(stream)

@@ -55,7 +55,7 @@ final class WatchAddresses {
         streams.append(subscriber.stream)
         pulses.append(call.pulse)
       }
-      let origin = Origin(identity: call.identity, isLocal: call.session.isLocal)
+      let origin = Origin(identity: call.identity, isLocal: call.link.isLocal)
       if let position = known[origin] {
         askers[position].subscribers.append(subscriber)
       } else {

@@ -126,7 +126,7 @@ package struct ServerMachine: ~Copyable {
     guard let session = sessions[slot] else { return }
     session.lastHeard = batch.uptime
     let speaksOfDocuments =
-      session.documents != nil || session.isFresh && DocumentSession.begins(with: frame)
+      session.documents != nil || session.isFresh && DocumentLink.begins(with: frame)
     session.isFresh = false
     if speaksOfDocuments { return try receiveDocuments(frame, from: session, &batch) }
     let message: TreeClientMessage

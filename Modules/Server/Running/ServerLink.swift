@@ -53,8 +53,11 @@ final class ServerDoor: Sendable {
       waiting.append(event)
       return waiting.count == 1
     }
-    if mustHop { Task { await server.take(self.waiting.withLock { exchange(&$0, with: []) }) } }
+    if mustHop { Task { await server.take(from: self) } }
   }
+
+  /// Hands over what waits. On the server, so that nothing taken later can be decided earlier.
+  func takeWaiting() -> [LinkEvent] { waiting.withLock { exchange(&$0, with: []) } }
 
   /// Makes the server's end of a link that has just opened.
   func open(_ link: any Link) -> ServerLink {

@@ -4,6 +4,9 @@ import TernSync
 import TernTransport
 
 extension TernServer {
+  /// Takes what waits at a door.
+  func take(from door: ServerDoor) { take(door.takeWaiting()) }
+
   /// Takes events of links, in order; they are decided when the tick is over.
   func take(_ events: [LinkEvent]) {
     for event in events {

@@ -113,17 +113,23 @@ public actor TernServer {
   /// Lets clients in over `transport`, until the server stops.
   ///
   /// - Returns: The address that clients connect to.
+  /// - Throws: ``ServerError/transport(_:)``; ``ServerError/stopped``, also when the server is stopped
+  ///   while the door opens.
   @discardableResult
   public func listen(on transport: any Transport) async throws(ServerError) -> String {
     if end != nil { throw .stopped }
     let door = ServerDoor(to: self, from: transport)
-    do throws(TransportError) {
-      let listener = try await transport.listen { door.open($0) }
-      listeners.append(listener)
-      return listener.address
-    } catch {
+    let listener: any TransportListener
+    do throws(TransportError) { listener = try await transport.listen { door.open($0) } } catch {
       throw .transport(error)
     }
+    guard end == nil else {
+      // Stopped meanwhile, by somebody who did not know of this door.
+      await listener.close()
+      throw .stopped
+    }
+    listeners.append(listener)
+    return listener.address
   }
 
   /// Stops: nobody is let in, links close after what was sent to them. What sessions left for

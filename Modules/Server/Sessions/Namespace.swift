@@ -25,7 +25,7 @@ final class Namespace {
   }
 }
 
-/// Who owns which keys. Source: Docs/Formats/ledger.md, section 4.
+/// Who owns which keys. Source: Docs/Formats/ledger.md, section 5.
 enum StoreLayout {
   /// Deferred writes of sessions.
   static let presence: [UInt8] = [0x18]

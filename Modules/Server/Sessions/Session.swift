@@ -26,7 +26,7 @@ final class Session {
   /// When something was last heard, in milliseconds of the machine's uptime.
   var lastHeard: Int64
   /// What the link carries when it speaks about documents; `nil` on a link of the tree.
-  var documents: DocumentSession?
+  var documents: DocumentLink?
   /// Whether nothing was heard yet, so that the link may speak either dialect.
   var isFresh = true
   /// The groups this session listens in.

@@ -3,36 +3,6 @@ import TernDocumentEngine
 import TernDocumentWire
 import TernSecurity
 
-/// What one link of the documents' dialect carries: calls, side by side.
-final class DocumentSession {
-  let slot: Int
-  let isLocal: Bool
-  /// The calls that have not ended.
-  var calls: [UInt32: DocumentCall] = [:]
-  /// The highest number of a call so far.
-  var lastCall: UInt32?
-
-  init(slot: Int, isLocal: Bool) {
-    self.slot = slot
-    self.isLocal = isLocal
-  }
-
-  /// How many targets all its listen calls have.
-  var targetCount: Int {
-    calls.values.reduce(0) { count, call in
-      guard let stream = call.stream, let room = call.room else { return count }
-      return count + room.watch.targetCount(of: stream)
-    }
-  }
-
-  /// Whether a link that begins with this frame speaks about documents, not about the tree.
-  ///
-  /// The tree's frames are text. Source: Docs/Formats/document-wire.md, section 1.
-  static func begins(with frame: [UInt8]) -> Bool {
-    frame.first.map { $0 < 0x20 } ?? false
-  }
-}
-
 /// One call that has not ended. Lives and is used inside the machine only.
 final class DocumentCall {
   let number: UInt32
@@ -40,7 +10,7 @@ final class DocumentCall {
   let identity: Identity
   /// What showed who asks; `nil` for nobody in particular.
   let accepted: AcceptedCredential?
-  unowned let session: DocumentSession
+  unowned let link: DocumentLink
   /// The database; `nil` until the first message named it.
   var room: DocumentRoom?
   /// Of a listen call: the number by which the watch knows it.
@@ -60,19 +30,19 @@ final class DocumentCall {
 
   init(
     _ number: UInt32, _ method: DocumentMethod, _ identity: Identity,
-    _ accepted: AcceptedCredential?, _ session: DocumentSession
+    _ accepted: AcceptedCredential?, _ link: DocumentLink
   ) {
     self.number = number
     self.method = method
     self.identity = identity
     self.accepted = accepted
-    self.session = session
+    self.link = link
   }
 
-  var slot: Int { session.slot }
+  var slot: Int { link.slot }
 
   func requester(in room: DocumentRoom) -> Requester {
-    Requester(identity, isLocal: session.isLocal, namespace: room.database.resourceName)
+    Requester(identity, isLocal: link.isLocal, namespace: room.database.resourceName)
   }
 }
 
