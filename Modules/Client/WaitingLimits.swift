@@ -1,7 +1,8 @@
 /// How much may wait in a client at the same moment. What goes beyond is refused with an error
 /// that names the limit, and nothing has happened.
 public struct WaitingLimits: Hashable, Sendable {
-  /// One-time reads without an answer: ``ReadError/tooManyWaiting(limit:)``.
+  /// One-time reads without an answer: ``ReadError/tooManyWaiting(limit:)``; of documents the code
+  /// `resourceExhausted`. Counted apart for the tree and the documents.
   public var reads = 10_000
   /// Deferred writes the server has not confirmed: ``DisconnectError/tooManyWaiting(limit:)``.
   public var deferredWrites = 10_000

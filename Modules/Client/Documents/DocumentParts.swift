@@ -83,10 +83,12 @@ extension Documents {
       limitBytes: options.documentCacheLimitBytes, isEager: options.forgetsUnusedDocuments)
     var (cache, cacheFailure) = parts.openCache(settings, user, pending.map(\.batch))
     cache.createsIndexes = options.createsDocumentIndexes
+    var limits = DocumentReplica.Limits()
+    limits.reads = options.waiting.reads
     var machine = DocumentMachine(
-      replica: DocumentReplica(cache: cache, database: parts.database), database: parts.database,
-      user: user, stream: queue.client, pending: pending, refused: refused,
-      nextSequence: queue.nextSequence, ambient: ambient)
+      replica: DocumentReplica(cache: cache, database: parts.database, limits: limits),
+      database: parts.database, user: user, stream: queue.client, pending: pending,
+      refused: refused, nextSequence: queue.nextSequence, ambient: ambient)
     machine.cacheFailure = cacheFailure
     if let cacheFailure { options.report(.cacheUnusable(.documents, cacheFailure)) }
     let session = DocumentSession(

@@ -10,11 +10,13 @@ extension DocumentReplica {
     return (id, settleDebts())
   }
 
-  /// Reads once. Source: documents reference, section 4.6.
+  /// Reads once; with ``Limits/reads`` waiting already, the answer is a refusal. Source: documents
+  /// reference, section 4.6.
   package mutating func get(
     _ query: DocumentQuery, from source: DocumentGetSource
   ) -> (id: DocumentListenerID, effects: [DocumentEffect]) {
     if source == .cache { return readCache(query) }
+    guard readCount < limits.reads else { return refuseRead() }
     var options = DocumentListenOptions(includesMetadata: true)
     options.waitsForServer = true
     let id = add(DocumentListener(query: query, options: options, purpose: .get(source)))
@@ -45,6 +47,13 @@ extension DocumentReplica {
     syncListeners.removeAll { $0 == id }
   }
 
+  private mutating func refuseRead() -> (id: DocumentListenerID, effects: [DocumentEffect]) {
+    let id = DocumentListenerID(number: nextNumber())
+    let status = DocumentStatus(.resourceExhausted, "\(limits.reads) reads wait already")
+    owe(.answered(id, .failure(status)))
+    return (id, settleDebts())
+  }
+
   private mutating func readCache(
     _ query: DocumentQuery
   ) -> (id: DocumentListenerID, effects: [DocumentEffect]) {
@@ -66,6 +75,7 @@ extension DocumentReplica {
   private mutating func add(_ listener: DocumentListener) -> DocumentListenerID {
     let id = DocumentListenerID(number: nextNumber())
     listeners[id] = listener
+    if listener.isRead { readCount += 1 }
     let index = queryIDs[listener.query].flatMap(index(of:)) ?? open(listener.query)
     queries[index].listeners.append(id)
     let target = queries[index].view.target
@@ -114,7 +124,7 @@ extension DocumentReplica {
   func index(of id: Int) -> Int? { queries.index(of: id) }
 
   mutating func remove(_ id: DocumentListenerID) {
-    guard let listener = listeners.removeValue(forKey: id),
+    guard let listener = take(id),
       let index = queryIDs[listener.query].flatMap(index(of:))
     else { return }
     queries[index].listeners.removeAll { $0 == id }
@@ -168,8 +178,15 @@ extension DocumentReplica {
     perform(limbo.release(target))
   }
 
+  /// Takes a listener off the list of all.
+  private mutating func take(_ id: DocumentListenerID) -> DocumentListener? {
+    let listener = listeners.removeValue(forKey: id)
+    if listener?.isRead == true { readCount -= 1 }
+    return listener
+  }
+
   private mutating func fail(_ id: DocumentListenerID, _ status: DocumentStatus) {
-    switch listeners.removeValue(forKey: id)?.purpose {
+    switch take(id)?.purpose {
     case .get: owe(.answered(id, .failure(status)))
     case .snapshots: owe(.failed(id, status))
     case nil: break

@@ -14,6 +14,8 @@ package struct DocumentReplica: Sendable {
     package var limboResolutions = LimboTable.concurrentLimit
     /// The most batches that are sent and not answered.
     package var pipelineDepth = 10
+    /// The most single reads that wait for their answer.
+    package var reads = 10_000
 
     package init() {}
   }
@@ -29,6 +31,8 @@ package struct DocumentReplica: Sendable {
   /// The queries of each target that is allocated.
   var targetQueries: [Int32: [Int]] = [:]
   var listeners: [DocumentListenerID: DocumentListener] = [:]
+  /// How many of them are single reads.
+  var readCount = 0
   /// Those who hear when all listeners have heard the same, in the order they came.
   var syncListeners: [DocumentListenerID] = []
   private var lastNumber: UInt64 = 0

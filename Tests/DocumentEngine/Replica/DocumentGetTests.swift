@@ -31,6 +31,31 @@ struct DocumentGetTests {
     return answer(bench.answers.last)
   }
 
+  @Test("only so many reads wait, and those that end make room")
+  func limit() throws {
+    var limits = DocumentReplica.Limits()
+    limits.reads = 2
+    var bench = try ReplicaBench(limits: limits)
+    var last: DocumentListenerID?
+    for _ in 1...3 {
+      bench.run { replica in
+        let (id, effects) = replica.get(all, from: .server)
+        last = last ?? id
+        return effects
+      }
+    }
+    #expect(bench.answers.map { answer($0) } == ["resourceExhausted"])
+    // Who gives up makes room, too.
+    bench.run { replica in last.map { replica.unlisten($0) } ?? [] }
+    bench.run { $0.get(all, from: .server).effects }
+    #expect(bench.answers.count == 1)
+    bench.tell(2, holds: [entry("1", 1, at: 100)], at: 100)
+    #expect(bench.answers.dropFirst().map { answer($0) } == ["[\"1\"] server", "[\"1\"] server"])
+    bench.clear()
+    bench.run { $0.get(all, from: .server).effects }
+    #expect(bench.answers.isEmpty)
+  }
+
   @Test("offline, a read answers from the cache, or says that it cannot")
   func offline() throws {
     #expect(try get(one, .serverOrCache, knows: true) == "[\"1\"] cache")

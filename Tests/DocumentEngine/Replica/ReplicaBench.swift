@@ -16,9 +16,12 @@ struct ReplicaBench {
   private(set) var inSyncCount = 0
   private var lastBatch: UInt64 = 0
 
-  init(store: MemoryStore = MemoryStore()) throws {
+  init(
+    store: MemoryStore = MemoryStore(), limits: DocumentReplica.Limits = DocumentReplica.Limits()
+  ) throws {
     let cache = try DocumentCache(store: store, prefix: [1])
-    replica = DocumentReplica(cache: cache, database: try DocumentDatabase(projectID: "p"))
+    replica = DocumentReplica(
+      cache: cache, database: try DocumentDatabase(projectID: "p"), limits: limits)
   }
 
   mutating func perform(_ effects: [DocumentEffect]) {

@@ -32,6 +32,11 @@ struct DocumentListener: Sendable {
     self.purpose = purpose
   }
 
+  /// Whether it ends with its first event.
+  var isRead: Bool {
+    if case .get = purpose { true } else { false }
+  }
+
   /// Whether the server is asked on behalf of this listener.
   var needsServer: Bool { options.source == .server }
 
