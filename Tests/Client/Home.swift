@@ -1,4 +1,5 @@
 import TernClient
+import TernCore
 import TernLedger
 import TernSecurity
 import TernServer
@@ -31,6 +32,20 @@ struct Home {
     return try Tern.open(
       ClientParts(queue: queue, cache: cache, transport: transport), options: options,
       ambient: .patient)
+  }
+
+  /// A client that is there for its documents.
+  func documentClient(
+    queue: any OrderedStore = MemoryStore(), cache: MemoryStore = MemoryStore(),
+    _ change: (inout ClientOptions) -> Void = { _ in }
+  ) throws -> Tern {
+    var options = ClientOptions()
+    options.syncsInBackground = false
+    change(&options)
+    var parts = ClientParts(queue: MemoryStore(), cache: nil, transport: transport)
+    parts.documents = DocumentParts(
+      database: try DocumentDatabase(projectID: "demo"), queue: queue, cache: cache)
+    return try Tern.open(parts, options: options, ambient: .patient)
   }
 }
 

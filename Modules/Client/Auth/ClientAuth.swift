@@ -37,6 +37,7 @@ public final class ClientAuth: Sendable {
     var audience: [Listener] = []
     /// Hears of every credential that a server refuses.
     var refusals: (@Sendable (_ credential: String, _ reason: String) -> Void)?
+    var isClosed = false
   }
 
   /// A session that shows the token, as long as there is one.
@@ -119,6 +120,7 @@ public final class ClientAuth: Sendable {
   /// The database is closed: nobody hears anything any more.
   func close() {
     let (boxes, refresh) = core.withLock { core in
+      core.isClosed = true
       defer { (core.boxes, core.refresh) = ([:], nil) }
       return (core.boxes, core.refresh)
     }
@@ -129,14 +131,20 @@ public final class ClientAuth: Sendable {
   private func observe(_ box: Mailbox<AuthState, Never>) -> UInt64 {
     core.withLock { core in
       core.last += 1
-      core.boxes[core.last] = box
       box.post(core.state)
+      if core.isClosed { box.finish() } else { core.boxes[core.last] = box }
       return core.last
     }
   }
 
-  private func change(to state: AuthState, _ token: String?) throws(AuthError) {
-    let result = core.withLock { core -> Result<Task<Void, Never>?, StorageError> in
+  /// - Parameter isWanted: Asked where no other change can come in between.
+  /// - Returns: Whether the change was wanted, and was made.
+  @discardableResult
+  private func change(
+    to state: AuthState, _ token: String?, if isWanted: (borrowing Core) -> Bool = { _ in true }
+  ) throws(AuthError) -> Bool {
+    let result = core.withLock { core -> Result<Task<Void, Never>?, StorageError>? in
+      guard isWanted(core) else { return nil }
       do throws(StorageError) { try AuthRecord.store(token, in: store) } catch {
         return .failure(error)
       }
@@ -148,7 +156,8 @@ public final class ClientAuth: Sendable {
       defer { core.refresh = nil }
       return .success(core.refresh)
     }
-    do throws(StorageError) { try result.get()?.cancel() } catch { throw .notStored(error) }
+    do throws(StorageError) { try result?.get()?.cancel() } catch { throw .notStored(error) }
+    return result != nil
   }
 }
 
@@ -212,7 +221,9 @@ extension ClientAuth {
   /// Asks for another token after a while, and again until there is one.
   private func refresh(after delay: Duration) {
     core.withLock { core in
-      guard let source = core.source, let user = core.state.user else { return }
+      guard !core.isClosed, let source = core.source, let user = core.state.user,
+        let shown = core.token
+      else { return }
       core.refresh?.cancel()
       core.refresh = Task { [weak self, clock = ambient.clock] in
         var rest = Self.shortestRest
@@ -221,7 +232,7 @@ extension ClientAuth {
           do { try await clock.sleep(for: delay) } catch { return }
           let token = await source(user)
           guard !Task.isCancelled, let self else { return }
-          if let token, self.takes(token) { return }
+          if let token, self.takes(token, insteadOf: shown) { return }
           delay = rest
           rest = min(rest * 2, Self.longestRest)
         }
@@ -229,9 +240,17 @@ extension ClientAuth {
     }
   }
 
-  /// Whether a token that a source gave is another one, and could be signed in with.
-  private func takes(_ token: String) -> Bool {
-    guard token != self.token else { return false }
-    return (try? signIn(token: token)) != nil
+  /// Signs in with a token that a source gave, in the place of the one it was asked for.
+  ///
+  /// - Returns: Whether no other token is needed.
+  private func takes(_ token: String, insteadOf shown: String) -> Bool {
+    guard token != shown, let user = try? AuthUser(token: token) else { return false }
+    do throws(AuthError) {
+      // Whoever has signed in or out meanwhile is not to be replaced by whom this token names.
+      if try change(to: .signedIn(user), token, if: { $0.token == shown }) { scheduleRefresh() }
+      return true
+    } catch {
+      return false
+    }
   }
 }

@@ -86,15 +86,14 @@ extension TreeDatabase {
   /// Sends a rejected write again: as it was, or another one in its place.
   ///
   /// - Returns: When the write is durable again on this device.
+  /// - Throws: ``WriteError/queue(_:)`` with ``TernSync/QueueError/noSuchWrite(id:)`` when it was
+  ///   sent again or given up before.
   @discardableResult
   public func retry(
     _ rejected: RejectedTreeWrite, as edited: TreeWrite? = nil
   ) async throws(WriteError) -> TreeWriteHandle {
     do throws(TreeError) { try edited?.validateForStoring() } catch { throw .invalid(error) }
-    guard let promise = await session.retry(row: rejected.id, with: edited) else {
-      throw .queue(.noSuchWrite(id: rejected.id))
-    }
-    return try await TreeWriteHandle(promise)
+    return try await TreeWriteHandle(await session.retry(row: rejected.id, with: edited))
   }
 
   /// Gives a rejected write up.

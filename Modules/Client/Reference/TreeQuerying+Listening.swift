@@ -138,7 +138,7 @@ struct QueryTarget: Sendable {
     guard let id = await session.observeSnapshots(at: path, query: query, box) else { return {} }
     return {
       box.cancel()
-      session.submit { $0.stopObserving(id) }
+      session.submit { $0.stopObservingSnapshots(id) }
     }
   }
 }

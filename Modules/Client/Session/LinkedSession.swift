@@ -4,6 +4,11 @@ import TernTransport
 /// The decisions a ``LinkedSession`` carries out.
 protocol SessionMachine: Sendable {
   associatedtype Timer: Hashable, Sendable
+  /// What waits for the server, and what it refused.
+  associatedtype Status: Sendable
+
+  var connectionState: ConnectionState { get }
+  var queueStatus: Status { get }
   /// Whether news of this link is still wanted.
   func isCurrentLink(_ number: Int) -> Bool
   mutating func connectionEvent(_ event: Connection.Event)
@@ -21,6 +26,7 @@ protocol LinkedSession: Actor, QueueOwner {
   associatedtype Machine: SessionMachine
   var machine: Machine { get set }
   var wires: SessionWires<Machine.Timer> { get set }
+  var observers: SessionObservers<Machine.Status> { get set }
   nonisolated var inbox: SessionInbox<Self, Machine.Timer> { get }
   /// Carries out what the machine owes.
   func carryOut()

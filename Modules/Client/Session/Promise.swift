@@ -65,6 +65,12 @@ package struct WritePromise: Sendable {
   /// The server's verdict.
   package let end = Promise<WriteEnd>()
 
+  /// The database was closed before the write was taken.
+  func closed() {
+    stored.resolve(.failure(.closed))
+    end.resolve(.closed)
+  }
+
   func notStored(_ error: QueueError) {
     stored.resolve(.failure(.queue(error)))
     end.resolve(.notStored(error))

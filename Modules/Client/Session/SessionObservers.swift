@@ -1,96 +1,77 @@
-package import TernCore
-package import TernQuery
-package import TernSync
+import TernSync
 
-/// Who wants to know about the session itself.
-struct SessionObservers {
-  var connections: [UInt64: Mailbox<ConnectionState, Never>] = [:]
-  var queues: [UInt64: Mailbox<QueueStatus, Never>] = [:]
-  var snapshots: [UInt64: SnapshotObserver] = [:]
-  var queueHasChanged = false
+/// Who wants to know about a session itself: its connection, and what waits in its queue.
+struct SessionObservers<Status: Sendable>: Sendable {
+  private var connections: [UInt64: Mailbox<ConnectionState, Never>] = [:]
+  private var queues: [UInt64: Mailbox<Status, Never>] = [:]
   private var last: UInt64 = 0
+  private var isFinished = false
+  /// Whether the queue is another one than it was told to be.
+  var queueHasChanged = false
 
-  mutating func nextID() -> UInt64 {
+  /// Tells the connection's state, now and whenever it changes.
+  mutating func add(
+    _ box: Mailbox<ConnectionState, Never>, telling state: ConnectionState
+  ) -> UInt64 {
+    box.post(state)
+    if isFinished { box.finish() } else { connections[last + 1] = box }
     last += 1
     return last
   }
-}
 
-/// A listener that also wants to know what is known about its data.
-struct SnapshotObserver: Sendable {
-  let path: TreePath
-  let query: TreeQuery
-  let listener: ListenerID
-  let box: Mailbox<TreeSnapshot, ListenError>
-  var last: TreeSnapshot?
-}
-
-extension TreeSession {
-  /// Tells the connection's state, now and whenever it changes.
-  package func observeConnection(_ box: Mailbox<ConnectionState, Never>) -> UInt64 {
-    drain()
-    let id = observers.nextID()
-    box.post(machine.connectionState)
-    observers.connections[id] = box
-    return id
+  /// Tells what is in the queue, now and whenever it changes.
+  mutating func add(_ box: Mailbox<Status, Never>, telling status: Status) -> UInt64 {
+    box.post(status)
+    if isFinished { box.finish() } else { queues[last + 1] = box }
+    last += 1
+    return last
   }
 
-  /// The pending and rejected writes, everything counted that was asked for before.
-  package var queueStatus: QueueStatus {
+  mutating func remove(_ id: UInt64) {
+    connections[id] = nil
+    queues[id] = nil
+  }
+
+  func tell(_ state: ConnectionState) {
+    for box in connections.values { box.post(state) }
+  }
+
+  /// - Parameter status: Asked only when somebody has to be told.
+  mutating func tellQueue(_ status: () -> Status) {
+    guard queueHasChanged else { return }
+    queueHasChanged = false
+    if queues.isEmpty { return }
+    let status = status()
+    for box in queues.values { box.post(status) }
+  }
+
+  /// The session has ended: so do those who observe it, now or later.
+  mutating func finish() {
+    for box in connections.values { box.finish() }
+    for box in queues.values { box.finish() }
+    (connections, queues) = ([:], [:])
+    isFinished = true
+  }
+}
+
+extension LinkedSession {
+  /// What waits in the queue and what was refused, everything counted that was asked for before.
+  var queueStatus: Machine.Status {
     drain()
     return machine.queueStatus
   }
 
-  /// Tells the pending and rejected writes, now and whenever they change.
-  package func observeQueue(_ box: Mailbox<QueueStatus, Never>) -> UInt64 {
+  /// Tells the connection's state, now and whenever it changes.
+  func observeConnection(_ box: Mailbox<ConnectionState, Never>) -> UInt64 {
     drain()
-    let id = observers.nextID()
-    box.post(machine.queueStatus)
-    observers.queues[id] = box
-    return id
+    return observers.add(box, telling: machine.connectionState)
   }
 
-  /// Tells a query's result with what is known about it, complete or not.
-  package func observeSnapshots(
-    at path: TreePath, query: TreeQuery, _ box: Mailbox<TreeSnapshot, ListenError>
-  ) -> UInt64? {
-    let listener = listen(
-      at: path, query: query, for: [], heard: { _ in }, ended: { box.fail($0) })
-    guard let listener else { return nil }
-    let id = observers.nextID()
-    observers.snapshots[id] = SnapshotObserver(
-      path: path, query: query, listener: listener, box: box)
-    refreshObservers()
-    return id
+  /// Tells ``queueStatus``, now and whenever it changes.
+  func observeQueue(_ box: Mailbox<Machine.Status, Never>) -> UInt64 {
+    drain()
+    return observers.add(box, telling: machine.queueStatus)
   }
 
-  package func stopObserving(_ id: UInt64) {
-    observers.connections[id] = nil
-    observers.queues[id] = nil
-    if let observer = observers.snapshots.removeValue(forKey: id) { unlisten(observer.listener) }
-  }
-
-  /// Tells those observers whose answer is another one now.
-  func refreshObservers() {
-    if observers.queueHasChanged {
-      observers.queueHasChanged = false
-      if !observers.queues.isEmpty {
-        let status = machine.queueStatus
-        for box in observers.queues.values { box.post(status) }
-      }
-    }
-    for (id, observer) in observers.snapshots {
-      let snapshot = machine.snapshot(at: observer.path, query: observer.query)
-      guard snapshot != observer.last else { continue }
-      observers.snapshots[id]?.last = snapshot
-      observer.box.post(snapshot)
-    }
-  }
-
-  func finishObservers() {
-    for box in observers.connections.values { box.finish() }
-    for box in observers.queues.values { box.finish() }
-    for observer in observers.snapshots.values { observer.box.fail(.closed) }
-    observers = SessionObservers()
-  }
+  func stopObserving(_ id: UInt64) { observers.remove(id) }
 }

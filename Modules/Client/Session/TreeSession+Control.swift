@@ -60,12 +60,17 @@ extension TreeSession {
   }
 
   /// Sends a rejected write again, as it was or changed.
-  package func retry(row: UInt64, with edited: TreeWrite?) -> WritePromise? {
+  package func retry(row: UInt64, with edited: TreeWrite?) -> WritePromise {
     drain()
-    guard !isClosed, let id = machine.retry(row: row, with: edited) else { return nil }
     let promise = WritePromise()
-    promises[id] = promise
-    carryOut()
+    if isClosed {
+      promise.closed()
+    } else if let id = machine.retry(row: row, with: edited) {
+      promises[id] = promise
+      carryOut()
+    } else {
+      promise.notStored(.noSuchWrite(id: row))
+    }
     return promise
   }
 
@@ -81,20 +86,18 @@ extension TreeSession {
   package func close() {
     drain()
     guard !isClosed else { return }
-    isClosed = true
     machine.close()
     carryOut()
+    isClosed = true
     for id in listeners.keys { cancel(id, .closed) }
-    for promise in promises.values { promise.settled(.closed) }
-    promises.removeAll()
+    // What became of a change of the queue is still told: its answer comes from the disk.
+    for promise in promises.values { promise.end.resolve(.closed) }
     for reader in readers.values { reader(.failure(.closed)) }
     readers.removeAll()
     for ended in transactionEnds.values { ended(.failed(.cancelled)) }
     transactionEnds.removeAll()
     for answer in disconnectAnswers.values { answer(.failure(.closed)) }
     disconnectAnswers.removeAll()
-    for answer in queueAnswers.values { answer(.failed(.storage(.closed))) }
-    queueAnswers.removeAll()
-    finishObservers()
+    observers.finish()
   }
 }

@@ -56,6 +56,7 @@ extension TreeSession {
   }
 
   func cancel(_ id: ListenerID, _ error: ListenError) {
+    snapshots[id] = nil
     listeners.removeValue(forKey: id)?.ended(error)
   }
 }

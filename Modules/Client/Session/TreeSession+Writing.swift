@@ -9,8 +9,7 @@ extension TreeSession {
     drain()
     let promise = WritePromise()
     guard !isClosed else {
-      promise.stored.resolve(.failure(.closed))
-      promise.end.resolve(.closed)
+      promise.closed()
       return promise
     }
     promises[machine.write(write)] = promise

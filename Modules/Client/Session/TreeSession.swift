@@ -26,7 +26,8 @@ package actor TreeSession: LinkedSession, CallableSession {
   var transactionEnds: [OperationID: @Sendable (TransactionOutcome) -> Void] = [:]
   var disconnectAnswers: [OperationID: @Sendable (Result<Void, DisconnectError>) -> Void] = [:]
   var queueAnswers: [OperationID: @Sendable (QueueResult) -> Void] = [:]
-  var observers = SessionObservers()
+  var observers = SessionObservers<QueueStatus>()
+  var snapshots: [ListenerID: SnapshotObserver] = [:]
   var declarations: [String: DeclaredUpdate] = [:]
   /// Hears what the server makes of the credential.
   var credentialJudged: @Sendable (CredentialVerdict) -> Void = { _ in }
@@ -85,9 +86,10 @@ extension TreeSession {
       }
     }
     if hasSent { wires.link?.link.flush() }
-    if let failure = machine.storeCache() { report(.cacheUnusable(.tree, failure)) }
+    if !isClosed, let failure = machine.storeCache() { report(.cacheUnusable(.tree, failure)) }
     submitQueueJobs()
-    refreshObservers()
+    observers.tellQueue { machine.queueStatus }
+    tellSnapshots()
   }
 
   /// Hands waiting changes to the queue: at once when that blocks, else after the listeners had
@@ -130,7 +132,7 @@ extension TreeSession {
     case .queueChanged: observers.queueHasChanged = true
     case .noticed(let notice): report(notice)
     case .credential(let verdict): credentialJudged(verdict)
-    case .connectionChanged(let state): for box in observers.connections.values { box.post(state) }
+    case .connectionChanged(let state): observers.tell(state)
     }
   }
 }

@@ -2,9 +2,7 @@ import TernClient
 import TernCore
 import TernDocumentEngine
 import TernQuery
-import TernStorageMemory
 import TernSync
-import TernTestKit
 import Testing
 
 @Suite("Coding of documents")
@@ -123,19 +121,5 @@ struct DocumentCodingTests {
     await #expect(throws: DocumentsError.self) { try await visit.set(from: 5) }
     await #expect(throws: DocumentCodingError.self) { try await visit.get().decode(City.self) }
     await tern.close()
-  }
-}
-
-extension Home {
-  /// A client with documents in memory.
-  func documentClient(_ change: (inout ClientOptions) -> Void = { _ in }) throws -> Tern {
-    var options = ClientOptions()
-    options.syncsInBackground = false
-    change(&options)
-    var parts = ClientParts(queue: MemoryStore(), cache: nil, transport: transport)
-    parts.documents = DocumentParts(
-      database: try DocumentDatabase(projectID: "demo"), queue: MemoryStore(),
-      cache: MemoryStore())
-    return try Tern.open(parts, options: options, ambient: .patient)
   }
 }

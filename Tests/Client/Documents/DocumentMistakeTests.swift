@@ -35,6 +35,12 @@ struct DocumentMistakeTests {
     await #expect(throws: try refusal(["r"])) {
       try await documents.runTransaction { try $0.set(one, to: ["r": .value(value)]) }
     }
+    let refused = RefusedDocumentBatch(
+      id: 1, mutations: [], reason: Rejection(status: "notFound", detail: ""))
+    await #expect(throws: try refusal(["r"])) {
+      try await documents.retry(
+        refused, as: [try .set(try DocumentKey("a/1"), to: [.init("r", .value(value))])])
+    }
     let all = documents.collection("a")
     for query in [
       all.where("r", .equals, value), all.filtered(.where(.key, .in, .array([value]))),

@@ -1,36 +1,27 @@
-import TernClient
+import Synchronization
 import TernCore
 import TernDocumentEngine
 import TernQuery
-import TernStorage
 import TernStorageMemory
 import TernSync
-import TernTestKit
 import Testing
+
+@testable import TernClient
 
 /// What waits on a device, and what a server refused.
 @Suite("The documents' queue", .timeLimit(.minutes(1)))
 struct DocumentQueueTests {
-  private func client(of home: Home, queue: any OrderedStore = MemoryStore()) throws -> Tern {
-    var options = ClientOptions()
-    options.syncsInBackground = false
-    var parts = ClientParts(queue: MemoryStore(), cache: nil, transport: home.transport)
-    parts.documents = DocumentParts(
-      database: try DocumentDatabase(projectID: "demo"), queue: queue, cache: MemoryStore())
-    return try Tern.open(parts, options: options, ambient: .patient)
-  }
-
   @Test("a refused batch is taken back and kept with its reason, also over a restart")
   func refused() async throws {
     let home = try await Home()
     let queue = MemoryStore()
-    let first = try client(of: home, queue: queue)
+    let first = try home.documentClient(queue: queue)
     let write = try await first.documents.document("cities/SF").update(["name": "SF"])
     await #expect(throws: DocumentsError.self) { try await write.acknowledged() }
     #expect(await first.documents.queueStatus.pending.isEmpty)
     await first.close()
 
-    let tern = try client(of: home, queue: queue)
+    let tern = try home.documentClient(queue: queue)
     let refused = try #require(await tern.documents.queueStatus.refused.first)
     #expect(refused.reason.status == "notFound")
     #expect(refused.mutations.map(\.key.text) == ["cities/SF"])
@@ -45,7 +36,7 @@ struct DocumentQueueTests {
   @Test("a refused batch is sent again with other writes, or given up")
   func retryAndDiscard() async throws {
     let home = try await Home()
-    let tern = try client(of: home)
+    let tern = try home.documentClient()
     let key = try DocumentKey("cities/NY")
     for _ in 0..<2 {
       let write = try await tern.documents.document("cities/NY").update(["name": "NY"])
@@ -60,15 +51,37 @@ struct DocumentQueueTests {
     await #expect(throws: DocumentsError.queue(.noSuchWrite(id: refused[1].id))) {
       try await tern.documents.discard(refused[1])
     }
+    await #expect(throws: DocumentsError.queue(.noSuchWrite(id: refused[1].id))) {
+      try await tern.documents.retry(refused[1])
+    }
     let city = try await tern.documents.document("cities/NY").get(from: .server)
     #expect(city.data()?["name"] == "New York")
+    await tern.close()
+  }
+
+  @Test("who gives a batch up that is being given up is answered, too")
+  func discardTwice() async throws {
+    let home = try await Home()
+    let tern = try home.documentClient { $0.syncsInBackground = true }
+    let write = try await tern.documents.document("cities/NY").update(["name": "NY"])
+    await #expect(throws: DocumentsError.self) { try await write.acknowledged() }
+    let batch = try #require(await tern.documents.queueStatus.refused.first)
+    let answers = Mutex<[QueueResult]>([])
+    let session = tern.documents.session
+    session.submit { session in
+      for _ in 1...2 {
+        session.discard(row: batch.id) { answer in answers.withLock { $0.append(answer) } }
+      }
+    }
+    while answers.withLock({ $0.count }) < 2 { await session.queueSettled() }
+    #expect(answers.withLock { $0 } == [.changed, .failed(.noSuchWrite(id: batch.id))])
     await tern.close()
   }
 
   @Test("F38 what waits can be watched, and goes when the network is back")
   func watching() async throws {
     let home = try await Home()
-    let tern = try client(of: home)
+    let tern = try home.documentClient()
     await tern.documents.disableNetwork()
     var states = tern.documents.queue.makeAsyncIterator()
     #expect(await states.next()?.pending.isEmpty == true)
@@ -86,7 +99,7 @@ struct DocumentQueueTests {
   @Test("the increments and unions of two clients add up, and are counted")
   func transforms() async throws {
     let home = try await Home()
-    let clients = [try client(of: home), try client(of: home)]
+    let clients = [try home.documentClient(), try home.documentClient()]
     try await withThrowingTaskGroup(of: Void.self) { group in
       for (index, tern) in clients.enumerated() {
         group.addTask {

@@ -19,14 +19,6 @@ struct DocumentSalvageTests {
 
   init() throws { database = try DocumentDatabase(projectID: "demo") }
 
-  private func client(of home: Home, queue: any OrderedStore = MemoryStore()) throws -> Tern {
-    var options = ClientOptions()
-    options.syncsInBackground = false
-    var parts = ClientParts(queue: MemoryStore(), cache: nil, transport: home.transport)
-    parts.documents = DocumentParts(database: database, queue: queue, cache: MemoryStore())
-    return try Tern.open(parts, options: options, ambient: .patient)
-  }
-
   /// Adds one to the counter of all tests.
   @discardableResult
   private func addOne(_ tern: Tern) async throws -> DocumentWrite {
@@ -35,7 +27,7 @@ struct DocumentSalvageTests {
   }
 
   private func count(_ home: Home) async throws -> DocumentValue? {
-    let tern = try client(of: home)
+    let tern = try home.documentClient()
     defer { Task { await tern.close() } }
     return try await tern.documents.document("counters/all").get(from: .server).data()?["n"]
   }
@@ -43,21 +35,21 @@ struct DocumentSalvageTests {
   @Test("a real server takes what is left under the old numbers, once each")
   func neverSent() async throws {
     let home = try await Home()
-    let first = try client(of: home, queue: disk.open())
+    let first = try home.documentClient(queue: disk.open())
     await first.documents.disableNetwork()
     for _ in 1...4 { try await addOne(first) }
     await first.close()
     disk.corrupt(Self.third)
     let store = disk.open()
     #expect(throws: OpeningError.documentQueue(.damaged(id: 3))) {
-      try client(of: home, queue: store)
+      try home.documentClient(queue: store)
     }
     let found = try Tern.salvage(documentQueue: store, of: database)
     #expect(found.pending.map(\.id) == [1, 2, 4] && found.damaged.map(\.id) == [3])
     #expect(found.pending.allSatisfy { $0.mutations.map(\.key.text) == ["counters/all"] })
     #expect(found.damaged.first?.bytes.isEmpty == false)
     try Tern.setDamagedAside(documentQueue: store, of: database)
-    let second = try client(of: home, queue: store)
+    let second = try home.documentClient(queue: store)
     try await addOne(second).acknowledged()
     #expect(try await count(home) == 4)
     let status = await second.documents.queueStatus
@@ -70,7 +62,7 @@ struct DocumentSalvageTests {
   @Test("a damaged batch that had arrived stays, and nothing is sent again")
   func arrived() async throws {
     let home = try await Home()
-    let first = try client(of: home, queue: disk.open())
+    let first = try home.documentClient(queue: disk.open())
     for _ in 1...2 { try await addOne(first).acknowledged() }
     await first.documents.disableNetwork()
     for _ in 3...4 { try await addOne(first) }
@@ -78,7 +70,7 @@ struct DocumentSalvageTests {
     // The device as it was before it heard the answers to the third and the fourth.
     let image = MemoryStore()
     try Self.copy(disk.open(), to: image)
-    let sending = try client(of: home, queue: disk.open())
+    let sending = try home.documentClient(queue: disk.open())
     // No write comes after them that would tell the server that their outcomes were heard.
     try await sending.documents.waitForPendingWrites()
     await sending.close()
@@ -87,7 +79,7 @@ struct DocumentSalvageTests {
       try transaction.put([1, 2], for: Self.third)
     }
     try Tern.setDamagedAside(documentQueue: image, of: database)
-    let again = try client(of: home, queue: image)
+    let again = try home.documentClient(queue: image)
     try await again.documents.waitForPendingWrites()
     #expect(try await count(home) == 4)
     let status = await again.documents.queueStatus
@@ -105,18 +97,18 @@ struct DocumentSalvageTests {
   @Test("without the queue's own record every pending batch is kept for its owner to decide")
   func lostClient() async throws {
     let home = try await Home()
-    let first = try client(of: home, queue: disk.open())
+    let first = try home.documentClient(queue: disk.open())
     await first.documents.disableNetwork()
     for _ in 1...3 { try await addOne(first) }
     await first.close()
     disk.corrupt([1])
     let store = disk.open()
     #expect(throws: OpeningError.documentQueue(.damagedHeader)) {
-      try client(of: home, queue: store)
+      try home.documentClient(queue: store)
     }
     #expect(try Tern.salvage(documentQueue: store, of: database).hasLostClient)
     try Tern.setDamagedAside(documentQueue: store, of: database)
-    let second = try client(of: home, queue: store)
+    let second = try home.documentClient(queue: store)
     let refused = await second.documents.queueStatus.refused
     #expect(refused.count == 3 && refused.allSatisfy(\.reason.isOutcomeUnknown))
     try await second.documents.retry(refused[0]).acknowledged()
@@ -128,7 +120,7 @@ struct DocumentSalvageTests {
   func otherDatabase() async throws {
     let home = try await Home()
     let store = disk.open()
-    let first = try client(of: home, queue: store)
+    let first = try home.documentClient(queue: store)
     await first.documents.disableNetwork()
     try await addOne(first)
     await first.close()

@@ -3,30 +3,17 @@ import TernClient
 import TernCore
 import TernDocumentEngine
 import TernQuery
-import TernStorage
 import TernStorageMemory
 import TernSync
-import TernTestKit
 import Testing
 
 /// Real clients of documents, a real server, and a loopback network between them.
 @Suite("Documents end to end")
 struct DocumentsTests {
-  private func client(
-    of home: Home, queue: any OrderedStore = MemoryStore(), cache: MemoryStore = MemoryStore()
-  ) throws -> Tern {
-    var options = ClientOptions()
-    options.syncsInBackground = false
-    var parts = ClientParts(queue: MemoryStore(), cache: nil, transport: home.transport)
-    parts.documents = DocumentParts(
-      database: try DocumentDatabase(projectID: "demo"), queue: queue, cache: cache)
-    return try Tern.open(parts, options: options, ambient: .patient)
-  }
-
   @Test("what one client writes, another one hears", .timeLimit(.minutes(1)))
   func fanOut() async throws {
     let home = try await Home()
-    let (one, other) = (try client(of: home), try client(of: home))
+    let (one, other) = (try home.documentClient(), try home.documentClient())
     let california = other.documents.collection("cities").where("state", .equals, "CA")
     var snapshots = california.snapshots().makeAsyncIterator()
     let cities = one.documents.collection("cities")
@@ -54,7 +41,7 @@ struct DocumentsTests {
     .timeLimit(.minutes(1)))
   func serverTime() async throws {
     let home = try await Home()
-    let tern = try client(of: home)
+    let tern = try home.documentClient()
     let document = tern.documents.document("rooms/1")
     var snapshots = document.snapshots(includingMetadata: true).makeAsyncIterator()
     let write = try await document.set(["at": .transform(.serverTimestamp), "n": 1])
@@ -75,7 +62,7 @@ struct DocumentsTests {
   @Test("increments of two clients add up, and a transaction sees both", .timeLimit(.minutes(1)))
   func increments() async throws {
     let home = try await Home()
-    let (one, other) = (try client(of: home), try client(of: home))
+    let (one, other) = (try home.documentClient(), try home.documentClient())
     for tern in [one, other] {
       for _ in 0..<5 {
         try await tern.documents.document("c/1")
@@ -101,7 +88,7 @@ struct DocumentsTests {
     "a transaction whose commit may have been made is not run again", .timeLimit(.minutes(1)))
   func lostCommit() async throws {
     let home = try await Home()
-    let tern = try client(of: home)
+    let tern = try home.documentClient()
     let counter = tern.documents.document("c/1")
     try await counter.set(["n": 1]).acknowledged()
     let runs = Mutex(0)
@@ -125,7 +112,7 @@ struct DocumentsTests {
   func offline() async throws {
     let home = try await Home()
     let (queue, cache) = (MemoryStore(), MemoryStore())
-    var tern = try client(of: home, queue: queue, cache: cache)
+    var tern = try home.documentClient(queue: queue, cache: cache)
     await tern.documents.disableNetwork()
     try await tern.documents.document("a/1").set(["x": 1])
     #expect(try await tern.documents.document("a/1").get()["x"] == 1)
@@ -133,10 +120,10 @@ struct DocumentsTests {
       try await tern.documents.document("a/2").get()
     }
     await tern.close()
-    tern = try client(of: home, queue: queue, cache: cache)
+    tern = try home.documentClient(queue: queue, cache: cache)
     #expect(try await tern.documents.document("a/1").get(from: .cache)["x"] == 1)
     try await tern.documents.waitForPendingWrites()
-    let other = try client(of: home)
+    let other = try home.documentClient()
     #expect(try await other.documents.document("a/1").get(from: .server)["x"] == 1)
     await tern.close()
     await other.close()
@@ -145,7 +132,7 @@ struct DocumentsTests {
   @Test("mistakes are told by the first operation, and nothing is written", .timeLimit(.minutes(1)))
   func mistakes() async throws {
     let home = try await Home()
-    let tern = try client(of: home)
+    let tern = try home.documentClient()
     let documents = tern.documents
     await #expect(throws: DocumentsError.self) { try await documents.document("a").set(["x": 1]) }
     await #expect(throws: DocumentsError.self) { try await documents.document("a/1").set([1]) }
@@ -167,14 +154,14 @@ struct DocumentsTests {
   func clearing() async throws {
     let home = try await Home()
     let (queue, cache) = (MemoryStore(), MemoryStore())
-    let tern = try client(of: home, queue: queue, cache: cache)
+    let tern = try home.documentClient(queue: queue, cache: cache)
     await tern.documents.disableNetwork()
     try await tern.documents.document("a/1").set(["x": 1])
     await #expect(throws: DocumentsError.self) { try await tern.documents.clearPersistence() }
     await tern.documents.terminate()
     try await tern.documents.clearPersistence()
     await tern.close()
-    let again = try client(of: home, queue: queue, cache: cache)
+    let again = try home.documentClient(queue: queue, cache: cache)
     #expect(try await again.documents.collection("a").get(from: .cache).count == 0)
     await again.close()
   }

@@ -54,13 +54,13 @@ extension Documents {
   /// Sends a refused batch again: as it was, or with other writes in its place.
   ///
   /// - Returns: When the batch is durable again on this device.
+  /// - Throws: ``DocumentsError/queue(_:)`` with ``TernSync/QueueError/noSuchWrite(id:)`` when it was
+  ///   sent again or given up before.
   @discardableResult
   public func retry(
     _ refused: RefusedDocumentBatch, as edited: [DocumentMutation]? = nil
   ) async throws(DocumentsError) -> DocumentWrite {
-    let promise = await session.write(edited ?? refused.mutations, insteadOf: refused.id)
-    try await promise.stored.value().get()
-    return DocumentWrite(promise: promise)
+    try await write(edited ?? refused.mutations, insteadOf: refused.id)
   }
 
   /// Gives a refused batch up.

@@ -77,12 +77,19 @@ extension Documents {
       promise.ended(nil)
       return DocumentWrite(promise: promise)
     }
+    return try await write(mutations, insteadOf: nil)
+  }
+
+  /// - Parameter row: That of the refused batch whose place the writes take.
+  func write(
+    _ mutations: [DocumentMutation], insteadOf row: UInt64?
+  ) async throws(DocumentsError) -> DocumentWrite {
     do throws(DocumentError) {
       for mutation in mutations { try mutation.checkReferences(in: database) }
     } catch {
       throw .invalid(error)
     }
-    let promise = await session.write(mutations)
+    let promise = await session.write(mutations, insteadOf: row)
     try await promise.stored.value().get()
     return DocumentWrite(promise: promise)
   }

@@ -236,9 +236,6 @@ extension DocumentSession {
     callers = [:]
     for listener in stepListeners.values { listener.ended() }
     stepListeners = [:]
-    for box in queueObservers.values { box.finish() }
-    queueObservers = [:]
-    for box in connectionObservers.values { box.finish() }
-    connectionObservers = [:]
+    observers.finish()
   }
 }

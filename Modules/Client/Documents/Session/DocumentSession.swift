@@ -21,11 +21,9 @@ package actor DocumentSession: LinkedSession, CallableSession {
   var stepListeners: [DocumentListenerID: DocumentStepHearer] = [:]
   var callers: [DocumentCallID: @Sendable (Result<[DocumentResponse], DocumentStatus>) -> Void] =
     [:]
-  var discards: [UInt64: @Sendable (QueueResult) -> Void] = [:]
-  var queueObservers: [UInt64: Mailbox<DocumentQueueStatus, Never>] = [:]
-  var connectionObservers: [UInt64: Mailbox<ConnectionState, Never>] = [:]
-  var lastObserver: UInt64 = 0
-  var queueHasChanged = false
+  /// By row, in the order in which it was asked for.
+  var discards: [UInt64: [@Sendable (QueueResult) -> Void]] = [:]
+  var observers = SessionObservers<DocumentQueueStatus>()
   /// Hears what the server makes of the credential.
   var credentialJudged: @Sendable (CredentialVerdict) -> Void = { _ in }
   let report: @Sendable (ClientNotice) -> Void
@@ -90,7 +88,7 @@ extension DocumentSession {
       report(.cacheUnusable(.documents, failure))
     }
     queue.submit(jobs)
-    tellQueueObservers()
+    observers.tellQueue { machine.queueStatus }
     if machine.owesSomething { carryOut() }
   }
 
@@ -102,7 +100,7 @@ extension DocumentSession {
     case .findOthers: findOthers()
     case .startTimer(let timer, let delay): start(timer, delay)
     case .stopTimer(let timer): stop(timer)
-    case .connectionChanged(let state): for box in connectionObservers.values { box.post(state) }
+    case .connectionChanged(let state): observers.tell(state)
     case .snapshot(let id, let snapshot): listeners[id]?.heard(snapshot)
     case .failed(let id, let status):
       listeners.removeValue(forKey: id)?.ended(.refused(status))
@@ -112,8 +110,8 @@ extension DocumentSession {
       promises.removeValue(forKey: batch)?.ended(.invalid(error))
     case .notStored(let batch, let error):
       promises.removeValue(forKey: batch)?.ended(.queue(error))
-    case .discarded(let row, let result): discards.removeValue(forKey: row)?(result)
-    case .queueChanged: queueHasChanged = true
+    case .discarded(let row, let result): discarded(row, result)
+    case .queueChanged: observers.queueHasChanged = true
     case .settled(let batch, let status):
       promises.removeValue(forKey: batch)?.ended(status.map { .refused($0) })
     case .writesSettled(let id, let isCancelled): waiters.removeValue(forKey: id)?(isCancelled)
