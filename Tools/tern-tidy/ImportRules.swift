@@ -9,7 +9,6 @@ struct ImportRules {
   /// Modules that do no input or output.
   static let meaning: Set = [
     "TernCore", "TernQuery", "TernSecurity", "TernTreeWire", "TernDocumentWire",
-    "TernDocumentJSON",
   ]
   /// Come with the language and may be imported anywhere.
   private static let language: Set = ["Swift", "Synchronization", "_Concurrency", "Testing"]

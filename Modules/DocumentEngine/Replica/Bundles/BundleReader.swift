@@ -9,7 +9,7 @@ package struct BundleReader {
   static let lengthDigits = 16
 
   private let bytes: [UInt8]
-  private let json: DocumentJSON
+  private let json: BundleJSON
   private var offset = 0
   private var queries: [NamedQuery] = []
   private var documents: [BundledDocument] = []
@@ -23,11 +23,11 @@ package struct BundleReader {
   package static func read(
     _ bytes: [UInt8], of database: DocumentDatabase
   ) throws(BundleError) -> DocumentBundle {
-    var reader = BundleReader(bytes: bytes, json: DocumentJSON(database: database))
+    var reader = BundleReader(bytes: bytes, json: BundleJSON(database: database))
     return try reader.bundle()
   }
 
-  private init(bytes: [UInt8], json: DocumentJSON) {
+  private init(bytes: [UInt8], json: BundleJSON) {
     self.bytes = bytes
     self.json = json
   }

@@ -4,7 +4,7 @@ import TernQuery
 /// Reads documents and queries in the JSON spelling of the wire's messages.
 ///
 /// Source: documents reference, sections 6.1 and 6.2.
-struct DocumentJSON {
+struct BundleJSON {
   /// The database that names must be of.
   let database: DocumentDatabase
 

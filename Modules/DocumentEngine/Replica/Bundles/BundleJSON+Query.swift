@@ -1,7 +1,7 @@
 import TernCore
 import TernQuery
 
-extension DocumentJSON {
+extension BundleJSON {
   /// A query as bundles hold it: `{parent, structuredQuery, limitType}`.
   func query(_ bundled: JSONValue) -> DocumentQuery? {
     guard let parent = bundled["parent"]?.text, let structured = bundled["structuredQuery"],
@@ -82,7 +82,7 @@ extension DocumentJSON {
       }
     }
     guard let field = json["fieldFilter"], let path = fieldPath(field["field"]),
-      let comparison = field["op"]?.text.flatMap(DocumentJSON.comparison),
+      let comparison = field["op"]?.text.flatMap(BundleJSON.comparison),
       let operand = field["value"].flatMap(value)
     else { return nil }
     return .where(path, comparison, operand)
