@@ -51,6 +51,21 @@ struct TransactionTests {
     #expect(world.peer.log.filter { $0 == "p /n" }.count == 2)
   }
 
+  @Test("those on their way are not looked at whenever another one is answered")
+  func manyWaiting() throws {
+    let world = try World()
+    world.isReachable = false
+    for number in 1...200 {
+      let path = TreePath(unchecked: [TreeKey(unchecked: "n\(number)")])
+      try world.act { _ = $0.transact(at: path, appliesLocally: true, addOne) }
+    }
+    #expect(world.machine.transactions.list.count == 200)
+    #expect(world.machine.transactions.waitingRoots.isEmpty)
+    world.isReachable = true
+    try world.fire(.connection(.retry))
+    #expect(world.takeHeard().count { $0 == "committed 1" } == 200)
+  }
+
   @Test("D04 attempts that a purge dropped leave no gap behind")
   func purgedAttempts() throws {
     let world = try World()

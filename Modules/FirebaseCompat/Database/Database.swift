@@ -72,7 +72,10 @@ public final class Database: Sendable {
 
   /// Ends the database. Queued writes stay on the device for the next start.
   public func close() async {
-    if let tern = state.withLock({ $0.tern }) { await tern.close() }
+    guard state.withLock({ $0.isFrozen }) else { return }
+    // One that is being opened is closed when it is open.
+    guard (try? await lane.session()) != nil else { return }
+    await state.withLock { $0.tern }?.close()
   }
 
   /// The native client underneath; it has what Firebase's names do not.

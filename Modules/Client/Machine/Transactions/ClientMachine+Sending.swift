@@ -9,7 +9,7 @@ import TernTreeWire
 extension ClientMachine {
   /// Sends every group of transactions that waits for nothing.
   mutating func sendTransactions() {
-    for root in transactions.roots { sendTransactions(at: root) }
+    for root in transactions.waitingRoots { sendTransactions(at: root) }
   }
 
   /// Sends the transactions at and below `root` as one conditional write, if none of them is on

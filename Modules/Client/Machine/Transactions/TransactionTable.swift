@@ -102,12 +102,16 @@ struct TransactionTable: Sendable {
     list.filter { $0.path.contains(path) || path.contains($0.path) }.map(\.id)
   }
 
-  /// The paths that no other transaction's path contains, in the order of their transactions.
-  var roots: [TreePath] {
+  /// The shortest paths above those transactions that are not on their way, in their order.
+  ///
+  /// - Complexity: O(*n*), and O(*n*) more for each of them: this is asked after every answer, and
+  ///   thousands may be on their way then.
+  var waitingRoots: [TreePath] {
     var roots: [TreePath] = []
-    for transaction in list {
-      let root = root(above: transaction.path)
-      if !roots.contains(root) { roots.append(root) }
+    var known: Set<TreePath> = []
+    for index in list.indices where !list[index].progress.isSent {
+      let root = root(above: list[index].path)
+      if known.insert(root).inserted { roots.append(root) }
     }
     return roots
   }
