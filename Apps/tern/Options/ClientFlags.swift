@@ -87,7 +87,7 @@ extension ClientFlags {
       try tern.auth.signIn(token: token)
     } catch {
       // Not one that names a user, such as that of the owner of a development server.
-      await tern.tree.signIn(with: token)
+      await tern.tree.setCredential(token)
       await tern.documents.setCredential(token)
     }
   }

@@ -12,8 +12,8 @@ extension ClientMachine {
   package func isCurrentLink(_ number: Int) -> Bool { connection.isCurrent(number) }
 
   /// Pending writes in the order they were made, and rejected ones in the order of their rows.
-  package var queueStatus: QueueStatus {
-    QueueStatus(pending: book.writes.list, rejected: book.rejected)
+  package var queueStatus: TreeQueueStatus {
+    TreeQueueStatus(pending: book.writes.list, rejected: book.rejected)
   }
 
   /// A query's result as listeners have it, with what is known about it.

@@ -47,7 +47,9 @@ extension TreeDatabase {
   public func goOnline() async { await session.goOnline() }
 
   /// What this client shows the server to say who it is; `nil` shows nothing.
-  public func signIn(with token: String?) async { await session.setCredential(token) }
+  public func setCredential(_ credential: String?) async {
+    await session.setCredential(credential)
+  }
 }
 
 // MARK: - The cache
@@ -65,12 +67,17 @@ extension TreeDatabase {
 
 extension TreeDatabase {
   /// The pending and rejected writes, now and whenever they change.
-  public var queue: Delivery<QueueStatus, Never> {
+  public var queue: Delivery<TreeQueueStatus, Never> {
     let session = session
     return Delivery(newest: { box in
       let id = await session.observeQueue(box)
       return { session.submit { $0.stopObserving(id) } }
     })
+  }
+
+  /// The pending and rejected writes.
+  public var queueStatus: TreeQueueStatus {
+    get async { await session.queueStatus }
   }
 
   /// The writes the server has not answered, in the order they were made.

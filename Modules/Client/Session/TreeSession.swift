@@ -26,7 +26,7 @@ package actor TreeSession: LinkedSession, CallableSession {
   var transactionEnds: [OperationID: @Sendable (TransactionOutcome) -> Void] = [:]
   var disconnectAnswers: [OperationID: @Sendable (Result<Void, DisconnectError>) -> Void] = [:]
   var queueAnswers: [OperationID: @Sendable (QueueResult) -> Void] = [:]
-  var observers = SessionObservers<QueueStatus>()
+  var observers = SessionObservers<TreeQueueStatus>()
   var snapshots: [ListenerID: SnapshotObserver] = [:]
   var declarations: [String: DeclaredUpdate] = [:]
   /// Hears what the server makes of the credential.

@@ -3,7 +3,8 @@ package import TernDocumentEngine
 import TernDocumentWire
 import TernSync
 
-/// A batch as the durable queue holds it. Source: Docs/Formats/write-queue.md, section on documents.
+/// A batch as the durable queue holds it. Source: Docs/Formats/client-store.md, section "Payload of
+/// the queue of documents".
 package enum DocumentBatchRecord {
   private static let version: UInt8 = 1
 

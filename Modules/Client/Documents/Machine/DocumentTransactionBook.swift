@@ -5,7 +5,7 @@ package import TernCore
 /// Source: documents reference, section 3.8.
 package struct DocumentTransactionBook: Sendable {
   /// How often a transaction is tried.
-  package static let attemptLimit = 5
+  package static let attemptLimit = DocumentTransaction.attemptLimit
 
   private var versions: [DocumentKey: DocumentVersion] = [:]
   private var written: Set<DocumentKey> = []

@@ -10,6 +10,11 @@ import TernSync
 /// that what was read still holds. One that breaks a rule writes nothing, even if the error is
 /// caught. Source: documents reference, section 3.8.
 public final class DocumentTransaction: Sendable {
+  /// How often a transaction is tried, unless something else is asked for.
+  public static let attemptLimit = 5
+  /// How often a commit is sent while the server cannot be reached.
+  private static let sendingLimit = 5
+
   private struct State {
     var book = DocumentTransactionBook()
     /// The first rule that was broken.
@@ -121,7 +126,7 @@ public final class DocumentTransaction: Sendable {
     if writes.isEmpty { return nil }
     let mark = DocumentWriteMark(stream: documents.ambient.randomID(), sequence: 1)
     let request = DocumentRequest.Body.commit(writes, transaction: [], mark)
-    for _ in 0..<DocumentTransactionBook.attemptLimit {
+    for _ in 0..<Self.sendingLimit {
       let answer = await documents.session.call(request, as: user)
       guard case .failure(let status) = answer else { return nil }
       if status.code != .unavailable { return status }
@@ -140,7 +145,8 @@ extension Documents {
   ///   unless the code is `unavailable`: the answer to the commit may have been lost. When somebody
   ///   else signs in meanwhile it is given up, with the code `cancelled`.
   public func runTransaction<R: Sendable>(
-    attempts: Int = 5, _ body: @Sendable (DocumentTransaction) async throws -> R
+    attempts: Int = DocumentTransaction.attemptLimit,
+    _ body: @Sendable (DocumentTransaction) async throws -> R
   ) async throws -> R {
     var backoff = Backoff(limits: DocumentMachine.streamBackoff)
     var last = DocumentStatus(.aborted, "the transaction was not tried")

@@ -2,7 +2,7 @@ public import TernCore
 public import TernSync
 
 /// The writes of this client that are not part of the shared tree.
-public struct QueueStatus: Equatable, Sendable {
+public struct TreeQueueStatus: Equatable, Sendable {
   /// Those the server has not answered, in the order they were made.
   public let pending: TreeWriteList<PendingTreeWrite>
   /// Those the server refused, oldest first.
