@@ -43,6 +43,9 @@ public struct GatewayLimits: Hashable, Sendable {
   public var keepAliveSeconds: Int
   /// How long a poll waits for something to say. Default 25 s.
   public var pollSeconds: Int
+  /// How long a session over long polling that is over waits for a poll, to tell it so. Default
+  /// 30 s.
+  public var pollFarewellSeconds: Int
   /// The most sessions over long polling at once. Default 1,000.
   public var pollSessions: Int
 
@@ -63,6 +66,7 @@ public struct GatewayLimits: Hashable, Sendable {
     lingerSeconds = 5
     keepAliveSeconds = 30
     pollSeconds = 25
+    pollFarewellSeconds = 30
     pollSessions = 1_000
   }
 }

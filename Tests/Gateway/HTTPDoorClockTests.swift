@@ -205,9 +205,72 @@
       try send("\(poll)&seg0=0&ts0=1&d0=e30. HTTP/1.1\r\nHost: a\r\n\r\n")
       #expect(try sent().contains("pRTLPCB(2,[{"), "what waited is said at once")
       #expect(heard.frames.withLock { $0 }.last == "{}")
+    }
+
+    /// A session over polls: the server's end, and how its polls begin.
+    private func startPolling() throws -> (heard: Heard, way: String) {
+      try send("GET /.lp?start=t&cb=3&v=5 HTTP/1.1\r\nHost: a\r\n\r\n")
+      let heard = try #require(server.links.withLock { $0.last })
+      heard.say(.pong)
+      let found = try #require(try sent().firstMatch(of: /"start","(\w+)","(\w+)"/))
+      return (heard, "/.lp?id=\(found.output.1)&pw=\(found.output.2)")
+    }
+
+    private func poll(_ target: String, method: String = "GET") throws -> String {
+      try send("\(method) \(target) HTTP/1.1\r\nHost: a\r\n\r\n")
+      return try sent()
+    }
+
+    @Test("a session that ends while no poll waits is told to the next one, for a while")
+    func pollFarewell() throws {
+      for pause in [0, limits.pollFarewellSeconds - 1, limits.pollFarewellSeconds] {
+        let (heard, way) = try startPolling()
+        heard.say(.authRevoked(.expiredToken, detail: "The token has expired."))
+        heard.say(.error("over"))
+        heard.link.close()
+        #expect(heard.closure.withLock { $0 } == .closedHere)
+        wait(seconds: pause)
+        let answer = try poll(way + "&ser=1&seg0=0&ts0=1&d0=e30.")
+        if pause < limits.pollFarewellSeconds {
+          #expect(answer.contains(#"pRTLPCB(1,[{"t":"d","d":{"a":"ac","b":{"s":"expired_token""#))
+          #expect(answer.hasSuffix(#"pLPCommand("close",1);"# + "\n"), "\(answer)")
+          #expect(heard.frames.withLock { $0 }.last != "{}", "nobody is there to take it")
+        } else {
+          #expect(answer.hasPrefix("HTTP/1.1 404"))
+        }
+        #expect(try poll(way + "&ser=2").hasPrefix("HTTP/1.1 404"), "it is told once")
+      }
+    }
+
+    @Test("a poll whose connection broke may be sent again, before and after its answer")
+    func pollAgain() throws {
+      let (heard, way) = try startPolling()
+      heard.say(.pong)
+      let first = try poll(way + "&ser=7&seg0=0&ts0=1&d0=e30.")
+      #expect(first.contains("pRTLPCB(1,[{"))
+      #expect(try poll(way + "&ser=7&seg0=0&ts0=1&d0=e30.") == first, "the same, word for word")
+      #expect(heard.frames.withLock { $0.filter { $0 == "{}" } }.count == 1)
+      heard.say(.error(String(repeating: "x", count: PollSession.keptBytes)))
+      #expect(try poll(way + "&ser=8").contains("pRTLPCB(2,[{"))
+      #expect(try poll(way + "&ser=8").hasPrefix("HTTP/1.1 410"), "no gap, but an end")
+    }
+
+    @Test("whoever is far behind when the session ends is told of the end alone")
+    func pollBacklog() throws {
+      let (heard, way) = try startPolling()
+      heard.say(.error(String(repeating: "x", count: limits.streamBytes)))
       heard.link.close()
-      try send("\(poll) HTTP/1.1\r\nHost: a\r\n\r\n")
-      #expect(try sent().hasPrefix("HTTP/1.1 404"))
+      #expect(try poll(way).hasSuffix("pRTLPCB(1,[]);\npLPCommand(\"close\",1);\n"))
+    }
+
+    @Test("a page that is left says goodbye, and only a GET asks")
+    func pollGoodbye() throws {
+      let (heard, way) = try startPolling()
+      #expect(try poll(way, method: "HEAD").hasPrefix("HTTP/1.1 405"))
+      #expect(try poll(way + "&dframe=t").contains("sendBeacon"))
+      #expect(try poll(way + "&disconn=t", method: "POST").hasPrefix("HTTP/1.1 200"))
+      #expect(heard.closure.withLock { $0 } == .closedByPeer)
+      #expect(try poll(way).hasPrefix("HTTP/1.1 404"))
     }
   }
 #endif

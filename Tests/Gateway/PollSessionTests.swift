@@ -51,11 +51,12 @@ import Testing
     let first = String(decoding: session.script(), as: UTF8.self)
     #expect(first.hasPrefix("function pLPCommand"))
     #expect(first.hasSuffix("pLPCommand(\"start\",\"i\",\"p\");\npRTLPCB(0,[{},[]]);\n"))
-    session.close()
-    #expect(session.hasNews)
+    session.close(keepingBytes: 100)
+    #expect(session.hasNews && !session.hasSaidAll)
     #expect(
       String(decoding: session.script(), as: UTF8.self)
-        == "pRTLPCB(1,[]);\npLPCommand(\"close\");\n")
+        == "pRTLPCB(1,[]);\npLPCommand(\"close\",1);\n")
+    #expect(!session.hasNews && session.hasSaidAll)
   }
 }
 

@@ -15,12 +15,17 @@
       _ request: HTTPRequest, _ target: RequestTarget, _ caller: Caller, _ setting: DoorSetting,
       _ poll: HeldPoll
     ) throws(RESTError) {
+      let isGoodbye = target["disconn"] != nil
+      // A page says goodbye by whatever method its browser chooses. Anything else is a question.
+      guard request.method == "GET" || isGoodbye else {
+        throw RESTError(405, "A poll is a GET.")
+      }
       if target["start"] != nil { return try start(request, target, caller, setting, poll) }
       guard let id = target["id"], let door = doors[id], target["pw"] == door.poll.password else {
         throw RESTError(404, "There is no such session.")
       }
       if target["dframe"] != nil { return poll.answer(door.poll.farewellPage, type: "text/html") }
-      if target["disconn"] != nil {
+      if isGoodbye {
         door.leave()
         return poll.answer([], type: PollDoor.scriptType)
       }
@@ -35,6 +40,7 @@
       guard target["v"] == "5" else {
         throw .invalid("Only version 5 of the protocol is spoken here.")
       }
+      if doors.count >= limits.pollSessions { doors.values.first { $0.poll.isClosed }?.forget() }
       guard doors.count < limits.pollSessions else {
         throw RESTError(503, "\(limits.pollSessions) sessions poll already.")
       }
@@ -57,9 +63,14 @@
 
     fileprivate func name(_ session: String, _ door: PollDoor) { sessions[session] = door }
 
-    fileprivate func forget(_ door: PollDoor) {
-      doors[door.poll.id] = nil
+    /// The session is over: no WebSocket may take it over.
+    fileprivate func unname(_ door: PollDoor) {
       if let session = door.sessionName { sessions[session] = nil }
+    }
+
+    fileprivate func forget(_ door: PollDoor) {
+      unname(door)
+      doors[door.poll.id] = nil
     }
 
     private static func secret(_ setting: DoorSetting) -> String {
@@ -96,7 +107,11 @@
     private weak var successor: WebSocketHandler?
     private var move: TransportSwitch?
     private var held: HeldPoll?
+    /// The serial number of the request that is held.
+    private var heldSerial: String?
     private var timer: Scheduled<Void>?
+    /// Ends the wait for a client that has to learn that its session is over.
+    private var farewell: Scheduled<Void>?
 
     init(_ poll: PollSession, in table: PollTable, _ setting: DoorSetting, _ loop: any EventLoop) {
       self.poll = poll
@@ -113,10 +128,20 @@
     }
 
     /// Takes what a request carries, and holds it until there is something to say.
+    ///
+    /// Requests may come twice: what is between may send one again whose connection broke.
     func take(_ target: RequestTarget, _ next: HeldPoll) throws(RESTError) {
+      let serial = target["ser"]
+      if let script = try poll.script(alreadySaidTo: serial) {
+        return next.answer(script, type: Self.scriptType)
+      }
       let messages = try poll.receive(target)
+      if serial != nil, serial == heldSerial {
+        // Nobody listens to the first one any more, and nothing is lost if somebody does.
+        exchange(&held, with: nil)?.answer([], type: Self.scriptType)
+      }
       release()
-      held = next
+      (held, heldSerial) = (next, serial)
       take(messages.isEmpty ? [TreeClientMessage.keepAlive.encode()] : messages)
       if poll.hasNews { return release() }
       let door = NIOLoopBound(self, eventLoop: loop)
@@ -128,16 +153,32 @@
     /// The client gives this way up: with the session, unless that has moved.
     func leave() {
       if move?.isDone == true { return release() }
-      end(.closedByPeer)
+      if !poll.isClosed { end(.closedByPeer) }
+      forget()
     }
 
-    /// The session is over.
+    /// The session is over. Its client learns that, and what was said last, by the poll that waits
+    /// or by its next one, if that comes in time.
     func end(_ reason: LinkClosure) {
-      poll.close()
+      if poll.isClosed { return }
+      let limits = setting.options.limits
+      poll.close(keepingBytes: limits.streamBytes)
       release()
+      table.unname(self)
       session?.end(reason)
       session = nil
       successor?.oldWayEnded()
+      if poll.hasSaidAll || move?.isDone == true { return forget() }
+      let door = NIOLoopBound(self, eventLoop: loop)
+      farewell = loop.scheduleTask(in: .seconds(Int64(limits.pollFarewellSeconds))) {
+        door.value.forget()
+      }
+    }
+
+    /// Nothing of the session is left to be told.
+    func forget() {
+      farewell?.cancel()
+      farewell = nil
       table.forget(self)
     }
 
@@ -159,8 +200,9 @@
       timer = nil
       guard let poll = exchange(&held, with: nil), poll.isAlive() else { return }
       let bytes = self.poll.waitingBytes
-      poll.answer(self.poll.script(), type: Self.scriptType)
+      poll.answer(self.poll.script(for: exchange(&heldSerial, with: nil)), type: Self.scriptType)
       session?.link?.didSend(bytes)
+      if self.poll.hasSaidAll { forget() }
     }
   }
 

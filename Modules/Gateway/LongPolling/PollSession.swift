@@ -25,6 +25,11 @@ struct PollSession: Sendable {
   private var nextAnswer = 0
   private var isStarted = false
   private(set) var isClosed = false
+  /// Whether the client was told that it is closed.
+  private(set) var hasSaidAll = false
+  /// The serial number of the request that was answered last, and the answer; without its bytes if
+  /// they are more than ``keptBytes``.
+  private var last: (serial: String, script: [UInt8]?)?
 
   private struct Segment {
     let count: Int
@@ -41,6 +46,8 @@ struct PollSession: Sendable {
 
   /// The most segments that wait for an earlier one.
   private static let mostEarly = 64
+  /// The longest answer that is kept to be given again.
+  static let keptBytes = 64 << 10
 
   // MARK: - From the client
 
@@ -85,29 +92,57 @@ struct PollSession: Sendable {
   mutating func queue(_ frames: [[UInt8]]) { waiting += frames }
 
   /// The server says no more.
-  mutating func close() { isClosed = true }
+  ///
+  /// - Parameter limitBytes: If more than this waits, nothing of it is told: whoever is so far
+  ///   behind begins anew in any case.
+  mutating func close(keepingBytes limitBytes: Int) {
+    isClosed = true
+    if waitingBytes > limitBytes { waiting = [] }
+  }
 
   /// Whether there is something to say.
-  var hasNews: Bool { !waiting.isEmpty || isClosed }
+  var hasNews: Bool { !waiting.isEmpty || isClosed && !hasSaidAll }
 
   /// The bytes that wait to be said.
   var waitingBytes: Int { waiting.reduce(0) { $0 + $1.count } }
 
+  /// What was said to a request that comes again; `nil` when it comes for the first time.
+  ///
+  /// - Throws: When that was too much to be kept: to leave it out would be to leave a gap.
+  func script(alreadySaidTo serial: String?) throws(RESTError) -> [UInt8]? {
+    guard let serial, let last, last.serial == serial else { return nil }
+    guard let script = last.script else { throw RESTError(410, "That was answered before.") }
+    return script
+  }
+
   /// The script that says everything that waits.
-  mutating func script() -> [UInt8] {
+  ///
+  /// - Parameter serial: The number of the request that it answers.
+  mutating func script(for serial: String? = nil) -> [UInt8] {
+    let script = nextScript()
+    last = serial.map { ($0, script.count <= Self.keptBytes ? script : nil) }
+    return script
+  }
+
+  private mutating func nextScript() -> [UInt8] {
     var script: [UInt8] = []
     if !isStarted {
       isStarted = true
       script += Array(preface.utf8)
     }
-    script += Array("pRTLPCB(\(nextAnswer),[".utf8)
+    let number = nextAnswer
     nextAnswer += 1
+    script += Array("pRTLPCB(\(number),[".utf8)
     for (index, frame) in exchange(&waiting, with: []).enumerated() {
       if index > 0 { script.append(UInt8(ascii: ",")) }
       script += frame
     }
     script += Array("]);\n".utf8)
-    if isClosed { script += Array("pLPCommand(\"close\");\n".utf8) }
+    if isClosed {
+      // Not before this answer's turn: an earlier one may still be on its way.
+      script += Array("pLPCommand(\"close\",\(number));\n".utf8)
+      hasSaidAll = true
+    }
     return script
   }
 

@@ -61,7 +61,7 @@
       }
     }
 
-    @Test("a token that ends, ends its connections within seconds, over every door")
+    @Test("R10 a token that ends, ends its connections within seconds, over every door")
     func expiry() async throws {
       try await TokenDoor.with { door in
         let ada = try Listeners(door, door.token("ada", for: 20))
@@ -81,6 +81,18 @@
         ada.expectEnd("expired_token", "The token has expired.")
         let late = try door.rest("GET", "/users/ada.json", token: door.token("ada", for: 20))
         #expect(late.head.hasPrefix("HTTP/1.1 401") && late.body.contains("expired"))
+      }
+    }
+
+    @Test("R10 a token that ends while nobody polls is told by the next poll")
+    func expiryBetweenPolls() async throws {
+      try await TokenDoor.with { door in
+        let poll = try PollPeer(door.door)
+        let auth = frame(1, "auth", #"{"cred":"\#(try door.token("ada", for: 20))"}"#)
+        #expect(poll.ask(auth).contains(#""s":"ok""#))
+        await door.pass(seconds: 20)
+        let last = poll.hear(#"pLPCommand("close""#)
+        #expect(last.contains(#""a":"ac","b":{"s":"expired_token""#), "\(last)")
       }
     }
 
