@@ -35,8 +35,10 @@ public enum Gateway {
           ask: { request, answer in
             server.assumeIsolated { $0.ask(request, answer) }
           },
-          export: { path, form, namespace, tell in
-            server.assumeIsolated { $0.export(path, form, of: namespace, tell: tell) }
+          export: { path, form, namespace, request, tell in
+            server.assumeIsolated {
+              $0.export(path, form, of: namespace, for: request, tell: tell)
+            }
           },
           open: open, load: load, polls: polls.table(on: channel.eventLoop),
           randomBits: ambient.randomBits)

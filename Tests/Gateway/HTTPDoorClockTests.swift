@@ -51,7 +51,7 @@
       let server = server
       let setting = DoorSetting(
         options: options, ask: { _, answer in server.askers.withLock { $0.append(answer) } },
-        export: { _, _, _, _ in nil },
+        export: { _, _, _, _, _ in nil },
         open: { link in
           let heard = Heard(link)
           server.links.withLock { $0.append(heard) }

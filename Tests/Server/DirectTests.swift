@@ -53,6 +53,42 @@ import Testing
     #expect(try ask(bench, .names("b", after: nil, limit: nil)) == .names([]))
   }
 
+  @Test("rules see how many names are asked for, and from where on")
+  func limitedNames() throws {
+    let rules = try TreeRules(
+      """
+      {"rules": {"a": {".read": "query.orderByKey && query.limitToFirst <= 10 &&
+        (query.startAt == null || query.startAt >= 'm')"}}}
+      """)
+    let bench = try MachineBench(authorizer: RulesAuthorizer(rules))
+    func mayList(after key: String?, _ limit: Int?) throws -> Bool {
+      let after = key.map { TreeKey(unchecked: $0) }
+      return try ask(bench, .names("a", after: after, limit: limit)) == .names([])
+    }
+    #expect(try mayList(after: nil, 10))
+    #expect(try mayList(after: "m", 10))
+    #expect(try !mayList(after: nil, 11))
+    #expect(try !mayList(after: nil, nil))
+    #expect(try !mayList(after: "l", 1))
+  }
+
+  @Test("whether somebody may go on reading is asked as often as it takes, and judged anew")
+  func review() throws {
+    let rules = try TreeRules(#"{"rules": {"a": {".read": "now < 2000"}}}"#)
+    let bench = try MachineBench(
+      options: ServerOptions(
+        limits: ServerLimits(rates: RateLimits(requestsPerAddress: 1, burstSeconds: 1))),
+      authorizer: RulesAuthorizer(rules), authenticator: OwnerAuthenticator())
+    bench.now = 1_999
+    for _ in 1...3 { #expect(try ask(bench, .review("a")) == .done) }
+    bench.now = 2_000
+    #expect(try ask(bench, .review("a"))?.isDenied == true)
+    #expect(try ask(bench, .review("a"), as: "owner") == .done)
+    guard case .refused(.unauthenticated) = try ask(bench, .review("a"), as: "nobody") else {
+      throw MachineBench.BenchError.noGreeting
+    }
+  }
+
   @Test("a conditional write over other data shows what is there, to those who may read it")
   func conditions() throws {
     let rules = try TreeRules(

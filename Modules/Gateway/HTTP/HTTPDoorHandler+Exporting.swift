@@ -27,15 +27,18 @@
         abort: { context.close(promise: nil) })
       let pump = ExportPump(taker, on: context.eventLoop)
       let form = request.parameters.form
-      guard pump.start(request.path, form, of: request.asked.namespace, setting) != nil else {
+      let asked = request.asked
+      guard pump.start(request.path, form, of: asked.namespace, setting, for: asked) != nil else {
         return answer(Self.tooManyExports.response, context)
       }
       exporting = pump
       beginStream(head, context)
       // Whoever takes it too slowly keeps a snapshot of the store from going.
       let limit = TimeAmount.seconds(Int64(limits.bodySeconds))
-      let asked = request.parameters.timeoutMilliseconds.map { TimeAmount.milliseconds(Int64($0)) }
-      startTimer(min(limit, asked ?? limit), context)
+      let wanted = request.parameters.timeoutMilliseconds.map {
+        TimeAmount.milliseconds(Int64($0))
+      }
+      startTimer(min(limit, wanted ?? limit), context)
     }
   }
 #endif

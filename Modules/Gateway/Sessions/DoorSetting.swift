@@ -13,7 +13,8 @@
     /// Begins to tell a large node of a database; `nil` when that is done too often already.
     let export:
       @Sendable (
-        TreePath, TreeNode.JSONForm, String, @escaping @Sendable (TreeExport.Event) -> Void
+        TreePath, TreeNode.JSONForm, String, DirectRequest?,
+        @escaping @Sendable (TreeExport.Event) -> Void
       ) -> TreeExport?
     /// Opens a session with the server.
     let open: LinkOpening

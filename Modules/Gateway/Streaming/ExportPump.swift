@@ -28,12 +28,15 @@
     /// Begins; `nil` when the server has too much of this to do already.
     ///
     /// - Returns: The last commit that is seen in what is told.
+    ///
+    /// - Parameter request: Who reads, when no session stands for them.
     func start(
-      _ path: TreePath, _ form: TreeNode.JSONForm, of namespace: String, _ setting: DoorSetting
+      _ path: TreePath, _ form: TreeNode.JSONForm, of namespace: String, _ setting: DoorSetting,
+      for request: DirectRequest? = nil
     ) -> UInt64? {
       let pump = NIOLoopBound(self, eventLoop: loop)
       let loop = loop
-      export = setting.export(path, form, namespace) { event in
+      export = setting.export(path, form, namespace, request) { event in
         loop.execute { pump.value.take(event) }
       }
       return export?.version
@@ -58,7 +61,7 @@
       case .end:
         cancel()
         taker.finish()
-      case .failed:
+      case .failed, .withdrawn:
         cancel()
         taker.abort()
       }

@@ -25,6 +25,9 @@ package struct DirectRequest: Sendable {
     case read(TreePath, TreeQuery)
     /// Everything at a path, or word that it is too large to be read at once.
     case readOrExport(TreePath)
+    /// Whether everything at a path may be read now: asked by the server itself, of those who read
+    /// it already, and counted as nobody's request.
+    case review(TreePath)
     /// The names of the children at a path, which lie behind `after`; or the leaf that is there.
     case names(TreePath, after: TreeKey?, limit: Int?)
     /// A write; with `expectedHash` only over data that have this hash, empty for no data.

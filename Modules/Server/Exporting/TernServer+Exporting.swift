@@ -10,11 +10,14 @@ extension TernServer {
   /// Whether it may be read was judged before, by ``DirectRequest/Operation/readOrExport(_:)`` or
   /// a listen.
   ///
-  /// - Parameter tell: Hears what there is, on a thread of the export's own.
+  /// - Parameters:
+  ///   - request: Who reads, when no session stands for them: whether they still may is judged again
+  ///     whenever the clock ticks.
+  ///   - tell: Hears what there is, on a thread of the export's own.
   /// - Returns: `nil` when as many are under way as may be, or the server has stopped.
   package func export(
     _ path: TreePath, _ form: TreeNode.JSONForm, of namespace: String,
-    tell: @escaping @Sendable (TreeExport.Event) -> Void
+    for request: DirectRequest? = nil, tell: @escaping @Sendable (TreeExport.Event) -> Void
   ) -> TreeExport? {
     guard end == nil, exports.count < options.limits.exports else { return nil }
     let export = TreeExport()
@@ -26,7 +29,9 @@ extension TernServer {
       export.close()
       await self.forget(export: number)
     }
-    exports[number] = (export, task)
+    var review = request
+    review?.operation = .review(path)
+    exports[number] = OpenExport(export: export, task: task, review: review)
     // The next batch must not be stored before the snapshot is there.
     export.waitUntilOpen()
     return export
@@ -51,16 +56,39 @@ extension TernServer {
         }
         return isTaken
       }
-      if isWhole { tell(.end) }
+      if isWhole { tell(.end) } else if export.isWithdrawn { tell(.withdrawn) }
     } catch {
       tell(.failed(error))
+    }
+  }
+
+  /// Ends what is told to those who may not read it any more: their credential counts no longer,
+  /// or the rules say something else now.
+  func reviewExports() {
+    for open in exports.values {
+      guard let review = open.review else { continue }
+      ask(review) { answer in
+        switch answer {
+        case .refused(.unauthenticated), .refused(.permissionDenied): open.export.withdraw()
+        // Anything else says nothing about them.
+        default: break
+        }
+      }
     }
   }
 
   /// Ends what is told, and waits until nobody reads the store any more.
   func endExports() async {
     let open = Array(exports.values)
-    for (export, _) in open { export.cancel() }
-    for (_, task) in open { await task.value }
+    for one in open { one.export.cancel() }
+    for one in open { await one.task.value }
   }
+}
+
+/// An export that is under way.
+struct OpenExport {
+  let export: TreeExport
+  let task: Task<Void, Never>
+  /// Asks whether its reader may still have it; `nil` when a session answers for that.
+  let review: DirectRequest?
 }

@@ -16,6 +16,8 @@ package final class TreeExport: Sendable {
     case end
     /// There will be no more, and it was not all.
     case failed(LedgerError)
+    /// Nor here: whoever reads it may not any more.
+    case withdrawn
   }
 
   /// How long a piece becomes, about, in bytes.
@@ -28,6 +30,7 @@ package final class TreeExport: Sendable {
     /// Bytes that may be told before anything is taken; may go below zero by one piece.
     var credit = TreeExport.aheadBytes
     var isCancelled = false
+    var isWithdrawn = false
     var version: Version = 0
   }
 
@@ -52,6 +55,15 @@ package final class TreeExport: Sendable {
     state.withLock { $0.isCancelled = true }
     news.signal()
   }
+
+  /// Nothing further is told, and the taker hears that.
+  func withdraw() {
+    state.withLock { ($0.isCancelled, $0.isWithdrawn) = (true, true) }
+    news.signal()
+  }
+
+  /// Whether it was withdrawn before its end.
+  var isWithdrawn: Bool { state.withLock { $0.isWithdrawn } }
 
   /// Waits until the snapshot is open, or cannot be opened. Blocks.
   func waitUntilOpen() { opened.wait() }

@@ -13,11 +13,12 @@ extension ServerMachine {
       at: batch.uptime)
   }
 
-  /// Counts a request without a session.
+  /// Counts a request without a session; not one that the server makes in somebody's name.
   mutating func count(
     _ request: DirectRequest, by identity: Identity, _ batch: borrowing ServerBatch
   ) -> RateExcess? {
     if rates.isIdle { return nil }
+    if case .review = request.operation { return nil }
     return rates.count(
       address: request.address, user: identity.userID, in: request.namespace,
       at: batch.uptime)

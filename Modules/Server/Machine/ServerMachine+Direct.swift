@@ -37,6 +37,8 @@ extension ServerMachine {
     case .read(let path, let query): return try read(path, query, asked, batch)
     case .readOrExport(let path):
       return try read(path, .all, asked, batch, limitBytes: options.limits.wholeReadBytes)
+    case .review(let path):
+      return try refusal(of: path, .all, asked, batch).map { .refused($0) } ?? .done
     case .names(let path, let previous, let limit):
       return try names(path, after: previous, limit, asked, batch)
     case .write(let write, let expectedHash):
@@ -79,7 +81,11 @@ extension ServerMachine {
     _ path: TreePath, after previous: TreeKey?, _ limit: Int?, _ call: DirectCall,
     _ batch: borrowing ServerBatch
   ) throws(StorageError) -> DirectAnswer {
-    if let refusal = try refusal(of: path, .all, call, batch) { return .refused(refusal) }
+    // Rules see what is asked for: keys, in their order, from one on, and so many of them.
+    let query = TreeQuery(
+      order: .key, start: previous.map { TreeBound(.string($0.text), isInclusive: false) },
+      limit: limit.map { TreeLimit(.first, $0) })
+    if let refusal = try refusal(of: path, query, call, batch) { return .refused(refusal) }
     let reader = batch.reader
     let rows = call.namespace.rows
     if let leaf = try rows.scalar(at: path, in: Snapshot(reader)) { return .node(TreeNode(leaf)) }

@@ -59,6 +59,7 @@ extension TernServer {
 
   func tick() {
     inbox.append(.tick)
+    reviewExports()
     drainSoon()
   }
 

@@ -34,7 +34,7 @@ public actor TernServer {
   var askers: [UInt64: @Sendable (DirectAnswer) -> Void] = [:]
   var nextTicket: UInt64 = 0
   /// What is read piece by piece, by number.
-  var exports: [UInt64: (export: TreeExport, task: Task<Void, Never>)] = [:]
+  var exports: [UInt64: OpenExport] = [:]
   var isDraining = false
   var listeners: [any TransportListener] = []
   var ticking: Task<Void, Never>?

@@ -25,7 +25,9 @@
     }
 
     /// Lends one.
-    static func with(_ body: (TokenDoor) async throws -> Void) async throws {
+    static func with(
+      serverLimits: ServerLimits = ServerLimits(), _ body: (TokenDoor) async throws -> Void
+    ) async throws {
       let clock = HandClock()
       let keys = try await TokenKeys.reading(Array("0123456789abcdef0123456789abcdef".utf8))
       let ambient = Ambient(
@@ -34,7 +36,7 @@
       var limits = GatewayLimits()
       limits.pollSeconds = 600
       let door = try await DoorUnderTest(
-        limits: limits, rules: rules,
+        limits: limits, serverLimits: serverLimits, rules: rules,
         authenticator: TokenAuthenticator(keys, checks: TokenChecks(clockSkewSeconds: 0)),
         ambient: ambient)
       let lent = TokenDoor(door, clock, try TokenIssuer(keys))

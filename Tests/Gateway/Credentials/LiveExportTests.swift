@@ -1,0 +1,77 @@
+#if TCP && canImport(Glibc)
+  import TernServer
+  import Testing
+
+  @testable import TernGateway
+
+  /// A large answer takes time, in which its reader may lose the right to it.
+  @Suite("Credentials of who is reading much") struct LiveExportTests {
+    /// What ends the right to read.
+    enum Loss: CaseIterable { case expiry, revocation, rules }
+
+    private static let texts = 6_000
+
+    /// Writes more than the sockets of both ends take by themselves.
+    private func fill(_ door: TokenDoor, _ token: String) throws {
+      let text = String(repeating: "é", count: 500)
+      let members = (0..<Self.texts).map { "\"k\(10_000 + $0)\":\"\(text)\"" }
+      let json = "{" + members.joined(separator: ",") + "}"
+      let written = try door.rest(
+        "PUT", "/users/ada/big.json?print=silent", token: token, body: json)
+      #expect(written.head.hasPrefix("HTTP/1.1 204"), "\(written.head)")
+    }
+
+    private func take(_ loss: Loss, from ada: String, _ door: TokenDoor) async throws {
+      let chief = try door.token("chief", for: 3_600, isAdministrator: true)
+      let answer: (head: String, body: String)? =
+        switch loss {
+        case .expiry: nil
+        case .revocation:
+          try door.rest(
+            "PATCH", "/.settings/revocations.json", token: chief, body: #"{"ada":"now"}"#)
+        case .rules:
+          try door.rest("PUT", "/.settings/rules.json", token: chief, body: #"{"rules": {}}"#)
+        }
+      if let answer { #expect(answer.body == #"{"status":"ok"}"#) }
+      await door.pass(seconds: 20)
+    }
+
+    @Test(
+      "R10 a large answer is cut off when its reader may not have it any more",
+      arguments: Loss.allCases)
+    func cutOff(loss: Loss) async throws {
+      let small = ServerLimits(wholeReadBytes: 10_000, exports: 4)
+      try await TokenDoor.with(serverLimits: small) { door in
+        let token = try door.token("ada", for: loss == .expiry ? 20 : 3_600)
+        try fill(door, token)
+        let lasting = try door.token("chief", for: 3_600, isAdministrator: true)
+        func read(_ token: String, _ header: String = "") throws -> Peer {
+          let reader = try door.door.connectNarrow()
+          reader.send(
+            "GET /users/ada/big.json HTTP/1.1\r\nHost: localhost\r\n"
+              + "Authorization: Bearer \(token)\r\n\(header)\r\n")
+          #expect(reader.read(through: "k10000").contains("HTTP/1.1 200 OK"))
+          return reader
+        }
+        let readers = [
+          ("GET", try read(token)),
+          ("a stream", try read(token, "Accept: text/event-stream\r\n")),
+        ]
+        let other = try read(lasting)
+        // The clock ticks, and nothing is wrong yet.
+        await door.pass(seconds: 0)
+        for (name, reader) in readers {
+          #expect(reader.bytes(through: "k10010").position(of: "k10010") != nil, "\(name)")
+        }
+        try await take(loss, from: token, door)
+        for (name, reader) in readers {
+          let rest = reader.bytes(through: "nowhere")
+          #expect(rest.position(of: "k15999") == nil, "\(name): it was told to its end")
+          #expect(rest.suffix(7) != ArraySlice("\r\n0\r\n\r\n".utf8), "\(name): not as if whole")
+        }
+        let whole = other.bytes(through: "\r\n0\r\n\r\n")
+        #expect(whole.occurrences(of: "\"k1") == Self.texts - 1, "others read on")
+      }
+    }
+  }
+#endif
