@@ -75,8 +75,15 @@ struct AuthRevoke: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "revoke", abstract: "Revoke all tokens of a user that were issued before now.",
     discussion: """
-      The list is a file that a server was started with as --auth-revocations. The server reads it \
-      again within seconds, and disconnects whom it names.
+      The command writes the list, and nothing else. A server that was started with it as \
+      --auth-revocations reads it again within seconds, and disconnects whom it names; any other \
+      server hears nothing of it.
+
+      A running server is told over REST, with the token of an administrator (tern auth sign \
+      --administrator); it remembers, whatever the list says:
+
+        curl -X PATCH http://127.0.0.1:9000/.settings/revocations.json \
+      -H "Authorization: Bearer $TOKEN" -d '{"ada": "now"}'
       """)
 
   @Argument(help: "The id of the user; \"*\" for everybody.")
