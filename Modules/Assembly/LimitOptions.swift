@@ -6,6 +6,12 @@ public import TernServer
 public struct LimitOptions: Hashable, Sendable {
   /// What may be asked in a time.
   public var rates = RateLimits()
+  /// The most bytes of one request's body over REST, up to ``mostBodyBytes``; `nil` for what the
+  /// doors allow by themselves.
+  public var bodyBytes: Int?
+
+  /// What may be sent over REST in one request at the most. Source: realtime reference, section 13.
+  public static let mostBodyBytes = 256 << 20
 
   /// No limits of this kind.
   public init() {}
@@ -13,24 +19,25 @@ public struct LimitOptions: Hashable, Sendable {
 
 extension LimitOptions: Decodable {
   private enum CodingKeys: String, CodingKey {
-    case requestsPerAddress, requestsPerIdentity, burstSeconds
+    case requestsPerAddress, requestsPerIdentity, burstSeconds, bodyBytes
   }
 
   /// Reads the section; what it leaves out keeps its standard value.
   public init(from decoder: any Decoder) throws {
     let section = try decoder.container(keyedBy: CodingKeys.self)
     self.init()
-    func number(_ key: CodingKeys) throws -> Int? {
+    func number(_ key: CodingKeys, upTo most: Int = 1_000_000) throws -> Int? {
       guard let number = try section.decodeIfPresent(Int.self, forKey: key) else { return nil }
-      guard (1...1_000_000).contains(number) else {
+      guard (1...most).contains(number) else {
         throw DecodingError.dataCorruptedError(
-          forKey: key, in: section, debugDescription: "\(number) is not in 1...1000000")
+          forKey: key, in: section, debugDescription: "\(number) is not in 1...\(most)")
       }
       return number
     }
     rates.requestsPerAddress = try number(.requestsPerAddress)
     rates.requestsPerIdentity = try number(.requestsPerIdentity)
     rates.burstSeconds = try number(.burstSeconds) ?? rates.burstSeconds
+    bodyBytes = try number(.bodyBytes, upTo: Self.mostBodyBytes)
   }
 }
 

@@ -10,6 +10,8 @@ public enum LedgerLimits {
   static let cachedStreams = 4_096
   /// The most commits whose changes are remembered to validate reads without the store.
   static let recentCommits = 256
+  /// The most changes of one commit that are remembered one by one.
+  static let rememberedChanges = 1_024
   /// The most bytes the journal gathers before they are settled into rows.
   static let journalBytes = 1 << 20
   /// The most bytes of one row of the log; longer segments take several rows.

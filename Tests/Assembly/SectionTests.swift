@@ -110,6 +110,20 @@ import Testing
     #expect(limit(ClientOptions()) == (section == "cache" ? 10 : 100) * 1_048_576)
   }
 
+  @Test("the longest body over REST is chosen, up to what the protocol knows")
+  func bodyBytes() throws {
+    func limit(_ bytes: Int64) throws -> Int? {
+      var configuration = Configuration.inProcess
+      try configuration.set(.integer(bytes), for: "bodyBytes", in: "limits", origin: "test")
+      return try Assembler(catalog: testCatalog()).limitOptions(of: configuration).bodyBytes
+    }
+    #expect(LimitOptions().bodyBytes == nil)
+    #expect(try limit(1 << 28) == 1 << 28)
+    for bytes: Int64 in [0, 1 << 28 + 1, -1] {
+      #expect(throws: ConfigurationError.self) { try limit(bytes) }
+    }
+  }
+
   @Test(
     "a mistake in any section keeps both ends from opening",
     arguments: ["cache", "documents", "auth", "limits"])

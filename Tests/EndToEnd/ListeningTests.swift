@@ -76,19 +76,21 @@ import Testing
       errors: child.errors.history.joined(separator: "\n"))
   }
 
-  @Test("how much one address and one user may ask is configured", arguments: ways)
+  @Test("how much one address may ask, and send at once, is configured", arguments: ways)
   func rates(way: String) async throws {
     try await withFolder { folder in
       var arguments = ["--storage", "memory"]
       var environment = ProcessInfo.processInfo.environment
       switch way {
-      case "flag": arguments += ["--limit-address", "1"]
+      case "flag": arguments += ["--limit-address", "1", "--limit-body", "1000"]
       case "file":
         let file = folder + "/tern.json"
-        let text = #"{"limits": {"requestsPerAddress": 1}}"#
+        let text = #"{"limits": {"requestsPerAddress": 1, "bodyBytes": 1000}}"#
         try Data(text.utf8).write(to: URL(filePath: file))
         arguments += ["--config", file]
-      default: environment["TERN_LIMITS_REQUESTS_PER_ADDRESS"] = "1"
+      default:
+        environment["TERN_LIMITS_REQUESTS_PER_ADDRESS"] = "1"
+        environment["TERN_LIMITS_BODY_BYTES"] = "1000"
       }
       let child = try ChildProcess(
         ternBinary, ["serve", "--dev", "--port", "0"] + arguments, environment: environment,
@@ -104,6 +106,9 @@ import Testing
       let text = String(decoding: answers, as: UTF8.self)
       #expect(text.hasPrefix("HTTP/1.1 200"))
       #expect(text.contains("HTTP/1.1 429") && text.contains("one address may make 1 a second"))
+      let large = "PUT /a.json HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1001\r\n\r\n"
+      let refused = try sendBytes(Array(large.utf8), toPort: port, endingOutput: false)
+      #expect(String(decoding: refused, as: UTF8.self).contains("larger than 1000 bytes"))
     }
   }
 }

@@ -136,6 +136,25 @@ struct EmbeddedLedgerTests {
     #expect(try ledger.commit([commit]) == [.failedPrecondition])
   }
 
+  @Test("what a large commit changed is remembered in one range, without what it wrote")
+  func largeCommit() throws {
+    let ledger = try open()
+    let keys = (0..<2_000).map { Array("m\(10_000 + $0)".utf8) }
+    let puts = keys.map { Mutation.put(key: $0, value: [1]) }
+    _ = try ledger.commit([
+      Commit(mutations: puts + [.remove(KeyRange(prefix: Array("b".utf8)))], record: [1])
+    ])
+    for (key, hasConflict) in [
+      ("a", false), ("b7", true), ("m10000", true), ("m11999", true), ("m11999x", false),
+      ("z", false),
+    ] {
+      var commit = put("out", 1)
+      commit.reads = [KeyRange(only: Array(key.utf8))]
+      commit.readVersion = 0
+      #expect((try ledger.commit([commit]) == [.conflict]) == hasConflict, "\(key)")
+    }
+  }
+
   @Test("the log is cut at its limit and says so")
   func truncation() throws {
     let ledger = try open(LedgerOptions(logLimit: 8))
@@ -152,7 +171,15 @@ struct EmbeddedLedgerTests {
     let record = (0..<9_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
     _ = try ledger.commit([Commit(mutations: [], record: record), put("a", 1)])
     #expect(try ledger.log(after: 0, limit: 5).map(\.record) == [record, [1]])
-    #expect(try open().commit([put("a", 1)]) == [.committed(3)])
+    let next = try open()
+    #expect(try next.commit([put("a", 1)]) == [.committed(3)])
+    // Around the very length of a row: a count, a mark, a length of four bytes, and the record.
+    for (index, more) in (-1...1).enumerated() {
+      let record = [UInt8](repeating: 7, count: LedgerLimits.logRowBytes - 6 + more)
+      _ = try next.commit([Commit(mutations: [], record: record)])
+      let entry = try next.log(after: UInt64(3 + index), limit: 1).first
+      #expect(entry?.record == record, "\(more)")
+    }
   }
 
   @Test("a store of something else is refused")

@@ -107,6 +107,7 @@ struct Serve: AsyncParsableCommand {
   ) async throws(AssemblyError) {
     let signals = StopSignals()
     let certificate = ServedCertificate(configuration)
+    let doors = try doorOptions(assembler, configuration)
     let server = try await assembler.server(
       from: configuration, authorizer: access.authorizer,
       documentAuthorizer: access.documentAuthorizer,
@@ -116,7 +117,7 @@ struct Serve: AsyncParsableCommand {
         if case .failed(let error) = event { printError("tern: the server gave up: \(error.text)") }
       },
       openDoors: { server, transport in
-        Gateway.open(to: server, on: transport)
+        Gateway.open(to: server, on: transport, options: doors)
         certificate.use(transport)
       })
     let watch = certificate.follow()
@@ -127,6 +128,19 @@ struct Serve: AsyncParsableCommand {
     reloading?.cancel()
     await server.stop()
     printLine("stopped")
+  }
+
+  private func doorOptions(
+    _ assembler: Assembler, _ configuration: Configuration
+  ) throws(AssemblyError) -> GatewayOptions {
+    var options = GatewayOptions()
+    do throws(ConfigurationError) {
+      let limits = try assembler.limitOptions(of: configuration)
+      options.limits.bodyBytes = limits.bodyBytes ?? options.limits.bodyBytes
+    } catch {
+      throw .configuration(error)
+    }
+    return options
   }
 
   /// Brings what is written into the rules file in force while the server runs.

@@ -9,9 +9,17 @@ struct LimitFlags: ParsableArguments {
   @Option(help: ArgumentHelp("Requests a second of one user.", valueName: "count"))
   var limitIdentity: Int?
 
+  @Option(
+    help: ArgumentHelp(
+      "Bytes of one request over REST: 64 MiB if not given, 256 MiB at most.", valueName: "bytes"))
+  var limitBody: Int?
+
   /// Sets what was given; the rest stays as the configuration says.
   func apply(to configuration: inout Configuration) throws(ConfigurationError) {
-    let given = [("requestsPerAddress", limitAddress), ("requestsPerIdentity", limitIdentity)]
+    let given = [
+      ("requestsPerAddress", limitAddress), ("requestsPerIdentity", limitIdentity),
+      ("bodyBytes", limitBody),
+    ]
     for case (let key, let count?) in given {
       try configuration.set(
         .integer(Int64(count)), for: key, in: "limits", origin: "flag \(key)")

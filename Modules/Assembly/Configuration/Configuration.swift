@@ -19,8 +19,8 @@ public struct Configuration: Hashable, Sendable {
   public var documents: ConfigurationValue
   /// Of a server: which tokens it takes; see ``AuthOptions``.
   public var auth: ConfigurationValue
-  /// `requestsPerAddress`, `requestsPerIdentity`, `burstSeconds`: how much clients may ask of a
-  /// server; see ``LimitOptions``.
+  /// `requestsPerAddress`, `requestsPerIdentity`, `burstSeconds`, `bodyBytes`: how much clients may
+  /// ask of a server, and send it at once; see ``LimitOptions``.
   public var limits: ConfigurationValue
 
   /// SQLite in `./tern-data`, TCP on 127.0.0.1:9000, and the cache limits of the client.

@@ -81,19 +81,18 @@ enum RESTAnswer {
     writer.endObject()
   }
 
-  /// Prints the body as the parameters want it.
+  /// Prints the body as the parameters want it; one that nobody is to see is not made.
   private static func finish(
-    _ json: [UInt8], _ request: RESTRequest, tag: String?, _ limitBytes: Int
+    _ json: @autoclosure () -> [UInt8], _ request: RESTRequest, tag: String?, _ limitBytes: Int
   ) -> HTTPResponse {
     let parameters = request.parameters
-    var response = HTTPResponse(status: 200, headers: [("Cache-Control", "no-cache")], body: json)
+    var response = HTTPResponse(status: 200, headers: [("Cache-Control", "no-cache")])
     if let tag { response.headers.append("ETag", tag) }
     if parameters.print == .silent {
       response.status = 204
-      response.body = []
       return response
     }
-    if parameters.print == .pretty { response.body = PrettyJSON.text(of: json) }
+    response.body = parameters.print == .pretty ? PrettyJSON.text(of: json()) : json()
     if response.body.count > limitBytes {
       return RESTError(.tooBig(limitBytes: limitBytes)).response
     }

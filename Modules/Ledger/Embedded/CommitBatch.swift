@@ -88,7 +88,9 @@ struct CommitBatch {
       try journal.store(entries.bytes, in: &transaction)
     }
     if segment.count > 0 {
-      for row in segment.rows { try transaction.put(row.value, for: row.key) }
+      try segment.forEachRow { row throws(StorageError) in
+        try transaction.put(row.value, for: row.key)
+      }
       try truncateLog(keeping: options.logLimit, in: &transaction)
     }
     if isSweepDue {

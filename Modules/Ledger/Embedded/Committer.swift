@@ -6,8 +6,9 @@ struct Committer {
   var log: LogBounds
   /// What has no rows yet; `nil` until it was read.
   var journal: Journal?
-  /// What the latest commits changed, oldest first; the last one is `log.last`.
-  var recent: [(version: Version, mutations: [Mutation])] = []
+  /// What the latest commits changed, oldest first; the last one is `log.last`. Without the values,
+  /// which may be large.
+  private var recent: [(version: Version, changed: [Mutation])] = []
   /// The stream the next search for expired ones begins after.
   var sweptKey: [UInt8] = StreamRow.range.lower
   /// The time by which the last search judged; `nil` before the first.
@@ -22,7 +23,7 @@ struct Committer {
     if ranges.isEmpty || version >= log.last { return false }
     guard let oldest = recent.first?.version, oldest <= version + 1 else { return true }
     for commit in recent.reversed() where commit.version > version {
-      for mutation in commit.mutations {
+      for mutation in commit.changed {
         let changed = mutation.range
         if ranges.contains(where: { $0.overlaps(changed) }) { return true }
       }
@@ -41,6 +42,26 @@ struct Committer {
     if recent.count >= LedgerLimits.recentCommits * 2 {
       recent.removeFirst(LedgerLimits.recentCommits)
     }
-    recent.append((version, mutations))
+    recent.append((version, Self.outline(of: mutations)))
+  }
+
+  /// The same changes without values; those that are many as one that covers them all.
+  private static func outline(of mutations: [Mutation]) -> [Mutation] {
+    guard mutations.count > LedgerLimits.rememberedChanges else {
+      return mutations.map { mutation in
+        if case .put(let key, _) = mutation { .put(key: key, value: []) } else { mutation }
+      }
+    }
+    var whole = mutations[0].range
+    for mutation in mutations.dropFirst() {
+      let range = mutation.range
+      if range.lower.lexicographicallyPrecedes(whole.lower) { whole.lower = range.lower }
+      guard let upper = range.upper, let end = whole.upper else {
+        whole.upper = nil
+        continue
+      }
+      if end.lexicographicallyPrecedes(upper) { whole.upper = upper }
+    }
+    return [.remove(whole)]
   }
 }

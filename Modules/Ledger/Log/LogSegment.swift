@@ -7,7 +7,8 @@ struct LogSegment {
   /// The number of the first entry.
   let first: Version
   private(set) var count: UInt64 = 0
-  private var body = ByteWriter()
+  /// Each entry: what stands before its record, and the record as it was given.
+  private var entries: [(head: [UInt8], record: [UInt8])] = []
 
   init(first: Version) {
     self.first = first
@@ -15,27 +16,40 @@ struct LogSegment {
 
   mutating func append(_ id: CommitID?, _ record: [UInt8]) {
     count += 1
+    var head = ByteWriter()
     if let id {
-      body.append(1)
-      body.append(bigEndian: id.stream)
-      body.append(variable: id.sequence)
+      head.append(1)
+      head.append(bigEndian: id.stream)
+      head.append(variable: id.sequence)
     } else {
-      body.append(0)
+      head.append(0)
     }
-    body.append(counted: record)
+    head.append(variable: UInt64(record.count))
+    entries.append((head.bytes, record))
   }
 
-  /// The rows of the segment: a long one is cut into several.
-  var rows: [Row] {
-    var head = ByteWriter()
-    head.append(variable: count)
-    head.append(body.bytes)
-    let bytes = head.bytes
-    let starts = stride(from: 0, to: bytes.count, by: LedgerLimits.logRowBytes)
-    return starts.enumerated().map { piece, start in
-      let end = min(start + LedgerLimits.logRowBytes, bytes.count)
-      return Row(key: Self.key(first, piece: UInt16(piece)), value: Array(bytes[start..<end]))
+  /// Visits the rows of the segment, of which a long one has several; one at a time, for records
+  /// may be large.
+  func forEachRow(_ body: (Row) throws(StorageError) -> Void) throws(StorageError) {
+    var piece: UInt16 = 0
+    var count = ByteWriter()
+    count.append(variable: self.count)
+    var value = count.bytes
+    for entry in entries {
+      for part in [entry.head, entry.record] {
+        var rest = part[...]
+        while !rest.isEmpty {
+          let room = rest.prefix(LedgerLimits.logRowBytes - value.count)
+          value += room
+          rest = rest.dropFirst(room.count)
+          guard value.count == LedgerLimits.logRowBytes else { continue }
+          try body(Row(key: Self.key(first, piece: piece), value: value))
+          piece += 1
+          value = []
+        }
+      }
     }
+    if !value.isEmpty { try body(Row(key: Self.key(first, piece: piece), value: value)) }
   }
 
   static func key(_ first: Version, piece: UInt16 = 0) -> [UInt8] {

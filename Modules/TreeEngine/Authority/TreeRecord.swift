@@ -43,14 +43,11 @@ package struct TreeRecord: Equatable, Sendable {
     writer.append(variable: UInt64(assignments.count))
     let bare = TreeRows(prefix: [])
     for entry in assignments {
-      let path = bare.key(of: entry.path)
-      var rows: [Row] = []
-      bare.forEachRow(of: entry.node, at: .root) { rows.append(Row(key: $0, value: $1)) }
-      writer.append(counted: path)
-      writer.append(variable: UInt64(rows.count))
-      for row in rows {
-        writer.append(counted: row.key)
-        writer.append(counted: row.value)
+      writer.append(counted: bare.key(of: entry.path))
+      writer.append(variable: UInt64(TreeRows.rowCount(of: entry.node)))
+      bare.forEachRow(of: entry.node, at: .root) { key, value in
+        writer.append(counted: key)
+        writer.append(counted: value)
       }
     }
     return writer.bytes

@@ -13,6 +13,13 @@ extension TreeRows {
     Self.visit(node, &key, body)
   }
 
+  /// How many rows ``forEachRow(of:at:_:)`` visits.
+  static func rowCount(of node: TreeNode) -> Int {
+    var count = (node.scalar == nil ? 0 : 1) + (node.priority == nil ? 0 : 1)
+    for (_, child) in node.children { count += rowCount(of: child) }
+    return count
+  }
+
   private static func visit(
     _ node: TreeNode, _ key: inout [UInt8], _ body: (_ key: [UInt8], _ value: [UInt8]) -> Void
   ) {
