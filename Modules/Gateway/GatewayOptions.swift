@@ -19,7 +19,8 @@ public struct GatewayLimits: Hashable, Sendable {
   public var headFields: Int
   /// The most bytes of one request's body. Default 64 MiB less 64 KiB.
   public var bodyBytes: Int
-  /// The most bytes of bodies that are held at once, over all connections. Default 512 MiB.
+  /// The most bytes of bodies, and of messages that are not whole, that are held at once, over all
+  /// connections. Default 512 MiB.
   public var heldBodyBytes: Int
   /// The most bytes of one answer's body. Default 256 MiB.
   public var answerBytes: Int

@@ -11,6 +11,41 @@
       "PUT \(path) HTTP/1.1\r\nHost: localhost\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
     }
 
+    @Test("what is not whole is counted over all doors together, and let go with its connection")
+    func unfinished() async throws {
+      var limits = GatewayLimits()
+      limits.heldBodyBytes = 100_000
+      try await withDoor(limits: limits) { door in
+        func text(_ count: Int) -> [UInt8] { [UInt8](repeating: UInt8(ascii: "x"), count: count) }
+        func connect() throws -> Peer {
+          let peer = try door.connect()
+          _ = peer.openWebSocket()
+          return peer
+        }
+        /// Sends a part of a message; answers what comes back, a pong if all is well.
+        func begin(_ peer: Peer, _ bytes: [UInt8]) -> UInt8? {
+          peer.send(bytes + masked(9, [7]))
+          return peer.frame()?.opcode
+        }
+        let first = try connect()
+        #expect(begin(first, masked(1, text(60_000), isFinal: false)) == 10)
+        #expect(try begin(connect(), masked(1, "9") + masked(1, text(10_000))) == 10, "let go")
+        let second = try connect()
+        #expect(begin(second, masked(1, "9") + masked(1, text(30_000))) == 10)
+        let third = try connect()
+        third.send(masked(1, text(20_000), isFinal: false))
+        #expect(third.message().hasPrefix("closed 1013"))
+        let poll = try PollPeer(door)
+        #expect(poll.sendHalf(String(repeating: "x", count: 20_000)).hasPrefix("HTTP/1.1 503"))
+        let refused = try door.exchange(put("/a.json", String(repeating: "1", count: 20_000)))
+        #expect(refused.hasPrefix("HTTP/1.1 503"))
+        // Whole messages need no room of this kind.
+        first.send(masked(8, [3, 0xE8]))
+        _ = first.readToEnd()
+        #expect(begin(try connect(), masked(1, text(50_000), isFinal: false)) == 10)
+      }
+    }
+
     @Test("listeners that stop reading are let go with a reason, over every door; others hear all")
     func slowConsumers() async throws {
       var limits = GatewayLimits()

@@ -34,6 +34,13 @@
       return answer()
     }
 
+    /// Sends the first of two parts of a message; answers the head of the answer.
+    func sendHalf(_ text: String) -> String {
+      lastSegment += 1
+      poll(way + "&seg0=\(lastSegment)&ts0=2&d0=\(text)")
+      return peer.answer().head
+    }
+
     /// Asks whether there is anything to say; ``answer()`` has it.
     func poll() { poll(way) }
 

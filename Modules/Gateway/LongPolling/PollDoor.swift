@@ -112,6 +112,8 @@
     private var timer: Scheduled<Void>?
     /// Ends the wait for a client that has to learn that its session is over.
     private var farewell: Scheduled<Void>?
+    /// Bytes of messages that are not whole, as they are counted over all connections.
+    private var heldBytes = 0
 
     init(_ poll: PollSession, in table: PollTable, _ setting: DoorSetting, _ loop: any EventLoop) {
       self.poll = poll
@@ -136,6 +138,7 @@
         return next.answer(script, type: Self.scriptType)
       }
       let messages = try poll.receive(target)
+      try hold(poll.heldBytes)
       if serial != nil, serial == heldSerial {
         // Nobody listens to the first one any more, and nothing is lost if somebody does.
         exchange(&held, with: nil)?.answer([], type: Self.scriptType)
@@ -148,6 +151,18 @@
       timer = loop.scheduleTask(in: .seconds(Int64(setting.options.limits.pollSeconds))) {
         door.value.release()
       }
+    }
+
+    /// Counts what is not whole yet.
+    private func hold(_ bytes: Int) throws(RESTError) {
+      let limit = setting.options.limits.heldBodyBytes
+      if bytes < heldBytes {
+        setting.load.release(heldBytes - bytes)
+      } else if bytes > heldBytes, !setting.load.hold(bytes - heldBytes, limit: limit) {
+        end(.lost("too many messages are being read"))
+        throw RESTError(503, "Too many messages are being read.")
+      }
+      heldBytes = bytes
     }
 
     /// The client gives this way up: with the session, unless that has moved.
@@ -179,6 +194,7 @@
     func forget() {
       farewell?.cancel()
       farewell = nil
+      setting.load.release(exchange(&heldBytes, with: 0))
       table.forget(self)
     }
 

@@ -86,6 +86,9 @@ struct PollSession: Sendable {
     return message
   }
 
+  /// Bytes of messages that are not whole.
+  var heldBytes: Int { early.values.reduce(joined.count) { $0 + $1.text.utf8.count } }
+
   // MARK: - To the client
 
   /// Queues what the server says.

@@ -59,6 +59,9 @@ struct MessageJoiner {
     self.limitParts = limitParts
   }
 
+  /// Bytes of a message of which parts are missing.
+  var heldBytes: Int { joined.count }
+
   /// Takes the next text; answers the message it completes.
   mutating func take(_ text: [UInt8]) throws(WebSocketFailure) -> [UInt8]? {
     if missing > 0 {

@@ -20,6 +20,8 @@
     private var frames: [[UInt8]] = []
     private var isEnding = false
     private var timer: Scheduled<Void>?
+    /// Bytes of messages that are not whole, as they are counted over all connections.
+    private var heldBytes = 0
 
     init(
       _ opening: TreeOpening, peer: String, takingOver old: PollDoor? = nil, _ setting: DoorSetting
@@ -57,6 +59,7 @@
         }
         for event in reader.takeEvents() { try take(event, context) }
         try outcome.get()
+        try hold(reader.heldBytes + joiner.heldBytes)
       } catch {
         deliver()
         endSession(.lost(error.text))
@@ -67,6 +70,27 @@
     func channelReadComplete(context: ChannelHandlerContext) {
       deliver()
       context.fireChannelReadComplete()
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) { letGo() }
+
+    /// Counts what is not whole yet.
+    private func hold(_ bytes: Int) throws(WebSocketFailure) {
+      let limit = setting.options.limits.heldBodyBytes
+      if bytes < heldBytes {
+        setting.load.release(heldBytes - bytes)
+      } else if bytes > heldBytes, !setting.load.hold(bytes - heldBytes, limit: limit) {
+        throw .overloaded
+      }
+      heldBytes = bytes
+    }
+
+    /// Drops what is not whole: the rest will not come.
+    private func letGo() {
+      let limits = setting.options.limits
+      reader = WebSocketReader(limitBytes: limits.messageBytes)
+      joiner = MessageJoiner(limitBytes: limits.messageBytes, limitParts: limits.messageParts)
+      setting.load.release(exchange(&heldBytes, with: 0))
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
@@ -164,6 +188,7 @@
     ) {
       if isEnding { return }
       isEnding = true
+      letGo()
       let frame = ByteBuffer(bytes: WebSocketFrame.goodbye(code, reason))
       timer = Linger.end(
         context.channel, behind: frame,

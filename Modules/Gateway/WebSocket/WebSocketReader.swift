@@ -41,6 +41,9 @@ struct WebSocketReader {
     self.limitBytes = limitBytes
   }
 
+  /// Bytes of a message that is not whole.
+  var heldBytes: Int { message.count }
+
   /// Removes and returns what was read.
   mutating func takeEvents() -> [Event] {
     exchange(&events, with: [])
@@ -174,6 +177,8 @@ enum WebSocketFailure: Error, Equatable {
   case unsupportedData(String)
   case invalidText
   case tooLarge(limitBytes: Int)
+  /// All connections together hold too much.
+  case overloaded
 
   /// The status that says so. Source: RFC 6455, section 7.4.1.
   var code: UInt16 {
@@ -182,6 +187,7 @@ enum WebSocketFailure: Error, Equatable {
     case .unsupportedData: 1003
     case .invalidText: 1007
     case .tooLarge: 1009
+    case .overloaded: 1013
     }
   }
 
@@ -190,6 +196,7 @@ enum WebSocketFailure: Error, Equatable {
     case .protocolError(let what), .unsupportedData(let what): what
     case .invalidText: "a text is not UTF-8"
     case .tooLarge(let limit): "a message is larger than \(limit) bytes"
+    case .overloaded: "too many messages are being read; try again"
     }
   }
 }
