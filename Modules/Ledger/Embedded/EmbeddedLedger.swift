@@ -20,7 +20,8 @@ public final class EmbeddedLedger: Ledger {
   /// What readers may know without waiting for a commit.
   private struct Published {
     var version: Version
-    var isCommitting = false
+    /// How many callers commit, or wait for their turn to.
+    var committers = 0
   }
 
   /// Opens the ledger in `store`, or begins one when the store is empty. O(1) in its size.
@@ -47,7 +48,8 @@ public final class EmbeddedLedger: Ledger {
     let before = published.withLock { $0 }
     return try store.read(mapping: LedgerError.storage) { snapshot throws(LedgerError) in
       let after = published.withLock { $0 }
-      let isQuiet = !before.isCommitting && !after.isCommitting && before.version == after.version
+      let isQuiet =
+        before.committers == 0 && after.committers == 0 && before.version == after.version
       // A commit in between leaves open which version was caught; the snapshot itself knows.
       let version = isQuiet ? after.version : try LogBounds.read(in: snapshot).last
       do throws(StorageError) {
@@ -70,8 +72,8 @@ public final class EmbeddedLedger: Ledger {
   public func decide<R>(
     _ body: (borrowing LedgerSnapshot) throws(StorageError) -> Decision<R>
   ) throws(LedgerError) -> (results: [CommitResult], kept: R) {
-    published.withLock { $0.isCommitting = true }
-    defer { published.withLock { $0.isCommitting = false } }
+    published.withLock { $0.committers += 1 }
+    defer { published.withLock { $0.committers -= 1 } }
     var answer: (results: [CommitResult], kept: R)?
     let version = try committer.withLock { committer throws(LedgerError) in
       answer = try decide(by: &committer, body)
