@@ -21,6 +21,7 @@ final class Cable: Transport {
     var held: [[UInt8]] = []
     var framesUntilCut: Int?
     var bytesUntilCut: Int?
+    var wasCut = false
     var conditionalStatus: String?
     var conditionalPuts = 0
     var received: [String] = []
@@ -176,14 +177,23 @@ extension Cable {
       return (Array(whole), whole.count < frames.count, state.link)
     }
     if isCut {
-      link?.close()
       wasCut()
+      link?.close()
     }
     if !passed.isEmpty { tap?(.received(passed)) }
     return passed
   }
 
-  func wasCut() { news.add("cut") }
+  func wasCut() { state.withLock { $0.wasCut = true } }
+
+  /// The client has been told of the end of a link: whoever waits for the cut may wake it up now.
+  func hasEnded() {
+    let isCut = state.withLock { state in
+      defer { state.wasCut = false }
+      return state.wasCut
+    }
+    if isCut { news.add("cut") }
+  }
 
   func attach(_ handler: any LinkHandler) { state.withLock { $0.handler = handler } }
 
@@ -221,8 +231,8 @@ private final class CableEnd: Link {
     }
     if decision.cuts {
       link.flush()
-      link.close()
       cable.wasCut()
+      link.close()
     }
   }
 }
@@ -243,5 +253,9 @@ private final class CableHandler: LinkHandler {
   }
 
   func linkDidDrain() { handler.linkDidDrain() }
-  func linkDidClose(_ reason: LinkClosure) { handler.linkDidClose(reason) }
+
+  func linkDidClose(_ reason: LinkClosure) {
+    handler.linkDidClose(reason)
+    cable.hasEnded()
+  }
 }
