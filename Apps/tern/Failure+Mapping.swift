@@ -6,8 +6,7 @@ import TernTransport
 
 extension Failure {
   /// Nobody answered.
-  static let unreachable = Failure(
-    .unreachable, "the server cannot be reached; is it running? start it with: tern serve --dev")
+  static let unreachable = Failure(.unreachable, "the server cannot be reached")
 
   /// Puts any error a command meets into words, and picks its exit code.
   init(about error: any Error) {
@@ -15,11 +14,12 @@ extension Failure {
     case let failure as Failure: self = failure
     case let error as AssemblyError: self.init(about: error)
     case let error as WriteError: self.init(about: error)
+    case let error as JSONError: self.init(.usage, "not JSON at \(error)")
     case let error as AcknowledgementError: self.init(about: error)
     case let error as ReadError: self.init(about: error)
     case let error as ListenError: self.init(about: error)
     case let error as DocumentsError: self.init(about: error)
-    case let error as QueueError: self.init(.failed, "the queue: \(error.text)")
+    case let error as QueueError: self.init(.failed, "the queue: \(error)")
     case let error as ImportError: self.init(.usage, error.text)
     case let error as JSONSyntaxError: self.init(.usage, ImportError.syntax(error).text)
     default: self.init(.failed, "\(error)")
@@ -38,7 +38,7 @@ extension Failure {
     switch error {
     case .invalid(let error): self.init(.usage, error.rule)
     case .coding(let error): self.init(.usage, "\(error)")
-    case .queue(let error): self.init(.failed, "the write was not stored: \(error.text)")
+    case .queue(let error): self.init(.failed, "the write was not stored: \(error)")
     case .closed: self.init(.failed, "the database was closed")
     }
   }
@@ -46,7 +46,7 @@ extension Failure {
   private init(about error: AcknowledgementError) {
     switch error {
     case .rejected(let rejection): self.init(about: rejection)
-    case .notStored(let error): self.init(.failed, "the write was not stored: \(error.text)")
+    case .notStored(let error): self.init(.failed, "the write was not stored: \(error)")
     case .purged: self.init(.failed, "the write was given up")
     case .closed, .cancelled: self.init(.failed, "the database was closed")
     }
@@ -77,7 +77,7 @@ extension Failure {
     switch error {
     case .invalid, .invalidQuery, .coding: self.init(.usage, error.description)
     case .invalidBundle, .cancelled, .closed: self.init(.failed, error.description)
-    case .queue(let error): self.init(.failed, "the write was not stored: \(error.text)")
+    case .queue(let error): self.init(.failed, "the write was not stored: \(error)")
     case .refused(let status) where status.code == .unavailable: self = .unreachable
     case .refused: self.init(.refused, "the server refused it: \(error)")
     }

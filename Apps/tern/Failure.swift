@@ -22,7 +22,7 @@ enum Outcome: Int32 {
 }
 
 /// Why a command ended early: one line for people, one code for scripts.
-struct Failure: Error {
+struct Failure: Error, Equatable {
   let code: Outcome
   let message: String
 

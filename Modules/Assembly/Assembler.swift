@@ -67,7 +67,8 @@ extension Assembler {
     if let given = members["path"] {
       guard let text = given.stringValue, !text.isEmpty else {
         throw .wrongType(
-          key: "path", section: "storage", expected: "a folder", found: given.typeName)
+          key: "path", section: "storage", expected: "a folder",
+          found: given.stringValue == nil ? given.typeName : "an empty text")
       }
       path = text
     }

@@ -21,9 +21,9 @@ extension AssemblyError: CustomStringConvertible {
   public var description: String {
     switch self {
     case .configuration(let error): error.description
-    case .storage(let error, let kind, let path): "\(kind) storage at \(path): \(error.text)"
-    case .queue(let error, let path): "the queue at \(path): \(error.text)"
-    case .ledger(let error, let path): "the ledger at \(path): \(error.text)"
+    case .storage(let error, let kind, let path): "\(kind) storage at \(path): \(error.description)"
+    case .queue(let error, let path): "the queue at \(path): \(error.description)"
+    case .ledger(let error, let path): "the ledger at \(path): \(error.description)"
     case .transport(let error): error.description
     }
   }

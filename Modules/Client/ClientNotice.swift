@@ -2,6 +2,7 @@ public import TernCore
 public import TernQuery
 public import TernStorage
 public import TernSync
+public import TernTransport
 
 /// Something a developer wants to read in a log; nothing has failed.
 public enum ClientNotice: Hashable, Sendable {
@@ -17,9 +18,13 @@ public enum ClientNotice: Hashable, Sendable {
   case queueUnusable(user: String, QueueError)
   /// The same for documents; see ``Tern/setDamagedAside(documentQueue:of:user:ambient:)``.
   case documentQueueUnusable(user: String, QueueError)
-  /// These places had transactions of somebody who has just signed in, given as closures, when the
-  /// program ended: nobody can compute them again.
+  /// These places had transactions of whoever is signed in now, given as closures, when the program
+  /// ended: nobody can compute them again.
   case transactionsLost(user: String, at: [TreePath])
+  /// There is no connection, for this reason. Told when it is another one than before; what is
+  /// written waits, and the client tries again by itself. ``TransportError/notSecure`` and
+  /// ``TransportError/invalidOption`` stay until somebody corrects them.
+  case notConnected(TransportError)
 }
 
 /// What a client keeps of what a server said.
@@ -35,7 +40,8 @@ extension ClientNotice: CustomStringConvertible {
   public var description: String {
     switch self {
     case .cacheUnusable(let cache, let error):
-      "the cache of the \(cache.rawValue) keeps nothing until the next start: \(error)"
+      "the cache of the \(cache.rawValue) is kept in memory for now: \(error). A cache may also be "
+        + "removed: it is filled again"
     case .queueUnusable(let user, let error):
       "the writes of \(user.isEmpty ? "nobody" : user) to the tree cannot be read: \(error)"
     case .documentQueueUnusable(let user, let error):
@@ -43,6 +49,7 @@ extension ClientNotice: CustomStringConvertible {
     case .transactionsLost(let user, let paths):
       "transactions of \(user.isEmpty ? "nobody" : user) are lost: "
         + paths.map { "/\($0)" }.joined(separator: ", ")
+    case .notConnected(let error): "no connection: \(error)"
     case .missingIndex(let path, let order):
       "the server looks at every child of /\(path): add \(order.declaration) to its rules there"
     }

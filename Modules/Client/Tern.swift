@@ -68,6 +68,10 @@ public final class Tern: Sendable {
         named, over: parts.transport, options: options, ambient: ambient)
     }
     session.submit { $0.begin() }
+    if !lost.isEmpty {
+      let user = auth.currentUser?.uid ?? ""
+      options.report(.transactionsLost(user: user, at: lost.map(\.path)))
+    }
     return Tern(
       tree: TreeDatabase(session: session, lostTransactions: lost.map(\.path)),
       documents: documents, auth: auth, ownsAuth: ownsAuth, parts: parts)

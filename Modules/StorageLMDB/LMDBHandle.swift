@@ -38,6 +38,7 @@ final class LMDBHandle: @unchecked Sendable {
     guard allocateFile(directory.file(name + "-lock"), bytes: Self.lockBytes) else {
       throw .diskFull
     }
+    try LMDBFileCheck.check(directory.file(name))
     var flags = UInt32(MDB_NOSUBDIR) | UInt32(MDB_NOTLS)
     if durability == .relaxed { flags |= UInt32(MDB_NOMETASYNC) }
     unsafe environment = try Self.open(directory.file(name), flags, mapBytes)

@@ -11,6 +11,8 @@ extension StorageError {
     case SQLITE_CANTOPEN: .cannotOpen(path: path, code: code)
     case SQLITE_CORRUPT, SQLITE_NOTADB:
       .corruptStore(reason: "SQLite says the database is damaged, code \(code)")
+    // Reading, too, needs a few pages for the log's index.
+    case SQLITE_IOERR where code >> 8 == 19: .diskFull
     case SQLITE_IOERR where code >> 8 == 4 || code >> 8 == 5: .syncFailed(code: code)
     default: .backend(operation: operation, code: code)
     }

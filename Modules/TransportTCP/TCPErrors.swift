@@ -42,6 +42,8 @@
         return timedOut(options)
       case EventLoopError.shutdown:
         return .shutDown
+      case let error as IOError:
+        return .unreachable(host: host, port: port, reason: text(of: error))
       default:
         return .unreachable(host: host, port: port, reason: "\(error)")
       }
@@ -56,9 +58,17 @@
         return .addressInUse(host: host, port: port)
       case EventLoopError.shutdown:
         return .shutDown
+      case let error as IOError:
+        return .cannotListen(host: host, port: port, reason: text(of: error))
       default:
         return .cannotListen(host: host, port: port, reason: "\(error)")
       }
+    }
+
+    /// The system's words, without the name of the call that failed.
+    private static func text(of error: IOError) -> String {
+      unsafe strerror(error.errnoCode).map { unsafe String(cString: $0) }
+        ?? "errno \(error.errnoCode)"
     }
 
     private static func timedOut(_ options: TCPOptions) -> TransportError {

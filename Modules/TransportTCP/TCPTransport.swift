@@ -12,6 +12,8 @@
       var links: [ObjectIdentifier: TCPLink] = [:]
       var doors: [ObjectIdentifier: any Channel] = [:]
       var isShutDown = false
+      /// Calls that nobody has answered yet.
+      var attempts = 0
       var welcome: StrangerWelcome?
     }
 
@@ -27,6 +29,7 @@
       try options.validate()
       self.options = options
       tls = options.tls.map(TLSContexts.init)
+      try tls?.loadRoots()
       limit = FrameLimit(bytes: options.frameLimitBytes)
       group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
       loop = group.next()
@@ -42,9 +45,9 @@
     public func connect(
       _ open: @escaping LinkOpening
     ) async throws(TransportError) -> any Link {
-      try checkRunning()
       // A mistake in the options is told before anybody is called.
       _ = try tls?.clientHandler(to: options.host)
+      try beginAttempt()
       let opened = loop.makePromise(of: TCPLink.self)
       let setting = setting(
         open, didMeetItself: { opened.fail(SelfConnection()) }, didOpen: { opened.succeed($0) })
@@ -64,7 +67,10 @@
           }
         }
         .connect(host: options.host, port: options.port)
-        .whenFailure { opened.fail($0) }
+        .whenComplete { result in
+          if case .failure(let error) = result { opened.fail(error) }
+          self.endAttempt()
+        }
       do {
         return try await opened.futureResult.get()
       } catch {
@@ -110,14 +116,15 @@
     public func reloadCertificate() throws(TransportError) { try tls?.loadCertificate() }
 
     public func shutdown() async {
-      let (doors, links) = state.withLock { state in
-        state.isShutDown = true
-        return (Array(state.doors.values), Array(state.links.values))
+      let (doors, links, isCalling) = state.withLock { state in
+        defer { state.isShutDown = true }
+        // An event loop must not end before what it was asked for: the last call ends it.
+        return (Array(state.doors.values), Array(state.links.values), state.attempts > 0)
       }
       for door in doors { try? await door.close() }
       for link in links { link.close() }
       for link in links { await link.end() }
-      try? await group.shutdownGracefully()
+      if !isCalling { try? await group.shutdownGracefully() }
     }
   }
 
@@ -161,6 +168,22 @@
       door.closeFuture.whenComplete { [weak self] _ in
         _ = self?.state.withLock { $0.doors.removeValue(forKey: id) }
       }
+    }
+
+    private func beginAttempt() throws(TransportError) {
+      let isRunning = state.withLock { state in
+        if !state.isShutDown { state.attempts += 1 }
+        return !state.isShutDown
+      }
+      if !isRunning { throw .shutDown }
+    }
+
+    private func endAttempt() {
+      let mustEnd = state.withLock { state in
+        state.attempts -= 1
+        return state.isShutDown && state.attempts == 0
+      }
+      if mustEnd { group.shutdownGracefully { _ in } }
     }
 
     private func checkRunning() throws(TransportError) {

@@ -138,7 +138,7 @@ struct MachineTests {
     try world.act { _ = $0.write(.set("a", 1)) }
     #expect(
       world.takeHeard() == [
-        "value a 1", "value a null", "not stored storage(TernStorage.StorageError.closed)",
+        "value a 1", "value a null", "not stored the store was closed",
       ])
   }
 

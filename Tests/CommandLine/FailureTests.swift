@@ -32,9 +32,16 @@ import Testing
   func words() {
     #expect(
       Failure(about: AssemblyError.storage(.inUse(path: "x"), kind: "sqlite", path: "x")).message
-        == "sqlite storage at x: another program has the folder open")
+        == "sqlite storage at x: another program has the folder open; end it, or take another folder"
+    )
     let error = #expect(throws: Failure.self) { _ = try node("hello") }
     #expect(error?.message.hasPrefix("value: not JSON at byte 0: h cannot stand here") == true)
+    #expect(error?.message.hasSuffix("or give --text") == true)
+    let object = #expect(throws: Failure.self) { _ = try node(#"{"a":"#) }
+    #expect(object?.message == "value: not JSON at byte 5: the text ends too early")
+    let folder = #expect(throws: Failure.self) { _ = try fileBytes(at: "/") }
+    #expect(folder?.message == "/ cannot be read: it is a folder")
+    #expect(folder?.code == .failed)
   }
 
   @Test("addresses of this machine")

@@ -50,6 +50,19 @@ private func tree(_ batches: [[TreeMerge.Entry]]) throws -> TreeNode {
     #expect(try batches("null").isEmpty)
   }
 
+  @Test("a byte order mark is no part of a file")
+  func mark() throws {
+    #expect(try batches("\u{FEFF} 7") == batches("7"))
+    #expect(throws: JSONSyntaxError(offset: 1, reason: "a value must stand here")) {
+      try batches("\u{FE40}7")
+    }
+    var parts = ["\u{FEFF}{}\n\u{FEFF}", ""].map { Array($0.utf8) }[...]
+    var lines = LineSource { parts.popFirst() ?? [] }
+    #expect(try lines.next() == Array("{}".utf8))
+    #expect(try lines.next() == Array("\u{FEFF}".utf8))
+    #expect(try lines.next() == nil)
+  }
+
   @Test("members of an array are named by a field, with forbidden characters escaped")
   func keyField() throws {
     let text = #"{"r": [{"n": [{"q": 1}], "code": "A.1"}, {"code": 7, "n": 2}]}"#

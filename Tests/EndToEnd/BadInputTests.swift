@@ -69,6 +69,46 @@ import Testing
     }
   }
 
+  @Test("a transport that ends in the program is of no use to a command")
+  func loopback() async throws {
+    try await withFolder { folder in
+      let file = folder + "/tern.json"
+      try Data(#"{"transport": {"kind": "loopback"}}"#.utf8).write(to: URL(filePath: file))
+      for command in [["serve", "--dev"], ["get", "a"]] {
+        let refused = try await run(command + ["--config", file], folder: folder)
+        #expect(refused.code == 2)
+        #expect(refused.errors.contains("has to be tcp"), "\(refused)")
+      }
+    }
+  }
+
+  @Test("a token that no server takes is not made")
+  func tokens() async throws {
+    try await withFolder { folder in
+      let key = folder + "/key"
+      try Data(String(repeating: "k", count: 64).utf8).write(to: URL(filePath: key))
+      for (arguments, words) in [
+        (["ann", "--claims", #"{"sub": "bob"}"#], "\"sub\" comes twice"),
+        (["ann", "--claims", #"{"a": 1, "a": 2}"#], "\"a\" comes twice"),
+        ([""], "1 to 128 bytes"), (["ann", "--expires", "0"], "at least 1"),
+      ] {
+        let refused = try await run(["auth", "sign", "--key", key] + arguments)
+        #expect(refused.code == 2)
+        #expect(refused.errors.contains(words), "\(refused)")
+      }
+    }
+  }
+
+  @Test("who cannot reach a server hears where it was looked for, and why it was not there")
+  func unreachable() async throws {
+    let nobody = try await run(["get", "a", "--server", "127.0.0.1:1"])
+    #expect(nobody.code == 3)
+    #expect(nobody.errors.contains("nobody listens at 127.0.0.1:1"), "\(nobody)")
+    let roots = try await run(["get", "a", "--server", "127.0.0.1:1", "--ca", "/no/roots.pem"])
+    #expect(roots.code == 2)
+    #expect(roots.errors.contains("/no/roots.pem: there is no such file"), "\(roots)")
+  }
+
   @Test("an address other machines can reach needs --insecure")
   func insecure() async throws {
     try await withFolder { folder in

@@ -51,7 +51,24 @@ private let isoCodes = "/usr/share/iso-codes/json/"
       try Data(#"{"people": [1, }"#.utf8).write(to: URL(filePath: file))
       let syntax = try await server.tern("import", "x", file)
       #expect(syntax.code == 2)
-      #expect(syntax.errors.contains("byte 15"), "\(syntax)")
+      #expect(syntax.errors.contains("bad.json: byte 15"), "\(syntax)")
+    }
+  }
+
+  @Test("a file with a mistake at its end changes nothing")
+  func lateMistake() async throws {
+    try await withServer { server, folder in
+      _ = try await server.tern("set", "x", #"{"kept": true}"#)
+      let file = folder + "/late.json"
+      let members = (0..<3_000).map { "\"\($0)\": \($0)" }.joined(separator: ", ")
+      try Data("{\(members), ".utf8).write(to: URL(filePath: file))
+      let refused = try await server.tern("import", "x", file)
+      #expect(refused.code == 2)
+      #expect(refused.errors.contains("nothing was changed"), "\(refused)")
+      #expect(try await server.tern("get", "x/kept").output == ["true"])
+      let folders = try await server.tern("import", "x", folder)
+      #expect(folders.code == 1)
+      #expect(folders.errors.contains("it is a folder"), "\(folders)")
     }
   }
 

@@ -21,6 +21,38 @@ import Testing
         try TCPPlugin.open(options)
       }
     }
+
+    @Test("a file of certificates that is not one is named before anybody is called")
+    func files() {
+      var options = TCPOptions(port: 1)
+      options.tls = TLSOptions()
+      for (file, reason) in [
+        ("/no/roots.pem", "/no/roots.pem: there is no such file"),
+        ("/dev/null", "/dev/null holds no certificate in PEM"),
+      ] {
+        options.tls?.roots = file
+        #expect(throws: TransportError.invalidOption(name: "tls.roots", reason: reason)) {
+          try TCPPlugin.open(options)
+        }
+      }
+    }
+
+    @Test("a transport that ends while it calls does not wait for the answer")
+    func endingWhileCalling() async throws {
+      // An address of documentation: nobody answers, or no way leads there.
+      var options = TCPOptions(host: "192.0.2.1", port: 9)
+      options.connectTimeoutSeconds = 1
+      let transport = try TCPPlugin.open(options)
+      let call = Task { try await transport.connect { _ in Nobody() } }
+      await Task.yield()
+      await transport.shutdown()
+      await #expect(throws: TransportError.self) { try await call.value }
+    }
+
+    private final class Nobody: LinkHandler {
+      func linkDidReceive(_ frames: [[UInt8]]) {}
+      func linkDidClose(_ reason: LinkClosure) {}
+    }
   #else
     @Test("a build without the trait says so")
     func notBuilt() {

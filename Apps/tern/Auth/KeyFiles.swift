@@ -56,7 +56,7 @@ struct KeyFiles: Sendable {
 
   /// The keys of one file.
   static func keys(at path: String) async throws(Failure) -> TokenKeys {
-    let bytes = try bytes(at: path)
+    let bytes = try fileBytes(at: path)
     do throws(TokenKeyError) { return try await TokenKeys.reading(bytes) } catch {
       throw Failure(.usage, "\(path): \(error)")
     }
@@ -70,16 +70,9 @@ struct KeyFiles: Sendable {
   /// The list in a file; empty when there is no file yet.
   static func revocations(at path: String) throws(Failure) -> Revocations {
     guard FileManager.default.fileExists(atPath: path) else { return Revocations() }
-    let bytes = try bytes(at: path)
+    let bytes = try fileBytes(at: path)
     do throws(TokenKeyError) { return try Revocations(reading: bytes) } catch {
       throw Failure(.usage, "\(path): \(error)")
     }
-  }
-
-  private static func bytes(at path: String) throws(Failure) -> [UInt8] {
-    guard let data = FileManager.default.contents(atPath: path) else {
-      throw Failure(.failed, "\(path) cannot be read")
-    }
-    return Array(data)
   }
 }

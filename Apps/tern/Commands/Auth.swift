@@ -51,6 +51,7 @@ struct AuthSign: AsyncParsableCommand {
   func run() async throws {
     let keys = try await KeyFiles.keys(at: key)
     var members = try claims.map(Self.members) ?? []
+    try check(members)
     if administrator { members.append(.init("tern", .string("administrator"))) }
     do throws(TokenKeyError) {
       let token = try TokenIssuer(keys).sign(
@@ -59,6 +60,22 @@ struct AuthSign: AsyncParsableCommand {
       printLine(token)
     } catch {
       throw Failure(.usage, "\(key): \(error)")
+    }
+  }
+
+  /// A token that no server takes is better not made.
+  private func check(_ members: [JSONValue.Member]) throws(Failure) {
+    if let uid, !(1...128).contains(uid.utf8.count) {
+      throw Failure(.usage, "the id of a user has 1 to 128 bytes, not \(uid.utf8.count)")
+    }
+    guard expires > 0 else { throw Failure(.usage, "--expires must be at least 1") }
+    var names: Swift.Set = ["sub", "iat", "exp"]
+    if issuer != nil { names.insert("iss") }
+    if audience != nil { names.insert("aud") }
+    if administrator { names.insert("tern") }
+    for member in members where !names.insert(member.name).inserted {
+      throw Failure(
+        .usage, "--claims: \"\(member.name)\" comes twice, or has an argument of its own")
     }
   }
 

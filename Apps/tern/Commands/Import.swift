@@ -10,7 +10,8 @@ struct Import: AsyncParsableCommand {
     abstract: "Write a JSON file to a path.",
     discussion: """
       The file is sent in parts of at most 1,000 values; each is one update, the whole is not. \
-      What was at the path before is removed first, unless --merge is given. Members of arrays \
+      What was at the path before is removed first, unless --merge is given; a file is read \
+      through before that, and one with a mistake changes nothing. Members of arrays \
       are named 0, 1, 2, …; --key-by names them by a field of theirs instead, in every array \
       that does not lie inside another one. In such names . # $ / [ ] % and control characters \
       become % and two hexadecimal digits.
@@ -32,12 +33,33 @@ struct Import: AsyncParsableCommand {
 
   func run() async throws {
     let source = try ImportFile(file)
+    try check(source)
     try await client.withClient { run in
       let place = try run.reference(path)
       let count = try await send(source, to: place, run)
       printLine(
         client.json
           ? #"{"values":\#(count)}"# : "imported \(count) values to /\(place.path.text)")
+    }
+  }
+
+  /// Reads a file once before anything is changed. Standard input can be read only once.
+  private func check(_ source: ImportFile) throws(Failure) {
+    guard source.size != nil else { return }
+    do {
+      var tokens = JSONTokens(ByteSource { try source.read() })
+      var batcher = ImportBatcher(keyField: keyBy)
+      var progress = ProgressLine()
+      defer { progress.end() }
+      while let token = try tokens.next() {
+        if let batch = try batcher.take(token) { _ = try Self.values(batch) }
+        progress.show("checking", tokens.source.offset, of: source.size, unit: "bytes")
+      }
+      if let batch = batcher.finish() { _ = try Self.values(batch) }
+      try source.rewind()
+    } catch {
+      let failure = Failure(about: error)
+      throw Failure(failure.code, "\(file): \(failure.message); nothing was changed")
     }
   }
 
@@ -65,27 +87,37 @@ struct Import: AsyncParsableCommand {
     _ batch: [TreeMerge.Entry], to place: TreeReference
   ) async throws -> TreeWriteHandle {
     if let first = batch.first, first.path.isRoot { return try await place.set(first.node) }
+    return try await place.update(try Self.values(batch))
+  }
+
+  private static func values(
+    _ batch: [TreeMerge.Entry]
+  ) throws(Failure) -> [String: TreeNode] {
     var values: [String: TreeNode] = [:]
     for entry in batch {
       guard values.updateValue(entry.node, forKey: entry.path.text) == nil else {
         throw Failure(.usage, "\(entry.path) comes twice in the file")
       }
     }
-    return try await place.update(values)
+    return values
   }
 
   private func settle(_ write: TreeWriteHandle, _ run: ClientRun) async throws {
-    if try await run.settle(write) == .queued {
+    do throws(Failure) {
+      if try await run.settle(write) == .acknowledged { return }
+    } catch {
       throw Failure(
-        .unreachable, "the server is gone; what was read is queued: give the command again")
+        error.code, "\(error.message); some of it may be imported: give the command again")
     }
+    throw Failure(
+      .unreachable, "the server is gone; what was read is queued: give the command again")
   }
 }
 
 /// A file, or standard input, read part by part.
 struct ImportFile {
   private let handle: FileHandle
-  /// Its length in bytes; `nil` for standard input.
+  /// Its length in bytes; `nil` for standard input, and what else can be read only once.
   let size: Int?
 
   init(_ path: String) throws(Failure) {
@@ -94,13 +126,18 @@ struct ImportFile {
       size = nil
       return
     }
-    guard let handle = FileHandle(forReadingAtPath: path) else {
-      throw Failure(.failed, "cannot read \(path)")
+    let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+    let type = attributes?[.type] as? FileAttributeType
+    guard type != .typeDirectory, let handle = FileHandle(forReadingAtPath: path) else {
+      throw unreadable(path)
     }
     self.handle = handle
-    let attributes = try? FileManager.default.attributesOfItem(atPath: path)
-    size = (attributes?[.size] as? NSNumber)?.intValue
+    let isFile = type == .typeRegular
+    size = isFile ? (attributes?[.size] as? NSNumber)?.intValue : nil
   }
+
+  /// Begins again.
+  func rewind() throws { try handle.seek(toOffset: 0) }
 
   /// The next part, empty at the end.
   func read() throws -> [UInt8] {

@@ -70,7 +70,7 @@ struct Pending: AsyncParsableCommand {
       try await client.withClient { run in
         let before = await run.rejectedCount
         await run.tern.tree.goOnline()
-        guard await run.isDrained() else { throw Failure.unreachable }
+        guard await run.isDrained() else { throw run.news.failure }
         let refused = await run.rejectedCount - before
         guard refused == 0 else {
           throw Failure(.refused, "the server refused \(refused); see: tern pending")

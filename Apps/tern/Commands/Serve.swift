@@ -97,6 +97,7 @@ struct Serve: AsyncParsableCommand {
       try configuration.askForTLS(["certificate": tlsCert, "key": tlsKey])
     }
     try limits.apply(to: &configuration)
+    try configuration.refuseLoopback()
     try checkHost(of: configuration)
     return configuration
   }
@@ -114,7 +115,9 @@ struct Serve: AsyncParsableCommand {
       authenticator: authenticator(others: tokens),
       options: ServerOptions(farewell: farewell.farewell),
       report: { event in
-        if case .failed(let error) = event { printError("tern: the server gave up: \(error.text)") }
+        if case .failed(let error) = event {
+          printError("tern: nothing was stored, and all clients have to come back: \(error)")
+        }
       },
       openDoors: { server, transport in
         Gateway.open(to: server, on: transport, options: doors)
@@ -206,10 +209,11 @@ struct Serve: AsyncParsableCommand {
     let kind = members["kind"]?.stringValue ?? ""
     let place = kind == "memory" ? "" : " in \(members["path"]?.stringValue ?? "tern-data")"
     let isDefault = server.address == "127.0.0.1:9000"
-    let flag = isDefault ? "" : " --server \(server.address)"
+    let isSecured = configuration.transport.members["tls"] != nil
+    let flag = (isDefault ? "" : " --server \(server.address)") + (isSecured ? " --tls" : "")
     printLine("storage: \(kind)\(place)")
     printLine(access.text)
-    if configuration.transport.members["tls"] != nil { printLine("transport: TLS only") }
+    if isSecured { printLine("transport: TLS only") }
     let unsigned = dev ? "whoever a token names, signed or not (--dev)" : "none without --auth-keys"
     printLine("users: " + (hasKeys ? "those who show a signed token" : unsigned))
     if let farewell = farewell.farewell {

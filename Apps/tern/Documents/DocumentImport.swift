@@ -83,7 +83,7 @@ struct DocumentLines {
   private func mutation(_ line: [UInt8]) throws(Failure) -> DocumentMutation {
     let json: JSONValue
     do throws(JSONError) { json = try JSONValue(parsing: line) } catch {
-      throw Failure(.usage, "not JSON at byte \(error.offset): \(error.reason.text)")
+      throw Failure(.usage, "not JSON at byte \(error.offset): \(error.reason)")
     }
     guard let path = json["path"]?.text, let fields = json["fields"] else {
       throw Failure(.usage, "a line is {\"path\": \"cities/SF\", \"fields\": {…}}")

@@ -36,6 +36,12 @@ extension DocumentCommands {
     @OptionGroup var form: TypedFlag
     @OptionGroup var client: ClientFlags
 
+    func validate() throws {
+      guard !explain || client.cache != nil else {
+        throw ValidationError("--explain needs --cache: without it there is nothing to explain")
+      }
+    }
+
     func run() async throws {
       let aggregations = try aggregations
       try await client.withClient { run in

@@ -17,9 +17,9 @@ extension ClientRun {
     }
     switch answer {
     case .success: return .acknowledged
-    case .failure(let error): throw Failure(about: error)
+    case .failure(let error): throw failure(about: error)
     case nil:
-      guard isDurable else { throw .unreachable }
+      guard isDurable else { throw news.failure }
       return .queued
     }
   }
@@ -68,8 +68,8 @@ extension ClientRun {
       isDurable ? await read() : await firstAnswer(over: tern.documents.connection, read)
     switch answer {
     case .success(let result): return result
-    case .failure(let error): throw Failure(about: error)
-    case nil: throw .unreachable
+    case .failure(let error): throw failure(about: error)
+    case nil: throw news.failure
     }
   }
 }

@@ -41,7 +41,7 @@ struct DocumentText: Sendable {
     do throws(JSONError) { return try JSONValue(parsing: text) } catch {
       throw Failure(
         .usage,
-        "\(what): not JSON at byte \(error.offset): \(error.reason.text); a text needs quotes")
+        "\(what): not JSON at byte \(error.offset): \(error.reason); a text needs quotes")
     }
   }
 

@@ -18,7 +18,9 @@ final class ExportFile {
     }
     guard FileManager.default.createFile(atPath: aside, contents: nil),
       let handle = FileHandle(forWritingAtPath: aside)
-    else { throw Failure(.failed, "cannot write \(aside)") }
+    else {
+      throw Failure(.failed, "cannot write \(path): its folder is not there, or may not be written")
+    }
     self.handle = handle
   }
 
@@ -26,7 +28,7 @@ final class ExportFile {
     do {
       try handle.write(contentsOf: Data(text.utf8))
     } catch {
-      throw Failure(.failed, "cannot write \(aside): \(error)")
+      throw cannotWrite
     }
   }
 
@@ -37,11 +39,18 @@ final class ExportFile {
       try handle.synchronize()
       try handle.close()
     } catch {
-      throw Failure(.failed, "cannot write \(aside): \(error)")
+      throw cannotWrite
     }
     guard unsafe rename(aside, path) == 0 else {
-      throw Failure(.failed, "cannot rename \(aside) to \(path): errno \(errno)")
+      throw cannotWrite
     }
+  }
+
+  /// The reason is the one of the system call that has just failed.
+  private var cannotWrite: Failure {
+    let code = errno
+    let reason = unsafe strerror(code).map { unsafe String(cString: $0) } ?? "errno \(code)"
+    return Failure(.failed, "cannot write \(path): \(reason)")
   }
 
   /// Removes what was written.

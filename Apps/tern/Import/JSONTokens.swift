@@ -33,6 +33,7 @@ struct JSONTokens {
 
   /// The next piece; `nil` after the whole value, when nothing but white space follows.
   mutating func next() throws -> JSONToken? {
+    if source.offset == 0 { try skipMark() }
     let byte = try skipSpace()
     switch expectation {
     case .end:
@@ -96,6 +97,15 @@ struct JSONTokens {
     }
     expectation = places.isEmpty ? .end : .item
     return token
+  }
+
+  /// Some editors begin every file with a byte order mark.
+  private mutating func skipMark() throws {
+    guard try source.peek() == 0xEF else { return }
+    for byte: UInt8 in [0xEF, 0xBB, 0xBF] {
+      guard try source.peek() == byte else { throw failure("a value must stand here") }
+      source.take()
+    }
   }
 
   @discardableResult

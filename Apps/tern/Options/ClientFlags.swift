@@ -59,21 +59,24 @@ extension ClientFlags {
       return result
     } catch {
       await run.tern.close()
-      throw Failure(about: error)
+      throw run.failure(about: error)
     }
   }
 
   /// Opens the client; the caller closes it.
   func open() async throws(Failure) -> ClientRun {
     var options = ClientOptions()
-    options.report = { printError("note: \($0)") }
     options.readPatience = .seconds(cache == nil ? timeout : min(timeout, 2))
     let token = try shownToken()
     do throws(AssemblyError) {
+      let configuration = try configuration()
+      let news = ConnectionNews(configuration)
+      options.report = { news.take($0) }
       let tern = try await Assembler(catalog: .standard).client(
-        from: try configuration(), options: options)
+        from: configuration, options: options)
       if let token { await Self.signIn(token, to: tern) }
-      return ClientRun(tern: tern, isDurable: cache != nil, timeout: .seconds(timeout))
+      return ClientRun(
+        tern: tern, isDurable: cache != nil, timeout: .seconds(timeout), news: news)
     } catch {
       throw Failure(about: error)
     }
@@ -112,11 +115,10 @@ extension ClientFlags {
 
   private func shownToken() throws(Failure) -> String? {
     guard let token else { return nil }
-    guard let data = FileManager.default.contents(atPath: token) else {
-      throw Failure(.failed, "\(token) cannot be read")
-    }
-    return String(decoding: data, as: UTF8.self)
+    let text = String(decoding: try fileBytes(at: token), as: UTF8.self)
       .trimmingCharacters(in: .whitespacesAndNewlines)
+    guard !text.isEmpty else { throw Failure(.usage, "\(token) is empty; it should hold a token") }
+    return text
   }
 
   private func configuration() throws(AssemblyError) -> Configuration {
@@ -127,6 +129,7 @@ extension ClientFlags {
       if tls || ca != nil {
         try configuration.askForTLS(["roots": ca])
       }
+      try configuration.refuseLoopback()
       if let cache {
         configuration.storage = .object(
           configuration.storage.members.merging(

@@ -8,6 +8,7 @@ struct ClientRun: Sendable {
   /// Whether writes survive the command.
   let isDurable: Bool
   let timeout: Duration
+  let news: ConnectionNews
 
   /// What became of a write before the command had to end.
   enum Verdict: Sendable {
@@ -27,9 +28,9 @@ struct ClientRun: Sendable {
   func settle(_ write: TreeWriteHandle) async throws(Failure) -> Verdict {
     switch await firstAnswer({ await Self.answer(write) }) {
     case .success: return .acknowledged
-    case .failure(let error): throw Failure(about: error)
+    case .failure(let error): throw failure(about: error)
     case nil:
-      guard isDurable else { throw .unreachable }
+      guard isDurable else { throw news.failure }
       return .queued
     }
   }
@@ -46,9 +47,15 @@ struct ClientRun: Sendable {
     let answer = isDurable ? await read() : await firstAnswer(read)
     switch answer {
     case .success(let snapshot): return snapshot
-    case .failure(let error): throw Failure(about: error)
-    case nil: throw .unreachable
+    case .failure(let error): throw failure(about: error)
+    case nil: throw news.failure
     }
+  }
+
+  /// Puts an error into words; a server that is away with the reason.
+  func failure(about error: any Error) -> Failure {
+    let failure = Failure(about: error)
+    return failure == .unreachable ? news.failure : failure
   }
 
   private static func answer(

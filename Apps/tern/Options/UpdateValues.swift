@@ -6,7 +6,7 @@ import TernCore
 func updateValues(_ text: String) throws(Failure) -> [String: TreeNode] {
   let json: JSONValue
   do throws(JSONError) { json = try JSONValue(parsing: text) } catch {
-    throw Failure(.usage, "update: not JSON at byte \(error.offset): \(error.reason.text)")
+    throw Failure(.usage, "update: not JSON at byte \(error.offset): \(error.reason)")
   }
   guard case .object(let members) = json else {
     throw Failure(.usage, "update takes a JSON object of paths and values")

@@ -10,9 +10,19 @@ func path(_ text: String) throws(Failure) -> TreePath {
 /// Reads a node from the command line: JSON, with `.priority` and `.sv` if wanted.
 func node(_ text: String) throws(Failure) -> TreeNode {
   do throws(TreeError) { return try TreeNode(json: text) } catch {
-    let hint =
-      if case .json = error { "; a text needs quotes: '\"\(text)\"', or give --text" } else { "" }
-    throw Failure(.usage, "value: \(error.rule)\(hint)")
+    throw Failure(.usage, "value: \(error.rule)" + (error.isNoJSON ? hint(text) : ""))
+  }
+}
+
+/// What to do about a text that is no JSON: nothing that begins like something else.
+private func hint(_ text: String) -> String {
+  guard let first = text.first, !"{[\"".contains(first) else { return "" }
+  return "; a text needs quotes: '\"\(text)\"', or give --text"
+}
+
+extension TreeError {
+  fileprivate var isNoJSON: Bool {
+    if case .json = self { true } else { false }
   }
 }
 

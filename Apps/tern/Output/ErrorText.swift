@@ -3,24 +3,7 @@ import TernQuery
 
 extension TreeError {
   /// The broken rule, in words.
-  var rule: String {
-    switch self {
-    case .emptyKey: "a key must not be empty"
-    case .invalidKey(let key):
-      "the key \"\(key)\" is not allowed: keys hold no . # $ / [ ] and no control characters"
-    case .keyTooLong(let count, let limit): "a key of \(count) bytes; the limit is \(limit)"
-    case .tooDeep(let count, let limit): "\(count) levels below the root; the limit is \(limit)"
-    case .stringTooLong(let count, let limit): "a string of \(count) bytes; the limit is \(limit)"
-    case .notFinite: "a number must be finite"
-    case .invalidPriority: "a priority must be a string, a number or null"
-    case .invalidLeaf: ".value must hold a string, a number or a boolean, and nothing beside it"
-    case .invalidServerValue: ".sv must hold \"timestamp\" or {\"increment\": number}"
-    case .overlappingPaths(let one, let other): "the paths \(one) and \(other) overlap"
-    case .pathTooLong(_, let limit): "the path down to a value has more than \(limit) bytes"
-    case .readOnly(let path): "\(path) cannot be written"
-    case .json(let error): "not JSON at byte \(error.offset): \(error.reason.text)"
-    }
-  }
+  var rule: String { description }
 }
 
 extension TreeQueryError {
@@ -51,23 +34,6 @@ extension ImportError {
     case .rule(let error, let path): "\(path.isEmpty ? "/" : path): \(error.rule)"
     case .missingField(let field, let path):
       "\(path): there is no string or integer under \"\(field)\" to name this member by"
-    }
-  }
-}
-
-extension JSONError.Reason {
-  /// What is wrong, in words.
-  var text: String {
-    switch self {
-    case .unexpectedEnd: "the text ends too early"
-    case .unexpectedByte(let byte):
-      (0x21...0x7E).contains(byte)
-        ? "\(Character(UnicodeScalar(byte))) cannot stand here" : "byte \(byte) cannot stand here"
-    case .trailingBytes: "something follows the value"
-    case .invalidNumber: "a number is malformed"
-    case .invalidString: "a string is malformed"
-    case .tooDeep: "nested too deep"
-    case .unexpectedType: "another type of value must stand here"
     }
   }
 }

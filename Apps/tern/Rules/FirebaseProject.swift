@@ -22,7 +22,7 @@ struct FirebaseProject: Equatable {
   init(_ text: [UInt8], named name: String = usualFile) throws {
     let json: JSONValue
     do throws(JSONError) { json = try JSONValue(parsing: text) } catch {
-      throw Failure(.usage, "\(name): \(error)")
+      throw Failure(.usage, "\(name): not JSON at \(error)")
     }
     switch json["database"] {
     case nil: break

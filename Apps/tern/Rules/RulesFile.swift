@@ -1,4 +1,3 @@
-import Foundation
 import TernCore
 import TernSecurity
 
@@ -7,7 +6,7 @@ enum RulesFile {
   /// Compiles a rules file; every problem in it is one line of the failure.
   static func rules(at path: String) throws -> TreeRules {
     do {
-      return try TreeRules(try bytes(at: path))
+      return try TreeRules(try fileBytes(at: path))
     } catch let error as RulesFileError {
       throw Failure(
         .usage, error.problems.map { "\(path):\($0)" }.joined(separator: "\n"))
@@ -16,23 +15,17 @@ enum RulesFile {
 
   /// Reads a file of cases: one object, or a list of them.
   static func cases(at path: String) throws -> [RulesCase] {
-    var content = try bytes(at: path)
+    var content = try fileBytes(at: path)
     // Some editors begin every file with a byte order mark.
     if content.starts(with: [0xEF, 0xBB, 0xBF]) { content.removeFirst(3) }
     let json: JSONValue
     do throws(JSONError) {
       json = try JSONValue(parsing: content)
     } catch {
-      throw Failure(.usage, "\(path): not JSON at byte \(error.offset): \(error.reason.text)")
+      throw Failure(.usage, "\(path): not JSON at byte \(error.offset): \(error.reason)")
     }
     guard case .array(let items) = json else { return [try RulesCase(json, number: 1)] }
+    guard !items.isEmpty else { throw Failure(.usage, "\(path): there is no case in it") }
     return try items.enumerated().map { try RulesCase($0.element, number: $0.offset + 1) }
-  }
-
-  private static func bytes(at path: String) throws -> [UInt8] {
-    guard let data = FileManager.default.contents(atPath: path) else {
-      throw Failure(.failed, "\(path) cannot be read")
-    }
-    return Array(data)
   }
 }

@@ -62,16 +62,18 @@ extension Configuration {
     do {
       return Array(try Data(contentsOf: URL(filePath: file)))
     } catch {
-      let reason = (error as? CocoaError).map(Self.reason) ?? String(describing: error)
-      throw .unreadable(file: file, reason: reason)
+      throw .unreadable(file: file, reason: Self.reason(of: error, about: file))
     }
   }
 
-  private static func reason(of error: CocoaError) -> String {
-    switch error.code {
-    case .fileReadNoSuchFile: "there is no such file"
-    case .fileReadNoPermission: "permission denied"
-    default: String(describing: error)
+  private static func reason(of error: any Error, about file: String) -> String {
+    switch (error as? CocoaError)?.code {
+    case .fileReadNoSuchFile?: return "there is no such file"
+    case .fileReadNoPermission?: return "permission denied"
+    default:
+      let attributes = try? FileManager.default.attributesOfItem(atPath: file)
+      let isFolder = attributes?[.type] as? FileAttributeType == .typeDirectory
+      return isFolder ? "it is a folder" : String(describing: error)
     }
   }
 }

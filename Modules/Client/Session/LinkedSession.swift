@@ -28,6 +28,8 @@ protocol LinkedSession: Actor, QueueOwner {
   var wires: SessionWires<Machine.Timer> { get set }
   var observers: SessionObservers<Machine.Status> { get set }
   nonisolated var inbox: SessionInbox<Self, Machine.Timer> { get }
+  /// Tells a developer what happens.
+  nonisolated var report: @Sendable (ClientNotice) -> Void { get }
   /// Carries out what the machine owes.
   func carryOut()
 }
@@ -47,6 +49,8 @@ struct SessionWires<Timer: Hashable & Sendable>: Sendable {
   fileprivate let transport: any Transport
   fileprivate let clock: any Clock<Duration>
   fileprivate(set) var link: (number: Int, link: any Link)?
+  /// Why the last attempt to connect failed; `nil` after one that did not.
+  fileprivate var failure: TransportError?
   fileprivate var timers: [Timer: (generation: UInt64, task: Task<Void, Never>)] = [:]
   fileprivate var lastTimer: UInt64 = 0
   fileprivate var isDraining = false
@@ -81,6 +85,7 @@ extension LinkedSession {
   private func take(_ input: SessionInput<Self, Machine.Timer>) {
     switch input {
     case .linkOpened(let number, let link): opened(link, number)
+    case .linkFailed(let number, let error): failed(number, error)
     case .linkClosed(let number): closed(number)
     case .frames(let frames, let number): machine.received(frames, on: number)
     case .timer(let timer, let generation): fired(timer, generation)
@@ -99,13 +104,13 @@ extension LinkedSession {
   func open(_ number: Int) {
     let transport = wires.transport
     Task { [self] in
-      do {
+      do throws(TransportError) {
         try await transport.connect { link in
           self.post(.linkOpened(number, link))
           return SessionLinkHandler(session: self, link: link, number: number)
         }
       } catch {
-        post(.linkClosed(number))
+        post(.linkFailed(number, error))
       }
     }
   }
@@ -113,7 +118,17 @@ extension LinkedSession {
   private func opened(_ link: any Link, _ number: Int) {
     guard machine.isCurrentLink(number) else { return link.close() }
     wires.link = (number, link)
+    wires.failure = nil
     machine.connectionEvent(.linkOpened(number))
+  }
+
+  /// An attempt to open a link failed; the same reason is told once.
+  private func failed(_ number: Int, _ error: TransportError) {
+    if machine.isCurrentLink(number), wires.failure != error {
+      wires.failure = error
+      report(.notConnected(error))
+    }
+    closed(number)
   }
 
   /// Closes the link; no news of it is wanted.

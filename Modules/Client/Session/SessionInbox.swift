@@ -5,6 +5,7 @@ import TernTransport
 /// Something that happened outside and waits for its session.
 enum SessionInput<Owner: Actor, Timer: Sendable>: Sendable {
   case linkOpened(Int, any Link)
+  case linkFailed(Int, TransportError)
   case linkClosed(Int)
   case frames([[UInt8]], Int)
   case timer(Timer, UInt64)

@@ -1,3 +1,4 @@
+import TernClient
 public import TernCore
 public import TernQuery
 
@@ -35,8 +36,8 @@ public enum FirestoreArgumentError: Error, Hashable, Sendable {
     case .foreignDocument(let path): "The document \(path) belongs to another Firestore."
     case .document(.foreignReference(let field, let name)):
       "The field \(field) refers to \(name.resourceName), in another database."
-    case .document(let error): "This breaks a rule of documents: \(error)"
-    case .query(let error): "This query is not possible: \(error)"
+    case .document(let error): "This breaks a rule of documents: \(DocumentsError.invalid(error))"
+    case .query(let error): "This query is not possible: \(DocumentsError.invalidQuery(error))"
     case .indexes(let reason): "The configuration of indexes is refused: \(reason)"
     }
   }

@@ -4,6 +4,16 @@
   import Synchronization
   import TernTransport
 
+  #if canImport(Darwin)
+    import Darwin
+  #elseif canImport(Glibc)
+    import Glibc
+  #elseif canImport(Musl)
+    import Musl
+  #elseif canImport(Android)
+    import Android
+  #endif
+
   /// What connections of one transport are secured with.
   ///
   /// A connection takes what is there when it is made, and keeps it: certificates can be replaced
@@ -27,13 +37,9 @@
         throw .invalidOption(
           name: "tls.certificate", reason: "a server needs one, with its key in tls.key")
       }
-      let chain: [NIOSSLCertificateSource]
-      do {
-        chain = try NIOSSLCertificate.fromPEMFile(certificate).map { .certificate($0) }
-      } catch {
-        throw .invalidOption(
-          name: "tls.certificate", reason: "\(certificate) holds no certificate in PEM: \(error)")
-      }
+      let chain = try Self.certificates(in: certificate, "tls.certificate")
+        .map { NIOSSLCertificateSource.certificate($0) }
+      try Self.checkReadable(key, "tls.key")
       let context: NIOSSLContext
       do {
         let key = try NIOSSLPrivateKey(file: key, format: .pem)
@@ -43,9 +49,34 @@
         context = try NIOSSLContext(configuration: configuration)
       } catch {
         throw .invalidOption(
-          name: "tls.key", reason: "\(key) does not hold the key of the certificate: \(error)")
+          name: "tls.key",
+          reason: "\(key) does not hold the private key of \(certificate), in PEM and unlocked")
       }
       state.withLock { $0.server = context }
+    }
+
+    /// Reads the roots that were asked for, so that a mistake is told before anybody is called.
+    ///
+    /// - Throws: ``TransportError/invalidOption(name:reason:)``.
+    func loadRoots() throws(TransportError) {
+      if options.roots != nil { _ = try clientContext() }
+    }
+
+    private static func certificates(
+      in file: String, _ option: String
+    ) throws(TransportError) -> [NIOSSLCertificate] {
+      try checkReadable(file, option)
+      guard let found = try? NIOSSLCertificate.fromPEMFile(file), !found.isEmpty else {
+        throw .invalidOption(name: option, reason: "\(file) holds no certificate in PEM")
+      }
+      return found
+    }
+
+    private static func checkReadable(_ file: String, _ option: String) throws(TransportError) {
+      guard unsafe access(file, R_OK) == 0 else {
+        let why = errno == ENOENT ? "there is no such file" : "it may not be read"
+        throw .invalidOption(name: option, reason: "\(file): \(why)")
+      }
     }
 
     /// Secures a connection that was accepted.
@@ -74,14 +105,11 @@
       if let known = state.withLock({ $0.client }) { return known }
       var configuration = TLSConfiguration.makeClientConfiguration()
       configuration.minimumTLSVersion = .tlsv12
+      if let roots = options.roots {
+        configuration.trustRoots = .certificates(try Self.certificates(in: roots, "tls.roots"))
+      }
       let context: NIOSSLContext
-      do {
-        if let roots = options.roots {
-          let trusted = try NIOSSLCertificate.fromPEMFile(roots)
-          configuration.trustRoots = .certificates(trusted)
-        }
-        context = try NIOSSLContext(configuration: configuration)
-      } catch {
+      do { context = try NIOSSLContext(configuration: configuration) } catch {
         throw .invalidOption(
           name: "tls.roots", reason: "\(options.roots ?? "the system") has no roots: \(error)")
       }

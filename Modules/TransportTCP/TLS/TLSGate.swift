@@ -53,7 +53,7 @@
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
       if isOpen { return context.fireErrorCaught(error) }
       timer?.cancel()
-      didFail(TLSFailure(description: "\(error)"))
+      didFail(TLSFailure(error))
       context.close(promise: nil)
     }
 
@@ -67,5 +67,20 @@
   /// Why a connection could not be secured.
   struct TLSFailure: Error, CustomStringConvertible {
     let description: String
+
+    init(description: String) { self.description = description }
+
+    /// Puts what happens most into words: the library tells numbers and names of its own.
+    init(_ error: any Error) {
+      let text = "\(error)"
+      description =
+        if text.contains("CERTIFICATE_VERIFY_FAILED") {
+          "its certificate does not count, or comes from nobody whom tls.roots or the system trusts"
+        } else if text.contains("WRONG_VERSION_NUMBER") {
+          "it speaks no TLS"
+        } else {
+          text
+        }
+    }
   }
 #endif
