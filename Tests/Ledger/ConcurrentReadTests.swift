@@ -36,26 +36,42 @@ struct ConcurrentReadTests {
   func versionOfReads() throws {
     let store = TellingStore()
     let ledger = try EmbeddedLedger(store: store) { 0 }
-    let wrong = Mutex<[String]>([])
     let key = Array("n".utf8)
+    let (secondCalls, secondIsDone) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let firstIsDone = DispatchSemaphore(value: 0)
+    let seen = Mutex<(version: Version, value: [UInt8]?)?>(nil)
+    /// Stores the version that it makes.
+    @Sendable func commit() {
+      _ = try? ledger.decide { snapshot throws(StorageError) in
+        let put = Mutation.put(key: key, value: [UInt8(snapshot.version + 1)])
+        return Decision([Commit(mutations: [put], record: [1])], keeping: ())
+      }
+    }
+
     store.tell {
-      let read = try? ledger.read { snapshot throws(StorageError) in
-        (snapshot.version, try snapshot.get(key))
-      }
-      guard let read, read.1 == [UInt8(read.0)] else {
-        return wrong.withLock { $0.append("\(String(describing: read))") }
-      }
-    }
-    // Every commit stores its own version.
-    DispatchQueue.concurrentPerform(iterations: 2) { _ in
-      for _ in 0..<100 {
-        _ = try? ledger.decide { snapshot throws(StorageError) in
-          let put = Mutation.put(key: key, value: [UInt8(snapshot.version + 1)])
-          return Decision([Commit(mutations: [put], record: [1])], keeping: ())
+      store.tell {
+        // The second commit is in the store, and only the first caller has left the ledger.
+        firstIsDone.wait()
+        let read = try? ledger.read { snapshot throws(StorageError) in
+          (version: snapshot.version, value: try snapshot.get(key))
         }
+        seen.withLock { $0 = read }
       }
+      DispatchQueue.global().async {
+        secondCalls.signal()
+        commit()
+        secondIsDone.signal()
+      }
+      secondCalls.wait()
+      // The second waits for its turn. Were it late, the test would only see less.
+      #expect(secondIsDone.wait(timeout: .now() + .milliseconds(20)) == .timedOut)
     }
-    #expect(wrong.withLock { $0 }.isEmpty)
-    #expect(try ledger.read { snapshot throws(StorageError) in snapshot.version } == 200)
+    commit()
+    firstIsDone.signal()
+    secondIsDone.wait()
+
+    let read = try #require(seen.withLock { $0 })
+    #expect(read.version == 2)
+    #expect(read.value == [2])
   }
 }
