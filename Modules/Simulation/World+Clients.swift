@@ -13,25 +13,26 @@ extension World {
     guard client.run == nil else { return }
     let ambient = client.ambient
     do {
-      let (queue, rows) = try WriteQueue.open(
-        client.queueDisk.open(), limits: QueueLimits(writeCount: 60),
-        newClient: ambient.randomID())
+      let shelf = QueueShelf(
+        store: client.queueDisk.open(), limits: QueueLimits(writeCount: 60), ambient: ambient)
+      guard let queue = openFirstQueue(shelf, of: client) else { return }
       let cacheStore = client.cacheDisk.open()
       let cache = try TreeCache(store: cacheStore, prefix: [0x10])
       var limits = ClientMachine.Limits()
       limits.window = 8
       var machine = ClientMachine(
-        replica: TreeReplica(cache: cache), client: queue.client, origin: queue.origin,
-        nextSequence: queue.nextSequence, ambient: ambient, limits: limits)
-      for words in model.restored(rows, of: queue.client) { disagree("c\(index): \(words)") }
-      let lost = try machine.restore(rows)
+        replica: TreeReplica(cache: cache), user: client.user, client: queue.client,
+        origin: shelf.origin ?? queue.origin, nextSequence: queue.nextSequence, ambient: ambient,
+        limits: limits)
+      let lost = try machine.restore(queue.rows)
       for transaction in lost { trace.note("c\(index) lost \(transaction.path)") }
       let run = ClientRun(
-        of: client, machine: machine, queue: queue, cacheStore: cacheStore)
+        of: client, machine: machine, shelf: shelf, cacheStore: cacheStore)
       client.run = run
-      for operation in run.machine.declare("vote", vote) {
-        run.transactions[operation] = TransactionNote(counter: "votes", isDeclared: true)
-      }
+      restored(queue, of: client.user, run)
+      noteRestored(.success(queue), run)
+      if let token = client.token { run.machine.setCredential(token) }
+      declareVote(run)
       if client.isOfflineByWish { run.machine.goOffline() }
       carryOut(run)
       listenAgain(run)
@@ -54,7 +55,8 @@ extension World {
         case .closeLink(let number):
           flush(&frames, run)
           closeLink(number, run)
-        case .change(let change, let ticket, _): run.jobs.append((ticket, change))
+        case .change(let change, let ticket, let user):
+          run.jobs.append(SimulatedJob(ticket: ticket, change: change, user: user))
         default: carryOut(effect, run)
         }
       }
@@ -82,15 +84,22 @@ extension World {
     case .deliver(let events, .shared): heard(events, run)
     case .cancelled(let ids, _):
       for id in ids {
-        run.listeners[id] = nil
+        if let path = run.listeners.removeValue(forKey: id)?.view.path,
+          PlaygroundUsers.all.allSatisfy({ PlaygroundRules.mayRead(path, by: $0) })
+        {
+          disagree("c\(run.index) may not listen to \(path) any more")
+        }
         run.endedListeners.insert(id)
       }
     case .read(let id, let result): readEnded(id, result, run)
     case .transactionEnded(let id, let outcome): transactionEnded(id, outcome, run)
     case .disconnectAnswered(let id, let rejection):
       deferredAnswered(id, isRegistered: rejection == nil, run)
-    case .stored, .notStored, .settled, .queueAnswered, .queueChanged, .connectionChanged, .deliver,
-      .noticed, .credential:
+    case .settled(let id, _), .notStored(let id, _):
+      for user in run.pending.keys { run.pending[user]?.remove(id.number) }
+    case .credential(.refused(let token, _)): refused(token, on: run.device)
+    case .stored, .queueAnswered, .queueChanged, .connectionChanged, .deliver, .noticed,
+      .credential(.accepted):
       break
     case .send, .closeLink, .change: break
     }

@@ -2,6 +2,7 @@ import TernClient
 import TernCore
 import TernLedger
 import TernQuery
+import TernSync
 import TernTestKit
 import TernTreeEngine
 
@@ -15,7 +16,7 @@ extension World {
     trace.note("fault \(fault.rawValue) \(client.name)")
     switch fault {
     case .droppedLink: if let link = client.process?.link { lose(link) }
-    case .lateFrame: break
+    case .lateFrame, .expiredToken: break
     case .partition:
       client.isPartitioned = true
       if let link = client.process?.link, chance.happens(0.7) { link.isSilent = true }
@@ -83,6 +84,12 @@ extension World {
           disagree("c\(client.index) lost \(name.path)")
           continue
         }
+        // Who may listen to everything does.
+        let views = run.listeners.values.map(\.view) + run.kept
+        let seesAll = views.contains { $0.path.isRoot }
+        if !seesAll, !PlaygroundRules.mayRead(name.path, by: client.user) {
+          disagree("c\(client.index) ends with \(name.path), which \(client.user.id) may not read")
+        }
         let truth = name.query.window(of: model.truth.node(at: name.path))
         if view.node != truth || !view.isComplete {
           disagree("c\(client.index) ends with \(view.node) at \(name.path), truth \(truth)")
@@ -96,7 +103,7 @@ extension World {
 
   private func compareWrites() {
     for (id, durable) in model.durable where !durable.isPurged {
-      let isAllowed = PlaygroundRules.allows(durable.write.assignments)
+      let isAllowed = PlaygroundRules.allows(durable.write.assignments, by: durable.user)
       if isAllowed != (model.applied[id] != nil) {
         disagree("write \(id.sequence) \(durable.write) was \(isAllowed ? "lost" : "made")")
       }

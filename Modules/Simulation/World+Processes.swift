@@ -127,18 +127,19 @@ extension World {
 
   // MARK: The queue
 
-  /// The queue's disk takes everything that waits, in one transaction.
+  /// The queues' disk takes everything that waits, what is of one user in one transaction.
   func storeQueue(_ run: any ClientProcess) {
     guard !run.isDead else { return }
     let jobs = run.jobs
     run.jobs.removeAll()
-    var stream = run.queue.client
-    let results = run.queue.apply(jobs.map(\.change))
-    if results.contains(.failed(.storage(.closed))) { return crash(run.device) }
+    let results = run.shelf.apply(jobs.map { ($0.user, $0.change) })
     for (job, result) in zip(jobs, results) {
-      for words in queued(job, result, run, stream) { disagree("\(run.name): \(words)") }
-      if case .purge(let newClient) = job.change, case .purged = result { stream = newClient }
+      for words in queued(job, result, run) { disagree("\(run.name): \(words)") }
+      if case .purge(let newClient) = job.change, case .purged = result {
+        run.streams[job.user] = newClient
+      }
     }
+    if results.contains(.failed(.storage(.closed))) { return crash(run.device) }
     let answers = zip(jobs, results).map { (ticket: $0.ticket, result: $1) }
     plan(.queueAnswers(run, answers), after: 0...3)
   }
@@ -154,14 +155,14 @@ extension World {
 
   /// Tells the model what a queue has made durable.
   private func queued(
-    _ job: (ticket: UInt64, change: QueueChange), _ result: QueueResult,
-    _ process: any ClientProcess, _ stream: UInt128
+    _ job: SimulatedJob, _ result: QueueResult, _ process: any ClientProcess
   ) -> [String] {
+    guard let stream = process.streams[job.user] else { return [] }
+    let name = QueueName(device: process.name, user: job.user)
     switch process {
-    case let run as ClientRun:
-      model.queued(job.change, result, of: run.index, stream).map { [$0] } ?? []
-    case let run as DocumentRun: queued(job, result, run)
-    default: []
+    case is ClientRun: return model.queued(job.change, result, of: name, stream).map { [$0] } ?? []
+    case let run as DocumentRun: return queued(job, result, of: name, stream, run)
+    default: return []
     }
   }
 }

@@ -35,6 +35,9 @@ package final class World {
   var server: ServerRun?
   var lastLink = 0
   var lastPush = 0
+  var lastToken = 0
+  /// How many users have used each device since everything was healed, beside the first.
+  var visits = 0
   /// Whether nothing goes wrong any more, and nobody asks for anything new.
   var isHealed = false
 
@@ -87,7 +90,8 @@ package final class World {
 
   /// Ends all faults and all asking, and waits until nothing is left to do.
   ///
-  /// What has not come to rest after that many steps is a disagreement.
+  /// All users of each device are there once, so that what they have written can be sent. What has
+  /// not come to rest after that many steps is a disagreement.
   package func heal(within limit: Int = 20_000) {
     guard disagreements.isEmpty else { return }
     isHealed = true
@@ -95,10 +99,17 @@ package final class World {
     repairEverything()
     let end = steps + limit
     // Long enough for every timer, so that half-open links are found out.
-    let calm = clock.now + 300_000
+    var calm = clock.now + 300_000
     while steps < end, disagreements.isEmpty {
-      if clock.now > calm, isAtRest { break }
+      if clock.now > calm, isAtRest {
+        if !visitNextUsers() { break }
+        // Long enough for the slowest link.
+        calm = clock.now + 10_000
+      }
       if !step() { break }
+    }
+    if disagreements.isEmpty, visits < PlaygroundUsers.all.count {
+      disagree("not everybody has come back after \(limit) steps: \(unrest)")
     }
     if disagreements.isEmpty, !isAtRest { disagree("no rest after \(limit) steps: \(unrest)") }
     if disagreements.isEmpty { compareEverything() }
@@ -137,6 +148,7 @@ package final class World {
     case .documentClientActs(let index): actOnDocuments(index)
     case .clientStarts(let device): start(device)
     case .partitionEnds(let device): device.isPartitioned = false
+    case .tokenArrives(let device, let token): tokenArrives(on: device, inPlaceOf: token)
     case .mishap: mishap()
     }
   }

@@ -170,6 +170,26 @@ struct TransactionTests {
     #expect(later.peer.tree.isEmpty)
   }
 
+  @Test("D01 a declared transaction goes on when the server knows that its user is back")
+  func declaredOfReturningUser() throws {
+    let world = try World()
+    try world.act { $0.goOnline() }
+    let waiting = DeclaredTransaction(
+      stream: 9, path: "n", name: "add", arguments: 5, appliesLocally: true)
+    let row = QueuedWrite(
+      id: 1, state: .kept, payload: WriteRecord.transaction(waiting).encode())
+    let queue = OpenedQueue(client: 7, origin: 7, nextSequence: 1, rows: [row])
+    try world.act {
+      _ = $0.switchUser(to: QueueUser("ann"), showing: "a token", .success(queue))
+      // Said at once, before the server has answered what is shown.
+      _ = $0.declare("add") { arguments, node in
+        TreeNode(.integer(arguments.integer + node.integer))
+      }
+    }
+    #expect(world.peer.tree == ["n": 5])
+    #expect(world.takeHeard().contains("committed 5"))
+  }
+
   @Test("D01 a closure does not survive a restart, and that is told")
   func closureLost() throws {
     let store = MemoryStore()
@@ -181,4 +201,9 @@ struct TransactionTests {
     #expect(after.lost.map(\.path) == ["n"])
     #expect(try World(store: store).lost.isEmpty)
   }
+}
+
+extension TreeNode {
+  /// The whole number here, or 0.
+  fileprivate var integer: Int64 { Int64(scalar?.number ?? 0) }
 }

@@ -85,8 +85,9 @@ extension ClientMachine {
     if !hasAskedForOutcomes {
       hasAskedForOutcomes = true
       askForOutcomes()
-      askForTransactionOutcomes()
     }
+    // More of them may have come since, with their user or with what they do.
+    askForTransactionOutcomes()
     sendReady()
     for id in reads.keys.sorted() where reads[id]?.isSent == false { sendRead(id) }
   }

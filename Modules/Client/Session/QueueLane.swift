@@ -26,7 +26,7 @@ struct QueueLane: Sendable {
     self.place = place
     self.shelf = shelf
     lane = DiskLane(place, label: "tern.queue") { jobs in
-      let results = shelf.apply(jobs)
+      let results = shelf.apply(jobs.map { ($0.user, $0.change) })
       let answers = zip(jobs, results).map { (ticket: $0.ticket, result: $1) }
       jobs.first?.owner.queueAnswered(answers)
     }

@@ -1,5 +1,5 @@
 import Synchronization
-import TernStorage
+package import TernStorage
 package import TernSync
 
 /// What a user's queue held when it was opened.
@@ -28,20 +28,23 @@ package struct OpenedQueue: Sendable {
 }
 
 /// The open queues of all users of one store.
-final class QueueShelf: Sendable {
+package final class QueueShelf: Sendable {
   private let store: any OrderedStore
   private let limits: QueueLimits
   private let ambient: Ambient
   private let queues = Mutex<[QueueUser: Result<WriteQueue, QueueError>]>([:])
 
   /// Opens nothing yet.
-  init(store: any OrderedStore, limits: QueueLimits, ambient: Ambient) {
+  package init(store: any OrderedStore, limits: QueueLimits, ambient: Ambient) {
     self.store = store
     self.limits = limits
     self.ambient = ambient
   }
 
-  func open(_ user: QueueUser) throws(QueueError) -> OpenedQueue? {
+  /// Opens the queue of a user.
+  ///
+  /// - Returns: What it holds; `nil` when it is open already.
+  package func open(_ user: QueueUser) throws(QueueError) -> OpenedQueue? {
     let opened = queues.withLock { queues -> Result<OpenedQueue?, QueueError> in
       if case .success = queues[user] { return .success(nil) }
       do throws(QueueError) {
@@ -58,19 +61,20 @@ final class QueueShelf: Sendable {
   }
 
   /// What names this device, whoever uses it; `nil` when that cannot be read.
-  var origin: UInt128? {
+  package var origin: UInt128? {
     try? UserQueues.origin(in: store, newClient: ambient.randomID())
   }
 
   /// Opens the first queue, that of whoever uses the device at the start.
-  func openFirst(_ user: QueueUser) throws(QueueError) -> OpenedQueue {
+  package func openFirst(_ user: QueueUser) throws(QueueError) -> OpenedQueue {
     guard let opened = try open(user) else {
       preconditionFailure("a new shelf has no open queues")
     }
     return opened
   }
 
-  func openOthers() -> [(user: QueueUser, queue: Result<OpenedQueue, QueueError>)] {
+  /// Opens the queues of all users that are not open; what they hold, or why they cannot be.
+  package func openOthers() -> [(user: QueueUser, queue: Result<OpenedQueue, QueueError>)] {
     let known = queues.withLock { Set($0.keys) }
     let users = (try? UserQueues.users(in: store)) ?? []
     return ([""] + users).map { QueueUser($0) }.filter { !known.contains($0) }.compactMap { user in
@@ -82,12 +86,13 @@ final class QueueShelf: Sendable {
     }
   }
 
-  func refuse(_ user: QueueUser, _ error: QueueError) {
+  /// Lets all changes of a user's queue fail, until it is opened again.
+  package func refuse(_ user: QueueUser, _ error: QueueError) {
     queues.withLock { $0[user] = .failure(error) }
   }
 
   /// Makes changes; those in a row of one user share a transaction.
-  func apply(_ jobs: [QueueJob]) -> [QueueResult] {
+  package func apply(_ jobs: [(user: QueueUser, change: QueueChange)]) -> [QueueResult] {
     queues.withLock { queues in
       var results: [QueueResult] = []
       var rest = jobs[...]

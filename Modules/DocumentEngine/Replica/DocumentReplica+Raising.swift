@@ -7,10 +7,10 @@ extension DocumentReplica {
   /// - Parameters:
   ///   - changed: The documents as they are shown now.
   ///   - event: What the server said, when it was the server.
-  ///   - isRefusal: Whether a write was taken back.
+  ///   - takesBack: Whether writes were taken back: refused, or shown to their user alone.
   mutating func emit(
     _ changed: [DocumentKey: Document], _ event: DocumentServerEvent? = nil,
-    isRefusal: Bool = false
+    takesBack: Bool = false
   ) {
     var snapshots: [(query: Int, snapshot: DocumentViewSnapshot)] = []
     for index in queries.indices {
@@ -21,7 +21,7 @@ extension DocumentReplica {
       let awaitsServer = event != nil && queries[index].view.awaitsServer
       if relevant.isEmpty, delta == nil, !isPendingReset, !awaitsServer { continue }
       let outcome = update(
-        index, relevant, delta, isPendingReset: isPendingReset, isRefusal: isRefusal)
+        index, relevant, delta, isPendingReset: isPendingReset, takesBack: takesBack)
       perform(limbo.change(of: target, added: outcome.limboAdded, removed: outcome.limboRemoved))
       if delta?.resumeToken.isEmpty == false { queries[index].hasCachedResults = true }
       if let snapshot = outcome.snapshot {
@@ -45,10 +45,10 @@ extension DocumentReplica {
 
   private mutating func update(
     _ index: Int, _ relevant: [Document], _ delta: DocumentServerEvent.TargetDelta?,
-    isPendingReset: Bool, isRefusal: Bool
+    isPendingReset: Bool, takesBack: Bool
   ) -> ViewOutcome {
     var changes = queries[index].view.beginChanges()
-    if queries[index].view.update(relevant, &changes, isRefusal: isRefusal) {
+    if queries[index].view.update(relevant, &changes, takesBack: takesBack) {
       let again = cache.run(queries[index].view.query, usingPrevious: false).documents
       _ = queries[index].view.update(again, &changes)
     }

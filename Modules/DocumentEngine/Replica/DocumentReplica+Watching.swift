@@ -118,11 +118,14 @@ extension DocumentReplica {
   }
 
   /// The listen stream has ended, or could not be opened; it is opened again when it is needed.
-  package mutating func watchStreamClosed() -> [DocumentEffect] {
+  ///
+  /// - Parameter isFailure: `false` when this device has left it. Then nobody who waits for the
+  ///   server takes it for out of reach.
+  package mutating func watchStreamClosed(isFailure: Bool = true) -> [DocumentEffect] {
     if case .closed = watch { return [] }
     watch = .closed
     if isNetworkEnabled, !wanted.isEmpty {
-      track { $0.streamFailed() }
+      track { isFailure ? $0.streamFailed() : $0.set(.unknown) }
       startWatching()
     } else {
       track { $0.set(.unknown) }

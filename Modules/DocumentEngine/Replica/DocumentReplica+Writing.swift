@@ -60,7 +60,7 @@ extension DocumentReplica {
     let done = waits.filter { $0.batch < first }
     waits.removeAll { $0.batch < first }
     for wait in done { owe(.writesSettled(wait.id, isCancelled: false)) }
-    emit(changed, isRefusal: status != nil)
+    emit(changed, takesBack: status != nil)
     fillPipeline()
     return settleDebts()
   }
@@ -152,7 +152,7 @@ extension DocumentReplica {
     for wait in waits { owe(.writesSettled(wait.id, isCancelled: true)) }
     waits = []
     cache.restore(batches)
-    emit(cache.switchUser(to: user))
+    emit(cache.switchUser(to: user), takesBack: true)
     if wasEnabled { resumeTraffic() } else { track { $0.set(.offline) } }
     return settleDebts()
   }

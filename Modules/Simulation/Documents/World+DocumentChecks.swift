@@ -4,6 +4,7 @@ import TernLedger
 import TernQuery
 import TernServer
 import TernStorage
+import TernSync
 
 // What must always hold of documents, checked after everything that a client does.
 
@@ -49,7 +50,7 @@ extension World {
 
   func failed(_ id: DocumentListenerID, _ status: DocumentStatus, _ run: DocumentRun) {
     guard let mirror = run.listeners.removeValue(forKey: id) else { return }
-    if status.code != .permissionDenied || !DocumentPlaygroundRules.isSecret(mirror.query) {
+    if status.code != .permissionDenied || mayRead(mirror.query, run) {
       disagree("\(place(mirror, run)) fails with \(status)")
     }
     run.endedListeners.insert(id)
@@ -60,8 +61,7 @@ extension World {
     var mirror = read.mirror
     switch result {
     case .failure(let status):
-      let isDenied =
-        status.code == .permissionDenied && DocumentPlaygroundRules.isSecret(mirror.query)
+      let isDenied = status.code == .permissionDenied && !mayRead(mirror.query, run)
       if status.code != .unavailable, !isDenied {
         disagree("\(place(mirror, run)) is read with \(status)")
       }
@@ -74,6 +74,9 @@ extension World {
       if read.source == .server, snapshot.isFromCache {
         disagree("\(place(mirror, run)) is not the server's")
       }
+      if !snapshot.isFromCache, !mayRead(mirror.query, run) {
+        disagree("\(place(mirror, run)) is read, which \(run.user.id) may not")
+      }
       check(&mirror, run)
       let left = Dictionary(uniqueKeysWithValues: mirror.documents.map { ($0.key, $0.state) })
       for document in read.expected ?? [] where left[document.key] != document.state {
@@ -83,13 +86,20 @@ extension World {
   }
 
   func waited(_ id: DocumentWaitID, _ isCancelled: Bool, _ run: DocumentRun) {
-    guard let last = run.waits.removeValue(forKey: id) else { return }
-    if isCancelled || run.pending.contains(where: { $0.batch.id <= last }) {
+    guard let (user, last) = run.waits.removeValue(forKey: id) else { return }
+    if isCancelled != (user != run.user) {
+      disagree("\(run.name) \(isCancelled ? "gives up" : "ends") a wait of \(user.id)")
+    }
+    if !isCancelled, run.pending.contains(where: { $0.batch.id <= last }) {
       disagree("\(run.name) has waited for batch \(last), which is pending")
     }
   }
 
   // MARK: Views
+
+  func mayRead(_ query: DocumentQuery, _ run: DocumentRun) -> Bool {
+    DocumentPlaygroundRules.mayRead(query, by: run.user)
+  }
 
   private func check(_ mirror: inout DocumentMirror, _ run: DocumentRun) {
     let view = ViewCheck(mirror, run, documents, results)
@@ -181,6 +191,9 @@ extension World {
     for client in documentClients {
       guard let run = client.run else { continue }
       for mirror in run.listeners.values where mirror.options.source == .server {
+        if !mayRead(mirror.query, run) {
+          disagree("\(place(mirror, run)) is listened to by \(run.user.id), who may not")
+        }
         let truth = documents.truth.result(of: mirror.query)
         let isSame = mirror.documents.elementsEqual(truth) {
           $0.key == $1.key && $0.fields == $1.fields

@@ -9,7 +9,7 @@ import TernSync
 
 extension World {
   /// Takes note of a batch that the machine has made and shows from now on.
-  func noteMade(_ change: QueueChange, _ ticket: UInt64, _ run: DocumentRun) {
+  func noteMade(_ change: QueueChange, _ ticket: UInt64, _ user: QueueUser, _ run: DocumentRun) {
     let payload: [UInt8]
     switch change {
     case .append(let bytes): payload = bytes
@@ -20,6 +20,9 @@ extension World {
       let batch = DocumentBatchRecord.decode(
         payload, id: run.lastBatch, in: DocumentPlayground.database)
     else { return disagree("\(run.name) queues what is no batch") }
+    if user != run.user || QueueUser(batch.user) != user {
+      disagree("\(run.name) queues a batch of \(batch.user), written by \(run.user.id)")
+    }
     run.news += 1
     run.tickets[ticket] = batch.id
     run.pending.append(PendingBatch(batch: batch))
@@ -27,27 +30,27 @@ extension World {
 
   /// A queue has changed, or not.
   func queued(
-    _ job: (ticket: UInt64, change: QueueChange), _ result: QueueResult, _ run: DocumentRun
+    _ job: SimulatedJob, _ result: QueueResult, of queue: QueueName, _ stream: UInt128,
+    _ run: DocumentRun
   ) -> [String] {
-    let name = run.name
     switch (job.change, result) {
     case (.append(let payload), .stored(let row, let sequence)),
       (.retry(_, let payload?), .stored(let row, let sequence)):
       guard
         let batch = DocumentBatchRecord.decode(payload, id: 0, in: DocumentPlayground.database)
       else { return ["row \(row) holds no batch"] }
-      let id = CommitID(stream: run.queue.client, sequence: sequence)
+      let id = CommitID(stream: stream, sequence: sequence)
       if documents.durable[id] != nil { return ["\(id) names two batches"] }
       documents.durable[id] = DocumentModel.DurableBatch(
-        mutations: batch.mutations, since: documents.moments.count - 1)
-      documents.rows[name, default: [:]][row] = id
+        user: queue.user, mutations: batch.mutations, since: documents.moments.count - 1)
+      documents.rows[queue, default: [:]][row] = id
       if let batch = run.tickets[job.ticket] { run.names[batch] = id }
-      if case .retry(let old, _) = job.change { documents.refusedRows[name]?.remove(old) }
+      if case .retry(let old, _) = job.change { documents.refusedRows[queue]?.remove(old) }
     case (.settle(let row), .changed), (.reject(let row, _), .changed):
-      guard let id = documents.rows[name]?[row] else { return ["row \(row) was never made"] }
+      guard let id = documents.rows[queue]?[row] else { return ["row \(row) was never made"] }
       documents.durable[id]?.isSettled = true
-      if case .reject = job.change { documents.refusedRows[name, default: []].insert(row) }
-    case (.discard(let row), .changed): documents.refusedRows[name]?.remove(row)
+      if case .reject = job.change { documents.refusedRows[queue, default: []].insert(row) }
+    case (.discard(let row), .changed): documents.refusedRows[queue]?.remove(row)
     default: break
     }
     return []
@@ -55,11 +58,10 @@ extension World {
 
   /// The server has accepted or refused a batch, says the machine.
   func settled(_ batch: UInt64, _ status: DocumentStatus?, _ run: DocumentRun) {
-    guard let index = run.pending.firstIndex(where: { $0.batch.id == batch }) else {
+    guard let pending = run.take(batch) else {
       return disagree("\(run.name) settles batch \(batch) which is not pending")
     }
     run.news += 1
-    let pending = run.pending.remove(at: index).batch
     guard let id = run.names[batch], let durable = documents.durable[id] else {
       // It could not be queued.
       if status?.code != .resourceExhausted {
@@ -68,7 +70,7 @@ extension World {
       return
     }
     documents.durable[id]?.isAnswered = true
-    switch (run.outcomes[id.sequence], status) {
+    switch (run.outcomes[id], status) {
     case (.committed(let version, let results)?, nil):
       check(id, durable, version, results, run)
       note(pending, version, results, run)
@@ -92,7 +94,7 @@ extension World {
     // What changes nothing leaves no trace; there must have been a moment when it was so.
     let hasSuch = documents.moments[durable.since...].contains { moment in
       let outcome = documents.outcome(
-        of: durable.mutations, on: moment.documents, at: moment.version)
+        of: durable.mutations, by: durable.user, on: moment.documents, at: moment.version)
       guard case .success(let made) = outcome else { return false }
       return made.documents == moment.documents
     }
@@ -110,12 +112,12 @@ extension World {
       return disagree("\(run.name) takes \(id) for refused, and it was made")
     }
     // Who may not write is not told whether it would have been possible.
-    if status.code == .permissionDenied, !DocumentPlaygroundRules.allows(durable.mutations) {
-      return
-    }
+    let isAllowed = DocumentPlaygroundRules.allows(durable.mutations, by: durable.user)
+    if status.code == .permissionDenied, !isAllowed { return }
     let isJust = documents.moments[durable.since...].contains { moment in
       let outcome = documents.outcome(
-        of: durable.mutations, on: moment.documents, at: DocumentVersion(microseconds: .max))
+        of: durable.mutations, by: durable.user, on: moment.documents,
+        at: DocumentVersion(microseconds: .max))
       guard case .failure(let expected) = outcome else { return false }
       return expected.code == status.code
     }
@@ -145,7 +147,9 @@ extension World {
 
 extension DocumentModel {
   /// Compares what a queue holds after a start with what was durable.
-  func restored(_ rows: [QueuedWrite], of stream: UInt128, _ device: String) -> [String] {
+  func restored(
+    _ rows: [QueuedWrite], of stream: UInt128, _ queue: QueueName
+  ) -> [String] {
     var found: [UInt64] = []
     var refused: Set<UInt64> = []
     for row in rows {
@@ -161,8 +165,9 @@ extension DocumentModel {
     if found != expected {
       wrong.append("the queue came back with \(found), durable were \(expected)")
     }
-    if refused != refusedRows[device] ?? [] {
-      wrong.append("the queue came back with \(refused) refused, were \(refusedRows)")
+    let known = refusedRows[queue] ?? []
+    if refused != known {
+      wrong.append("the queue came back with \(refused) refused, were \(known)")
     }
     return wrong
   }

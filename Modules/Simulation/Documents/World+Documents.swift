@@ -16,27 +16,22 @@ extension World {
     guard client.run == nil else { return }
     let ambient = client.ambient
     do {
-      let (queue, rows) = try WriteQueue.open(
-        client.queueDisk.open(), limits: QueueLimits(writeCount: 60),
-        newClient: ambient.randomID())
-      let (pending, refused) = restored(rows)
-      for words in documents.restored(rows, of: queue.client, client.name) {
-        disagree("d\(index): \(words)")
-      }
+      let shelf = QueueShelf(
+        store: client.queueDisk.open(), limits: QueueLimits(writeCount: 60), ambient: ambient)
+      guard let queue = openFirstQueue(shelf, of: client) else { return }
+      let (pending, refused) = batches(in: queue, of: client.user, after: 0)
       let cacheStore = client.cacheDisk.open()
       let cache = try DocumentCache(
-        store: cacheStore, prefix: [], batches: pending.map(\.batch))
+        store: cacheStore, prefix: [], user: client.user.id, batches: pending.map(\.batch))
       let database = DocumentPlayground.database
       let machine = DocumentMachine(
         replica: DocumentReplica(cache: cache, database: database), database: database,
-        stream: queue.client, pending: pending, refused: refused,
+        user: client.user, stream: queue.client, pending: pending, refused: refused,
         nextSequence: queue.nextSequence, ambient: ambient)
-      let run = DocumentRun(of: client, machine: machine, queue: queue, cacheStore: cacheStore)
-      run.pending = pending.map { PendingBatch(batch: $0.batch) }
-      for queued in pending {
-        run.names[queued.batch.id] = CommitID(stream: queue.client, sequence: queued.sequence)
-      }
+      let run = DocumentRun(of: client, machine: machine, shelf: shelf, cacheStore: cacheStore)
+      restored(queue, pending, of: client.user, run)
       client.run = run
+      if let token = client.token { run.machine.setCredential(token) }
       run.machine.start()
       if client.isOfflineByWish { run.machine.setNetwork(isEnabled: false) }
       carryOut(run)
@@ -44,32 +39,6 @@ extension World {
     } catch {
       disagree("d\(index) does not start: \(error)")
     }
-  }
-
-  private func restored(
-    _ rows: [QueuedWrite]
-  ) -> (pending: [DocumentQueuedBatch], refused: [RefusedDocumentBatch]) {
-    var pending: [DocumentQueuedBatch] = []
-    var refused: [RefusedDocumentBatch] = []
-    for row in rows {
-      let id = UInt64(pending.count + 1)
-      guard
-        let batch = DocumentBatchRecord.decode(
-          row.payload, id: id, in: DocumentPlayground.database)
-      else {
-        disagree("row \(row.id) holds no batch")
-        continue
-      }
-      switch row.state {
-      case .pending(let sequence):
-        pending.append(DocumentQueuedBatch(batch: batch, row: row.id, sequence: sequence))
-      case .rejected(let reason):
-        refused.append(
-          RefusedDocumentBatch(id: row.id, mutations: batch.mutations, reason: reason))
-      case .kept: disagree("row \(row.id) is kept")
-      }
-    }
-    return (pending, refused)
   }
 
   /// A client's process is gone.
@@ -104,7 +73,7 @@ extension World {
   @discardableResult
   private func perform(_ first: [DocumentClientEffect], _ run: DocumentRun) -> Bool {
     var frames: [[UInt8]] = []
-    var jobs: [(ticket: UInt64, change: QueueChange)] = []
+    var jobs: [SimulatedJob] = []
     var effects = first
     while !effects.isEmpty {
       for effect in effects {
@@ -115,10 +84,10 @@ extension World {
         case .closeLink(let number):
           flush(&frames, run)
           closeLink(number, run)
-        case .change(let change, let ticket, _):
+        case .change(let change, let ticket, let user):
           // It is shown from here on.
-          noteMade(change, ticket, run)
-          jobs.append((ticket, change))
+          noteMade(change, ticket, user, run)
+          jobs.append(SimulatedJob(ticket: ticket, change: change, user: user))
         default: carryOut(effect, run)
         }
       }
@@ -147,10 +116,10 @@ extension World {
     case .answered(let id, let result): answered(id, result, run)
     case .called(let id, let result): called(id, result, run)
     case .writesSettled(let id, let isCancelled): waited(id, isCancelled, run)
-    // A client of this world has one user.
-    case .findOthers: _ = run.machine.restore(others: [])
+    case .findOthers: findOthers(run)
+    case .credential(.refused(let token, _)): refused(token, on: run.client)
     case .invalid(let batch, let error): disagree("\(run.name) \(batch) breaks a rule: \(error)")
-    // The rest is not looked at here: wishes about tokens, and what only sessions pass on.
+    // The rest is not looked at here: what only sessions pass on.
     default: break
     }
   }
@@ -175,14 +144,18 @@ extension World {
 
   /// Remembers which call is which.
   private func noteSent(_ frame: [UInt8], _ run: DocumentRun) {
-    guard case .open(let call, let opening)? = try? DocumentClientFrame.decode(frame) else {
-      return
-    }
-    let method = DocumentMethod(rawValue: opening.method)
-    run.methods[call] = method
-    if method == .listen {
-      run.current = []
-      run.confirmed = []
+    switch try? DocumentClientFrame.decode(frame) {
+    case .open(let call, let opening)?:
+      let method = DocumentMethod(rawValue: opening.method)
+      run.methods[call] = method
+      let bearer = opening.metadata.last { $0.name == "authorization" }?.value
+      run.shown[call] = PlaygroundTokens.user(of: bearer)
+      if method == .listen {
+        run.current = []
+        run.confirmed = []
+      }
+    case .message(let call, let message)?: noteUser(message, of: call, run)
+    default: break
     }
   }
 
@@ -197,11 +170,15 @@ extension World {
     switch response {
     case .listen(.target(let change)): noteTold(change, run)
     case .write(let response):
-      switch response.content {
-      case .outcome(let outcome): run.outcomes[outcome.sequence] = outcome.verdict
-      case .outcomes(let outcomes):
-        for outcome in outcomes { run.outcomes[outcome.sequence] = outcome.verdict }
-      case .handshake, .committed: break
+      guard let stream = run.writeStreams[call] else { return }
+      let outcomes: [DocumentWriteOutcome] =
+        switch response.content {
+        case .outcome(let outcome): [outcome]
+        case .outcomes(let outcomes): outcomes
+        case .handshake, .committed: []
+        }
+      for outcome in outcomes {
+        run.outcomes[CommitID(stream: stream, sequence: outcome.sequence)] = outcome.verdict
       }
     default: break
     }

@@ -64,6 +64,7 @@ enum WorldEvent {
   case documentClientActs(Int)
   case clientStarts(SimulatedDevice)
   case partitionEnds(SimulatedDevice)
+  case tokenArrives(SimulatedDevice, inPlaceOf: String)
   case mishap
 }
 
@@ -91,6 +92,7 @@ extension WorldEvent {
     case .documentClientActs(let index): "d\(index) acts"
     case .clientStarts(let device): "\(device.name) starts"
     case .partitionEnds(let device): "\(device.name) reachable"
+    case .tokenArrives(let device, _): "\(device.name) is given a token"
     case .mishap: "mishap"
     }
   }

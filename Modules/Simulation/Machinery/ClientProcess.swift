@@ -1,3 +1,4 @@
+import TernClient
 import TernStorage
 import TernSync
 import TernTestKit
@@ -9,9 +10,12 @@ protocol ClientProcess: AnyObject {
   /// The link the machine uses, once it is open.
   var link: SimulatedLink? { get set }
   var cacheStore: FaultyStore { get }
-  var queue: WriteQueue { get set }
-  /// Changes that wait for the queue's disk.
-  var jobs: [(ticket: UInt64, change: QueueChange)] { get set }
+  /// The queues of all users, as a session has them.
+  var shelf: QueueShelf { get }
+  /// The streams of the open queues.
+  var streams: [QueueUser: UInt128] { get set }
+  /// Changes that wait for the queues' disk.
+  var jobs: [SimulatedJob] { get set }
   var isWriting: Bool { get set }
 
   func isCurrentLink(_ number: Int) -> Bool
@@ -21,6 +25,13 @@ protocol ClientProcess: AnyObject {
 
 extension ClientProcess {
   var name: String { device.name }
+}
+
+/// A change on its way to the queue of a user.
+struct SimulatedJob {
+  let ticket: UInt64
+  let change: QueueChange
+  let user: QueueUser
 }
 
 /// One client's machine with its disks; its process comes and goes.
@@ -33,6 +44,9 @@ class SimulatedDevice {
   let bits: BitSource
   var isPartitioned = false
   var isOfflineByWish = false
+  /// Who is signed in, over restarts too, and what shows it.
+  var user = QueueUser.nobody
+  var token: String?
   /// The run of its process, while there is one.
   var process: (any ClientProcess)? { nil }
 

@@ -15,12 +15,17 @@ final class ClientRun: ClientProcess {
   let index: Int
   let cacheStore: FaultyStore
   var machine: ClientMachine
-  var queue: WriteQueue
+  let shelf: QueueShelf
+  var streams: [QueueUser: UInt128] = [:]
+  /// Who uses the device, as the machine knows it.
+  var user: QueueUser
+  /// The writes without an answer, of everybody.
+  var pending: [QueueUser: Set<UInt64>] = [:]
   var isDead = false
   var link: SimulatedLink?
   var timers: [TimerName: Int] = [:]
   var lastTimer = 0
-  var jobs: [(ticket: UInt64, change: QueueChange)] = []
+  var jobs: [SimulatedJob] = []
   var isWriting = false
 
   /// What the machine has been told on this connection: the server's versions it may show.
@@ -53,13 +58,14 @@ final class ClientRun: ClientProcess {
   func look<R>(_ body: (inout ClientMachine) -> R) -> R { body(&machine) }
 
   init(
-    of client: SimulatedClient, machine: ClientMachine, queue: WriteQueue,
+    of client: SimulatedClient, machine: ClientMachine, shelf: QueueShelf,
     cacheStore: FaultyStore
   ) {
     device = client
     index = client.index
     self.machine = machine
-    self.queue = queue
+    self.shelf = shelf
+    user = client.user
     self.cacheStore = cacheStore
   }
 }

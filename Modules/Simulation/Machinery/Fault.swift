@@ -16,6 +16,8 @@ package enum Fault: String, CaseIterable, Sendable {
   case clockJump
   /// A disk is full for one write.
   case fullDisk
+  /// Tokens last for seconds, and the next one is late; without it they last for ever.
+  case expiredToken
   /// A record in the cache of a client of documents cannot be read any more.
   case damage
 }

@@ -25,7 +25,7 @@ final class ServerRun {
   private static func makeMachine(_ bits: BitSource) -> ServerMachine {
     ServerMachine(
       options: ServerOptions(), authorizer: PlaygroundRules(),
-      documentAuthorizer: DocumentPlaygroundRules(), authenticator: NoAuthenticator(),
+      documentAuthorizer: DocumentPlaygroundRules(), authenticator: PlaygroundTokens(),
       randomBits: { bits.next() })
   }
 

@@ -1,3 +1,5 @@
+import TernSync
+
 /// A link between one client and one run of the server.
 ///
 /// What is sent one way arrives in order. A cut loses what is on its way; silence loses everything
@@ -22,6 +24,10 @@ final class SimulatedLink {
   var lastDown: Int64 = 0
   /// The version the server was at when the last frame that arrived had been sent.
   var isLost: Bool { isCut || isSilent }
+
+  /// Of a link that speaks of a tree: the stream of its greeting, and who was shown last.
+  var stream: UInt128?
+  var shown = QueueUser.nobody
 
   init(
     id: Int, process: any ClientProcess, number: Int, slot: Int, run: ServerRun,

@@ -15,8 +15,8 @@ struct ServerModel {
   private(set) var durable: [CommitID: DurableWrite] = [:]
   /// The streams of the clients' queues; a queue that is purged begins another one.
   private var streams: Set<UInt128> = []
-  /// The names of the writes in rows, by client.
-  private var rows: [Int: [UInt64: CommitID]] = [:]
+  /// The names of the writes in rows, by queue.
+  private var rows: [QueueName: [UInt64: CommitID]] = [:]
   /// The declared transactions that wait in queues, by stream and row.
   private var waitingVotes: [UInt128: Set<UInt64>] = [:]
   var counters: [String: CounterBounds] = [:]
@@ -27,6 +27,7 @@ struct ServerModel {
   /// A write as its client made it durable.
   struct DurableWrite {
     let write: TreeWrite
+    let user: QueueUser
     var isSettled = false
     /// Whether its client gave it up: it may have happened or not.
     var isPurged = false
@@ -99,7 +100,7 @@ extension ServerModel {
       return streams.contains(id.stream)
         ? wrong + ["\(id) was not durable when it was sent"] : wrong
     }
-    if !PlaygroundRules.allows(known.write.assignments) {
+    if !PlaygroundRules.allows(known.write.assignments, by: known.user) {
       wrong.append("\(id) was not allowed, and applied")
     }
     let asked = known.write.assignments
@@ -142,13 +143,13 @@ extension ServerModel {
   ///
   /// - Returns: What is wrong with it.
   mutating func queued(
-    _ change: QueueChange, _ result: QueueResult, of client: Int, _ stream: UInt128
+    _ change: QueueChange, _ result: QueueResult, of queue: QueueName, _ stream: UInt128
   ) -> String? {
     streams.insert(stream)
     switch (change, result) {
     case (.append(let payload), .stored(let row, let sequence)):
       guard case .write(let write) = WriteRecord(decoding: payload) else { return "no write" }
-      return added(write, row, of: client, CommitID(stream: stream, sequence: sequence))
+      return added(write, row, of: queue, CommitID(stream: stream, sequence: sequence))
     case (.keep(let payload), .stored(let row, _)):
       if case .transaction = WriteRecord(decoding: payload) {
         waitingVotes[stream, default: []].insert(row)
@@ -156,12 +157,12 @@ extension ServerModel {
       }
       return nil
     case (.retry(let old, let payload), .stored(let row, let sequence)):
-      var write = rows[client]?[old].flatMap { durable[$0]?.write }
+      var write = rows[queue]?[old].flatMap { durable[$0]?.write }
       if let payload, case .write(let edited) = WriteRecord(decoding: payload) { write = edited }
       guard let write else { return "row \(old) is retried and was never there" }
-      return added(write, row, of: client, CommitID(stream: stream, sequence: sequence))
-    case (.settle(let row), .changed): return settled(row, client, stream, isRejected: false)
-    case (.reject(let row, _), .changed): return settled(row, client, stream, isRejected: true)
+      return added(write, row, of: queue, CommitID(stream: stream, sequence: sequence))
+    case (.settle(let row), .changed): return settled(row, queue, stream, isRejected: false)
+    case (.reject(let row, _), .changed): return settled(row, queue, stream, isRejected: true)
     case (.purge, .purged):
       purged(stream)
       return nil
@@ -170,19 +171,19 @@ extension ServerModel {
   }
 
   private mutating func added(
-    _ write: TreeWrite, _ row: UInt64, of client: Int, _ id: CommitID
+    _ write: TreeWrite, _ row: UInt64, of queue: QueueName, _ id: CommitID
   ) -> String? {
     if durable[id] != nil { return "\(id) names two writes" }
-    durable[id] = DurableWrite(write: write)
-    rows[client, default: [:]][row] = id
+    durable[id] = DurableWrite(write: write, user: queue.user)
+    rows[queue, default: [:]][row] = id
     return nil
   }
 
   private mutating func settled(
-    _ row: UInt64, _ client: Int, _ stream: UInt128, isRejected: Bool
+    _ row: UInt64, _ queue: QueueName, _ stream: UInt128, isRejected: Bool
   ) -> String? {
     waitingVotes[stream]?.remove(row)
-    guard let id = rows[client]?[row] else { return nil }
+    guard let id = rows[queue]?[row] else { return nil }
     durable[id]?.isSettled = true
     if isRejected == (applied[id] != nil) {
       return "write \(id.sequence) is taken for \(isRejected ? "refused" : "made"), and is not"

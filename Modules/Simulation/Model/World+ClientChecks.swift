@@ -24,6 +24,7 @@ extension World {
       check(mirror, view, run)
       if seen.insert(mirror.view).inserted { check(view, mirror.view, &truth, run) }
     }
+    checkShown(run)
     if unanswered > 8 {
       disagree("c\(run.index) has \(unanswered) writes on their way, limit 8")
     }

@@ -44,8 +44,7 @@ extension World {
         case .put(_, _, _, let mark), .merge(_, _, let mark): mark
         default: nil
         }
-      guard let stamp = mark?.stamp else { continue }
-      let stream = stamp.stream ?? link.process.queue.client
+      guard let stamp = mark?.stamp, let stream = stamp.stream ?? link.stream else { continue }
       let id = CommitID(stream: stream, sequence: stamp.sequence)
       senders[id] = senders[id] ?? link
     }

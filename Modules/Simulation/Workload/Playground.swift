@@ -1,5 +1,6 @@
 import TernCore
 import TernQuery
+import TernSync
 
 /// The places and values that clients play with.
 enum Playground {
@@ -11,6 +12,11 @@ enum Playground {
   static func item(_ chance: inout Chance) -> TreePath {
     let names = ["1", "2", "10", "a", "b", "c", "key", "é"]
     return path("items", names[chance.below(names.count)])
+  }
+
+  /// The place of one of the users.
+  static func own(_ chance: inout Chance) -> TreePath {
+    path("own", PlaygroundUsers.known[chance.below(PlaygroundUsers.known.count)].id)
   }
 
   static func scalar(_ chance: inout Chance) -> TreeScalar {
@@ -52,7 +58,7 @@ enum Playground {
 
   /// Something to listen to.
   static func view(_ chance: inout Chance) -> ViewName {
-    switch chance.below(14) {
+    switch chance.below(16) {
     case 0: return ViewName(path: .root, query: .all)
     case 1, 2: return ViewName(path: path("items"), query: .all)
     case 3, 4, 5: return ViewName(path: path("items"), query: query(&chance))
@@ -65,6 +71,7 @@ enum Playground {
         path: path("notes"), query: TreeQuery(order: .key, limit: TreeLimit(.last, 3)))
     case 11: return ViewName(path: path("tally"), query: .all)
     case 12: return ViewName(path: path("secret"), query: .all)
+    case 13, 14: return ViewName(path: own(&chance), query: .all)
     default: return ViewName(path: path("gone"), query: .all)
     }
   }

@@ -1,6 +1,7 @@
 import TernClient
 import TernCore
 import TernQuery
+import TernSync
 import TernTreeEngine
 
 extension World {
@@ -10,7 +11,8 @@ extension World {
     plan(.clientActs(index), after: chance.happens(0.03) ? 10_000...90_000 : 5...600)
     guard let run = clients[index].run else { return }
     switch chance.below(100) {
-    case 0..<52: write(run)
+    case 0..<50: write(run)
+    case 50, 51: changeHands(run)
     case 52..<60: transact(run)
     case 60..<66: deferWrite(run)
     case 66..<77: listen(run)
@@ -26,14 +28,18 @@ extension World {
     carryOut(run)
   }
 
+  private func made(_ id: WriteID?, _ run: ClientRun) {
+    if let id { run.pending[run.user, default: []].insert(id.number) }
+  }
+
   private func write(_ run: ClientRun) {
     let write = someWrite()
     trace.note("c\(run.index) writes \(write)")
-    _ = run.machine.write(write)
+    made(run.machine.write(write), run)
   }
 
   private func someWrite() -> TreeWrite {
-    switch chance.below(12) {
+    switch chance.below(13) {
     case 0, 1, 2: return .set(Playground.item(&chance), Playground.node(&chance))
     case 3:
       let child = Playground.item(&chance).appending(TreeKey(unchecked: "n"))
@@ -51,6 +57,9 @@ extension World {
       lastPush += 1
       return .set(Playground.path("notes", "-n\(1_000 + lastPush)"), Playground.node(&chance))
     case 10: return several()
+    case 11:
+      let place = Playground.own(&chance).appending(TreeKey(unchecked: "diary"))
+      return .set(place, Playground.node(&chance))
     default:
       if chance.happens(0.4) { return .set(Playground.path("locked", "door"), 1) }
       if chance.happens(0.3) { return .set(Playground.path("items"), Playground.node(&chance)) }
@@ -117,7 +126,7 @@ extension World {
     if let index = run.kept.firstIndex(of: view) {
       run.kept.remove(at: index)
       run.machine.keepSynced(false, at: view.path, query: view.query)
-    } else if view.path.first != PlaygroundRules.secret {
+    } else if PlaygroundRules.mayRead(view.path, by: .nobody) {
       run.kept.append(view)
       run.machine.keepSynced(true, at: view.path, query: view.query)
     }
@@ -140,8 +149,8 @@ extension World {
   private func answerRejection(_ run: ClientRun) {
     guard let rejected = run.machine.queueStatus.rejected.first else { return }
     switch chance.below(3) {
-    case 0: _ = run.machine.retry(row: rejected.id)
-    case 1: _ = run.machine.retry(row: rejected.id, with: .set(Playground.item(&chance), 7))
+    case 0: made(run.machine.retry(row: rejected.id), run)
+    case 1: made(run.machine.retry(row: rejected.id, with: .set(Playground.item(&chance), 7)), run)
     default: _ = run.machine.discard(row: rejected.id)
     }
   }

@@ -73,7 +73,9 @@ extension World {
   /// Looks at what goes out: which requests went over which link.
   func noteSent(_ frames: [[UInt8]], over link: SimulatedLink, _ run: ClientRun) {
     for frame in frames {
-      guard case .request(_, let request) = try? TreeClientMessage.decode(frame) else { continue }
+      guard let message = try? TreeClientMessage.decode(frame) else { continue }
+      noteUser(message, over: link)
+      guard case .request(_, let request) = message else { continue }
       switch request {
       case .onDisconnectSet(let path, _):
         if let index = marker(at: path) { model.markers[index].sentOver.append(link.id) }

@@ -241,6 +241,18 @@ struct DocumentMachineTests {
     bench.breakLink()
     #expect(bench.called.count == 2)
   }
+
+  @Test("a read that waits for the server goes on waiting when another credential is shown")
+  func readOverCredentials() throws {
+    var bench = try DocumentBench()
+    bench.run { _ = $0.get(all, from: .server) }
+    bench.run { $0.setCredential("a token") }
+    let queue = OpenedQueue(client: 8, origin: 8, nextSequence: 1, rows: [])
+    bench.run { _ = $0.switchUser(to: QueueUser("ann"), showing: "another", .success(queue)) }
+    #expect(bench.answers.isEmpty)
+    bench.breakLink()
+    #expect(bench.answers.count == 1)
+  }
 }
 
 @Suite("Book of a transaction")
@@ -287,6 +299,16 @@ struct DocumentTransactionBookTests {
       ]
       #expect(
         DocumentTransactionBook.mayRetry(DocumentStatus(code, "")) == again.contains(code))
+    }
+  }
+
+  @Test("a failure that says nothing about a commit that may be made leaves it uncertain")
+  func uncertainCommit() {
+    for code in DocumentStatus.Code.allCases {
+      let status = DocumentStatus(code, "why")
+      #expect(DocumentTransactionBook.failure(status, mayBeMade: false) == status)
+      let last = DocumentTransactionBook.failure(status, mayBeMade: true)
+      #expect(last == (code.isPermanent ? status : DocumentStatus(.unavailable, "why")))
     }
   }
 }

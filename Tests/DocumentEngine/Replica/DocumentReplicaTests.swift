@@ -195,6 +195,23 @@ struct DocumentReplicaTests {
     #expect(bench.waits == [false, false, true])
   }
 
+  @Test("what is pending goes with its user, also over what is accepted and still to come")
+  func pendingOfFormerUser() throws {
+    var bench = try ReplicaBench()
+    bench.listen(all)
+    bench.tell(2, holds: [], at: 100)
+    let accepted = bench.write(set("1", 7))
+    bench.write(set("1", 8))
+    bench.write(set("2", 8))
+    bench.acknowledge(accepted, at: 200)
+    bench.run { $0.switchUser(to: "another") }
+    #expect(keys(bench.snapshots.last) == ["1"])
+    #expect(bench.snapshots.last?.documents.first?.fields == ["x": 7])
+    bench.run { $0.switchUser(to: "") }
+    #expect(keys(bench.snapshots.last) == ["1", "2"])
+    #expect(bench.snapshots.last?.documents.first?.fields == ["x": 8])
+  }
+
   @Test("the signal that all are in step follows a round, once")
   func inSync() throws {
     var bench = try ReplicaBench()

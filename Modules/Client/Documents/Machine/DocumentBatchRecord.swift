@@ -1,7 +1,7 @@
 package import TernCore
 package import TernDocumentEngine
 import TernDocumentWire
-import TernSync
+package import TernSync
 
 /// A batch as the durable queue holds it. Source: Docs/Formats/client-store.md, section "Payload of
 /// the queue of documents".
@@ -57,7 +57,7 @@ package enum DocumentBatchRecord {
   ///
   /// - Parameter last: The name of the last batch of this run; those that are pending follow it.
   /// - Throws: What ``batch(in:id:of:)`` throws.
-  static func batches(
+  package static func batches(
     in rows: [QueuedWrite], of user: QueueUser, _ database: DocumentDatabase,
     after last: UInt64 = 0
   ) throws(QueueError) -> (pending: [DocumentQueuedBatch], refused: [RefusedDocumentBatch]) {

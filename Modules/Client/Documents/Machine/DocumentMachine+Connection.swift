@@ -95,7 +95,15 @@ extension DocumentMachine {
     guard credential != self.credential else { return }
     self.credential = credential
     refusedCredential = nil
-    if connection.isOnline { connectionEvent(.redirected) }
+    leaveLink()
+  }
+
+  /// Goes on over another link, with what is shown now.
+  mutating func leaveLink() {
+    guard connection.isOnline else { return }
+    isLeaving = true
+    connectionEvent(.redirected)
+    isLeaving = false
   }
 
   /// Whether everything waits for another credential.
@@ -188,7 +196,7 @@ extension DocumentMachine {
     (writing.call, writing.isWanted) = (nil, false)
     writes.streamEnded()
     run(replica.writeStreamClosed(nil))
-    run(replica.watchStreamClosed())
+    run(replica.watchStreamClosed(isFailure: !isLeaving))
     failCalls()
   }
 

@@ -24,7 +24,7 @@ extension DocumentMachine {
     self.credential = credential
     refusedCredential = nil
     // Nothing of the former user's may meet the credential of the next one on this link.
-    if connection.isOnline { connectionEvent(.redirected) }
+    leaveLink()
     failCalls()
     rest()
     var failure: QueueError?

@@ -47,6 +47,8 @@ package struct DocumentMachine: Sendable {
   var refusedCredential: String?
 
   var connection = Connection()
+  /// Whether a link that works is being left for another one.
+  var isLeaving = false
   var lastCall: UInt32 = 0
   var listening: StreamState
   var writing: StreamState

@@ -52,6 +52,16 @@ package struct DocumentTransactionBook: Sendable {
     return mutations + unwritten.map { .verify($0, is: versions[$0] ?? .none) }
   }
 
+  /// Why a commit failed, as far as that is known.
+  ///
+  /// - Parameter mayBeMade: Whether an answer to the same commit may have been lost before. Then a
+  ///   failure that says nothing about it leaves it as uncertain as it was: another transaction in
+  ///   its place could be the second that is made.
+  package static func failure(_ status: DocumentStatus, mayBeMade: Bool) -> DocumentStatus {
+    guard mayBeMade, !status.code.isPermanent else { return status }
+    return DocumentStatus(.unavailable, status.message)
+  }
+
   /// Whether another attempt may succeed after a failure.
   package static func mayRetry(_ status: DocumentStatus) -> Bool {
     switch status.code {

@@ -126,10 +126,12 @@ public final class DocumentTransaction: Sendable {
     if writes.isEmpty { return nil }
     let mark = DocumentWriteMark(stream: documents.ambient.randomID(), sequence: 1)
     let request = DocumentRequest.Body.commit(writes, transaction: [], mark)
-    for _ in 0..<Self.sendingLimit {
+    for attempt in 0..<Self.sendingLimit {
       let answer = await documents.session.call(request, as: user)
       guard case .failure(let status) = answer else { return nil }
-      if status.code != .unavailable { return status }
+      if status.code != .unavailable {
+        return DocumentTransactionBook.failure(status, mayBeMade: attempt > 0)
+      }
     }
     return DocumentStatus(.unavailable, "the server cannot be reached")
   }

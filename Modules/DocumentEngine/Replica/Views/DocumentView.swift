@@ -79,11 +79,12 @@ extension DocumentView {
 
   /// Takes in documents that may have changed.
   ///
-  /// - Parameter isRefusal: Whether they changed because a write was taken back. Then the write
-  ///   must go, even if it leaves behind what was accepted before it and is still to come.
+  /// - Parameter takesBack: Whether they changed because writes were taken back: refused, or shown
+  ///   to their user alone. Then they must go, even if they leave behind what was accepted before
+  ///   them and is still to come.
   /// - Returns: Whether the cache must be asked again, because a document left a full window.
   mutating func update(
-    _ changed: some Sequence<Document>, _ changes: inout ViewChanges, isRefusal: Bool = false
+    _ changed: some Sequence<Document>, _ changes: inout ViewChanges, takesBack: Bool = false
   ) -> Bool {
     let edge = edge
     var needsRefill = false
@@ -97,7 +98,7 @@ extension DocumentView {
         needsRefill = needsRefill || edge != nil
         take(old, &changes)
       case (let old?, let new?):
-        guard replaces(old, new, isRefusal: isRefusal) else {
+        guard replaces(old, new, takesBack: takesBack) else {
           accepted[new.key] = new.localWrites == .committed ? new.version : nil
           break
         }
@@ -121,9 +122,9 @@ extension DocumentView {
   }
 
   /// Whether a document is to be shown in place of its former self.
-  private func replaces(_ old: Document, _ new: Document, isRefusal: Bool) -> Bool {
+  private func replaces(_ old: Document, _ new: Document, takesBack: Bool) -> Bool {
     if old.state != new.state {
-      if isRefusal { return true }
+      if takesBack { return true }
       // What a server has accepted is not shown until it is seen among the server's documents:
       // listeners hear of a write twice, not three times.
       return !(old.localWrites == .pending && new.localWrites == .committed)

@@ -50,10 +50,11 @@ final class DocumentRun: ClientProcess {
   let client: SimulatedDocumentClient
   let cacheStore: FaultyStore
   var machine: DocumentMachine
-  var queue: WriteQueue
+  let shelf: QueueShelf
+  var streams: [QueueUser: UInt128] = [:]
   var isDead = false
   var link: SimulatedLink?
-  var jobs: [(ticket: UInt64, change: QueueChange)] = []
+  var jobs: [SimulatedJob] = []
   var isWriting = false
   var timers: [DocumentTimer: Int] = [:]
   var lastTimer = 0
@@ -64,20 +65,25 @@ final class DocumentRun: ClientProcess {
   var news = 0
   var checkedNews = -1
 
-  /// The batches that no server has answered, in order.
+  /// Who uses the device, as the machine knows it.
+  private(set) var user: QueueUser
+  /// Their batches that no server has answered, in order; and those of everybody else.
   var pending: [PendingBatch] = []
-  /// The batch that was made last.
+  private var away: [QueueUser: [PendingBatch]] = [:]
+  /// The batch that was made or read last.
   var lastBatch: UInt64 = 0
   /// The names of batches in the server's log, once they are durable.
   var names: [UInt64: CommitID] = [:]
   /// Which batch a change of the queue makes durable.
   var tickets: [UInt64: UInt64] = [:]
   /// What the server said of numbered batches.
-  var outcomes: [UInt64: DocumentWriteOutcome.Verdict] = [:]
+  var outcomes: [CommitID: DocumentWriteOutcome.Verdict] = [:]
   /// The times of the server's snapshots, ascending; the first is that of the cache.
   var told: [DocumentVersion]
-  /// The methods of the calls on the link.
+  /// The methods of the calls on the link, who was shown with each, and what is numbered in it.
   var methods: [UInt32: DocumentMethod] = [:]
+  var shown: [UInt32: QueueUser] = [:]
+  var writeStreams: [UInt32: UInt128] = [:]
   /// The targets that this stream has told everything of, and those as of its last snapshot.
   var current: Set<Int32> = []
   var confirmed: Set<Int32> = []
@@ -86,20 +92,21 @@ final class DocumentRun: ClientProcess {
   var endedListeners: Set<DocumentListenerID> = []
   var reads: [DocumentListenerID: DocumentRead] = [:]
   var calls: [DocumentCallID: DocumentCallNote] = [:]
-  /// The waits for pending writes, each with the last batch that it waits for.
-  var waits: [DocumentWaitID: UInt64] = [:]
+  /// The waits for pending writes, each with whose they are and the last batch that it waits for.
+  var waits: [DocumentWaitID: (user: QueueUser, last: UInt64)] = [:]
   /// What was so before the frames that are being taken in.
   var before: (version: DocumentVersion, confirmed: Set<Int32>)?
 
   var device: SimulatedDevice { client }
 
   init(
-    of client: SimulatedDocumentClient, machine: DocumentMachine, queue: WriteQueue,
+    of client: SimulatedDocumentClient, machine: DocumentMachine, shelf: QueueShelf,
     cacheStore: FaultyStore
   ) {
     self.client = client
     self.machine = machine
-    self.queue = queue
+    self.shelf = shelf
+    user = client.user
     self.cacheStore = cacheStore
     told = [machine.replica.cache.lastSnapshotVersion]
   }
@@ -112,6 +119,33 @@ final class DocumentRun: ClientProcess {
     machine.queueAnswered(ticket, result)
   }
 
+  /// Somebody else uses the device: their batches take the place of the former user's.
+  func changeUser(to next: QueueUser) {
+    news += 1
+    away[user] = pending
+    user = next
+    pending = away.removeValue(forKey: next) ?? []
+    forgetStream()
+  }
+
+  /// Takes note of the batches in a queue that was opened.
+  func restore(_ batches: [PendingBatch], of owner: QueueUser) {
+    if owner == user { pending = batches } else { away[owner] = batches }
+  }
+
+  /// A batch has its answer, or could not be queued.
+  func take(_ batch: UInt64) -> DocumentBatch? {
+    if let index = pending.firstIndex(where: { $0.batch.id == batch }) {
+      return pending.remove(at: index).batch
+    }
+    for user in away.keys {
+      if let index = away[user]?.firstIndex(where: { $0.batch.id == batch }) {
+        return away[user]?.remove(at: index).batch
+      }
+    }
+    return nil
+  }
+
   /// The batches without an answer that write to a document, oldest first.
   func pending(at key: DocumentKey) -> [PendingBatch] { pending.filter { $0.concerns(key) } }
 
@@ -121,6 +155,8 @@ final class DocumentRun: ClientProcess {
   /// Nothing that an earlier stream said counts on the next one.
   func forgetStream() {
     methods = [:]
+    shown = [:]
+    writeStreams = [:]
     current = []
     confirmed = []
   }

@@ -14,6 +14,7 @@ struct DocumentModel {
 
   /// A batch as its client made it durable.
   struct DurableBatch {
+    let user: QueueUser
     let mutations: [DocumentMutation]
     /// The last moment before it was durable.
     let since: Int
@@ -36,14 +37,14 @@ struct DocumentModel {
   private(set) var histories: [DocumentKey: [NaiveDocument]] = [:]
   private(set) var applied: [CommitID: Applied] = [:]
   var durable: [CommitID: DurableBatch] = [:]
-  /// The names of the batches in rows, by device.
-  var rows: [String: [UInt64: CommitID]] = [:]
+  /// The names of the batches in rows, by queue.
+  var rows: [QueueName: [UInt64: CommitID]] = [:]
   /// The rows of the documents begin with this.
   private(set) var prefix: [UInt8]?
   /// What transactions commit, by the name of the commit.
   var transactions: [CommitID: [DocumentMutation]] = [:]
-  /// The rows of batches that were refused and are kept, by device.
-  var refusedRows: [String: Set<UInt64>] = [:]
+  /// The rows of batches that were refused and are kept, by queue.
+  var refusedRows: [QueueName: Set<UInt64>] = [:]
   /// How far the counter of the transactions may have got.
   var tally = ServerModel.CounterBounds()
 
@@ -102,11 +103,13 @@ extension DocumentModel {
   private mutating func check(
     _ id: CommitID, _ record: DocumentRecord, _ made: [DocumentKey: NaiveDocument]
   ) -> [String] {
-    guard let asked = durable[id]?.mutations ?? transactions[id] else {
+    let batch = durable[id]
+    guard let asked = batch?.mutations ?? transactions[id] else {
       applied[id] = Applied(version: record.version, results: [])
       return []
     }
-    let expected = outcome(of: asked, on: truth.documents, at: record.version)
+    let expected = outcome(
+      of: asked, by: batch?.user ?? .nobody, on: truth.documents, at: record.version)
     guard case .success(let (documents, results)) = expected else {
       return ["\(id) was refused by the model, and applied: \(asked.map { words($0) })"]
     }
@@ -129,8 +132,8 @@ extension DocumentModel {
 
   /// What all writes of a batch make of the documents, or why none of them may happen.
   func outcome(
-    of mutations: [DocumentMutation], on documents: [DocumentKey: NaiveDocument],
-    at version: DocumentVersion
+    of mutations: [DocumentMutation], by user: QueueUser,
+    on documents: [DocumentKey: NaiveDocument], at version: DocumentVersion
   ) -> Result<
     (
       documents: [DocumentKey: NaiveDocument],
@@ -160,7 +163,7 @@ extension DocumentModel {
         results.append((after.version, values))
       }
     }
-    if !DocumentPlaygroundRules.allows(mutations) {
+    if !DocumentPlaygroundRules.allows(mutations, by: user) {
       return .failure(DocumentStatus(.permissionDenied, ""))
     }
     return .success((state, results))

@@ -1,5 +1,6 @@
 import TernCore
 import TernQuery
+import TernSync
 
 /// The places and values that clients of documents play with.
 enum DocumentPlayground {
@@ -27,6 +28,11 @@ enum DocumentPlayground {
     }
     let names = ["a", "b", "c", "d", "e", "f", "10", "é"]
     return key("items/" + names[chance.below(names.count)])
+  }
+
+  /// What one of the users has for themselves.
+  static func diary(_ chance: inout Chance) -> DocumentKey {
+    key(PlaygroundUsers.known[chance.below(PlaygroundUsers.known.count)].id + "/diary")
   }
 
   static func scalar(_ chance: inout Chance) -> DocumentValue {
@@ -102,10 +108,12 @@ extension DocumentPlayground {
   }
 
   private static func other(_ chance: inout Chance) -> DocumentQuery {
-    switch chance.below(4) {
+    switch chance.below(6) {
     case 0: .assembled(.collection(CollectionPath(unchecked: "secret")))
     case 1: .assembled(.collection(CollectionPath(unchecked: "counters")))
     case 2: .document(tally)
+    case 3: .document(diary(&chance))
+    case 4: .assembled(.collection(diary(&chance).collection))
     default:
       .assembled(
         items, filter: .or([.where(path("n"), .equal, 1), .where(path("s"), .equal, "x")]))

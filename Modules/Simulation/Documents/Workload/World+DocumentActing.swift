@@ -2,6 +2,7 @@ import TernClient
 import TernCore
 import TernDocumentEngine
 import TernQuery
+import TernSync
 
 extension World {
   /// The application of a client of documents does something.
@@ -10,7 +11,8 @@ extension World {
     plan(.documentClientActs(index), after: chance.happens(0.03) ? 10_000...90_000 : 5...600)
     guard let run = documentClients[index].run else { return }
     switch chance.below(100) {
-    case 0..<50: write(run)
+    case 0..<48: write(run)
+    case 48, 49: changeHands(run)
     case 50..<63: listen(run)
     case 63..<70: unlisten(run)
     case 70..<78: read(run)
@@ -140,6 +142,6 @@ extension World {
   }
 
   private func waitForWrites(_ run: DocumentRun) {
-    run.waits[run.machine.waitForPendingWrites()] = run.pending.last?.batch.id ?? 0
+    run.waits[run.machine.waitForPendingWrites()] = (run.user, run.pending.last?.batch.id ?? 0)
   }
 }

@@ -4,6 +4,7 @@ import TernDocumentEngine
 import TernDocumentWire
 import TernLedger
 import TernQuery
+import TernSync
 
 // Aggregations, and transactions: each counts once, and that is counted here.
 
@@ -13,7 +14,7 @@ enum DocumentCallNote {
   /// A transaction reads what it counts in.
   case read
   /// A transaction commits, for the so-and-so-many-th time.
-  case commit(CommitID, [DocumentMutation], attempt: Int)
+  case commit(CommitID, [DocumentMutation], attempt: Int, QueueUser)
 }
 
 extension World {
@@ -44,18 +45,24 @@ extension World {
     case (.aggregate(let query, let asked), .success(let answers)):
       for case .aggregation(let answer) in answers { check(answer, query, asked, run) }
     case (.aggregate(let query, _), .failure(let status)):
-      let isDenied = status.code == .permissionDenied && DocumentPlaygroundRules.isSecret(query)
-      if status.code != .unavailable, !isDenied {
+      let isDenied = status.code == .permissionDenied && !mayRead(query, run)
+      if !saysNothing(status), !isDenied {
         disagree("\(run.name) counts \(query.target.id): \(status)")
       }
     case (.read, .success(let answers)):
       for case .batchGet(let answer) in answers { commit(answer, run) }
     case (.read, .failure(let status)):
-      if status.code != .unavailable { disagree("\(run.name) reads the tally: \(status)") }
-    case (.commit(let id, _, _), .success): committed(id, run)
-    case (.commit(let id, let writes, let attempt), .failure(let status)):
-      notCommitted(id, writes, attempt, status, run)
+      if !saysNothing(status) { disagree("\(run.name) reads the tally: \(status)") }
+    case (.commit(let id, _, _, _), .success): committed(id, run)
+    case (.commit(let id, let writes, let attempt, let user), .failure(let status)):
+      notCommitted(id, writes, attempt, user, status, run)
     }
+  }
+
+  /// Whether a call has failed for who asks or how, whatever it asks for.
+  private func saysNothing(_ status: DocumentStatus) -> Bool {
+    status.code == .unavailable
+      || faults.contains(.expiredToken) && status.code == .unauthenticated
   }
 
   private func check(
@@ -103,7 +110,7 @@ extension World {
   ) {
     let mark = DocumentWriteMark(stream: id.stream, sequence: id.sequence)
     let call = run.machine.call(.commit(writes, transaction: [], mark))
-    run.calls[call] = .commit(id, writes, attempt: attempt)
+    run.calls[call] = .commit(id, writes, attempt: attempt, run.user)
   }
 
   private func committed(_ id: CommitID, _ run: DocumentRun) {
@@ -112,12 +119,12 @@ extension World {
   }
 
   private func notCommitted(
-    _ id: CommitID, _ writes: [DocumentMutation], _ attempt: Int, _ status: DocumentStatus,
-    _ run: DocumentRun
+    _ id: CommitID, _ writes: [DocumentMutation], _ attempt: Int, _ user: QueueUser,
+    _ status: DocumentStatus, _ run: DocumentRun
   ) {
-    if status.code == .unavailable {
-      // The answer may have been lost: the same again, and it counts once.
-      if attempt < DocumentTransactionBook.attemptLimit, !isHealed {
+    if saysNothing(status) {
+      // The answer may have been lost: the same again, and it counts once. Not as somebody else.
+      if attempt < DocumentTransactionBook.attemptLimit, !isHealed, user == run.user {
         commit(id, writes, attempt: attempt + 1, run)
       }
       return

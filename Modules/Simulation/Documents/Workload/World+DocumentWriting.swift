@@ -13,7 +13,7 @@ extension World {
   }
 
   private func someBatch() -> [DocumentMutation] {
-    switch chance.below(16) {
+    switch chance.below(17) {
     case 0..<10: return [someWrite(DocumentPlayground.item(&chance))]
     case 10, 11:
       // Both or neither.
@@ -23,6 +23,7 @@ extension World {
     case 14:
       let key = DocumentPlayground.item(&chance)
       return [someWrite(key), someWrite(key)]
+    case 15: return [someWrite(DocumentPlayground.diary(&chance))]
     default:
       let door = DocumentMutation(
         DocumentPlayground.key("locked/door"), .set(DocumentFields(["n": 1])))
