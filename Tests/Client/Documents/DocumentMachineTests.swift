@@ -253,6 +253,20 @@ struct DocumentMachineTests {
     bench.breakLink()
     #expect(bench.answers.count == 1)
   }
+
+  @Test("the end of a link that was left is not taken for that of the next one")
+  func endOfTheLinkBefore() throws {
+    var bench = try DocumentBench()
+    bench.run { _ = $0.get(all, from: .server) }
+    bench.run { machine in
+      machine.setCredential("a token")
+      // The next link is being opened when the first one tells of its end.
+      machine.connectionEvent(.linkClosed(1))
+    }
+    #expect(bench.answers.isEmpty)
+    bench.run { _ = $0.call(.commit([], transaction: [], nil)) }
+    #expect(bench.calls.count == 1)
+  }
 }
 
 @Suite("Book of a transaction")

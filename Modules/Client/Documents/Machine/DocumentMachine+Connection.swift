@@ -11,11 +11,16 @@ extension DocumentMachine {
 
   /// Something happened to the link.
   package mutating func connectionEvent(_ event: Connection.Event) {
-    let (wasOnline, before) = (connection.isOnline, connectionState)
+    let before = connectionState
+    var isFailedAttempt = false
+    // A link that was left may tell of its end while the next one is being opened.
+    if case .linkClosed(let link) = event {
+      isFailedAttempt = connection.isCurrent(link) && !connection.isOnline
+    }
     let actions = connection.handle(event, unit: ambient.randomUnit)
     if case .linkOpened(let link) = event, connection.isCurrent(link) { send(.ping) }
     for action in actions { perform(action) }
-    if case .linkClosed = event, !wasOnline { attemptFailed() }
+    if isFailedAttempt { attemptFailed() }
     if connectionState != before { owe(.connectionChanged(connectionState)) }
   }
 
