@@ -1,5 +1,3 @@
-import Dispatch
-import Synchronization
 import TernClient
 
 #if canImport(Glibc)
@@ -11,20 +9,12 @@ import TernClient
 #endif
 
 /// Hears SIGINT and SIGTERM instead of letting them end the program.
-final class StopSignals: Sendable {
-  private let sources: Mutex<[any DispatchSourceSignal]>
+struct StopSignals: Sendable {
   private let heard = Promise<Void>()
 
   init() {
     let heard = heard
-    let sources = [SIGINT, SIGTERM].map { number in
-      _ = signal(number, SIG_IGN)
-      let source = DispatchSource.makeSignalSource(signal: number)
-      source.setEventHandler { heard.resolve(()) }
-      source.resume()
-      return source
-    }
-    self.sources = Mutex(sources)
+    for number in [SIGINT, SIGTERM] { SignalPipe.shared.listen(to: number) { heard.resolve(()) } }
   }
 
   /// Waits for the first of them.

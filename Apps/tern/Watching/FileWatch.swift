@@ -1,4 +1,3 @@
-import Dispatch
 import Foundation
 import Synchronization
 
@@ -48,29 +47,16 @@ final class FileWatch: Sendable {
   func stop() { task.cancel() }
 }
 
-/// Hears SIGHUP instead of letting it end the program. There is one for all: a signal has one
-/// handler in a process.
+/// How often the program was sent SIGHUP, which does not end it.
 private final class HangUpSignal: Sendable {
   static let shared = HangUpSignal()
 
-  /// How often it was sent.
-  private final class Tally: Sendable {
-    let count = Mutex(0)
-  }
-
-  private let tally: Tally
-  private let source: Mutex<any DispatchSourceSignal>
+  private let tally = Mutex(0)
 
   private init() {
-    _ = signal(SIGHUP, SIG_IGN)
-    let tally = Tally()
-    let source = DispatchSource.makeSignalSource(signal: SIGHUP)
-    source.setEventHandler { tally.count.withLock { $0 += 1 } }
-    source.resume()
-    self.tally = tally
-    self.source = Mutex(source)
+    SignalPipe.shared.listen(to: SIGHUP) { [weak self] in self?.tally.withLock { $0 += 1 } }
   }
 
   /// How often it was sent so far.
-  var count: Int { tally.count.withLock { $0 } }
+  var count: Int { tally.withLock { $0 } }
 }
