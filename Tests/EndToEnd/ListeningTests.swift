@@ -67,13 +67,7 @@ import Testing
   private func serve(_ host: String, by way: String, in folder: String) async throws -> Finished {
     let child = try start(host, by: way, in: folder)
     child.closeInput()
-    let code = await child.exitCode(within: patience)
-    if code == nil { child.killNow() }
-    _ = await child.output.line(within: patience) { _ in false }
-    _ = await child.errors.line(within: patience) { _ in false }
-    return Finished(
-      code: code, output: child.output.history,
-      errors: child.errors.history.joined(separator: "\n"))
+    return await finish(child)
   }
 
   @Test("how much one address may ask, and send at once, is configured", arguments: ways)

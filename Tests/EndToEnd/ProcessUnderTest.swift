@@ -32,6 +32,11 @@ func run(
     binary(program), arguments, environment: environment, folder: folder)
   if let input { child.send(input) }
   child.closeInput()
+  return await finish(child)
+}
+
+/// Waits for a process to end; one that does not is killed.
+func finish(_ child: ChildProcess) async -> Finished {
   let code = await child.exitCode(within: patience)
   if code == nil { child.killNow() }
   // Both pipes are read to their end before anyone looks at the lines.

@@ -29,6 +29,34 @@ import Testing
     }
   }
 
+  @Test("a case asks with a query, as a client does; a query that cannot be is told")
+  func queries() async throws {
+    try await withFolder { folder in
+      let file = try write(
+        #"{"rules": {"list": {".read": "query.limitToLast <= 5"}}}"#, to: folder + "/rules.json")
+      let cases = try write(
+        #"""
+        [{"read": "list", "query": {"limitToLast": 5, "orderBy": "$key"}, "allow": true},
+         {"read": "list", "query": {"limitToLast": 6}, "allow": false},
+         {"read": "list", "allow": false}]
+        """#, to: folder + "/cases.json")
+      let tested = try await run(["rules", "test", file, cases])
+      #expect(tested.code == 0, "\(tested)")
+      #expect(tested.output.last == "3 passed, 0 failed", "\(tested)")
+      for (query, reason) in [
+        (#"{"limitToLast": 5, "limitToFirst": 5}"#, "a query has one limit"),
+        (#"{"orderBy": "a/../b."}"#, "orderBy: "),
+        (#"{"limit": 5}"#, #""limit" of 5; known are orderBy"#),
+        ("[]", #""query" is no object"#),
+      ] {
+        let cases = try write(
+          #"{"read": "list", "query": \#(query), "allow": true}"#, to: folder + "/bad.json")
+        let refused = try await run(["rules", "test", file, cases])
+        #expect(refused.code == 2 && refused.errors.contains(reason), "\(refused)")
+      }
+    }
+  }
+
   @Test("a rules file with a mistake is refused, with its line and column")
   func mistake() async throws {
     try await withFolder { folder in

@@ -43,8 +43,7 @@ struct LineSource {
   private mutating func take(_ line: [UInt8], end: Int) -> [UInt8] {
     number += 1
     offset += line.count + end
-    // Some editors begin every file with a byte order mark.
-    let line = number == 1 && line.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(line[3...]) : line
+    let line = number == 1 ? line.withoutMark : line
     return line.last == UInt8(ascii: "\r") ? line.dropLast() : line
   }
 }

@@ -8,6 +8,11 @@ func fileBytes(at path: String) throws(Failure) -> [UInt8] {
   return Array(data)
 }
 
+extension [UInt8] {
+  /// The same without the byte order mark with which some editors begin every file.
+  var withoutMark: [UInt8] { starts(with: [0xEF, 0xBB, 0xBF]) ? Array(self[3...]) : self }
+}
+
 /// Why a file cannot be read.
 func unreadable(_ path: String) -> Failure {
   Failure(.failed, "\(path) cannot be read: \(reason(path))")

@@ -98,7 +98,8 @@ struct RulesCase {
     for member in sorted {
       let next: TreeQuery?
       do throws(TreeQueryError) { next = try refined(query, member) } catch {
-        throw Failure(.usage, "\(name): \(member.name): \(error.rule)")
+        // Not in the words of the flags: here are none.
+        throw Failure(.usage, "\(name): \(member.name): \(error)")
       }
       guard let next else {
         throw Failure(

@@ -15,9 +15,7 @@ enum RulesFile {
 
   /// Reads a file of cases: one object, or a list of them.
   static func cases(at path: String) throws -> [RulesCase] {
-    var content = try fileBytes(at: path)
-    // Some editors begin every file with a byte order mark.
-    if content.starts(with: [0xEF, 0xBB, 0xBF]) { content.removeFirst(3) }
+    let content = try fileBytes(at: path).withoutMark
     let json: JSONValue
     do throws(JSONError) {
       json = try JSONValue(parsing: content)

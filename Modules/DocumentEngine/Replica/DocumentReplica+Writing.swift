@@ -163,10 +163,9 @@ extension DocumentReplica {
     // Of what the server is asked for it knows better.
     let (changed, results) = cache.load(bundle, sparing: Set(wanted.keys))
     for target in results {
-      for id in targetQueries[target] ?? [] {
-        guard let index = index(of: id) else { continue }
-        queries[index].view.adopt(cache.remoteKeys(of: target))
-      }
+      guard let listened = targetQueries[target] else { continue }
+      let keys = cache.remoteKeys(of: target)
+      for index in listened.compactMap(index(of:)) { queries[index].view.adopt(keys) }
     }
     emit(changed)
     return settleDebts()

@@ -82,7 +82,7 @@ package struct WatchAggregator: Sendable {
     // Who does not continue from somewhere is told what there is, and not what is gone since an
     // earlier answer that broke off.
     if isActive(target, knowledge), knowledge.wanted(target)?.resume == nil {
-      for key in knowledge.serverKeys(of: target) { remove(key, from: target, nil, knowledge) }
+      empty(target, knowledge)
     }
     targets[target]?.take(token: token)
   }
@@ -130,6 +130,11 @@ package struct WatchAggregator: Sendable {
   /// What was said of a target is void; everything it held is out of it.
   private mutating func reset(_ target: Int32, _ knowledge: some WatchKnowledge) {
     targets[target] = WatchedTarget()
+    empty(target, knowledge)
+  }
+
+  /// What a target held is out of it, unless it is told of again.
+  private mutating func empty(_ target: Int32, _ knowledge: some WatchKnowledge) {
     for key in knowledge.serverKeys(of: target) { remove(key, from: target, nil, knowledge) }
   }
 }
