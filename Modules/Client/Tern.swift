@@ -97,7 +97,7 @@ public final class Tern: Sendable {
     let shelf = QueueShelf(store: parts.queue, limits: options.queue, ambient: ambient)
     let queue = try shelf.openFirst(user)
     let (cache, cacheFailure) = parts.openCache(limitBytes: options.cacheLimitBytes)
-    var machine = ClientMachine(
+    var machine = TreeMachine(
       replica: TreeReplica(cache: cache), user: user, client: queue.client,
       origin: shelf.origin ?? queue.origin, nextSequence: queue.nextSequence, ambient: ambient,
       limits: options.machineLimits)
@@ -228,8 +228,8 @@ public struct ClientOptions: Sendable {
   /// The defaults.
   public init() {}
 
-  var machineLimits: ClientMachine.Limits {
-    var limits = ClientMachine.Limits()
+  var machineLimits: TreeMachine.Limits {
+    var limits = TreeMachine.Limits()
     // The server must still know the outcome of everything that may be on its way.
     limits.window = min(max(window, 1), ClientLimits.window)
     limits.readPatience = readPatience

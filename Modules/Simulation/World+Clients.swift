@@ -18,9 +18,9 @@ extension World {
       guard let queue = openFirstQueue(shelf, of: client) else { return }
       let cacheStore = client.cacheDisk.open()
       let cache = try TreeCache(store: cacheStore, prefix: [0x10])
-      var limits = ClientMachine.Limits()
+      var limits = TreeMachine.Limits()
       limits.window = 8
-      var machine = ClientMachine(
+      var machine = TreeMachine(
         replica: TreeReplica(cache: cache), user: client.user, client: queue.client,
         origin: shelf.origin ?? queue.origin, nextSequence: queue.nextSequence, ambient: ambient,
         limits: limits)
@@ -71,7 +71,7 @@ extension World {
     checkClient(run)
   }
 
-  private func carryOut(_ effect: ClientEffect, _ run: ClientRun) {
+  private func carryOut(_ effect: TreeClientEffect, _ run: ClientRun) {
     switch effect {
     case .openLink(let number): plan(.connect(run, number: number), after: 0...20)
     case .startTimer(let timer, let delay):

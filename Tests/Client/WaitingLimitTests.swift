@@ -13,7 +13,7 @@ import Testing
 struct WaitingLimitTests {
   /// A client without a server in which two of everything may wait.
   private func world() throws -> World {
-    var limits = ClientMachine.Limits()
+    var limits = TreeMachine.Limits()
     limits.waiting.reads = 2
     limits.waiting.deferredWrites = 2
     limits.waiting.transactions = 2
@@ -60,7 +60,7 @@ struct WaitingLimitTests {
   func calls() throws {
     var limits = WaitingLimits()
     limits.calls = 2
-    let inbox = SessionInbox<TreeSession, ClientTimer>(limits: limits)
+    let inbox = SessionInbox<TreeSession, TreeTimer>(limits: limits)
     #expect(try inbox.addCall { _ in })
     #expect(try !inbox.addCall { _ in })
     #expect(throws: SessionBusy(limit: 2)) { try inbox.addCall { _ in } }
@@ -74,7 +74,7 @@ struct WaitingLimitTests {
   func bytes() {
     var limits = WaitingLimits()
     limits.inboxBytes = 10
-    let inbox = SessionInbox<TreeSession, ClientTimer>(limits: limits)
+    let inbox = SessionInbox<TreeSession, TreeTimer>(limits: limits)
     let link = RecordingLink()
     _ = inbox.add([Array(repeating: 0, count: 10)], from: link, 1)
     #expect(link.changes.isEmpty)

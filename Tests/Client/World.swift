@@ -13,12 +13,12 @@ import TernTreeWire
 final class World {
   let peer: FakePeer
   let store: any OrderedStore
-  private(set) var machine: ClientMachine
+  private(set) var machine: TreeMachine
   private var queue: WriteQueue
   private(set) var lost: [LostTransaction] = []
 
   private var link: Int?
-  private(set) var timers: [ClientTimer: Duration] = [:]
+  private(set) var timers: [TreeTimer: Duration] = [:]
   private var toPeer: [[UInt8]] = []
   private var toClient: [[UInt8]] = []
   private var changes: [(UInt64, QueueChange)] = []
@@ -34,7 +34,7 @@ final class World {
   init(
     store: any OrderedStore = MemoryStore(), peer: FakePeer = FakePeer(),
     queue queueLimits: QueueLimits = QueueLimits(),
-    limits: ClientMachine.Limits = ClientMachine.Limits()
+    limits: TreeMachine.Limits = TreeMachine.Limits()
   ) throws {
     self.store = store
     self.peer = peer
@@ -45,7 +45,7 @@ final class World {
       randomBits: { seed.next() })
     let (queue, rows) = try WriteQueue.open(store, limits: queueLimits, newClient: 0xC0FFEE)
     self.queue = queue
-    machine = ClientMachine(
+    machine = TreeMachine(
       replica: TreeReplica(), client: queue.client, origin: queue.origin,
       nextSequence: queue.nextSequence, ambient: ambient, limits: limits)
     lost = try machine.restore(rows)
@@ -53,7 +53,7 @@ final class World {
 
   /// Lets the machine decide, then everything move until nothing does.
   @discardableResult
-  func act<R>(_ body: (inout ClientMachine) -> R) throws -> R {
+  func act<R>(_ body: (inout TreeMachine) -> R) throws -> R {
     let result = body(&machine)
     try settle()
     return result
@@ -79,7 +79,7 @@ final class World {
     try settle()
   }
 
-  func fire(_ timer: ClientTimer) throws {
+  func fire(_ timer: TreeTimer) throws {
     guard timers.removeValue(forKey: timer) != nil else { return }
     machine.timerFired(timer)
     try settle()
@@ -128,7 +128,7 @@ final class World {
     return false
   }
 
-  private func carryOut(_ effect: ClientEffect) {
+  private func carryOut(_ effect: TreeClientEffect) {
     switch effect {
     case .openLink(let number):
       if isReachable {

@@ -217,7 +217,7 @@ func sampleResponses() -> [(DocumentMethod, DocumentResponse)] {
   let refusal = DocumentStatus(.permissionDenied, "no")
   let outcomes = [
     DocumentWriteOutcome(3, .committed(version, results)),
-    DocumentWriteOutcome(4, .refused(refusal)),
+    DocumentWriteOutcome(4, .rejected(refusal)),
     DocumentWriteOutcome(5, .gap(expected: 2)),
   ]
   var responses: [(DocumentMethod, DocumentResponse)] = [

@@ -42,7 +42,7 @@ import Testing
       let second = try await ServerUnderTest(
         folder: folder, arguments: ["--storage", storage], port: first.port)
       let sent = try await run(["pending", "send"] + flags)
-      #expect(sent.code == 4 && sent.errors.contains("refused 1"), "\(sent)")
+      #expect(sent.code == 4 && sent.errors.contains("rejected 1"), "\(sent)")
       #expect(try await second.fields("cities/SF") == #"{"n":6}"#)
       let left = try await run(["pending"] + cache)
       let number = try #require(left.output.first?.firstMatch(of: #/^rejected (d[0-9]+) /#)?.1)

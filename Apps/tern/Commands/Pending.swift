@@ -51,7 +51,7 @@ struct Pending: AsyncParsableCommand {
         BatchLine(state: "pending", id: $0.id, mutations: $0.mutations)
           .line(text, asJSON: client.json)
       }
-        + status.refused.map {
+        + status.rejected.map {
           BatchLine($0).line(text, asJSON: client.json)
         }
     }
@@ -71,9 +71,9 @@ struct Pending: AsyncParsableCommand {
         let before = await run.rejectedCount
         await run.tern.tree.goOnline()
         guard await run.isDrained() else { throw run.news.failure }
-        let refused = await run.rejectedCount - before
-        guard refused == 0 else {
-          throw Failure(.refused, "the server refused \(refused); see: tern pending")
+        let rejected = await run.rejectedCount - before
+        guard rejected == 0 else {
+          throw Failure(.refused, "the server rejected \(rejected); see: tern pending")
         }
       }
     }
@@ -96,7 +96,7 @@ struct Pending: AsyncParsableCommand {
           let write = try await run.tern.tree.retry(rejected)
           try await run.finish(write, at: rejected.write.path, asJSON: client.json)
         case .documents(let id):
-          let refused = try await run.refusedBatch(id)
+          let refused = try await run.rejectedBatch(id)
           let write = try await run.tern.documents.retry(refused)
           try await run.finish(write, of: refused.mutations, asJSON: client.json)
         }
@@ -119,7 +119,7 @@ struct Pending: AsyncParsableCommand {
         switch id {
         case .tree(let id): try await run.tern.tree.discard(try await run.rejectedWrite(id))
         case .documents(let id):
-          try await run.tern.documents.discard(try await run.refusedBatch(id))
+          try await run.tern.documents.discard(try await run.rejectedBatch(id))
         }
       }
     }
@@ -151,10 +151,10 @@ extension ClientRun {
     await tern.documents.disableNetwork()
   }
 
-  /// How many writes the server refused.
+  /// How many writes the server rejected.
   var rejectedCount: Int {
     get async {
-      let documents = await tern.documents.queueStatus.refused.count
+      let documents = await tern.documents.queueStatus.rejected.count
       return await tern.tree.rejectedWrites.count + documents
     }
   }
@@ -168,9 +168,9 @@ extension ClientRun {
   }
 
   /// The rejected batch of documents of that number.
-  func refusedBatch(_ id: UInt64) async throws(Failure) -> RefusedDocumentBatch {
-    let refused = await tern.documents.queueStatus.refused
-    guard let found = refused.first(where: { $0.id == id }) else {
+  func rejectedBatch(_ id: UInt64) async throws(Failure) -> RejectedDocumentBatch {
+    let rejected = await tern.documents.queueStatus.rejected
+    guard let found = rejected.first(where: { $0.id == id }) else {
       throw Failure(.notFound, "no rejected batch has the number d\(id)")
     }
     return found

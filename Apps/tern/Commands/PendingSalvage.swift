@@ -72,7 +72,7 @@ extension Pending {
     private func lines(_ found: DocumentSalvage, _ text: DocumentText) -> [String] {
       let batches =
         found.pending.map { BatchLine(state: "pending", id: $0.id, mutations: $0.mutations) }
-        + found.refused.map { BatchLine($0) }
+        + found.rejected.map { BatchLine($0) }
       var lines = batches.map { $0.line(text, asJSON: client.json) }
       lines += found.damaged.map { line(setAside ? "set-aside" : "damaged", $0, "documents") }
       lines += found.setAside.map { line("set-aside", $0, "documents") }

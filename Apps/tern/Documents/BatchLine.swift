@@ -92,11 +92,11 @@ struct BatchLine {
 }
 
 extension BatchLine {
-  /// A batch that the server refused.
-  init(_ refused: RefusedDocumentBatch) {
+  /// A batch that the server rejected.
+  init(_ rejected: RejectedDocumentBatch) {
     self.init(
-      state: "rejected", id: refused.id, mutations: refused.mutations,
-      reason: refused.reason.status)
+      state: "rejected", id: rejected.id, mutations: rejected.mutations,
+      reason: rejected.reason.status)
   }
 }
 

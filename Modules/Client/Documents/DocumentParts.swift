@@ -68,13 +68,13 @@ extension Documents {
     let user = QueueUser(signedInTo: options.auth)
     let shelf = QueueShelf(store: parts.queue, limits: options.queue, ambient: ambient)
     let queue: OpenedQueue
-    let (pending, refused): ([DocumentQueuedBatch], [RefusedDocumentBatch])
+    let (pending, rejected): ([DocumentQueuedBatch], [RejectedDocumentBatch])
     do throws(StorageError) { try parts.wipe.finish() } catch {
       throw .documentQueue(.storage(error))
     }
     do throws(QueueError) {
       queue = try shelf.openFirst(user)
-      (pending, refused) = try DocumentBatchRecord.batches(
+      (pending, rejected) = try DocumentBatchRecord.batches(
         in: queue.rows, of: user, parts.database)
     } catch {
       throw .documentQueue(error)
@@ -88,7 +88,7 @@ extension Documents {
     var machine = DocumentMachine(
       replica: DocumentReplica(cache: cache, database: parts.database, limits: limits),
       database: parts.database, user: user, stream: queue.client, pending: pending,
-      refused: refused, nextSequence: queue.nextSequence, ambient: ambient)
+      rejected: rejected, nextSequence: queue.nextSequence, ambient: ambient)
     machine.cacheFailure = cacheFailure
     if let cacheFailure { options.report(.cacheUnusable(.documents, cacheFailure)) }
     let session = DocumentSession(

@@ -36,7 +36,7 @@ struct InfoTree: Sendable {
   }
 }
 
-extension ClientMachine {
+extension TreeMachine {
   mutating func setInfo(connected isConnected: Bool) {
     let events = info.set(isConnected: isConnected, serverTimeOffset: serverTimeOffset)
     if !events.isEmpty { owe(.deliver(events, to: .info)) }

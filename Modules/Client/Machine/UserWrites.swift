@@ -2,7 +2,7 @@ import TernCore
 import TernSync
 import TernTreeEngine
 
-/// What one user has written that the server has not answered, and what it refused.
+/// What one user has written that the server has not answered, and what it rejected.
 struct UserWrites: Sendable {
   /// The stream in which the durable writes are numbered.
   var client: UInt128

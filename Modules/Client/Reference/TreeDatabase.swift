@@ -85,7 +85,7 @@ extension TreeDatabase {
     get async { Array(await session.queueStatus.pending) }
   }
 
-  /// The writes the server refused, oldest first.
+  /// The writes the server rejected, oldest first.
   public var rejectedWrites: [RejectedTreeWrite] {
     get async { Array(await session.queueStatus.rejected) }
   }

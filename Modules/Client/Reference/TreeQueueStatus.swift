@@ -5,7 +5,7 @@ public import TernSync
 public struct TreeQueueStatus: Equatable, Sendable {
   /// Those the server has not answered, in the order they were made.
   public let pending: TreeWriteList<PendingTreeWrite>
-  /// Those the server refused, oldest first.
+  /// Those the server rejected, oldest first.
   public let rejected: TreeWriteList<RejectedTreeWrite>
 
   package init(
@@ -32,7 +32,7 @@ public struct PendingTreeWrite: Identifiable, Equatable, Sendable {
   }
 }
 
-/// A write the server refused: it was taken back, and waits here to be looked at.
+/// A write the server rejected: it was taken back, and waits here to be looked at.
 public struct RejectedTreeWrite: Identifiable, Equatable, Sendable {
   /// Names the write as long as it is kept, also after a restart.
   public let id: UInt64

@@ -11,14 +11,14 @@ public struct DocumentSalvage: Sendable {
   public let user: String
   /// Batches the server has not answered, in order.
   public let pending: [SalvagedBatch]
-  /// Batches the server refused, oldest first.
-  public let refused: [RefusedDocumentBatch]
+  /// Batches the server rejected, oldest first.
+  public let rejected: [RejectedDocumentBatch]
   /// Records that cannot be read or make no sense: they keep the queue closed.
   public let damaged: [DamagedRecord]
   /// Damaged records that were set aside earlier. They are kept, and keep nothing closed.
   public let setAside: [DamagedRecord]
   /// Whether it is lost under which name this client writes. Then nobody knows which of the pending
-  /// batches the server has: setting aside makes them refused ones, see
+  /// batches the server has: setting aside makes them rejected ones, see
   /// ``TernSync/Rejection/isOutcomeUnknown``.
   public let hasLostClient: Bool
 
@@ -58,7 +58,7 @@ extension Tern {
   ///
   /// They are kept beside the queue, see ``DocumentSalvage/setAside``. What they asked for is given
   /// up, unless it had reached the server before; the batches behind them are sent without it, once
-  /// each, as if it had never been. With the queue's own record lost, pending batches become refused
+  /// each, as if it had never been. With the queue's own record lost, pending batches become rejected
   /// ones, to be looked at one by one: any of them may have reached the server.
   ///
   /// - Returns: What there was before. A queue that is well is not changed.
@@ -82,18 +82,18 @@ extension DocumentSalvage {
   ) throws(QueueError) {
     self.user = user
     var pending: [SalvagedBatch] = []
-    var refused: [RefusedDocumentBatch] = []
+    var rejected: [RejectedDocumentBatch] = []
     for row in salvage.writes {
       let mutations = try DocumentBatchRecord.batch(in: row, id: row.id, of: database).mutations
       switch row.state {
       case .pending: pending.append(SalvagedBatch(id: row.id, mutations: mutations))
       case .rejected(let reason):
-        refused.append(RefusedDocumentBatch(id: row.id, mutations: mutations, reason: reason))
+        rejected.append(RejectedDocumentBatch(id: row.id, mutations: mutations, reason: reason))
       case .kept: break
       }
     }
     self.pending = pending
-    self.refused = refused
+    self.rejected = rejected
     damaged = salvage.damaged
     setAside = salvage.setAside
     hasLostClient = salvage.hasLostClient

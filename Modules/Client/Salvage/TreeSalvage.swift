@@ -8,7 +8,7 @@ public struct TreeSalvage: Sendable {
   public let user: String
   /// Writes the server has not answered, in order, under the ids of their rows.
   public let pending: [SalvagedWrite]
-  /// Writes the server refused, oldest first.
+  /// Writes the server rejected, oldest first.
   public let rejected: [RejectedTreeWrite]
   /// The places of transactions that are not decided.
   public let transactions: [TreePath]

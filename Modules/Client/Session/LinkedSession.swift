@@ -17,7 +17,7 @@ protocol SessionMachine: Sendable {
   mutating func queueAnswered(_ ticket: UInt64, _ result: QueueResult)
 }
 
-extension ClientMachine: SessionMachine {}
+extension TreeMachine: SessionMachine {}
 extension DocumentMachine: SessionMachine {}
 
 /// An actor around a machine: everything that happens is told to the machine in the order it

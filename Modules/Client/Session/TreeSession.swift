@@ -5,17 +5,17 @@ import TernTransactions
 import TernTransport
 import TernTreeEngine
 
-/// One client at work: a ``ClientMachine`` and the hands that carry out what it decides.
+/// One client at work: a ``TreeMachine`` and the hands that carry out what it decides.
 ///
 /// Everything that happens is told to the machine in the order it happened, and its effects are
 /// carried out before the next thing is told. Calls from outside take their place in that order
 /// when they are made: see ``submit(_:)``.
 package actor TreeSession: LinkedSession, CallableSession {
-  var machine: ClientMachine
+  var machine: TreeMachine
   let report: @Sendable (ClientNotice) -> Void
   let queue: QueueLane
-  var wires: SessionWires<ClientTimer>
-  nonisolated let inbox: SessionInbox<TreeSession, ClientTimer>
+  var wires: SessionWires<TreeTimer>
+  nonisolated let inbox: SessionInbox<TreeSession, TreeTimer>
 
   private var queueJobs: [QueueJob] = []
   private var isQueueScheduled = false
@@ -34,7 +34,7 @@ package actor TreeSession: LinkedSession, CallableSession {
   var isClosed = false
 
   init(
-    machine: ClientMachine, queues: QueueShelf, place: DiskLane<QueueJob>.Place,
+    machine: TreeMachine, queues: QueueShelf, place: DiskLane<QueueJob>.Place,
     transport: any Transport, ambient: Ambient,
     report: @escaping @Sendable (ClientNotice) -> Void = { _ in }
   ) {
@@ -111,7 +111,7 @@ extension TreeSession {
     queue.submit(jobs)
   }
 
-  private func carryOut(_ effect: ClientEffect) {
+  private func carryOut(_ effect: TreeClientEffect) {
     switch effect {
     case .openLink(let number): open(number)
     case .closeLink(let number): close(number)

@@ -33,8 +33,8 @@ public struct DocumentStatus: Error, Hashable, Sendable {
       }
     }
 
-    /// Whether a write that got this answer is refused for good; an aborted one is sent again.
-    public var refusesWrite: Bool { isPermanent && self != .aborted }
+    /// Whether a write that got this answer is rejected for good; an aborted one is sent again.
+    public var rejectsWrite: Bool { isPermanent && self != .aborted }
   }
 
   /// What kind of failure it is.

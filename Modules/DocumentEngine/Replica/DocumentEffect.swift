@@ -26,7 +26,7 @@ package enum DocumentEffect: Sendable {
   case failed(DocumentListenerID, DocumentStatus)
   /// A single read is answered.
   case answered(DocumentListenerID, DocumentGetResult)
-  /// A batch was accepted, or refused with a reason.
+  /// A batch was accepted, or rejected with a reason.
   case settled(batch: UInt64, DocumentStatus?)
   /// All writes that were pending are settled; or the user is another one now.
   case writesSettled(DocumentWaitID, isCancelled: Bool)

@@ -7,7 +7,7 @@ extension DocumentReplica {
   /// - Parameters:
   ///   - changed: The documents as they are shown now.
   ///   - event: What the server said, when it was the server.
-  ///   - takesBack: Whether writes were taken back: refused, or shown to their user alone.
+  ///   - takesBack: Whether writes were taken back: rejected, or shown to their user alone.
   mutating func emit(
     _ changed: [DocumentKey: Document], _ event: DocumentServerEvent? = nil,
     takesBack: Bool = false

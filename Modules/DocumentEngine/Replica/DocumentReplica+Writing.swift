@@ -43,7 +43,7 @@ extension DocumentReplica {
     settle(batch, nil) { $0.acknowledge(batch, version: version, results: results) }
   }
 
-  /// The server has refused a batch; what it showed is taken back.
+  /// The server has rejected a batch; what it showed is taken back.
   package mutating func reject(_ batch: UInt64, _ status: DocumentStatus) -> [DocumentEffect] {
     settle(batch, status) { $0.reject(batch) }
   }
@@ -107,7 +107,7 @@ extension DocumentReplica {
   package mutating func writeStreamClosed(_ status: DocumentStatus?) -> [DocumentEffect] {
     let wasOpen = pipeline.stream == .open
     pipeline.stream = .closed
-    if wasOpen, let status, status.code.refusesWrite, let head = pipeline.inFlight.first {
+    if wasOpen, let status, status.code.rejectsWrite, let head = pipeline.inFlight.first {
       return reject(head.id, status)
     }
     fillPipeline()

@@ -44,8 +44,8 @@ package struct DocumentWriteOutcome: Hashable, Sendable {
   package enum Verdict: Hashable, Sendable {
     /// It is applied; one result for each write.
     case committed(DocumentVersion, [DocumentWriteResult])
-    /// It is refused for good, and nothing of it is applied.
-    case refused(DocumentStatus)
+    /// It is rejected for good, and nothing of it is applied.
+    case rejected(DocumentStatus)
     /// Its number is not the next one, which is this; nothing is recorded.
     case gap(expected: UInt64)
   }

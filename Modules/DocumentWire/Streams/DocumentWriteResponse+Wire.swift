@@ -60,7 +60,7 @@ extension ProtoReader {
       default: try skip()
       }
     }
-    if let refusal { return DocumentWriteOutcome(sequence, .refused(refusal)) }
+    if let refusal { return DocumentWriteOutcome(sequence, .rejected(refusal)) }
     if expected > 0 { return DocumentWriteOutcome(sequence, .gap(expected: expected)) }
     return DocumentWriteOutcome(sequence, .committed(version, results))
   }
@@ -128,7 +128,7 @@ extension ProtoWriter {
     switch outcome.verdict {
     case .committed(let version, let results):
       if isWhole { committed(4, 3, version, results) }
-    case .refused(let refusal): status(2, refusal)
+    case .rejected(let refusal): status(2, refusal)
     case .gap(let expected): int(5, expected)
     }
     end(mark)

@@ -7,7 +7,7 @@ import TernLedger
 /// Source: Docs/Formats/document-wire.md, section 5.
 enum DocumentOutcome: Equatable {
   case committed(DocumentVersion, [DocumentWriteResult])
-  case refused(DocumentStatus)
+  case rejected(DocumentStatus)
 
   private enum Tag {
     /// Version, and a result for each write with what its transforms made.
@@ -16,16 +16,16 @@ enum DocumentOutcome: Equatable {
     static let versions: UInt8 = 0xD2
     /// Version and the number of writes: all have the commit's version.
     static let brief: UInt8 = 0xD3
-    static let refused: UInt8 = 0xD4
+    static let rejected: UInt8 = 0xD4
   }
 
   /// At most ``LedgerLimits/outcomeBytes``: what transforms made is left out first, for the client
   /// can work it out; then the versions of single writes.
   func encode() -> [UInt8] {
     switch self {
-    case .refused(let status):
+    case .rejected(let status):
       var writer = ByteWriter()
-      writer.append(Tag.refused)
+      writer.append(Tag.rejected)
       writer.append(UInt8(status.code.rawValue))
       writer.append(counted: status.message.beginning(bytes: LedgerLimits.outcomeBytes / 2))
       return writer.bytes
@@ -67,11 +67,11 @@ enum DocumentOutcome: Equatable {
   init?(_ bytes: [UInt8]) {
     var reader = ByteReader(bytes)
     guard let tag = reader.byte() else { return nil }
-    if tag == Tag.refused {
+    if tag == Tag.rejected {
       guard let number = reader.byte(), let code = DocumentStatus.Code(rawValue: Int(number)),
         let text = reader.counted()
       else { return nil }
-      self = .refused(DocumentStatus(code, String(decoding: text, as: UTF8.self)))
+      self = .rejected(DocumentStatus(code, String(decoding: text, as: UTF8.self)))
       return
     }
     guard Tag.whole...Tag.brief ~= tag, let number = reader.bigEndian(Int64.self),

@@ -96,7 +96,7 @@ extension ServerMachine {
   private static func answer(to outcome: DocumentWriteOutcome) -> DocumentAnswer {
     switch outcome.verdict {
     case .committed(let version, let results): .success([.commit(results, version)])
-    case .refused(let status): .failure(status)
+    case .rejected(let status): .failure(status)
     case .gap(let expected):
       .failure(DocumentStatus(.outOfRange, "The next number of the stream is \(expected)."))
     }

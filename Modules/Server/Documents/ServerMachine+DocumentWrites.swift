@@ -52,7 +52,7 @@ extension ServerMachine {
       return
     }
     let outcome = try once(writes, mark, stream, call, room, &batch)
-    if handshake.stream == nil, case .refused(let status) = outcome.verdict {
+    if handshake.stream == nil, case .rejected(let status) = outcome.verdict {
       return finish(call, status, &batch)
     }
     reply(.outcome(outcome), call, &batch)
@@ -83,7 +83,7 @@ extension ServerMachine {
     switch try commit(writes, nil, claim, call, room, &batch) {
     case .success(let done):
       return DocumentWriteOutcome(mark.sequence, .committed(done.version, done.results))
-    case .failure(let status): return DocumentWriteOutcome(mark.sequence, .refused(status))
+    case .failure(let status): return DocumentWriteOutcome(mark.sequence, .rejected(status))
     }
   }
 
@@ -103,7 +103,7 @@ extension ServerMachine {
     if let earlier = try state(of: stream, &batch).verdict(on: claim) {
       verdict = ServerMachine.verdict(of: earlier)
     } else {
-      verdict = .refused(refuse(status, claim, &batch))
+      verdict = .rejected(refuse(status, claim, &batch))
     }
     reply(.outcome(DocumentWriteOutcome(sequence, verdict)), call, &batch)
     return true
@@ -114,20 +114,20 @@ extension ServerMachine {
     case .duplicate(_, let bytes): verdict(of: bytes)
     case .gap(let expected): .gap(expected: expected)
     case .mismatch:
-      .refused(DocumentStatus(.invalidArgument, "Another batch has this number."))
+      .rejected(DocumentStatus(.invalidArgument, "Another batch has this number."))
     case .forgotten:
-      .refused(DocumentStatus(.dataLoss, "The outcome was forgotten as known."))
+      .rejected(DocumentStatus(.dataLoss, "The outcome was forgotten as known."))
     case .committed, .conflict, .failedPrecondition:
-      .refused(DocumentStatus(.dataLoss, "The outcome cannot be told."))
+      .rejected(DocumentStatus(.dataLoss, "The outcome cannot be told."))
     }
   }
 
   private static func verdict(of stored: [UInt8]) -> DocumentWriteOutcome.Verdict {
     switch DocumentOutcome(stored) {
     case .committed(let version, let results): .committed(version, results)
-    case .refused(let status): .refused(status)
+    case .rejected(let status): .rejected(status)
     case nil:
-      .refused(DocumentStatus(.invalidArgument, "The number belongs to a write of a tree."))
+      .rejected(DocumentStatus(.invalidArgument, "The number belongs to a write of a tree."))
     }
   }
 
@@ -214,8 +214,8 @@ extension ServerMachine {
   private mutating func refuse(
     _ status: DocumentStatus, _ claim: CommitClaim?, _ batch: inout ServerBatch
   ) -> DocumentStatus {
-    if let claim, status.code.refusesWrite {
-      let outcome = DocumentOutcome.refused(status).encode()
+    if let claim, status.code.rejectsWrite {
+      let outcome = DocumentOutcome.rejected(status).encode()
       batch.add(Commit(claim: claim, mutations: [], record: [], outcome: outcome))
       record(claim, batch.version, outcome)
     }

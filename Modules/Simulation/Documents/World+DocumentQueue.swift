@@ -5,7 +5,7 @@ import TernDocumentWire
 import TernLedger
 import TernSync
 
-// What becomes of batches: durable, accepted or refused, each once.
+// What becomes of batches: durable, accepted or rejected, each once.
 
 extension World {
   /// Takes note of a batch that the machine has made and shows from now on.
@@ -45,18 +45,18 @@ extension World {
         user: queue.user, mutations: batch.mutations, since: documents.moments.count - 1)
       documents.rows[queue, default: [:]][row] = id
       if let batch = run.tickets[job.ticket] { run.names[batch] = id }
-      if case .retry(let old, _) = job.change { documents.refusedRows[queue]?.remove(old) }
+      if case .retry(let old, _) = job.change { documents.rejectedRows[queue]?.remove(old) }
     case (.settle(let row), .changed), (.reject(let row, _), .changed):
       guard let id = documents.rows[queue]?[row] else { return ["row \(row) was never made"] }
       documents.durable[id]?.isSettled = true
-      if case .reject = job.change { documents.refusedRows[queue, default: []].insert(row) }
-    case (.discard(let row), .changed): documents.refusedRows[queue]?.remove(row)
+      if case .reject = job.change { documents.rejectedRows[queue, default: []].insert(row) }
+    case (.discard(let row), .changed): documents.rejectedRows[queue]?.remove(row)
     default: break
     }
     return []
   }
 
-  /// The server has accepted or refused a batch, says the machine.
+  /// The server has accepted or rejected a batch, says the machine.
   func settled(_ batch: UInt64, _ status: DocumentStatus?, _ run: DocumentRun) {
     guard let pending = run.take(batch) else {
       return disagree("\(run.name) settles batch \(batch) which is not pending")
@@ -74,9 +74,9 @@ extension World {
     case (.committed(let version, let results)?, nil):
       check(id, durable, version, results, run)
       note(pending, version, results, run)
-    case (.refused(let told)?, let status?):
+    case (.rejected(let told)?, let status?):
       if told != status { disagree("\(run.name) is told \(told), says \(status)") }
-      check(id, durable, refused: status, run)
+      check(id, durable, rejected: status, run)
     default: disagree("\(run.name) settles \(id) as \(String(describing: status)) by itself")
     }
   }
@@ -105,11 +105,11 @@ extension World {
   }
 
   private func check(
-    _ id: CommitID, _ durable: DocumentModel.DurableBatch, refused status: DocumentStatus,
+    _ id: CommitID, _ durable: DocumentModel.DurableBatch, rejected status: DocumentStatus,
     _ run: DocumentRun
   ) {
     if documents.applied[id] != nil {
-      return disagree("\(run.name) takes \(id) for refused, and it was made")
+      return disagree("\(run.name) takes \(id) for rejected, and it was made")
     }
     // Who may not write is not told whether it would have been possible.
     let isAllowed = DocumentPlaygroundRules.allows(durable.mutations, by: durable.user)
@@ -123,7 +123,7 @@ extension World {
     }
     if !isJust {
       disagree(
-        "\(run.name): \(id) \(durable.mutations.map { words($0) }) was refused with \(status) for no reason"
+        "\(run.name): \(id) \(durable.mutations.map { words($0) }) was rejected with \(status) for no reason"
       )
     }
   }
@@ -151,11 +151,11 @@ extension DocumentModel {
     _ rows: [QueuedWrite], of stream: UInt128, _ queue: QueueName
   ) -> [String] {
     var found: [UInt64] = []
-    var refused: Set<UInt64> = []
+    var rejected: Set<UInt64> = []
     for row in rows {
       switch row.state {
       case .pending(let sequence): found.append(sequence)
-      case .rejected: refused.insert(row.id)
+      case .rejected: rejected.insert(row.id)
       case .kept: break
       }
     }
@@ -165,9 +165,9 @@ extension DocumentModel {
     if found != expected {
       wrong.append("the queue came back with \(found), durable were \(expected)")
     }
-    let known = refusedRows[queue] ?? []
-    if refused != known {
-      wrong.append("the queue came back with \(refused) refused, were \(known)")
+    let known = rejectedRows[queue] ?? []
+    if rejected != known {
+      wrong.append("the queue came back with \(rejected) rejected, were \(known)")
     }
     return wrong
   }

@@ -19,14 +19,14 @@ extension World {
       let shelf = QueueShelf(
         store: client.queueDisk.open(), limits: QueueLimits(writeCount: 60), ambient: ambient)
       guard let queue = openFirstQueue(shelf, of: client) else { return }
-      let (pending, refused) = batches(in: queue, of: client.user, after: 0)
+      let (pending, rejected) = batches(in: queue, of: client.user, after: 0)
       let cacheStore = client.cacheDisk.open()
       let cache = try DocumentCache(
         store: cacheStore, prefix: [], user: client.user.id, batches: pending.map(\.batch))
       let database = DocumentPlayground.database
       let machine = DocumentMachine(
         replica: DocumentReplica(cache: cache, database: database), database: database,
-        user: client.user, stream: queue.client, pending: pending, refused: refused,
+        user: client.user, stream: queue.client, pending: pending, rejected: rejected,
         nextSequence: queue.nextSequence, ambient: ambient)
       let run = DocumentRun(of: client, machine: machine, shelf: shelf, cacheStore: cacheStore)
       restored(queue, pending, of: client.user, run)

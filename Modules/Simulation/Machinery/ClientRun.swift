@@ -7,14 +7,14 @@ import TernTestKit
 import TernTreeEngine
 
 /// A timer of a client, by name.
-typealias TimerName = ClientTimer
+typealias TimerName = TreeTimer
 
 /// One run of a client's process: its machine, its queue, and who listens.
 final class ClientRun: ClientProcess {
   let device: SimulatedDevice
   let index: Int
   let cacheStore: FaultyStore
-  var machine: ClientMachine
+  var machine: TreeMachine
   let shelf: QueueShelf
   var streams: [QueueUser: UInt128] = [:]
   /// Who uses the device, as the machine knows it.
@@ -55,10 +55,10 @@ final class ClientRun: ClientProcess {
   }
 
   /// Looks into the machine where it lies: as a value it would be copied first.
-  func look<R>(_ body: (inout ClientMachine) -> R) -> R { body(&machine) }
+  func look<R>(_ body: (inout TreeMachine) -> R) -> R { body(&machine) }
 
   init(
-    of client: SimulatedClient, machine: ClientMachine, shelf: QueueShelf,
+    of client: SimulatedClient, machine: TreeMachine, shelf: QueueShelf,
     cacheStore: FaultyStore
   ) {
     device = client

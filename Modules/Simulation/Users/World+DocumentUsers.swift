@@ -43,7 +43,7 @@ extension World {
   /// - Parameter last: The name of the last batch of this run.
   func batches(
     in queue: OpenedQueue, of user: QueueUser, after last: UInt64
-  ) -> (pending: [DocumentQueuedBatch], refused: [RefusedDocumentBatch]) {
+  ) -> (pending: [DocumentQueuedBatch], rejected: [RejectedDocumentBatch]) {
     do throws(QueueError) {
       return try DocumentBatchRecord.batches(
         in: queue.rows, of: user, DocumentPlayground.database, after: last)

@@ -53,7 +53,7 @@ public struct QueueLimits: Hashable, Sendable {
   }
 }
 
-/// Why the server refused a write.
+/// Why the server rejected a write.
 public struct Rejection: Error, Hashable, Sendable {
   /// The server's status word, such as `permission_denied`.
   public var status: String

@@ -20,7 +20,7 @@ package struct PendingWrite: Sendable {
 package enum WriteVerdict: Sendable {
   /// Committed. With the write as the server resolved it, if it said so.
   case accepted(resolved: TreeWrite?)
-  /// Refused, or given up by the client; the write never happened.
+  /// Rejected, or given up by the client; the write never happened.
   case rejected
 
   /// Committed, and nothing said about server values.

@@ -112,7 +112,7 @@ import Testing
     try await person.tern.documents.waitForPendingWrites()
     #expect(try await number("notes/ann", watcher) == .integer(5))
     #expect(try await number("notes/bob", watcher) == .integer(2))
-    #expect(await person.tern.documents.queueStatus.refused.isEmpty)
+    #expect(await person.tern.documents.queueStatus.rejected.isEmpty)
     await watcher.crash()
     await person.crash()
     try await house.close()

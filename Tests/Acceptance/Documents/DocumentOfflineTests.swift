@@ -147,8 +147,8 @@ import Testing
 }
 
 extension DocumentQueueStatus {
-  /// What is left when nothing waits and nothing was refused.
+  /// What is left when nothing waits and nothing was rejected.
   fileprivate var emptied: DocumentQueueStatus? {
-    pending.isEmpty && refused.isEmpty ? self : nil
+    pending.isEmpty && rejected.isEmpty ? self : nil
   }
 }

@@ -68,7 +68,7 @@ struct DocumentMachineTests {
     bench.answer(
       .outcomes([
         DocumentWriteOutcome(1, .committed(version, [DocumentWriteResult(version: version)])),
-        DocumentWriteOutcome(2, .refused(DocumentStatus(.permissionDenied, "no"))),
+        DocumentWriteOutcome(2, .rejected(DocumentStatus(.permissionDenied, "no"))),
       ]))
     #expect(
       bench.settled == ["1 nil", "2 Optional(TernCore.DocumentStatus.Code.permissionDenied)"])
@@ -98,7 +98,7 @@ struct DocumentMachineTests {
     bench.set("2", 2)
     bench.answer(.handshake(id: "s", lastSequence: 0))
     bench.answer(
-      .outcome(DocumentWriteOutcome(1, .refused(DocumentStatus(.permissionDenied, "no")))))
+      .outcome(DocumentWriteOutcome(1, .rejected(DocumentStatus(.permissionDenied, "no")))))
     #expect(bench.snapshots.last?.documents.map(\.key.id) == ["2"])
     bench.answer(committed(2, at: 50))
     #expect(bench.settled.count == 2)

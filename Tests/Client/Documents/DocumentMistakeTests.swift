@@ -35,7 +35,7 @@ struct DocumentMistakeTests {
     await #expect(throws: try refusal(["r"])) {
       try await documents.runTransaction { try $0.set(one, to: ["r": .value(value)]) }
     }
-    let refused = RefusedDocumentBatch(
+    let refused = RejectedDocumentBatch(
       id: 1, mutations: [], reason: Rejection(status: "notFound", detail: ""))
     await #expect(throws: try refusal(["r"])) {
       try await documents.retry(

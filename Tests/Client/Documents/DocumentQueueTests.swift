@@ -22,13 +22,13 @@ struct DocumentQueueTests {
     await first.close()
 
     let tern = try home.documentClient(queue: queue)
-    let refused = try #require(await tern.documents.queueStatus.refused.first)
+    let refused = try #require(await tern.documents.queueStatus.rejected.first)
     #expect(refused.reason.status == "notFound")
     #expect(refused.mutations.map(\.key.text) == ["cities/SF"])
     let city = tern.documents.document("cities/SF")
     try await city.set(["state": "CA"]).acknowledged()
     try await tern.documents.retry(refused).acknowledged()
-    #expect(await tern.documents.queueStatus.refused.isEmpty)
+    #expect(await tern.documents.queueStatus.rejected.isEmpty)
     #expect(try await city.get(from: .server).data()?["name"] == "SF")
     await tern.close()
   }
@@ -42,12 +42,12 @@ struct DocumentQueueTests {
       let write = try await tern.documents.document("cities/NY").update(["name": "NY"])
       await #expect(throws: DocumentsError.self) { try await write.acknowledged() }
     }
-    let refused = await tern.documents.queueStatus.refused
+    let refused = await tern.documents.queueStatus.rejected
     #expect(refused.count == 2)
     let edited = try DocumentMutation.set(key, to: [.init("name", "New York")])
     try await tern.documents.retry(refused[0], as: [edited]).acknowledged()
     try await tern.documents.discard(refused[1])
-    #expect(await tern.documents.queueStatus.refused.isEmpty)
+    #expect(await tern.documents.queueStatus.rejected.isEmpty)
     await #expect(throws: DocumentsError.queue(.noSuchWrite(id: refused[1].id))) {
       try await tern.documents.discard(refused[1])
     }
@@ -65,7 +65,7 @@ struct DocumentQueueTests {
     let tern = try home.documentClient { $0.syncsInBackground = true }
     let write = try await tern.documents.document("cities/NY").update(["name": "NY"])
     await #expect(throws: DocumentsError.self) { try await write.acknowledged() }
-    let batch = try #require(await tern.documents.queueStatus.refused.first)
+    let batch = try #require(await tern.documents.queueStatus.rejected.first)
     let answers = Mutex<[QueueResult]>([])
     let session = tern.documents.session
     session.submit { session in
@@ -92,7 +92,7 @@ struct DocumentQueueTests {
     await tern.documents.enableNetwork()
     try await write.acknowledged()
     while state?.pending.isEmpty == false { state = await states.next() }
-    #expect(state?.refused.isEmpty == true)
+    #expect(state?.rejected.isEmpty == true)
     await tern.close()
   }
 

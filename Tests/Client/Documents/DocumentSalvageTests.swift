@@ -53,7 +53,7 @@ struct DocumentSalvageTests {
     try await addOne(second).acknowledged()
     #expect(try await count(home) == 4)
     let status = await second.documents.queueStatus
-    #expect(status.pending.isEmpty && status.refused.isEmpty)
+    #expect(status.pending.isEmpty && status.rejected.isEmpty)
     await second.close()
     let left = try Tern.salvage(documentQueue: store, of: database)
     #expect(left.isWell && left.setAside == found.damaged)
@@ -83,7 +83,7 @@ struct DocumentSalvageTests {
     try await again.documents.waitForPendingWrites()
     #expect(try await count(home) == 4)
     let status = await again.documents.queueStatus
-    #expect(status.pending.isEmpty && status.refused.isEmpty)
+    #expect(status.pending.isEmpty && status.rejected.isEmpty)
     await again.close()
   }
 
@@ -109,7 +109,7 @@ struct DocumentSalvageTests {
     #expect(try Tern.salvage(documentQueue: store, of: database).hasLostClient)
     try Tern.setDamagedAside(documentQueue: store, of: database)
     let second = try home.documentClient(queue: store)
-    let refused = await second.documents.queueStatus.refused
+    let refused = await second.documents.queueStatus.rejected
     #expect(refused.count == 3 && refused.allSatisfy(\.reason.isOutcomeUnknown))
     try await second.documents.retry(refused[0]).acknowledged()
     #expect(try await count(home) == 1)
@@ -172,7 +172,7 @@ struct DocumentSalvageTests {
     var bench = try DocumentBench(store: store)
     bench.answer(.handshake(id: "s", lastSequence: 0))
     bench.answer(
-      .outcome(DocumentWriteOutcome(1, .refused(DocumentStatus(.invalidArgument, "another")))))
+      .outcome(DocumentWriteOutcome(1, .rejected(DocumentStatus(.invalidArgument, "another")))))
     #expect(bench.queue.count == 0)
   }
 }

@@ -174,7 +174,7 @@ struct DocumentAccessTests {
       "open/n", .patch(.empty, mask: .empty),
       transforms: [DocumentFieldTransform("n", .increment(.integer(13)))])
     let denied = DocumentWriteResponse.Content.outcome(
-      DocumentWriteOutcome(1, .refused(DocumentStatus(.permissionDenied, "Permission denied"))))
+      DocumentWriteOutcome(1, .rejected(DocumentStatus(.permissionDenied, "Permission denied"))))
     for _ in 0..<2 {
       #expect(try bench.write(1, 10, [add], DocumentWriteMark(sequence: 1)) == denied)
     }

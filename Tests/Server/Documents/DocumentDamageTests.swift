@@ -296,7 +296,7 @@ struct DocumentDamageTests {
         Issue.record("every batch has an outcome")
         return nil
       }
-      if case .refused(let status) = outcome.verdict { return status.code }
+      if case .rejected(let status) = outcome.verdict { return status.code }
       return nil
     }
     #expect(try write("c/b", 1) == .dataLoss)

@@ -64,7 +64,7 @@ struct DocumentLimitTests {
       sequence += 1
       let mark = DocumentWriteMark(sequence: sequence, acknowledged: sequence - 1)
       let first = try bench.write(1, 1, writes, mark)
-      guard case .outcome(let outcome)? = first, case .refused(let status) = outcome.verdict else {
+      guard case .outcome(let outcome)? = first, case .rejected(let status) = outcome.verdict else {
         Issue.record("\(String(describing: first))")
         return
       }

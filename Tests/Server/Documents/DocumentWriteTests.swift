@@ -81,7 +81,7 @@ struct DocumentWriteTests {
     _ = try second.write(1, 1, [addOne("a/n")], mark(2, known: 1))
     #expect(try number(second, 3) == 2)
     guard case .outcome(let forgotten)? = try second.write(1, 1, [addOne("a/n")], mark(1)),
-      case .refused(let status) = forgotten.verdict
+      case .rejected(let status) = forgotten.verdict
     else {
       Issue.record("an outcome that is known to its writer is forgotten")
       return
@@ -97,7 +97,7 @@ struct DocumentWriteTests {
     try bench.openWrites(1, 1, stream: 9)
     let secret = bench.set("secret/x", [:])
     let refused = DocumentWriteOutcome(
-      1, .refused(DocumentStatus(.permissionDenied, "Permission denied")))
+      1, .rejected(DocumentStatus(.permissionDenied, "Permission denied")))
     #expect(try bench.write(1, 1, [bench.set("a/b", [:]), secret], mark(1)) == .outcome(refused))
     #expect(try bench.write(1, 1, [bench.set("a/b", [:]), secret], mark(1)) == .outcome(refused))
     guard case .outcome(let next)? = try bench.write(1, 1, [bench.set("a/c", [:])], mark(2)),
@@ -125,7 +125,7 @@ struct DocumentWriteTests {
         == .outcome(DocumentWriteOutcome(2, .gap(expected: 1))))
     _ = try bench.write(1, 1, [addOne("a/n")], mark(1))
     guard case .outcome(let other)? = try bench.write(1, 1, [addOne("a/m")], mark(1)),
-      case .refused(let status) = other.verdict
+      case .rejected(let status) = other.verdict
     else {
       Issue.record("another batch is refused")
       return
@@ -160,7 +160,7 @@ struct DocumentWriteTests {
   func outcomes() {
     let version = DocumentVersion(microseconds: 77)
     let outcomes: [DocumentOutcome] = [
-      .refused(DocumentStatus(.aborted, "é")), .committed(version, []),
+      .rejected(DocumentStatus(.aborted, "é")), .committed(version, []),
       .committed(
         version,
         [
@@ -170,7 +170,7 @@ struct DocumentWriteTests {
         ]),
     ]
     for outcome in outcomes { #expect(DocumentOutcome(outcome.encode()) == outcome) }
-    let long = DocumentOutcome.refused(
+    let long = DocumentOutcome.rejected(
       DocumentStatus(.invalidArgument, String(repeating: "é", count: 5_000)))
     #expect(long.encode().count <= LedgerLimits.outcomeBytes)
     #expect(DocumentOutcome(long.encode()) != nil)

@@ -53,16 +53,16 @@ package enum DocumentBatchRecord {
     return batch
   }
 
-  /// Reads the batches of a user's queue, and those that were refused.
+  /// Reads the batches of a user's queue, and those that were rejected.
   ///
   /// - Parameter last: The name of the last batch of this run; those that are pending follow it.
   /// - Throws: What ``batch(in:id:of:)`` throws.
   package static func batches(
     in rows: [QueuedWrite], of user: QueueUser, _ database: DocumentDatabase,
     after last: UInt64 = 0
-  ) throws(QueueError) -> (pending: [DocumentQueuedBatch], refused: [RefusedDocumentBatch]) {
+  ) throws(QueueError) -> (pending: [DocumentQueuedBatch], rejected: [RejectedDocumentBatch]) {
     var pending: [DocumentQueuedBatch] = []
-    var refused: [RefusedDocumentBatch] = []
+    var rejected: [RejectedDocumentBatch] = []
     for row in rows {
       let id = last + UInt64(pending.count + 1)
       let found = try batch(in: row, id: id, of: database)
@@ -74,12 +74,12 @@ package enum DocumentBatchRecord {
           baseMutations: found.baseMutations, mutations: found.mutations)
         pending.append(DocumentQueuedBatch(batch: batch, row: row.id, sequence: sequence))
       case .rejected(let reason):
-        refused.append(
-          RefusedDocumentBatch(id: row.id, mutations: found.mutations, reason: reason))
+        rejected.append(
+          RejectedDocumentBatch(id: row.id, mutations: found.mutations, reason: reason))
       case .kept: throw .damaged(id: row.id)
       }
     }
-    return (pending, refused)
+    return (pending, rejected)
   }
 
   /// Reads a batch; `nil` when the bytes are none, or one of another database.

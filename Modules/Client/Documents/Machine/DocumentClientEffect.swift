@@ -28,11 +28,11 @@ package enum DocumentClientEffect: Sendable {
   case stored(batch: UInt64)
   /// A batch could not be queued, and was taken back.
   case notStored(batch: UInt64, QueueError)
-  /// The queue's answer to giving a refused batch up.
+  /// The queue's answer to giving a rejected batch up.
   case discarded(row: UInt64, QueueResult)
-  /// The list of pending and refused batches is another one.
+  /// The list of pending and rejected batches is another one.
   case queueChanged
-  /// A batch was accepted, or refused with a reason.
+  /// A batch was accepted, or rejected with a reason.
   case settled(batch: UInt64, DocumentStatus?)
   /// What was pending is settled; or the wait makes no sense any more.
   case writesSettled(DocumentWaitID, isCancelled: Bool)

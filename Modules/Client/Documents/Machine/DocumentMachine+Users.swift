@@ -69,14 +69,14 @@ extension DocumentMachine {
   private mutating func read(
     _ queue: OpenedQueue, of user: QueueUser
   ) throws(QueueError) -> (book: WriteBook, batches: [DocumentBatch]) {
-    let (pending, refused) = try DocumentBatchRecord.batches(
+    let (pending, rejected) = try DocumentBatchRecord.batches(
       in: queue.rows, of: user, database, after: writeNames.lastBatch)
     var book = WriteBook(stream: queue.client, nextSequence: queue.nextSequence)
     for queued in pending {
       book.restore(queued)
       writeNames.note(batch: queued.batch.id)
     }
-    for batch in refused { book.restore(batch) }
+    for batch in rejected { book.restore(batch) }
     return (book, pending.map(\.batch))
   }
 

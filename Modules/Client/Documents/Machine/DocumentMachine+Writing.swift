@@ -10,7 +10,7 @@ extension DocumentMachine {
   /// Takes a batch of writes, each of which keeps the limits of documents; listeners hear it at
   /// once. One that is too large for a request is refused here, and nobody hears of it.
   ///
-  /// - Parameter row: That of the refused batch which is sent again.
+  /// - Parameter row: That of the rejected batch which is sent again.
   /// - Returns: Its name in the effects that follow.
   package mutating func write(
     _ mutations: [DocumentMutation], insteadOf row: UInt64? = nil
@@ -43,10 +43,10 @@ extension DocumentMachine {
   package mutating func queueAnswered(_ ticket: UInt64, _ result: QueueResult) {
     guard let (owner, about) = writeNames.redeem(ticket) else { return }
     switch about {
-    case .store(let batch, let refused): stored(batch, of: owner, insteadOf: refused, result)
+    case .store(let batch, let rejected): stored(batch, of: owner, insteadOf: rejected, result)
     case .settle(let sequence): withBook(of: owner) { $0.rowSettled(sequence, result) }
     case .discard(let row):
-      if result == .changed { withBook(of: owner) { $0.forgetRefused(row) } }
+      if result == .changed { withBook(of: owner) { $0.forgetRejected(row) } }
       owe(.discarded(row: row, result))
     }
     owe(.queueChanged)
@@ -58,12 +58,12 @@ extension DocumentMachine {
   }
 
   private mutating func stored(
-    _ batch: UInt64, of owner: QueueUser, insteadOf refused: UInt64?, _ result: QueueResult
+    _ batch: UInt64, of owner: QueueUser, insteadOf rejected: UInt64?, _ result: QueueResult
   ) {
     switch result {
     case .stored(let row, let sequence):
       withBook(of: owner) { book in
-        if let refused { book.forgetRefused(refused) }
+        if let rejected { book.forgetRejected(rejected) }
         book.remember(batch, row: row, sequence: sequence)
       }
       owe(.stored(batch: batch))
@@ -76,18 +76,18 @@ extension DocumentMachine {
     }
   }
 
-  /// Gives a refused batch up; the queue's answer comes as an effect.
+  /// Gives a rejected batch up; the queue's answer comes as an effect.
   package mutating func discard(row: UInt64) {
     change(.discard(id: row), about: .discard(row: row))
   }
 
-  /// The batches that wait for the server, and those it refused.
+  /// The batches that wait for the server, and those it rejected.
   package var queueStatus: DocumentQueueStatus {
     let pending = writes.contents.sorted { $0.key < $1.key }.map { id, mutations in
       PendingDocumentBatch(id: id, mutations: mutations, isDurable: writes.isDurable(id))
     }
     return DocumentQueueStatus(
-      pending: pending, refused: writes.refused.values.sorted { $0.id < $1.id })
+      pending: pending, rejected: writes.rejected.values.sorted { $0.id < $1.id })
   }
 
   mutating func openWriting() {
@@ -140,14 +140,14 @@ extension DocumentMachine {
   }
 
   mutating func writingEnded(_ status: DocumentStatus?) {
-    // A server that numbers writes tells of a refusal in the stream; elsewhere its end does.
+    // A server that numbers writes tells of a rejection in the stream; elsewhere its end does.
     let head = writes.numbersWrites ? nil : writes.sent.first
     writing.isWanted = false
     let delay = writing.ended(status, unit: ambient.randomUnit())
     owe(.startTimer(.writeRetry, delay))
     writes.streamEnded()
-    if let head, let status, status.code.refusesWrite {
-      settle(head, refused: status, word: "\(status.code)")
+    if let head, let status, status.code.rejectsWrite {
+      settle(head, rejected: status, word: "\(status.code)")
     }
     run(replica.writeStreamClosed(nil))
   }
@@ -202,7 +202,7 @@ extension DocumentMachine {
     if let asked = writes.asked {
       for sequence in asked where writes.batch(numbered: sequence) != nil {
         let text = "the server no longer knows what became of the write"
-        settle(sequence, refused: DocumentStatus(.unknown, text), word: Rejection.unknownOutcome)
+        settle(sequence, rejected: DocumentStatus(.unknown, text), word: Rejection.unknownOutcome)
       }
     }
     writes.asked = nil
@@ -217,15 +217,15 @@ extension DocumentMachine {
         change(.settle(id: row), about: .settle(sequence: outcome.sequence))
       }
       run(replica.acknowledge(batch, version: version, results: results))
-    case .refused(let status):
-      settle(outcome.sequence, refused: status, word: "\(status.code)")
+    case .rejected(let status):
+      settle(outcome.sequence, rejected: status, word: "\(status.code)")
     case .gap:
       breakWriting(DocumentStatus(.aborted, "the server misses writes before this one"))
     }
   }
 
   fileprivate mutating func settle(
-    _ sequence: UInt64, refused status: DocumentStatus, word: String
+    _ sequence: UInt64, rejected status: DocumentStatus, word: String
   ) {
     guard let batch = writes.batch(numbered: sequence) else { return }
     let mutations = writes.contents[batch] ?? []
@@ -235,7 +235,7 @@ extension DocumentMachine {
         // It stood where a damaged one was: nobody has anything to decide.
         change(.settle(id: row), about: .settle(sequence: sequence))
       } else {
-        writes.note(RefusedDocumentBatch(id: row, mutations: mutations, reason: rejection))
+        writes.note(RejectedDocumentBatch(id: row, mutations: mutations, reason: rejection))
         change(.reject(id: row, rejection), about: .settle(sequence: sequence))
       }
     }

@@ -90,12 +90,12 @@ package struct DocumentMachine: Sendable {
   ///   - user: Who uses this device.
   ///   - stream: The stream that the user's writes are numbered in.
   ///   - pending: What the queue holds, in order, as the replica's cache was given it.
-  ///   - refused: The batches in it that the server refused.
+  ///   - rejected: The batches in it that the server rejected.
   ///   - nextSequence: The number that the queue gives next.
   package init(
     replica: DocumentReplica, database: DocumentDatabase, user: QueueUser = .nobody,
     stream: UInt128, pending: [DocumentQueuedBatch],
-    refused: [RefusedDocumentBatch] = [], nextSequence: UInt64 = 1, ambient: Ambient,
+    rejected: [RejectedDocumentBatch] = [], nextSequence: UInt64 = 1, ambient: Ambient,
     limits: Limits = Limits()
   ) {
     self.replica = replica
@@ -111,7 +111,7 @@ package struct DocumentMachine: Sendable {
       writes.restore(queued)
       writeNames.note(batch: queued.batch.id)
     }
-    for batch in refused { writes.restore(batch) }
+    for batch in rejected { writes.restore(batch) }
   }
 
   /// Begins to send what was pending. Called once, before anything else.

@@ -27,11 +27,11 @@ struct WriteBook: Sendable {
 
   /// What a change of the queue is about.
   enum Ticket: Sendable {
-    /// A batch becomes durable; `row` is the refused one it takes the place of.
+    /// A batch becomes durable; `row` is the rejected one it takes the place of.
     case store(batch: UInt64, insteadOf: UInt64?)
-    /// The batch of this number leaves, or becomes a refused one.
+    /// The batch of this number leaves, or becomes a rejected one.
     case settle(sequence: UInt64)
-    /// A refused batch is given up.
+    /// A rejected batch is given up.
     case discard(row: UInt64)
   }
 
@@ -46,8 +46,8 @@ struct WriteBook: Sendable {
   private(set) var sent: [UInt64] = []
   /// What each pending batch writes.
   private(set) var contents: [UInt64: [DocumentMutation]] = [:]
-  /// The batches the server refused, by their rows.
-  private(set) var refused: [UInt64: RefusedDocumentBatch] = [:]
+  /// The batches the server rejected, by their rows.
+  private(set) var rejected: [UInt64: RejectedDocumentBatch] = [:]
   /// The last number whose row is known to be gone, and all before it.
   private(set) var settledThrough: UInt64
   /// The first number that was answered while its row could not be changed.
@@ -73,13 +73,13 @@ struct WriteBook: Sendable {
     remember(queued.batch.id, row: queued.row, sequence: queued.sequence)
   }
 
-  mutating func restore(_ batch: RefusedDocumentBatch) { refused[batch.id] = batch }
+  mutating func restore(_ batch: RejectedDocumentBatch) { rejected[batch.id] = batch }
 
-  /// Notes that a batch is refused, and kept in its row.
-  mutating func note(_ batch: RefusedDocumentBatch) { refused[batch.id] = batch }
+  /// Notes that a batch is rejected, and kept in its row.
+  mutating func note(_ batch: RejectedDocumentBatch) { rejected[batch.id] = batch }
 
-  /// Notes that a refused batch has left the queue.
-  mutating func forgetRefused(_ row: UInt64) { refused[row] = nil }
+  /// Notes that a rejected batch has left the queue.
+  mutating func forgetRejected(_ row: UInt64) { rejected[row] = nil }
 
   /// Notes that the row of an answered batch was changed, or not.
   ///

@@ -1,12 +1,12 @@
 public import TernCore
 public import TernSync
 
-/// The batches that wait for the server, and those it refused.
+/// The batches that wait for the server, and those it rejected.
 public struct DocumentQueueStatus: Hashable, Sendable {
   /// In the order they were made.
   public let pending: [PendingDocumentBatch]
   /// In the order they were made.
-  public let refused: [RefusedDocumentBatch]
+  public let rejected: [RejectedDocumentBatch]
 }
 
 /// A batch that the server has not answered yet.
@@ -19,9 +19,9 @@ public struct PendingDocumentBatch: Hashable, Sendable, Identifiable {
   public let isDurable: Bool
 }
 
-/// A batch that the server refused. It was taken back here, and is kept until it is sent again
+/// A batch that the server rejected. It was taken back here, and is kept until it is sent again
 /// or given up.
-public struct RefusedDocumentBatch: Hashable, Sendable, Identifiable {
+public struct RejectedDocumentBatch: Hashable, Sendable, Identifiable {
   /// The row of the queue that has it.
   public let id: UInt64
   /// The writes, in order.
@@ -37,7 +37,7 @@ public struct RefusedDocumentBatch: Hashable, Sendable, Identifiable {
 }
 
 extension Documents {
-  /// The pending and refused batches, now and whenever they change.
+  /// The pending and rejected batches, now and whenever they change.
   public var queue: Delivery<DocumentQueueStatus, Never> {
     let session = session
     return Delivery(newest: { box in
@@ -46,27 +46,27 @@ extension Documents {
     })
   }
 
-  /// The pending and refused batches.
+  /// The pending and rejected batches.
   public var queueStatus: DocumentQueueStatus {
     get async { await session.queueStatus }
   }
 
-  /// Sends a refused batch again: as it was, or with other writes in its place.
+  /// Sends a rejected batch again: as it was, or with other writes in its place.
   ///
   /// - Returns: When the batch is durable again on this device.
   /// - Throws: ``DocumentsError/queue(_:)`` with ``TernSync/QueueError/noSuchWrite(id:)`` when it was
   ///   sent again or given up before.
   @discardableResult
   public func retry(
-    _ refused: RefusedDocumentBatch, as edited: [DocumentMutation]? = nil
+    _ rejected: RejectedDocumentBatch, as edited: [DocumentMutation]? = nil
   ) async throws(DocumentsError) -> DocumentWrite {
-    try await write(edited ?? refused.mutations, insteadOf: refused.id)
+    try await write(edited ?? rejected.mutations, insteadOf: rejected.id)
   }
 
-  /// Gives a refused batch up.
-  public func discard(_ refused: RefusedDocumentBatch) async throws(DocumentsError) {
+  /// Gives a rejected batch up.
+  public func discard(_ rejected: RejectedDocumentBatch) async throws(DocumentsError) {
     let answer = Promise<QueueResult>()
-    await session.discard(row: refused.id) { answer.resolve($0) }
+    await session.discard(row: rejected.id) { answer.resolve($0) }
     if case .failed(let error) = await answer.value() { throw .queue(error) }
   }
 }

@@ -80,7 +80,7 @@ extension Documents {
     return try await write(mutations, insteadOf: nil)
   }
 
-  /// - Parameter row: That of the refused batch whose place the writes take.
+  /// - Parameter row: That of the rejected batch whose place the writes take.
   func write(
     _ mutations: [DocumentMutation], insteadOf row: UInt64?
   ) async throws(DocumentsError) -> DocumentWrite {

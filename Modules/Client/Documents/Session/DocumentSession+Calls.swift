@@ -115,7 +115,7 @@ extension DocumentSession {
 
   /// Takes a batch of writes; listeners have heard it when this returns.
   ///
-  /// - Parameter row: That of the refused batch which is sent again.
+  /// - Parameter row: That of the rejected batch which is sent again.
   package func write(
     _ mutations: [DocumentMutation], insteadOf row: UInt64? = nil
   ) -> DocumentWritePromise {

@@ -4,7 +4,7 @@ import TernSync
 // What may be asked of the queue.
 
 extension DocumentSession {
-  /// Gives a refused batch up.
+  /// Gives a rejected batch up.
   func discard(row: UInt64, _ answer: @escaping @Sendable (QueueResult) -> Void) {
     drain()
     guard !isClosed else { return answer(.failed(.storage(.closed))) }

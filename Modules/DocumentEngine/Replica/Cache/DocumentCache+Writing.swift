@@ -81,7 +81,7 @@ extension DocumentCache {
     return shown
   }
 
-  /// Takes in that a server refused a write: what it showed is undone.
+  /// Takes in that a server rejected a write: what it showed is undone.
   ///
   /// - Returns: The documents it was about, as they are shown now.
   package mutating func reject(_ id: UInt64) -> [DocumentKey: Document] {

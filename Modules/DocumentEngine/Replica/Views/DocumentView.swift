@@ -79,7 +79,7 @@ extension DocumentView {
 
   /// Takes in documents that may have changed.
   ///
-  /// - Parameter takesBack: Whether they changed because writes were taken back: refused, or shown
+  /// - Parameter takesBack: Whether they changed because writes were taken back: rejected, or shown
   ///   to their user alone. Then they must go, even if they leave behind what was accepted before
   ///   them and is still to come.
   /// - Returns: Whether the cache must be asked again, because a document left a full window.

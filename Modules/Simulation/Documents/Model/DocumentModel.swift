@@ -43,8 +43,8 @@ struct DocumentModel {
   private(set) var prefix: [UInt8]?
   /// What transactions commit, by the name of the commit.
   var transactions: [CommitID: [DocumentMutation]] = [:]
-  /// The rows of batches that were refused and are kept, by queue.
-  var refusedRows: [QueueName: Set<UInt64>] = [:]
+  /// The rows of batches that were rejected and are kept, by queue.
+  var rejectedRows: [QueueName: Set<UInt64>] = [:]
   /// How far the counter of the transactions may have got.
   var tally = ServerModel.CounterBounds()
 
@@ -111,7 +111,7 @@ extension DocumentModel {
     let expected = outcome(
       of: asked, by: batch?.user ?? .nobody, on: truth.documents, at: record.version)
     guard case .success(let (documents, results)) = expected else {
-      return ["\(id) was refused by the model, and applied: \(asked.map { words($0) })"]
+      return ["\(id) was rejected by the model, and applied: \(asked.map { words($0) })"]
     }
     applied[id] = Applied(version: record.version, results: results)
     if documents != made {

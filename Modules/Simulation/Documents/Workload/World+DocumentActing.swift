@@ -20,7 +20,7 @@ extension World {
     case 82..<85: aggregate(run)
     case 85..<87: switchNetwork(run, isOn: false)
     case 87..<91: switchNetwork(run, isOn: true)
-    case 91..<94: answerRefusal(run)
+    case 91..<94: answerRejection(run)
     case 94..<96: evict(run)
     case 96: lookAfterIndexes(run)
     case 97, 98: loadBundle(run)

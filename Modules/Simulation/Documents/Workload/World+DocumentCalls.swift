@@ -130,7 +130,7 @@ extension World {
       return
     }
     documents.tally.most -= 1
-    if documents.applied[id] != nil { disagree("\(run.name) takes \(id) for refused: \(status)") }
+    if documents.applied[id] != nil { disagree("\(run.name) takes \(id) for rejected: \(status)") }
     if !DocumentTransactionBook.mayRetry(status) { disagree("\(run.name) tallies: \(status)") }
   }
 }

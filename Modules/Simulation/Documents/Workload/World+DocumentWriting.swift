@@ -90,15 +90,15 @@ extension World {
     }
   }
 
-  func answerRefusal(_ run: DocumentRun) {
-    guard let refused = run.machine.queueStatus.refused.first else { return }
-    trace.note("\(run.name) answers the refusal of row \(refused.id)")
+  func answerRejection(_ run: DocumentRun) {
+    guard let rejected = run.machine.queueStatus.rejected.first else { return }
+    trace.note("\(run.name) answers the rejection of row \(rejected.id)")
     switch chance.below(3) {
-    case 0: run.lastBatch = run.machine.write(refused.mutations, insteadOf: refused.id)
+    case 0: run.lastBatch = run.machine.write(rejected.mutations, insteadOf: rejected.id)
     case 1:
       let edited = [someWrite(DocumentPlayground.item(&chance))]
-      run.lastBatch = run.machine.write(edited, insteadOf: refused.id)
-    default: run.machine.discard(row: refused.id)
+      run.lastBatch = run.machine.write(edited, insteadOf: rejected.id)
+    default: run.machine.discard(row: rejected.id)
     }
   }
 }

@@ -3,16 +3,16 @@ package import TernSync
 package import TernTransactions
 package import TernTreeEngine
 
-/// Something a ``ClientMachine`` owes the world; to be carried out in order.
-package enum ClientEffect: Sendable {
+/// Something a ``TreeMachine`` owes the world; to be carried out in order.
+package enum TreeClientEffect: Sendable {
   /// Open a link and report about it under this number.
   case openLink(Int)
   /// Close the link; no news of it is wanted.
   case closeLink(Int)
   /// Send a frame on the current link; one flush after all effects is enough.
   case send([UInt8])
-  case startTimer(ClientTimer, Duration)
-  case stopTimer(ClientTimer)
+  case startTimer(TreeTimer, Duration)
+  case stopTimer(TreeTimer)
   /// Hand a change to the durable queue of a user, and report the result under this ticket.
   case change(QueueChange, ticket: UInt64, of: QueueUser)
   /// Tell listeners, in this order.
@@ -41,8 +41,8 @@ package enum ClientEffect: Sendable {
   case noticed(ClientNotice)
 }
 
-/// A timer of a ``ClientMachine``; starting one again replaces it.
-package enum ClientTimer: Hashable, Sendable {
+/// A timer of a ``TreeMachine``; starting one again replaces it.
+package enum TreeTimer: Hashable, Sendable {
   case connection(Connection.Timer)
   /// A one-time read has waited long enough for a connection.
   case read(OperationID)

@@ -5,7 +5,7 @@ import TernTreeWire
 
 // Sending what waits, in order, with a bounded number of unanswered requests.
 
-extension ClientMachine {
+extension TreeMachine {
   /// Sends from the front of the outbox what may go.
   ///
   /// A write that is not durable yet holds back everything behind it: order is kept.

@@ -8,7 +8,7 @@ import TernTreeWire
 ///
 /// Whoever owns it calls one method for everything that happens, and carries out the effects it
 /// collects, in order, before the next call: ``takeEffects()``. Nothing here waits.
-package struct ClientMachine: Sendable {
+package struct TreeMachine: Sendable {
   package struct Limits: Sendable {
     /// The most writes on their way to the server without an answer.
     package var window = 1_024
@@ -65,7 +65,7 @@ package struct ClientMachine: Sendable {
   private var lastOperation: UInt64 = 0
   private var lastRequest: UInt64 = 0
   private var lastTicket: UInt64 = 0
-  private var effects: [ClientEffect] = []
+  private var effects: [TreeClientEffect] = []
 
   /// Makes a client that has not been used yet.
   ///
@@ -89,8 +89,8 @@ package struct ClientMachine: Sendable {
   }
 
   /// What is owed since the last call.
-  package mutating func takeEffects() -> [ClientEffect] {
-    var taken: [ClientEffect] = []
+  package mutating func takeEffects() -> [TreeClientEffect] {
+    var taken: [TreeClientEffect] = []
     swap(&taken, &effects)
     return taken
   }
@@ -101,8 +101,8 @@ package struct ClientMachine: Sendable {
 
 // MARK: - Naming and owing
 
-extension ClientMachine {
-  mutating func owe(_ effect: ClientEffect) { effects.append(effect) }
+extension TreeMachine {
+  mutating func owe(_ effect: TreeClientEffect) { effects.append(effect) }
 
   /// Tells the developer something, once.
   mutating func notice(_ notice: ClientNotice) {

@@ -7,7 +7,7 @@ import TernTreeWire
 
 // What may be asked without changing anything, and the small switches.
 
-extension ClientMachine {
+extension TreeMachine {
   /// Whether news of this link is still wanted.
   package func isCurrentLink(_ number: Int) -> Bool { connection.isCurrent(number) }
 

@@ -5,7 +5,7 @@ package import TernTreeEngine
 
 // The durable queue: what it answered, what it held at the start, and what may be asked of it.
 
-extension ClientMachine {
+extension TreeMachine {
   /// The queue answered; answers come in the order in which the changes were owed.
   package mutating func queueAnswered(_ ticket: UInt64, _ result: QueueResult) {
     guard let (owner, about) = tickets.removeValue(forKey: ticket) else { return }

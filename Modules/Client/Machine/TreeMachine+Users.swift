@@ -6,7 +6,7 @@ import TernTreeEngine
 // Who uses the device. Each user's writes are queued and numbered apart, shown to them alone, and
 // sent with no credential but theirs. Source: Docs/Decisions/0018.
 
-extension ClientMachine {
+extension TreeMachine {
   /// Somebody else uses the device, or nobody: their writes take the place of the former user's,
   /// which wait for their return.
   ///
@@ -96,7 +96,7 @@ extension ClientMachine {
 
 // MARK: - What the disk says about those who are gone
 
-extension ClientMachine {
+extension TreeMachine {
   /// A write was made durable, or not, after its user has gone.
   mutating func storedFormer(_ id: WriteID, of owner: QueueUser, _ result: QueueResult) {
     switch result {

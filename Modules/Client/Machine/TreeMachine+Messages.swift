@@ -5,7 +5,7 @@ import TernTreeWire
 
 // What the server says.
 
-extension ClientMachine {
+extension TreeMachine {
   /// Takes the frames of one read, in order; the cache is stored once for all of them.
   package mutating func received(_ frames: [[UInt8]], on link: Int) {
     guard connection.isCurrent(link) else { return }

@@ -5,7 +5,7 @@ package import TernTreeEngine
 
 // A write: seen here at once, made durable, sent, answered.
 
-extension ClientMachine {
+extension TreeMachine {
   /// Takes a write that keeps the limits of the tree.
   ///
   /// Listeners hear it now; the rest follows under the returned id.

@@ -6,7 +6,7 @@ import TernTreeWire
 
 // One-time reads: what listeners keep complete, else the server, else the cache.
 
-extension ClientMachine {
+extension TreeMachine {
   /// Reads a query's result once. Source: realtime reference, section 4.7.
   package mutating func read(at path: TreePath, query: TreeQuery) -> OperationID {
     use()

@@ -6,7 +6,7 @@ import TernTreeWire
 
 // Listeners, and the listens they need from the server.
 
-extension ClientMachine {
+extension TreeMachine {
   /// Registers a listener and owes it what is known already.
   package mutating func listen(
     at path: TreePath, query: TreeQuery, for kinds: EventKinds

@@ -6,7 +6,7 @@ import TernTreeWire
 
 // Sending transactions, and taking the server's answers.
 
-extension ClientMachine {
+extension TreeMachine {
   /// Sends every group of transactions that waits for nothing.
   mutating func sendTransactions() {
     for root in transactions.waitingRoots { sendTransactions(at: root) }
@@ -113,7 +113,7 @@ extension ClientMachine {
 
 // MARK: - Declared transactions of an earlier run
 
-extension ClientMachine {
+extension TreeMachine {
   /// The most attempts a declared transaction can have made in its life.
   private static let attemptsAsked: UInt64 = 1_000
 

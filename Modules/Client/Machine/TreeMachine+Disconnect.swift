@@ -5,7 +5,7 @@ import TernTreeWire
 
 // Deferred writes: held by the server, carried out when this connection ends.
 
-extension ClientMachine {
+extension TreeMachine {
   /// Asks the server to carry out a write when the connection ends.
   package mutating func onDisconnect(_ write: TreeWrite) -> OperationID {
     request(DisconnectRequest(user: user, verb: .write(write)))

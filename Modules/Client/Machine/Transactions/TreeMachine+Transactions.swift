@@ -6,7 +6,7 @@ import TernTreeEngine
 // Transactions: computed here, decided by the server, computed again when they come too late.
 // Source: realtime reference, section 7.
 
-extension ClientMachine {
+extension TreeMachine {
   /// Begins a transaction given as a closure; it does not outlive the program.
   package mutating func transact(
     at path: TreePath, appliesLocally: Bool, _ update: @escaping TransactionUpdate
@@ -138,7 +138,7 @@ extension ClientMachine {
 
 // MARK: - Aborting
 
-extension ClientMachine {
+extension TreeMachine {
   /// Ends the transactions that a local write replaces.
   mutating func abortTransactions(touchedBy write: TreeWrite) {
     guard !transactions.isEmpty else { return }
@@ -189,7 +189,7 @@ enum Computation {
   }
 }
 
-extension ClientMachine {
+extension TreeMachine {
   func compute(
     _ update: TransactionUpdate, _ input: TreeNode, at path: TreePath
   ) -> Computation {

@@ -5,7 +5,7 @@ import TernTreeWire
 
 // The connection: opened by the first use, restored in a fixed order, survived when lost.
 
-extension ClientMachine {
+extension TreeMachine {
   /// Something happened to the link, or to a timer.
   package mutating func connectionEvent(_ event: Connection.Event) {
     let before = connectionState
@@ -16,7 +16,7 @@ extension ClientMachine {
   }
 
   /// A timer ran out.
-  package mutating func timerFired(_ timer: ClientTimer) {
+  package mutating func timerFired(_ timer: TreeTimer) {
     switch timer {
     case .connection(let timer): connectionEvent(.timerFired(timer))
     case .read(let id): readOutOfPatience(id)

@@ -27,7 +27,7 @@ package enum CredentialVerdict: Hashable, Sendable {
   case refused(String, reason: String)
 }
 
-extension ClientMachine {
+extension TreeMachine {
   /// Whether the server can be asked for what rules decide about.
   var isReady: Bool { connection.isOnline && !credential.holdsBack }
 

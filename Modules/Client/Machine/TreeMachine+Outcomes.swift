@@ -5,7 +5,7 @@ import TernTreeWire
 
 // Writes that reached the server while their answers did not reach this client.
 
-extension ClientMachine {
+extension TreeMachine {
   /// Whether the answer to this write is being asked for on this connection.
   func awaitsOutcome(_ sequence: UInt64) -> Bool { sequence <= lastAnswered }
 

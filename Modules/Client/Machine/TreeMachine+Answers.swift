@@ -5,7 +5,7 @@ import TernTreeWire
 
 // The server's answers and pushes, each taken to where it belongs.
 
-extension ClientMachine {
+extension TreeMachine {
   mutating func answered(_ number: UInt64, _ response: TreeResponse) {
     guard let about = requests.removeValue(forKey: number) else { return }
     do throws(WireError) {

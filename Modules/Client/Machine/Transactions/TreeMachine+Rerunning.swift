@@ -5,7 +5,7 @@ import TernTreeEngine
 
 // Computing transactions again when what they were computed from has changed.
 
-extension ClientMachine {
+extension TreeMachine {
   mutating func rerunTransactions(touchedBy write: TreeWrite) {
     guard !transactions.isEmpty else { return }
     for assignment in write.assignments { rerunTransactions(at: assignment.path) }
