@@ -16,6 +16,9 @@ import Testing
       var written = 0
       /// How many of them there were when the connection was opened.
       var owed = 0
+      /// The client, once it is there. What passes on its link is noted in the order in which it
+      /// takes it in: a message that waits for it explains nothing yet.
+      var session: DocumentSession?
       /// The CURRENT messages so far, and what the connection of the last one owes.
       var currents = 0
       var owedThen = 0
@@ -34,23 +37,37 @@ import Testing
     /// A document was acknowledged by the server.
     func wrote() { state.withLock { $0.written += 1 } }
 
+    func attach(_ session: DocumentSession) { state.withLock { $0.session = session } }
+
     func see(_ event: Cable.Event) {
       switch event {
       case .attempted, .sent: break
-      case .opened: state.withLock { $0.owed = $0.written }
-      case .received(let frames): for frame in frames { see(frame) }
+      case .opened:
+        let written = state.withLock { $0.written }
+        note { $0.owed = written }
+      case .received(let frames):
+        let currents = frames.count(where: isCurrent)
+        guard currents > 0 else { return }
+        note { state in
+          state.currents += currents
+          state.owedThen = state.owed
+        }
       }
     }
 
-    private func see(_ frame: [UInt8]) {
+    private func note(_ change: @escaping @Sendable (inout State) -> Void) {
+      guard let session = state.withLock({ $0.session }) else {
+        return state.withLock { change(&$0) }
+      }
+      session.post(.call { _ in self.state.withLock { change(&$0) } })
+    }
+
+    private func isCurrent(_ frame: [UInt8]) -> Bool {
       guard case .message(_, let message)? = try? DocumentServerFrame.decode(frame),
         case .listen(.target(let change))? = try? DocumentResponse.decode(.listen, message, names),
         case .current = change.kind
-      else { return }
-      state.withLock { state in
-        state.currents += 1
-        state.owedThen = state.owed
-      }
+      else { return false }
+      return true
     }
 
     /// A listener heard a snapshot.
@@ -85,6 +102,7 @@ import Testing
     let house = try await DocumentHouse(setting)
     let witness = Witness(try DocumentDatabase(projectID: "demo"))
     let db = try await house.open("a", tapped: witness.see)
+    witness.attach(db.session)
     let writer = try await house.open("b")
     let query = try db.collection("log").where("n", .greaterThanOrEqual, 0).checked()
     let ended = Trace()
