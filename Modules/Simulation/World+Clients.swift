@@ -79,7 +79,7 @@ extension World {
       run.timers[timer] = run.lastTimer
       let milliseconds = Int64(delay / .milliseconds(1))
       agenda.add(
-        .timer(run, timer, generation: run.lastTimer), at: clock.now + milliseconds)
+        .timer(run, timer, generation: run.lastTimer), at: clock.now + milliseconds + lateness())
     case .stopTimer(let timer): run.timers[timer] = nil
     case .deliver(let events, .shared): heard(events, run)
     case .cancelled(let ids, _):

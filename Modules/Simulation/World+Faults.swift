@@ -19,9 +19,10 @@ extension World {
     case .lateFrame, .expiredToken: break
     case .partition:
       client.isPartitioned = true
-      if let link = client.process?.link, chance.happens(0.7) { link.isSilent = true }
+      if let link = client.process?.link, chance.happens(0.7) { link.fallSilent() }
       plan(.partitionEnds(client), after: 500...60_000)
-    case .silence: client.process?.link?.isSilent = true
+    case .silence: client.process?.link?.fallSilent()
+    case .stall: if chance.happens(0.2) { stallServer() } else { stall(client) }
     case .crash: if chance.happens(0.4) { crash(client) }
     case .serverCrash: if chance.happens(0.3) { breakServer() }
     case .clockJump: jumpClock()
@@ -56,6 +57,7 @@ extension World {
   /// Takes away what is broken; what was lost stays lost.
   func repairEverything() {
     startServer()
+    wakeAll()
     for device in devices {
       device.isPartitioned = false
       device.isOfflineByWish = false

@@ -30,7 +30,7 @@ extension World {
     device.queueDisk.crash()
     device.cacheDisk.crash()
     if let link = process.link {
-      if chance.happens(0.5) { link.isSilent = true } else { lose(link) }
+      if chance.happens(0.5) { link.fallSilent() } else { lose(link) }
     }
     plan(.clientStarts(device), after: isHealed ? 0...0 : 0...10_000)
   }
@@ -57,9 +57,14 @@ extension World {
   }
 
   func arrivedAtClient(_ chunk: Chunk, over link: SimulatedLink) {
-    guard !link.isLost, link.isOpenAtClient, !link.process.isDead, link.process.link === link
-    else { return }
-    switch link.process {
+    let process = link.process
+    guard !link.losesDown, !link.isOverAtClient, !process.isDead else { return }
+    guard process.link === link else {
+      // The link was left, and the machine has to know that by itself.
+      process.received(chunk.frames, on: link.number)
+      return carryOut(process)
+    }
+    switch process {
     case let run as ClientRun: arrived(chunk, over: link, at: run)
     case let run as DocumentRun: arrived(chunk, over: link, at: run)
     default: break
@@ -72,28 +77,38 @@ extension World {
 
   // MARK: Links
 
+  /// An attempt goes its way, and its end is told, whether it was given up meanwhile or not.
   func connect(_ run: any ClientProcess, _ number: Int) {
-    guard !run.isDead, run.isCurrentLink(number) else { return }
-    if run.device.isPartitioned {
-      if chance.happens(0.5) { plan(.linkFailed(run, number: number), after: 0...5_000) }
-      return
-    }
+    guard !run.isDead else { return }
+    if run.device.isPartitioned { return attemptInVain(run, number) }
     guard let server else { return plan(.linkFailed(run, number: number), after: 0...200) }
     lastLink += 1
     let isSlow = faults.contains(.lateFrame) && !isHealed && chance.happens(0.3)
     let link = SimulatedLink(
       id: lastLink, process: run, number: number, slot: server.takeSlot(), run: server,
       latency: isSlow ? 0...2_500 : 0...40)
-    server.links[link.slot] = link
+    server.add(link)
     server.inbox.append(.opened(slot: link.slot, isLocal: true))
     decideSoon(server)
-    link.lastDown = clock.now + chance.within(link.latency)
+    let isVerySlow = isSlow && chance.happens(0.1)
+    link.lastDown = clock.now + chance.within(isVerySlow ? 10_000...45_000 : link.latency)
     agenda.add(.linkOpened(link), at: link.lastDown)
+  }
+
+  /// Nobody is reached: the attempt fails at once or late, or gets through when that has become
+  /// possible, or nothing more is heard of it.
+  private func attemptInVain(_ run: any ClientProcess, _ number: Int) {
+    switch chance.below(4) {
+    case 0: plan(.linkFailed(run, number: number), after: 0...5_000)
+    case 1: plan(.linkFailed(run, number: number), after: 0...45_000)
+    case 2 where !isHealed: plan(.connect(run, number: number), after: 1_000...45_000)
+    default: break
+    }
   }
 
   func opened(_ link: SimulatedLink) {
     let run = link.process
-    guard !link.isLost else { return }
+    guard !link.losesDown else { return }
     guard !run.isDead, run.isCurrentLink(link.number) else { return hangUp(link) }
     run.link = link
     run.connectionEvent(.linkOpened(link.number))
@@ -107,8 +122,10 @@ extension World {
     hangUp(link)
   }
 
+  /// The client's end is closed: what was sent still travels, and the end is told later.
   private func hangUp(_ link: SimulatedLink) {
     link.isOpenAtClient = false
+    plan(.clientSeesEnd(link), after: chance.happens(0.1) ? 0...5_000 : 0...50)
     if link.isLost { return }
     link.lastUp = max(link.lastUp, clock.now + chance.within(link.latency))
     agenda.add(.serverSeesEnd(link), at: link.lastUp)
@@ -116,11 +133,14 @@ extension World {
 
   func clientLost(_ link: SimulatedLink) {
     let run = link.process
-    guard !run.isDead, link.isOpenAtClient, !link.isSilent else { return }
+    // Of a silent link nobody learns, but who closes it.
+    if run.isDead || link.isOverAtClient || link.isSilent && link.isOpenAtClient { return }
+    link.isOverAtClient = true
     link.isOpenAtClient = false
-    guard run.link === link || run.isCurrentLink(link.number) else { return }
-    if run.link === link { run.link = nil }
-    lostLink(run)
+    if run.link === link || run.isCurrentLink(link.number) {
+      run.link = nil
+      lostLink(run)
+    }
     run.connectionEvent(.linkClosed(link.number))
     carryOut(run)
   }

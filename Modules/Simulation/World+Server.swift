@@ -32,11 +32,16 @@ extension World {
     plan(.serverStarts, after: isHealed ? 0...0 : 0...8_000)
   }
 
-  /// A link ends with what is on its way; its ends hear of it in their own time.
+  /// A link ends, with what is on its way or behind it; its ends hear of it in their own time.
   func lose(_ link: SimulatedLink) {
     link.isCut = true
-    plan(.clientSeesEnd(link), after: 0...50)
-    plan(.serverSeesEnd(link), after: 0...50)
+    if chance.happens(0.5) { link.losesUp = true }
+    if chance.happens(0.5) { link.losesDown = true }
+    let isLate = !isHealed && chance.happens(0.1)
+    let up = clock.now + chance.within(isLate ? 0...20_000 : 0...50)
+    agenda.add(.serverSeesEnd(link), at: link.losesUp ? up : max(up, link.lastUp))
+    let down = clock.now + chance.within(0...50)
+    agenda.add(.clientSeesEnd(link), at: link.losesDown ? down : max(down, link.lastDown))
   }
 
   func tick(_ run: ServerRun) {
@@ -47,9 +52,9 @@ extension World {
   }
 
   func arrivedAtServer(_ frames: [[UInt8]], over link: SimulatedLink) {
-    guard server === link.run, !link.isLost, link.isOpenAtServer, !link.isClosedByServer else {
-      return
-    }
+    guard server === link.run, !link.losesUp, link.isOpenAtServer else { return }
+    // Of what comes after the server has closed a link, some waits already when it does.
+    if link.isClosedByServer, chance.happens(0.5) { return }
     for frame in frames { link.run.inbox.append(.frame(slot: link.slot, frame)) }
     decideSoon(link.run)
   }
@@ -59,7 +64,6 @@ extension World {
     link.isOpenAtServer = false
     link.run.links[link.slot] = nil
     link.run.inbox.append(.closed(slot: link.slot))
-    link.run.giveBack(link.slot)
     decideSoon(link.run)
   }
 
@@ -72,25 +76,63 @@ extension World {
   /// One turn of the server: decide what waits, make it durable, tell.
   func decide(_ run: ServerRun) {
     guard server === run else { return }
-    run.isDeciding = false
-    var inputs: [ServerInput] = []
-    swap(&inputs, &run.inbox)
+    let inputs = nextInputs(of: run)
     let links = senders(of: inputs, run)
     do throws(LedgerError) {
-      let (outputs, before, after) = try run.decide(
-        inputs, now: serverWall.now, uptime: clock.now)
+      let told = try run.decide(inputs, now: serverWall.now, uptime: clock.now)
       follow(run.ledger, links)
-      perform(outputs, run, before, after)
+      run.giveBackSlots(of: inputs)
+      // A ledger may take its time; nothing else is decided meanwhile, but links come and go.
+      if !isHealed, chance.happens(0.1) { return plan(.serverTells(run, told), after: 0...100) }
+      perform(told, run)
     } catch {
+      run.giveBackSlots(of: inputs)
       recover(run, from: error)
     }
+    run.isDeciding = false
     decideSoon(run)
+  }
+
+  /// A batch is durable.
+  func tell(_ told: Told, _ run: ServerRun) {
+    guard server === run else { return }
+    perform(told, run)
+    run.isDeciding = false
+    decideSoon(run)
+  }
+
+  /// Takes what is decided next: all that waits, or a part of it, in which links take turns.
+  private func nextInputs(of run: ServerRun) -> [ServerInput] {
+    if isHealed || run.inbox.count < 2 || chance.happens(0.8) {
+      defer { run.inbox = [] }
+      return run.inbox
+    }
+    var lanes: [[ServerInput]] = []
+    var places: [Int: Int] = [:]
+    for input in run.inbox {
+      let slot = input.link ?? -1
+      if let place = places[slot] {
+        lanes[place].append(input)
+      } else {
+        places[slot] = lanes.count
+        lanes.append([input])
+      }
+    }
+    var inputs: [ServerInput] = []
+    let count = 1 + chance.below(run.inbox.count)
+    while inputs.count < count, let place = chance.pick(lanes.indices.filter { !lanes[$0].isEmpty })
+    {
+      inputs.append(lanes[place].removeFirst())
+    }
+    run.inbox = lanes.flatMap { $0 }
+    return inputs
   }
 
   private func recover(_ run: ServerRun, from error: LedgerError) {
     trace.note("server: \(error)")
     guard case .storage(.diskFull) = error else { return crashServer() }
     for link in run.links.values.sorted(by: { $0.id < $1.id }) { close(link) }
+    run.giveBackSlots(of: run.inbox)
     run.inbox.removeAll()
     do throws(LedgerError) {
       try run.restore(uptime: clock.now)
@@ -99,11 +141,10 @@ extension World {
     }
   }
 
-  private func perform(
-    _ outputs: [ServerOutput], _ run: ServerRun, _ before: Version, _ after: Version
-  ) {
+  private func perform(_ told: Told, _ run: ServerRun) {
+    let (before, after) = (told.before, told.after)
     var frames: [Int: [[UInt8]]] = [:]
-    for output in outputs {
+    for output in told.outputs {
       switch output {
       case .send(let slot, let frame): frames[slot, default: []].append(frame)
       case .broadcast(let slots, let frame):
@@ -151,5 +192,15 @@ extension World {
   private func deliver(_ chunk: Chunk, over link: SimulatedLink) {
     link.lastDown = max(link.lastDown, clock.now + chance.within(link.latency))
     agenda.add(.arrivesAtClient(link, chunk), at: link.lastDown)
+  }
+}
+
+extension ServerInput {
+  /// The slot of the link it came over.
+  fileprivate var link: Int? {
+    switch self {
+    case .opened(let slot, _, _), .frame(let slot, _), .closed(let slot): slot
+    case .direct, .adopt, .tick: nil
+    }
   }
 }

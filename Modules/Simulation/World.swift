@@ -121,11 +121,11 @@ package final class World {
     steps += 1
     clock.move(to: max(time, clock.now))
     trace.note("\(time) \(event.words)")
-    take(event)
+    if !isPutOff(event) { take(event) }
     return true
   }
 
-  private func take(_ event: WorldEvent) {
+  func take(_ event: WorldEvent) {
     switch event {
     case .connect(let run, let number): connect(run, number)
     case .linkFailed(let run, let number):
@@ -138,6 +138,7 @@ package final class World {
     case .serverSeesEnd(let link): serverLost(link)
     case .clientSeesEnd(let link): clientLost(link)
     case .serverDecides(let run): decide(run)
+    case .serverTells(let run, let told): tell(told, run)
     case .serverTicks(let run): tick(run)
     case .serverStarts: startServer()
     case .queueWrites(let run): storeQueue(run)
@@ -149,6 +150,8 @@ package final class World {
     case .clientStarts(let device): start(device)
     case .partitionEnds(let device): device.isPartitioned = false
     case .tokenArrives(let device, let token): tokenArrives(on: device, inPlaceOf: token)
+    case .wakes(let device): wake(device)
+    case .serverWakes(let run): wake(run)
     case .mishap: mishap()
     }
   }

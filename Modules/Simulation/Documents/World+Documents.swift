@@ -108,7 +108,7 @@ extension World {
       run.timers[timer] = run.lastTimer
       agenda.add(
         .documentTimer(run, timer, generation: run.lastTimer),
-        at: clock.now + Int64(delay / .milliseconds(1)))
+        at: clock.now + Int64(delay / .milliseconds(1)) + lateness())
     case .stopTimer(let timer): run.timers[timer] = nil
     case .snapshot(let id, let snapshot): heard(snapshot, id, run)
     case .failed(let id, let status): failed(id, status, run)

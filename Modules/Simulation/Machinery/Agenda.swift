@@ -54,6 +54,7 @@ enum WorldEvent {
   case serverSeesEnd(SimulatedLink)
   case clientSeesEnd(SimulatedLink)
   case serverDecides(ServerRun)
+  case serverTells(ServerRun, Told)
   case serverTicks(ServerRun)
   case serverStarts
   case queueWrites(any ClientProcess)
@@ -65,6 +66,8 @@ enum WorldEvent {
   case clientStarts(SimulatedDevice)
   case partitionEnds(SimulatedDevice)
   case tokenArrives(SimulatedDevice, inPlaceOf: String)
+  case wakes(SimulatedDevice)
+  case serverWakes(ServerRun)
   case mishap
 }
 
@@ -82,6 +85,7 @@ extension WorldEvent {
     case .serverSeesEnd(let link): "s sees end of \(link.id)"
     case .clientSeesEnd(let link): "\(link.process.name) sees end of \(link.id)"
     case .serverDecides(let run): "s decides \(run.inbox.count)"
+    case .serverTells(_, let told): "s tells v\(told.after)"
     case .serverTicks: "s ticks"
     case .serverStarts: "s starts"
     case .queueWrites(let run): "\(run.name) stores \(run.jobs.count)"
@@ -93,6 +97,8 @@ extension WorldEvent {
     case .clientStarts(let device): "\(device.name) starts"
     case .partitionEnds(let device): "\(device.name) reachable"
     case .tokenArrives(let device, _): "\(device.name) is given a token"
+    case .wakes(let device): "\(device.name) wakes"
+    case .serverWakes: "s wakes"
     case .mishap: "mishap"
     }
   }

@@ -20,6 +20,7 @@ protocol ClientProcess: AnyObject {
 
   func isCurrentLink(_ number: Int) -> Bool
   func connectionEvent(_ event: Connection.Event)
+  func received(_ frames: [[UInt8]], on link: Int)
   func queueAnswered(_ ticket: UInt64, _ result: QueueResult)
 }
 
@@ -43,6 +44,8 @@ class SimulatedDevice {
   let wall: WallClock
   let bits: BitSource
   var isPartitioned = false
+  /// While its process stands still: what happens to it meanwhile.
+  var stalled: [WorldEvent]?
   var isOfflineByWish = false
   /// Who is signed in, over restarts too, and what shows it.
   var user = QueueUser.nobody

@@ -8,6 +8,9 @@ package enum Fault: String, CaseIterable, Sendable {
   case partition
   /// A link goes silent while both ends believe in it.
   case silence
+  /// A process stands still for a while, and then takes all that has come at once; timers run out
+  /// late.
+  case stall
   /// A client loses power: only what was durable is there again.
   case crash
   /// The server loses power, also in the middle of a commit.

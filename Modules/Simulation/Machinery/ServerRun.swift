@@ -8,8 +8,13 @@ final class ServerRun {
   let ledger: EmbeddedLedger
   var machine: ServerMachine
   var inbox: [ServerInput] = []
+  /// The open links, by slot.
   var links: [Int: SimulatedLink] = [:]
+  /// Whose each slot is, until the machine has let it go.
+  private(set) var holders: [Int: SimulatedLink] = [:]
   var isDeciding = false
+  /// While its process stands still: what happens to it meanwhile.
+  var stalled: [WorldEvent]?
   private var freeSlots: [Int] = []
   private var nextSlot = 0
   private let bits: BitSource
@@ -43,14 +48,24 @@ final class ServerRun {
     return nextSlot - 1
   }
 
-  func giveBack(_ slot: Int) { freeSlots.append(slot) }
+  /// A link has opened.
+  func add(_ link: SimulatedLink) {
+    links[link.slot] = link
+    holders[link.slot] = link
+  }
 
-  /// Decides what waits and makes it durable.
-  ///
-  /// - Returns: What is to be told, and the versions before and after.
+  /// Gives back the slots of links whose end the machine was told, or will never be.
+  func giveBackSlots(of inputs: [ServerInput]) {
+    for case .closed(let slot) in inputs {
+      holders[slot] = nil
+      freeSlots.append(slot)
+    }
+  }
+
+  /// Decides inputs and makes it durable.
   func decide(
     _ inputs: [ServerInput], now: Int64, uptime: Int64
-  ) throws(LedgerError) -> (outputs: [ServerOutput], before: Version, after: Version) {
+  ) throws(LedgerError) -> Told {
     let (results, (plan, before)) = try ledger.decide { snapshot throws(StorageError) in
       let plan = try machine.plan(inputs, in: snapshot, now: now, uptime: uptime)
       return Decision(plan.commits, keeping: (plan, snapshot.version))
@@ -58,6 +73,14 @@ final class ServerRun {
     guard results == plan.versions.map({ CommitResult.committed($0) }) else {
       throw .corrupt(key: [])
     }
-    return (plan.outputs, before, plan.versions.last ?? before)
+    return Told(outputs: plan.outputs, before: before, after: plan.versions.last ?? before)
   }
+}
+
+/// What a batch has led to, and is to be told once it is durable.
+struct Told {
+  let outputs: [ServerOutput]
+  /// The server's versions before and after the batch.
+  let before: Version
+  let after: Version
 }

@@ -2,8 +2,9 @@ import TernSync
 
 /// A link between one client and one run of the server.
 ///
-/// What is sent one way arrives in order. A cut loses what is on its way; silence loses everything
-/// from then on, and tells nobody.
+/// What is sent one way arrives in order. A cut link takes nothing more; what is on its way when it
+/// is cut may arrive, each way for itself. Silence loses everything from then on, and tells nobody.
+/// Who leaves a link hears of its end all the same, and until then of what had come over it.
 final class SimulatedLink {
   let id: Int
   /// The run of the client's process that it belongs to.
@@ -14,16 +15,30 @@ final class SimulatedLink {
   let run: ServerRun
   let latency: ClosedRange<Int64>
   var isOpenAtServer = true
+  /// Whether the client uses it, or will once it is open.
   var isOpenAtClient = true
+  /// Whether the client's process has been told of its end, the last it hears of a link.
+  var isOverAtClient = false
   var isCut = false
-  var isSilent = false
+  /// Whether what is on its way to the server, or to the client, is lost.
+  var losesUp = false
+  var losesDown = false
   /// Why the server closes it, once it does.
   var isClosedByServer = false
   /// When the last thing sent arrives, each way.
   var lastUp: Int64 = 0
   var lastDown: Int64 = 0
-  /// The version the server was at when the last frame that arrived had been sent.
+  /// Whether both ends believe in it, and nothing arrives.
+  private(set) var isSilent = false
+  /// Whether what is sent from now on arrives nowhere.
   var isLost: Bool { isCut || isSilent }
+
+  /// From now on nothing arrives, and nobody is told.
+  func fallSilent() {
+    isSilent = true
+    losesUp = true
+    losesDown = true
+  }
 
   /// Of a link that speaks of a tree: the stream of its greeting, and who was shown last.
   var stream: UInt128?

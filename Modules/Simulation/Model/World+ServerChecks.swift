@@ -36,7 +36,7 @@ extension World {
   func senders(of inputs: [ServerInput], _ run: ServerRun) -> [CommitID: SimulatedLink] {
     var senders: [CommitID: SimulatedLink] = [:]
     for case .frame(let slot, let frame) in inputs {
-      guard let link = run.links[slot], link.process is ClientRun,
+      guard let link = run.holders[slot], link.process is ClientRun,
         case .request(_, let request) = try? TreeClientMessage.decode(frame)
       else { continue }
       let mark: WriteMark? =

@@ -115,6 +115,8 @@ final class DocumentRun: ClientProcess {
 
   func connectionEvent(_ event: Connection.Event) { machine.connectionEvent(event) }
 
+  func received(_ frames: [[UInt8]], on link: Int) { machine.received(frames, on: link) }
+
   func queueAnswered(_ ticket: UInt64, _ result: QueueResult) {
     machine.queueAnswered(ticket, result)
   }
