@@ -10,11 +10,23 @@ public struct PresenceBook: Sendable {
     /// Who the session was, as its server describes it.
     public var owner: [UInt8]
     /// The deferred writes in order of registration.
-    public var writes: [[UInt8]] = []
+    public private(set) var writes: [[UInt8]] = []
+    /// The bytes of ``writes`` together.
+    private(set) var byteCount = 0
     /// Since when the session is without a connection; `nil` while it has one.
     var orphanedAt: Int64?
 
-    var byteCount: Int { writes.reduce(0) { $0 + $1.count } }
+    init(owner: [UInt8]) { self.owner = owner }
+
+    mutating func append(_ write: [UInt8]) {
+      writes.append(write)
+      byteCount += write.count
+    }
+
+    mutating func replaceWrites(with writes: [[UInt8]]) {
+      self.writes = writes
+      byteCount = writes.reduce(0) { $0 + $1.count }
+    }
   }
 
   /// Why a deferred write is not taken.
@@ -49,19 +61,22 @@ public struct PresenceBook: Sendable {
   public func estate(of session: UInt128) -> Estate? { estates[session] }
 
   /// Adds a deferred write; returns the rows to store.
+  ///
+  /// - Complexity: O(bytes of the write), whatever the session left before.
   public mutating func append(
     _ write: [UInt8], of session: UInt128, owner: [UInt8]
   ) throws(Refusal) -> [Row] {
-    let estate = estates[session] ?? Estate(owner: owner)
-    guard estate.writes.count < limits.deferredWrites else {
+    // No copy of the estate: the writes in it would be copied with the next one.
+    let (count, bytes) = estates[session].map { ($0.writes.count, $0.byteCount) } ?? (0, 0)
+    guard count < limits.deferredWrites else {
       throw .tooManyWrites(limit: limits.deferredWrites)
     }
-    guard estate.byteCount + write.count <= limits.deferredBytes else {
+    guard bytes + write.count <= limits.deferredBytes else {
       throw .tooManyBytes(limit: limits.deferredBytes)
     }
-    var added = [rows.write(of: session, number: estate.writes.count, write)]
+    var added = [rows.write(of: session, number: count, write)]
     if estates[session] == nil { added.insert(rows.owner(of: session, owner), at: 0) }
-    estates[session, default: estate].writes.append(write)
+    estates[session, default: Estate(owner: owner)].append(write)
     return added
   }
 
@@ -72,7 +87,7 @@ public struct PresenceBook: Sendable {
     _ writes: [[UInt8]], of session: UInt128
   ) -> (removed: KeyRange, rows: [Row])? {
     guard estates[session] != nil else { return nil }
-    estates[session]?.writes = writes
+    estates[session]?.replaceWrites(with: writes)
     let added = writes.indices.map { rows.write(of: session, number: $0, writes[$0]) }
     return (rows.writes(of: session), added)
   }

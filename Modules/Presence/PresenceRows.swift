@@ -48,7 +48,7 @@ public struct PresenceRows: Hashable, Sendable {
       if number == 0 {
         estates[session] = PresenceBook.Estate(owner: value)
       } else {
-        estates[session]?.writes.append(value)
+        estates[session]?.append(value)
       }
     }
     return estates

@@ -26,7 +26,9 @@ enum LMDBFormat {
 
   /// The number of a bucket never used before.
   static func takeBucketNumber(_ transaction: LMDBTransaction) throws(StorageError) -> UInt64 {
-    let next = (try read(bucketKey, transaction) ?? 0) + 1
+    let last = try read(bucketKey, transaction) ?? 0
+    guard last < .max else { throw .corruptRecord(key: bucketKey) }
+    let next = last + 1
     try write(next, bucketKey, transaction)
     return next
   }

@@ -12,6 +12,9 @@ public enum LinkClosure: Error, Hashable, Sendable {
   /// The other end does not speak this protocol, or speaks another version of it. The bytes
   /// are what it opened with, at most eight.
   case foreignPeer([UInt8])
+  /// All links of the transport together hold too much of frames that are not whole yet, and this
+  /// one wanted more. Connect again later.
+  case overloaded(limitBytes: Int)
   /// The other end connected and did not introduce itself in time.
   case silentPeer
 }
@@ -25,6 +28,8 @@ extension LinkClosure: CustomStringConvertible {
     case .frameTooLarge(let bytes, let limit):
       "a frame of \(bytes) bytes is over the limit of \(limit)"
     case .foreignPeer(let bytes): "the peer speaks another protocol; it began with \(bytes)"
+    case .overloaded(let limit):
+      "the frames that all links are receiving are over the limit of \(limit) bytes"
     case .silentPeer: "the peer did not introduce itself"
     }
   }

@@ -43,6 +43,9 @@ package struct FrameReader {
     }
   }
 
+  /// The memory taken by a frame that is not whole yet.
+  var heldBytes: Int { body.capacity }
+
   /// Removes and returns the whole frames.
   package mutating func takeFrames() -> [[UInt8]] {
     exchange(&frames, with: [])

@@ -14,6 +14,8 @@
     /// What the transport supplies to each of its links.
     struct Setting: Sendable {
       let limit: FrameLimit
+      /// What the links of the transport hold together.
+      let load: FrameLoad
       /// Whether bytes must take the way through the pipeline, where they are encrypted.
       let isSecured: Bool
       let preambleTimeout: TimeAmount
@@ -33,6 +35,8 @@
     private var owner: (any LinkHandler)?
     private var timer: Scheduled<Void>?
     private var reason: LinkClosure?
+    /// What this link is counted with in the load of all.
+    private var heldBytes = 0
 
     init(_ setting: Setting) {
       self.setting = setting
@@ -67,6 +71,7 @@
       do throws(LinkClosure) {
         let bytes = unwrapInboundIn(data)
         try reader.consume(bytes.readableBytesUInt8Span)
+        try hold(reader.heldBytes)
       } catch {
         deliver()
         tell(error)
@@ -135,9 +140,18 @@
       if !frames.isEmpty { owner.linkDidReceive(frames) }
     }
 
-    /// Tells the owner, once, that this was all.
+    /// Counts what is kept of a frame that is not whole.
+    private func hold(_ bytes: Int) throws(LinkClosure) {
+      if bytes == heldBytes { return }
+      try setting.load.change(by: bytes - heldBytes)
+      heldBytes = bytes
+    }
+
+    /// Tells the owner, once, that this was all. Nothing more is read for anybody.
     private func tell(_ reason: LinkClosure) {
       let owner = exchange(&owner, with: nil)
+      reader = FrameReader(limit: setting.limit)
+      setting.load.release(exchange(&heldBytes, with: 0))
       if self.reason == nil { self.reason = reason }
       owner?.linkDidClose(reason)
     }

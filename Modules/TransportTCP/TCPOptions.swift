@@ -11,6 +11,9 @@ public struct TCPOptions: Decodable, Hashable, Sendable {
   public var port: Int
   /// The longest frame in bytes, 1...2^31 - 1.
   public var frameLimitBytes: Int
+  /// The most memory that frames which are not whole may take at once, over all links, 1...2^40
+  /// bytes. The link that would take more is ended (``LinkClosure/overloaded(limitBytes:)``).
+  public var heldFrameBytes: Int
   /// How long a connection attempt may take, 1...3600.
   public var connectTimeoutSeconds: Int
   /// How long the other end may take to introduce itself, 1...3600.
@@ -25,6 +28,7 @@ public struct TCPOptions: Decodable, Hashable, Sendable {
     self.host = host
     self.port = port
     frameLimitBytes = FrameLimit.standard.bytes
+    heldFrameBytes = 512 << 20
     connectTimeoutSeconds = 10
     preambleTimeoutSeconds = 10
     lingerSeconds = 5
@@ -32,7 +36,7 @@ public struct TCPOptions: Decodable, Hashable, Sendable {
 
   private enum CodingKeys: String, CodingKey {
     case host, port, frameLimitBytes, connectTimeoutSeconds, preambleTimeoutSeconds
-    case lingerSeconds, tls
+    case heldFrameBytes, lingerSeconds, tls
   }
 
   /// Reads the section; what it leaves out keeps its standard value.
@@ -43,6 +47,8 @@ public struct TCPOptions: Decodable, Hashable, Sendable {
     port = try section.decodeIfPresent(Int.self, forKey: .port) ?? port
     frameLimitBytes =
       try section.decodeIfPresent(Int.self, forKey: .frameLimitBytes) ?? frameLimitBytes
+    heldFrameBytes =
+      try section.decodeIfPresent(Int.self, forKey: .heldFrameBytes) ?? heldFrameBytes
     connectTimeoutSeconds =
       try section.decodeIfPresent(Int.self, forKey: .connectTimeoutSeconds)
       ?? connectTimeoutSeconds
@@ -58,6 +64,7 @@ public struct TCPOptions: Decodable, Hashable, Sendable {
   func validate() throws(TransportError) {
     try Self.check("port", port, 0...65535)
     try Self.check("frameLimitBytes", frameLimitBytes, 1...Int(Int32.max))
+    try Self.check("heldFrameBytes", heldFrameBytes, 1...1 << 40)
     try Self.check("connectTimeoutSeconds", connectTimeoutSeconds, 1...3600)
     try Self.check("preambleTimeoutSeconds", preambleTimeoutSeconds, 1...3600)
     try Self.check("lingerSeconds", lingerSeconds, 1...3600)

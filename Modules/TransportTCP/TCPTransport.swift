@@ -19,6 +19,7 @@
 
     private let options: TCPOptions
     private let limit: FrameLimit
+    private let load: FrameLoad
     private let group: MultiThreadedEventLoopGroup
     private let loop: any EventLoop
     private let state = Mutex(State())
@@ -31,6 +32,7 @@
       tls = options.tls.map(TLSContexts.init)
       try tls?.loadRoots()
       limit = FrameLimit(bytes: options.frameLimitBytes)
+      load = FrameLoad(limitBytes: options.heldFrameBytes)
       group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
       loop = group.next()
     }
@@ -136,7 +138,7 @@
       didOpen: @escaping @Sendable (TCPLink) -> Void
     ) -> TCPLinkHandler.Setting {
       TCPLinkHandler.Setting(
-        limit: limit, isSecured: tls != nil,
+        limit: limit, load: load, isSecured: tls != nil,
         preambleTimeout: .seconds(Int64(options.preambleTimeoutSeconds)),
         linger: .seconds(Int64(options.lingerSeconds)),
         open: open,

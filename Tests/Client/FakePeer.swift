@@ -32,6 +32,10 @@ final class FakePeer {
   /// Keeps answers about past writes back while set.
   var holdsOutcomes = false
   private var held: [TreeServerMessage] = []
+  /// Tokens that do not count.
+  var refusedTokens: Set<String> = []
+  /// Keeps answers about credentials back while set.
+  var holdsCredentials = false
   /// Leaves listens without an answer while set.
   var ignoresListens = false
   /// Asks this often whether a link is the last one before it greets.
@@ -136,7 +140,12 @@ final class FakePeer {
       let answer = reply(.outcomes(outcomes.sorted { $0.sequence < $1.sequence }))
       if holdsOutcomes { held.append(answer) }
       return holdsOutcomes ? [] : [answer]
-    case .auth, .unauth, .appCheck, .stats, .unknown:
+    case .auth(let credential):
+      let isRefused = refusedTokens.contains(credential.token)
+      let answer = reply(TreeResponse(isRefused ? .invalidToken : .ok))
+      if holdsCredentials { held.append(answer) }
+      return holdsCredentials ? [] : [answer]
+    case .unauth, .appCheck, .stats, .unknown:
       return [reply(TreeResponse(.ok))]
     }
   }

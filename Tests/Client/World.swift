@@ -25,6 +25,8 @@ final class World {
 
   /// Events as `value path json`, `added path/key`, and ends, in order.
   var heard: [String] = []
+  /// What the server made of credentials.
+  private(set) var verdicts: [CredentialVerdict] = []
   var isReachable = true
   /// Frames from the server are lost while set.
   var losesAnswers = false
@@ -88,6 +90,7 @@ final class World {
   /// What the peer kept back arrives.
   func release() throws {
     peer.holdsOutcomes = false
+    peer.holdsCredentials = false
     toClient += peer.releaseHeld()
     try settle()
   }
@@ -164,7 +167,8 @@ final class World {
     case .disconnectAnswered(_, let error):
       heard.append(error.map { "not registered \($0)" } ?? "registered")
     case .noticed(let notice): heard.append("\(notice)")
-    case .queueAnswered, .queueChanged, .connectionChanged, .credential: break
+    case .credential(let verdict): verdicts.append(verdict)
+    case .queueAnswered, .queueChanged, .connectionChanged: break
     }
   }
 

@@ -31,11 +31,13 @@ import Testing
         ])
       #expect(try await run(["doc", "query", "cities", "--count"] + flags).code == 3)
       let list = try await run(["pending"] + cache)
-      #expect(list.output == ["pending d1 update cities/SF", "pending d2 update cities/LA"])
+      #expect(list.output == ["pending d2 update cities/SF", "pending d3 update cities/LA"])
+      let whole = try await run(["pending", "salvage"] + cache)
+      #expect(whole.output == list.output + ["the queue is well"], "\(whole)")
       let json = try await run(["pending", "--json"] + cache)
       #expect(
         json.output.first
-          == #"{"state":"pending","id":"d1","writes":[{"write":"update","path":"cities/SF","#
+          == #"{"state":"pending","id":"d2","writes":[{"write":"update","path":"cities/SF","#
           + #""fields":{},"mask":[],"transforms":{"n":{"increment":5}}}],"reason":null}"#)
       #expect(try await run(["pending", "send"] + flags).code == 3)
 

@@ -22,7 +22,9 @@ import Testing
       #expect(queued.code == 0, "\(queued)")
       #expect(queued.output == [#"{"path":"b","state":"queued"}"#])
       let list = try await run(["pending", "list"] + cache)
-      #expect(list.output.count == 1 && list.output[0].hasPrefix("pending "), "\(list)")
+      #expect(list.output.count == 1 && list.output[0].hasPrefix("pending 2 "), "\(list)")
+      let whole = try await run(["pending", "salvage"] + cache)
+      #expect(whole.output == list.output + ["the queue is well"], "\(whole)")
       #expect(try await run(["pending", "send"] + flags).code == 3)
 
       let second = try await ServerUnderTest(folder: folder, port: first.port)

@@ -54,6 +54,16 @@ struct JournalTests {
     state.record(claim, 2, [])
   }
 
+  @Test("nobody gets the last number there is, for a ledger that holds it does not open")
+  func lastNumber() throws {
+    let store = MemoryStore()
+    let id = CommitID(stream: 1, sequence: .max)
+    let claim = CommitClaim(id: id, payloadHash: 1, acknowledged: .max - 1)
+    let result = try open(store, 8).commit([Commit(claim: claim, mutations: [], record: [1])])
+    #expect(result == [.gap(expected: .max)])
+    try open(store, 8).read { _ in }
+  }
+
   @Test(
     "with a journal or without one, and across restarts, the same is seen",
     arguments: UInt64(1)...30)

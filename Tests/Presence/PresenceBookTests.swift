@@ -54,4 +54,32 @@ struct PresenceBookTests {
     #expect(replaced?.rows.count == 1)
     #expect(book.estate(of: 5)?.writes == [[4]])
   }
+
+  @Test("its bytes are counted as writes come, are summed up, and are read back")
+  func bytes() throws {
+    let disk = MemoryStore()
+    let limits = PresenceLimits(grace: .seconds(30), deferredWrites: 100, deferredBytes: 10)
+    func room(_ book: PresenceBook) -> Int? {
+      (0...10).last { count in
+        var book = book
+        return (try? book.append(Array(repeating: 0, count: count), of: 5, owner: [])) != nil
+      }
+    }
+    var book = PresenceBook(rows: rows, limits: limits)
+    #expect(room(book) == 10)
+    try store(try book.append([1, 2, 3], of: 5, owner: [9, 9, 9, 9]), in: disk)
+    try store(try book.append([1, 2], of: 5, owner: []), in: disk)
+    #expect(room(book) == 5)
+    var restored = PresenceBook(rows: rows, limits: limits)
+    try disk.read { snapshot throws(StorageError) in
+      try restored.restore(from: snapshot, now: 0)
+    }
+    #expect(room(restored) == 5)
+    _ = restored.replace([[1], []], of: 5)
+    #expect(room(restored) == 9)
+    _ = try restored.append([1, 2, 3, 4], of: 5, owner: [])
+    #expect(room(restored) == 5)
+    _ = restored.end(5)
+    #expect(room(restored) == 10)
+  }
 }

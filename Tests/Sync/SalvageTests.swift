@@ -68,6 +68,26 @@ struct SalvageTests {
     #expect(try WriteQueue.open(store, newClient: 99).0.client == 77)
   }
 
+  @Test(
+    "bookkeeping whose numbers have no successor is damage that is told",
+    arguments: [(.max, 1), (1, .max)] as [(UInt64, UInt64)])
+  func numbersAtTheirEnd(nextID: UInt64, nextSequence: UInt64) throws {
+    let store = disk.open()
+    let header = QueueCodec.Header(
+      client: 7, origin: 7, nextID: nextID, nextSequence: nextSequence)
+    try store.write { transaction throws(StorageError) in
+      try transaction.put(QueueCodec.encode(header), for: QueueKeys().header)
+    }
+    #expect(throws: QueueError.damagedHeader) { try rows(store) }
+    // A row under the last number is no write either; what follows it still gets numbers.
+    try store.write { transaction throws(StorageError) in
+      try transaction.put([9], for: QueueKeys().row(.max))
+    }
+    try setAside(store)
+    var (queue, _) = try WriteQueue.open(store, newClient: 99)
+    #expect(queue.apply([.append([1])]) == [.stored(id: 1, sequence: 1)])
+  }
+
   @Test("the first and the last writes may be the damaged ones")
   func ends() throws {
     let writes: [QueueChange] = (1...5).map { .append([$0]) }

@@ -84,6 +84,46 @@
       await door.transport.shutdown()
     }
 
+    @Test("who would hold more of unfinished frames than all may together is ended, not others")
+    func unfinished() async throws {
+      let door = try await Door { options in
+        options.frameLimitBytes = 1_000
+        options.heldFrameBytes = 1_500
+      }
+      /// A whole frame, then the beginning of one of 1,000 bytes.
+      let beginning = hello + [0, 0, 0, 1, 7] + [0, 0, 0x03, 0xE8, 1]
+      let overloaded = "\(LinkClosure.overloaded(limitBytes: 1_500))"
+      let first = try RawPeer(port: door.port)
+      first.send(beginning)
+      #expect(await door.next() == "frames [[7]]")
+      // Neither the link that is refused nor one that is gone counts any more.
+      for _ in 1...3 {
+        let second = try RawPeer(port: door.port)
+        second.send(beginning)
+        #expect(await door.next() == "frames [[7]]")
+        #expect(await door.next() == overloaded)
+        _ = second.readToEnd()
+      }
+      let small = try RawPeer(port: door.port)
+      small.send(hello + [0, 0, 0, 2, 1])
+      small.send([2])
+      #expect(await door.next() == "frames [[1, 2]]")
+      // The first goes on, and what it held is free again.
+      first.send([UInt8](repeating: 1, count: 999))
+      #expect(await door.next()?.count == "frames [[]]".count + 1_000 * 3 - 2)
+      let third = try RawPeer(port: door.port)
+      third.send(beginning)
+      #expect(await door.next() == "frames [[7]]")
+      third.reset()
+      #expect(await door.next() == "lost")
+      let fourth = try RawPeer(port: door.port)
+      fourth.send(beginning)
+      #expect(await door.next() == "frames [[7]]")
+      first.send([0, 0, 0x03, 0xE8, 1])
+      #expect(await door.next() == overloaded)
+      await door.transport.shutdown()
+    }
+
     @Test(
       "an end within a frame is a loss", arguments: [hello + [0, 0], hello + [0, 0, 0, 2, 1]])
     func truncated(bytes: [UInt8]) async throws {

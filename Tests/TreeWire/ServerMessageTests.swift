@@ -105,6 +105,14 @@ struct ServerMessageTests {
     ]
   }
 
+  @Test("a handshake whose time nobody can reckon with is malformed")
+  func absurdTime() {
+    for time in [Int64.min, .max] {
+      let frame = #"{"t":"c","d":{"t":"h","d":{"ts":\#(time),"v":"5","h":"h","s":"s"}}}"#
+      #expect(throws: WireError.self) { try TreeServerMessage.decode(Array(frame.utf8)) }
+    }
+  }
+
   @Test("frames are written and read as the reference prints them")
   func bothWays() throws {
     for (frame, message) in try ServerMessageTests.exact() {

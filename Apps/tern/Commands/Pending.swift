@@ -37,7 +37,7 @@ struct Pending: AsyncParsableCommand {
 
     private func treeLines(_ tree: TreeDatabase) async -> [String] {
       await tree.pendingWrites.map {
-        writeLine("pending", $0.id, $0.write, nil, asJSON: client.json)
+        writeLine("pending", $0.row ?? $0.id, $0.write, nil, asJSON: client.json)
       }
         + tree.rejectedWrites.map {
           writeLine("rejected", $0.id, $0.write, $0.reason.status, asJSON: client.json)
@@ -48,7 +48,7 @@ struct Pending: AsyncParsableCommand {
       let text = DocumentText(documents.database, isTyped: form.typed)
       let status = await documents.queueStatus
       return status.pending.map {
-        BatchLine(state: "pending", id: $0.id, mutations: $0.mutations)
+        BatchLine(state: "pending", id: $0.row ?? $0.id, mutations: $0.mutations)
           .line(text, asJSON: client.json)
       }
         + status.rejected.map {

@@ -243,7 +243,7 @@ extension ClientAuth {
   /// Signs in with a token that a source gave, in the place of the one it was asked for.
   ///
   /// - Returns: Whether no other token is needed.
-  private func takes(_ token: String, insteadOf shown: String) -> Bool {
+  func takes(_ token: String, insteadOf shown: String) -> Bool {
     guard token != shown, let user = try? AuthUser(token: token) else { return false }
     do throws(AuthError) {
       // Whoever has signed in or out meanwhile is not to be replaced by whom this token names.

@@ -8,11 +8,11 @@ struct LocalWrites: Sendable {
   subscript(id: WriteID) -> LocalWrite? {
     get { byID[id] }
     set {
-      let wasShown = byID[id].map(\.isDurable)
+      let wasShown = byID[id].map(\.row)
       byID[id] = newValue
-      if wasShown == newValue?.isDurable { return }
+      if wasShown == newValue.map(\.row) { return }
       list[id: id.number] = newValue.map { local in
-        PendingTreeWrite(id: id.number, write: local.write, isDurable: local.isDurable)
+        PendingTreeWrite(id: id.number, write: local.write, row: local.row)
       }
     }
   }
@@ -24,8 +24,4 @@ struct LocalWrites: Sendable {
       return byID[id].map { (id, $0) }
     }
   }
-}
-
-extension LocalWrite {
-  fileprivate var isDurable: Bool { sequence != nil }
 }

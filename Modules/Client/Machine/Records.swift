@@ -21,6 +21,11 @@ struct LocalWrite: Sendable {
   /// Whether it only stands where a damaged write was: nobody waits for what becomes of it.
   var isFiller: Bool { write.assignments.isEmpty }
 
+  /// The row of the queue that holds it; `nil` until it is durable.
+  var row: UInt64? {
+    if case .durable(let row, _) = stage { row } else { nil }
+  }
+
   var sequence: UInt64? {
     if case .durable(_, let sequence) = stage { sequence } else { nil }
   }

@@ -63,7 +63,8 @@ extension TreeMachine {
 
   /// The server says that what it had accepted no longer counts; it closes the connection.
   mutating func credentialEnded(_ reason: String) {
-    if credential.token != nil { refuseCredential(because: reason) }
+    // Without an answer about the one that is shown now, it is the one before it that has ended.
+    if credential.isAccepted { refuseCredential(because: reason) }
     connectionEvent(.redirected)
   }
 

@@ -22,13 +22,16 @@ public struct PendingTreeWrite: Identifiable, Equatable, Sendable {
   public let id: UInt64
   /// As it was given, with its server values unresolved.
   public let write: TreeWrite
+  /// Names it on this device, also after a restart, as ``RejectedTreeWrite/id`` does if it is
+  /// rejected; `nil` until it is durable.
+  public let row: UInt64?
   /// Whether it is durable on this device.
-  public let isDurable: Bool
+  public var isDurable: Bool { row != nil }
 
-  package init(id: UInt64, write: TreeWrite, isDurable: Bool) {
+  package init(id: UInt64, write: TreeWrite, row: UInt64?) {
     self.id = id
     self.write = write
-    self.isDurable = isDurable
+    self.row = row
   }
 }
 

@@ -61,6 +61,9 @@ public struct DocumentVersion: Hashable, Comparable, Sendable {
   /// Makes a version of microseconds since 1970.
   public init(microseconds: Int64) { self.microseconds = microseconds }
 
+  /// Whether there is such a time; a number that was read from somewhere may be none.
+  package var isTime: Bool { DocumentTimestamp.range.contains(microseconds) }
+
   /// The version as a time.
   public var timestamp: DocumentTimestamp {
     DocumentTimestamp(uncheckedMicroseconds: microseconds)

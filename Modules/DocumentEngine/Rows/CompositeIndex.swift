@@ -75,11 +75,13 @@ extension CompositeIndex {
     var reader = ByteReader(bytes)
     guard reader.byte() == CompositeIndex.format,
       let number = reader.bigEndian(ScopeNumber.self),
-      let scope = reader.bigEndian(ScopeNumber.self), let count = reader.variable()
+      let scope = reader.bigEndian(ScopeNumber.self), let count = reader.variable(), count > 0
     else { return nil }
     var segments: [Segment] = []
     for _ in 0..<count {
-      guard let direction = reader.byte(), let nameCount = reader.variable() else { return nil }
+      guard let direction = reader.byte(), let nameCount = reader.variable(), nameCount > 0 else {
+        return nil
+      }
       var names: [String] = []
       for _ in 0..<nameCount {
         guard let name = reader.counted() else { return nil }

@@ -20,11 +20,12 @@ struct DatabaseState: Hashable {
     var reader = ByteReader(bytes)
     guard reader.byte() == Self.format, let epoch = reader.bigEndian(Int64.self),
       let last = reader.bigEndian(Int64.self), let scope = reader.bigEndian(ScopeNumber.self),
-      reader.isAtEnd
+      reader.isAtEnd, scope < .max
     else { return nil }
     self.epoch = DocumentVersion(microseconds: epoch)
     self.last = DocumentVersion(microseconds: last)
     nextScope = scope
+    if !self.last.isTime { return nil }
   }
 
   func encode() -> [UInt8] {

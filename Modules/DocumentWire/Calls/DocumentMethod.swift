@@ -30,6 +30,18 @@ package enum DocumentMethod: String, Hashable, Sendable, CaseIterable {
     self.init(rawValue: String(path.dropFirst(prefix.count)))
   }
 
+  /// Whether a call changes nothing at the server, so that it can be made again.
+  package var onlyReads: Bool {
+    switch self {
+    case .getDocument, .listDocuments, .batchGetDocuments, .runQuery, .runAggregationQuery,
+      .partitionQuery, .listCollectionIDs:
+      true
+    case .createDocument, .updateDocument, .deleteDocument, .beginTransaction, .commit, .rollback,
+      .batchWrite, .write, .listen:
+      false
+    }
+  }
+
   /// Whether the client may send any number of messages.
   package var streamsRequests: Bool { self == .write || self == .listen }
 

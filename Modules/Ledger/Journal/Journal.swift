@@ -26,7 +26,7 @@ final class Journal: @unchecked Sendable {
   /// Reads back what is stored.
   init(in view: borrowing some StoreView & ~Copyable & ~Escapable) throws(StorageError) {
     for row in try view.scan(Self.range) {
-      guard let number = Self.batch(ofKey: row.key),
+      guard let number = Self.batch(ofKey: row.key), number < .max,
         let (time, entries) = JournalEntry.batch(row.value)
       else { throw .corruptRecord(key: row.key) }
       lastBatch = number

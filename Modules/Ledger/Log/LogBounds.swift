@@ -18,8 +18,9 @@ struct LogBounds: Hashable {
       let start = LogSegment.first(ofKey: tail.key),
       let row = try LedgerError.wrapping({ () throws(StorageError) in
         try view.get(LogSegment.key(start))
-      }), let count = LogSegment.count(ofFirstRow: row), count > 0
+      }), let count = LogSegment.count(ofFirstRow: row),
+      let last = LogSegment.last(first: start, count: count)
     else { throw .corrupt(key: tail.key) }
-    return LogBounds(first: first, last: start + count - 1)
+    return LogBounds(first: first, last: last)
   }
 }

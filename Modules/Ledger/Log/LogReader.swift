@@ -36,8 +36,9 @@ enum LogReader {
     let rows = try LedgerError.wrapping { () throws(StorageError) in
       try view.scan(KeyRange(from: start, to: LogSegment.key(first + 1)))
     }
-    guard let entries = LogSegment.entries(first: first, rows.flatMap(\.value)), !entries.isEmpty
-    else { throw .corrupt(key: start) }
+    guard let entries = LogSegment.entries(first: first, rows.flatMap(\.value)) else {
+      throw .corrupt(key: start)
+    }
     return entries
   }
 }

@@ -72,12 +72,21 @@ struct LogSegment {
     return reader.variable()
   }
 
-  /// The entries of the segment whose rows' values, joined, are `bytes`.
+  /// The number of the last of `count` entries from `first` on; `nil` when there is no such number,
+  /// or no number for the entry behind it.
+  static func last(first: Version, count: UInt64) -> Version? {
+    let (end, isOverflow) = first.addingReportingOverflow(count)
+    return count == 0 || isOverflow ? nil : end - 1
+  }
+
+  /// The entries of the segment whose rows' values, joined, are `bytes`; `nil` when they are none.
   static func entries(first: Version, _ bytes: [UInt8]) -> [LogEntry]? {
     var reader = ByteReader(bytes)
-    guard let count = reader.variable() else { return nil }
+    guard let count = reader.variable(), let last = last(first: first, count: count) else {
+      return nil
+    }
     var entries: [LogEntry] = []
-    for version in first..<first + count {
+    for version in first...last {
       guard let isNamed = reader.byte() else { return nil }
       var id: CommitID?
       if isNamed == 1 {

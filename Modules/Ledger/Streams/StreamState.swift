@@ -29,7 +29,8 @@ public struct StreamState: Hashable, Sendable {
     if sequence > last {
       // A writer that knows more outcomes than we do has lost nothing by our forgetting them.
       let expected = max(last, claim.acknowledged) &+ 1
-      return sequence == expected ? nil : .gap(expected: expected)
+      // The last number there is has no successor, so nobody may have it.
+      return sequence == expected && sequence < .max ? nil : .gap(expected: expected)
     }
     guard let outcome = self[sequence] else { return .forgotten }
     guard outcome.payloadHash == claim.payloadHash else { return .mismatch }

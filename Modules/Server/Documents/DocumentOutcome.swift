@@ -9,6 +9,9 @@ enum DocumentOutcome: Equatable {
   case committed(DocumentVersion, [DocumentWriteResult])
   case rejected(DocumentStatus)
 
+  /// More writes than any request has room for.
+  private static let mostWrites: UInt64 = 1 << 22
+
   private enum Tag {
     /// Version, and a result for each write with what its transforms made.
     static let whole: UInt8 = 0xD1
@@ -75,7 +78,7 @@ enum DocumentOutcome: Equatable {
       return
     }
     guard Tag.whole...Tag.brief ~= tag, let number = reader.bigEndian(Int64.self),
-      let count = reader.variable(), count <= UInt64(Int32.max)
+      let count = reader.variable(), count <= DocumentOutcome.mostWrites
     else { return nil }
     let version = DocumentVersion(microseconds: number)
     if tag == Tag.brief {

@@ -53,7 +53,8 @@ enum QueueCodec {
     }
     guard
       let client: UInt128 = reader.integer(), let nextID: UInt64 = reader.integer(),
-      let nextSequence: UInt64 = reader.integer(), found == version
+      let nextSequence: UInt64 = reader.integer(), found == version,
+      nextID < .max, nextSequence < .max
     else { throw .damagedHeader }
     var origin = client
     if !reader.isAtEnd {

@@ -46,9 +46,10 @@ extension WriteQueue {
 extension QueueSalvage {
   /// The bookkeeping that fits what is left; no id that was ever seen is given again.
   fileprivate func newHeader(newClient: UInt128) -> QueueCodec.Header {
-    let seen = (writes.map(\.id) + damaged.map(\.id) + setAside.map(\.id)).max() ?? 0
+    let seen = writes.map(\.id) + damaged.map(\.id) + setAside.map(\.id)
     var header = header ?? QueueCodec.Header(client: newClient)
-    header.nextID = max(header.nextID, seen + 1)
+    // What damage made of an id is none when no other could follow it.
+    for id in seen where id < .max - 1 { header.nextID = max(header.nextID, id + 1) }
     return header
   }
 

@@ -119,7 +119,10 @@ extension TreeServerMessage {
 
 extension TreeHandshake {
   fileprivate init(_ value: JSONValue) throws(WireError) {
-    guard let time = value["ts"]?.integer else { throw .malformed("a handshake without ts") }
+    // Clients reckon with it: a number that is no time must not get further.
+    guard let time = value["ts"]?.integer, time.magnitude < 1 << 53 else {
+      throw .malformed("a handshake without ts")
+    }
     self.init(
       time: time, version: value["v"]?.text ?? "", host: value["h"]?.text ?? "",
       session: value["s"]?.text ?? "", lastSequence: value["w"]?.integer.map(UInt64.init(clamping:))

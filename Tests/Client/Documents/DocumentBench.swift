@@ -20,6 +20,7 @@ struct DocumentBench {
   private(set) var settled: [String] = []
   private(set) var stored: [UInt64] = []
   private(set) var called: [Result<[DocumentResponse], DocumentStatus>] = []
+  private(set) var verdicts: [CredentialVerdict] = []
   private(set) var timers: [DocumentTimer: Duration] = [:]
   /// What the server was sent since the last look.
   private(set) var writes: [DocumentWriteRequest] = []
@@ -87,7 +88,7 @@ struct DocumentBench {
     case .settled(let batch, let status): settled.append("\(batch) \(status?.code as Any?)")
     case .stored(let batch): stored.append(batch)
     case .called(_, let result): called.append(result)
-    case .credential: break
+    case .credential(let verdict): verdicts.append(verdict)
     case .findOthers: _ = machine.restore(others: [])
     case .answered(_, let answer): answers.append(answer)
     case .failed, .invalid, .notStored, .writesSettled, .inSync, .discarded, .queueChanged,
@@ -158,10 +159,10 @@ struct DocumentBench {
     receive(.message(stream: call, response.encode(names)))
   }
 
-  mutating func end(_ call: UInt32?, _ code: DocumentStatus.Code) {
+  mutating func end(_ call: UInt32?, _ code: DocumentStatus.Code?) {
     if call == listenCall { listenCall = nil }
     if call == writeCall { writeCall = nil }
-    if let call { receive(.end(stream: call, DocumentStatus(code, ""))) }
+    if let call { receive(.end(stream: call, code.map { DocumentStatus($0, "") })) }
   }
 
   private mutating func receive(_ frame: DocumentServerFrame) {

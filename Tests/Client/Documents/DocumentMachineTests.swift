@@ -254,6 +254,81 @@ struct DocumentMachineTests {
     #expect(bench.answers.count == 1)
   }
 
+  @Test("reads under way are made again with another token of the same user, from their beginning")
+  func callsOverCredentials() throws {
+    var bench = try DocumentBench()
+    let key = DocumentKey(unchecked: "a/1")
+    let missing = { (time: Int64) in
+      let time = DocumentVersion(microseconds: time)
+      return DocumentResponse.batchGet(
+        DocumentBatchGetAnswer(Document(key, .missing, version: time), readTime: time))
+    }
+    bench.run { _ = $0.call(.batchGet([key], mask: nil, .now)) }
+    bench.run { _ = $0.call(.aggregate(all, [DocumentAggregation("n", .count(upTo: nil))], .now)) }
+    bench.run { _ = $0.call(.listCollections(below: nil, DocumentPageRequest(), .now)) }
+    bench.run { _ = $0.call(.commit([], transaction: [], nil)) }
+    bench.say(try #require(bench.calls.first?.call), missing(7))
+    bench.clear()
+    bench.run { $0.setCredential("a token") }
+    // Whether the commit was made nobody knows; the others are asked for again, in their order.
+    #expect(bench.called.map { $0.failure?.code } == [.unavailable])
+    let methods = bench.calls.map(\.request.method)
+    #expect(methods == [.batchGetDocuments, .runAggregationQuery, .listCollectionIDs])
+    bench.say(bench.calls[0].call, missing(9))
+    bench.end(bench.calls[0].call, nil)
+    #expect(bench.called.last == .success([missing(9)]))
+    // Without a server they end like others.
+    bench.isReachable = false
+    bench.run { $0.setCredential("another token") }
+    #expect(bench.called.dropFirst(2).map { $0.failure?.code } == [.unavailable, .unavailable])
+  }
+
+  @Test("what a link that was left says late about its token says nothing about the next one")
+  func lateRefusal() throws {
+    var bench = try DocumentBench()
+    bench.run { $0.setCredential("old") }
+    bench.run { _ = $0.call(.batchGet([DocumentKey(unchecked: "a/1")], mask: nil, .now)) }
+    let call = try #require(bench.calls.first?.call)
+    let refusal = DocumentServerFrame.end(
+      stream: call, DocumentStatus(.unauthenticated, "it is over"))
+    bench.run { machine in
+      machine.setCredential("new")
+      machine.received([refusal.encode()], on: 1)
+    }
+    #expect(bench.verdicts.isEmpty && bench.called.isEmpty)
+    #expect(bench.calls.count == 2)
+    bench.end(bench.calls.last?.call, .unauthenticated)
+    #expect(bench.verdicts == [.refused("new", reason: "")])
+  }
+
+  @Test("what one user asked for is not asked for in the name of the next one")
+  func callsOverUsers() throws {
+    let begin: (inout DocumentMachine) -> Void = { machine in
+      _ = machine.call(.batchGet([DocumentKey(unchecked: "a/1")], mask: nil, .now))
+      _ = machine.call(.commit([], transaction: [], nil))
+    }
+    let leave: (inout DocumentMachine) -> Void = { machine in
+      let queue = OpenedQueue(client: 8, origin: 8, nextSequence: 1, rows: [])
+      _ = machine.switchUser(to: QueueUser("ann"), showing: "a token", .success(queue))
+    }
+    var bench = try DocumentBench()
+    bench.run(begin)
+    #expect(bench.calls.count == 2)
+    bench.clear()
+    bench.run(leave)
+    // The commit may have been made.
+    #expect(bench.called.map { $0.failure?.code } == [.unavailable, .cancelled])
+    #expect(bench.calls.isEmpty)
+
+    bench = try DocumentBench()
+    bench.run { machine in
+      begin(&machine)
+      leave(&machine)
+    }
+    #expect(bench.called.map { $0.failure?.code } == [.cancelled, .cancelled])
+    #expect(bench.calls.isEmpty)
+  }
+
   @Test("the end of a link that was left is not taken for that of the next one")
   func endOfTheLinkBefore() throws {
     var bench = try DocumentBench()
@@ -266,6 +341,12 @@ struct DocumentMachineTests {
     #expect(bench.answers.isEmpty)
     bench.run { _ = $0.call(.commit([], transaction: [], nil)) }
     #expect(bench.calls.count == 1)
+  }
+}
+
+extension Result {
+  fileprivate var failure: Failure? {
+    if case .failure(let failure) = self { failure } else { nil }
   }
 }
 

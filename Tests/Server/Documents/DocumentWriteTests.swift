@@ -177,7 +177,9 @@ struct DocumentWriteTests {
     let many = DocumentOutcome.committed(
       version, Array(repeating: DocumentWriteResult(version: version), count: 5_000))
     #expect(DocumentOutcome(many.encode()) == many)
-    for bytes in [[], [0], [0xD1], [0xD4, 99, 0], [0xD1, 1, 2]] as [[UInt8]] {
+    // A count of writes that no request has.
+    let absurd = [0xD3] + [UInt8](repeating: 0, count: 8) + [0xFF, 0xFF, 0xFF, 0xFF, 0x07]
+    for bytes in [[], [0], [0xD1], [0xD4, 99, 0], [0xD1, 1, 2], absurd] as [[UInt8]] {
       #expect(DocumentOutcome(bytes) == nil)
     }
   }

@@ -33,7 +33,7 @@ extension DocumentMachine {
 
   mutating func begin(_ id: DocumentCallID, _ request: DocumentRequest) {
     let call = open(request.method, request.encode())
-    calls.begin(call, id, request.method)
+    calls.begin(call, id, request)
   }
 }
 
@@ -41,7 +41,7 @@ extension DocumentMachine {
 struct CallBook: Sendable {
   private struct Call: Sendable {
     let id: DocumentCallID
-    let method: DocumentMethod
+    let request: DocumentRequest
     var answers: [DocumentResponse] = []
     var failure: DocumentStatus?
   }
@@ -66,12 +66,12 @@ struct CallBook: Sendable {
     return waiting
   }
 
-  mutating func begin(_ call: UInt32, _ id: DocumentCallID, _ method: DocumentMethod) {
-    active[call] = Call(id: id, method: method)
+  mutating func begin(_ call: UInt32, _ id: DocumentCallID, _ request: DocumentRequest) {
+    active[call] = Call(id: id, request: request)
   }
 
   mutating func take(_ message: [UInt8], of call: UInt32, _ names: DocumentNames) {
-    guard let method = active[call]?.method else { return }
+    guard let method = active[call]?.request.method else { return }
     do throws(DocumentWireError) {
       active[call]?.answers.append(try DocumentResponse.decode(method, message, names))
     } catch {
@@ -86,6 +86,24 @@ struct CallBook: Sendable {
     guard let ended = active.removeValue(forKey: call) else { return nil }
     if let failure = status ?? ended.failure { return (ended.id, .failure(failure)) }
     return (ended.id, .success(ended.answers))
+  }
+
+  /// The link is left for another one: reads wait for it, to be made again from their beginning.
+  ///
+  /// - Returns: The calls that may have changed something; they are given up.
+  mutating func makeReadsAgain() -> [DocumentCallID] {
+    var lost: [DocumentCallID] = []
+    var again: [(id: DocumentCallID, request: DocumentRequest)] = []
+    for (_, call) in active.sorted(by: { $0.key < $1.key }) {
+      if call.request.method.onlyReads {
+        again.append((call.id, call.request))
+      } else {
+        lost.append(call.id)
+      }
+    }
+    active = [:]
+    waiting = again + waiting
+    return lost
   }
 
   /// Gives all calls up.

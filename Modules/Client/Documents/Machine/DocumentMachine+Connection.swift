@@ -202,7 +202,9 @@ extension DocumentMachine {
     writes.streamEnded()
     run(replica.writeStreamClosed(nil))
     run(replica.watchStreamClosed(isFailure: !isLeaving))
-    failCalls()
+    guard isLeaving else { return failCalls() }
+    // The caller of a read has no part in it that another credential is shown.
+    fail(calls.makeReadsAgain(), DocumentMachine.unreachable)
   }
 
   /// Another attempt to connect came to nothing.
@@ -211,9 +213,20 @@ extension DocumentMachine {
     failCalls()
   }
 
-  mutating func failCalls() {
-    let status = DocumentStatus(.unavailable, "there is no connection to the server")
-    for id in calls.failAll() { owe(.called(id, .failure(status))) }
+  private static let unreachable = DocumentStatus(
+    .unavailable, "there is no connection to the server")
+
+  mutating func failCalls() { fail(calls.failAll(), DocumentMachine.unreachable) }
+
+  /// Somebody else uses the device: what the former user asked for, and was not sent or only reads,
+  /// is not asked for in another name.
+  mutating func failCallsOfFormerUser() { fail(calls.failAll(), DocumentMachine.otherUser) }
+
+  /// Why a call of a user who is gone is not made.
+  static let otherUser = DocumentStatus(.cancelled, "somebody else uses the device now")
+
+  private mutating func fail(_ ids: [DocumentCallID], _ status: DocumentStatus) {
+    for id in ids { owe(.called(id, .failure(status))) }
   }
 }
 

@@ -25,7 +25,7 @@ extension DocumentMachine {
     refusedCredential = nil
     // Nothing of the former user's may meet the credential of the next one on this link.
     leaveLink()
-    failCalls()
+    failCallsOfFormerUser()
     rest()
     var failure: QueueError?
     writes.streamEnded()

@@ -84,7 +84,7 @@ extension DocumentMachine {
   /// The batches that wait for the server, and those it rejected.
   package var queueStatus: DocumentQueueStatus {
     let pending = writes.contents.sorted { $0.key < $1.key }.map { id, mutations in
-      PendingDocumentBatch(id: id, mutations: mutations, isDurable: writes.isDurable(id))
+      PendingDocumentBatch(id: id, mutations: mutations, row: writes.row(of: id))
     }
     return DocumentQueueStatus(
       pending: pending, rejected: writes.rejected.values.sorted { $0.id < $1.id })

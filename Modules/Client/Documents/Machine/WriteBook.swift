@@ -98,6 +98,9 @@ struct WriteBook: Sendable {
   /// Whether a batch survives the end of the program.
   func isDurable(_ batch: UInt64) -> Bool { rows[batch] != nil }
 
+  /// The row of the queue that holds a batch; `nil` until it is durable.
+  func row(of batch: UInt64) -> UInt64? { rows[batch]?.row }
+
   mutating func remember(_ batch: UInt64, row: UInt64, sequence: UInt64) {
     rows[batch] = Row(row: row, sequence: sequence)
     batches[sequence] = batch

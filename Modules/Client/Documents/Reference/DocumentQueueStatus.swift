@@ -15,8 +15,11 @@ public struct PendingDocumentBatch: Hashable, Sendable, Identifiable {
   public let id: UInt64
   /// The writes, in order.
   public let mutations: [DocumentMutation]
+  /// Names it on this device, also after a restart, as ``RejectedDocumentBatch/id`` does if it is
+  /// rejected; `nil` until it is durable.
+  public let row: UInt64?
   /// Whether it survives the end of the program.
-  public let isDurable: Bool
+  public var isDurable: Bool { row != nil }
 }
 
 /// A batch that the server rejected. It was taken back here, and is kept until it is sent again

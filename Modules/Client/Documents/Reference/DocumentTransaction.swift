@@ -169,7 +169,7 @@ extension Documents {
       if await session.isClosed { throw DocumentsError.closed }
       if !DocumentTransactionBook.mayRetry(last) { break }
       if await session.user != user {
-        last = DocumentStatus(.cancelled, "somebody else uses the device now")
+        last = DocumentMachine.otherUser
         break
       }
       if await !session.withReplica({ $0.isNetworkEnabled }) { break }

@@ -146,7 +146,7 @@ extension DocumentSession {
   ) async -> Result<[DocumentResponse], DocumentStatus> {
     drain()
     if let user, user != machine.user {
-      return .failure(DocumentStatus(.cancelled, "somebody else uses the device now"))
+      return .failure(DocumentMachine.otherUser)
     }
     let promise = Promise<Result<[DocumentResponse], DocumentStatus>>()
     guard !isClosed else {

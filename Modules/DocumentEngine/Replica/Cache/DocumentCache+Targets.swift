@@ -5,6 +5,9 @@ import TernStorage
 // Which targets there are, and what a server said belongs to them.
 // Source: documents reference, section 5.5.
 extension DocumentCache {
+  /// For how many keys room is made on the word of a stored number.
+  private static let reservedKeys = 1 << 16
+
   /// Begins to listen: names a target, or finds the name, token and result it had.
   package mutating func allocate(_ subject: WatchTarget.Subject) -> DocumentTargetRecord {
     if let active = active(subject) { return active.record }
@@ -35,7 +38,8 @@ extension DocumentCache {
   package mutating func remoteKeys(of target: Int32) -> Set<DocumentKey> {
     var found: Set<DocumentKey> = reading(orElse: []) { cache, snapshot throws(StorageError) in
       var found: Set<DocumentKey> = []
-      found.reserveCapacity(cache.targets[target]?.record.keyCount ?? 0)
+      let expected = cache.targets[target]?.record.keyCount ?? 0
+      found.reserveCapacity(min(expected, Self.reservedKeys))
       try cache.visitMappings(of: target, snapshot) { key, _ in found.insert(key) }
       return found
     }

@@ -126,6 +126,9 @@ struct CacheHead: Hashable, Sendable {
   var orphanCount = 0
   var targetCount = 0
 
+  /// More than any disk holds.
+  private static let mostCounted: UInt64 = 1 << 56
+
   init() {}
 
   /// Reads a stored record; `nil` when it is none, or of another format.
@@ -136,17 +139,18 @@ struct CacheHead: Hashable, Sendable {
       let sequence: UInt64 = reader.integer(), let snapshot: Int64 = reader.integer(),
       let bytes: UInt64 = reader.integer(), let documents: UInt64 = reader.integer(),
       let orphans: UInt64 = reader.integer(), let targets: UInt64 = reader.integer(),
-      reader.isAtEnd
+      reader.isAtEnd, target < .max - 1, collection < .max, index < .max, sequence < .max,
+      [bytes, documents, orphans, targets].allSatisfy({ $0 < Self.mostCounted })
     else { return nil }
     highestTarget = target
     nextCollection = collection
     nextIndex = index
     self.sequence = sequence
     lastSnapshot = DocumentVersion(microseconds: snapshot)
-    byteCount = Int(clamping: bytes)
-    documentCount = Int(clamping: documents)
-    orphanCount = Int(clamping: orphans)
-    targetCount = Int(clamping: targets)
+    byteCount = Int(bytes)
+    documentCount = Int(documents)
+    orphanCount = Int(orphans)
+    targetCount = Int(targets)
   }
 
   /// What is stored.

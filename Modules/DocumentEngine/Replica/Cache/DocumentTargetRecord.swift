@@ -74,6 +74,7 @@ struct StoredTarget: Hashable, Sendable {
     limboFreeVersion = DocumentVersion(microseconds: limboFree)
     resumeToken = token
     subject = reader.rest()
+    if !snapshotVersion.isTime || !limboFreeVersion.isTime { return nil }
   }
 
   /// What is stored.

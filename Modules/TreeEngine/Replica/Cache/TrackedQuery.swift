@@ -52,7 +52,7 @@ extension TrackedQuery {
   init?(id: UInt64, record: [UInt8]) {
     var reader = RecordReader(record)
     guard let flags = reader.byte(), flags < 8, let lastUse: UInt64 = reader.integer(),
-      let lastAnswer: UInt64 = reader.integer(),
+      let lastAnswer: UInt64 = reader.integer(), lastUse < .max, lastAnswer < .max,
       let key = reader.counted(), let path = TreePath(rowKey: key)
     else { return nil }
     var query = TreeQuery.all

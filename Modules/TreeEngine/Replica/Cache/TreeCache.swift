@@ -123,12 +123,15 @@ extension TreeCache {
     return bytes
   }
 
+  /// More bytes than any disk holds.
+  private static let mostCounted: UInt64 = 1 << 56
+
   private static func byteCount(inHead head: [UInt8]) -> Int? {
     var reader = RecordReader(head)
-    guard reader.byte() == CacheKeys.version, let count: UInt64 = reader.integer() else {
-      return nil
-    }
-    return Int(exactly: count)
+    guard reader.byte() == CacheKeys.version, let count: UInt64 = reader.integer(),
+      count < mostCounted
+    else { return nil }
+    return Int(count)
   }
 }
 
