@@ -95,8 +95,34 @@ import Testing
       let line = await process.output.line(within: patience) { $0.hasPrefix("listening on ") }
       let address = String(try #require(line).dropFirst("listening on ".count))
       #expect(process.output.history.contains { $0.hasPrefix("access: nothing is allowed") })
+      // Nobody is sent to what will be refused.
+      #expect(!process.output.history.contains { $0.contains("tern push") })
       #expect(try await run(["set", "a", "1", "--server", address]).code == 4)
       #expect(try await run(["get", "a", "--server", address]).code == 4)
+    }
+  }
+
+  @Test("what rules given over the wire refuse is explained to the operator, after a restart too")
+  func explained() async throws {
+    try await withFolder { folder in
+      var server = try await ServerUnderTest(folder: folder)
+      #expect(server.process.output.history.contains { $0.contains("tern push") })
+      let request = [
+        "PUT /.settings/rules.json HTTP/1.1", "Host: localhost", "Connection: close",
+        "Authorization: Bearer owner", "Content-Length: \(rules.utf8.count)", "", rules,
+      ]
+      try sendBytes(
+        Array(request.joined(separator: "\r\n").utf8),
+        toPort: try #require(UInt16(server.port)), endingOutput: false)
+      for run in ["first", "second"] {
+        let refused = try await server.tern("set", "shut/\(run)", "1")
+        #expect(refused.code == 4, "\(refused)")
+        let id = try #require(refused.errors.firstMatch(of: /\[([0-9a-f]{16})\]/)?.output.1)
+        let line = await server.process.errors.line(within: patience) { $0.contains(id) }
+        #expect(line?.contains("denied at /shut/\(run): no .write rule grants it") == true)
+        #expect(await server.stop() == 0)
+        if run == "first" { server = try await ServerUnderTest(folder: folder) }
+      }
     }
   }
 

@@ -50,6 +50,18 @@ import Testing
     #expect(RequestTarget("http://x/") == nil)
   }
 
+  @Test("a tag counts however it is listed: alone, quoted, weak, among others, as any")
+  func listedTags() {
+    for list in ["abc", "\"abc\"", "W/\"abc\"", "x, abc", "\"x\",W/\"abc\"", "*"] {
+      #expect(EntityTag.isListed("abc", in: list), "\(list)")
+    }
+    for list in ["", "ab", "x, y", "W/\"x\"", EntityTag.none] {
+      #expect(!EntityTag.isListed("abc", in: list), "\(list)")
+    }
+    #expect(EntityTag.isListed(EntityTag.none, in: "x, null_etag"))
+    #expect(!EntityTag.isListed(EntityTag.none, in: "*"))
+  }
+
   @Test("queries are those of the clients")
   func queries() throws {
     #expect(try query("orderBy=%22$key%22&limitToLast=3").id == #"{"i":".key","l":3,"vf":"r"}"#)

@@ -16,7 +16,7 @@ struct Rules: AsyncParsableCommand {
 
     func run() async throws {
       let rules = try RulesFile.rules(at: file)
-      printLine("\(file): \(rules.count) rules")
+      printLine("\(file): \(rules.count == 1 ? "1 rule" : "\(rules.count) rules")")
     }
   }
 

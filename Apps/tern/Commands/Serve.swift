@@ -224,9 +224,11 @@ struct Serve: AsyncParsableCommand {
         "tern: warning: --dev: every program on this machine can be administrator, as \"owner\"")
     }
     if dev { printLine("for Firebase clients: FIREBASE_DATABASE_EMULATOR_HOST=\(server.address)") }
-    printLine("try, in another terminal:")
-    printLine("  tern watch greetings\(flag)")
-    printLine("  tern push greetings '\"hello\"'\(flag)")
+    if access.isOpen, farewell.farewell == nil {
+      printLine("try, in another terminal:")
+      printLine("  tern watch greetings\(flag)")
+      printLine("  tern push greetings '\"hello\"'\(flag)")
+    }
     printLine("listening on \(server.address)")
   }
 }

@@ -5,18 +5,18 @@ extension DocumentError {
   package var text: String {
     switch self {
     case .emptySegment(let path): "the path \(path) has an empty segment"
-    case .notCollection(let path): "\(path) is no path of a collection"
-    case .notDocument(let path): "\(path) is no path of a document"
-    case .invalidID(let id): "\(id) is no id of a collection or document"
+    case .notCollection(let path): "\"\(path)\" is no path of a collection"
+    case .notDocument(let path): "\"\(path)\" is no path of a document"
+    case .invalidID(let id): "\"\(id)\" is no id of a collection or document"
     case .idTooLong(let count, let limit): "an id of \(count) bytes, at most \(limit) are allowed"
     case .nameTooLong(let count, let limit):
       "a name of \(count) bytes, at most \(limit) are allowed"
     case .tooManyCollections(let count, let limit):
       "a path through \(count) collections, at most \(limit) are allowed"
-    case .invalidDatabaseID(let id): "\(id) is no id of a database"
-    case .invalidProjectID(let id): "\(id) is no id of a project"
-    case .invalidResourceName(let name): "\(name) is no name of this kind"
-    case .invalidFieldPath(let text): "\(text) is no field path"
+    case .invalidDatabaseID(let id): "\"\(id)\" is no id of a database"
+    case .invalidProjectID(let id): "\"\(id)\" is no id of a project"
+    case .invalidResourceName(let name): "\"\(name)\" is no name of this kind"
+    case .invalidFieldPath(let text): "\"\(text)\" is no field path"
     case .fieldPathTooLong(let count, let limit):
       "a field path of \(count) bytes, at most \(limit) are allowed"
     case .emptyFieldName: "a field has no name"

@@ -18,7 +18,6 @@ public final class Auth: Sendable {
   }
 
   private struct State {
-    var native: ClientAuth?
     var user: User?
     /// Whether it is known who is signed in.
     var isKnown = false
@@ -27,6 +26,7 @@ public final class Auth: Sendable {
   }
 
   private let opened: Task<ClientAuth, any Error>
+  private let start: AuthStart
   private let queue: DispatchQueue
   private let state = Mutex(State())
 
@@ -36,8 +36,14 @@ public final class Auth: Sendable {
     opening: @escaping @Sendable () async throws -> ClientAuth
   ) {
     queue = callbackQueue
-    let opened = Task { try await opening() }
+    let start = AuthStart()
+    let opened = Task {
+      let native = try await opening()
+      try start.began(with: native)
+      return native
+    }
     self.opened = opened
+    self.start = start
     Task { [weak self] in
       guard let native = try? await opened.value else { return }
       for await state in native.states {
@@ -81,13 +87,16 @@ public final class Auth: Sendable {
     }
   }
 
-  /// Signs out.
+  /// Signs out; before it is known who is signed in, too: then nobody is heard of.
   ///
   /// - Throws: An error of ``AuthErrorCode`` when it cannot be kept.
   public func signOut() throws {
-    guard let native = state.withLock({ $0.native }) else { return }
-    do throws(AuthError) { try native.signOut() } catch { throw NSError.auth(error) }
-    take(native.state, of: native)
+    do throws(AuthError) {
+      guard let native = try start.signOut() else { return }
+      take(native.state, of: native)
+    } catch {
+      throw NSError.auth(error)
+    }
   }
 
   /// Calls `listener` on the main queue with who is signed in, as soon as it is known, and whenever
@@ -115,7 +124,6 @@ public final class Auth: Sendable {
     let concerned = state.withLock { state in
       let user = news.user.map { User($0, native) }
       let isNews = !state.isKnown || state.user?.uid != user?.uid
-      state.native = native
       state.user = user
       state.isKnown = true
       return isNews ? state.listeners.map(\.handle) : []
@@ -134,6 +142,39 @@ public final class Auth: Sendable {
 }
 
 private final class AuthHandle: NSObject, Sendable {}
+
+/// Keeps a sign-out that comes before it is known who is signed in.
+///
+/// It is made up for before anybody is given the sign-in; so no database shows the token of
+/// somebody who has left.
+private final class AuthStart: Sendable {
+  private enum State {
+    case waiting(signsOut: Bool)
+    case began(ClientAuth)
+  }
+
+  private let state = Mutex(State.waiting(signsOut: false))
+
+  /// It is known who is signed in.
+  func began(with native: ClientAuth) throws(AuthError) {
+    try state.withLock { state throws(AuthError) in
+      if case .waiting(signsOut: true) = state { try native.signOut() }
+      state = .began(native)
+    }
+  }
+
+  /// Signs out now, or as soon as it is known who is signed in: then there is nobody to give back.
+  func signOut() throws(AuthError) -> ClientAuth? {
+    try state.withLock { state throws(AuthError) in
+      guard case .began(let native) = state else {
+        state = .waiting(signsOut: true)
+        return nil
+      }
+      try native.signOut()
+      return native
+    }
+  }
+}
 
 /// Somebody who is signed in.
 public final class User: Sendable {

@@ -142,6 +142,13 @@ extension Firestore {
     }
   }
 
+  /// Ends what has nothing to write, without a server; a client that was closed says so.
+  func settleNothing(_ ended: @escaping @Sendable ((any Error)?) -> Void) {
+    submit(
+      { ended($0.isClosed ? NSError.firestore(DocumentsError.closed) : nil) },
+      failed: { ended(NSError.firestore($0)) })
+  }
+
   /// Hands writes to the session; `completion` hears the server's verdict on the callback queue.
   func write(
     _ mutations: Result<[DocumentMutation], FirestoreArgumentError>,

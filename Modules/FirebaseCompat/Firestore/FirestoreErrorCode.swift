@@ -124,9 +124,9 @@ extension NSError {
     switch error {
     case .invalid(let mistake): firestore(FirestoreArgumentError.document(mistake))
     case .invalidQuery(let mistake): firestore(FirestoreArgumentError.query(mistake))
-    case .coding(let mistake):
+    case .coding:
       FirestoreErrorCode.invalidArgument.error(
-        "The value cannot be coded: \(mistake)", because: error)
+        "The value cannot be coded: \(error)", because: error)
     case .invalidBundle(let mistake):
       FirestoreErrorCode.invalidArgument.error(
         "The bundle cannot be read: \(mistake)", because: error)

@@ -36,8 +36,8 @@ enum RESTAnswer {
   private static func read(
     _ node: TreeNode, _ request: RESTRequest, _ limitBytes: Int
   ) -> HTTPResponse {
-    let tag = request.wantsTag || request.knownTag != nil ? EntityTag.tag(of: node) : nil
-    if let known = request.knownTag, let tag, EntityTag.hash(of: known) == EntityTag.hash(of: tag) {
+    let tag = request.wantsTag || request.knownTags != nil ? EntityTag.tag(of: node) : nil
+    if let known = request.knownTags, let tag, EntityTag.isListed(tag, in: known) {
       return HTTPResponse(status: 304, headers: [("ETag", tag), ("Cache-Control", "no-cache")])
     }
     return finish(node.jsonBytes(request.parameters.form), request, tag: tag, limitBytes)

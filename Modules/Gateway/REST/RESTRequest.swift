@@ -26,8 +26,8 @@ struct RESTRequest: Sendable {
   let asked: DirectRequest
   /// Whether the answer names the state of the data.
   let wantsTag: Bool
-  /// The state of the data that the client has already.
-  let knownTag: String?
+  /// The states of the data that the client has already, as it lists them.
+  let knownTags: String?
 
   /// Understands a request whose path ends in `.json`.
   init(_ request: HTTPRequest, _ target: RequestTarget, _ caller: Caller) throws(RESTError) {
@@ -37,7 +37,7 @@ struct RESTRequest: Sendable {
     let asksForTag = request.headers["x-firebase-etag"]?.lowercased() == "true"
     // Who writes over a known state wants to know the next one.
     wantsTag = asksForTag || request.headers["if-match"] != nil
-    knownTag = request.headers["if-none-match"]
+    knownTags = request.headers["if-none-match"]
     let expected = try Self.expectedHash(request, method)
     if asksForTag, method == .patch { throw .invalid("ETags are not supported for PATCH requests") }
     if expected != nil, parameters.print == .silent {
@@ -48,7 +48,7 @@ struct RESTRequest: Sendable {
     case .get, .head:
       let isPlain = parameters.print == .plain && parameters.callback == nil
       operation = try Self.reading(
-        target, path, parameters, mayExport: isPlain && !wantsTag && knownTag == nil)
+        target, path, parameters, mayExport: isPlain && !wantsTag && knownTags == nil)
     case .put:
       operation = .write(.set(path, try Self.node(request.body)), expectedHash: expected)
     case .delete: operation = .write(.set(path, .empty), expectedHash: expected)
@@ -186,5 +186,15 @@ enum EntityTag {
       tag.hasPrefix("\"") && tag.hasSuffix("\"") && tag.utf8.count > 1
       ? String(tag.dropFirst().dropLast()) : tag
     return bare == none ? "" : bare
+  }
+
+  /// Whether one of the tags a client lists names the same state.
+  ///
+  /// Proxies that compress mark the tags they pass on as weak (`W/"…"`); they count.
+  static func isListed(_ tag: String, in list: String) -> Bool {
+    list.split(whereSeparator: { $0 == "," || $0 == " " || $0 == "\t" }).contains { one in
+      if one == "*" { return tag != none }
+      return hash(of: String(one.hasPrefix("W/") ? one.dropFirst(2) : one)) == hash(of: tag)
+    }
   }
 }

@@ -68,6 +68,10 @@ public protocol Authorizer: Sendable {
   /// Whether an index is declared for queries in `order` over the children at `path`. Grants
   /// nothing: listeners are told of one that is missing, and other reads that need it are refused.
   func hasIndex(for order: TreeOrder, at path: TreePath) -> Bool
+
+  /// Who decides in the place of this one about a database that was given rules over the wire.
+  /// Refusals are told where this one tells of its own; without another word, nowhere.
+  func judging(by rules: TreeRules) -> RulesAuthorizer
 }
 
 /// One state of a tree, to be asked in two ways.
@@ -115,6 +119,9 @@ extension Authorizer {
 
   /// Names no index as missing: what decides without rules has nowhere to declare one.
   public func hasIndex(for order: TreeOrder, at path: TreePath) -> Bool { true }
+
+  /// Judges by the rules, and tells nobody.
+  public func judging(by rules: TreeRules) -> RulesAuthorizer { RulesAuthorizer(rules) }
 }
 
 /// Allows everything, to whoever is on this machine; nothing to anybody else.

@@ -18,13 +18,12 @@ public struct RulesAuthorizer: Authorizer {
     log = onDenial.map { DenialLog($0) }
   }
 
-  private init(_ rules: TreeRules, log: DenialLog?) {
+  init(_ rules: TreeRules, log: DenialLog?) {
     self.rules = rules
     self.log = log
   }
 
-  /// Judges by other rules, and tells of its refusals where this one does.
-  package func judging(by rules: TreeRules) -> RulesAuthorizer { RulesAuthorizer(rules, log: log) }
+  public func judging(by rules: TreeRules) -> RulesAuthorizer { RulesAuthorizer(rules, log: log) }
 
   public func mayRead(
     _ path: TreePath, _ query: TreeQuery, by requester: Requester, now: Int64,
@@ -117,7 +116,7 @@ public struct RulesAuthorizer: Authorizer {
 
 /// Where refusals are told, and how many of them were explained of late: a client that is refused
 /// again and again must not make the server judge everything twice.
-private final class DenialLog: Sendable {
+final class DenialLog: Sendable {
   private struct Budget {
     var second: Int64 = .min
     var spent = 0

@@ -15,7 +15,7 @@ extension ServerMachine {
     if let tree = access.tree {
       authorizer = tree
       // Rules that a database was given stay; their refusals are told where the new ones' are.
-      ownRules = ownRules.mapValues { judge(by: $0.rules) }
+      ownRules = ownRules.mapValues { authorizer.judging(by: $0.rules) }
     }
     if let documents = access.documents { documentAuthorizer = documents }
     try judgeAgain({ _ in true }, &batch)

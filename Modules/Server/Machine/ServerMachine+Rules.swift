@@ -39,13 +39,9 @@ extension ServerMachine {
       let text = [UInt8](copying: cursor.value)
       // They were compiled before they were stored; those that no longer can be allow nothing.
       let rules = (try? TreeRules(text)) ?? Self.closed
-      ownRules[String(decoding: [UInt8](copying: name), as: UTF8.self)] = judge(by: rules)
+      ownRules[String(decoding: [UInt8](copying: name), as: UTF8.self)] =
+        authorizer.judging(by: rules)
     }
-  }
-
-  /// Refusals are told where those of the server's own rules are.
-  func judge(by rules: TreeRules) -> RulesAuthorizer {
-    (authorizer as? RulesAuthorizer)?.judging(by: rules) ?? RulesAuthorizer(rules)
   }
 
   /// Rules that grant nothing.
@@ -95,7 +91,7 @@ extension ServerMachine {
     let mutations: [Mutation] = [.put(key: StoreLayout.rules + namespace.name.utf8, value: text)]
     batch.changes.apply(mutations)
     batch.add(Commit(mutations: mutations, record: []))
-    ownRules[namespace.name] = judge(by: rules)
+    ownRules[namespace.name] = authorizer.judging(by: rules)
     try judgeAgain({ $0.namespace?.name == namespace.name }, &batch)
     return .done
   }

@@ -51,6 +51,33 @@ import Testing
     try await house.close()
   }
 
+  @Test("R09 who signs out before it is known who is signed in is signed out")
+  func earlySignOut() async throws {
+    let (house, shop) = try await house(Setting.storages[0])
+    let person = try Person("ann", in: house)
+    try await person.auth.signIn(withCustomToken: shop.token("ann", now: Self.now))
+    let opens = Promise<Bool>()
+    let native = person.tern.auth
+    let auth = Auth(callbackQueue: DispatchQueue(label: "callbacks")) {
+      _ = await opens.value()
+      return native
+    }
+    let heard = Trace()
+    auth.addStateDidChangeListener { _, user in heard.add(user?.uid ?? "nobody") }
+    try auth.signOut()
+    #expect(native.currentUser?.uid == "ann")
+    opens.resolve(true)
+    #expect(try await heard.wait(for: 1) == ["nobody"])
+    #expect(try await auth.native().currentUser == nil)
+    // From now on it is done at once.
+    try await auth.signIn(withCustomToken: shop.token("bob", now: Self.now))
+    try await heard.wait(for: "bob")
+    try auth.signOut()
+    #expect(native.currentUser == nil)
+    await person.crash()
+    try await house.close()
+  }
+
   @Test(
     "R10 writes of a user whose token has expired wait for the next one, and none is dropped",
     arguments: Setting.storages)

@@ -86,8 +86,26 @@ import Testing
     #expect(try await db.reference(withPath: "x").getData().value as? Int == 2)
     house.unplug("a")
     #expect(try await db.reference(withPath: "x").getData().value as? Int != nil)
-    await #expect(throws: (any Error).self) {
+    do {
       _ = try await db.reference(withPath: "never/seen").getData()
+      Issue.record("nobody knows what is there")
+    } catch {
+      // What a program shows its user.
+      let words = "The server cannot be reached, and the cache has no answer."
+      #expect(error.localizedDescription == words)
+    }
+    let x = db.reference(withPath: "x")
+    for (write, words) in [
+      ({ try await x.child("a.b").setValue(1) }, #""a.b" is not a path: "#),
+      ({ try await x.setValue(["y": Date()]) }, "a value of type Date cannot be stored (/y)"),
+      ({ try await x.setValue(["y.z": 1]) }, #"the key "y.z" is not allowed: "#),
+    ] as [(() async throws -> DatabaseReference, String)] {
+      do {
+        _ = try await write()
+        Issue.record("this cannot be written")
+      } catch {
+        #expect(error.localizedDescription.hasPrefix(words), "\(error)")
+      }
     }
     try await house.close()
   }

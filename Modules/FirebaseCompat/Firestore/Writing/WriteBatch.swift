@@ -105,7 +105,7 @@ public final class WriteBatch: Sendable {
     switch writes {
     case nil:
       ended(FirestoreErrorCode.failedPrecondition.error("A batch can be committed only once."))
-    case .success([]): ended(nil)
+    case .success([]): firestore.settleNothing(ended)
     case let writes?: firestore.write(writes, ended)
     }
   }

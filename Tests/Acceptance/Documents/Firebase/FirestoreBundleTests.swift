@@ -50,7 +50,10 @@ import Testing
     do {
       _ = try await db.loadBundle(Data("12x".utf8))
       Issue.record("this is no bundle")
-    } catch FirestoreErrorCode.invalidArgument {
+    } catch let error as NSError {
+      #expect(FirestoreErrorCode(error)?.code == .invalidArgument)
+      let words = "The bundle cannot be read: the element at byte 2 does not begin with its length"
+      #expect(error.localizedDescription.hasPrefix(words))
       #expect(await db.getQuery(named: "all-cities") != nil)
     }
     try await house.close()

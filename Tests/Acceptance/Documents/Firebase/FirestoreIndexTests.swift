@@ -104,7 +104,13 @@ import Testing
     }
     #expect(try await done.wait(for: 1) == ["done"])
     #expect(try await indexes(db).isEmpty)
-    await #expect(throws: NSError.self) { try await db.setIndexConfiguration("{\"indexes\": 1}") }
+    do {
+      try await db.setIndexConfiguration("{\"indexes\": 1}")
+      Issue.record("this is no configuration")
+    } catch let error as NSError {
+      let words = "The configuration of indexes is refused: \"indexes\" is not an array"
+      #expect(error.localizedDescription == words)
+    }
     try await house.close()
   }
 }

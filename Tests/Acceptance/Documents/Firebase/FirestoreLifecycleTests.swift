@@ -12,6 +12,8 @@ import Testing
     let doc = db.document("cities/SF")
     now { doc.setData(["n": 1]) { error in heard.add("\((error as NSError?)?.code ?? 0)") } }
     #expect(try await doc.getDocument(source: .cache).exists)
+    // What has nothing to write does not wait for a server.
+    try await db.batch().commit()
     await #expect(throws: NSError.self) { try await db.clearPersistence() }
     try await db.terminate()
     let code = FirestoreErrorCode.failedPrecondition.rawValue
@@ -20,6 +22,7 @@ import Testing
       { _ = try await doc.getDocument() }, { try await doc.setData([:]) },
       { _ = try await db.collection("cities").getDocuments(source: .cache) },
       { try await db.enableNetwork() }, { try await db.waitForPendingWrites() },
+      { try await db.batch().commit() },
     ] {
       do {
         try await body()
