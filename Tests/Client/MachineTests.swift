@@ -312,4 +312,31 @@ struct MachineTests {
     try world.remote(.set("n/d", 0))
     #expect(world.takeHeard() == [#"value n {"b":1,"d":0}"#])
   }
+
+  @Test("what takes the place of a listen is asked for before that ends, when it has to wait too")
+  func heldBack() throws {
+    let world = try world()
+    let first = try TreeQuery.all.first(2)
+    try world.act { _ = $0.listen(at: "a", query: first, for: .value) }
+    try world.act { machine in
+      machine.setCredential("a token")
+      _ = machine.listen(at: "a", query: .all, for: .value)
+    }
+    #expect(world.peer.log == ["q /a", "q /a", "n /a"])
+  }
+
+  @Test("a listen that ends while nobody is known is ended, and can begin again")
+  func endedAndWanted() throws {
+    let world = try world()
+    let id = try world.act { $0.listen(at: "a", query: .all, for: .value) }
+    let log = world.peer.log
+    try world.act { machine in
+      machine.setCredential("a token")
+      machine.unlisten(id)
+      _ = machine.listen(at: "a", query: .all, for: .value)
+    }
+    #expect(world.peer.log == log + ["n /a", "q /a"])
+    try world.remote(.set("a", 1))
+    #expect(world.takeHeard().last == "value a 1")
+  }
 }

@@ -89,7 +89,7 @@ struct DocumentWorkload: Sendable {
     try DocumentKey("\(Self.collection)/\(id)")
   }
 
-  private static let one = DocumentInput.Field("count", .transform(.increment(.integer(1))))
+  static let one = DocumentInput.Field("count", .transform(.increment(.integer(1))))
 }
 
 // MARK: - Transactions

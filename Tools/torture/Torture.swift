@@ -17,7 +17,10 @@ import TernStandard
       waiting for the disk; "online" tries to connect at once; "leave NAME" registers a write for \
       the end of the connection; "settle" waits until the server has everything; "meet NAME..." \
       waits until every named client has come to a meeting; "tree" prints everything that is \
-      known, the tree and then the documents. Every second write is one to documents as well. The end of the input ends the program.
+      known, the tree and then the documents. Every second write is one to documents as well. \
+      "as TOKEN" signs somebody in and "as" everybody out, "mark COUNT" makes writes under the \
+      name of whoever that is, and "drain" waits until the server has theirs. The end of the \
+      input ends the program.
       """)
 
   @Option(help: ArgumentHelp("sqlite, lmdb or memory.", valueName: "kind"))
@@ -52,7 +55,7 @@ import TernStandard
     }
     let client = TortureClient(tern, name: name, first: first, seed: seed, isOffline: offline)
     await client.begin()
-    printLine("open")
+    printLine("open \(await client.user)")
     let commands = AsyncStream<String> { stream in
       Thread.detachNewThread {
         while let line = readLine() { stream.yield(line) }

@@ -7,10 +7,13 @@ import TernTransactions
 actor TortureClient {
   private static let transaction = "count"
 
-  private let tree: TreeDatabase
+  let tree: TreeDatabase
   let documents: Documents
+  let auth: ClientAuth
   private var workload: Workload
   var documentWorkload: DocumentWorkload
+  /// The number of the next mark.
+  var nextMark: Int
   private let isOffline: Bool
   private var watch: Task<Void, Never>?
   var documentWatch: Task<Void, Never>?
@@ -19,6 +22,8 @@ actor TortureClient {
   init(_ tern: Tern, name: String, first: Int, seed: UInt64, isOffline: Bool) {
     tree = tern.tree
     documents = tern.documents
+    auth = tern.auth
+    nextMark = first
     workload = Workload(name: name, next: first, seed: seed)
     documentWorkload = DocumentWorkload(name: name, next: first, seed: seed)
     self.isOffline = isOffline
@@ -50,6 +55,9 @@ actor TortureClient {
       await documents.enableNetwork()
     case "leave": try await leave(words[1])
     case "settle": try await settle()
+    case "as": try signIn(words.count > 1 ? words[1] : nil)
+    case "mark": try await mark(Int(words[1]) ?? 0)
+    case "drain": try await drain()
     case "meet": try await meet(Array(words.dropFirst()))
     case "tree":
       printLine("tree " + (try await tree.root.once().node.json(.export)))

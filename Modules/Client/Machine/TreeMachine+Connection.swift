@@ -75,6 +75,7 @@ extension TreeMachine {
     credential.isAccepted = false
     hasAskedForOutcomes = false
     listens.disconnected()
+    stopsHeldBack.removeAll()
     outbox.disconnected()
     announcedClient = nil
     lastAnswered = 0

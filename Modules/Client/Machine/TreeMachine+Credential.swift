@@ -80,9 +80,7 @@ extension TreeMachine {
   /// Listens come before the writes, so that a view is up to date before a write leaves its
   /// overlay; the outcomes of writes whose answer was lost come before the writes after them.
   mutating func askForEverything() {
-    for request in listens.inOrder where listens.state(of: request) == .waiting {
-      sendListen(request)
-    }
+    sendWaitingListens()
     if !hasAskedForOutcomes {
       hasAskedForOutcomes = true
       askForOutcomes()

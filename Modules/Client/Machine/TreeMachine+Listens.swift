@@ -44,10 +44,28 @@ extension TreeMachine {
 
   mutating func stopListen(_ request: ListenRequest) {
     guard listens.stop(request) else { return }
+    if isReady { sendStop(request) } else { stopsHeldBack.append(request) }
+  }
+
+  private mutating func sendStop(_ request: ListenRequest) {
     _ = send(
       .unlisten(request.path, request.query, tag: request.tag.map(Int64.init)),
       about: .unlisten(request))
     replica.stopSent(request)
+  }
+
+  /// Asks for the listens that have waited, and then ends those that are over: a view that is fed by
+  /// another listen than before is told of everything in between.
+  mutating func sendWaitingListens() {
+    let stops = stopsHeldBack
+    stopsHeldBack = []
+    // What is wanted again is asked for anew.
+    for request in stops where listens.state(of: request) != nil { sendStop(request) }
+    let isOver = stops.filter { listens.state(of: $0) == nil }
+    for request in listens.inOrder where listens.state(of: request) == .waiting {
+      sendListen(request)
+    }
+    for request in isOver { sendStop(request) }
   }
 
   mutating func sendListen(_ request: ListenRequest) {

@@ -52,6 +52,9 @@ package struct TreeMachine: Sendable {
   var lastSession: String?
   var serverTimeOffset: Int64 = 0
   var credential = CredentialState()
+  /// The listens that are over and that the server was not told to end, because what may take their
+  /// place waits until it knows who is asking. Fewer than it serves.
+  var stopsHeldBack: [ListenRequest] = []
   /// Whether what became of earlier writes was asked for on this connection.
   var hasAskedForOutcomes = false
   var pushIDs = PushIDGenerator()

@@ -112,7 +112,10 @@ extension DocumentReplica {
     guard case .opening = watch else { return [] }
     watch = .open(WatchAggregator(database: database))
     for target in wanted.keys.sorted() {
-      if let target = wanted[target] { request(target) }
+      guard let target = wanted[target] else { continue }
+      request(target)
+      guard target.resume != nil else { continue }
+      withAggregator { aggregator, _ in aggregator.resumed(target.id) }
     }
     return settleDebts()
   }
@@ -148,15 +151,24 @@ extension DocumentReplica {
     track { $0.set(.online) }
     if case .target(let told) = change, case .removed(let status?) = told.kind {
       for target in told.targets { refuse(target, status) }
+      raiseDueSnapshot(nil)
       return settleDebts()
     }
     withAggregator { aggregator, knowledge in aggregator.handle(change, knowledge) }
-    if case .target(let told) = change, told.targets.isEmpty, let time = told.readTime,
-      time >= cache.lastSnapshotVersion
-    {
-      raiseSnapshot(at: time)
+    if case .target(let told) = change {
+      if told.targets.isEmpty, let time = told.readTime {
+        raiseDueSnapshot(time)
+      } else if case .removed = told.kind {
+        raiseDueSnapshot(nil)
+      }
     }
     return settleDebts()
+  }
+
+  /// Raises the snapshot that was told, or one that does not have to wait any longer.
+  private mutating func raiseDueSnapshot(_ told: DocumentVersion?) {
+    let due = withAggregator { aggregator, _ in aggregator.dueSnapshot(told) }
+    if let time = due ?? nil, time >= cache.lastSnapshotVersion { raiseSnapshot(at: time) }
   }
 
   private mutating func raiseSnapshot(at version: DocumentVersion) {

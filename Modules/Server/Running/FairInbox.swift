@@ -72,8 +72,6 @@ struct FairInbox {
     return inputs
   }
 
-  mutating func removeAll() { self = FairInbox() }
-
   /// - Returns: Whether more of that slot waits.
   private mutating func take(
     _ limit: Int, of slot: Int, into inputs: inout [ServerInput]

@@ -49,8 +49,13 @@ extension TernServer {
     links[slot] = nil
     let end = state.reason ?? .linkClosed(reason.description)
     report(.disconnected(peer: state.link.peer, reason: end))
-    if self.end == nil { inbox.append(.closed(slot: slot)) }
-    slots.giveBack(slot)
+    // The machine may owe this link something still, which another one in its slot must not get.
+    if self.end == nil { inbox.append(.closed(slot: slot)) } else { slots.giveBack(slot) }
+  }
+
+  /// Lets other links have the slots of those whose end the machine knows of, or was made anew since.
+  func giveBackSlots(of inputs: [ServerInput]) {
+    for case .closed(let slot) in inputs { slots.giveBack(slot) }
   }
 
   func drainSoon() {
@@ -61,11 +66,9 @@ extension TernServer {
 
   /// Decides and carries out what waits, one batch a turn of the executor.
   private func drain() async {
-    do throws(LedgerError) {
-      try await carryOut(inbox.take(options.limits.batchFrames))
-    } catch {
-      await recover(from: error)
-    }
+    let inputs = inbox.take(options.limits.batchFrames)
+    do throws(LedgerError) { try await carryOut(inputs) } catch { await recover(from: error) }
+    giveBackSlots(of: inputs)
     isDraining = false
     drainSoon()
   }

@@ -21,7 +21,7 @@ extension TernServer {
     report(.failed(error))
     let reason = SessionEnd.serverStopped("the server could not store what was written")
     closeAll(reason)
-    inbox.removeAll()
+    giveBackSlots(of: inbox.take(inbox.count))
     refuseAskers("What was written could not be stored.")
     machine = ServerMachine(
       options: options, authorizer: authorizer, documentAuthorizer: documentAuthorizer,

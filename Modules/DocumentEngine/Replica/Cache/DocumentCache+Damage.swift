@@ -130,10 +130,23 @@ extension DocumentCache {
       }
       try transaction.put(writer.head.record, for: keys.head)
     }
+    holders += gatheredHolders(of: place)
     takeOver(writer)
     for holder in holders { loseResult(of: holder, keepingRecord: true) }
     hot.update(place.collection, place.id.span, nil)
     dropEntries(of: place.collection)
+  }
+
+  /// The targets into whose results a document came in this turn as it was known already: it is not
+  /// stored again with them.
+  private func gatheredHolders(of place: DocumentPlace) -> [Int32] {
+    let path = collections[place.collection]?.path
+    return edits.flatMap { key, edit -> [Int32] in
+      guard edit.contents == nil, PlaceFinder.id(of: key) == place.id else { return [] }
+      // Of a collection that is not in memory the place may be that of any document of this name.
+      if let path, path != key.collection { return [] }
+      return edit.targets.filter(\.value).map(\.key)
+    }
   }
 
   /// Of a result in which one document cannot be read nothing is left: what is told anew does not

@@ -20,6 +20,10 @@ package struct WatchAggregator: Sendable {
   private var mentions: [DocumentKey: Set<Int32>] = [:]
   private var bringers: [DocumentKey: Set<Int32>] = [:]
   private var mismatched: [Int32: WatchTarget.Purpose] = [:]
+  /// The targets that go on from an earlier stream and have not caught up in this one.
+  private var behind: Set<Int32> = []
+  /// The time of a snapshot that was held back for their sake.
+  private var heldBack: DocumentVersion?
 
   /// Starts with a new stream.
   package init(database: DocumentDatabase) { self.database = database }
@@ -27,11 +31,17 @@ package struct WatchAggregator: Sendable {
   /// A request about a target was sent.
   package mutating func requested(_ target: Int32) { targets[target, default: .init()].requested() }
 
+  /// A target was asked for as of where an earlier stream had ended.
+  mutating func resumed(_ target: Int32) { behind.insert(target) }
+
   /// Forgets what was heard of a target.
   mutating func startAnew(_ target: Int32) { targets[target]?.startAnew() }
 
   /// Forgets a target.
-  package mutating func forget(_ target: Int32) { targets[target] = nil }
+  package mutating func forget(_ target: Int32) {
+    targets[target] = nil
+    behind.remove(target)
+  }
 
   /// Takes in a message; failures of targets and snapshots are the caller's.
   package mutating func handle(_ change: WatchChange, _ knowledge: some WatchKnowledge) {
@@ -62,7 +72,11 @@ package struct WatchAggregator: Sendable {
       case .removed:
         targets[target]?.answered()
         if targets[target]?.isPending == false { targets[target] = nil }
+        behind.remove(target)
       case .current:
+        behind.remove(target)
+        // Another snapshot follows, with what was told up to here.
+        heldBack = nil
         guard isActive(target, knowledge) else { continue }
         targets[target]?.markCurrent()
         targets[target]?.take(token: change.resumeToken)
@@ -162,6 +176,8 @@ extension WatchAggregator {
     }
     reset(target, knowledge)
     mismatched[target] = purpose
+    // It is asked for anew, and nothing of it is certain until then.
+    behind.remove(target)
   }
 
   /// Takes out what is certainly not in the target any more.
@@ -178,6 +194,19 @@ extension WatchAggregator {
 // MARK: Snapshots
 
 extension WatchAggregator {
+  /// Says whether a snapshot may be taken now, and as of when.
+  ///
+  /// The requests of a new stream may be answered one after the other, with snapshots in between. A
+  /// document of those that have caught up would be shown beside older ones of those that have not,
+  /// which looks like a state that never was; so all wait for each other.
+  ///
+  /// - Parameter told: The time of the snapshot that was told just now, if one was.
+  mutating func dueSnapshot(_ told: DocumentVersion?) -> DocumentVersion? {
+    let time = told ?? heldBack
+    heldBack = behind.isEmpty ? nil : time
+    return behind.isEmpty ? time : nil
+  }
+
   /// Hands out everything that was gathered, as of one time.
   package mutating func takeEvent(
     at version: DocumentVersion, _ knowledge: some WatchKnowledge

@@ -89,6 +89,31 @@ struct CacheDamageTests {
     #expect(result.documents.map(\.key) == [CacheParts.city(1), CacheParts.city(9)])
   }
 
+  @Test("a document that another target was told of before that was found out")
+  func toldMeanwhile() throws {
+    let store = MemoryStore()
+    var cache = try CacheParts.cache(store)
+    let city = CacheParts.found(
+      CacheParts.city(9), ["state": .string("S0"), "rank": .integer(9)], 20)
+    let inState = try CacheParts.all.where(CacheParts.state, .equal, .string("S0"))
+    let first = cache.hear(inState, [city], version: 20)
+    try cache.commit()
+    // From here on it is in memory too.
+    #expect(cache.document(city.key) == city)
+    let documents = KeyRange(prefix: cache.keys.begin(.document))
+    try store.write { transaction throws(StorageError) in
+      guard let row = try transaction.scan(documents).last else { throw .abandoned }
+      try transaction.put([0xFF, 0xFF, 0xFF], for: row.key)
+    }
+    // The server says nothing new, and nothing is stored but that it belongs to this result too.
+    let ranked = try CacheParts.all.where(CacheParts.rank, .greaterThan, .integer(5))
+    let second = cache.hear(ranked, [city], version: 30)
+    try cache.commit()
+    #expect(cache.document(city.key).state == .invalid)
+    #expect(cache.takeLostTargets() == [first, second])
+    #expect(cache.target(second)?.resumeToken == [])
+  }
+
   @Test("a target: it is a new one")
   func target() throws {
     var (cache, _) = try damaged(.target)
