@@ -4,7 +4,8 @@ import TernQuery
 import TernSync
 import TernTransactions
 
-/// What went wrong with a call to the database.
+/// What went wrong with a call to the database; calls give it inside of an `NSError`, see
+/// ``DatabaseErrorDomain``.
 public enum DatabaseError: Error, Hashable, Sendable {
   /// The server refused: its status word, such as `permission_denied`, and its text.
   case refused(code: String, message: String)

@@ -1,3 +1,4 @@
+import Foundation
 import TernClient
 import TernCore
 import TernQuery
@@ -57,7 +58,7 @@ extension DatabaseQuery {
 
   /// The first event of a kind, and the key of the child before.
   ///
-  /// - Throws: ``DatabaseError`` when the server refuses.
+  /// - Throws: An `NSError` of ``DatabaseErrorDomain`` when the server refuses.
   public func observeSingleEventAndPreviousSiblingKey(
     of eventType: DataEventType
   ) async throws -> (DataSnapshot, String?) {
@@ -102,7 +103,7 @@ extension DatabaseQuery {
       database.call {
         guard observer.end() else { return }
         database.observers.forget(handle)
-        cancel(error, ())
+        cancel(NSError.database(error), ())
       }
     }
     let heard: @Sendable (TreeEvent) -> Void = { event in

@@ -1,9 +1,10 @@
+import Foundation
 import TernClient
 
 extension DatabaseQuery {
   /// Reads once: from the server if it can be reached, from the cache if not.
   ///
-  /// - Throws: ``DatabaseError/unavailable`` when neither has the answer.
+  /// - Throws: An `NSError` whose cause is ``DatabaseError/unavailable`` when neither has the answer.
   public func getData() async throws -> DataSnapshot {
     let answer = Promise<Result<DataSnapshot, any Error>>()
     read { answer.resolve($0) }
@@ -40,9 +41,9 @@ extension DatabaseQuery {
           switch result {
           case .success(let read):
             answer(.success(DataSnapshot(ref: ref, node: read.node, query: query)))
-          case .failure(let error): answer(.failure(DatabaseError(error)))
+          case .failure(let error): answer(.failure(NSError.database(DatabaseError(error))))
           }
         }
-      }, failed: { answer(.failure($0)) })
+      }, failed: { answer(.failure(NSError.database($0))) })
   }
 }

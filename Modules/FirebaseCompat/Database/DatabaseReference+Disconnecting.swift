@@ -1,3 +1,4 @@
+import Foundation
 import TernClient
 import TernCore
 
@@ -122,17 +123,17 @@ extension DatabaseReference {
     _ verb: Result<DeferredWrite, any Error>, _ ended: @escaping @Sendable ((any Error)?) -> Void
   ) {
     switch verb {
-    case .failure(let error): ended(error)
+    case .failure(let error): ended(NSError.database(error))
     case .success(let verb):
       perform(
         { session in
           session.deferWrite(verb) { result in
             switch result {
             case .success: ended(nil)
-            case .failure(let error): ended(DatabaseError(error))
+            case .failure(let error): ended(NSError.database(DatabaseError(error)))
             }
           }
-        }, failed: ended)
+        }, failed: { ended(NSError.database($0)) })
     }
   }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import TernClient
 import TernCore
 import TernTreeEngine
@@ -69,12 +70,16 @@ extension DatabaseReference {
     _ write: Result<TreeWrite, any Error>, _ ended: @escaping @Sendable ((any Error)?) -> Void
   ) {
     switch write {
-    case .failure(let error): ended(error)
+    case .failure(let error): ended(NSError.database(error))
     case .success(.merge(_, let merge)) where merge.entries.isEmpty: ended(nil)
     case .success(let write):
       perform(
-        { session in session.write(write).end.then { ended(DatabaseError($0)) } },
-        failed: ended)
+        { session in
+          session.write(write).end.then { end in
+            ended(DatabaseError(end).map { NSError.database($0) })
+          }
+        },
+        failed: { ended(NSError.database($0)) })
     }
   }
 

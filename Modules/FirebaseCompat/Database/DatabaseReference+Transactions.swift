@@ -1,3 +1,4 @@
+import Foundation
 import Synchronization
 import TernClient
 import TernCore
@@ -41,7 +42,9 @@ extension DatabaseReference {
           self.database.call { self.report(outcome, fault.error, callback) }
         }
       },
-      failed: { [database] error in database.call { callback(error, (false, nil)) } })
+      failed: { [database] error in
+        database.call { callback(NSError.database(error), (false, nil)) }
+      })
   }
 
   private func report(
@@ -52,10 +55,10 @@ extension DatabaseReference {
     case .committed(let node):
       callback(nil, (true, DataSnapshot(ref: self, node: node)))
     case .abandoned(let node):
-      let error = fault.map { DatabaseError.invalid("\($0)") }
+      let error = fault.map { NSError.database(DatabaseError.invalid("\($0)")) }
       callback(error, (false, DataSnapshot(ref: self, node: node)))
     case .failed(let error):
-      callback(DatabaseError(error), (false, nil))
+      callback(NSError.database(DatabaseError(error)), (false, nil))
     }
   }
 }

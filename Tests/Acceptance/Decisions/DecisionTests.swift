@@ -17,7 +17,7 @@ import Testing
     let heard = Trace()
     now {
       db.reference(withPath: "x").setValue(1) { error, _ in
-        heard.add((error as? DatabaseError)?.code ?? "none")
+        heard.add(error.flatMap { DatabaseError($0) }?.code ?? "none")
       }
     }
     try await values.wait(for: "value 1")

@@ -124,7 +124,8 @@ extension Database {
     do {
       _ = try await reference(withPath: path).getData()
       return true
-    } catch DatabaseError.unavailable {
+    } catch {
+      guard DatabaseError(error) == .unavailable else { throw error }
       return false
     }
   }

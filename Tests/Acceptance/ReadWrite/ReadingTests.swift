@@ -89,7 +89,8 @@ import Testing
     do {
       _ = try await db.reference(withPath: "never/seen").getData()
       Issue.record("nobody knows what is there")
-    } catch {
+    } catch let error as NSError {
+      #expect(error.domain == DatabaseErrorDomain && error.code == 2)
       // What a program shows its user.
       let words = "The server cannot be reached, and the cache has no answer."
       #expect(error.localizedDescription == words)
@@ -103,8 +104,9 @@ import Testing
       do {
         _ = try await write()
         Issue.record("this cannot be written")
-      } catch {
+      } catch let error as NSError {
         #expect(error.localizedDescription.hasPrefix(words), "\(error)")
+        #expect(DatabaseError(error)?.code == "invalid_argument")
       }
     }
     try await house.close()

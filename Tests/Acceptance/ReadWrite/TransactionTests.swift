@@ -110,7 +110,7 @@ import Testing
       data.value = 1
       return .success(withValue: data)
     }) { error, committed, _ in
-      heard.add("\((error as? DatabaseError)?.code ?? "none") \(committed)")
+      heard.add("\(error.flatMap { DatabaseError($0) }?.code ?? "none") \(committed)")
     }
     // Between the last attempts the client rests for seconds, to let others pass.
     #expect(

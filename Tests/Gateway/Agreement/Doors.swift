@@ -123,14 +123,12 @@
           try await place.updateChildValues(values)
         }
         return .done("")
-      } catch let error as DatabaseError {
-        switch error {
+      } catch {
+        switch DatabaseError(error) {
         case .refused("permission_denied", _): return .denied
         case .refused("failed", _), .invalid: return .invalid
         default: return .other("\(error)")
         }
-      } catch {
-        return .other("\(error)")
       }
     }
 
