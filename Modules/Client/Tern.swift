@@ -6,6 +6,10 @@ import TernTreeEngine
 
 /// A database as an application sees it: offline first, and in sync whenever there is a connection.
 ///
+/// End it with ``close()``. What nobody holds any more, neither itself nor a reference, a running
+/// listener or the handle of a write, ends its connections by itself: what is queued is sent when it
+/// is opened again.
+///
 /// ```swift
 /// let tern = try Tern.open(ClientParts(queue: queue, cache: cache, transport: transport))
 /// try await tern.tree["rooms/42/title"].set("Hi")

@@ -15,10 +15,14 @@ struct Home {
   let transport = LoopbackTransport()
   let server: TernServer
 
-  init(authorizer: any Authorizer = AllowLocal()) async throws {
+  init(
+    authorizer: any Authorizer = AllowLocal(),
+    report: @escaping @Sendable (ServerEvent) -> Void = { _ in }
+  ) async throws {
     let ledger = try EmbeddedLedger(
       store: MemoryStore(), millisecondsSinceEpoch: Ambient.system.millisecondsSinceEpoch)
-    server = try await TernServer(ledger: ledger, on: transport, authorizer: authorizer)
+    server = try await TernServer(
+      ledger: ledger, on: transport, authorizer: authorizer, report: report)
     try await server.listen(on: transport)
   }
 

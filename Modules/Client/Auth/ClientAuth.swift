@@ -178,7 +178,8 @@ extension DocumentSession: CredentialSession {}
 extension ClientAuth {
   /// Lets a session that has not begun show the token, this one and those that follow.
   func attach<Session: CredentialSession>(_ session: Session) {
-    let judged: @Sendable (CredentialVerdict) -> Void = { [weak self] in self?.judged($0) }
+    // As long as a session shows tokens, somebody sees to further ones.
+    let judged: @Sendable (CredentialVerdict) -> Void = { self.judged($0) }
     let listener = Listener(
       isGone: { [weak session] in session == nil },
       show: { [weak session] token in session?.submit { $0.setCredential(token) } })

@@ -100,7 +100,8 @@ extension TreeDatabase {
     _ rejected: RejectedTreeWrite, as edited: TreeWrite? = nil
   ) async throws(WriteError) -> TreeWriteHandle {
     do throws(TreeError) { try edited?.validateForStoring() } catch { throw .invalid(error) }
-    return try await TreeWriteHandle(await session.retry(row: rejected.id, with: edited))
+    return try await TreeWriteHandle(
+      await session.retry(row: rejected.id, with: edited), of: session)
   }
 
   /// Gives a rejected write up.

@@ -5,10 +5,13 @@ import TernTreeEngine
 /// A write that is durable on this device.
 public struct TreeWriteHandle: Sendable {
   private let promise: WritePromise
+  /// Whoever waits for a verdict needs the connection that it comes over.
+  private let session: TreeSession?
 
   /// Waits until the write is durable.
-  init(_ promise: WritePromise) async throws(WriteError) {
+  init(_ promise: WritePromise, of session: TreeSession? = nil) async throws(WriteError) {
     self.promise = promise
+    self.session = session
     switch await promise.stored.value() {
     case .success: return
     case .failure(let error): throw error
@@ -105,7 +108,7 @@ extension TreeReference {
   private func write(_ write: TreeWrite) async throws(WriteError) -> TreeWriteHandle {
     if let problem { throw .invalid(problem) }
     do throws(TreeError) { try write.validateForStoring() } catch { throw .invalid(error) }
-    return try await TreeWriteHandle(await session.write(write))
+    return try await TreeWriteHandle(await session.write(write), of: session)
   }
 }
 

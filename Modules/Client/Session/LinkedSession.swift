@@ -61,6 +61,15 @@ struct SessionWires<Timer: Hashable & Sendable>: Sendable {
   }
 }
 
+extension SessionWires {
+  /// Nobody has the session any more: ends its link, and what waits for a time.
+  func abandon() {
+    link?.link.flush()
+    link?.link.close()
+    for timer in timers.values { timer.task.cancel() }
+  }
+}
+
 extension LinkedSession {
   nonisolated func post(_ input: SessionInput<Self, Machine.Timer>) {
     if inbox.add(input) { look() }
@@ -172,20 +181,23 @@ extension LinkedSession {
 }
 
 /// Takes a link's news into the session's order.
+///
+/// It does not hold the session: a link alone keeps nothing alive.
 private final class SessionLinkHandler<Session: LinkedSession>: LinkHandler {
-  private let session: Session
+  private let session: @Sendable () -> Session?
   private let link: any Link
   private let number: Int
 
   init(session: Session, link: any Link, number: Int) {
-    self.session = session
+    self.session = { [weak session] in session }
     self.link = link
     self.number = number
   }
 
   func linkDidReceive(_ frames: [[UInt8]]) {
+    guard let session = session() else { return link.close() }
     if session.inbox.add(frames, from: link, number) { session.look() }
   }
 
-  func linkDidClose(_ reason: LinkClosure) { session.post(.linkClosed(number)) }
+  func linkDidClose(_ reason: LinkClosure) { session()?.post(.linkClosed(number)) }
 }

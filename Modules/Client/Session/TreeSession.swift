@@ -45,6 +45,11 @@ package actor TreeSession: LinkedSession, CallableSession {
     self.queue = QueueLane(queues, place: place)
   }
 
+  deinit {
+    wires.abandon()
+    for promise in promises.values { promise.end.resolve(.closed) }
+  }
+
   /// Waits until every change of the queue that was owed so far is on the disk.
   package func queueSettled() async {
     drain()

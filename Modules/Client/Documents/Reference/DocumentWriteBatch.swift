@@ -57,6 +57,8 @@ public struct DocumentWriteBatch: Sendable {
 /// A write that is durable on this device.
 public struct DocumentWrite: Sendable {
   let promise: DocumentWritePromise
+  /// Whoever waits for a verdict needs the connection that it comes over.
+  let session: DocumentSession
 
   /// Returns when the server has accepted the write.
   ///
@@ -75,7 +77,7 @@ extension Documents {
     if mutations.isEmpty {
       let promise = DocumentWritePromise()
       promise.ended(nil)
-      return DocumentWrite(promise: promise)
+      return DocumentWrite(promise: promise, session: session)
     }
     return try await write(mutations, insteadOf: nil)
   }
@@ -91,7 +93,7 @@ extension Documents {
     }
     let promise = await session.write(mutations, insteadOf: row)
     try await promise.stored.value().get()
-    return DocumentWrite(promise: promise)
+    return DocumentWrite(promise: promise, session: session)
   }
 }
 

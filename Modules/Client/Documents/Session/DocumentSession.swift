@@ -41,6 +41,11 @@ package actor DocumentSession: LinkedSession, CallableSession {
     self.queue = QueueLane(queues, place: place)
   }
 
+  deinit {
+    wires.abandon()
+    for promise in promises.values { promise.end.resolve(.closed) }
+  }
+
   /// Takes a call into the session's order without waiting for it.
   package nonisolated func submit(
     _ call: @escaping @Sendable (isolated DocumentSession) -> Void
