@@ -209,7 +209,7 @@ let testSuites: [Target] = [
   .target(
     name: "TernDocumentJSON", dependencies: ["TernDocumentWire", protobuf],
     path: "Tests/DocumentJSON", exclude: ["Protos"], swiftSettings: strict),
-  tests("Core", ["TernCore"]),
+  tests("Core", ["TernCore", "TernTestKit"]),
   tests(
     "Storage",
     [
@@ -235,14 +235,17 @@ let testSuites: [Target] = [
   tests("Presence", ["TernStorage", "TernStorageMemory", "TernPresence"]),
   tests(
     "TreeEngine",
-    ["TernCore", "TernQuery", "TernStorage", "TernStorageMemory", "TernLedger", "TernTreeEngine"]),
+    [
+      "TernCore", "TernQuery", "TernStorage", "TernStorageMemory", "TernLedger", "TernTreeEngine",
+      "TernTestKit",
+    ]),
   tests(
     "DocumentEngine",
     [
       "TernCore", "TernQuery", "TernStorage", "TernStorageMemory", "TernStorageSQLite",
       "TernStorageLMDB", "TernLedger", "TernDocumentEngine", "TernTestKit",
     ]),
-  tests("Security", ["TernCore", "TernQuery", "TernSecurity"]),
+  tests("Security", ["TernCore", "TernQuery", "TernSecurity", "TernTestKit"]),
   tests("Tokens", ["TernCore", "TernSecurity", "TernTokens", jwtKit]),
   tests("Sync", ["TernSync", "TernStorage", "TernStorageMemory", "TernTestKit"]),
   tests("Transactions", ["TernSync", "TernTransactions"]),
@@ -270,7 +273,7 @@ let testSuites: [Target] = [
     "EndToEnd",
     [
       "tern", "tern-torture", "cities", "feed", "presence", "scores", "TernCore", "TernClient",
-      "TernAssembly", "TernStandard", "TernSync", "TernFirebaseCompat",
+      "TernAssembly", "TernStandard", "TernSync", "TernFirebaseCompat", "TernTestKit",
     ], others: ["Admin"]),
   tests("Spec", ["TernSpecReplay"]),
   tests(
@@ -280,11 +283,11 @@ let testSuites: [Target] = [
       "TernLedger", "TernSecurity", "TernTreeWire", "TernTreeEngine", "TernClient", "TernServer",
       "TernTestKit", "TernSimulation",
     ]),
-  tests("Query", ["TernCore", "TernQuery"]),
-  tests("TreeWire", ["TernCore", "TernQuery", "TernTreeWire"]),
+  tests("Query", ["TernCore", "TernQuery", "TernTestKit"]),
+  tests("TreeWire", ["TernCore", "TernQuery", "TernTreeWire", "TernTestKit"]),
   tests(
     "DocumentWire",
-    ["TernCore", "TernQuery", "TernDocumentWire", "TernDocumentJSON", protobuf]),
+    ["TernCore", "TernQuery", "TernDocumentWire", "TernDocumentJSON", "TernTestKit", protobuf]),
   tests(
     "Acceptance",
     [

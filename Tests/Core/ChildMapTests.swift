@@ -1,3 +1,4 @@
+import TernTestKit
 import Testing
 
 @testable import TernCore
@@ -6,7 +7,7 @@ import Testing
 struct ChildMapTests {
   @Test("behaves like a dictionary under random edits", arguments: [UInt64(1), 2, 3])
   func model(seed: UInt64) {
-    var random = SplitMix(seed)
+    var random = SeededGenerator(seed: seed)
     var map = ChildMap()
     var model: [TreeKey: TreeNode] = [:]
     var versions: [(ChildMap, [TreeKey: TreeNode])] = []
@@ -77,20 +78,5 @@ struct ChildMapTests {
       (key: "b", node: 1), (key: "a", node: 2), (key: "b", node: 3), (key: "c", node: .empty),
     ])
     #expect(map == ChildMap(sorted: [("a", 2), ("b", 3)]))
-  }
-}
-
-/// A small generator whose whole state is its seed.
-struct SplitMix: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(_ seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ mixed >> 31
   }
 }

@@ -1,3 +1,4 @@
+import TernTestKit
 import Testing
 
 @testable import TernCore
@@ -49,7 +50,7 @@ struct CompoundHashTests {
 
   @Test("merging the ranges that differ gives the other side's node", arguments: 1...40)
   func merge(seed: Int) {
-    var random = SplitMix(UInt64(seed))
+    var random = SeededGenerator(seed: UInt64(seed))
     let client = randomNode(&random, depth: 3)
     var server = client
     for _ in 0..<(seed % 7) {
@@ -89,12 +90,12 @@ struct CompoundHashTests {
     #expect(node.applying([all]) == 5)
   }
 
-  private func randomKey(_ random: inout SplitMix) -> TreeKey {
+  private func randomKey(_ random: inout SeededGenerator) -> TreeKey {
     let names = ["-a", "!", "1", "22", "alpha", "beta", "gamma", "delta", "omega", "psi", "zz"]
     return TreeKey(unchecked: names[Int(random.next() % UInt64(names.count))])
   }
 
-  private func randomNode(_ random: inout SplitMix, depth: Int) -> TreeNode {
+  private func randomNode(_ random: inout SeededGenerator, depth: Int) -> TreeNode {
     let priority: TreeScalar? = random.next() % 8 == 0 ? .integer(Int64(random.next() % 5)) : nil
     if depth == 0 || random.next() % 6 == 0 {
       let length = Int(random.next() % 90)

@@ -1,3 +1,4 @@
+import TernTestKit
 import Testing
 
 @testable import TernCore
@@ -29,7 +30,7 @@ import Testing
 
   @Test("every value reads back as itself", arguments: UInt64(1)...200)
   func roundTrips(seed: UInt64) throws {
-    var random = SplitMix(seed)
+    var random = SeededGenerator(seed: seed)
     for _ in 0..<50 {
       let original = settled(randomDocumentValue(using: &random))
       for form in [DocumentValueJSON.Form.plain, .typed] {
@@ -95,7 +96,7 @@ import Testing
 
   @Test("times are written as they are read", arguments: UInt64(1)...50)
   func times(seed: UInt64) {
-    var random = SplitMix(seed)
+    var random = SeededGenerator(seed: seed)
     let range = DocumentTimestamp.range
     let fixed = [range.lowerBound, range.upperBound, 0, -1, 951_782_400_000_000]
     for micros in fixed + (0..<100).map({ _ in Int64.random(in: range, using: &random) }) {

@@ -1,3 +1,4 @@
+import TernTestKit
 import Testing
 
 @testable import TernCore
@@ -228,7 +229,7 @@ struct DocumentMutationTests {
 
   @Test("an overlay shows what replaying shows", arguments: 1...200 as ClosedRange<UInt64>)
   func overlays(seed: UInt64) throws {
-    var random = DocumentSeed(seed)
+    var random = SeededGenerator(seed: seed)
     let bases = [
       found(["a": ["b": 1, "c": 2], "n": 1]), found([:]), Document(key, .missing), .invalid(key),
     ]
@@ -245,7 +246,7 @@ struct DocumentMutationTests {
   }
 
   private func randomWrite(
-    using random: inout DocumentSeed
+    using random: inout SeededGenerator
   ) throws -> DocumentMutation {
     let paths: [DocumentFieldPath] = ["a", "a.b", "a.c", "a.b.d", "n", "z.y.x"]
     let inputs: [DocumentInput] = [

@@ -1,3 +1,4 @@
+import TernTestKit
 import Testing
 
 @testable import TernCore
@@ -94,7 +95,7 @@ struct DocumentNameTests {
 
   @Test("automatic ids are twenty letters and digits")
   func automaticIDs() {
-    var random = DocumentSeed(1)
+    var random = SeededGenerator(seed: 1)
     let ids = (0..<100).map { _ in DocumentIDGenerator.next { random.next() } }
     #expect(ids.allSatisfy { $0.utf8.count == 20 })
     #expect(Set(ids).count == 100)

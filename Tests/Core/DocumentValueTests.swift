@@ -1,3 +1,4 @@
+import TernTestKit
 import Testing
 
 @testable import TernCore
@@ -52,7 +53,7 @@ struct DocumentValueTests {
 
   @Test("order is total and values survive packing", arguments: 1...20 as ClosedRange<UInt64>)
   func randomValues(seed: UInt64) {
-    var random = DocumentSeed(seed)
+    var random = SeededGenerator(seed: seed)
     let values = (0..<40).map { _ in randomDocumentValue(using: &random) }
     for a in values {
       let packed = PackedValue(a)
@@ -72,7 +73,7 @@ struct DocumentValueTests {
 
   @Test("damaged bytes are refused, whatever is damaged", arguments: 1...20 as ClosedRange<UInt64>)
   func damage(seed: UInt64) {
-    var random = DocumentSeed(seed)
+    var random = SeededGenerator(seed: seed)
     let fields = DocumentFields(["a": randomDocumentValue(depth: 3, using: &random), "b": 300])
     for length in 0..<fields.bytes.count {
       #expect(DocumentFields(validating: Array(fields.bytes.prefix(length))) == nil)

@@ -1,3 +1,4 @@
+import TernTestKit
 import Testing
 
 @testable import TernCore
@@ -68,7 +69,7 @@ struct JSONTests {
 
   @Test("random doubles survive the way out and in")
   func doubles() throws {
-    var random = SplitMix(42)
+    var random = SeededGenerator(seed: 42)
     for _ in 0..<20_000 {
       let value = Double(bitPattern: random.next())
       guard value.isFinite else { continue }

@@ -1,3 +1,4 @@
+import TernTestKit
 import Testing
 
 @testable import TernCore
@@ -52,7 +53,7 @@ struct OrderedBytesTests {
     "random values sort by their bytes, upwards and downwards",
     arguments: 1...20 as ClosedRange<UInt64>)
   func randomValues(seed: UInt64) {
-    var random = DocumentSeed(seed)
+    var random = SeededGenerator(seed: seed)
     let values = (0..<60).map { _ in randomDocumentValue(depth: 3, using: &random) }
     for left in values {
       for right in values {
@@ -68,7 +69,7 @@ struct OrderedBytesTests {
 
   @Test("lists of values sort like their bytes in a row", arguments: 1...20 as ClosedRange<UInt64>)
   func lists(seed: UInt64) {
-    var random = DocumentSeed(seed)
+    var random = SeededGenerator(seed: seed)
     let directions = (0..<3).map { _ in Bool.random(using: &random) }
     let lists = (0..<40).map { _ in
       (0..<3).map { _ in randomDocumentValue(depth: 1, using: &random) }

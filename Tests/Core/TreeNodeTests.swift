@@ -1,3 +1,4 @@
+import TernTestKit
 import Testing
 
 @testable import TernCore
@@ -123,7 +124,7 @@ struct PushIDTests {
   @Test("names ascend when the clock stands still, steps back or runs out of digits")
   func monotonic() {
     var generator = PushIDGenerator()
-    var random = SplitMix(7)
+    var random = SeededGenerator(seed: 7)
     var last: TreeKey?
     for milliseconds in [Int64(5), 5, 5, 3, 9, 9, 1, 0, 9, 10] {
       let id = generator.next(milliseconds: milliseconds) { random.next() }

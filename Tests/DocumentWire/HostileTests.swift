@@ -1,5 +1,6 @@
 import TernCore
 import TernQuery
+import TernTestKit
 import Testing
 
 @testable import TernDocumentWire
@@ -7,7 +8,7 @@ import Testing
 /// Damaged bytes end in a typed error or in another legal message, never in a crash.
 @Suite("Damaged bytes")
 struct HostileTests {
-  private func damaged(_ bytes: [UInt8], _ random: inout WireSeed) -> [UInt8] {
+  private func damaged(_ bytes: [UInt8], _ random: inout SeededGenerator) -> [UInt8] {
     var bytes = bytes
     for _ in 0..<Int.random(in: 1...3, using: &random) {
       let index = bytes.isEmpty ? 0 : Int.random(in: bytes.indices, using: &random)
@@ -25,7 +26,7 @@ struct HostileTests {
 
   @Test("of requests", arguments: UInt64(1)...40)
   func requests(seed: UInt64) throws {
-    var random = WireSeed(seed)
+    var random = SeededGenerator(seed: seed)
     for request in try sampleRequests() {
       let bytes = damaged(request.encode(), &random)
       for method in [request.method, random.pick(DocumentMethod.allCases)] {
@@ -39,7 +40,7 @@ struct HostileTests {
 
   @Test("of responses", arguments: UInt64(1)...40)
   func responses(seed: UInt64) throws {
-    var random = WireSeed(seed)
+    var random = SeededGenerator(seed: seed)
     for (method, response) in sampleResponses() {
       let bytes = damaged(response.encode(sampleNames), &random)
       guard let read = try? DocumentResponse.decode(method, bytes, sampleNames) else { continue }
@@ -53,7 +54,7 @@ struct HostileTests {
 
   @Test("of frames", arguments: UInt64(1)...200)
   func frames(seed: UInt64) throws {
-    var random = WireSeed(seed)
+    var random = SeededGenerator(seed: seed)
     for frame in FrameTests.client {
       guard let read = try? DocumentClientFrame.decode(damaged(frame.encode(), &random)) else {
         continue

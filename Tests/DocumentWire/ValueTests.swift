@@ -1,5 +1,6 @@
 import SwiftProtobuf
 import TernCore
+import TernTestKit
 import Testing
 
 @testable import TernDocumentJSON
@@ -23,7 +24,7 @@ struct ValueTests {
 
   @Test("come back exactly", arguments: UInt64(1)...200)
   func roundTrip(seed: UInt64) throws {
-    var random = WireSeed(seed)
+    var random = SeededGenerator(seed: seed)
     let map = random.map(depth: 3)
     let back = try #require(try decoded(encoded(map)))
     #expect(back == DocumentFields(map))
@@ -32,7 +33,7 @@ struct ValueTests {
 
   @Test("are the same to another implementation", arguments: UInt64(1)...100)
   func crossed(seed: UInt64) throws {
-    var random = WireSeed(seed)
+    var random = SeededGenerator(seed: seed)
     let map = random.map(depth: 3)
     // A dictionary writes the fields in an order of its own.
     let message = try Google_Firestore_V1_Document(serializedBytes: encoded(map))

@@ -1,5 +1,6 @@
 public import TernCore
 import TernQuery
+import TernTestKit
 
 @testable import TernDocumentWire
 
@@ -13,20 +14,8 @@ extension DocumentFieldPath: ExpressibleByStringLiteral {
   }
 }
 
-/// A generator that a seed decides (SplitMix64).
-struct WireSeed: RandomNumberGenerator {
-  var state: UInt64
-
-  init(_ seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
-  }
-
+// Values and names that are few, so that they meet each other.
+extension SeededGenerator {
   mutating func pick<T>(_ choices: [T]) -> T {
     choices[Int.random(in: choices.indices, using: &self)]
   }

@@ -6,19 +6,6 @@
   import Darwin
 #endif
 
-/// A generator that a seed decides.
-struct KillDice: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
-  }
-}
-
 /// A port nobody listens at, below those the system gives to clients.
 ///
 /// From among those, a client that tries to reach the killed server could be given the server's own

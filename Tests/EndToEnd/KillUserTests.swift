@@ -1,5 +1,6 @@
 import Foundation
 import TernCore
+import TernTestKit
 import Testing
 
 @testable import tern
@@ -34,7 +35,7 @@ import Testing
       defer { server.process.killNow() }
       let client = KillClient("device", storage: storage, folder: folder, port: server.port)
       defer { client.clean() }
-      var device = DeviceOfMany(client, commands, KillDice(state: seed))
+      var device = DeviceOfMany(client, commands, SeededGenerator(seed: seed))
       try await device.begin()
       for _ in 0..<Self.kills { try await device.useAndKill() }
       let sight = try await device.end()
@@ -93,10 +94,10 @@ private struct DeviceOfMany {
   private let client: KillClient
   /// How each user signs in.
   private let commands: [String: String]
-  private var dice: KillDice
+  private var dice: SeededGenerator
   private var user = "nobody"
 
-  init(_ client: KillClient, _ commands: [String: String], _ dice: KillDice) {
+  init(_ client: KillClient, _ commands: [String: String], _ dice: SeededGenerator) {
     self.client = client
     self.commands = commands
     self.dice = dice

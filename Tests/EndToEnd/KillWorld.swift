@@ -1,3 +1,4 @@
+import TernTestKit
 import Testing
 
 @testable import tern
@@ -9,7 +10,7 @@ final class KillWorld {
   private let storage: String
   private let folder: String
   private let port: String
-  private var dice: KillDice
+  private var dice: SeededGenerator
   private var server: ChildProcess?
   let clients: [KillClient]
   private(set) var serverKills = 0
@@ -18,7 +19,7 @@ final class KillWorld {
   init(storage: String, folder: String, seed: UInt64) throws {
     self.storage = storage
     self.folder = folder
-    dice = KillDice(state: seed)
+    dice = SeededGenerator(seed: seed)
     let port = String(try freePort())
     self.port = port
     clients = ["ann", "bob"].map {

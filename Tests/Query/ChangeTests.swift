@@ -1,4 +1,5 @@
 import TernCore
+import TernTestKit
 import Testing
 
 @testable import TernQuery
@@ -77,7 +78,7 @@ struct ChangeTests {
 
   @Test("replaying the changes rebuilds the final order", arguments: 1...40)
   func replay(seed: Int) throws {
-    var random = SplitMix(UInt64(seed))
+    var random = SeededGenerator(seed: UInt64(seed))
     let query = try TreeQuery.all.ordered(by: .value).first(1 + Int(random.next() % 8))
     var source = TreeNode.empty
     var window = query.window(of: source)

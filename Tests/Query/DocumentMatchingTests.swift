@@ -1,4 +1,5 @@
 import TernCore
+import TernTestKit
 import Testing
 
 @testable import TernQuery
@@ -84,7 +85,7 @@ struct DocumentMatchingTests {
 
   @Test("cursors, limits from both ends, and offsets")
   func windows() throws {
-    var random = DocumentSeed(7)
+    var random = SeededGenerator(seed: 7)
     let documents = (0..<20).map { index in
       Document(
         DocumentKey(unchecked: "c/\(index)"),
@@ -113,7 +114,7 @@ struct DocumentMatchingTests {
 
   @Test("a limited selection is the sorted result, cut", arguments: 1...50 as ClosedRange<UInt64>)
   func selection(seed: UInt64) throws {
-    var random = DocumentSeed(seed)
+    var random = SeededGenerator(seed: seed)
     let documents = (0..<60).map { index in
       Document(
         DocumentKey(unchecked: "c/\(index)"),
@@ -133,7 +134,7 @@ struct DocumentMatchingTests {
 
   @Test("alternatives written out find the same", arguments: 1...50 as ClosedRange<UInt64>)
   func disjunctiveForm(seed: UInt64) throws {
-    var random = DocumentSeed(seed)
+    var random = SeededGenerator(seed: seed)
     let filter = randomFilter(depth: 3, using: &random)
     let written = DocumentFilter.or(
       filter.disjunctions().map { .and($0.map(DocumentFilter.field)) })
@@ -151,7 +152,7 @@ struct DocumentMatchingTests {
     }
   }
 
-  private func randomFilter(depth: Int, using random: inout DocumentSeed) -> DocumentFilter {
+  private func randomFilter(depth: Int, using random: inout SeededGenerator) -> DocumentFilter {
     let path: DocumentFieldPath = random.next() % 2 == 0 ? "a" : "b"
     switch Int.random(in: 0..<(depth > 0 ? 4 : 2), using: &random) {
     case 0: return .where(path, .equal, .integer(.random(in: 0...2, using: &random)))

@@ -1,4 +1,5 @@
 import TernCore
+import TernTestKit
 import Testing
 
 @testable import TernQuery
@@ -70,7 +71,7 @@ struct DocumentResultTests {
 
   @Test("changes applied in order give the new result", arguments: 1...100 as ClosedRange<UInt64>)
   func replay(seed: UInt64) throws {
-    var random = DocumentSeed(seed)
+    var random = SeededGenerator(seed: seed)
     let query = try DocumentQuery.collection("c").ordered(by: "n", isDescending: seed % 2 == 0)
     func randomResult() -> [Document] {
       let documents = (0..<12).map { index in

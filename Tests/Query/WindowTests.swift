@@ -1,4 +1,5 @@
 import TernCore
+import TernTestKit
 import Testing
 
 @testable import TernQuery
@@ -80,7 +81,7 @@ struct WindowTests {
 
   @Test("agrees with sorting everything", arguments: 1...60)
   func model(seed: Int) throws {
-    var random = SplitMix(UInt64(seed))
+    var random = SeededGenerator(seed: UInt64(seed))
     var node = TreeNode.empty
     for _ in 0..<(random.next() % 200) {
       let key = TreeKey(unchecked: String(random.next() % 400))
@@ -119,7 +120,7 @@ struct WindowTests {
 
   @Test("a step from the old window agrees with the window of the new source", arguments: 1...40)
   func steps(seed: Int) throws {
-    var random = SplitMix(UInt64(seed))
+    var random = SeededGenerator(seed: UInt64(seed))
     let orders: [TreeOrder] = [.key, .priority, .value]
     let order = orders[seed % 3]
     let limit = TreeLimit(random.next() % 2 == 0 ? .first : .last, 1 + Int(random.next() % 6))
@@ -144,23 +145,8 @@ struct WindowTests {
     #expect(known > 150)
   }
 
-  private func value(_ random: inout SplitMix) -> TreeScalar {
+  private func value(_ random: inout SeededGenerator) -> TreeScalar {
     let values: [TreeScalar] = [1, 2, 2.5, "a", "b", 3]
     return values[Int(random.next() % 6)]
-  }
-}
-
-/// A small generator whose whole state is its seed.
-struct SplitMix: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(_ seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ mixed >> 31
   }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import TernCore
 import TernSecurity
+import TernTestKit
 import Testing
 
 /// Damaged rules files: refused or accepted, never a crash, never without end.
@@ -29,7 +30,7 @@ struct FuzzTests {
 
   @Test("random damage is survived", arguments: seeds)
   func damage(seed: UInt64) throws {
-    var random = SplitMix(seed)
+    var random = SeededGenerator(seed: seed)
     var accepted = 0
     let caller = RulesCaller(auth: ["uid": "a", "token": ["x": "aba"]], now: 5)
     let tree = TreeNodeSnapshot(["a": ["b": "abc"], "b": 2])
@@ -52,7 +53,7 @@ struct FuzzTests {
     #expect(accepted > 50)
   }
 
-  private static func damage(_ bytes: inout [UInt8], _ random: inout SplitMix) {
+  private static func damage(_ bytes: inout [UInt8], _ random: inout SeededGenerator) {
     let place = Int.random(in: 0..<bytes.count, using: &random)
     let end = min(bytes.count, place + Int.random(in: 1...12, using: &random))
     switch Int.random(in: 0..<6, using: &random) {

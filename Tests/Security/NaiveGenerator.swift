@@ -1,9 +1,10 @@
 import TernCore
 import TernSecurity
+import TernTestKit
 
 /// Draws expressions that mostly make sense, from few names, so that they meet the data often.
 struct NaiveGenerator {
-  var random: SplitMix
+  var random: SeededGenerator
   /// The variables the rule at hand may name.
   var snapshots = ["data"]
   var captures: [String] = []
@@ -12,7 +13,7 @@ struct NaiveGenerator {
 
   private static let names = ["a", "b", "c", "1", "x.y", "a/b", "/b/", ""]
 
-  init(seed: UInt64) { random = SplitMix(seed) }
+  init(seed: UInt64) { random = SeededGenerator(seed: seed) }
 
   mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &random) < percent }
 

@@ -1,3 +1,5 @@
+import TernTestKit
+
 /// A regular expression matched the slow and obvious way, by trying everything.
 struct NaivePattern {
   indirect enum Node {
@@ -81,19 +83,19 @@ struct NaivePattern {
     }
   }
 
-  static func random(_ random: inout SplitMix) -> NaivePattern {
+  static func random(_ random: inout SeededGenerator) -> NaivePattern {
     NaivePattern(
       isAnchoredAtStart: .random(using: &random), isAnchoredAtEnd: .random(using: &random),
       body: node(&random, depth: 3, isRepeated: false))
   }
 
-  static func randomText(_ random: inout SplitMix) -> String {
+  static func randomText(_ random: inout SeededGenerator) -> String {
     String(
       (0..<Int.random(in: 0...8, using: &random)).map { _ in "abcABé".randomElement(using: &random)!
       })
   }
 
-  private static func node(_ random: inout SplitMix, depth: Int, isRepeated: Bool) -> Node {
+  private static func node(_ random: inout SeededGenerator, depth: Int, isRepeated: Bool) -> Node {
     let kinds = depth == 0 ? 4 : 8
     switch Int.random(in: 0..<kinds, using: &random) {
     case 0, 1: return .character("abcé".randomElement(using: &random)!)
@@ -112,20 +114,5 @@ struct NaivePattern {
       let item = node(&random, depth: depth - 1, isRepeated: true)
       return .repeated(item, least, most)
     }
-  }
-}
-
-/// Draws numbers from a seed.
-struct SplitMix: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(_ seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
   }
 }

@@ -1,5 +1,6 @@
 import TernCore
 import TernSecurity
+import TernTestKit
 
 /// A rules file judged the obvious way, on whole trees.
 struct NaiveRules {
@@ -98,9 +99,11 @@ struct NaiveRules {
     }
   }
 
-  func text(_ random: inout SplitMix) -> String { #"{"rules": "# + Self.text(top, &random) + "}" }
+  func text(_ random: inout SeededGenerator) -> String {
+    #"{"rules": "# + Self.text(top, &random) + "}"
+  }
 
-  private static func text(_ node: Node, _ random: inout SplitMix) -> String {
+  private static func text(_ node: Node, _ random: inout SeededGenerator) -> String {
     var members: [String] = []
     for (kind, rule) in node.rules.sorted(by: { $0.key < $1.key }) {
       members.append("\"\(kind)\": " + JSONValue.string(rule.text(&random)).json)

@@ -1,7 +1,9 @@
+import TernTestKit
+
 /// Writes expressions down with as few parentheses as JavaScript's precedences allow, and some
 /// more at random.
 extension NaiveExpression {
-  func text(_ random: inout SplitMix) -> String {
+  func text(_ random: inout SeededGenerator) -> String {
     let plain: String
     switch self {
     case .value(.null): plain = "null"
@@ -42,13 +44,13 @@ extension NaiveExpression {
     return plain
   }
 
-  private func text(_ random: inout SplitMix, atLeast level: Int) -> String {
+  private func text(_ random: inout SeededGenerator, atLeast level: Int) -> String {
     let plain = text(&random)
     let isWrapped = precedence < level || Int.random(in: 0..<12, using: &random) == 0
     return isWrapped ? "(" + plain + ")" : plain
   }
 
-  private static func blank(_ random: inout SplitMix) -> String {
+  private static func blank(_ random: inout SeededGenerator) -> String {
     ["", " ", "  ", "\n", "\t"].randomElement(using: &random) ?? ""
   }
 

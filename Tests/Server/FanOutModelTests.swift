@@ -1,5 +1,6 @@
 import TernCore
 import TernQuery
+import TernTestKit
 import TernTreeWire
 import Testing
 
@@ -34,7 +35,7 @@ private struct View {
 
 /// Draws listens and writes that meet each other often.
 private struct Draw {
-  var random: SplitMix
+  var random: SeededGenerator
   static let names = ["0", "1", "2", "a", "b", "c"].map { TreeKey(unchecked: $0) }
 
   mutating func number(_ range: ClosedRange<Int64>) -> Int64 {
@@ -104,7 +105,7 @@ private struct Draw {
 struct FanOutModelTests {
   @Test("what clients hear adds up to what they asked for", arguments: UInt64(1)...30)
   func model(seed: UInt64) throws {
-    var draw = Draw(random: SplitMix(seed))
+    var draw = Draw(random: SeededGenerator(seed: seed))
     let bench = try MachineBench()
     var views: [Int: [View]] = [:]
     for slot in 1...3 { try bench.open(slot) }

@@ -2,6 +2,7 @@ import TernCore
 import TernLedger
 import TernQuery
 import TernSecurity
+import TernTestKit
 import TernTreeWire
 import Testing
 
@@ -92,7 +93,7 @@ struct WriteTests {
   func replay(seed: UInt64) throws {
     let bench = try MachineBench()
     try bench.open(1)
-    var random = SplitMix(seed)
+    var random = SeededGenerator(seed: seed)
     var model = TreeNode.empty
     for _ in 0..<60 {
       let keys = (0..<Int.random(in: 1...3, using: &random)).map { _ in
@@ -134,17 +135,4 @@ struct NoSecrets: Authorizer {
     _ assignments: [TreeMerge.Entry], by requester: Requester, now: Int64,
     tree: (TreePath) -> TreeNode
   ) -> Bool { assignments.allSatisfy { !$0.path.keys.contains(TreeKey(unchecked: "secret")) } }
-}
-
-/// A small generator whose whole state is its seed.
-struct SplitMix: RandomNumberGenerator {
-  private var state: UInt64
-  init(_ seed: UInt64) { state = seed }
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ mixed >> 31
-  }
 }

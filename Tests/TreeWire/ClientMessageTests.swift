@@ -1,5 +1,6 @@
 import TernCore
 import TernQuery
+import TernTestKit
 import Testing
 
 @testable import TernTreeWire
@@ -207,7 +208,7 @@ struct ClientMessageTests {
 
   @Test("damaged frames are refused or understood, never the end of the process")
   func damaged() throws {
-    var random = SplitMix(20)
+    var random = SeededGenerator(seed: 20)
     for (frame, _) in try ClientMessageTests.exact() {
       for _ in 0..<300 {
         let bytes = random.damage(Array(frame.utf8))

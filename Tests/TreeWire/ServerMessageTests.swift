@@ -1,5 +1,6 @@
 import TernCore
 import TernQuery
+import TernTestKit
 import Testing
 
 @testable import TernTreeWire
@@ -155,7 +156,7 @@ struct ServerMessageTests {
 
   @Test("damaged frames are refused or understood, never the end of the process")
   func damaged() throws {
-    var random = SplitMix(20)
+    var random = SeededGenerator(seed: 20)
     for (frame, _) in try ServerMessageTests.exact() {
       for _ in 0..<300 {
         let bytes = random.damage(Array(frame.utf8))

@@ -1,3 +1,4 @@
+import TernTestKit
 import Testing
 
 @testable import TernCore
@@ -99,7 +100,7 @@ struct ListingTests {
 
   @Test("ids of collections as they were", arguments: UInt64(1)...20)
   func pastCollections(seed: UInt64) throws {
-    var dice = Dice(seed: seed)
+    var dice = SeededGenerator(seed: seed)
     let store = try AuthorityStore()
     let keys = ["a/x", "a/x/s/y", "a/x/t/y/u/z", "b/x", "b/x/s/y", "c/x"] as [DocumentKey]
     func ids(_ parent: DocumentKey?, at time: DocumentVersion?) throws -> [String] {

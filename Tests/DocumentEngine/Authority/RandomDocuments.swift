@@ -1,11 +1,13 @@
+import TernTestKit
+
 @testable import TernCore
 @testable import TernQuery
 
 /// Documents, queries and writes that a seed decides.
 struct RandomDocuments {
-  var random: Dice
+  var random: SeededGenerator
 
-  init(_ seed: UInt64) { random = Dice(seed: seed) }
+  init(_ seed: UInt64) { random = SeededGenerator(seed: seed) }
 
   let paths: [DocumentFieldPath] = ["a", "b", "m.x", "l", "s"]
   let collections = ["c", "d", "c/a/c", "c/b/c", "d/x/e"]

@@ -1,3 +1,4 @@
+import TernTestKit
 import Testing
 
 @testable import TernCore
@@ -13,7 +14,7 @@ struct TransactionTests {
 
   @Test("a transaction ends with its commit, by rollback, or when it takes too long")
   func endings() throws {
-    var dice = Dice(seed: 1)
+    var dice = SeededGenerator(seed: 1)
     var table = DocumentTransactions()
     func begin(_ table: inout DocumentTransactions, at uptime: Int64) throws -> [UInt8] {
       try table.begin(.readWrite, uptime: uptime) { dice.next() }.get()
@@ -43,7 +44,7 @@ struct TransactionTests {
     var limits = DocumentTransactionLimits()
     limits.open = 2
     limits.reads = 2
-    var dice = Dice(seed: 1)
+    var dice = SeededGenerator(seed: 1)
     var table = DocumentTransactions(limits: limits)
     let first = try table.begin(.readWrite, uptime: 0) { dice.next() }.get()
     let only = try table.begin(.readOnly(at: .none), uptime: 0) { dice.next() }.get()

@@ -1,6 +1,7 @@
 import TernCore
 import TernDocumentEngine
 import TernQuery
+import TernTestKit
 import Testing
 
 @Suite("Sorted documents")
@@ -17,7 +18,7 @@ struct SortedDocumentsTests {
   func positions() throws {
     let sorted = try query.ordered(by: DocumentFieldPath(dotted: "rank"))
     let ordering = DocumentOrdering(sorted.normalizedOrders)
-    var dice = Dice(seed: 7)
+    var dice = SeededGenerator(seed: 7)
     var documents = SortedDocuments(ordering)
     var model: [Document] = []
     for step in 0..<3_000 {

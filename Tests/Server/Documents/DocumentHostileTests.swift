@@ -3,6 +3,7 @@ import TernCore
 import TernDocumentWire
 import TernQuery
 import TernSync
+import TernTestKit
 import Testing
 
 @testable import TernServer
@@ -64,7 +65,7 @@ struct DocumentHostileTests {
   }()
 
   /// Bytes that are almost a message.
-  private func damaged(_ bytes: [UInt8], _ random: inout SplitMix) -> [UInt8] {
+  private func damaged(_ bytes: [UInt8], _ random: inout SeededGenerator) -> [UInt8] {
     var bytes = bytes
     for _ in 0..<Int.random(in: 1...4, using: &random) {
       let index = bytes.isEmpty ? 0 : Int.random(in: bytes.indices, using: &random)
@@ -91,7 +92,7 @@ struct DocumentHostileTests {
 
   @Test("damaged in all ways, of every method: 10,000 of them", arguments: UInt64(1)...20)
   func mutations(seed: UInt64) throws {
-    var random = SplitMix(seed)
+    var random = SeededGenerator(seed: seed)
     let bench = try DocumentBench()
     try bench.link(1)
     var opened = 0
@@ -150,7 +151,7 @@ struct DocumentHostileTests {
   func memory() throws {
     let bench = try DocumentBench()
     try bench.link(1)
-    var random = SplitMix(99)
+    var random = SeededGenerator(seed: 99)
     var call: UInt32 = 0
     func round() throws {
       for _ in 0..<300 {

@@ -1,6 +1,7 @@
 import TernCore
 import TernDocumentWire
 import TernQuery
+import TernTestKit
 import TernTreeWire
 import Testing
 
@@ -71,7 +72,7 @@ struct DocumentLinkTests {
 
   @Test("damaged frames end links or calls, and nothing else", arguments: UInt64(1)...20)
   func hostile(seed: UInt64) throws {
-    var random = SplitMix(seed)
+    var random = SeededGenerator(seed: seed)
     let bench = try DocumentBench()
     let query = DocumentQuery.collection(try CollectionPath("c"))
     let requests: [DocumentRequest.Body] = [

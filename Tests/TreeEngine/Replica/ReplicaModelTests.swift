@@ -2,6 +2,7 @@ import TernCore
 import TernQuery
 import TernStorage
 import TernStorageMemory
+import TernTestKit
 import TernTreeEngine
 import Testing
 
@@ -33,7 +34,7 @@ private struct ModelRun {
     var value: TreeNode?
   }
 
-  private var dice: Dice
+  private var dice: SeededGenerator
   private let store = MemoryStore()
   private var replica: TreeReplica
   private var server = ServerModel()
@@ -47,7 +48,7 @@ private struct ModelRun {
   private var trouble: String?
 
   init(seed: UInt64) throws {
-    dice = Dice(seed: seed)
+    dice = SeededGenerator(seed: seed)
     // Half of the runs have a cache that is nearly always too full.
     limitBytes = seed % 2 == 0 ? 200 : TreeCache.defaultLimitBytes
     let cache = try TreeCache(store: store, prefix: [1], limitBytes: limitBytes)

@@ -1,26 +1,12 @@
 import TernCore
-
-/// Draws numbers from a seed.
-struct SplitMix: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(_ seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
-  }
-}
+import TernTestKit
 
 /// Draws paths, nodes and writes from few names, so that they meet each other often.
 struct RandomTree {
-  var random: SplitMix
+  var random: SeededGenerator
   static let names: [TreeKey] = ["0", "1", "01", "-7", "a", "b", "!x", "\u{E000}", "\u{1F600}"]
 
-  init(seed: UInt64) { random = SplitMix(seed) }
+  init(seed: UInt64) { random = SeededGenerator(seed: seed) }
 
   mutating func path(maxDepth: Int) -> TreePath {
     TreePath((0..<Int.random(in: 0...maxDepth, using: &random)).map { _ in key() })

@@ -1,6 +1,7 @@
 import TernCore
 import TernQuery
 import TernStorage
+import TernTestKit
 import Testing
 
 @testable import TernDocumentEngine

@@ -1,6 +1,7 @@
 import TernCore
 import TernQuery
 import TernStorage
+import TernTestKit
 import Testing
 
 @testable import TernDocumentEngine
@@ -21,7 +22,7 @@ struct CacheWorld {
 
   let opened: CacheStore.Opened
   let settings: DocumentCache.Settings
-  var dice: Dice
+  var dice: SeededGenerator
   var cache: DocumentCache
   var truth: [DocumentKey: Document] = [:]
   var bases: [DocumentKey: Base] = [:]
@@ -38,7 +39,7 @@ struct CacheWorld {
     opened = try kind.open()
     self.settings = settings
     self.seed = seed
-    dice = Dice(seed: seed)
+    dice = SeededGenerator(seed: seed)
     cache = try DocumentCache(store: opened.store, prefix: [7], settings: settings)
   }
 

@@ -1,6 +1,7 @@
 import TernCore
 import TernQuery
 import TernStorage
+import TernTestKit
 import Testing
 
 @testable import TernDocumentEngine
@@ -21,7 +22,7 @@ struct DamageWorld {
   private let opened: CacheStore.Opened
   private var server = NaiveServer()
   private var replica: DocumentReplica
-  private var dice: Dice
+  private var dice: SeededGenerator
   private var heard: [DocumentListenerID: Heard] = [:]
   private var isStreamOpen = false
   private var toldVersion = DocumentVersion.none
@@ -31,7 +32,7 @@ struct DamageWorld {
 
   init(_ kind: CacheStore, seed: UInt64) throws {
     opened = try kind.open()
-    dice = Dice(seed: seed)
+    dice = SeededGenerator(seed: seed)
     replica = try Self.replica(opened)
   }
 

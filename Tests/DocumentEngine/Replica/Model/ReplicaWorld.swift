@@ -2,6 +2,7 @@ import TernCore
 import TernDocumentEngine
 import TernQuery
 import TernStorageMemory
+import TernTestKit
 
 /// One replica, one naive server, another writer, and listeners that check what they hear.
 struct ReplicaWorld {
@@ -16,7 +17,7 @@ struct ReplicaWorld {
   private(set) var replica: DocumentReplica
   private(set) var heard: [DocumentListenerID: Heard] = [:]
   private(set) var failures: [String] = []
-  private var dice: Dice
+  private var dice: SeededGenerator
 
   private var isStreamOpen = false
   private var isWriteStreamOpen = false
@@ -29,7 +30,7 @@ struct ReplicaWorld {
   private var toldVersion = DocumentVersion.none
 
   init(seed: UInt64, isEager: Bool) throws {
-    dice = Dice(seed: seed)
+    dice = SeededGenerator(seed: seed)
     var settings = DocumentCache.Settings()
     settings.isEager = isEager
     let cache = try DocumentCache(store: MemoryStore(), prefix: [1], settings: settings)

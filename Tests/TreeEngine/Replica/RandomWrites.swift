@@ -1,27 +1,9 @@
 import TernCore
 import TernQuery
-
-/// A small seeded generator (SplitMix64), so that a failing run can be repeated.
-struct Dice: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) {
-    state = seed
-  }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
-  }
-
-  mutating func roll(_ count: Int) -> Int { Int(next() % UInt64(count)) }
-}
+import TernTestKit
 
 // A tree small enough that random writes and queries meet.
-extension Dice {
+extension SeededGenerator {
   private static let keys = ["a", "b", "c", "1", "2"].map { TreeKey(unchecked: $0) }
 
   private mutating func someKey() -> TreeKey { Self.keys[roll(Self.keys.count)] }
