@@ -5,8 +5,11 @@ import TernStandard
 import TernSync
 
 /// The first program of the README, with the configuration and the output handed in.
+///
+/// - Parameter end: Returns when the program may end.
 func firstProgram(
-  _ configuration: Configuration, print: @escaping @Sendable (String) -> Void
+  _ configuration: Configuration, print: @escaping @Sendable (String) -> Void,
+  until end: () async -> Void
 ) async throws {
   // README begins
   let tern = try await Assembler(catalog: .standard).client(from: configuration)
@@ -20,6 +23,7 @@ func firstProgram(
   await tern.tree.goOnline()
   try await write.acknowledged()  // the server has it
   // README ends
+  await end()
   listening.cancel()
   await tern.close()
 }
