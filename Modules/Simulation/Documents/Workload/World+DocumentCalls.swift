@@ -10,9 +10,9 @@ import TernSync
 
 /// A call that is not answered yet.
 enum DocumentCallNote {
-  case aggregate(DocumentQuery, [DocumentAggregation])
+  case aggregate(DocumentQuery, [DocumentAggregation], QueueUser)
   /// A transaction reads what it counts in.
-  case read
+  case read(QueueUser)
   /// A transaction commits, for the so-and-so-many-th time.
   case commit(CommitID, [DocumentMutation], attempt: Int, QueueUser)
 }
@@ -28,13 +28,13 @@ extension World {
     ]
     trace.note("\(run.name) counts \(query.target.id)")
     run.calls[run.machine.call(.aggregate(query, aggregations, .now))] =
-      .aggregate(query, aggregations)
+      .aggregate(query, aggregations, run.user)
   }
 
   func transact(_ run: DocumentRun) {
     trace.note("\(run.name) tallies")
     let request = DocumentRequest.Body.batchGet([DocumentPlayground.tally], mask: nil, .now)
-    run.calls[run.machine.call(request)] = .read
+    run.calls[run.machine.call(request)] = .read(run.user)
   }
 
   func called(
@@ -42,17 +42,19 @@ extension World {
   ) {
     guard let note = run.calls.removeValue(forKey: id) else { return }
     switch (note, result) {
-    case (.aggregate(let query, let asked), .success(let answers)):
+    case (.aggregate(let query, let asked, _), .success(let answers)):
       for case .aggregation(let answer) in answers { check(answer, query, asked, run) }
-    case (.aggregate(let query, _), .failure(let status)):
+    case (.aggregate(let query, _, let user), .failure(let status)):
       let isDenied = status.code == .permissionDenied && !mayRead(query, run)
-      if !saysNothing(status), !isDenied {
+      if !saysNothing(status, to: user, run), !isDenied {
         disagree("\(run.name) counts \(query.target.id): \(status)")
       }
     case (.read, .success(let answers)):
       for case .batchGet(let answer) in answers { commit(answer, run) }
-    case (.read, .failure(let status)):
-      if !saysNothing(status) { disagree("\(run.name) reads the tally: \(status)") }
+    case (.read(let user), .failure(let status)):
+      if !saysNothing(status, to: user, run) {
+        disagree("\(run.name) reads the tally: \(status)")
+      }
     case (.commit(let id, _, _, _), .success): committed(id, run)
     case (.commit(let id, let writes, let attempt, let user), .failure(let status)):
       notCommitted(id, writes, attempt, user, status, run)
@@ -60,8 +62,10 @@ extension World {
   }
 
   /// Whether a call has failed for who asks or how, whatever it asks for.
-  private func saysNothing(_ status: DocumentStatus) -> Bool {
-    status.code == .unavailable
+  private func saysNothing(
+    _ status: DocumentStatus, to user: QueueUser, _ run: DocumentRun
+  ) -> Bool {
+    status.code == .unavailable || status.code == .cancelled && user != run.user
       || faults.contains(.expiredToken) && status.code == .unauthenticated
   }
 
@@ -122,7 +126,7 @@ extension World {
     _ id: CommitID, _ writes: [DocumentMutation], _ attempt: Int, _ user: QueueUser,
     _ status: DocumentStatus, _ run: DocumentRun
   ) {
-    if saysNothing(status) {
+    if saysNothing(status, to: user, run) {
       // The answer may have been lost: the same again, and it counts once. Not as somebody else.
       if attempt < DocumentTransactionBook.attemptLimit, !isHealed, user == run.user {
         commit(id, writes, attempt: attempt + 1, run)
