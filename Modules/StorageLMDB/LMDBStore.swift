@@ -45,6 +45,10 @@ public final class LMDBStore: OrderedStore {
   ) throws(StorageError) {
     let directory = try StoreDirectory(path: path)
     if directory.isBeingWiped { try directory.finishWipe(of: Self.files) }
+    // Renamed when it was whole, it never had no byte; and the ballast is made after it.
+    if directory.bytes(of: "rows.mdb") ?? (directory.holds("ballast") ? 0 : 1) == 0 {
+      throw .corruptStore(reason: "rows.mdb has no byte: it was cut off, or is gone")
+    }
     if !directory.holds("rows.mdb") { try Self.create(directory) }
     let handle = try LMDBHandle(directory, "rows.mdb", durability, mapBytes: mapBytes)
     self.durability = durability
@@ -85,7 +89,7 @@ public final class LMDBStore: OrderedStore {
 
   /// Removes everything: the file is closed, overwritten and removed, and a new one is made.
   public func wipe() throws(StorageError) {
-    try writer.withLock { _ throws(StorageError) in
+    try writer.withLock { state throws(StorageError) in
       try environment.replaceFile { directory throws(StorageError) in
         try directory.beginWipe()
       } with: { directory throws(StorageError) in
@@ -93,11 +97,14 @@ public final class LMDBStore: OrderedStore {
         try Self.create(directory)
         return try LMDBHandle(directory, "rows.mdb", durability, mapBytes: mapBytes)
       }
+      state.ballast.release()
+      state.ballast.hold()
     }
   }
 
-  /// Every file that may hold rows, or what is left of them.
-  private static let files = ["rows.mdb", "rows.mdb-lock", "new.mdb", "new.mdb-lock"]
+  /// Every file that may hold rows, or what is left of them; and the ballast, beside which there is
+  /// a file with bytes in it.
+  private static let files = ["rows.mdb", "rows.mdb-lock", "new.mdb", "new.mdb-lock", "ballast"]
 
   public func close() {
     writer.withLock { _ in environment.close() }

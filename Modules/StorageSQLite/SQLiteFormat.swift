@@ -8,6 +8,17 @@ enum SQLiteFormat {
   /// The version this code writes and the newest it reads.
   static let version = 1
 
+  /// Refuses a database without a byte, or none, beside files that only stand beside one with bytes
+  /// in it. SQLite would take it for a new one, and remove its log.
+  static func refuseCutFile(in directory: StoreDirectory) throws(StorageError) {
+    if directory.bytes(of: "rows.sqlite") ?? 0 > 0 { return }
+    let log = directory.bytes(of: "rows.sqlite-wal") ?? 0
+    guard log > 0 || directory.holds("ballast") else { return }
+    throw .corruptStore(
+      reason: "rows.sqlite has no byte beside \(log > 0 ? "rows.sqlite-wal" : "ballast"): "
+        + "it was cut off, or is gone")
+  }
+
   /// Checks an existing database or makes a new one, and sets `connection` up for writing.
   static func prepare(
     _ connection: SQLiteConnection, _ durability: Durability, limitBytes: Int?

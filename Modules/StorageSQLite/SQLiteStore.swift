@@ -41,6 +41,7 @@ public final class SQLiteStore: OrderedStore {
   ) throws(StorageError) {
     let directory = try StoreDirectory(path: path)
     if directory.isBeingWiped { try directory.finishWipe(of: Self.files) }
+    try SQLiteFormat.refuseCutFile(in: directory)
     let connection = try Self.connect(directory, durability, limitBytes)
     self.durability = durability
     self.limitBytes = limitBytes
@@ -95,13 +96,16 @@ public final class SQLiteStore: OrderedStore {
         state.connection = nil
         try directory.finishWipe(of: Self.files)
         state.connection = try Self.connect(directory, durability, limitBytes)
+        state.ballast.release()
+        state.ballast.hold()
       }
     }
   }
 
-  /// Every file that may hold rows, or what is left of them.
+  /// Every file that may hold rows, or what is left of them; and the ballast, beside which there is
+  /// a database with bytes in it.
   private static let files = [
-    "rows.sqlite", "rows.sqlite-wal", "rows.sqlite-shm", "rows.sqlite-journal",
+    "rows.sqlite", "rows.sqlite-wal", "rows.sqlite-shm", "rows.sqlite-journal", "ballast",
   ]
 
   /// The writer's connection.

@@ -104,6 +104,48 @@ struct DiskStoreTests {
     #expect(try store.get([2]) == mark)
   }
 
+  @Test(
+    "a file that was cut to nothing is refused by its name, and nothing beside it is touched",
+    arguments: Disk.allCases, [false, true])
+  func cutToNothing(disk: Disk, isGone: Bool) throws {
+    var store = try disk.open(directory.path)
+    try store.put([1], for: [1])
+    store.close()
+    let whole = try Data(contentsOf: URL(filePath: directory.path + "/" + disk.file))
+    if isGone {
+      try FileManager.default.removeItem(atPath: directory.path + "/" + disk.file)
+    } else {
+      try directory.edit(disk.file) { $0.removeAll() }
+    }
+    for _ in 0..<2 {
+      do throws(StorageError) {
+        _ = try disk.open(directory.path)
+        Issue.record("it opens as an empty store")
+      } catch {
+        guard case .corruptStore(let reason) = error else { throw error }
+        #expect(reason.contains(disk.file))
+      }
+    }
+    // Put back, it is as it was.
+    try whole.write(to: URL(filePath: directory.path + "/" + disk.file))
+    store = try disk.open(directory.path)
+    #expect(try store.get([1]) == [1])
+  }
+
+  @Test("a wiped store opens again, also when the wipe was cut short", arguments: Disk.allCases)
+  func wiped(disk: Disk) throws {
+    var store = try disk.open(directory.path)
+    try store.put([1], for: [1])
+    try store.wipe()
+    store.close()
+    store = try disk.open(directory.path)
+    try store.put([2], for: [2])
+    store.close()
+    try Data().write(to: URL(filePath: directory.path + "/wiping"))
+    store = try disk.open(directory.path)
+    #expect(try store.scan().isEmpty)
+  }
+
   @Test("a damaged record can be removed", arguments: Disk.allCases)
   func removingCorruption(disk: Disk) throws {
     let mark = Array("a value to be found in the file".utf8)

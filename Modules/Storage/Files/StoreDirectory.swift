@@ -56,6 +56,14 @@ package final class StoreDirectory: Sendable {
   /// Whether the file `name` exists.
   package func holds(_ name: String) -> Bool { unsafe access(file(name), F_OK) == 0 }
 
+  /// The length of the file `name`; `nil` when there is none.
+  package func bytes(of name: String) -> Int? {
+    var info = stat()
+    // Safe: `stat` fills the structure and keeps no pointer.
+    guard unsafe stat(file(name), &info) == 0 else { return nil }
+    return Int(info.st_size)
+  }
+
   /// Whether the disk has less than `bytes` left.
   package func hasLess(than bytes: Int) -> Bool {
     var info = statvfs()
