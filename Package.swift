@@ -215,7 +215,7 @@ let testSuites: [Target] = [
     [
       "TernStorage", "TernStorageMemory", "TernStorageSQLite", "TernStorageLMDB", "TernTestKit",
     ]),
-  tests("Ledger", ["TernStorage", "TernStorageMemory", "TernLedger"]),
+  tests("Ledger", ["TernStorage", "TernStorageMemory", "TernLedger", "TernTestKit"]),
   tests(
     "Server",
     [
@@ -267,7 +267,8 @@ let testSuites: [Target] = [
   tests(
     "CommandLine",
     [
-      "tern", "TernCore", "TernStorage", "TernTransport", "TernSync", "TernClient", "TernAssembly",
+      "tern", "TernCore", "TernStorage", "TernTransport", "TernSync", "TernClient", "TernServer",
+      "TernAssembly",
     ]),
   tests(
     "EndToEnd",

@@ -25,6 +25,9 @@ public enum ClientNotice: Hashable, Sendable {
   /// written waits, and the client tries again by itself. ``TransportError/notSecure`` and
   /// ``TransportError/invalidOption`` stay until somebody corrects them.
   case notConnected(TransportError)
+  /// The server says why it ends a connection, or takes no writes now: its disk is full, for
+  /// example. What is written waits, and is sent again by itself. Told once for each text.
+  case serverSays(String)
 }
 
 /// What a client keeps of what a server said.
@@ -50,6 +53,7 @@ extension ClientNotice: CustomStringConvertible {
       "transactions of \(user.isEmpty ? "nobody" : user) are lost: "
         + paths.map { "/\($0)" }.joined(separator: ", ")
     case .notConnected(let error): "no connection: \(error)"
+    case .serverSays(let text): "the server says: \(text)"
     case .missingIndex(let path, let order):
       "the server looks at every child of /\(path): add \(order.declaration) to its rules there"
     }

@@ -26,6 +26,15 @@ public protocol Ledger: Sendable {
     _ body: (borrowing LedgerSnapshot) throws(StorageError) -> Decision<R>
   ) async throws(LedgerError) -> (results: [CommitResult], kept: R)
 
+  /// Commits what failed because the disk is full (``StorageError/diskFull``), with the space that
+  /// is held back for that. After it nothing else may be committed until ``takeReserve()`` returns.
+  func commitFromReserve(_ commits: [Commit]) async throws(LedgerError) -> [CommitResult]
+
+  /// Holds space back again for ``commitFromReserve(_:)``.
+  ///
+  /// - Throws: ``StorageError/diskFull`` while there is not enough; nothing was changed.
+  func takeReserve() async throws(LedgerError)
+
   /// The commits after `version`, oldest first, without gaps.
   ///
   /// - Throws: ``LedgerError/truncated(first:)`` when the log does not reach back so far.
@@ -56,6 +65,16 @@ extension Ledger {
     let decision = try await read(body)
     return (try await commit(decision.commits), decision.kept)
   }
+
+  /// For ledgers that hold nothing back: tries once more.
+  public func commitFromReserve(
+    _ commits: [Commit]
+  ) async throws(LedgerError) -> [CommitResult] {
+    try await commit(commits)
+  }
+
+  /// For ledgers that hold nothing back.
+  public func takeReserve() async throws(LedgerError) {}
 }
 
 /// A consistent state of a ledger, lent by ``Ledger/read(_:)``.

@@ -16,6 +16,8 @@ public enum LedgerLimits {
   static let journalBytes = 1 << 20
   /// The most bytes of one row of the log; longer segments take several rows.
   static let logRowBytes = 4 * 1024 * 1024
+  /// The bytes of the row that is kept for a full disk.
+  static let reserveBytes = 64 * 1024
   /// Commits between two looks for expired streams.
   static let commitsPerSweep: UInt64 = 1_024
   /// How far the age of streams may advance from one look to the next, in milliseconds, whatever

@@ -200,7 +200,7 @@ extension ServerInput {
   fileprivate var link: Int? {
     switch self {
     case .opened(let slot, _, _), .frame(let slot, _), .closed(let slot): slot
-    case .direct, .adopt, .tick: nil
+    case .direct, .adopt, .tick, .room: nil
     }
   }
 }

@@ -36,6 +36,8 @@ final class FakePeer {
   var refusedTokens: Set<String> = []
   /// Keeps answers about credentials back while set.
   var holdsCredentials = false
+  /// Why no write is taken while set.
+  var refusal: String?
   /// Leaves listens without an answer while set.
   var ignoresListens = false
   /// Asks this often whether a link is the last one before it greets.
@@ -157,6 +159,9 @@ extension FakePeer {
   ) -> Answers {
     guard let stamp = mark.stamp else {
       return Answers(pushes: [], response: TreeResponse(.failed))
+    }
+    if let refusal {
+      return Answers(pushes: [], response: TreeResponse(.unavailable, detail: refusal))
     }
     acknowledged.append(mark.acknowledged ?? 0)
     let id = stamp.stream ?? connectionStream ?? 0

@@ -69,6 +69,47 @@ struct MachineTests {
     #expect(try World(store: store).machine.queueStatus.pending.isEmpty)
   }
 
+  @Test("a server that takes no writes now is left alone for a while, and listened to meanwhile")
+  func resting() throws {
+    let world = try world()
+    try world.act { _ = $0.listen(at: "a", query: .all, for: .value) }
+    world.peer.refusal = "the disk is full"
+    for number in Int64(1)...3 {
+      try world.act { _ = $0.write(.set("b", TreeNode(.integer(number)))) }
+    }
+    #expect(world.takeHeard().contains("the server says: the disk is full"))
+    #expect(world.peer.log.filter { $0 == "p /b" }.count == 1, "what follows waits")
+    let first = try #require(world.timers[.outbox])
+    try world.remote(.set("a", 1))
+    #expect(world.takeHeard() == ["value a 1"], "the connection goes on")
+    try world.fire(.outbox)
+    let second = try #require(world.timers[.outbox])
+    #expect(first > .zero && second > first)
+    world.peer.refusal = nil
+    try world.fire(.outbox)
+    #expect(world.takeHeard() == ["accepted", "accepted", "accepted"])
+    #expect(world.peer.tree == ["a": 1, "b": 3] && world.peer.applied == 3)
+    #expect(world.machine.queueStatus.pending.isEmpty)
+  }
+
+  @Test("writes that were refused together go again in their order, also over another connection")
+  func restingInOrder() throws {
+    let world = try world()
+    world.isReachable = false
+    for number in 1...20 {
+      try world.act { _ = $0.write(.set("b", TreeNode(.integer(Int64(number))))) }
+    }
+    world.peer.refusal = "the disk is full"
+    world.isReachable = true
+    try world.fire(.connection(.retry))
+    #expect(world.peer.tree.isEmpty && world.timers[.outbox] != nil)
+    try world.act { _ = $0.write(.set("b", 21)) }
+    world.peer.refusal = nil
+    try world.drop()
+    if world.peer.applied == 0 { try world.fire(.connection(.retry)) }
+    #expect(world.peer.tree == ["b": 21] && world.peer.applied == 21)
+  }
+
   @Test("W40 an increment whose acknowledgement was lost happens once")
   func lostAcknowledgement() throws {
     let world = try world()

@@ -44,6 +44,9 @@ final class MachineBench {
     }
   }
 
+  /// The disk is full.
+  func lackRoom(_ left: DiskRoom) { machine.lackRoom(left) }
+
   /// Decides a batch and makes it durable.
   func run(_ inputs: [ServerInput]) throws {
     let (now, uptime) = (now, uptime)

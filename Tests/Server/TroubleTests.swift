@@ -27,14 +27,15 @@ struct TroubleTests {
       "n", TreeNode(.integer(value)), expectedHash: nil, WriteMark(WriteStamp(sequence: sequence)))
   }
 
-  @Test("what could not be stored is not answered; a full disk passes", .timeLimit(.minutes(1)))
-  func diskFull() async throws {
+  @Test("what could not be stored is not answered, and told to all", .timeLimit(.minutes(1)))
+  func writeError() async throws {
     let disk = FaultyDisk()
     let transport = LoopbackTransport()
     let server = try await server(on: disk.open(), transport)
     let first = try await RawClient.connect(transport, stream: 7)
-    disk.inject(.diskFull)
+    disk.inject(.writeError)
     first.request(put(1, 1))
+    #expect(await first.next() == .error("the server could not store what was written"))
     #expect(await first.next() == nil)
     let second = try await RawClient.connect(transport, stream: 7)
     second.request(put(1, 1))
@@ -52,6 +53,7 @@ struct TroubleTests {
     let client = try await RawClient.connect(transport, stream: 7)
     disk.inject(.failedSync(isDurable: isDurable))
     client.request(put(1, 1))
+    #expect(await client.next()?.brief == "error")
     #expect(await client.next() == nil)
     let late = RawClient()
     try await transport.connect { _ in late }
@@ -91,8 +93,10 @@ struct TroubleTests {
     #expect(await client.next()?.response == TreeResponse(.ok, version: 1))
     try interfere(ledger, 2)
     client.request(put(2, 2))
-    #expect(await client.next() == nil)
-    #expect(await other.next() == nil)
+    for client in [client, other] {
+      #expect(await client.next()?.brief == "error")
+      #expect(await client.next() == nil)
+    }
     #expect(events.withLock { $0 }.contains(.failed(.corrupt(key: []))))
 
     let back = try await RawClient.connect(transport, stream: 7)
@@ -118,6 +122,7 @@ struct TroubleTests {
       let next = sequence < 4 ? sequence + 1 : 5
       try interfere(ledger, next)
       client.request(put(2, next))
+      #expect(await client.next()?.brief == "error")
       #expect(await client.next() == nil)
     }
     let late = RawClient()

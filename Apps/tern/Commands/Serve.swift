@@ -114,11 +114,7 @@ struct Serve: AsyncParsableCommand {
       documentAuthorizer: access.documentAuthorizer,
       authenticator: authenticator(others: tokens),
       options: ServerOptions(farewell: farewell.farewell),
-      report: { event in
-        if case .failed(let error) = event {
-          printError("tern: nothing was stored, and all clients have to come back: \(error)")
-        }
-      },
+      report: { [news = ServerNews()] in news.take($0) },
       openDoors: { server, transport in
         Gateway.open(to: server, on: transport, options: doors)
         certificate.use(transport)

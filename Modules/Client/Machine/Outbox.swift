@@ -22,6 +22,8 @@ struct Outbox: Sendable {
   private var first = 0
   private var inFlight: [Item: (order: UInt64, bytes: Int)] = [:]
   private var lastOrder: UInt64 = 0
+  /// Sent, and not taken by a server that may take them later.
+  private var resting: [Entry] = []
 
   /// Items sent and not answered.
   var inFlightCount: Int { inFlight.count }
@@ -55,19 +57,35 @@ struct Outbox: Sendable {
     inFlightBytes -= inFlight.removeValue(forKey: item)?.bytes ?? 0
   }
 
+  /// Notes that the server does not take an item now: it waits for ``rested()``.
+  mutating func rest(_ item: Item) {
+    guard let order = inFlight[item]?.order else { return }
+    answered(item)
+    resting.append(Entry(order: order, item: item))
+  }
+
+  /// Puts what the server did not take back to the front.
+  mutating func rested() { putBack(exchange(&resting, with: [])) }
+
   /// Puts everything on its way back to the front.
   mutating func disconnected() {
-    let back = inFlight.map { Entry(order: $0.value.order, item: $0.key) }
-    waiting = (back + waiting[first...]).sorted { $0.order < $1.order }
-    first = 0
+    rested()
+    putBack(inFlight.map { Entry(order: $0.value.order, item: $0.key) })
     inFlight.removeAll()
     inFlightBytes = 0
+  }
+
+  private mutating func putBack(_ back: [Entry]) {
+    if back.isEmpty { return }
+    waiting = (back + waiting[first...]).sorted { $0.order < $1.order }
+    first = 0
   }
 
   /// Forgets the writes and the transactions, sent or not: they are somebody's who is gone.
   mutating func removeWrites() {
     waiting = waiting[first...].filter { !$0.item.isWrite }
     first = 0
+    resting.removeAll { $0.item.isWrite }
     for item in inFlight.keys where item.isWrite { answered(item) }
   }
 

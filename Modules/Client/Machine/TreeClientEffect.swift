@@ -48,6 +48,8 @@ package enum TreeTimer: Hashable, Sendable {
   case read(OperationID)
   /// A transaction that came too late again and again has rested long enough.
   case rest(OperationID)
+  /// The server has rested long enough from what it did not take.
+  case outbox
 }
 
 /// Names something a caller waits for.

@@ -29,10 +29,13 @@ extension TreeMachine {
     case .unlisten(let request):
       replica.stopAnswered(request)
     case .write(let id):
-      if saysNothing(status) || status == .gap { return connectionEvent(.failed) }
+      if saysNothing(status) { return restOutbox(.write(id), because: response.detail) }
+      if status == .gap { return connectionEvent(.failed) }
+      outboxBackoff.reset()
       decided(id, rejection: rejection)
     case .batch(let id):
-      if saysNothing(status) { return connectionEvent(.failed) }
+      if saysNothing(status) { return restOutbox(.batch(id), because: response.detail) }
+      outboxBackoff.reset()
       batchAnswered(id, status, detail: response.detail)
     case .read(let id):
       let result: Result<TreeNode, Rejection> =
@@ -52,7 +55,7 @@ extension TreeMachine {
     }
   }
 
-  /// Whether a status says nothing about the write: it is sent again on the next connection.
+  /// Whether a status says nothing about what was sent, which is to be sent again.
   private func saysNothing(_ status: TreeStatus) -> Bool { status == .unavailable }
 
   /// Takes in a push; the listeners hear it, and transactions that depend on it run again.

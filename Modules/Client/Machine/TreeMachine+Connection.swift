@@ -21,6 +21,7 @@ extension TreeMachine {
     case .connection(let timer): connectionEvent(.timerFired(timer))
     case .read(let id): readOutOfPatience(id)
     case .rest(let id): rested(id)
+    case .outbox: resumeOutbox()
     }
   }
 
@@ -77,6 +78,7 @@ extension TreeMachine {
     listens.disconnected()
     stopsHeldBack.removeAll()
     outbox.disconnected()
+    isOutboxResting = false
     announcedClient = nil
     lastAnswered = 0
     setInfo(connected: false)

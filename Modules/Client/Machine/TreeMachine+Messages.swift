@@ -37,7 +37,8 @@ extension TreeMachine {
       revoke(path, query, Rejection(status: status.rawValue, detail: text))
     case .authRevoked(_, let detail): credentialEnded(detail)
     case .fatal: connectionEvent(.failed)
-    case .pong, .error, .appCheckRevoked, .trace, .unknown: break
+    case .error(let text): notice(.serverSays(text))
+    case .pong, .appCheckRevoked, .trace, .unknown: break
     }
   }
 

@@ -10,7 +10,7 @@ extension TreeMachine {
   ///
   /// A write that is not durable yet holds back everything behind it: order is kept.
   mutating func sendReady() {
-    guard isReady else { return }
+    guard isReady, !isOutboxResting else { return }
     while hasRoom, let item = outbox.next {
       switch item {
       case .write(let id):
@@ -46,6 +46,27 @@ extension TreeMachine {
   /// Whether one more may be on its way.
   private var hasRoom: Bool {
     outbox.inFlightCount < limits.window && outbox.inFlightBytes < limits.windowBytes
+  }
+
+  /// The server said nothing about an item but that it cannot take it now, as with a full disk: it
+  /// goes again after a rest, over the same connection, and so does all behind it.
+  mutating func restOutbox(_ item: Outbox.Item, because detail: String) {
+    outbox.rest(item)
+    notice(.serverSays(detail))
+    guard !isOutboxResting else { return }
+    isOutboxResting = true
+    // The first delay of a schedule is none.
+    var delay = outboxBackoff.next(unit: ambient.randomUnit())
+    if delay == .zero { delay = outboxBackoff.next(unit: ambient.randomUnit()) }
+    owe(.startTimer(.outbox, delay))
+  }
+
+  /// Sends again what the server did not take.
+  mutating func resumeOutbox() {
+    guard isOutboxResting else { return }
+    isOutboxResting = false
+    outbox.rested()
+    sendReady()
   }
 
   private mutating func sendWrite(_ id: WriteID, _ write: TreeWrite, _ sequence: UInt64) {

@@ -29,6 +29,9 @@ package struct TreeMachine: Sendable {
   var connection: Connection
   var listens = ListenTable<ListenRequest>()
   var outbox = Outbox()
+  /// Whether nothing is sent from it for a while: the server takes nothing now.
+  var isOutboxResting = false
+  var outboxBackoff = Backoff()
   /// What each unanswered request on this connection was about.
   var requests: [UInt64: Request] = [:]
   /// Who uses this device.

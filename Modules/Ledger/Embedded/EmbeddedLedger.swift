@@ -72,11 +72,33 @@ public final class EmbeddedLedger: Ledger {
   public func decide<R>(
     _ body: (borrowing LedgerSnapshot) throws(StorageError) -> Decision<R>
   ) throws(LedgerError) -> (results: [CommitResult], kept: R) {
+    try decide(fromReserve: false, body)
+  }
+
+  /// Commits in a transaction that begins with a removal, which a store makes room for.
+  public func commitFromReserve(_ commits: [Commit]) throws(LedgerError) -> [CommitResult] {
+    try decide(fromReserve: true) { _ throws(StorageError) in
+      Decision(commits, keeping: ())
+    }.results
+  }
+
+  public func takeReserve() throws(LedgerError) {
+    try LedgerError.wrapping { () throws(StorageError) in
+      try store.write { transaction throws(StorageError) in
+        try transaction.put(
+          [UInt8](repeating: 0, count: LedgerLimits.reserveBytes), for: LedgerKey.reserve)
+      }
+    }
+  }
+
+  private func decide<R>(
+    fromReserve: Bool, _ body: (borrowing LedgerSnapshot) throws(StorageError) -> Decision<R>
+  ) throws(LedgerError) -> (results: [CommitResult], kept: R) {
     published.withLock { $0.committers += 1 }
     defer { published.withLock { $0.committers -= 1 } }
     var answer: (results: [CommitResult], kept: R)?
     let version = try committer.withLock { committer throws(LedgerError) in
-      answer = try decide(by: &committer, body)
+      answer = try decide(by: &committer, fromReserve: fromReserve, body)
       return committer.log.last
     }
     let isNew = published.withLock { published in
@@ -89,7 +111,7 @@ public final class EmbeddedLedger: Ledger {
   }
 
   private func decide<R>(
-    by committer: inout Committer,
+    by committer: inout Committer, fromReserve: Bool,
     _ body: (borrowing LedgerSnapshot) throws(StorageError) -> Decision<R>
   ) throws(LedgerError) -> (results: [CommitResult], kept: R) {
     let version = committer.log.last
@@ -98,6 +120,7 @@ public final class EmbeddedLedger: Ledger {
     var taken = exchange(&committer, with: Committer(log: committer.log))
     do throws(StorageError) {
       let results = try store.write { transaction throws(StorageError) in
+        if fromReserve { try transaction.remove(LedgerKey.reserve) }
         let journal = if let kept = taken.journal { kept } else { try Journal(in: transaction) }
         taken.journal = journal
         let reader: any StoreReader = JournaledReader(over: transaction.reader, journal)

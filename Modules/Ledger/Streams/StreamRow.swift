@@ -65,4 +65,6 @@ enum LedgerKey {
   static let log: UInt8 = 0x01
   static let stream: UInt8 = 0x02
   static let journal: UInt8 = 0x03
+  /// Space that is kept for a full disk.
+  static let reserve: [UInt8] = [0x04]
 }

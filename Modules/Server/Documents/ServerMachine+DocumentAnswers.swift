@@ -75,7 +75,8 @@ extension ServerMachine {
         let text = "A numbered commit names its stream, and belongs to no transaction."
         return .failure(DocumentStatus(.invalidArgument, text))
       }
-      return ServerMachine.answer(to: try once(writes, mark, stream, call, room, &batch))
+      return try once(writes, mark, stream, call, room, &batch)
+        .flatMap(ServerMachine.answer(to:))
     }
     var reads: DocumentReadSet?
     if !id.isEmpty {

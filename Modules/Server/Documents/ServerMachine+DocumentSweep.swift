@@ -6,6 +6,7 @@ extension ServerMachine {
   /// Does a little of what has time: forgets what documents were long ago, and goes on with
   /// indexes that are being built. Every database has its turn within a minute.
   mutating func sweepDocuments(_ batch: inout ServerBatch) throws(StorageError) {
+    guard diskRoom == .ample else { return }
     for room in documents.nextSweeps(uptime: batch.uptime) {
       do throws(StorageError) {
         try sweep(room, &batch)
@@ -28,7 +29,7 @@ extension ServerMachine {
 
   /// Stores rows that say nothing about documents as they are, and so have no log record.
   func store(_ mutations: [Mutation], _ batch: inout ServerBatch) {
-    if mutations.isEmpty { return }
+    if mutations.isEmpty || diskRoom != .ample { return }
     batch.changes.apply(mutations)
     batch.add(Commit(mutations: mutations, record: []))
   }

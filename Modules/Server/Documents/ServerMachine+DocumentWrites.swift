@@ -51,7 +51,12 @@ extension ServerMachine {
       }
       return
     }
-    let outcome = try once(writes, mark, stream, call, room, &batch)
+    let outcome: DocumentWriteOutcome
+    switch try once(writes, mark, stream, call, room, &batch) {
+    case .success(let found): outcome = found
+    // Without an outcome the client sends it again on another stream.
+    case .failure(let status): return finish(call, status, &batch)
+    }
     if handshake.stream == nil, case .rejected(let status) = outcome.verdict {
       return finish(call, status, &batch)
     }
@@ -69,22 +74,26 @@ extension ServerMachine {
   }
 
   /// Carries out a numbered batch unless that was done; whoever sends it again is told the same.
+  ///
+  /// - Returns: A failure when nothing was decided about it.
   mutating func once(
     _ writes: [DocumentMutation], _ mark: DocumentWriteMark, _ stream: UInt128,
     _ call: DocumentCall, _ room: DocumentRoom, _ batch: inout ServerBatch
-  ) throws(StorageError) -> DocumentWriteOutcome {
+  ) throws(StorageError) -> Result<DocumentWriteOutcome, DocumentStatus> {
     let claim = CommitClaim(
       id: CommitID(stream: stream, sequence: mark.sequence),
       payloadHash: DocumentOutcome.payloadHash(writes, in: room.database),
       acknowledged: mark.acknowledged)
     if let earlier = try state(of: stream, &batch).verdict(on: claim) {
-      return DocumentWriteOutcome(mark.sequence, ServerMachine.verdict(of: earlier))
+      return .success(DocumentWriteOutcome(mark.sequence, ServerMachine.verdict(of: earlier)))
     }
-    switch try commit(writes, nil, claim, call, room, &batch) {
-    case .success(let done):
-      return DocumentWriteOutcome(mark.sequence, .committed(done.version, done.results))
-    case .failure(let status): return DocumentWriteOutcome(mark.sequence, .rejected(status))
-    }
+    guard hasRoom(for: writes) else { return .failure(Self.fullStatus) }
+    let verdict: DocumentWriteOutcome.Verdict =
+      switch try commit(writes, nil, claim, call, room, &batch) {
+      case .success(let done): .committed(done.version, done.results)
+      case .failure(let status): .rejected(status)
+      }
+    return .success(DocumentWriteOutcome(mark.sequence, verdict))
   }
 
   /// Refuses a numbered batch that cannot be read, as an outcome like every other.
@@ -160,6 +169,7 @@ extension ServerMachine {
     _ writes: [DocumentMutation], _ reads: DocumentReadSet?, _ claim: CommitClaim?,
     _ call: DocumentCall, _ room: DocumentRoom, _ batch: inout ServerBatch
   ) throws(StorageError) -> Result<DocumentsWritten, DocumentStatus> {
+    guard hasRoom(for: writes) else { return .failure(Self.fullStatus) }
     let (decision, mutations, record): (DocumentDecision, [Mutation], [UInt8])
     do throws(StorageError) {
       switch try decide(writes, reads, call, room, batch) {

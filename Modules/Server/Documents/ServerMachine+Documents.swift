@@ -126,6 +126,7 @@ extension ServerMachine {
     // So does a stream whose batches are numbered: without an outcome, the batch would be sent
     // again and again.
     if call.method == .write, let unread = DocumentRequest.unreadWrite(in: message) {
+      guard diskRoom == .ample else { return finish(call, Self.fullStatus, &batch) }
       do throws(StorageError) {
         if try refuse(unread, status, call, &batch) { return }
       } catch {

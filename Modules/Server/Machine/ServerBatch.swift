@@ -16,6 +16,23 @@ package enum ServerInput: Sendable {
   case adopt(ticket: UInt64, ServerAccess)
   /// Time to look for the dead.
   case tick
+  /// There is room again to store what clients write.
+  case room
+}
+
+extension ServerInput {
+  /// Whether it is the passing of time.
+  var isTick: Bool { if case .tick = self { true } else { false } }
+}
+
+/// What a server can store. Source: Docs/ARCHITECTURE.md, "A full disk".
+package enum DiskRoom: Sendable {
+  /// Everything.
+  case ample
+  /// The disk is full: what only removes, from what is held back for that.
+  case removals
+  /// The disk is full, and so is what was held back.
+  case none
 }
 
 /// Who decides about the requests that follow; what is `nil` stays as it is.

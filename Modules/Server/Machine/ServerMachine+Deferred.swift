@@ -13,6 +13,9 @@ extension ServerMachine {
   mutating func leave(
     _ write: TreeWrite, _ request: TreeRequest, _ call: ServerCall, _ batch: inout ServerBatch
   ) throws(StorageError) {
+    guard diskRoom == .ample else {
+      return respond(.init(.unavailable, detail: Self.fullText), to: call, &batch)
+    }
     do throws(TreeRejection) {
       try call.namespace.authority.check(write)
     } catch {
@@ -42,6 +45,9 @@ extension ServerMachine {
     let id = call.session.id
     guard let estate = presence.estate(of: id) else {
       return respond(.init(.ok), to: call, &batch)
+    }
+    guard diskRoom == .ample else {
+      return respond(.init(.unavailable, detail: Self.fullText), to: call, &batch)
     }
     var tree = Self.tree(of: estate.writes)
     tree.cancel(at: path)
@@ -88,8 +94,13 @@ extension ServerMachine {
     }
   }
 
-  /// Lets happen what an ended session left, in one commit that also forgets it.
+  /// Lets happen what an ended session left, in one commit that also forgets it; on a full disk as
+  /// soon as there is room.
   mutating func fire(_ id: UInt128, _ batch: inout ServerBatch) throws(StorageError) {
+    guard diskRoom == .ample else {
+      if presence.hasWrites(id), !waitingToFire.contains(id) { waitingToFire.append(id) }
+      return
+    }
     guard let (estate, range) = presence.end(id) else { return }
     guard let owner = SessionOwner(estate.owner) else {
       return commit([.remove(range)], [], &batch)

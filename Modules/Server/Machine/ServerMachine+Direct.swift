@@ -23,6 +23,7 @@ extension ServerMachine {
       return .refused(.unauthenticated(error.text))
     }
     if let excess = count(request, by: identity, batch) { return .refused(.tooMany(excess)) }
+    guard hasRoom(for: request.operation) else { return .refused(.unavailable(Self.fullText)) }
     let asked = DirectCall(
       namespace: existingNamespace(request.namespace) ?? Namespace(request.namespace),
       requester: Requester(identity, isLocal: request.isLocal, namespace: request.namespace),

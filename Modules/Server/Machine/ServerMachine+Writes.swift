@@ -35,6 +35,9 @@ extension ServerMachine {
       }
       claim = found
     }
+    guard hasRoom(for: write) else {
+      return respond(.init(.unavailable, detail: Self.fullText), to: call, &batch)
+    }
     let requester = call.session.requester(in: call.namespace)
     let verdict = try verdict(on: write, expectedHash, requester, claim, call.namespace, &batch)
     switch verdict {

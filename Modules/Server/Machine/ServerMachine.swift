@@ -41,6 +41,10 @@ package struct ServerMachine: ~Copyable {
   let documents = DocumentDesk()
   /// What everybody has asked of late.
   var rates: RateTable
+  /// What can be stored.
+  package internal(set) var diskRoom = DiskRoom.ample
+  /// The ended sessions whose deferred writes wait for room.
+  var waitingToFire: [UInt128] = []
   /// Names what is pushed without a session.
   var names = PushIDGenerator()
 
@@ -100,6 +104,7 @@ package struct ServerMachine: ~Copyable {
         try adopt(access, &batch)
         batch.add(.answer(ticket: ticket, .done))
       case .tick: try tick(&batch)
+      case .room: try findRoom(&batch)
       }
     }
     try tellSnapshots(&batch)

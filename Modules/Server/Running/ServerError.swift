@@ -20,4 +20,9 @@ public enum ServerEvent: Hashable, Sendable {
   /// The ledger failed. All clients were disconnected; nothing of their last batch was answered. The
   /// server goes on if the ledger can be read again.
   case failed(LedgerError)
+  /// The disk is full. What clients write is refused, as something to try again later, but for what
+  /// only removes; reads and listens go on. Told once, until ``diskHasRoom``.
+  case diskFull
+  /// The disk has room again, and the server takes everything.
+  case diskHasRoom
 }

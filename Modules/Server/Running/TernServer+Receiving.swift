@@ -75,12 +75,7 @@ extension TernServer {
 
   private func carryOut(_ inputs: [ServerInput]) async throws(LedgerError) {
     if inputs.isEmpty || end != nil { return }
-    let now = ambient.millisecondsSinceEpoch()
-    let uptime = uptime()
-    let (results, plan) = try await ledger.decide { snapshot throws(StorageError) in
-      let plan = try machine.plan(inputs, in: snapshot, now: now, uptime: uptime)
-      return Decision(plan.commits, keeping: plan)
-    }
+    let (results, plan) = try await decide(await findsRoom(at: inputs) ? [.room] + inputs : inputs)
     // Nobody else writes here; if somebody does, nothing that was decided can be relied on.
     guard results.elementsEqual(plan.versions, by: { $0 == .committed($1) }) else {
       throw .corrupt(key: [])
@@ -88,6 +83,37 @@ extension TernServer {
     if !plan.commits.isEmpty { contradictions = 0 }
     perform(plan.outputs)
     resume(inputs)
+  }
+
+  /// Decides a batch and makes it durable. On a full disk the batch that meets it first is stored
+  /// from what is held back for that; from then on the machine takes no more.
+  private func decide(
+    _ inputs: [ServerInput]
+  ) async throws(LedgerError) -> ([CommitResult], ServerPlan) {
+    let now = ambient.millisecondsSinceEpoch()
+    let uptime = uptime()
+    var planned: ServerPlan?
+    do throws(LedgerError) {
+      return try await ledger.decide { snapshot throws(StorageError) in
+        let plan = try machine.plan(inputs, in: snapshot, now: now, uptime: uptime)
+        planned = plan
+        return Decision(plan.commits, keeping: plan)
+      }
+    } catch {
+      guard error == .storage(.diskFull), let planned else { throw error }
+      let results = try await ledger.commitFromReserve(planned.commits)
+      if machine.diskRoom == .ample { report(.diskFull) }
+      machine.lackRoom(.removals)
+      return (results, planned)
+    }
+  }
+
+  /// Looks, on every tick while the disk is full, whether it still is.
+  private func findsRoom(at inputs: [ServerInput]) async -> Bool {
+    guard machine.diskRoom != .ample, inputs.contains(where: \.isTick) else { return false }
+    do throws(LedgerError) { try await ledger.takeReserve() } catch { return false }
+    report(.diskHasRoom)
+    return true
   }
 
   /// Reads again from links whose frames were decided.

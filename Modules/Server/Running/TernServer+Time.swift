@@ -19,13 +19,18 @@ extension TernServer {
   /// the server.
   func recover(from error: LedgerError) async {
     report(.failed(error))
-    let reason = SessionEnd.serverStopped("the server could not store what was written")
+    let isFull = error == .storage(.diskFull)
+    let reason = SessionEnd.serverStopped(
+      isFull ? "the server's disk is full" : "the server could not store what was written")
+    if isFull, machine.diskRoom == .ample { report(.diskFull) }
+    perform(machine.farewells(reason))
     closeAll(reason)
     giveBackSlots(of: inbox.take(inbox.count))
-    refuseAskers("What was written could not be stored.")
+    refuseAskers(isFull ? ServerMachine.fullText : "What was written could not be stored.")
     machine = ServerMachine(
       options: options, authorizer: authorizer, documentAuthorizer: documentAuthorizer,
       authenticator: authenticator, randomBits: ambient.randomBits)
+    if isFull { machine.lackRoom(.none) }
     guard isWorthAnotherTry(after: error) else {
       end = reason
       return

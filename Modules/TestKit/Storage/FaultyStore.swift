@@ -30,6 +30,8 @@ public final class FaultyDisk: Sendable {
     var durable = MemoryStore()
     var faults: [(fault: StoreFault, after: Int)] = []
     var corrupt: Set<[UInt8]> = []
+    /// The bytes that are held back for removals while the disk is full; `nil` while it is not.
+    var heldBack: Int?
     var opening = 0
   }
 
@@ -47,6 +49,23 @@ public final class FaultyDisk: Sendable {
   /// Lets `fault` happen once, after as many puts (or commits) as said went well.
   public func inject(_ fault: StoreFault, after count: Int = 0) {
     state.withLock { $0.faults.append((fault, count)) }
+  }
+
+  /// Fills the disk, until ``free()``: puts fail with ``StorageError/diskFull``, but for so many
+  /// bytes in transactions that begin with a removal.
+  public func fill(holdingBack bytes: Int = 0) { state.withLock { $0.heldBack = bytes } }
+
+  /// There is room again.
+  public func free() { state.withLock { $0.heldBack = nil } }
+
+  /// Takes space of a disk that may be full.
+  func take(_ bytes: Int, hasRemoved: Bool) -> Bool {
+    state.withLock { state in
+      guard let heldBack = state.heldBack else { return true }
+      guard hasRemoved, bytes <= heldBack else { return false }
+      state.heldBack = heldBack - bytes
+      return true
+    }
   }
 
   /// Damages the record under `key`: reading it throws until it is written again.
@@ -195,6 +214,9 @@ private class FaultyReader: StoreReader {
 
 private final class FaultyWriter: FaultyReader, StoreWriter {
   private let writer: any StoreWriter
+  /// Whether the transaction began with a removal.
+  private var hasRemoved = false
+  private var isFresh = true
 
   init(_ writer: any StoreWriter, _ disk: FaultyDisk) {
     self.writer = writer
@@ -207,6 +229,8 @@ private final class FaultyWriter: FaultyReader, StoreWriter {
     case .diskFull: throw .diskFull
     case .failedSync, .crash, nil: break
     }
+    isFresh = false
+    guard disk.take(key.count + value.count, hasRemoved: hasRemoved) else { throw .diskFull }
     try writer.put(value, for: key)
     guard disk.hasCorruption else { return }
     let written = [UInt8](copying: key)
@@ -214,6 +238,8 @@ private final class FaultyWriter: FaultyReader, StoreWriter {
   }
 
   func remove(_ range: KeyRange) throws(StorageError) {
+    if isFresh { hasRemoved = true }
+    isFresh = false
     try writer.remove(range)
     disk.repair { range.contains($0.span) }
   }

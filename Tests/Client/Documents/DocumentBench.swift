@@ -21,6 +21,8 @@ struct DocumentBench {
   private(set) var stored: [UInt64] = []
   private(set) var called: [Result<[DocumentResponse], DocumentStatus>] = []
   private(set) var verdicts: [CredentialVerdict] = []
+  /// What the server said, as a developer is told.
+  private(set) var said: [String] = []
   private(set) var timers: [DocumentTimer: Duration] = [:]
   /// What the server was sent since the last look.
   private(set) var writes: [DocumentWriteRequest] = []
@@ -89,6 +91,7 @@ struct DocumentBench {
     case .stored(let batch): stored.append(batch)
     case .called(_, let result): called.append(result)
     case .credential(let verdict): verdicts.append(verdict)
+    case .serverSays(let text): said.append(text)
     case .findOthers: _ = machine.restore(others: [])
     case .answered(_, let answer): answers.append(answer)
     case .failed, .invalid, .notStored, .writesSettled, .inSync, .discarded, .queueChanged,
@@ -159,10 +162,12 @@ struct DocumentBench {
     receive(.message(stream: call, response.encode(names)))
   }
 
-  mutating func end(_ call: UInt32?, _ code: DocumentStatus.Code?) {
+  mutating func end(
+    _ call: UInt32?, _ code: DocumentStatus.Code?, _ words: String = ""
+  ) {
     if call == listenCall { listenCall = nil }
     if call == writeCall { writeCall = nil }
-    if let call { receive(.end(stream: call, code.map { DocumentStatus($0, "") })) }
+    if let call { receive(.end(stream: call, code.map { DocumentStatus($0, words) })) }
   }
 
   private mutating func receive(_ frame: DocumentServerFrame) {

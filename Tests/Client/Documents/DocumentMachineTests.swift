@@ -131,8 +131,13 @@ struct DocumentMachineTests {
     bench.fire(.writeRetry)
     bench.answer(.handshake(id: "s", lastSequence: 0))
     #expect(numbers(bench) == [1])
-    bench.end(bench.writeCall, .resourceExhausted)
-    #expect(bench.timers[.writeRetry].map { $0 >= .seconds(30) } == true)
+    for _ in 1...2 {
+      bench.end(bench.writeCall, .resourceExhausted, "the disk is full")
+      #expect(bench.timers[.writeRetry].map { $0 >= .seconds(30) } == true)
+      bench.fire(.writeRetry)
+      bench.answer(.handshake(id: "s", lastSequence: 0))
+    }
+    #expect(bench.said == ["the disk is full"] && bench.settled.isEmpty)
   }
 
   @Test("streams that were stopped are opened at once, whatever troubled them before")

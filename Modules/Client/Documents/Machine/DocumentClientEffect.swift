@@ -40,6 +40,8 @@ package enum DocumentClientEffect: Sendable {
   case inSync(DocumentListenerID)
   /// What the server made of the credential.
   case credential(CredentialVerdict)
+  /// The server says why it takes no writes now.
+  case serverSays(String)
   /// A call has ended.
   case called(DocumentCallID, Result<[DocumentResponse], DocumentStatus>)
 }

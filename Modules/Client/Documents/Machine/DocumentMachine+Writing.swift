@@ -145,6 +145,10 @@ extension DocumentMachine {
     writing.isWanted = false
     let delay = writing.ended(status, unit: ambient.randomUnit())
     owe(.startTimer(.writeRetry, delay))
+    if let status, status.code == .resourceExhausted, lastWords != status.message {
+      lastWords = status.message
+      owe(.serverSays(status.message))
+    }
     writes.streamEnded()
     if let head, let status, status.code.rejectsWrite {
       settle(head, rejected: status, word: "\(status.code)")

@@ -53,6 +53,8 @@ package struct DocumentMachine: Sendable {
   var listening: StreamState
   var writing: StreamState
   var writes: WriteBook
+  /// Why the server last took no writes, as the developer was told.
+  var lastWords: String?
   /// Those of who used this device before, in this run or as it was read from their queues.
   var former: [QueueUser: WriteBook] = [:]
   var writeNames = WriteNames()

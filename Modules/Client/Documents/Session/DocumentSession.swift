@@ -122,6 +122,7 @@ extension DocumentSession {
     case .writesSettled(let id, let isCancelled): waiters.removeValue(forKey: id)?(isCancelled)
     case .inSync(let id): stepListeners[id]?.heard()
     case .credential(let verdict): credentialJudged(verdict)
+    case .serverSays(let text): report(.serverSays(text))
     case .called(let id, let result): callers.removeValue(forKey: id)?(result)
     }
   }

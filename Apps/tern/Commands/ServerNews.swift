@@ -1,0 +1,58 @@
+import Synchronization
+import TernServer
+
+/// What a server's operator reads: a failure that comes again and again is told once a minute.
+final class ServerNews: Sendable {
+  /// The least time between two lines that say the same.
+  static let pause = Duration.seconds(60)
+  /// The most lines that are remembered; then all of them may be told once more.
+  static let linesKept = 100
+
+  private struct Told {
+    var at: ContinuousClock.Instant
+    /// How often it happened since and was not told.
+    var unsaid = 0
+  }
+
+  private let now: @Sendable () -> ContinuousClock.Instant
+  private let write: @Sendable (String) -> Void
+  /// By the line.
+  private let told = Mutex<[String: Told]>([:])
+
+  init(
+    now: @escaping @Sendable () -> ContinuousClock.Instant = { ContinuousClock().now },
+    write: @escaping @Sendable (String) -> Void = { printError($0) }
+  ) {
+    self.now = now
+    self.write = write
+  }
+
+  func take(_ event: ServerEvent) {
+    switch event {
+    case .connected, .disconnected: break
+    case .failed(let error):
+      tell(
+        "tern: nothing of the last writes was stored, and all clients have to come back: \(error)")
+    case .diskFull:
+      tell(
+        "tern: the disk is full: what clients write is refused until there is room, but for what "
+          + "only removes; they keep it and try again. Reads and listens go on")
+    case .diskHasRoom: tell("tern: the disk has room again; everything is taken")
+    }
+  }
+
+  private func tell(_ line: String) {
+    let now = now()
+    let unsaid: Int? = told.withLock { told in
+      if let last = told[line], last.at.duration(to: now) < Self.pause {
+        told[line]?.unsaid += 1
+        return nil
+      }
+      if told.count >= Self.linesKept { told.removeAll() }
+      defer { told[line] = Told(at: now) }
+      return told[line]?.unsaid ?? 0
+    }
+    guard let unsaid else { return }
+    write(unsaid == 0 ? line : "\(line) (and \(unsaid) times since this was last said)")
+  }
+}
