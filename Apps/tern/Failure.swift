@@ -30,6 +30,11 @@ struct Failure: Error, Equatable {
     self.code = code
     self.message = message
   }
+
+  /// The same, and a way out if there is one.
+  func advising(_ advice: String?) -> Failure {
+    Failure(code, advice.map { "\(message), \($0)" } ?? message)
+  }
 }
 
 /// Writes a line to standard error.

@@ -14,6 +14,8 @@ import TernStandard
 @main
 struct Main {
   static func main() async {
+    // A file that may not grow is told as a full disk is, and does not end the program.
+    _ = signal(SIGXFSZ, SIG_IGN)
     do {
       var command = try TernCommand.parseAsRoot()
       if var command = command as? any AsyncParsableCommand {
@@ -62,7 +64,7 @@ struct TernCommand: AsyncParsableCommand {
       """,
     version: "0.1.0",
     groupedSubcommands: [
-      CommandGroup(name: "Server", subcommands: [Serve.self, Rules.self, Auth.self]),
+      CommandGroup(name: "Server", subcommands: [Serve.self, Rules.self, Auth.self, Salvage.self]),
       CommandGroup(
         name: "Reading", subcommands: [Get.self, Query.self, Watch.self, Export.self]),
       CommandGroup(

@@ -2,7 +2,7 @@ import TernClient
 import TernLedger
 public import TernSecurity
 public import TernServer
-import TernStorage
+public import TernStorage
 import TernSync
 public import TernTransport
 
@@ -59,6 +59,17 @@ extension Assembler {
       await open.close()
       throw error
     }
+  }
+
+  /// Opens the store that ``server(from:authorizer:documentAuthorizer:authenticator:options:report:openDoors:)``
+  /// keeps everything in, and nothing else: for one with damaged records. The caller closes it.
+  public func serverStore(
+    from configuration: Configuration
+  ) async throws(AssemblyError) -> any OrderedStore {
+    let prepared = try checked { () throws(ConfigurationError) in
+      try storage(of: configuration, subfolder: "server")
+    }
+    return try await prepared.open()
   }
 
   private func openLedger(

@@ -17,6 +17,16 @@ public enum AssemblyError: Error, Sendable {
   case transport(TransportError)
 }
 
+extension AssemblyError {
+  /// Whether a record of a server's ledger is damaged; `TernServer.damagedRecords(in:)` says which.
+  public var isDamagedLedger: Bool {
+    switch self {
+    case .ledger(.storage(.corruptRecord(_)), _), .ledger(.corrupt(_), _): true
+    default: false
+    }
+  }
+}
+
 extension AssemblyError: CustomStringConvertible {
   public var description: String {
     switch self {

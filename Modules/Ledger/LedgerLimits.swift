@@ -18,6 +18,8 @@ public enum LedgerLimits {
   static let logRowBytes = 4 * 1024 * 1024
   /// The bytes of the row that is kept for a full disk.
   static let reserveBytes = 64 * 1024
+  /// How far versions leap when the end of the log is lost: more than one storage write commits.
+  static let salvageLeap: UInt64 = 1 << 32
   /// Commits between two looks for expired streams.
   static let commitsPerSweep: UInt64 = 1_024
   /// How far the age of streams may advance from one look to the next, in milliseconds, whatever

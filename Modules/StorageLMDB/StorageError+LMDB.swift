@@ -13,7 +13,7 @@ extension StorageError {
   /// The error for a return code of LMDB: its own are negative, the others are `errno`.
   static func lmdb(_ code: Int32, _ operation: String) -> StorageError {
     switch code {
-    case MDB_MAP_FULL, ENOSPC, EDQUOT: .diskFull
+    case MDB_MAP_FULL, ENOSPC, EDQUOT, EFBIG: .diskFull
     case MDB_READERS_FULL: .tooManyReaders(limit: LMDBStore.readerLimit)
     case MDB_PANIC: .failed
     case MDB_CORRUPTED, MDB_PAGE_NOTFOUND, MDB_INVALID:

@@ -82,8 +82,18 @@ struct Serve: AsyncParsableCommand {
     do throws(AssemblyError) {
       try await serve(assembler, configuration, access, authenticator)
     } catch {
-      throw Failure(about: error)
+      throw Failure(about: error).advising(wayOut(of: error, configuration))
     }
+  }
+
+  /// What to do about a store that has damaged records.
+  private func wayOut(of error: AssemblyError, _ configuration: Configuration) -> String? {
+    guard error.isDamagedLedger else { return nil }
+    let members = configuration.storage.members
+    let flags = [("kind", "--storage"), ("path", "--path")].compactMap { key, flag in
+      members[key]?.stringValue.map { " \(flag) \($0)" }
+    }
+    return "or see what it can go on without: tern salvage" + flags.joined()
   }
 
   private func configuration(

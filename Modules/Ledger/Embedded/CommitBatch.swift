@@ -95,7 +95,13 @@ struct CommitBatch {
     }
     if isSweepDue {
       let time = committer.nextSweepTime(at: now)
-      try sweep(olderThan: time - options.streamLifetime.milliseconds, in: &transaction)
+      do throws(StorageError) {
+        try sweep(olderThan: time - options.streamLifetime.milliseconds, in: &transaction)
+      } catch {
+        // Whoever needs the damaged row is told; the others are looked at the next time.
+        guard case .corruptRecord(let key) = error else { throw error }
+        committer.sweptKey = key + [0]
+      }
     }
   }
 

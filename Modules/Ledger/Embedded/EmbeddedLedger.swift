@@ -160,12 +160,15 @@ public final class EmbeddedLedger: Ledger {
     // Format 1 is this one without a journal.
     do throws(StorageError) {
       try store.write { transaction throws(StorageError) in
-        try transaction.put(Array("tern ledger".utf8) + [UInt8(format)], for: LedgerKey.format)
+        try transaction.put(formatRow, for: LedgerKey.format)
       }
     } catch {
       throw .storage(error)
     }
   }
+
+  /// What a store says that holds a ledger of this version.
+  static var formatRow: [UInt8] { Array("tern ledger".utf8) + [UInt8(format)] }
 
   /// The store's format; `nil` when the store is empty.
   private static func formatFound(in snapshot: borrowing Snapshot) throws(LedgerError) -> Int? {

@@ -31,6 +31,15 @@ extension ServerMachine {
       session.askedAbout = open.id
       return send(.inquiry, to: session, &batch)
     }
+    let lastSequence: UInt64?
+    do throws(StorageError) {
+      lastSequence = try opening.stream.map { stream throws(StorageError) in
+        try state(of: stream, &batch).last
+      }
+    } catch {
+      guard case .corruptRecord = error else { throw error }
+      return try expel(session, .serverStopped(Self.lostStreamText), &batch)
+    }
     if let last { try endPredecessor(last, of: session, &batch) }
     if let origin { try claim(origin, session, &batch) }
     let namespace = namespace(opening.namespace)
@@ -40,9 +49,7 @@ extension ServerMachine {
     session.origin = origin
     let handshake = TreeHandshake(
       time: batch.now, host: opening.host ?? options.host, session: SessionID.text(session.id),
-      lastSequence: try opening.stream.map { stream throws(StorageError) in
-        try state(of: stream, &batch).last
-      })
+      lastSequence: lastSequence)
     send(.handshake(handshake), to: session, &batch)
   }
 

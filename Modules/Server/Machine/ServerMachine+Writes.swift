@@ -30,8 +30,12 @@ extension ServerMachine {
         id: CommitID(stream: stream, sequence: stamp.sequence),
         payloadHash: PayloadHash(write, expectedHash: expectedHash).value,
         acknowledged: mark.acknowledged ?? 0)
-      if let earlier = try state(of: stream, &batch).verdict(on: found) {
-        return respond(Self.response(to: earlier), to: call, &batch)
+      do throws(StorageError) {
+        if let earlier = try state(of: stream, &batch).verdict(on: found) {
+          return respond(Self.response(to: earlier), to: call, &batch)
+        }
+      } catch {
+        return respond(try Self.lostStream(error), to: call, &batch)
       }
       claim = found
     }
@@ -158,7 +162,10 @@ extension ServerMachine {
     guard let stream else {
       return respond(.init(.failed, detail: "There is no stream."), to: call, &batch)
     }
-    let state = try state(of: stream, &batch)
+    let state: StreamState
+    do throws(StorageError) { state = try self.state(of: stream, &batch) } catch {
+      return respond(try Self.lostStream(error), to: call, &batch)
+    }
     var outcomes: [TreeResponse.Outcome] = []
     let known = max(first, state.first)
     if known <= min(last, state.last) {
@@ -172,6 +179,14 @@ extension ServerMachine {
       }
     }
     respond(.outcomes(outcomes), to: call, &batch)
+  }
+
+  /// What a client is told about whose writes nothing can be read.
+  static let lostStreamText = "What is known of this client's writes is damaged on the server."
+
+  private static func lostStream(_ error: StorageError) throws(StorageError) -> TreeResponse {
+    guard case .corruptRecord = error else { throw error }
+    return .init(.failed, detail: lostStreamText)
   }
 
   private static func response(to earlier: CommitResult) -> TreeResponse {

@@ -109,7 +109,7 @@ package final class StoreDirectory: Sendable {
   static func error(_ code: Int32, _ path: String) -> StorageError {
     switch code {
     case EACCES, EPERM, EROFS: .readOnly(path: path)
-    case ENOSPC, EDQUOT: .diskFull
+    case ENOSPC, EDQUOT, EFBIG: .diskFull
     default: .cannotOpen(path: path, code: code)
     }
   }

@@ -1,0 +1,106 @@
+import ArgumentParser
+import Foundation
+import TernAssembly
+import TernServer
+import TernStandard
+import TernStorage
+
+/// `tern salvage`: gets the store of a server open again that has damaged records.
+struct Salvage: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Look into a server's store that does not open, and set damaged records aside.",
+    discussion: """
+      The server must not be running. Without --set-aside nothing is changed. With it, damaged \
+      records are written to a file, one JSON object a line, and then taken out of the store, so \
+      that tern serve starts; each line says what it goes on without. Damaged data stay where they \
+      are: whoever reads them is refused. Where there is a backup, compare first. The folder of a \
+      client has tern pending salvage instead.
+      """)
+
+  @Option(help: ArgumentHelp("A configuration file.", valueName: "file"))
+  var config: String?
+
+  @Option(help: ArgumentHelp("sqlite or lmdb.", valueName: "kind"))
+  var storage: String?
+
+  @Option(help: ArgumentHelp("The folder of the data.", valueName: "folder"))
+  var path: String?
+
+  @Option(
+    help: ArgumentHelp("Write damaged records to a new file, and take them out.", valueName: "file")
+  )
+  var setAside: String?
+
+  func run() async throws {
+    do {
+      let flags = [("storage", "kind", storage), ("storage", "path", path)]
+      let configuration = try Configuration(
+        file: config, environment: ProcessInfo.processInfo.environment,
+        flags: flags.compactMap { section, key, text in text.map { (section, key, $0) } })
+      try requireStore(configuration)
+      let store = try await Assembler(catalog: .standard).serverStore(from: configuration)
+      defer { store.close() }
+      let found = try TernServer.damagedRecords(in: store)
+      let gone = found.filter { !$0.isLeftAlone }
+      if let setAside, !gone.isEmpty {
+        try keep(gone, in: setAside)
+        let now = Int64(Date.now.timeIntervalSince1970 * 1_000)
+        try TernServer.setAside(gone, in: store, now: now)
+      }
+      for line in lines(found) { printLine(line) }
+      printLine(advice(found, gone))
+    } catch let error as ConfigurationError {
+      throw Failure(about: AssemblyError.configuration(error))
+    } catch {
+      throw Failure(about: error)
+    }
+  }
+
+  /// Looking must not make a store where there is none.
+  private func requireStore(_ configuration: Configuration) throws {
+    let folder = configuration.storage.members["path"]?.stringValue ?? "tern-data"
+    guard !FileManager.default.fileExists(atPath: folder + "/server") else { return }
+    throw Failure(.notFound, "there is no server's store in \(folder)")
+  }
+
+  private func lines(_ found: [DamagedServerRecord]) -> [String] {
+    found.map { record in
+      let state = setAside == nil || record.isLeftAlone ? "damaged" : "set-aside"
+      let size = record.value.count
+      return "\(state) \(record.kind.rawValue) \(hex(record.key)) \(size) bytes: "
+        + record.consequence
+    }
+  }
+
+  private func advice(_ found: [DamagedServerRecord], _ gone: [DamagedServerRecord]) -> String {
+    switch (found.isEmpty, gone.isEmpty, setAside) {
+    case (true, _, _): "the store is well"
+    case (_, true, _): "a server starts with it"
+    case (_, _, nil): "to go on without what is damaged: tern salvage --set-aside FILE"
+    case (_, _, let file?): "a server starts with it; what was taken out is in \(file)"
+    }
+  }
+
+  /// Writes records to a file, and returns when it is on the disk.
+  private func keep(_ records: [DamagedServerRecord], in path: String) throws {
+    if FileManager.default.fileExists(atPath: path) {
+      throw Failure(.usage, "\(path) is there already; name a new file")
+    }
+    let file = try ExportFile(path)
+    do {
+      for record in records {
+        let (key, value) = (hex(record.key), hex(record.value))
+        try file.write(
+          #"{"kind":"\#(record.kind.rawValue)","key":"\#(key)","value":"\#(value)"}"# + "\n")
+      }
+      try file.finish()
+    } catch {
+      file.abandon()
+      throw error
+    }
+  }
+
+  private func hex(_ bytes: [UInt8]) -> String {
+    bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+  }
+}

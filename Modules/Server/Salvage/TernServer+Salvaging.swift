@@ -1,0 +1,115 @@
+import TernLedger
+public import TernStorage
+
+/// A damaged record in the store of a server.
+public struct DamagedServerRecord: Hashable, Sendable {
+  /// What the record is part of.
+  public enum Kind: String, Sendable {
+    /// The ledger's name and version.
+    case format
+    /// The history of commits.
+    case log
+    /// What became of the writes of one client.
+    case stream
+    /// The last writes of all clients, as they were made durable.
+    case journal
+    /// Space for a full disk.
+    case reserve
+    /// A write that a session left for its end.
+    case deferred
+    /// The rules of a database that has its own.
+    case rules
+    /// Before when the tokens of a user do not count.
+    case revocation
+    /// Settings of a database.
+    case settings
+    /// Data of trees, or of documents.
+    case data
+  }
+
+  let row: DamagedRow
+  /// What it is part of.
+  public let kind: Kind
+
+  /// Its key.
+  public var key: [UInt8] { row.key }
+
+  /// Its value, damaged as it is.
+  public var value: [UInt8] { row.value }
+
+  /// Whether a server starts with it: whoever asks for it is refused, and told.
+  public var isLeftAlone: Bool { kind == .data }
+
+  init(_ row: DamagedRow) {
+    self.row = row
+    kind =
+      switch row.key.first {
+      case 0x00: .format
+      case 0x01: .log
+      case 0x02: .stream
+      case 0x03: .journal
+      case 0x04: .reserve
+      case StoreLayout.presence[0]: .deferred
+      case StoreLayout.rules[0]: .rules
+      case StoreLayout.revocations[0]: .revocation
+      case StoreLayout.settings[0]: .settings
+      default: .data
+      }
+  }
+
+  /// Whom it is about: the name of a database, or the id of a user.
+  private var name: String { String(decoding: row.key.dropFirst(), as: UTF8.self) }
+
+  /// What is so without it, in one sentence.
+  public var consequence: String {
+    switch kind {
+    case .format: "it is written anew"
+    case .log: "the history up to it is forgotten; the data are not"
+    case .stream: "writes whose answers a client had not heard may be made twice"
+    case .journal: "writes of that moment are lost, but for those that clients send again"
+    case .reserve: "it is made again when it is needed"
+    case .deferred: "what a session left for its end does not happen"
+    case .rules: "database \(name) is closed until it is given rules again"
+    case .revocation: "no token that user \(name) was given until now counts"
+    case .settings: "database \(name) has the default settings"
+    case .data: "it stays: reads that meet it are refused, all else goes on"
+    }
+  }
+
+  /// What is stored in its place, so that nothing is allowed that was not: `nil` for nothing.
+  fileprivate func substitute(now: Int64) -> [UInt8]? {
+    switch kind {
+    case .rules: Array(#"{"rules": {}}"#.utf8)
+    case .revocation:
+      (0..<8).map { UInt8(truncatingIfNeeded: (now / 1_000 + 1) >> Int64(56 - 8 * $0)) }
+    default: nil
+    }
+  }
+}
+
+/// The way on for a server whose store has damaged records. Nobody may have the store open.
+extension TernServer {
+  /// Finds what is damaged. O(size of the store).
+  public static func damagedRecords(
+    in store: any OrderedStore
+  ) throws(StorageError) -> [DamagedServerRecord] {
+    try EmbeddedLedger.damagedRows(in: store).map { DamagedServerRecord($0) }
+  }
+
+  /// Takes damaged records but those of data out of the store, all in one write, so that a server
+  /// starts; ``DamagedServerRecord/consequence`` says what it goes on without. Keep them first.
+  ///
+  /// - Parameter now: In milliseconds since 1970.
+  public static func setAside(
+    _ records: [DamagedServerRecord], in store: any OrderedStore, now: Int64
+  ) throws(StorageError) {
+    let gone = records.filter { !$0.isLeftAlone }
+    let substitutes = gone.compactMap { record -> Mutation? in
+      let key = record.row.key
+      guard key[0] >= LedgerLimits.firstOwnByte else { return nil }
+      if let value = record.substitute(now: now) { return .put(key: key, value: value) }
+      return .remove(KeyRange(only: key))
+    }
+    try EmbeddedLedger.setAside(gone.map(\.row), in: store, substitutes: substitutes)
+  }
+}
