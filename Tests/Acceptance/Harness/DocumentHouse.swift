@@ -58,7 +58,7 @@ final class DocumentHouse: Sendable {
       database: try DocumentDatabase(projectID: "demo"),
       queue: try house.stores.store(name + "-documents-queue", kind: kind),
       cache: try house.stores.store(name + "-documents-cache", kind: kind, relaxed: true))
-    let ambient = house.ambient(at: nil, clock: clock ?? ContinuousClock())
+    let ambient = house.ambient(at: nil, clock: clock ?? PatientClock())
     let tern = try Tern.open(parts, options: options, ambient: ambient)
     rooms.withLock {
       $0[name] = Room(tern: tern, cable: cable, options: options, clock: clock)
