@@ -131,6 +131,8 @@ extension DocumentCache {
       try cache.changes(for: query, since, except: remoteKeys, snapshot)
     }
     guard let changed else { return nil }
+    // Damage that was met on the way may have cost the target its result.
+    guard remembered(.query(query.target))?.limboFreeVersion == since else { return nil }
     for document in changed { run.offer(document) }
     offerOverlays(to: &run, except: remoteKeys, since: since)
     return run

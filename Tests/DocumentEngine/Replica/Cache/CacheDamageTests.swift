@@ -2,6 +2,7 @@ import TernCore
 import TernQuery
 import TernStorage
 import TernStorageMemory
+import TernTestKit
 import Testing
 
 @testable import TernDocumentEngine
@@ -112,6 +113,26 @@ struct CacheDamageTests {
     #expect(cache.document(city.key).state == .invalid)
     #expect(cache.takeLostTargets() == [first, second])
     #expect(cache.target(second)?.resumeToken == [])
+  }
+
+  @Test("a place in a result that its own query meets: what is there is found all the same")
+  func mappingMet() throws {
+    let disk = FaultyDisk()
+    let store = disk.open()
+    var cache = try CacheParts.cache(store)
+    let city = CacheParts.found(CacheParts.city(1), ["state": .string("S0")], 10)
+    let inState = try CacheParts.all.where(CacheParts.state, .equal, .string("S0"))
+    let id = cache.hear(inState, [city])
+    cache.noteViewChanges(target: id, added: [city.key], removed: [], isFromCache: false)
+    try cache.commit()
+    #expect(cache.run(inState).plan.strategy == .previousResults)
+    let mappings = KeyRange(prefix: cache.keys.begin(.mapping))
+    let row = try store.read { view throws(StorageError) in try view.scan(mappings).last?.key }
+    disk.corrupt(try #require(row))
+    let result = cache.run(inState)
+    #expect(result.plan.strategy == .scan)
+    #expect(result.documents.map(\.key) == [city.key])
+    #expect(cache.takeLostTargets() == [id])
   }
 
   @Test("a target: it is a new one")
