@@ -64,7 +64,8 @@ extension EmbeddedLedger {
         try transaction.put(formatRow, for: LedgerKey.format)
       }
       let log = own.filter { $0.key.first == LedgerKey.log }
-      if let last = log.compactMap({ LogSegment.first(ofKey: $0.key) }).max() { try cutLog(through: last, in: &transaction) }
+      let segments = log.compactMap { LogSegment.first(ofKey: $0.key) }
+      if let last = segments.max() { try cutLog(through: last, in: &transaction) }
       try transaction.apply(substitutes)
     }
   }
