@@ -19,11 +19,14 @@ import Testing
       /// The client, once it is there. What passes on its link is noted in the order in which it
       /// takes it in: a message that waits for it explains nothing yet.
       var session: DocumentSession?
-      /// The CURRENT messages so far, and what the connection of the last one owes.
-      var currents = 0
+      /// Whether the server said CURRENT on this connection, and what the last one that did owes.
+      var isCurrent = false
       var owedThen = 0
-      /// The CURRENT messages when a listener last heard from the cache.
-      var currentsOfCached = 0
+      /// What it said since then that lets a client take what it has for complete: CURRENT, a
+      /// snapshot of all targets, or that a target is over which the others waited for.
+      var grounds = 0
+      /// How many of them there were when a listener last heard from the cache.
+      var groundsOfCached = 0
       var lies: [String] = []
       var truths = 0
       var last = ""
@@ -44,14 +47,27 @@ import Testing
       case .attempted, .sent: break
       case .opened:
         let written = state.withLock { $0.written }
-        note { $0.owed = written }
-      case .received(let frames):
-        let currents = frames.count(where: isCurrent)
-        guard currents > 0 else { return }
         note { state in
-          state.currents += currents
-          state.owedThen = state.owed
+          state.owed = written
+          state.isCurrent = false
         }
+      case .received(let frames):
+        for change in frames.compactMap(targetChange) { see(change) }
+      }
+    }
+
+    private func see(_ change: WatchTargetChange) {
+      switch change.kind {
+      case .current:
+        note { state in
+          state.isCurrent = true
+          state.owedThen = state.owed
+          state.grounds += 1
+        }
+      case .removed: note { state in if state.isCurrent { state.grounds += 1 } }
+      case .none where change.targets.isEmpty:
+        note { state in if state.isCurrent { state.grounds += 1 } }
+      case .none, .added, .reset: break
       }
     }
 
@@ -62,12 +78,11 @@ import Testing
       session.post(.call { _ in self.state.withLock { change(&$0) } })
     }
 
-    private func isCurrent(_ frame: [UInt8]) -> Bool {
+    private func targetChange(_ frame: [UInt8]) -> WatchTargetChange? {
       guard case .message(_, let message)? = try? DocumentServerFrame.decode(frame),
-        case .listen(.target(let change))? = try? DocumentResponse.decode(.listen, message, names),
-        case .current = change.kind
-      else { return false }
-      return true
+        case .listen(.target(let change))? = try? DocumentResponse.decode(.listen, message, names)
+      else { return nil }
+      return change
     }
 
     /// A listener heard a snapshot.
@@ -76,11 +91,11 @@ import Testing
         let count = snapshot.documents.count
         state.last = "\(count)" + (snapshot.isFromCache ? " from cache" : "")
         if snapshot.isFromCache {
-          state.currentsOfCached = state.currents
+          state.groundsOfCached = state.grounds
           return
         }
         state.truths += 1
-        if state.currents == state.currentsOfCached {
+        if state.grounds == state.groundsOfCached {
           state.lies.append("\(count) documents, before the server said that this is all")
         }
         if count < state.owedThen {
