@@ -1,4 +1,5 @@
 import Foundation
+import Testing
 
 /// Runs tests that wait in calls to the system, on threads of their own.
 ///
@@ -6,10 +7,15 @@ import Foundation
 /// server in the same process from what it does by the clock, which is what they wait for.
 private final class ApartExecutor: TaskExecutor {
   static let shared = ApartExecutor()
+  private static let threadName = "apart"
+
+  /// Whether this is one of its threads.
+  static var isCurrent: Bool { Thread.current.name == threadName }
 
   func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
     Thread.detachNewThread {
+      Thread.current.name = Self.threadName
       unsafe job.runSynchronously(on: self.asUnownedTaskExecutor())
     }
   }
@@ -17,5 +23,10 @@ private final class ApartExecutor: TaskExecutor {
 
 /// Runs what waits in calls to the system, such as reading from a socket.
 func apart<Result>(_ body: () async throws -> Result) async throws -> Result {
-  try await withTaskExecutorPreference(ApartExecutor.shared) { try await body() }
+  try await withTaskExecutorPreference(ApartExecutor.shared) {
+    // A preference counts from the next time the task is scheduled.
+    await Task.yield()
+    try #require(ApartExecutor.isCurrent)
+    return try await body()
+  }
 }
