@@ -13,18 +13,12 @@ struct Salvage: AsyncParsableCommand {
       The server must not be running. Without --set-aside nothing is changed. With it, damaged \
       records are written to a file, one JSON object a line, and then taken out of the store, so \
       that tern serve starts; each line says what it goes on without. Damaged data stay where they \
-      are: whoever reads them is refused. Where there is a backup, compare first. The folder of a \
+      are: what meets them is refused. Where there is a backup, compare first. The folder of a \
       client has tern pending salvage instead.
       """)
 
-  @Option(help: ArgumentHelp("A configuration file.", valueName: "file"))
-  var config: String?
-
-  @Option(help: ArgumentHelp("sqlite or lmdb.", valueName: "kind"))
-  var storage: String?
-
-  @Option(help: ArgumentHelp("The folder of the data.", valueName: "folder"))
-  var path: String?
+  @OptionGroup
+  var store: StoreFlags
 
   @Option(
     help: ArgumentHelp("Write damaged records to a new file, and take them out.", valueName: "file")
@@ -33,10 +27,8 @@ struct Salvage: AsyncParsableCommand {
 
   func run() async throws {
     do {
-      let flags = [("storage", "kind", storage), ("storage", "path", path)]
       let configuration = try Configuration(
-        file: config, environment: ProcessInfo.processInfo.environment,
-        flags: flags.compactMap { section, key, text in text.map { (section, key, $0) } })
+        file: store.config, environment: ProcessInfo.processInfo.environment, flags: store.given)
       try requireStore(configuration)
       let store = try await Assembler(catalog: .standard).serverStore(from: configuration)
       defer { store.close() }
@@ -76,7 +68,7 @@ struct Salvage: AsyncParsableCommand {
     switch (found.isEmpty, gone.isEmpty, setAside) {
     case (true, _, _): "the store is well"
     case (_, true, _): "a server starts with it"
-    case (_, _, nil): "to go on without what is damaged: tern salvage --set-aside FILE"
+    case (_, _, nil): "to go on without what is damaged: the same command with --set-aside FILE"
     case (_, _, let file?): "a server starts with it; what was taken out is in \(file)"
     }
   }

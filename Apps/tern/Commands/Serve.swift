@@ -22,14 +22,8 @@ struct Serve: AsyncParsableCommand {
       this machine, and to nobody else.
       """)
 
-  @Option(help: ArgumentHelp("A configuration file.", valueName: "file"))
-  var config: String?
-
-  @Option(help: ArgumentHelp("sqlite, lmdb or memory.", valueName: "kind"))
-  var storage: String?
-
-  @Option(help: ArgumentHelp("The folder of the data.", valueName: "folder"))
-  var path: String?
+  @OptionGroup
+  var store: StoreFlags
 
   @Option(help: ArgumentHelp("The address to listen at.", valueName: "host"))
   var host: String?
@@ -101,7 +95,7 @@ struct Serve: AsyncParsableCommand {
   ) throws(ConfigurationError) -> Configuration {
     let environment = ProcessInfo.processInfo.environment
     var configuration = try Configuration(
-      file: config, environment: environment, flags: flags(environment, project))
+      file: store.config, environment: environment, flags: flags(environment, project))
     try tokens.apply(to: &configuration)
     if tlsCert != nil || tlsKey != nil {
       try configuration.askForTLS(["certificate": tlsCert, "key": tlsKey])
@@ -173,14 +167,14 @@ struct Serve: AsyncParsableCommand {
   private func flags(
     _ environment: [String: String], _ project: FirebaseProject
   ) -> [(section: String, key: String, text: String)] {
-    let isSaid = { (key: String) in config != nil || environment["TERN_TRANSPORT_\(key)"] != nil }
+    let isSaid = { (key: String) in
+      store.config != nil || environment["TERN_TRANSPORT_\(key)"] != nil
+    }
     let host = host ?? (isSaid("HOST") ? nil : project.host)
     let port = port ?? (isSaid("PORT") ? nil : project.port)
-    let given: [(String, String, String?)] = [
-      ("storage", "kind", storage), ("storage", "path", path), ("transport", "host", host),
-      ("transport", "port", port.map { String($0) }),
-    ]
-    return given.compactMap { section, key, text in text.map { (section, key, $0) } }
+    let place = [("host", host), ("port", port.map { String($0) })]
+    return store.given
+      + place.compactMap { key, text in text.map { ("transport", key, $0) } }
   }
 
   /// What travels in the clear is for this machine, unless somebody asks for more.

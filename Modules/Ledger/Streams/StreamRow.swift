@@ -59,12 +59,12 @@ enum StreamRow {
 }
 
 /// The first bytes of the ledger's own keys.
-enum LedgerKey {
+package enum LedgerKey {
   /// The row that names the format.
-  static let format: [UInt8] = [0x00]
-  static let log: UInt8 = 0x01
-  static let stream: UInt8 = 0x02
-  static let journal: UInt8 = 0x03
+  package static let format: [UInt8] = [0x00]
+  package static let log: UInt8 = 0x01
+  package static let stream: UInt8 = 0x02
+  package static let journal: UInt8 = 0x03
   /// Space that is kept for a full disk.
-  static let reserve: [UInt8] = [0x04]
+  package static let reserve: [UInt8] = [0x04]
 }

@@ -37,18 +37,18 @@ public struct DamagedServerRecord: Hashable, Sendable {
   /// Its value, damaged as it is.
   public var value: [UInt8] { row.value }
 
-  /// Whether a server starts with it: whoever asks for it is refused, and told.
+  /// Whether a server starts with it: a request that meets it is refused, and told so.
   public var isLeftAlone: Bool { kind == .data }
 
   init(_ row: DamagedRow) {
     self.row = row
     kind =
       switch row.key.first {
-      case 0x00: .format
-      case 0x01: .log
-      case 0x02: .stream
-      case 0x03: .journal
-      case 0x04: .reserve
+      case LedgerKey.format[0]: .format
+      case LedgerKey.log: .log
+      case LedgerKey.stream: .stream
+      case LedgerKey.journal: .journal
+      case LedgerKey.reserve[0]: .reserve
       case StoreLayout.presence[0]: .deferred
       case StoreLayout.rules[0]: .rules
       case StoreLayout.revocations[0]: .revocation
@@ -72,7 +72,7 @@ public struct DamagedServerRecord: Hashable, Sendable {
     case .rules: "database \(name) is closed until it is given rules again"
     case .revocation: "no token that user \(name) was given until now counts"
     case .settings: "database \(name) has the default settings"
-    case .data: "it stays: reads that meet it are refused, all else goes on"
+    case .data: "it stays: what meets it is refused, all else goes on"
     }
   }
 

@@ -1,0 +1,20 @@
+import ArgumentParser
+
+/// Where a server keeps its data.
+struct StoreFlags: ParsableArguments {
+  @Option(help: ArgumentHelp("A configuration file.", valueName: "file"))
+  var config: String?
+
+  @Option(help: ArgumentHelp("sqlite, lmdb or memory.", valueName: "kind"))
+  var storage: String?
+
+  @Option(help: ArgumentHelp("The folder of the data.", valueName: "folder"))
+  var path: String?
+
+  /// What was said of the section "storage".
+  var given: [(section: String, key: String, text: String)] {
+    [("kind", storage), ("path", path)].compactMap { key, text in
+      text.map { ("storage", key, $0) }
+    }
+  }
+}
