@@ -20,12 +20,13 @@ package final class StoreDirectory: Sendable {
 
   private let lockDescriptor: Int32
 
-  /// Makes the directory with its parents if need be, and takes hold of it.
+  /// Makes the directory with its parents if need be, and takes hold of it. The name of a new
+  /// directory is durable when this returns.
   ///
   /// - Throws: ``StorageError/inUse(path:)``, ``StorageError/readOnly(path:)``,
   ///   ``StorageError/cannotOpen(path:code:)``, ``StorageError/diskFull``.
   package init(path: String) throws(StorageError) {
-    try Self.make(path)
+    if unsafe access(path + "/lock", F_OK) != 0 { try Self.make(path) }
     let descriptor = unsafe open(
       path + "/lock", O_RDWR | O_CREAT | O_CLOEXEC, mode_t(Self.fileMode))
     guard descriptor >= 0 else { throw Self.error(errno, path) }
@@ -72,13 +73,14 @@ package final class StoreDirectory: Sendable {
     return Int(info.f_bavail) * Int(info.f_frsize) < bytes
   }
 
-  /// Makes the file `name`, for its owner alone. One that exists is not opened: closing it would
-  /// end the locks that this process has on it.
+  /// Makes the file `name`, for its owner alone, and its name durable. One that exists is not
+  /// opened: closing it would end the locks that this process has on it.
   package func make(_ name: String) throws(StorageError) {
     if holds(name) { return }
     let descriptor = unsafe open(file(name), O_RDWR | O_CREAT | O_CLOEXEC, mode_t(Self.fileMode))
     guard descriptor >= 0 else { throw Self.error(errno, path) }
     _ = Self.closeFile(descriptor)
+    try sync()
   }
 
   /// Removes the file `name`, if there is one.
@@ -98,12 +100,33 @@ package final class StoreDirectory: Sendable {
     guard fsync(descriptor) == 0 else { throw .syncFailed(code: errno) }
   }
 
+  /// Makes a directory with its parents, and their names durable. A crash may have left the last
+  /// one that exists without a durable name.
   private static func make(_ path: String) throws(StorageError) {
-    if unsafe access(path, F_OK) == 0 { return }
-    if let slash = path.lastIndex(of: "/"), slash != path.startIndex {
-      try make(String(path[..<slash]))
+    if unsafe access(path, F_OK) != 0 {
+      let parent = parent(of: path)
+      if parent != path, parent != ".", parent != "/" { try make(parent) }
+      guard unsafe mkdir(path, 0o700) == 0 || errno == EEXIST else { throw error(errno, path) }
     }
-    guard unsafe mkdir(path, 0o700) == 0 || errno == EEXIST else { throw error(errno, path) }
+    try syncParent(of: path)
+  }
+
+  /// Makes the name of a directory durable. A parent that cannot be read, or a file system that
+  /// does not sync directories, is left as it is.
+  private static func syncParent(of path: String) throws(StorageError) {
+    let descriptor = unsafe open(parent(of: path), O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return }
+    defer { _ = closeFile(descriptor) }
+    guard fsync(descriptor) == 0 || errno == EINVAL || errno == EROFS else {
+      throw .syncFailed(code: errno)
+    }
+  }
+
+  private static func parent(of path: String) -> String {
+    var end = path[...]
+    while end.count > 1, end.last == "/" { end = end.dropLast() }
+    guard let slash = end.lastIndex(of: "/") else { return "." }
+    return slash == end.startIndex ? "/" : String(end[..<slash])
   }
 
   static func error(_ code: Int32, _ path: String) -> StorageError {
