@@ -1,0 +1,52 @@
+"""What an attack is handed: the program, a folder, the scale, and where to report."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import tempfile
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Iterator
+
+from .report import Report
+from .server import takes_budget
+
+
+@dataclass
+class Plan:
+    """The circumstances of a run."""
+
+    tern: Path
+    report: Report
+    seed: int
+    is_long: bool
+
+    def scale(self, taste: int, long: int) -> int:
+        """A number of tries, addresses or seconds."""
+        return long if self.is_long else taste
+
+    def dice(self, purpose: str) -> random.Random:
+        """Chance of its own for each purpose, from the seed of the run."""
+        return random.Random(f"{self.seed} {purpose}")
+
+    @contextmanager
+    def folder(self) -> Iterator[Path]:
+        """A folder that is removed afterwards."""
+        path = Path(tempfile.mkdtemp(prefix="tern-attack-"))
+        try:
+            yield path
+        finally:
+            shutil.rmtree(path, ignore_errors=True)
+
+    @cached_property
+    def has_budget(self) -> bool:
+        """Whether the build knows the memory budget."""
+        with self.folder() as folder:
+            return takes_budget(self.tern, folder)
+
+    def budget(self, count: int) -> dict[str, str]:
+        """The environment that gives a server a memory budget of that many bytes."""
+        return {"TERN_LIMITS_MEMORY_BYTES": str(count)} if self.has_budget else {}
