@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from .documents import DATABASE, CallEnded, Documents, commit, deletion, mark
+from .documents import DATABASE, CallEnded, Documents, deletion, mark
 from .plan import Plan
 from .report import Part
 from .rest import LinkLost, Rest
@@ -103,6 +103,3 @@ def _start_again(part: Part, server: Server) -> None:
     finally:
         if server.is_running:
             server.kill()
-
-
-__all__ = ["commit", "play"]

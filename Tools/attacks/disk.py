@@ -58,7 +58,7 @@ def _denials(plan: Plan, folder: Path, storage: str) -> None:
         server.stop()
         part.figure(f"{count} denials")
         part.at_most("batches answered otherwise", count // 200 - denied, 0)
-        part.at_most("store grew", (server.stored_bytes() - before) / 1024, 256, " KiB")
+        part.at_most("store grew", (server.stored_bytes() - before) / 1024, 128, " KiB")
         part.at_most("standard error", told / count, 60, " bytes a denial")
     plan.report.close(part)
 

@@ -21,14 +21,14 @@ Reading = dict[str, str]
 
 
 def play(plan: Plan) -> None:
-    flips = plan.scale(30, 500)
+    flips, offline = plan.scale(20, 500), plan.scale(12, 500)
     for storage in ("sqlite", "lmdb"):
         for ending in ("stopped", "killed"):
             with plan.folder() as folder:
                 _server(plan, folder, storage, ending, flips)
         for place in ("cache", "queue"):
             with plan.folder() as folder:
-                _client(plan, folder, storage, place, flips)
+                _client(plan, folder, storage, place, offline)
 
 
 # A server's store.
@@ -220,7 +220,7 @@ def _client(plan: Plan, folder: Path, storage: str, place: str, flips: int) -> N
     part.holds("the control reads", control[0] == 0 and len(control[1]) > 500, str(control)[:300])
     verdicts: Counter[str] = Counter()
     for turn in range(flips):
-        code, text, errors = _offline(plan, folder, cache, arguments, server.port, storage, dice)
+        code, text, errors, where = _offline(plan, folder, cache, arguments, server.port, storage, dice)
         if code < 0:
             verdict = "died"
         elif code == 124:
@@ -231,6 +231,8 @@ def _client(plan: Plan, folder: Path, storage: str, place: str, flips: int) -> N
         else:
             verdict = "right" if code == 0 else "noticed"
         verdicts[verdict] += 1
+        if verdict in ("wrong", "died", "hung") and verdicts[verdict] < 4:
+            part.figure(f"{verdict} at {where}: exit {code}, {len(text)} bytes of {len(control[1])}")
     _close(plan, part, flips, verdicts)
 
 
@@ -251,12 +253,12 @@ def _tern(plan: Plan, arguments: list[str]) -> subprocess.CompletedProcess[str]:
 def _offline(
     plan: Plan, folder: Path, cache: Path, arguments: list[str], port: int, storage: str,
     dice: random.Random | None,
-) -> tuple[int, str, str]:
+) -> tuple[int, str, str, str]:
     scratch = folder / "scratch"
     shutil.rmtree(scratch, ignore_errors=True)
     shutil.copytree(cache, scratch)
+    where = ""
     if dice:
-        files = "queue" if arguments[0] == "pending" else "cache"
-        flip(scratch / files, dice)
+        where = flip(scratch / ("queue" if arguments[0] == "pending" else "cache"), dice)
     done = _tern(plan, [*arguments, "--cache", str(scratch), *_at(port, storage)])
-    return done.returncode, done.stdout, done.stderr
+    return done.returncode, done.stdout, done.stderr, where

@@ -6,11 +6,12 @@ import json
 import random
 import socket
 import time
+from pathlib import Path
 from typing import Callable
 
-from .figures import MIB, Attackers, Honest, megabytes, milliseconds
+from .figures import MIB, Attackers, Honest, megabytes
 from .plan import Plan
-from .rest import LinkLost, Rest, connect, drain, reset
+from .rest import LinkLost, Rest, connect, reset
 from .server import Server, ServerEnded, Watch
 from .sessions import Framed, Polling, WebSocket, unread
 
@@ -37,11 +38,40 @@ def play(plan: Plan) -> None:
                 part = plan.report.part("memory", name)
                 part.holds("the server can be used", False, str(problem))
                 plan.report.close(part)
+    with plan.folder() as folder:
+        _endings(plan, folder)
 
 
-def _play(plan: Plan, folder, name: str, shape: Callable[[int], Attack]) -> None:  # type: ignore[no-untyped-def]
+def _endings(plan: Plan, folder: Path) -> None:
+    """Connections that end by a reset just when they are taken for a session."""
+    part = plan.report.part("memory", "bytes kept of a connection")
+    opening = Framed.PREAMBLE + Framed.frame(
+        b'{"t":"c","d":{"t":"o","d":{"v":"5","ns":"default"}}}')
+    stages = [b"TERN", Framed.PREAMBLE, opening, b"TERN\0\0\0\1\0\0"]
+
+    def reset_all(count: int, port: int) -> None:
+        for n in range(count):
+            link = connect(port, f"127.0.1.{1 + n % 50}", 5)
+            link.sendall(stages[n % len(stages)])
+            reset(link)
+
+    count = plan.scale(6_000, 100_000)
+    with Server(plan.tern, folder) as server:
+        Rest(server.port, server.administrator).put("/public/small.json", 1)
+        reset_all(4_000, server.port)
+        time.sleep(2)
+        before, descriptors = server.resident_bytes(), server.open_descriptors()
+        reset_all(count, server.port)
+        after, left = _rest_after(server, before, descriptors, plan.scale(6, 70))
+        part.figure(f"{count} resets, resident {megabytes(before)} then {megabytes(after)}")
+        part.at_most("kept", (after - before) / count, 800, " bytes a connection")
+        part.at_most("descriptors more", left - descriptors, 5)
+    plan.report.close(part)
+
+
+def _play(plan: Plan, folder: Path, name: str, shape: Callable[[int], Attack]) -> None:
     part = plan.report.part("memory", name)
-    seconds = plan.scale(6, 180)
+    seconds = plan.scale(4, 180)
     addresses = plan.scale(8, 50)
     honest = plan.scale(10, 100)
     with Server(plan.tern, folder, environment=plan.budget(BUDGET)) as server:
@@ -56,10 +86,12 @@ def _play(plan: Plan, folder, name: str, shape: Callable[[int], Attack]) -> None
         descriptors = server.open_descriptors()
         with Watch(server, CEILING) as watch:
             end = Honest(server.port, honest, pause).begin()
+            # A burst of connections delays those who connect just then; they are here before.
+            time.sleep(1)
             Attackers(addresses, seconds, shape(server.port)).run()
             beside = end()
             is_alive = server.is_running
-            settled, left = _rest_after(server, start, descriptors, plan.scale(10, 60))
+            settled, left = _rest_after(server, start, descriptors, plan.scale(8, 60))
         part.figure(f"{addresses} addresses for {seconds} s")
         part.figure(f"honest before: {calm.text}; beside: {beside.text}")
         part.figure(f"resident at the start {megabytes(start)}")
@@ -268,6 +300,3 @@ def _send_until(link: socket.socket, burst: bytes, deadline: float) -> None:
             link.sendall(burst)
     finally:
         link.close()
-
-
-__all__ = ["drain", "milliseconds", "play"]

@@ -18,7 +18,7 @@ class Part:
 
     def figure(self, text: str) -> None:
         """Adds a figure that no bound holds."""
-        self.figures.append(text)
+        self.figures.append(text.replace("\n", " "))
 
     def at_most(self, what: str, value: float, bound: float, unit: str = "") -> None:
         """Adds a figure that must not exceed a bound."""
@@ -29,7 +29,8 @@ class Part:
     def holds(self, what: str, is_true: bool, detail: str = "") -> None:
         """Adds a claim that must be true; it is printed only when it is not."""
         if not is_true:
-            self.broken.append(what + (f": {detail}" if detail else ""))
+            text = what + (f": {detail}" if detail else "")
+            self.broken.append(text.replace("\n", " "))
 
 
 class Report:

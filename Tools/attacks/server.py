@@ -102,6 +102,12 @@ class Server:
             self._unread = os.pipe()
         return self._unread[1]
 
+    def close_unread(self) -> None:
+        """Closes the pipe that nobody emptied."""
+        for descriptor in self._unread or ():
+            os.close(descriptor)
+        self._unread = None
+
     def _await_port(self, deadline: float) -> None:
         assert self.process and self.process.stdout
         output = self.process.stdout

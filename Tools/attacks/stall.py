@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
 import socket
 import time
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Iterator
 
 from .figures import Honest, Waits
 from .plan import Plan
 from .report import Part
-from .rest import LinkLost, Rest, connect, drain
+from .rest import LinkLost, Rest
 from .server import Server
 from .sessions import WebSocket, unread
 
@@ -57,7 +57,7 @@ def _beside(plan: Plan, server: Server, name: str, calm: Waits, bound: float) ->
 
 def _listens(plan: Plan, server: Server, calm: Waits) -> None:
     """Different filtered listens on one path, and the close of the connection that has them."""
-    count = plan.scale(10_000, 50_000)
+    count = plan.scale(6_000, 50_000)
     with _beside(plan, server, f"{count} listens", calm, 1) as part:
         session = WebSocket(server.port, "127.0.1.1", seconds=120)
         began = time.monotonic()
@@ -80,34 +80,36 @@ def _listens(plan: Plan, server: Server, calm: Waits) -> None:
 
 
 def _dashes(plan: Plan, server: Server, calm: Waits) -> None:
-    """An upload whose boundary comes in the data again and again, almost."""
-    size = plan.scale(20, 60) << 20
-    with _beside(plan, server, f"{size >> 20} MB of dashes", calm, 1.5) as part:
-        boundary = "-" * 60 + "x"
-        body = (
-            f'--{boundary}\r\nContent-Disposition: form-data; name="f"; filename="f"\r\n\r\n'
-        ).encode() + b"-" * size + f"\r\n--{boundary}--\r\n".encode()
+    """An upload in which its boundary almost comes, at each byte."""
+    size = plan.scale(40, 60) << 20
+    with _beside(plan, server, f"{size >> 20} MB of dashes", calm, 1) as part:
         rest = Rest(server.port, source="127.0.1.1", seconds=90)
         began = time.monotonic()
         answer = rest.ask(
-            "POST", "/secret.json/.upload", body,
-            Content_Type=f"multipart/form-data; boundary={boundary}")
+            "POST", "/secret/.upload", b"-" * size,
+            Content_Type=f"multipart/form-data; boundary={'-' * 60}x")
         part.figure(f"answer {answer.status} after {time.monotonic() - began:.1f} s")
 
 
 def _neighbours(plan: Plan, server: Server, calm: Waits) -> None:
-    """Limited queries while a row of almost 1 MiB waits in the journal."""
+    """Limited queries that look at each child, beside a row of almost 1 MiB in the journal."""
     count = plan.scale(30, 100)
-    with _beside(plan, server, f"{count} queries beside a large row", calm, 1.5) as part:
-        writer = Rest(server.port, source="127.0.1.1")
-        writer.put("/open/big.json", {f"f{n}": "x" * 9_000 for n in range(100)})
-        sessions = [WebSocket(server.port, f"127.0.1.{1 + n % 50}", seconds=120) for n in range(count)]
+    # The first rows of the tree lie next to those of the journal.
+    place = "/open/!rows"
+    writer = Rest(server.port, source="127.0.1.1")
+    writer.put(place + ".json", {f"r{n:04}": {"n": n} for n in range(1_000)})
+    for turn in range(1_100):
+        writer.put("/open/zz.json", turn)
+    with _beside(plan, server, f"{count} queries beside a large row", calm, 1) as part:
+        writer.put("/open/zz.json", {f"f{n}": "x" * 9_000 for n in range(100)})
+        sessions = [
+            WebSocket(server.port, f"127.0.1.{1 + n % 50}", seconds=120) for n in range(count)]
         began = time.monotonic()
-        for n, session in enumerate(sessions):
-            session.post("q", {"p": "/public/rows", "q": {"l": 900, "vf": "l"}, "t": 1})
+        for session in sessions:
+            session.post("q", {"p": place, "q": {"l": 900, "vf": "l"}, "t": 1})
         for session in sessions:
             session.answer(1)
-        part.at_most("all of them", time.monotonic() - began, max(5, count * 0.15), " s")
+        part.at_most("all of them", time.monotonic() - began, max(4, count * 0.1), " s")
         for session in sessions:
             session.close()
 
@@ -139,7 +141,7 @@ def _exports(plan: Plan, server: Server, calm: Waits) -> None:
             link.close()
 
 
-def _unread_errors(plan: Plan, folder) -> None:  # type: ignore[no-untyped-def]
+def _unread_errors(plan: Plan, folder: Path) -> None:
     """A supervisor that does not read standard error, and strangers whose denials are told there."""
     part = plan.report.part("stall", "stderr that nobody empties")
     server = Server(plan.tern, folder, is_unread=True)
@@ -154,10 +156,5 @@ def _unread_errors(plan: Plan, folder) -> None:  # type: ignore[no-untyped-def]
             part.figure(f"no answer: {problem}")
         part.at_most("denials that were not answered", 2_000 - served, 0)
         part.holds("it ends when it is asked to", server.stop(10) == 0, "SIGTERM had no effect")
-    if server._unread:
-        for descriptor in server._unread:
-            os.close(descriptor)
+    server.close_unread()
     plan.report.close(part)
-
-
-__all__ = ["connect", "drain", "play"]
