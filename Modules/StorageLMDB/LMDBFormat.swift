@@ -9,6 +9,9 @@ enum LMDBFormat {
   private static let versionKey = [LMDBKey.metaTag] + Array("format".utf8)
   private static let bucketKey = [LMDBKey.metaTag] + Array("bucket".utf8)
 
+  /// All LMDB keys of what a store keeps about itself.
+  static let keys = [versionKey, bucketKey]
+
   /// Writes the format of a new store.
   static func create(_ transaction: LMDBTransaction) throws(StorageError) {
     try write(version, versionKey, transaction)

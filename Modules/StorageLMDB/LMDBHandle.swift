@@ -28,17 +28,22 @@ final class LMDBHandle: @unchecked Sendable {
   let table: MDB_dbi
   // Held until the file is closed.
   let directory: StoreDirectory
+  /// The newest commit when the file was opened; `nil` for a new file.
+  let examined: LMDBCommit?
 
-  /// Opens the file `name` in `directory`, and makes it if there is none.
+  /// Opens the file `name` in `directory` once it was examined, and makes it if there is none.
+  ///
+  /// - Parameter witness: The newest commit that was known to be durable.
   init(
-    _ directory: StoreDirectory, _ name: String, _ durability: Durability, mapBytes: Int?
+    _ directory: StoreDirectory, _ name: String, _ durability: Durability, mapBytes: Int?,
+    witness: LMDBCommit? = nil
   ) throws(StorageError) {
     self.directory = directory
+    examined = try LMDBExamination.run(directory.file(name), witness)
     // LMDB maps this file without taking its space: on a full disk the program would be stopped.
     guard allocateFile(directory.file(name + "-lock"), bytes: Self.lockBytes) else {
       throw .diskFull
     }
-    try LMDBFileCheck.check(directory.file(name))
     var flags = UInt32(MDB_NOSUBDIR) | UInt32(MDB_NOTLS)
     if durability == .relaxed { flags |= UInt32(MDB_NOMETASYNC) }
     unsafe environment = try Self.open(directory.file(name), flags, mapBytes)
@@ -54,6 +59,20 @@ final class LMDBHandle: @unchecked Sendable {
   }
 
   deinit { unsafe mdb_env_close(environment) }
+
+  /// The newest commit in the file. The caller holds the write lock.
+  var newestCommit: LMDBCommit? {
+    var descriptor: Int32 = -1
+    unsafe mdb_env_get_fd(environment, &descriptor)
+    let transaction = unsafe info.me_last_txnid
+    return LMDBCommit(transaction, in: descriptor, pageBytes: pageBytes)
+  }
+
+  /// Syncs the file.
+  func sync() throws(StorageError) {
+    let code = unsafe mdb_env_sync(environment, 1)
+    guard code == MDB_SUCCESS else { throw .syncFailed(code: code) }
+  }
 
   /// The size of the map, in bytes.
   var mapBytes: Int { unsafe info.me_mapsize }

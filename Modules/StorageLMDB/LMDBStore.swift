@@ -20,6 +20,7 @@ public final class LMDBStore: OrderedStore {
 
   private struct Writer: Sendable {
     let ballast: Ballast
+    var witness: LMDBWitness
     var isDiskFull = false
   }
 
@@ -45,17 +46,23 @@ public final class LMDBStore: OrderedStore {
   ) throws(StorageError) {
     let directory = try StoreDirectory(path: path)
     if directory.isBeingWiped { try directory.finishWipe(of: Self.files) }
-    // Renamed when it was whole, it never had no byte; and the ballast is made after it.
-    if directory.bytes(of: "rows.mdb") ?? (directory.holds("ballast") ? 0 : 1) == 0 {
+    // Renamed when it was whole, it never had no byte; and the others are made after it.
+    let isOld = directory.holds("ballast") || directory.holds(LMDBWitness.name)
+    if directory.bytes(of: "rows.mdb") ?? (isOld ? 0 : 1) == 0 {
       throw .corruptStore(reason: "rows.mdb has no byte: it was cut off, or is gone")
     }
     if !directory.holds("rows.mdb") { try Self.create(directory) }
-    let handle = try LMDBHandle(directory, "rows.mdb", durability, mapBytes: mapBytes)
+    var witness = LMDBWitness(directory, durability)
+    let handle = try LMDBHandle(
+      directory, "rows.mdb", durability, mapBytes: mapBytes, witness: witness.read())
+    try witness.begin(with: handle)
     self.durability = durability
     self.mapBytes = mapBytes
     environment = LMDBEnvironment(handle, limitBytes: limitBytes)
     writer = Mutex(
-      Writer(ballast: Ballast(path: directory.file("ballast"), bytes: Self.ballastBytes)))
+      Writer(
+        ballast: Ballast(path: directory.file("ballast"), bytes: Self.ballastBytes),
+        witness: witness))
     let reader = try environment.take()
     defer { environment.giveBack(reader) }
     try LMDBFormat.check(reader.transaction)
@@ -92,10 +99,13 @@ public final class LMDBStore: OrderedStore {
     try writer.withLock { state throws(StorageError) in
       try environment.replaceFile { directory throws(StorageError) in
         try directory.beginWipe()
+        state.witness.remove()
       } with: { directory throws(StorageError) in
         try directory.finishWipe(of: Self.files)
         try Self.create(directory)
-        return try LMDBHandle(directory, "rows.mdb", durability, mapBytes: mapBytes)
+        let handle = try LMDBHandle(directory, "rows.mdb", durability, mapBytes: mapBytes)
+        try state.witness.begin(with: handle)
+        return handle
       }
       state.ballast.release()
       state.ballast.hold()
@@ -104,10 +114,15 @@ public final class LMDBStore: OrderedStore {
 
   /// Every file that may hold rows, or what is left of them; and the ballast, beside which there is
   /// a file with bytes in it.
-  private static let files = ["rows.mdb", "rows.mdb-lock", "new.mdb", "new.mdb-lock", "ballast"]
+  private static let files = [
+    "rows.mdb", "rows.mdb-lock", "new.mdb", "new.mdb-lock", "ballast", LMDBWitness.name,
+  ]
 
   public func close() {
-    writer.withLock { _ in environment.close() }
+    writer.withLock { state in
+      if let handle = try? environment.open() { state.witness.end(handle) }
+      environment.close()
+    }
   }
 
   private func transact<R>(
@@ -128,6 +143,7 @@ public final class LMDBStore: OrderedStore {
     let result = try body(&transaction)
     try lmdb.commit()
     if state.isDiskFull { try settle(&state) }
+    state.witness.advance(try environment.open())
     return result
   }
 

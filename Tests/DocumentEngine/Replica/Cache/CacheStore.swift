@@ -40,7 +40,8 @@ enum CacheStore: String, CaseIterable, Sendable {
     }
 
     /// Flips one bit of a row, in its key, its checksum or its value, as it lies in the file, and
-    /// opens the store again. In memory the row cannot be read then.
+    /// opens the store again. In memory the row cannot be read then. LMDB refuses a store with a
+    /// damaged key, so its keys stay.
     ///
     /// - Returns: How often the row was found; stale pages may hold it, too.
     func flip(_ row: Row, bit: Int) throws -> Int {
@@ -54,7 +55,8 @@ enum CacheStore: String, CaseIterable, Sendable {
       var bytes = try Data(contentsOf: file)
       let checksumBytes = 4
       let length = row.key.count + checksumBytes + row.value.count
-      let place = bit % (length * 8)
+      let first = kind == .lmdb ? row.key.count * 8 : 0
+      let place = first + bit % (length * 8 - first)
       var count = 0
       var start = bytes.startIndex
       while let found = bytes.range(of: Data(row.key), in: start..<bytes.endIndex) {
