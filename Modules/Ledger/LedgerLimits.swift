@@ -6,8 +6,16 @@ public enum LedgerLimits {
   public static let outcomeBytes = 1_024
   /// The most outcomes one stream keeps; the oldest are forgotten first.
   public static let outcomesPerStream = 16_384
+  /// The most bytes of the outcomes one stream keeps, with 20 for the head of each; the oldest are
+  /// forgotten first. Enough for the longest outcomes of 1,149 writes: more than a client has on
+  /// their way at once.
+  public static let streamBytes = 1_200_000
+  /// The bytes that count for one outcome besides its detail: at least what a row has for them.
+  static let outcomeHeadBytes = 20
   /// The most streams whose state is held in memory between commits.
   static let cachedStreams = 4_096
+  /// The most bytes of their outcomes.
+  static let cachedStreamBytes = 32 << 20
   /// The most commits whose changes are remembered to validate reads without the store.
   static let recentCommits = 256
   /// The most changes of one commit that are remembered one by one.

@@ -74,6 +74,11 @@ public struct PresenceBook: Sendable {
     guard bytes + write.count <= limits.deferredBytes else {
       throw .tooManyBytes(limit: limits.deferredBytes)
     }
+    // One row each, whatever the limit of them all.
+    let longest = StorageLimits.valueBytes
+    guard write.count <= longest, owner.count <= longest else {
+      throw .tooManyBytes(limit: longest)
+    }
     var added = [rows.write(of: session, number: count, write)]
     if estates[session] == nil { added.insert(rows.owner(of: session, owner), at: 0) }
     estates[session, default: Estate(owner: owner)].append(write)

@@ -33,8 +33,23 @@ public protocol OrderedStore: Sendable {
   ///   nothing done; another error stops the store until it is opened again, which finishes.
   func wipe() throws(StorageError)
 
+  /// Gives the file system back the space that removed and overwritten rows have left.
+  ///
+  /// An offline operation: no snapshot is lent and no other caller writes meanwhile. The rows stay
+  /// the same. When the program ends in the middle, the store is as it was before.
+  ///
+  /// - Throws: ``StorageError/inUse(path:)`` when snapshots are still lent;
+  ///   ``StorageError/diskFull`` when there is no space for the copy.
+  /// - Complexity: O(*size of the store*).
+  func compact() throws(StorageError)
+
   /// Ends the store: later calls throw ``StorageError/closed``. Closing twice does nothing.
   ///
   /// Snapshots still lent stay valid; files are let go when the last of them ends.
   func close()
+}
+
+extension OrderedStore {
+  /// For stores that keep no space that they could give back: does nothing.
+  public func compact() throws(StorageError) {}
 }

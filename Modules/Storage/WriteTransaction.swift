@@ -16,10 +16,7 @@ public struct WriteTransaction: StoreView, ~Copyable, ~Escapable {
   /// - Throws: ``StorageError/keyTooLong(bytes:)``, ``StorageError/valueTooLong(bytes:)``,
   ///   ``StorageError/diskFull``.
   public mutating func put(_ value: Span<UInt8>, for key: Span<UInt8>) throws(StorageError) {
-    guard key.count <= StorageLimits.keyBytes else { throw .keyTooLong(bytes: key.count) }
-    guard value.count <= StorageLimits.valueBytes else {
-      throw .valueTooLong(bytes: value.count)
-    }
+    try StorageLimits.check(key: key.count, value: value.count)
     try writer.put(value, for: key)
   }
 

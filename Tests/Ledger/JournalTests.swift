@@ -1,5 +1,6 @@
 import TernStorage
 import TernStorageMemory
+import TernTestKit
 import Testing
 
 @testable import TernLedger
@@ -15,7 +16,7 @@ struct JournalTests {
 
   private func key(_ name: UInt8) -> [UInt8] { [0x20, name] }
 
-  private func open(_ store: MemoryStore, _ rows: Int) throws -> EmbeddedLedger {
+  private func open(_ store: any OrderedStore, _ rows: Int) throws -> EmbeddedLedger {
     try EmbeddedLedger(store: store, options: LedgerOptions(journalRows: rows)) { 7 }
   }
 
@@ -98,13 +99,13 @@ struct JournalTests {
 
   @Test("a batch that fails leaves nothing behind, not even in memory")
   func failedBatch() throws {
-    let store = MemoryStore()
-    let ledger = try open(store, 100)
+    let disk = FaultyDisk()
+    let ledger = try open(disk.open(), 100)
     _ = try ledger.commit([commit(0, .put(key: key(1), value: [1]))])
     let before = try contents(of: ledger)
-    let long = [UInt8](repeating: 0x20, count: StorageLimits.keyBytes + 1)
     let many = (0..<200).map { Mutation.put(key: key(UInt8($0)), value: [2]) }
-    let bad = Commit(mutations: many + [.put(key: long, value: [])], record: [1])
+    let bad = Commit(mutations: many, record: [1])
+    disk.inject(.writeError, after: 150)
     #expect(throws: LedgerError.self) {
       try ledger.commit([commit(3, .put(key: key(1), value: [3])), bad])
     }

@@ -1,5 +1,8 @@
 /// The sizes documents may have. Source: documents reference, sections 1.2, 1.9 and 9.
 public enum DocumentLimits {
+  /// The most bytes of UTF-8 in the id of a project. Firebase's have at most 30.
+  public static let projectIDBytes = 128
+
   /// The most bytes of UTF-8 in the id of a collection or a document.
   public static let idBytes = 1_500
 

@@ -12,14 +12,17 @@ public struct DocumentDatabase: Hashable, Sendable {
   /// Names a database.
   ///
   /// - Parameters:
-  ///   - projectID: Any text without a slash, not empty.
+  ///   - projectID: Any text without a slash, not empty, of at most
+  ///     ``DocumentLimits/projectIDBytes``.
   ///   - databaseID: `(default)`, or 4 to 63 of `a-z`, `0-9` and `-`, beginning with a letter.
   /// - Throws: ``DocumentError/invalidProjectID(_:)`` or
   ///   ``DocumentError/invalidDatabaseID(_:)``.
   public init(
     projectID: String, databaseID: String = DocumentDatabase.defaultID
   ) throws(DocumentError) {
-    if projectID.isEmpty || projectID.utf8.contains(UInt8(ascii: "/")) {
+    if !(1...DocumentLimits.projectIDBytes).contains(projectID.utf8.count)
+      || projectID.utf8.contains(UInt8(ascii: "/"))
+    {
       throw .invalidProjectID(projectID)
     }
     if databaseID != DocumentDatabase.defaultID, !DocumentDatabase.isValid(databaseID) {

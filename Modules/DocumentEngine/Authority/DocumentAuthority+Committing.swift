@@ -38,6 +38,8 @@ extension DocumentAuthority {
   /// The rows that carry out a decision, seen by later reads of `reader`, and its log record.
   ///
   /// - Returns: Nothing to commit when the decision changes no document.
+  /// - Throws: Also ``StorageError/keyTooLong(bytes:)`` and ``StorageError/valueTooLong(bytes:)``
+  ///   for a decision that no store takes; it changes nothing.
   package func apply(
     _ decision: DocumentDecision, to reader: PendingReader
   ) throws(StorageError) -> (mutations: [Mutation], record: [UInt8]) {
@@ -48,6 +50,7 @@ extension DocumentAuthority {
       try writer.write(change, index: UInt32(index))
     }
     writer.finish()
+    try writer.mutations.checkLimits()
     reader.apply(writer.mutations)
     return (writer.mutations, DocumentRecord(of: decision, in: rows).encode())
   }
@@ -144,9 +147,13 @@ private struct CommitDraft {
         version: changes.isEmpty ? last : version, results: results, changes: changes))
   }
 
-  /// Why a document cannot be indexed; `nil` when it can.
+  /// The reason a document cannot be stored or indexed; `nil` when it can.
   private static func limits(of document: Document) -> DocumentStatus? {
     guard let fields = document.fields else { return nil }
+    if fields.bytes.count > DocumentAuthorityLimits.packedBytes {
+      return DocumentStatus(
+        .invalidArgument, "\(document.key) takes \(fields.bytes.count) bytes in the store.")
+    }
     // Every entry stems from a byte of its own, and none has more than two thousand.
     if fields.bytes.count < 4_000 { return nil }
     let entries = FieldEntries(fields).entries

@@ -85,7 +85,8 @@ extension DocumentAuthority {
       let reference =
         isNested
         ? DocumentReference.inGroup(document.key) : DocumentReference.inCollection(document.key)
-      let (bytes, value) = DocumentReference.row(reference, document.key)
+      let (bytes, value) = DocumentReference.row(
+        reference, document.key, limit: rows.referenceBytes)
       for entry in index.entries(fields) {
         mutations.append(.put(key: start + entry + bytes, value: value))
       }

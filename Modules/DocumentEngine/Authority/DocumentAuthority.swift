@@ -44,6 +44,10 @@ package enum DocumentAuthorityLimits {
   package static let entriesPerDocument = 40_000
   /// The most bytes of all those entries.
   package static let entryBytesPerDocument = 8 * 1_024 * 1_024
+  /// The most bytes of the packed fields of a document. Empty maps, which count nothing towards
+  /// ``DocumentLimits/documentBytes``, take bytes here; half of what a store takes, for the row
+  /// that tells what a document was before holds all of it, and more.
+  package static let packedBytes = StorageLimits.valueBytes / 2
   /// The most field transforms of one document in one commit.
   package static let transformsPerDocument = 500
   /// For how long is known what documents were before, in microseconds: an hour.

@@ -29,10 +29,15 @@ extension DocumentStatus {
 }
 
 extension DocumentStatus {
-  /// The answer to a request that needs a damaged record: DATA_LOSS.
+  /// The answer to a request that needs a damaged record, DATA_LOSS; or that makes a row that no
+  /// store takes, INVALID_ARGUMENT.
   ///
   /// - Throws: The error, when it is not about one record.
   package init(damage error: StorageError) throws(StorageError) {
+    if error.isExcess {
+      self.init(.invalidArgument, "What is written cannot be stored: \(error)")
+      return
+    }
     guard case .corruptRecord = error else { throw error }
     self.init(.dataLoss, "What is stored here is damaged.")
   }

@@ -98,7 +98,8 @@ struct DocumentRowWriter {
     let (removed, added) = DocumentRowWriter.differences(before, after)
     for place in places {
       let start = rows.key(.entry, place.scope)
-      let (reference, value) = DocumentReference.row(place.reference, change.key)
+      let (reference, value) = DocumentReference.row(
+        place.reference, change.key, limit: rows.referenceBytes)
       for entry in removed {
         mutations.append(.remove(KeyRange(only: start + entry + reference)))
       }
@@ -108,7 +109,8 @@ struct DocumentRowWriter {
     }
     guard let group = places.dropFirst().first else { return }
     // The nested documents of a group are found by their keys through entries of their own.
-    let (reference, value) = DocumentReference.row(group.reference, change.key)
+    let (reference, value) = DocumentReference.row(
+      group.reference, change.key, limit: rows.referenceBytes)
     let key = rows.key(.entry, group.scope) + FieldEntries.keyField + reference
     switch (change.before.isFound, change.after.isFound) {
     case (false, true): mutations.append(.put(key: key, value: value))
@@ -126,7 +128,8 @@ struct DocumentRowWriter {
         let after = change.after.fields.map { index.entries($0) } ?? []
         let (removed, added) = DocumentRowWriter.differences(before, after)
         let start = rows.key(.composite, index.number)
-        let (reference, value) = DocumentReference.row(place.reference, change.key)
+        let (reference, value) = DocumentReference.row(
+          place.reference, change.key, limit: rows.referenceBytes)
         for entry in removed {
           mutations.append(.remove(KeyRange(only: start + entry + reference)))
         }

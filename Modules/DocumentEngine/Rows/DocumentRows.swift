@@ -37,6 +37,15 @@ package struct DocumentRows: Hashable, Sendable {
     static let fieldBytes = 512
     static let referenceBytes = 2_000
     static let pathBytes = 3_000
+    /// The most bytes of an index's row besides the prefix and what names the document: kind,
+    /// scope, field, claim, value, and what ends the row.
+    static let indexBytes = 1 + 4 + fieldBytes + 1 + IndexValue.limitBytes + 3
+  }
+
+  /// The most bytes of what names a document in an index: fewer where the name of the database is
+  /// so long that the row would not be one a store takes.
+  var referenceBytes: Int {
+    min(Limits.referenceBytes, StorageLimits.keyBytes - prefix.count - Limits.indexBytes)
   }
 }
 
@@ -120,8 +129,11 @@ enum DocumentReference {
 
   /// The end of an index's row: the reference and how long it is; and the value of such rows,
   /// empty unless the reference had to be cut.
-  static func row(_ reference: [UInt8], _ key: DocumentKey) -> (bytes: [UInt8], value: [UInt8]) {
-    let limit = DocumentRows.Limits.referenceBytes
+  ///
+  /// - Parameter limit: ``DocumentRows/referenceBytes``.
+  static func row(
+    _ reference: [UInt8], _ key: DocumentKey, limit: Int
+  ) -> (bytes: [UInt8], value: [UInt8]) {
     let value = reference.count <= limit ? [] : Array(key.text.utf8)
     return (ended(OrderedBytes.abbreviated(reference, to: limit)), value)
   }

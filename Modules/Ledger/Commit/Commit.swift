@@ -96,4 +96,7 @@ public enum CommitResult: Hashable, Sendable {
   case conflict
   /// A precondition does not hold.
   case failedPrecondition
+  /// A row of the commit is longer than ``StorageLimits`` allows: nothing of it was applied, and no
+  /// outcome stored. The error says which limit.
+  case exceedsLimit(StorageError)
 }

@@ -16,6 +16,19 @@ public enum Mutation: Hashable, Sendable {
   }
 }
 
+extension [Mutation] {
+  /// Checks that a store can take every row.
+  ///
+  /// - Throws: ``StorageError/keyTooLong(bytes:)``, ``StorageError/valueTooLong(bytes:)``; reject
+  ///   the write that makes these changes.
+  /// - Complexity: O(*n*) in the number of changes.
+  public func checkLimits() throws(StorageError) {
+    for case .put(let key, let value) in self {
+      try StorageLimits.check(key: key.count, value: value.count)
+    }
+  }
+}
+
 extension WriteTransaction {
   /// Applies the mutations in order.
   public mutating func apply(_ mutations: [Mutation]) throws(StorageError) {

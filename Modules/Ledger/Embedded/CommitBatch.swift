@@ -39,6 +39,9 @@ struct CommitBatch {
         guard try Self.holds(condition, in: Snapshot(reader)) else { return .failedPrecondition }
       }
     }
+    do throws(StorageError) { try commit.mutations.checkLimits() } catch {
+      return .exceedsLimit(error)
+    }
     try change(commit.mutations, in: &transaction)
     let version = log(commit)
     if let claim = commit.claim { journal.record(claim, version, commit.outcome, at: now) }

@@ -22,8 +22,12 @@ final class Journal: @unchecked Sendable {
   /// The number of the last batch.
   private var lastBatch: UInt64 = 0
   private var storedBytes = 0
+  /// The bytes of the outcomes in ``streams``.
+  private var streamBytes = 0
 
   /// Reads back what is stored.
+  ///
+  /// - Throws: ``StorageError/corruptRecord(key:)`` also about a batch that can never be settled.
   init(in view: borrowing some StoreView & ~Copyable & ~Escapable) throws(StorageError) {
     for row in try view.scan(Self.range) {
       guard let number = Self.batch(ofKey: row.key), number < .max,
@@ -42,12 +46,17 @@ final class Journal: @unchecked Sendable {
         record(claim, entry.version, entry.outcome, at: time)
       }
     }
+    do throws(StorageError) { try pending.checkLimits() } catch {
+      let batches = try Self.unstorableBatches(in: view)
+      throw batches.first.map { .corruptRecord(key: $0.key) } ?? error
+    }
   }
 
   /// Whether so much was gathered that it is to be settled.
   func isFull(_ options: LedgerOptions, adding bytes: Int) -> Bool {
     pending.changeCount > options.journalRows || unsettled.count > options.journalRows
       || storedBytes + bytes > LedgerLimits.journalBytes
+      || streamBytes > LedgerLimits.cachedStreamBytes
   }
 
   /// Takes changes in.
@@ -72,16 +81,17 @@ final class Journal: @unchecked Sendable {
     pending = PendingRows()
     unsettled = [:]
     storedBytes = 0
+    if streamBytes > LedgerLimits.cachedStreamBytes { forgetSettledStreams() }
   }
 
-  private static func key(_ batch: UInt64) -> [UInt8] {
+  static func key(_ batch: UInt64) -> [UInt8] {
     var writer = ByteWriter()
     writer.append(LedgerKey.journal)
     writer.append(bigEndian: batch)
     return writer.bytes
   }
 
-  private static func batch(ofKey key: [UInt8]) -> UInt64? {
+  static func batch(ofKey key: [UInt8]) -> UInt64? {
     var reader = ByteReader(key, from: 1)
     return reader.bigEndian(UInt64.self)
   }
@@ -101,7 +111,9 @@ extension Journal {
   /// Records the outcome of a write made at `time`, in milliseconds since 1970.
   func record(_ claim: CommitClaim, _ version: Version, _ outcome: [UInt8], at time: Int64) {
     unsettled[claim.id.stream] = time
+    let before = streams[claim.id.stream]?.byteCount ?? 0
     streams[claim.id.stream, default: StreamState()].record(claim, version, outcome)
+    streamBytes += (streams[claim.id.stream]?.byteCount ?? 0) - before
   }
 
   /// What the row of a stream will be, when it has none or an older one.
@@ -113,13 +125,20 @@ extension Journal {
   /// Forgets the states that rows hold as well.
   func forgetSettledStreams() {
     streams = streams.filter { unsettled[$0.key] != nil }
+    streamBytes = streams.values.reduce(0) { $0 + $1.byteCount }
   }
 
   private func load(
     _ stream: UInt128, from view: borrowing some StoreView & ~Copyable & ~Escapable
   ) throws(StorageError) {
     if streams[stream] != nil { return }
-    if streams.count >= LedgerLimits.cachedStreams { forgetSettledStreams() }
-    streams[stream] = try StreamRow.read(stream, in: view) ?? StreamState()
+    if streams.count >= LedgerLimits.cachedStreams
+      || streamBytes > LedgerLimits.cachedStreamBytes && unsettled.count < streams.count
+    {
+      forgetSettledStreams()
+    }
+    let state = try StreamRow.read(stream, in: view) ?? StreamState()
+    streamBytes += state.byteCount
+    streams[stream] = state
   }
 }

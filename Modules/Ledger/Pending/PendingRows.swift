@@ -28,6 +28,11 @@ package struct PendingRows: Sendable {
     }
   }
 
+  /// Checks that a store can take every row; see ``StorageLimits``.
+  func checkLimits() throws(StorageError) {
+    for row in puts { try StorageLimits.check(key: row.key.count, value: row.value.count) }
+  }
+
   private mutating func put(_ row: Row) {
     if let last = puts.last, bytesPrecede(last.key, row.key) { return puts.append(row) }
     let index = lowerBound(row.key.span)

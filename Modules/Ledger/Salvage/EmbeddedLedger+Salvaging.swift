@@ -6,17 +6,22 @@ public struct DamagedRow: Hashable, Sendable {
   public var key: [UInt8]
   /// Its value, damaged as it is.
   public var value: [UInt8]
+  /// The part of the value that stays in the record's place: a batch of the journal without the
+  /// commits that no store takes. `nil` when the record as a whole cannot be read.
+  public var remainder: [UInt8]?
 
   /// A record as it was found.
-  public init(key: [UInt8], value: [UInt8]) {
+  public init(key: [UInt8], value: [UInt8], remainder: [UInt8]? = nil) {
     self.key = key
     self.value = value
+    self.remainder = remainder
   }
 }
 
 /// The way on for a store with damaged records. Source: Docs/Formats/ledger.md, section 7.
 extension EmbeddedLedger {
-  /// Finds the damaged records of a store that nobody has open. O(its size).
+  /// Finds the damaged records of a store that nobody has open, and the batches of its journal
+  /// that can never be settled. O(its size).
   public static func damagedRows(
     in store: any OrderedStore
   ) throws(StorageError) -> [DamagedRow] {
@@ -27,6 +32,10 @@ extension EmbeddedLedger {
         found.append(DamagedRow(key: key, value: try snapshot.damagedValue(for: key) ?? []))
         // A key's successor is the key with a zero behind it.
         range = KeyRange(from: key + [0])
+      }
+      for batch in try Journal.unstorableBatches(in: snapshot) {
+        found.append(
+          DamagedRow(key: batch.key, value: batch.value, remainder: batch.remainder))
       }
       return found
     }
@@ -59,7 +68,13 @@ extension EmbeddedLedger {
   ) throws(StorageError) {
     let own = rows.filter { $0.key.first ?? 0 < LedgerLimits.firstOwnByte }
     try store.write { transaction throws(StorageError) in
-      for row in own where row.key != LedgerKey.format { try transaction.remove(row.key) }
+      for row in own where row.key != LedgerKey.format {
+        if let remainder = row.remainder {
+          try transaction.put(remainder, for: row.key)
+        } else {
+          try transaction.remove(row.key)
+        }
+      }
       if own.contains(where: { $0.key == LedgerKey.format }) {
         try transaction.put(formatRow, for: LedgerKey.format)
       }

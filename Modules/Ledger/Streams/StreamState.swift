@@ -8,12 +8,17 @@ public struct StreamState: Hashable, Sendable {
     public var version: Version
     /// What repetitions are answered.
     public var detail: [UInt8]
+
+    /// The bytes that count towards ``LedgerLimits/streamBytes``.
+    var byteCount: Int { LedgerLimits.outcomeHeadBytes + detail.count }
   }
 
   /// The sequence of the last write that has an outcome; 0 before the first.
   public private(set) var last: UInt64 = 0
   /// Outcomes of consecutive writes, the last one being that of ``last``.
   public private(set) var outcomes: [Outcome] = []
+  /// The bytes of the outcomes, as ``LedgerLimits/streamBytes`` counts them.
+  package private(set) var byteCount = 0
 
   /// A stream that nobody has written to.
   public init() {}
@@ -21,6 +26,7 @@ public struct StreamState: Hashable, Sendable {
   init(last: UInt64, outcomes: [Outcome]) {
     self.last = last
     self.outcomes = outcomes
+    byteCount = outcomes.reduce(0) { $0 + $1.byteCount }
   }
 
   /// What a write under `claim` would be: `nil` when it is the next one.
@@ -46,17 +52,33 @@ public struct StreamState: Hashable, Sendable {
   /// The sequence of the oldest outcome kept; ``last`` + 1 when none is.
   public var first: UInt64 { last &- UInt64(outcomes.count) &+ 1 }
 
-  /// Records the outcome of the next write and forgets what its writer knows.
+  /// Records the outcome of the next write and forgets what its writer knows, then what is more
+  /// than the limits of a stream allow, oldest first.
   package mutating func record(_ claim: CommitClaim, _ version: Version, _ detail: [UInt8]) {
-    if claim.id.sequence != last &+ 1 { outcomes.removeAll() }
+    if claim.id.sequence != last &+ 1 { forget(outcomes.count) }
     last = claim.id.sequence
-    outcomes.append(
-      Outcome(
-        payloadHash: claim.payloadHash, version: version,
-        detail: Array(detail.prefix(LedgerLimits.outcomeBytes))))
+    let outcome = Outcome(
+      payloadHash: claim.payloadHash, version: version,
+      detail: Array(detail.prefix(LedgerLimits.outcomeBytes)))
+    outcomes.append(outcome)
+    byteCount += outcome.byteCount
     let known = claim.acknowledged >= first ? claim.acknowledged - first + 1 : 0
-    let surplus = max(0, outcomes.count - LedgerLimits.outcomesPerStream)
+    var surplus = max(0, outcomes.count - LedgerLimits.outcomesPerStream)
+    surplus = max(surplus, Int(clamping: known))
     // The write's own outcome is never known before it is made.
-    outcomes.removeFirst(min(max(Int(clamping: known), surplus), outcomes.count - 1))
+    let most = outcomes.count - 1
+    surplus = min(surplus, most)
+    var kept = byteCount - outcomes[..<surplus].reduce(0) { $0 + $1.byteCount }
+    while kept > LedgerLimits.streamBytes, surplus < most {
+      kept -= outcomes[surplus].byteCount
+      surplus += 1
+    }
+    forget(surplus)
+  }
+
+  private mutating func forget(_ count: Int) {
+    if count == 0 { return }
+    byteCount -= outcomes[..<count].reduce(0) { $0 + $1.byteCount }
+    outcomes.removeFirst(count)
   }
 }

@@ -9,6 +9,8 @@ final class DocumentLink {
   let isLocal: Bool
   /// The calls that have not ended.
   var calls: [UInt32: DocumentCall] = [:]
+  /// Rejections of its numbered writes that are not stored.
+  var refused = RefusedWrites()
   /// The highest number of a call so far.
   var lastCall: UInt32?
 

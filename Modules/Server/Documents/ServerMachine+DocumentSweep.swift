@@ -30,6 +30,8 @@ extension ServerMachine {
   /// Stores rows that say nothing about documents as they are, and so have no log record.
   func store(_ mutations: [Mutation], _ batch: inout ServerBatch) {
     if mutations.isEmpty || diskRoom != .ample { return }
+    // Rows of documents that stores took; their sizes were checked with the documents.
+    do throws(StorageError) { try mutations.checkLimits() } catch { return }
     batch.changes.apply(mutations)
     batch.add(Commit(mutations: mutations, record: []))
   }

@@ -84,7 +84,8 @@ extension ServerMachine {
       id: CommitID(stream: stream, sequence: mark.sequence),
       payloadHash: DocumentOutcome.payloadHash(writes, in: room.database),
       acknowledged: mark.acknowledged)
-    if let earlier = try state(of: stream, &batch).verdict(on: claim) {
+    let passed = call.link.refused.passed(by: claim)
+    if let earlier = try state(of: stream, &batch).verdict(on: passed) {
       return .success(DocumentWriteOutcome(mark.sequence, ServerMachine.verdict(of: earlier)))
     }
     guard hasRoom(for: writes) else { return .failure(Self.fullStatus) }
@@ -109,10 +110,11 @@ extension ServerMachine {
       id: CommitID(stream: stream, sequence: sequence), payloadHash: unread.payloadHash,
       acknowledged: unread.mark.acknowledged)
     let verdict: DocumentWriteOutcome.Verdict
-    if let earlier = try state(of: stream, &batch).verdict(on: claim) {
+    let passed = call.link.refused.passed(by: claim)
+    if let earlier = try state(of: stream, &batch).verdict(on: passed) {
       verdict = ServerMachine.verdict(of: earlier)
     } else {
-      verdict = .rejected(refuse(status, claim, &batch))
+      verdict = .rejected(refuse(status, claim, call, &batch))
     }
     reply(.outcome(DocumentWriteOutcome(sequence, verdict)), call, &batch)
     return true
@@ -126,7 +128,7 @@ extension ServerMachine {
       .rejected(DocumentStatus(.invalidArgument, "Another batch has this number."))
     case .forgotten:
       .rejected(DocumentStatus(.dataLoss, "The outcome was forgotten as known."))
-    case .committed, .conflict, .failedPrecondition:
+    case .committed, .conflict, .failedPrecondition, .exceedsLimit:
       .rejected(DocumentStatus(.dataLoss, "The outcome cannot be told."))
     }
   }
@@ -173,18 +175,19 @@ extension ServerMachine {
     let (decision, mutations, record): (DocumentDecision, [Mutation], [UInt8])
     do throws(StorageError) {
       switch try decide(writes, reads, call, room, batch) {
-      case .failure(let status): return .failure(refuse(status, claim, &batch))
+      case .failure(let status): return .failure(refuse(status, claim, call, &batch))
       case .success(let made): decision = made
       }
       (mutations, record) = try room.authority.apply(decision, to: batch.changes)
     } catch {
       // Nothing was changed yet.
-      return .failure(refuse(try DocumentStatus(damage: error), claim, &batch))
+      return .failure(refuse(try DocumentStatus(damage: error), claim, call, &batch))
     }
     room.note(decision.version)
     let outcome = DocumentOutcome.committed(decision.version, decision.results).encode()
     if claim != nil || !mutations.isEmpty {
       let stored = claim == nil ? [] : outcome
+      if let claim { store(&call.link.refused, before: claim, &batch) }
       batch.add(Commit(claim: claim, mutations: mutations, record: record, outcome: stored))
       if let claim { self.record(claim, batch.version, outcome) }
     }
@@ -222,10 +225,16 @@ extension ServerMachine {
   }
 
   private mutating func refuse(
-    _ status: DocumentStatus, _ claim: CommitClaim?, _ batch: inout ServerBatch
+    _ status: DocumentStatus, _ claim: CommitClaim?, _ call: DocumentCall,
+    _ batch: inout ServerBatch
   ) -> DocumentStatus {
     if let claim, status.code.rejectsWrite {
       let outcome = DocumentOutcome.rejected(status).encode()
+      guard hasStanding(call.identity, claim) else {
+        call.link.refused.note(claim, outcome)
+        return status
+      }
+      store(&call.link.refused, before: claim, &batch)
       batch.add(Commit(claim: claim, mutations: [], record: [], outcome: outcome))
       record(claim, batch.version, outcome)
     }

@@ -89,9 +89,11 @@ extension ServerMachine {
     else { return nil }
     let rest = Self.tree(of: estate.writes).assignments
     guard rest.count * 2 <= estate.writes.count else { return nil }
-    return rest.map {
+    let frames = rest.map {
       TreeClientMessage.request(0, .onDisconnectSet($0.path, $0.node)).encode()
     }
+    // Those that are summed up to more than a row holds stay apart.
+    return frames.allSatisfy { $0.count <= StorageLimits.valueBytes } ? frames : nil
   }
 
   /// Lets happen what an ended session left, in one commit that also forgets it; on a full disk as
@@ -123,6 +125,7 @@ extension ServerMachine {
           resolved, to: batch.changes, knowing: namespace.places)
         entries += resolved.assignments
       } catch {
+        if error.isExcess { continue }
         guard case .corruptRecord = error else { throw error }
       }
     }

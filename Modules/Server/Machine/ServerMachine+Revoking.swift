@@ -65,6 +65,9 @@ extension ServerMachine {
       let value = (0..<8).map { UInt8(truncatingIfNeeded: bits >> UInt64(56 - 8 * $0)) }
       return .put(key: key, value: value)
     }
+    do throws(StorageError) { try mutations.checkLimits() } catch {
+      return .refused(.invalid(Self.excessText(error)))
+    }
     batch.changes.apply(mutations)
     batch.add(Commit(mutations: mutations, record: []))
     revocations = next

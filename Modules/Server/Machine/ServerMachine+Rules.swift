@@ -89,6 +89,9 @@ extension ServerMachine {
     }
     if isTrial { return .done }
     let mutations: [Mutation] = [.put(key: StoreLayout.rules + namespace.name.utf8, value: text)]
+    do throws(StorageError) { try mutations.checkLimits() } catch {
+      return .refused(.invalid(Self.excessText(error)))
+    }
     batch.changes.apply(mutations)
     batch.add(Commit(mutations: mutations, record: []))
     ownRules[namespace.name] = authorizer.judging(by: rules)

@@ -26,6 +26,9 @@ extension ServerMachine {
     }
     let key = StoreLayout.settings + namespace.name.utf8
     let mutations: [Mutation] = [.put(key: key, value: changed.json.bytes)]
+    do throws(StorageError) { try mutations.checkLimits() } catch {
+      return .refused(.invalid(Self.excessText(error)))
+    }
     batch.changes.apply(mutations)
     batch.add(Commit(mutations: mutations, record: []))
     settings[namespace.name] = changed

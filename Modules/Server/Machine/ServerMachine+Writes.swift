@@ -31,7 +31,8 @@ extension ServerMachine {
         payloadHash: PayloadHash(write, expectedHash: expectedHash).value,
         acknowledged: mark.acknowledged ?? 0)
       do throws(StorageError) {
-        if let earlier = try state(of: stream, &batch).verdict(on: found) {
+        let passed = call.session.refused.passed(by: found)
+        if let earlier = try state(of: stream, &batch).verdict(on: passed) {
           return respond(Self.response(to: earlier), to: call, &batch)
         }
       } catch {
@@ -43,7 +44,8 @@ extension ServerMachine {
       return respond(.init(.unavailable, detail: Self.fullText), to: call, &batch)
     }
     let requester = call.session.requester(in: call.namespace)
-    let verdict = try verdict(on: write, expectedHash, requester, claim, call.namespace, &batch)
+    let verdict = try verdict(
+      on: write, expectedHash, requester, claim, call.namespace, &batch, from: call.session)
     switch verdict {
     case .accepted: respond(.init(.ok, version: batch.version), to: call, &batch)
     case .refused(let status, let detail): refuse(status, detail, claim, call, &batch)
@@ -55,7 +57,8 @@ extension ServerMachine {
   /// nothing.
   mutating func verdict(
     on write: TreeWrite, _ expectedHash: String?, _ requester: Requester, _ claim: CommitClaim?,
-    _ namespace: Namespace, _ batch: inout ServerBatch, sizeLimit: WriteSizeLimit? = nil
+    _ namespace: Namespace, _ batch: inout ServerBatch, sizeLimit: WriteSizeLimit? = nil,
+    from session: Session? = nil
   ) throws(StorageError) -> Verdict {
     let (verdict, mutations): (Verdict, [Mutation])
     do throws(StorageError) {
@@ -65,10 +68,12 @@ extension ServerMachine {
       mutations = try namespace.authority.apply(
         resolved, to: batch.changes, knowing: namespace.places)
     } catch {
+      if error.isExcess { return .refused(.failed, Self.excessText(error)) }
       guard case .corruptRecord = error else { throw error }
       return .refused(.failed, Self.damageText)
     }
     if case .accepted(let resolved) = verdict {
+      if let claim, let session { store(&session.refused, before: claim, &batch) }
       try commit(resolved, mutations, claim, in: namespace, &batch)
     }
     return verdict
@@ -132,6 +137,11 @@ extension ServerMachine {
     var version: Version?
     if let claim {
       let outcome = StoredOutcome(status: status, detail: detail).encode()
+      guard hasStanding(call.session.identity, claim) else {
+        call.session.refused.note(claim, outcome)
+        return respond(.init(status, detail: detail), to: call, &batch)
+      }
+      store(&call.session.refused, before: claim, &batch)
       batch.add(Commit(claim: claim, mutations: [], record: [], outcome: outcome))
       record(claim, batch.version, outcome)
       version = batch.version
@@ -147,11 +157,14 @@ extension ServerMachine {
     let reader = batch.reader
     let state = try LedgerSnapshot(reader, version: batch.version).stream(stream) ?? StreamState()
     streams[stream] = state
+    streamBytes += state.byteCount
     return state
   }
 
   mutating func record(_ claim: CommitClaim, _ version: Version, _ outcome: [UInt8]) {
+    let before = streams[claim.id.stream]?.byteCount ?? 0
     streams[claim.id.stream, default: StreamState()].record(claim, version, outcome)
+    streamBytes += (streams[claim.id.stream]?.byteCount ?? 0) - before
   }
 
   /// Says what became of past writes of a stream.
@@ -181,6 +194,11 @@ extension ServerMachine {
     respond(.outcomes(outcomes), to: call, &batch)
   }
 
+  /// The rejection of a write that makes a row longer than stores take.
+  static func excessText(_ error: StorageError) -> String {
+    "What is written cannot be stored: \(error)"
+  }
+
   /// What a client is told about whose writes nothing can be read.
   static let lostStreamText = "What is known of this client's writes is damaged on the server."
 
@@ -198,7 +216,8 @@ extension ServerMachine {
     case .gap(let expected): return .init(.gap, detail: "expected \(expected)")
     case .mismatch: return .init(.failed, detail: "Another write has this number.")
     case .forgotten: return .init(.failed, detail: "The outcome was forgotten as known.")
-    case .conflict, .failedPrecondition: return .init(.unavailable, detail: "Try again.")
+    case .conflict, .failedPrecondition, .exceedsLimit:
+      return .init(.unavailable, detail: "Try again.")
     }
   }
 }

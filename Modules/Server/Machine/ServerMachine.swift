@@ -38,6 +38,8 @@ package struct ServerMachine: ~Copyable {
   var presence: PresenceBook
   /// The streams that were written to of late, as they will be stored.
   var streams: [UInt128: StreamState] = [:]
+  /// The bytes of their outcomes.
+  var streamBytes = 0
   let documents = DocumentDesk()
   /// What everybody has asked of late.
   var rates: RateTable
@@ -91,7 +93,7 @@ package struct ServerMachine: ~Copyable {
     _ inputs: [ServerInput], in snapshot: borrowing LedgerSnapshot, now: Int64, uptime: Int64
   ) throws(StorageError) -> ServerPlan {
     var batch = ServerBatch(over: snapshot, now: now, uptime: uptime)
-    if streams.count > ServerMachine.streamsKept { streams.removeAll() }
+    forgetStreams()
     for input in inputs {
       switch input {
       case .opened(let slot, let isLocal, let address):
@@ -113,6 +115,16 @@ package struct ServerMachine: ~Copyable {
 
   /// The most streams whose state is kept between batches.
   private static let streamsKept = 4_096
+  /// The most bytes of their outcomes.
+  private static let streamBytesKept = 32 << 20
+
+  /// Lets go of the states of streams when they are too many; they are read again.
+  private mutating func forgetStreams() {
+    if streams.count > Self.streamsKept || streamBytes > Self.streamBytesKept {
+      streams.removeAll()
+      streamBytes = 0
+    }
+  }
 
   private mutating func open(
     _ slot: Int, isLocal: Bool, address: String, _ batch: inout ServerBatch

@@ -66,6 +66,8 @@ public struct DamagedServerRecord: Hashable, Sendable {
     case .format: "it is written anew"
     case .log: "the history up to it is forgotten; the data are not"
     case .stream: "writes whose answers a client had not heard may be made twice"
+    case .journal where row.remainder != nil:
+      "writes in it that no store takes, which stopped all others, are lost"
     case .journal: "writes of that moment are lost, but for those that clients send again"
     case .reserve: "it is made again when it is needed"
     case .deferred: "what a session left for its end does not happen"

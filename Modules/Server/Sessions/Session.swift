@@ -29,6 +29,8 @@ final class Session {
   var documents: DocumentLink?
   /// Whether nothing was heard yet, so that the link may speak either dialect.
   var isFresh = true
+  /// Rejections of its numbered writes that are not stored.
+  var refused = RefusedWrites()
   /// The groups this session listens in.
   var groups: [ObjectIdentifier: ListenGroup] = [:]
 

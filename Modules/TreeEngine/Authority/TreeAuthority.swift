@@ -55,6 +55,8 @@ package struct TreeAuthority: Sendable {
   /// The changes that carry out a write without server values, seen by later reads of `reader`.
   ///
   /// - Parameter places: What is known of the tree that `reader` shows; learns from the write.
+  /// - Throws: Also ``StorageError/keyTooLong(bytes:)`` and ``StorageError/valueTooLong(bytes:)``
+  ///   for a write that no store takes; it changes nothing.
   package func apply(
     _ write: TreeWrite, to reader: PendingReader, knowing places: KnownPlaces
   ) throws(StorageError) -> [Mutation] {
@@ -82,11 +84,13 @@ package struct TreeAuthority: Sendable {
     _ entry: TreeMerge.Entry, to reader: PendingReader, _ places: KnownPlaces
   ) throws(StorageError) -> [Mutation] {
     if let change = rows.replaceLeaf(entry.path, with: entry.node, knowing: places) {
+      try [change].checkLimits()
       reader.apply([change])
       return [change]
     }
     let changes = try rows.overwrite(
       entry.path, with: entry.node, in: Snapshot(reader), knowing: places)
+    try changes.checkLimits()
     places.note(entry.node, at: entry.path, in: rows, changes)
     reader.apply(changes)
     return changes

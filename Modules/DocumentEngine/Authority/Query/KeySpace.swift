@@ -11,6 +11,8 @@ struct KeySpace {
   let fields: [(path: DocumentFieldPath, isDescending: Bool)]
   /// How many bytes of a value the rows hold.
   var valueLimit = IndexValue.limitBytes
+  /// How many bytes of what names a document the rows hold; see ``DocumentRows/referenceBytes``.
+  let referenceLimit: Int
   let scope: DocumentScope
   /// Whether the rows are walked from the greatest down.
   let isReversed: Bool
@@ -62,7 +64,7 @@ struct KeySpace {
         guard index < orders.count, orders[index].path.isKey,
           orders[index].isDescending == isReversed, case .reference(let name) = value,
           let reference = scope.reference(name.key),
-          reference.count <= DocumentRows.Limits.referenceBytes
+          reference.count <= referenceLimit
         else { break }
         bytes += reference
       }
@@ -72,7 +74,7 @@ struct KeySpace {
 
   private func bounded(_ range: KeyRange, by filter: DocumentFieldFilter) -> KeyRange {
     guard case .reference(let name) = filter.operand, let reference = scope.reference(name.key),
-      reference.count <= DocumentRows.Limits.referenceBytes
+      reference.count <= referenceLimit
     else { return range }
     switch filter.comparison {
     case .lessThan, .lessThanOrEqual:

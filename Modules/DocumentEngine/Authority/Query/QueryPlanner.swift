@@ -120,7 +120,9 @@ struct QueryPlanner {
     for fixed in branch.fixed {
       var prefix = reading.rows.key(.entry, scope.number)
       prefix += FieldEntries.field(fixed.path) + [fixed.claim] + fixed.value.bytes
-      let space = KeySpace(prefix: prefix, fields: [], scope: scope, isReversed: isReversed)
+      let space = KeySpace(
+        prefix: prefix, fields: [], referenceLimit: reading.rows.referenceBytes, scope: scope,
+        isReversed: isReversed)
       let ranges = space.ranges(
         branch, query, orders: orders.first?.path.isKey == true ? orders : nil)
       parts.append(.init(walk: EntryWalk(reading, ranges, isReversed: isReversed), prefix: prefix))
@@ -137,7 +139,9 @@ struct QueryPlanner {
     let isNested = scope.collection == nil
     var prefix = reading.rows.key(isNested ? .entry : .document, scope.number)
     if isNested { prefix += FieldEntries.keyField }
-    let space = KeySpace(prefix: prefix, fields: [], scope: scope, isReversed: isReversed)
+    let space = KeySpace(
+      prefix: prefix, fields: [], referenceLimit: reading.rows.referenceBytes, scope: scope,
+      isReversed: isReversed)
     let ranges = space.ranges(branch, query, orders: rest.count == orders.count ? orders : nil)
     let walk = EntryWalk(reading, ranges, isReversed: isReversed)
     choices.append("documents in order of keys")
@@ -173,8 +177,8 @@ struct QueryPlanner {
       reading.rows.key(.entry, scope.number) + FieldEntries.field(order.path)
       + [FieldEntries.Claim.value]
     let space = KeySpace(
-      prefix: prefix, fields: [(order.path, false)], scope: scope,
-      isReversed: order.isDescending)
+      prefix: prefix, fields: [(order.path, false)],
+      referenceLimit: reading.rows.referenceBytes, scope: scope, isReversed: order.isDescending)
     let ranges = space.ranges(branch, query, orders: cursors)
     choices.append("values of \(order.path.text)")
     return EntrySource(
@@ -244,7 +248,8 @@ extension QueryPlanner {
     let fields = segments.dropFirst(fixedPaths(branch).count)
     let space = KeySpace(
       prefix: prefix, fields: fields.map { ($0.path, $0.isDescending) },
-      valueLimit: IndexValue.limitBytes / segments.count, scope: scope, isReversed: isReversed)
+      valueLimit: IndexValue.limitBytes / segments.count,
+      referenceLimit: reading.rows.referenceBytes, scope: scope, isReversed: isReversed)
     let ranges = space.ranges(
       branch, query, orders: rest.count == orders.count ? orders : nil)
     choices.append("index over " + segments.map(\.path.text).joined(separator: ", "))
