@@ -30,6 +30,8 @@ struct ExpressionFactsTests {
       "{} == null", "`a` == 'a'", "1a == 1", "1e == 1", "1e999 > 1", "'a == 'a'", "'a\n' == 'a'",
       "data.exists()()", "true()", "auth()", "$ == 'a'", "'\\u12' == 'a'",
       "'\\ud800' == 'a'", "data.\u{E9}()", "!", "()", "data.hasChild('a',)", "1 < 2 < 3",
+      "auth", "auth.s", "!auth.n", "auth.t && true", "true || data.val()", "auth.t ? true : false",
+      "true ? auth.t : false", "query.equalTo", "!data.getPriority()", "auth['a' + 'b']",
     ])
   func refused(expression: String) throws {
     #expect(try verdict(expression) == "invalid")
@@ -76,9 +78,8 @@ struct ExpressionFactsTests {
     arguments: [
       ("!(auth.x > 1)", "error"), ("auth.x > 1 ? false : true", "error"),
       ("auth.x > 1 || true", "error"), ("true || auth.x > 1", "true"),
-      ("false && auth.x > 1", "false"), ("true ? true : auth.x > 1", "true"), ("auth.x", "error"),
-      ("auth", "error"), ("auth.s", "error"), ("auth.t", "true"), ("auth.t && auth.n", "error"),
-      ("!auth.n", "error"), ("-auth.s == 1", "error"), ("auth.n + auth.t == 1", "error"),
+      ("false && auth.x > 1", "false"), ("true ? true : auth.x > 1", "true"),
+      ("-auth.s == 1", "error"), ("auth.n + auth.t == 1", "error"),
       ("auth.s + auth.x == 'x'", "error"), ("auth.o + 'a' == 'x'", "error"),
       ("auth.n - auth.s == 0", "error"), ("auth.t < true", "invalid"), ("auth.t < auth.t", "error"),
       ("auth.x <= auth.x", "error"), ("auth.n < auth.s", "error"), ("auth.o < auth.o", "error"),
@@ -89,12 +90,29 @@ struct ExpressionFactsTests {
       ("data.hasChild(auth.x)", "error"), ("data.hasChildren([auth.x])", "error"),
       ("data.hasChildren(['zzz', auth.x])", "error"), ("auth.s.contains(auth.n)", "error"),
       ("auth.s.replace('a', auth.x) == ''", "error"), ("auth.n.toLowerCase() == ''", "error"),
-      ("auth.n.matches(/1/)", "error"), ("auth.t ? auth.n : true", "error"),
+      ("auth.n.matches(/1/)", "error"),
       ("root.parent().exists()", "error"), ("data.parent().parent().parent().exists()", "error"),
     ])
   func mistakes(expression: String, expected: String) throws {
     let auth: JSONValue = ["n": 1, "s": "one", "t": true, "o": ["k": 1]]
     #expect(try verdict(expression, auth: auth, tree: ["a": ["b": ["c": 1]]]) == expected)
+  }
+
+  @Test(
+    "comments are skipped where a token begins, and only there",
+    arguments: [
+      ("// only users\n auth != null", "false"), ("/* all */ true", "true"),
+      ("true // && false", "true"), ("true // \r && false", "false"),
+      ("true // \u{2028} && false", "false"), ("true /* && false */ /**/", "true"),
+      ("data /* a */ . // b\n exists /***/ ( ) == false", "true"), ("6 /* / 2 */ / 3 == 2", "true"),
+      ("6 / /* 3 */ 2 == 3", "true"), ("'// a' == '/' + '/ a'", "true"), ("'/*' == '/*'", "true"),
+      ("'a//b'.matches(/a\\/\\/b/)", "true"), ("'a/*'.matches(/[/*]+$/)", "true"),
+      ("'x'.matches(/* no */ /x/ /* no */ )", "true"), ("'x'.matches(// no\n/x/)", "true"),
+      ("'x'.matches(//)", "invalid"), ("true /* and", "invalid"), ("true /*/", "invalid"),
+      ("// nothing", "invalid"), ("/**/", "invalid"), ("1 /\n/ 2 == 1", "invalid"),
+    ])
+  func comments(expression: String, expected: String) throws {
+    #expect(try verdict(expression) == expected)
   }
 
   @Test(

@@ -24,11 +24,7 @@ extension NaiveExpression {
       where try kinds(leaf).isDisjoint(with: wanted) { throw NaiveRefusal() }
     }
     switch self {
-    case .value(.null): return [.null]
-    case .value(.bool): return [.bool]
-    case .value(.number): return [.number]
-    case .value(.text): return [.text]
-    case .value: throw NaiveRefusal()
+    case .value(let value): return [try Self.kind(of: value)]
     case .variable("auth"): return Self.scalars.union([.claims])
     case .variable("now"): return [.number]
     case .variable("root"), .variable("data"): return [.snapshot]
@@ -42,11 +38,15 @@ extension NaiveExpression {
       if !captures.contains(name) { throw NaiveRefusal() }
       return [.text]
     case .unary("!", let operand):
-      try need(operand, [.bool])
+      try operand.needBoolean(kinds)
       return [.bool]
     case .unary(_, let operand):
       try need(operand, [.number])
       return [.number]
+    case .binary("&&", let left, let right), .binary("||", let left, let right):
+      try left.needBoolean(kinds)
+      try right.needBoolean(kinds)
+      return [.bool]
     case .binary(let name, let left, let right):
       return try Self.kinds(of: name, try kinds(left), try kinds(right)) {
         (wanted) throws(NaiveRefusal) in
@@ -54,7 +54,7 @@ extension NaiveExpression {
         try need(right, wanted)
       }
     case .choice(let condition, let then, let otherwise):
-      try need(condition, [.bool])
+      try condition.needBoolean(kinds)
       let (a, b) = (try kinds(then), try kinds(otherwise))
       if a.contains(.snapshot) != b.contains(.snapshot) { throw NaiveRefusal() }
       return a.contains(.claims) && b.contains(.claims)
@@ -80,14 +80,29 @@ extension NaiveExpression {
     }
   }
 
+  private static func kind(of value: NaiveValue) throws(NaiveRefusal) -> NaiveKind {
+    switch value {
+    case .null: return .null
+    case .bool: return .bool
+    case .number: return .number
+    case .text: return .text
+    default: throw NaiveRefusal()
+    }
+  }
+
+  /// Itself, and every branch it may end in, is a boolean and never anything else.
+  private func needBoolean(
+    _ kinds: (NaiveExpression) throws(NaiveRefusal) -> Set<NaiveKind>
+  ) throws(NaiveRefusal) {
+    _ = try kinds(self)
+    for leaf in results where try kinds(leaf) != [.bool] { throw NaiveRefusal() }
+  }
+
   private static func kinds(
     of name: String, _ a: Set<NaiveKind>, _ b: Set<NaiveKind>,
     need: (Set<NaiveKind>) throws(NaiveRefusal) -> Void
   ) throws(NaiveRefusal) -> Set<NaiveKind> {
     switch name {
-    case "&&", "||":
-      try need([.bool])
-      return [.bool]
     case "==", "===", "!=", "!==":
       if a.union(b).contains(.snapshot) { throw NaiveRefusal() }
       return [.bool]

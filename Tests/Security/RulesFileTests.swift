@@ -29,7 +29,10 @@ struct RulesFileTests {
     arguments: [
       ("", "1:1 expected a value"),
       ("{\"rules\": {}", "1:13 expected ',' or '}'"),
-      ("{\"rules\": {},}", "1:14 expected a member's name in double quotes"),
+      ("{,}", "1:2 expected a member's name in double quotes"),
+      ("{\"rules\": {},,}", "1:14 expected a member's name in double quotes"),
+      ("{\"rules\": {\".indexOn\": [,]}}", "1:25 expected a value"),
+      ("{\"rules\": {\".indexOn\": [\"a\",,]}}", "1:29 expected a value"),
       ("{'rules': {}}", "1:2 expected a member's name in double quotes"),
       ("{\"rules\": {}} x", "1:15 expected the end of the file"),
       ("{\"rules\": {}\n  \"x\": 1}", "2:3 expected ',' or '}'"),
@@ -82,6 +85,42 @@ struct RulesFileTests {
     ])
   func structure(file: String, problem: String) {
     #expect(problems(file) == [problem])
+  }
+
+  @Test("one comma may follow the last member, as in the file of the Firebase console's test mode")
+  func trailingCommas() throws {
+    let rules = try TreeRules(
+      """
+      {
+        "rules": {
+          ".read": "now < 1905589200000",  // 2030-5-20
+          ".write": "now < 1905589200000",  // 2030-5-20
+          "a": {".indexOn": ["x", "y", /* end */ ], },
+        }
+      }
+      """)
+    #expect(rules.count == 2)
+    #expect(rules.indexes(at: "a") == [.child("x"), .child("y")])
+  }
+
+  @Test("a condition of unknown type is rejected with the comparison to write")
+  func unknownConditions() throws {
+    let file = """
+      {"rules": {
+        ".read": "auth.token.admin",
+        "a": {".read": "auth", ".write": "!newData.child('x').val()"},
+        "b": {".write": "auth != null && auth.token.admin", ".read": "auth.token.admin === true"}
+      }}
+      """
+    let any = "this may be any value: write"
+    #expect(
+      problems(file) == [
+        "2:13 a rule must be true or false; \(any) auth.token.admin == true",
+        "3:19 a rule must be true or false; \(any) auth != null",
+        "3:38 '!' needs a boolean; \(any) newData.child('x').val() == true",
+        "4:36 '&&' needs booleans; \(any) auth.token.admin == true",
+      ])
+    #expect(try TreeRules(stored: Array(file.utf8)).count == 5, "files stored before still load")
   }
 
   @Test("every mistake of a file is reported, with the line and column inside the string")

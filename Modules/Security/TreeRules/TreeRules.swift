@@ -19,8 +19,25 @@ public struct TreeRules: Sendable {
   public init(
     _ bytes: [UInt8], limits: RulesLimits = .standard
   ) throws(RulesFileError) {
+    try self.init(bytes, limits: limits, isStored: false)
+  }
+
+  /// Compiles rules that were accepted and stored before.
+  ///
+  /// Conditions of unknown type, such as `auth.token.admin` alone, were accepted by earlier
+  /// versions; they still load from a store, and are false where they are no boolean.
+  ///
+  /// - Throws: ``RulesFileError`` with every problem.
+  package init(stored bytes: [UInt8]) throws(RulesFileError) {
+    try self.init(bytes, limits: .standard, isStored: true)
+  }
+
+  private init(
+    _ bytes: [UInt8], limits: RulesLimits, isStored: Bool
+  ) throws(RulesFileError) {
     let source = RulesSource(bytes: bytes)
-    let (nodes, program) = try RulesFileBuilder.build(source, limits: limits)
+    let (nodes, program) = try RulesFileBuilder.build(
+      source, limits: limits, isStored: isStored)
     compiled = CompiledRules(
       source: source, nodes: nodes, program: program, fingerprint: Fingerprint.of(bytes))
     self.limits = limits

@@ -38,7 +38,7 @@ extension ServerMachine {
       let name = cursor.key.extracting(StoreLayout.rules.count..<cursor.key.count)
       let text = [UInt8](copying: cursor.value)
       // They were compiled before they were stored; those that no longer can be allow nothing.
-      let rules = (try? TreeRules(text)) ?? Self.closed
+      let rules = (try? TreeRules(stored: text)) ?? Self.closed
       ownRules[String(decoding: [UInt8](copying: name), as: UTF8.self)] =
         authorizer.judging(by: rules)
     }

@@ -84,12 +84,17 @@ extension FuzzTarget {
       """#,
       #"{"rules": {".read": "query.orderByChild == 'x' && query.limitToFirst <= 10", "b": {".write": true}}}"#,
       #"{"rules": {".write": "root.child('a/b').val() + 1 === data.parent().child('c').val() % 3 || !data.exists()"}}"#,
+      #"""
+      {"rules": {".read": "now < 1905589200000",  // 2030-5-20
+      ".write": "// who\n auth /* any */ != null && 6 / 2 == 3", ".indexOn": ["a", "b",],},}
+      """#,
+      #"{"rules": {".validate": "'a//b'.matches( /* p */ /[/*]\\/\\// // end\n ) == true",}}"#,
       #"{"rules": {".read": "(auth.token['email'] + '').toLowerCase().replace('a', 'b').length > 3 / -0"}}"#,
     ],
     words: [
       "(", ")", "&&", "||", "!", "?", ":", "===", "'", "/", "[", "]", ".val()", "newData", "data",
       "root", "auth", "now", "$u", ".matches(/(a*)*b/)", ".read", ".write", ".validate", "/*", "*/",
-      "//", "\\", "-",
+      "//", "\\", "-", ",", ",}", ",]", "// x\\n", "/* x */", " == true",
     ]
   ) { input in
     let rules: TreeRules

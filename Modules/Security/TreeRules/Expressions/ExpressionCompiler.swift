@@ -10,6 +10,8 @@ struct ExpressionCompiler {
   }
 
   let limits: RulesLimits
+  /// Accepts conditions whose type is known only at run time, in files accepted before this check.
+  private let acceptsUnknownConditions: Bool
   var program = RuleProgram()
   private(set) var scope = Scope(kind: .read, captures: [])
   /// The expression at hand.
@@ -17,17 +19,18 @@ struct ExpressionCompiler {
   /// The type of each operation of the program.
   private var types: [RuleType] = []
 
-  init(limits: RulesLimits) {
+  init(limits: RulesLimits, acceptsUnknownConditions: Bool) {
     self.limits = limits
+    self.acceptsUnknownConditions = acceptsUnknownConditions
   }
 
-  /// Compiles a whole rule and returns its entry; the rule must be able to be a boolean.
+  /// Compiles a whole rule and returns its entry; the rule must be a boolean.
   mutating func compile(rule bytes: [UInt8], in scope: Scope) throws(SyntaxFault) -> Int {
     self.bytes = bytes
     self.scope = scope
     let expression = try ExpressionParser.parse(bytes, depthLimit: limits.expressionDepth)
     let entry = try compile(expression)
-    try require(entry, .bool, "a rule must be true or false")
+    try requireBoolean(entry, "a rule must be true or false")
     return entry
   }
 
@@ -49,6 +52,26 @@ struct ExpressionCompiler {
     }
   }
 
+  /// Rejects an operand that may be anything but a boolean; each branch of `?:` has to comply.
+  ///
+  /// Values that are known only at run time, such as `auth.token.admin` or `data.val()`, are
+  /// rejected here as the live service does. Source: realtime reference, 12.5.
+  func requireBoolean(_ operand: Int, _ message: String) throws(SyntaxFault) {
+    if case .choice(_, let then, let otherwise) = program.operations[operand] {
+      try requireBoolean(then, message)
+      try requireBoolean(otherwise, message)
+      return
+    }
+    try require(operand, .bool, message)
+    guard type(of: operand) != .bool, !acceptsUnknownConditions else { return }
+    let range = program.ranges[operand]
+    let text = range.count <= 40 ? String(decoding: bytes[range], as: UTF8.self) : "it"
+    var wanted = "== true"
+    if case .auth = program.operations[operand] { wanted = "!= null" }
+    throw SyntaxFault(
+      "\(message); this may be any value: write \(text) \(wanted)", at: range.lowerBound)
+  }
+
   /// Emits the operations of `expression` and returns the last one.
   mutating func compile(_ expression: Expression) throws(SyntaxFault) -> Int {
     switch expression.kind {
@@ -65,7 +88,7 @@ struct ExpressionCompiler {
     case .capture(let name): return try capture(name, for: expression)
     case .not(let operand):
       let operand = try compile(operand)
-      try require(operand, .bool, "'!' needs a boolean")
+      try requireBoolean(operand, "'!' needs a boolean")
       return emit(.not(operand), .bool, for: expression)
     case .negative(let operand):
       let operand = try compile(operand)
@@ -123,7 +146,7 @@ struct ExpressionCompiler {
     var list: [Int] = []
     for operand in operands {
       let operand = try compile(operand)
-      try require(operand, .bool, "'\(symbol)' needs booleans")
+      try requireBoolean(operand, "'\(symbol)' needs booleans")
       list.append(operand)
     }
     return program.add(list: list)
@@ -133,7 +156,7 @@ struct ExpressionCompiler {
     _ condition: Expression, _ then: Expression, _ otherwise: Expression, for source: Expression
   ) throws(SyntaxFault) -> Int {
     let condition = try compile(condition)
-    try require(condition, .bool, "the condition of '?:' needs a boolean")
+    try requireBoolean(condition, "the condition of '?:' needs a boolean")
     let then = try compile(then)
     let otherwise = try compile(otherwise)
     let (first, second) = (type(of: then), type(of: otherwise))

@@ -9,7 +9,7 @@ struct Lexer {
 
   /// The next token; `end` for ever once the text is used up.
   mutating func next() throws(SyntaxFault) -> Token {
-    skipBlanks()
+    try skipBlanks()
     let start = index
     guard let byte = peek() else { return Token(kind: .end, range: start..<start) }
     let kind: Token.Kind
@@ -50,8 +50,46 @@ struct Lexer {
     index + distance < bytes.count ? bytes[index + distance] : nil
   }
 
-  private mutating func skipBlanks() {
-    while let byte = peek(), byte == 0x20 || (0x09...0x0D).contains(byte) { index += 1 }
+  /// Skips white space and comments.
+  ///
+  /// Called only where a token begins, so that the `/` of a pattern never begins a comment: an
+  /// empty pattern is not part of the language, and `*` cannot begin one.
+  private mutating func skipBlanks() throws(SyntaxFault) {
+    while let byte = peek() {
+      if byte == 0x20 || (0x09...0x0D).contains(byte) {
+        index += 1
+      } else if byte == UInt8(ascii: "/"), peek(1) == UInt8(ascii: "/") {
+        skipLine()
+      } else if byte == UInt8(ascii: "/"), peek(1) == UInt8(ascii: "*") {
+        try skipBlockComment()
+      } else {
+        return
+      }
+    }
+  }
+
+  /// Skips to the end of the line: LF, CR, U+2028 or U+2029, as in JavaScript.
+  private mutating func skipLine() {
+    while let byte = peek(), byte != 0x0A, byte != 0x0D {
+      if byte == 0xE2, peek(1) == 0x80, let last = peek(2), last | 1 == 0xA9 {
+        index += 3
+        return
+      }
+      index += 1
+    }
+  }
+
+  private mutating func skipBlockComment() throws(SyntaxFault) {
+    let start = index
+    index += 2
+    while let byte = peek() {
+      if byte == UInt8(ascii: "*"), peek(1) == UInt8(ascii: "/") {
+        index += 2
+        return
+      }
+      index += 1
+    }
+    throw SyntaxFault("the comment does not end", at: start)
   }
 
   private mutating func name() -> String {

@@ -8,11 +8,11 @@ struct RulesFileBuilder {
   private(set) var nodes: [RuleNode] = []
   private var problems: [RulesProblem] = []
 
-  /// Reads a whole file.
+  /// Reads a whole file; one that was stored may have conditions of unknown type.
   static func build(
-    _ source: RulesSource, limits: RulesLimits
+    _ source: RulesSource, limits: RulesLimits, isStored: Bool
   ) throws(RulesFileError) -> (nodes: [RuleNode], program: RuleProgram) {
-    var builder = RulesFileBuilder(source: source, limits: limits)
+    var builder = RulesFileBuilder(source: source, limits: limits, isStored: isStored)
     do throws(SyntaxFault) {
       let file = try RulesFileParser.parse(source.bytes, limits: limits)
       builder.addFile(file)
@@ -23,10 +23,10 @@ struct RulesFileBuilder {
     return (builder.nodes, builder.compiler.program)
   }
 
-  private init(source: RulesSource, limits: RulesLimits) {
+  private init(source: RulesSource, limits: RulesLimits, isStored: Bool) {
     self.source = source
     self.limits = limits
-    compiler = ExpressionCompiler(limits: limits)
+    compiler = ExpressionCompiler(limits: limits, acceptsUnknownConditions: isStored)
   }
 
   private mutating func report(_ message: String, at offset: Int, in rule: String?) {

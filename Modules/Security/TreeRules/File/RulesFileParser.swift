@@ -1,7 +1,8 @@
 /// Reads the JSON of a rules file: comments and strings over several lines are welcome.
 ///
-/// Beyond RFC 8259 it skips `//` and `/* */` comments and a leading byte order mark, and takes raw
-/// control characters such as line breaks inside strings. Source: realtime reference, 12.1.
+/// Beyond RFC 8259 it skips `//` and `/* */` comments and a leading byte order mark, accepts one
+/// comma after the last member or element, and takes raw control characters such as line breaks
+/// inside strings. Source: realtime reference, 12.1; the Firebase console writes the comma.
 struct RulesFileParser {
   private let bytes: [UInt8]
   private let depthLimit: Int
@@ -71,6 +72,7 @@ struct RulesFileParser {
     if skip("}") { return .object([]) }
     repeat {
       try skipBlanks()
+      if !members.isEmpty, peek == UInt8(ascii: "}") { break }
       let offset = index
       guard peek == UInt8(ascii: "\"") else {
         throw SyntaxFault("expected a member's name in double quotes", at: offset)
@@ -95,6 +97,8 @@ struct RulesFileParser {
     try skipBlanks()
     if skip("]") { return .array([]) }
     repeat {
+      try skipBlanks()
+      if !elements.isEmpty, peek == UInt8(ascii: "]") { break }
       elements.append(try value(depth: depth + 1))
       try skipBlanks()
     } while skip(",")
