@@ -44,6 +44,7 @@
         "PUT /a.json HTTP/1.1\r\nHost: a\r\nContent-Length : 1\r\n\r\n1",
         "PUT /a.json HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n1",
         "PUT /a.json HTTP/1.1\r\nHost: a\r\n folded: x\r\nContent-Length: 1\r\n\r\n1",
+        "PUT /a.json HTTP/1.1\r\nHost: a\r\nContent-Length: 9223372036854775808\r\n\r\n1",
         "GET /a.json HTTP/1.1\r\n\r\n",
         "GET /a.json HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
         "GET /a\u{1}.json HTTP/1.1\r\nHost: a\r\n\r\n",

@@ -86,14 +86,33 @@ import Testing
         "orderBy=%22a%22&limitToFirst=1&limitToLast=1",
         "Only one of limitToFirst and limitToLast can be defined"
       ),
-      ("orderBy=%22$key%22&startAt=1", "startAt must be a string when orderBy is \"$key\""),
+      ("orderBy=%22$key%22&startAt=1", "Provided key index type is invalid, must be string"),
       (
         "orderBy=%22a%22&startAt=1&equalTo=1",
         "Only one of startAt, startAfter and equalTo can be defined"
       ),
-      ("orderBy=%22a%22&startAt={}", "startAt must be a valid JSON encoded value"),
-      ("orderBy=%22a%22&startAt=", "startAt must be a valid JSON encoded value"),
-      ("orderBy=%22a%22&startAt=1,%22a.b%22", "startAt must be followed by a valid key"),
+      ("orderBy=%22a%22&startAt={}", "Constraint index field must be a JSON primitive"),
+      ("orderBy=%22a%22&startAt=abc", "Constraint index field must be a JSON primitive"),
+      ("orderBy=%22a%22&startAt=", "Constraint index field must be a JSON primitive"),
+      ("orderBy=%22a%22&startAt=1,%22a.b%22", "Constraint key field must be a valid key name"),
+      (
+        "orderBy=%22a%22&startAfter=2,%22[MAX_NAME]%22",
+        "Constraint key field must be a valid key name"
+      ),
+      ("timeout=0.0s", "Invalid timeout: it is up to 15min, in ms, s or min."),
+      ("timeout=1.s", "Invalid timeout: it is up to 15min, in ms, s or min."),
+      ("timeout=.5s", "Invalid timeout: it is up to 15min, in ms, s or min."),
+      ("timeout=1.2.3s", "Invalid timeout: it is up to 15min, in ms, s or min."),
+      ("timeout=1e2s", "Invalid timeout: it is up to 15min, in ms, s or min."),
+      ("timeout=15.1min", "Invalid timeout: it is up to 15min, in ms, s or min."),
+      (
+        "access_token=t&auth_variable_override=[]",
+        "Invalid auth_variable_override: it is an object or null."
+      ),
+      (
+        "access_token=t&auth_variable_override=%22x%22",
+        "Invalid auth_variable_override: it is an object or null."
+      ),
       ("print=loud", "Invalid print parameter: it is \"pretty\" or \"silent\"."),
       ("format=xml", "Invalid format parameter: it is \"export\"."),
       ("timeout=16min", "Invalid timeout: it is up to 15min, in ms, s or min."),
@@ -108,6 +127,47 @@ import Testing
     ])
   func badQueries(parameters: String, text: String) {
     #expect(refusal("GET", "/a.json?" + parameters) == "400 " + text)
+  }
+
+  @Test("a time may be a decimal number")
+  func timeouts() throws {
+    func milliseconds(_ text: String) throws -> Int? {
+      try understand("GET", "/a.json?timeout=" + text).parameters.timeoutMilliseconds
+    }
+    #expect(try milliseconds("1.5s") == 1_500)
+    #expect(try milliseconds("1.0s") == 1_000)
+    #expect(try milliseconds("180.0s") == 180_000)
+    #expect(try milliseconds("1.1s") == 1_100)
+    #expect(try milliseconds("0.5min") == 30_000)
+    #expect(try milliseconds("0.2ms") == 1)
+    #expect(try milliseconds("15min") == 900_000)
+  }
+
+  @Test("a read by a query that matches nothing is an empty object, a plain one is null")
+  func nothingFound() throws {
+    func body(_ target: String, _ answer: DirectAnswer) throws -> String {
+      let request = try understand("GET", target)
+      let response = RESTAnswer.response(to: request, answer, limitBytes: 1_000)
+      return String(decoding: response.body, as: UTF8.self)
+    }
+    let query = "/d.json?orderBy=%22h%22&equalTo=5"
+    #expect(try body(query, .node(.empty)) == "{}")
+    #expect(try body(query + "&format=export", .node(.empty)) == "{}")
+    #expect(try body(query + "&print=pretty", .node(.empty)) == "{ }")
+    #expect(try body(query + "&print=silent", .node(.empty)) == "")
+    #expect(try body(query, .node(["a": ["h": 5]])) == #"{"a":{"h":5}}"#)
+    #expect(try body("/d.json", .node(.empty)) == "null")
+    #expect(try body("/d.json?shallow=true", .names([])) == "null")
+  }
+
+  @Test("a write is no stream, whatever its client accepts")
+  func acceptedStreams() {
+    let accept: HTTPFields = [("Accept", "text/event-stream")]
+    for method in ["PUT", "POST", "PATCH", "DELETE", "HEAD"] {
+      let request = HTTPRequest(method: method, target: "/a.json", headers: accept)
+      #expect(!EventStream.isAsked(by: request), "\(method)")
+    }
+    #expect(EventStream.isAsked(by: HTTPRequest(method: "GET", target: "/a", headers: accept)))
   }
 
   @Test("bodies become writes")
@@ -195,7 +255,11 @@ import Testing
     #expect(
       try !caller([("Host", "127.0.0.1"), ("Origin", "http://127.0.0.1.evil.example")]).isLocal)
     #expect(try !caller([("Host", "evil.example")]).isLocal, "a name led back to this machine")
-    #expect(try !caller([("Host", "localhost"), ("X-Forwarded-For", "1.2.3.4")]).isLocal)
+    for field in [
+      "X-Forwarded-For", "Forwarded", "Via", "X-Real-IP", "X-Forwarded-Host", "X-Forwarded-Proto",
+    ] {
+      #expect(try !caller([("Host", "localhost"), (field, "1.1 edge")]).isLocal, "\(field)")
+    }
     #expect(try !caller([("Host", "localhost")], peer: "10.0.0.7:5").isLocal)
     let foreign = try caller([("Host", "localhost"), ("Origin", "https://evil.example")])
     #expect(!foreign.peer.hasPrefix("127."), "a link by that name would count as local")

@@ -20,8 +20,7 @@ struct Caller: Equatable, Sendable {
   init(_ request: HTTPRequest, _ target: RequestTarget) {
     let host = request.headers["host"] ?? ""
     let origin = request.headers["origin"]
-    let isForwarded =
-      request.headers["forwarded"] != nil || request.headers["x-forwarded-for"] != nil
+    let isForwarded = Self.proxyFields.contains { request.headers[$0] != nil }
     // Scripts and images are asked for without an origin, but browsers say where they belong: by
     // the page's address, or if that is to be hidden, in one word.
     let isFromHere =
@@ -34,6 +33,11 @@ struct Caller: Equatable, Sendable {
     peer = isLocal ? request.peer : "remote \(request.peer)" + (origin.map { " for \($0)" } ?? "")
     namespace = target["ns"] ?? HostName(host).namespace ?? Self.defaultNamespace
   }
+
+  /// The fields that proxies add to what they pass on; one is enough.
+  private static let proxyFields = [
+    "forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip",
+  ]
 
   /// The database of those who name none.
   static let defaultNamespace = "default"

@@ -114,8 +114,9 @@
       if let objection = HTTPHeadRules.objection(to: request, minor: minor) {
         return answer(objection.response, context)
       }
-      if let length = request.headers["content-length"].flatMap(Int.init),
-        length > limits.bodyBytes
+      // A length that is no number here is one that is larger than any limit.
+      if let length = request.headers["content-length"],
+        (Int(length[...].trimmed) ?? .max) > limits.bodyBytes
       {
         return answer(RESTError.tooLarge(limitBytes: limits.bodyBytes).response, context)
       }

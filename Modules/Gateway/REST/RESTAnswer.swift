@@ -40,7 +40,12 @@ enum RESTAnswer {
     if let known = request.knownTags, let tag, EntityTag.isListed(tag, in: known) {
       return HTTPResponse(status: 304, headers: [("ETag", tag), ("Cache-Control", "no-cache")])
     }
-    return finish(node.jsonBytes(request.parameters.form), request, tag: tag, limitBytes)
+    // A query that matches nothing has an answer of its own: an object without members. Clients
+    // iterate over it. Source: Pyrebase issues 86, 225 and 317.
+    let body =
+      node.isEmpty && request.isOrdered
+      ? Array("{}".utf8) : node.jsonBytes(request.parameters.form)
+    return finish(body, request, tag: tag, limitBytes)
   }
 
   /// The head of an answer whose body comes piece by piece.
@@ -114,55 +119,5 @@ enum RESTAnswer {
       name.unicodeScalars.filter {
         $0.isASCII && $0.value >= 0x20 && !"\"\\/".unicodeScalars.contains($0) && $0.value != 0x7F
       }.map(Character.init))
-  }
-}
-
-/// Spreads JSON text over lines, two spaces a level.
-enum PrettyJSON {
-  /// - Parameter json: JSON without space between its tokens, as our own writer makes it.
-  static func text(of json: [UInt8]) -> [UInt8] {
-    var text: [UInt8] = []
-    text.reserveCapacity(json.count * 2)
-    var depth = 0
-    var isInString = false
-    var index = 0
-    while index < json.count {
-      let byte = json[index]
-      text.append(byte)
-      switch byte {
-      case _ where isInString:
-        if byte == UInt8(ascii: "\\"), index + 1 < json.count {
-          index += 1
-          text.append(json[index])
-        }
-        if byte == UInt8(ascii: "\"") { isInString = false }
-      case UInt8(ascii: "\""): isInString = true
-      case UInt8(ascii: "{"), UInt8(ascii: "["):
-        if index + 1 < json.count, json[index + 1] == byte + 2 {
-          // Nothing is in it: it stays together. Both brackets close two further in ASCII.
-          index += 1
-          text.append(json[index])
-        } else {
-          depth += 1
-          breakLine(&text, depth)
-        }
-      case UInt8(ascii: "}"), UInt8(ascii: "]"):
-        depth -= 1
-        text.removeLast()
-        breakLine(&text, depth)
-        text.append(byte)
-      case UInt8(ascii: ","): breakLine(&text, depth)
-      case UInt8(ascii: ":"): text.append(UInt8(ascii: " "))
-      default: break
-      }
-      index += 1
-    }
-    text.append(UInt8(ascii: "\n"))
-    return text
-  }
-
-  private static func breakLine(_ text: inout [UInt8], _ depth: Int) {
-    text.append(UInt8(ascii: "\n"))
-    text.append(contentsOf: repeatElement(UInt8(ascii: " "), count: 2 * depth))
   }
 }

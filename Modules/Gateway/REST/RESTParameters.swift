@@ -65,14 +65,18 @@ struct RESTParameters: Equatable, Sendable {
       && !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first)
   }
 
-  /// Reads a time: a number and its unit, up to a quarter of an hour.
+  /// Reads a time: a decimal number and its unit, up to a quarter of an hour.
+  ///
+  /// Returns milliseconds, rounded up, so that no time above zero becomes none.
   private static func timeout(_ text: String) throws(RESTError) -> Int {
-    let digits = text.prefix { $0.isASCII && $0.isNumber }
-    let units = ["ms": 1, "s": 1_000, "min": 60_000]
-    guard let unit = units[String(text.dropFirst(digits.count))], let count = Int(digits),
-      count > 0, count <= 15 * 60_000 / unit
+    let number = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
+    let parts = number.split(separator: ".", omittingEmptySubsequences: false)
+    let units = ["ms": 1.0, "s": 1_000, "min": 60_000]
+    guard let unit = units[String(text.dropFirst(number.count))], parts.count <= 2,
+      number.utf8.count <= 20, parts.allSatisfy({ !$0.isEmpty }), let count = Double(number),
+      count > 0, count * unit <= 15 * 60_000
     else { throw .invalid("Invalid timeout: it is up to 15min, in ms, s or min.") }
-    return count * unit
+    return Int((count * unit).rounded(.up))
   }
 
   private static func sizeLimit(_ text: String) throws(RESTError) -> WriteSizeLimit {
@@ -99,6 +103,10 @@ extension Credential {
     if let text = target["auth_variable_override"] {
       do throws(JSONError) { credential?.override = try JSONValue(parsing: text) } catch {
         throw .invalid("Invalid auth_variable_override: no JSON.")
+      }
+      switch credential?.override {
+      case .object, .null, nil: break
+      default: throw .invalid("Invalid auth_variable_override: it is an object or null.")
       }
     }
     return credential

@@ -62,10 +62,10 @@ enum RESTQuery {
   ) throws(RESTError) -> (TreeScalar?, TreeKey?) {
     guard case .array(let parts) = literal("[" + text + "]"), (1...2).contains(parts.count),
       let value = scalar(parts[0])
-    else { throw .invalid("\(name) must be a valid JSON encoded value") }
+    else { throw .invalid("Constraint index field must be a JSON primitive") }
     if parts.count == 1 { return (value.scalar, nil) }
     guard let text = parts[1].text, let key = try? TreeKey(text) else {
-      throw .invalid("\(name) must be followed by a valid key")
+      throw .invalid("Constraint key field must be a valid key name")
     }
     return (value.scalar, key)
   }
@@ -115,7 +115,7 @@ enum RESTQuery {
     switch error {
     case .startAlreadySet: "Only one of startAt, startAfter and equalTo can be defined"
     case .endAlreadySet: "Only one of endAt, endBefore and equalTo can be defined"
-    case .keyBoundNotString: "\(name) must be a string when orderBy is \"$key\""
+    case .keyBoundNotString: "Provided key index type is invalid, must be string"
     case .keyBoundWithKey: "\(name) takes no key when orderBy is \"$key\""
     case .invalidPriorityBound: "\(name) must be a string, a number or null here"
     case .orderAlreadySet, .limitAlreadySet, .limitOutOfRange, .invalidBound,

@@ -24,6 +24,8 @@ struct RESTRequest: Sendable {
   let parameters: RESTParameters
   /// What the server is asked.
   let asked: DirectRequest
+  /// Whether the request reads by a query, so that nothing found is an empty object.
+  let isOrdered: Bool
   /// Whether the answer names the state of the data.
   let wantsTag: Bool
   /// The states of the data that the client has already, as it lists them.
@@ -38,6 +40,7 @@ struct RESTRequest: Sendable {
     // Who writes over a known state wants to know the next one.
     wantsTag = asksForTag || request.headers["if-match"] != nil
     knownTags = request.headers["if-none-match"]
+    isOrdered = target["orderBy"] != nil
     let expected = try Self.expectedHash(request, method)
     if asksForTag, method == .patch { throw .invalid("ETags are not supported for PATCH requests") }
     if expected != nil, parameters.print == .silent {

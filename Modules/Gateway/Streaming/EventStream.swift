@@ -57,9 +57,6 @@ struct EventStream: Sendable {
     heldLimitBytes: Int = GatewayLimits().streamBytes
   ) throws(RESTError) {
     self.heldLimitBytes = heldLimitBytes
-    guard request.method == "GET" else {
-      throw RESTError(405, "A stream is asked for with GET.")
-    }
     path = try RESTRequest.path(target)
     let parameters = try RESTParameters(target)
     guard !parameters.isShallow, parameters.print == .plain, parameters.callback == nil else {
@@ -70,9 +67,10 @@ struct EventStream: Sendable {
     credential = try Credential.shown(by: request, target, isLocal: caller.isLocal)
   }
 
-  /// Whether a request asks for a stream.
+  /// Whether a request asks for a stream; a write does not, whatever its client accepts.
   static func isAsked(by request: HTTPRequest) -> Bool {
-    request.headers.list("accept").contains { word in
+    guard request.method == "GET" else { return false }
+    return request.headers.list("accept").contains { word in
       word.lowercased().split(separator: ";").first?.trimmed == "text/event-stream"
     }
   }

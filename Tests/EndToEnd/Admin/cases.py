@@ -681,7 +681,7 @@ def url(path, **parameters):
 @case
 def pretty_and_silent():
     ref().set({"a": 1})
-    same(requests.get(url("", print="pretty")).text.strip(), '{\n  "a": 1\n}')
+    same(requests.get(url("", print="pretty")).text.strip(), '{\n  "a" : 1\n}')
     answer = requests.put(url("", print="silent"), data="2")
     same((answer.status_code, answer.text), (204, ""))
 

@@ -30,6 +30,8 @@
       put + "Content-Length: 18446744073709551617\r\n\r\n1",
       put + "Content-Length: 99999999999999999999999999\r\n\r\n1",
       put + "Content-Length: 9223372036854775807\r\n\r\n1",
+      put + "Content-Length: 9223372036854775808\r\n\r\n1",
+      put + "Content-Length: 18446744073709551615\r\n\r\n1",
       put + "Content-Length : 1\r\n\r\n1", put + "Content-Length\t: 1\r\n\r\n1",
       put + " Content-Length: 1\r\n\r\n1", put + "Content-Length\r\n: 1\r\n\r\n1",
       put + "Content_Length: 1\r\nContent-Length: x\r\n\r\n1",
