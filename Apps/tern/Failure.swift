@@ -37,10 +37,34 @@ struct Failure: Error, Equatable {
   }
 }
 
-/// Writes a line to standard error.
+/// How long the end of a program waits for a pipe that nobody empties, in milliseconds.
+let lastWordsMilliseconds: Int32 = 1_000
+
+/// Writes a line to standard error; a reader that takes nothing for a second loses it.
 func printError(_ line: String) {
-  let bytes = Array((line + "\n").utf8)
-  _ = unsafe bytes.withUnsafeBytes { unsafe write(2, $0.baseAddress, $0.count) }
+  writeBytes(Array((line + "\n").utf8), to: 2, within: lastWordsMilliseconds)
+}
+
+/// Writes bytes as long as the other end takes them.
+///
+/// - Parameter milliseconds: The longest time it may take nothing; negative waits for ever.
+/// - Returns: Whether all were written.
+@discardableResult
+func writeBytes(_ bytes: [UInt8], to descriptor: Int32, within milliseconds: Int32) -> Bool {
+  var rest = bytes[...]
+  while !rest.isEmpty {
+    var asked = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+    let ready = unsafe poll(&asked, 1, milliseconds)
+    if ready < 0, errno == EINTR { continue }
+    guard ready > 0 else { return false }
+    // So much a pipe takes without blocking once it is ready.
+    let piece = rest.prefix(512)
+    let count = unsafe piece.withUnsafeBytes { unsafe write(descriptor, $0.baseAddress, $0.count) }
+    if count < 0, errno == EINTR || errno == EAGAIN { continue }
+    guard count > 0 else { return false }
+    rest = rest.dropFirst(count)
+  }
+  return true
 }
 
 /// Writes a line to standard output at once, also when that is a pipe.

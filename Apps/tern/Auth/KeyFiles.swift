@@ -31,7 +31,7 @@ struct KeyFiles: Sendable {
   func follow(into authenticator: TokenAuthenticator) -> FileWatch {
     FileWatch(paths) {
       do throws(Failure) { try await reload(authenticator) } catch {
-        printError("tern: \(error.message); the keys before stay in force")
+        LogWriter.standardError.write("tern: \(error.message); the keys before stay in force")
       }
     }
   }

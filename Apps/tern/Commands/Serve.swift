@@ -130,7 +130,9 @@ struct Serve: AsyncParsableCommand {
     await signals.wait()
     reloading?.cancel()
     await server.stop()
-    printLine("stopped")
+    // Both may be pipes that nobody empties; the end does not wait for them for long.
+    LogWriter.standardError.flush(within: .milliseconds(Int(lastWordsMilliseconds)))
+    writeBytes(Array("stopped\n".utf8), to: 1, within: lastWordsMilliseconds)
   }
 
   private func doorOptions(
@@ -150,10 +152,11 @@ struct Serve: AsyncParsableCommand {
   private func follow(_ access: ServeAccess, into server: TernServer) -> Task<Void, Never>? {
     guard let file = access.file else { return nil }
     let reloader = RulesReloader(path: file) { text in
-      printError(text.split(separator: "\n").map { "tern: \($0)" }.joined(separator: "\n"))
+      let lines = text.split(separator: "\n").map { "tern: \($0)" }
+      LogWriter.standardError.write(lines.joined(separator: "\n"))
     }
     return Task {
-      await reloader.run { await server.adopt(ServeAccess.authorizer(by: $0)) }
+      await reloader.run { await server.adopt(access.authorizer.judging(by: $0)) }
     }
   }
 
@@ -220,7 +223,7 @@ struct Serve: AsyncParsableCommand {
       printLine("nobody is served: \(SessionEnd.sentAway(farewell))")
     }
     if dev {
-      printError(
+      LogWriter.standardError.write(
         "tern: warning: --dev: every program on this machine can be administrator, as \"owner\"")
     }
     if dev { printLine("for Firebase clients: FIREBASE_DATABASE_EMULATOR_HOST=\(server.address)") }

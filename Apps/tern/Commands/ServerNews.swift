@@ -21,7 +21,7 @@ final class ServerNews: Sendable {
 
   init(
     now: @escaping @Sendable () -> ContinuousClock.Instant = { ContinuousClock().now },
-    write: @escaping @Sendable (String) -> Void = { printError($0) }
+    write: @escaping @Sendable (String) -> Void = { LogWriter.standardError.write($0) }
   ) {
     self.now = now
     self.write = write

@@ -23,32 +23,51 @@ struct ServeAccess: Sendable {
     self.file = isUsual ? Self.usualFile : file
     isOpen = self.file == nil && (isInsecure || isDevelopment)
     if let file = self.file {
-      authorizer = Self.authorizer(by: try RulesFile.rules(at: file))
+      let log = DenialNews(showsAll: isDevelopment)
+      authorizer = RulesAuthorizer(
+        try RulesFile.rules(at: file), onDenial: log.onDenial, onOmitted: log.onOmitted)
       // Rules of a tree say nothing about documents.
       documentAuthorizer = AllowLocal()
       text = "access: as \(file) says; documents are open to clients on this machine only"
     } else if isInsecure {
-      authorizer = ExplainingAuthorizer(AllowAll(), onDenial: Self.tell)
+      authorizer = Self.explaining(AllowAll(), isDevelopment)
       documentAuthorizer = AllowAll()
       text = "access: everybody may read and write everything (--insecure)"
     } else if isDevelopment {
-      authorizer = ExplainingAuthorizer(AllowLocal(), onDenial: Self.tell)
+      authorizer = Self.explaining(AllowLocal(), isDevelopment)
       documentAuthorizer = AllowLocal()
       text = "access: everything is allowed, to clients on this machine only (--dev)"
     } else {
-      authorizer = ExplainingAuthorizer(AllowAdministrators(), onDenial: Self.tell)
+      authorizer = Self.explaining(AllowAdministrators(), isDevelopment)
       documentAuthorizer = AllowAdministrators()
       text = "access: nothing is allowed; give --rules FILE, or --dev to try things out"
     }
   }
 
-  /// Lets rules decide; refusals are explained to the operator, with their id.
-  static func authorizer(by rules: TreeRules) -> RulesAuthorizer {
-    RulesAuthorizer(rules, onDenial: tell)
+  /// Decides as `base` does; what rules of single databases deny is explained to the operator.
+  private static func explaining(
+    _ base: any Authorizer, _ isDevelopment: Bool
+  ) -> ExplainingAuthorizer {
+    let log = DenialNews(showsAll: isDevelopment)
+    return ExplainingAuthorizer(base, onDenial: log.onDenial, onOmitted: log.onOmitted)
+  }
+}
+
+/// The lines of the operator's log about denials.
+struct DenialNews: Sendable {
+  /// Tells every denial, with data and claims; otherwise a sample, with their types.
+  let showsAll: Bool
+  var write: @Sendable (String) -> Void = { LogWriter.standardError.write($0) }
+
+  var onDenial: @Sendable (RulesExplanation) -> Void {
+    { [showsAll, write] explanation in
+      let lines = explanation.text(showingValues: showsAll).split(separator: "\n")
+      write(lines.map { "tern: \($0)" }.joined(separator: "\n"))
+    }
   }
 
-  private static let tell: @Sendable (RulesExplanation) -> Void = { explanation in
-    let lines = explanation.description.split(separator: "\n")
-    printError(lines.map { "tern: \($0)" }.joined(separator: "\n"))
+  var onOmitted: (@Sendable (OmittedDenials) -> Void)? {
+    if showsAll { return nil }
+    return { [write] summary in write("tern: \(summary)") }
   }
 }

@@ -27,9 +27,9 @@ final class ServedCertificate: Sendable {
       guard let transport = transport.withLock({ $0 }) as? TCPTransport else { return }
       do throws(TransportError) {
         try transport.reloadCertificate()
-        printError("tern: the certificate was read again")
+        LogWriter.standardError.write("tern: the certificate was read again")
       } catch {
-        printError("tern: \(error); the certificate before stays in use")
+        LogWriter.standardError.write("tern: \(error); the certificate before stays in use")
       }
     #endif
   }

@@ -9,12 +9,28 @@ public struct Requester: Hashable, Sendable {
   public var isLocal: Bool
   /// The database asked for.
   public var namespace: String
+  /// Where the request came from, without the port; empty when that is not known.
+  ///
+  /// It is for logs: no decision depends on it, and requesters that differ in it alone are equal.
+  public var address: String
 
   /// A request's origin.
-  public init(_ identity: Identity, isLocal: Bool, namespace: String) {
+  public init(_ identity: Identity, isLocal: Bool, namespace: String, address: String = "") {
     self.identity = identity
     self.isLocal = isLocal
     self.namespace = namespace
+    self.address = address
+  }
+
+  public static func == (left: Requester, right: Requester) -> Bool {
+    left.identity == right.identity && left.isLocal == right.isLocal
+      && left.namespace == right.namespace
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(identity)
+    hasher.combine(isLocal)
+    hasher.combine(namespace)
   }
 }
 

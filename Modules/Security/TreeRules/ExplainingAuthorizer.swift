@@ -11,10 +11,15 @@ public struct ExplainingAuthorizer: Authorizer {
 
   /// Decides as `base` does.
   ///
-  /// - Parameter onDenial: As of ``RulesAuthorizer/init(_:onDenial:)``.
-  public init(_ base: any Authorizer, onDenial: @escaping @Sendable (RulesExplanation) -> Void) {
+  /// - Parameters:
+  ///   - onDenial: As of ``RulesAuthorizer/init(_:onDenial:onOmitted:)``.
+  ///   - onOmitted: As there.
+  public init(
+    _ base: any Authorizer, onDenial: @escaping @Sendable (RulesExplanation) -> Void,
+    onOmitted: (@Sendable (OmittedDenials) -> Void)? = nil
+  ) {
     self.base = base
-    log = DenialLog(onDenial)
+    log = DenialLog(onDenial, onOmitted: onOmitted)
   }
 
   public func judging(by rules: TreeRules) -> RulesAuthorizer { RulesAuthorizer(rules, log: log) }

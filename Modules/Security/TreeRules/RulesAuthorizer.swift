@@ -10,12 +10,19 @@ public struct RulesAuthorizer: Authorizer {
 
   /// Judges by `rules`.
   ///
-  /// - Parameter onDenial: Hears of each refusal what the rules said to it, to write it into a log,
-  ///   where it is found by the id its client was told. Beyond
-  ///   ``RulesLimits/explanationsPerSecond`` it hears which rule refused and nothing more.
-  public init(_ rules: TreeRules, onDenial: (@Sendable (RulesExplanation) -> Void)? = nil) {
+  /// - Parameters:
+  ///   - onDenial: Hears of each refusal what the rules said to it, to write it into a log, where
+  ///     it is found by the id its client was told. Beyond
+  ///     ``RulesLimits/explanationsPerSecond`` it hears which rule refused and nothing more.
+  ///   - onOmitted: Hears how many denials of one address `onDenial` was not told: beyond
+  ///     ``RulesLimits/denialBurst``, one in ``RulesLimits/denialMilliseconds`` is. Counts are
+  ///     told with a later denial. Without it, `onDenial` hears of all.
+  public init(
+    _ rules: TreeRules, onDenial: (@Sendable (RulesExplanation) -> Void)? = nil,
+    onOmitted: (@Sendable (OmittedDenials) -> Void)? = nil
+  ) {
     self.rules = rules
-    log = onDenial.map { DenialLog($0) }
+    log = onDenial.map { DenialLog($0, onOmitted: onOmitted) }
   }
 
   init(_ rules: TreeRules, log: DenialLog?) {
@@ -48,7 +55,7 @@ public struct RulesAuthorizer: Authorizer {
   ) -> AccessRefusal? {
     guard let caller = RulesCaller(requester.identity, now: now) else { return nil }
     let query = RulesQuery(query)
-    return refusal(now: now) { () throws(RulesDataError) in
+    return refusal(of: requester, now: now) { () throws(RulesDataError) in
       try rules.read(path, query: query, by: caller, in: state.snapshot)
     } explaining: { () throws(RulesDataError) in
       try rules.explainRead(path, query: query, by: caller, in: state.snapshot)
@@ -77,7 +84,7 @@ public struct RulesAuthorizer: Authorizer {
     guard let caller = RulesCaller(requester.identity, now: now) else { return nil }
     let paths = assignments.map(\.path)
     let after = ProposedSnapshot(assignments, over: state.snapshot)
-    return refusal(now: now) { () throws(RulesDataError) in
+    return refusal(of: requester, now: now) { () throws(RulesDataError) in
       try rules.write(paths, by: caller, from: state.snapshot, to: after)
     } explaining: { () throws(RulesDataError) in
       try rules.explainWrite(paths, by: caller, from: state.snapshot, to: after)
@@ -95,17 +102,13 @@ public struct RulesAuthorizer: Authorizer {
 
   /// Judges, and judges once more what is refused, to tell the log what every rule said.
   private func refusal(
-    now: Int64, _ judge: () throws(RulesDataError) -> RulesVerdict,
+    of requester: Requester, now: Int64, _ judge: () throws(RulesDataError) -> RulesVerdict,
     explaining explain: () throws(RulesDataError) -> RulesExplanation
   ) -> AccessRefusal? {
     do throws(RulesDataError) {
       let verdict = try judge()
       guard case .denied(let denial) = verdict else { return nil }
-      if let log {
-        log.tell(
-          log.hasRoom(now: now)
-            ? try explain() : RulesExplanation(verdict: verdict, findings: []))
-      }
+      try log?.tell(verdict, of: requester.address, at: now, explaining: explain)
       return AccessRefusal(id: denial.id)
     } catch {
       // A tree that cannot be read grants nothing.
@@ -114,25 +117,34 @@ public struct RulesAuthorizer: Authorizer {
   }
 }
 
-/// Where refusals are told, and how many of them were explained of late: a client that is refused
-/// again and again must not make the server judge everything twice.
+/// Where refusals are told, and how many of them were of late: a client that is refused again and
+/// again must neither fill a log nor make the server judge everything twice.
 final class DenialLog: Sendable {
-  private struct Budget {
-    var second: Int64 = .min
-    var spent = 0
+  private let onDenial: @Sendable (RulesExplanation) -> Void
+  /// Hears of denials that are not told; `nil` tells all of them.
+  private let onOmitted: (@Sendable (OmittedDenials) -> Void)?
+  private let sampler = Mutex(DenialSampler())
+
+  init(
+    _ onDenial: @escaping @Sendable (RulesExplanation) -> Void,
+    onOmitted: (@Sendable (OmittedDenials) -> Void)?
+  ) {
+    self.onDenial = onDenial
+    self.onOmitted = onOmitted
   }
 
-  let tell: @Sendable (RulesExplanation) -> Void
-  private let budget = Mutex(Budget())
-
-  init(_ tell: @escaping @Sendable (RulesExplanation) -> Void) { self.tell = tell }
-
-  /// Whether one more may be explained at `now`, in milliseconds since 1970.
-  func hasRoom(now: Int64) -> Bool {
-    budget.withLock { budget in
-      if budget.second != now / 1_000 { budget = Budget(second: now / 1_000) }
-      budget.spent += 1
-      return budget.spent <= RulesLimits.explanationsPerSecond
+  /// Tells of a denial as much as its address has left at `now`, in milliseconds since 1970.
+  func tell(
+    _ verdict: RulesVerdict, of address: String, at now: Int64,
+    explaining explain: () throws(RulesDataError) -> RulesExplanation
+  ) throws(RulesDataError) {
+    let address = onOmitted == nil ? nil : address
+    let decision = sampler.withLock { $0.take(address, at: now) }
+    for summary in decision.summaries { onOmitted?(summary) }
+    switch decision.detail {
+    case .explained: onDenial(try explain())
+    case .brief: onDenial(RulesExplanation(verdict: verdict, findings: []))
+    case .omitted: break
     }
   }
 }

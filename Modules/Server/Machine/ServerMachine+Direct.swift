@@ -26,7 +26,9 @@ extension ServerMachine {
     guard hasRoom(for: request.operation) else { return .refused(.unavailable(Self.fullText)) }
     let asked = DirectCall(
       namespace: existingNamespace(request.namespace) ?? Namespace(request.namespace),
-      requester: Requester(identity, isLocal: request.isLocal, namespace: request.namespace),
+      requester: Requester(
+        identity, isLocal: request.isLocal, namespace: request.namespace,
+        address: request.address),
       sizeLimit: request.sizeLimit)
     return try decide(request.operation, asked, &batch)
   }

@@ -43,7 +43,7 @@ final class Session {
   }
 
   func requester(in namespace: Namespace) -> Requester {
-    Requester(identity, isLocal: isLocal, namespace: namespace.name)
+    Requester(identity, isLocal: isLocal, namespace: namespace.name, address: address)
   }
 }
 

@@ -26,6 +26,19 @@ public struct RulesLimits: Hashable, Sendable {
   /// The most refusals that are explained to an operator in one second.
   public static let explanationsPerSecond = 20
 
+  /// The most denials of which a log is told anything in one second.
+  public static let denialsPerSecond = 100
+  /// The number of denials of one address that are told one by one, in a row.
+  public static let denialBurst = 20
+  /// The time after which one more denial of an address is told, in milliseconds.
+  public static let denialMilliseconds: Int64 = 10_000
+  /// The most addresses whose denials are sampled each by itself.
+  public static let denialAddresses = 1_024
+  /// The most counts of omitted denials that are told at once, one address a line.
+  public static let denialSummaries = 20
+  /// The most characters of a path that are printed.
+  public static let printedPathCharacters = 200
+
   /// The limits a server starts with.
   public static let standard = RulesLimits()
 

@@ -28,6 +28,7 @@ extension Judge {
       text: String(decoding: text.bytes[range], as: UTF8.self),
       position: rules.position(of: range.lowerBound, in: rule),
       value: evaluator.trace?[operation].map(describe),
+      shape: evaluator.trace?[operation].map { shape(of: $0, from: operation) },
       operands: decisiveOperands(of: operation).map { reason($0, in: rule) })
   }
 
@@ -59,26 +60,43 @@ extension Judge {
     case .bool(let value): "\(value)"
     case .integer(let value): "\(value)"
     case .double(let value): value.ruleText
-    case .text(let text): Self.quoted(text)
+    case .text(let text): PrintedText.quoted(text)
     case .object: "an object"
     case .claims(.array): "a list"
     case .claims: "an object"
     case .snapshot(let reference):
-      "the \(reference.isProposed ? "proposed" : "current") node /\(reference.path.text)"
+      "the \(reference.isProposed ? "proposed" : "current") node \(PrintedText.path(reference.path.text))"
     }
   }
 
-  /// At most eighty characters of a string, in quotes. What a log or a terminal would not take for
-  /// text is written out: the string is a client's.
-  private static func quoted(_ text: String) -> String {
-    let start = text.unicodeScalars.prefix(81)
-    let shown = start.prefix(80).map { scalar in
-      switch scalar.properties.generalCategory {
-      case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate:
-        "\\u{\(String(scalar.value, radix: 16))}"
-      default: scalar == "\"" || scalar == "\\" ? "\\\(scalar)" : String(scalar)
-      }
+  /// A value as a log may show it: what the rules made of data is shown, data and claims are not.
+  private func shape(of value: RuleValue, from operation: Int) -> String {
+    switch value {
+    case .null, .object, .claims, .snapshot: describe(value)
+    case .bool: rules.program.operations[operation].makesTruth ? describe(value) : "a boolean"
+    case .integer, .double: isPublic(operation) ? describe(value) : "a number"
+    case .text: isPublic(operation) ? describe(value) : "a string"
     }
-    return "\"" + shown.joined() + (start.count > 80 ? "…\"" : "\"")
+  }
+
+  /// Whether what an operation answers is in the request's time or path, and not in data.
+  private func isPublic(_ operation: Int) -> Bool {
+    switch rules.program.operations[operation] {
+    case .constant, .path, .now, .capture: true
+    default: false
+    }
+  }
+}
+
+extension Operation {
+  /// Whether it answers a question with yes or no, instead of handing a value on.
+  fileprivate var makesTruth: Bool {
+    switch self {
+    case .constant, .not, .all, .any, .equality, .comparison, .hasChild, .hasChildren, .textTest,
+      .matches:
+      true
+    case .inspection(let inspection, _): inspection.result == .bool
+    default: false
+    }
   }
 }

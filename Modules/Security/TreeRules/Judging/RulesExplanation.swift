@@ -18,14 +18,19 @@ public struct RulesExplanation: Sendable, CustomStringConvertible {
     }
   }
 
-  /// Several lines for a terminal.
-  public var description: String {
+  /// Several lines for a terminal, with data and claims.
+  public var description: String { text(showingValues: true) }
+
+  /// Several lines: for a terminal with data and claims, for a log without.
+  ///
+  /// - Parameter showingValues: Whether values are shown; otherwise only their types are.
+  public func text(showingValues: Bool) -> String {
     var lines: [String] = []
     switch verdict {
     case .allowed: lines.append("allowed")
     case .denied(let denial): lines.append(denial.description)
     }
-    for finding in findings { lines.append(finding.description) }
+    for finding in findings { lines.append(finding.text(showingValues: showingValues)) }
     return lines.joined(separator: "\n")
   }
 }
@@ -39,7 +44,7 @@ extension RulesDenial: CustomStringConvertible {
       case .invalid(let position): "the .validate rule at \(position) does not hold"
       case .exhausted(let budget): budget.rawValue
       }
-    return "denied at /\(path.text): \(why) [\(id)]"
+    return "denied at \(PrintedText.path(path.text)): \(why) [\(id)]"
   }
 }
 
@@ -66,8 +71,10 @@ public struct RulesFinding: Sendable, CustomStringConvertible {
   /// The parts of the expression that decided.
   public let reason: RulesReason
 
-  /// Several lines for a terminal.
-  public var description: String {
+  /// Several lines for a terminal, with data and claims.
+  public var description: String { text(showingValues: true) }
+
+  func text(showingValues: Bool) -> String {
     let result =
       switch outcome {
       case .held: "true"
@@ -75,8 +82,9 @@ public struct RulesFinding: Sendable, CustomStringConvertible {
       case .mistaken(let mistake): "false, because \(mistake.rawValue)"
       case .exhausted(let budget): "stopped, because \(budget.rawValue)"
       }
-    let head = "\(kind.rawValue) of \(location) at /\(path.text): \(result)"
-    return head + "\n" + reason.lines(indent: 1).joined(separator: "\n")
+    let head = "\(kind.rawValue) of \(location) at \(PrintedText.path(path.text)): \(result)"
+    let lines = reason.lines(indent: 1, showingValues: showingValues)
+    return head + "\n" + lines.joined(separator: "\n")
   }
 }
 
@@ -88,14 +96,17 @@ public struct RulesReason: Hashable, Sendable {
   public let position: RulesPosition
   /// What it came to, as text; `nil` when its evaluation failed.
   public let value: String?
+  /// What it came to, without data and claims: a truth value that an operator or a method made, or
+  /// the type of anything else; `nil` when its evaluation failed.
+  public let shape: String?
   /// The parts that mattered; what was never evaluated is left out.
   public let operands: [RulesReason]
 
-  func lines(indent: Int) -> [String] {
+  func lines(indent: Int, showingValues: Bool) -> [String] {
     let margin = String(repeating: "  ", count: indent)
-    let result = value.map { " is \($0)" } ?? " failed"
+    let result = (showingValues ? value : shape).map { " is \($0)" } ?? " failed"
     return ["\(margin)\(position): \(text)\(result)"]
-      + operands.flatMap { $0.lines(indent: indent + 1) }
+      + operands.flatMap { $0.lines(indent: indent + 1, showingValues: showingValues) }
   }
 
   /// The deepest single part on the way to the verdict: the one to show when only one fits.
