@@ -95,7 +95,7 @@ final class StreamUnderTest {
 }
 
 #if canImport(Darwin)
-  private let noSignal: Int32 = 0
+  let noSignal: Int32 = 0
 #else
-  private let noSignal = Int32(MSG_NOSIGNAL)
+  let noSignal = Int32(MSG_NOSIGNAL)
 #endif

@@ -178,11 +178,11 @@ extension ClientRun {
 
   /// Waits until no write is pending; `false` when the time is over or the server away.
   func isDrained() async -> Bool {
-    let tree: Void? = await firstAnswer {
+    let tree: Void? = await firstAnswer(.reachable(nil)) {
       for await status in tern.tree.queue where status.pending.isEmpty { return }
     }
     guard tree != nil else { return false }
-    let documents: Void? = await firstAnswer(over: tern.documents.connection) {
+    let documents: Void? = await firstAnswer(.reachable(tern.documents.connection)) {
       for await status in tern.documents.queue where status.pending.isEmpty { return }
     }
     return documents != nil

@@ -17,8 +17,8 @@ extension DocumentCommands {
       let key = try documentKey(path)
       try await client.withClient { run in
         let place = run.tern.documents.document(key.text)
-        let source = run.source
-        let snapshot = try await run.read { () async throws(DocumentsError) in
+        let snapshot = try await run.read(from: run.source) {
+          (source) async throws(DocumentsError) in
           try await place.get(from: source)
         }
         let text = DocumentText(run.tern.documents.database, isTyped: form.typed)

@@ -64,8 +64,8 @@ extension DocumentCommands {
     private func list(
       _ query: DocumentQueryReference, _ run: ClientRun, _ text: DocumentText
     ) async throws {
-      let source = run.source
-      let snapshot = try await run.read { () async throws(DocumentsError) in
+      let snapshot = try await run.read(from: run.source) {
+        (source) async throws(DocumentsError) in
         try await query.get(from: source)
       }
       for document in snapshot.documents {

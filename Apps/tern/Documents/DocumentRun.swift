@@ -9,7 +9,7 @@ extension ClientRun {
   ///
   /// - Throws: ``Failure``: refused, or unreachable when nothing is kept.
   func settle(_ write: DocumentWrite) async throws(Failure) -> Verdict {
-    let answer = await firstAnswer(over: tern.documents.connection) {
+    let answer = await firstAnswer(.reachable(tern.documents.connection)) {
       () async -> Result<Void, DocumentsError> in
       do throws(DocumentsError) { return .success(try await write.acknowledged()) } catch {
         return .failure(error)
@@ -53,24 +53,39 @@ extension ClientRun {
   /// Where a single read takes its data from: without a cache only a server can know.
   var source: DocumentGetSource { isDurable ? .serverOrCache : .server }
 
-  /// Waits for an answer of the documents, if the server has to give it.
+  /// Waits for an answer of the documents; with a cache, for as long as commands wait for a server.
   ///
   /// - Throws: ``Failure``: refused, or unreachable.
   func read<R: Sendable>(
     _ work: @escaping @Sendable () async throws(DocumentsError) -> R
   ) async throws(Failure) -> R {
-    let read: @Sendable () async -> Result<R, DocumentsError> = {
-      do throws(DocumentsError) { return .success(try await work()) } catch {
+    try await read(from: source) { (_) async throws(DocumentsError) in try await work() }
+  }
+
+  /// Waits for an answer of the documents; the cache answers when the server does not in time.
+  ///
+  /// - Parameter source: Where the data is to come from.
+  /// - Throws: ``Failure``: refused, or unreachable.
+  func read<R: Sendable>(
+    from source: DocumentGetSource,
+    _ work: @escaping @Sendable (DocumentGetSource) async throws(DocumentsError) -> R
+  ) async throws(Failure) -> R {
+    let read: @Sendable (DocumentGetSource) async -> Result<R, DocumentsError> = { source in
+      do throws(DocumentsError) { return .success(try await work(source)) } catch {
         return .failure(error)
       }
     }
-    let answer =
-      isDurable ? await read() : await firstAnswer(over: tern.documents.connection, read)
-    switch answer {
+    let bound = isDurable ? Bound.inTime(timeout) : .reachable(tern.documents.connection)
+    switch await firstAnswer(bound, { await read(source) }) {
     case .success(let result): return result
     case .failure(let error): throw failure(about: error)
-    case nil: throw news.failure
+    case nil: break
     }
+    guard isDurable, source == .serverOrCache,
+      case .success(let result)? = await firstAnswer(
+        .inTime(Self.cachePatience), { await read(.cache) })
+    else { throw news.failure }
+    return result
   }
 }
 

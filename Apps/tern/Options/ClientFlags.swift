@@ -55,12 +55,33 @@ extension ClientFlags {
     let run = try await open()
     do {
       let result = try await body(run)
-      await run.tern.close()
+      await Self.close(run.tern)
       return result
     } catch {
-      await run.tern.close()
+      await Self.close(run.tern)
       throw run.failure(about: error)
     }
+  }
+
+  /// How long the end of a command waits for the other side to end the connection, too.
+  private static let closingPatience = Duration.milliseconds(600)
+
+  /// Closes the client; a server that is silent does not hold up the end of the program. What was
+  /// reported durable is so already.
+  private static func close(_ tern: Tern) async {
+    let closed = Promise<Void>()
+    let tasks = [
+      Task {
+        await tern.close()
+        closed.resolve(())
+      },
+      Task {
+        try? await ContinuousClock().sleep(for: closingPatience)
+        closed.resolve(())
+      },
+    ]
+    await closed.value(ifCancelled: ())
+    tasks[1].cancel()
   }
 
   /// Opens the client; the caller closes it.

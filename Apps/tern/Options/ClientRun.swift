@@ -26,7 +26,7 @@ struct ClientRun: Sendable {
   ///
   /// - Throws: ``Failure``: refused, or unreachable when nothing is kept.
   func settle(_ write: TreeWriteHandle) async throws(Failure) -> Verdict {
-    switch await firstAnswer({ await Self.answer(write) }) {
+    switch await firstAnswer(.reachable(nil), { await Self.answer(write) }) {
     case .success: return .acknowledged
     case .failure(let error): throw failure(about: error)
     case nil:
@@ -35,7 +35,10 @@ struct ClientRun: Sendable {
     }
   }
 
-  /// The result of a query, once.
+  /// How long a read looks into the cache when the server has not answered in time.
+  static let cachePatience = Duration.milliseconds(300)
+
+  /// The result of a query, once; from the cache when the server does not answer in time.
   ///
   /// - Throws: ``Failure``: refused, or unreachable when the cache does not have all of it.
   func read(_ query: some TreeQuerying) async throws(Failure) -> TreeSnapshot {
@@ -44,12 +47,17 @@ struct ClientRun: Sendable {
         return .failure(error)
       }
     }
-    let answer = isDurable ? await read() : await firstAnswer(read)
-    switch answer {
+    switch await firstAnswer(isDurable ? .inTime(timeout) : .reachable(nil), read) {
     case .success(let snapshot): return snapshot
     case .failure(let error): throw failure(about: error)
-    case nil: throw news.failure
+    case nil: break
     }
+    // A server that greets and then is silent leaves what is known here.
+    let cached: TreeSnapshot?? =
+      isDurable
+      ? await firstAnswer(.inTime(Self.cachePatience)) { try? await query.once() } : nil
+    guard let cached, let cached else { throw news.failure }
+    return cached
   }
 
   /// Puts an error into words; a server that is away with the reason.
@@ -66,26 +74,37 @@ struct ClientRun: Sendable {
     }
   }
 
-  /// What `work` answers; `nil` when the server turns out to be away, or the time is over.
-  ///
-  /// - Parameter connection: Which connection tells; `nil` is the tree's.
+  /// When a call gives up.
+  enum Bound: Sendable {
+    /// When the time is over, or the server turns out to be away, as a connection tells; `nil` is
+    /// the tree's.
+    case reachable(Delivery<ConnectionState, Never>?)
+    /// When this time is over.
+    case inTime(Duration)
+  }
+
+  /// Returns the answer of `work`, or `nil` when it gives up.
   func firstAnswer<R: Sendable>(
-    over connection: Delivery<ConnectionState, Never>? = nil,
-    _ work: @escaping @Sendable () async -> R
+    _ bound: Bound, _ work: @escaping @Sendable () async -> R
   ) async -> R? {
     let answer = Promise<R?>()
-    let tasks = [
+    var limit = timeout
+    if case .inTime(let time) = bound { limit = time }
+    var tasks = [
       Task { answer.resolve(await work()) },
-      Task {
-        try? await ContinuousClock().sleep(for: timeout)
+      Task { [limit] in
+        try? await ContinuousClock().sleep(for: limit)
         answer.resolve(nil)
       },
-      Task {
-        for await state in connection ?? tern.tree.connection where state == .waiting {
-          answer.resolve(nil)
-        }
-      },
     ]
+    if case .reachable(let connection) = bound {
+      tasks.append(
+        Task {
+          for await state in connection ?? tern.tree.connection where state == .waiting {
+            answer.resolve(nil)
+          }
+        })
+    }
     defer { for task in tasks { task.cancel() } }
     return await answer.value()
   }

@@ -10,8 +10,8 @@ extension ShellRoom {
     switch command {
     case .get(let path):
       let place = documents.document(try documentKey(path).text)
-      let source = run.source
-      let snapshot = try await run.read { () async throws(DocumentsError) in
+      let snapshot = try await run.read(from: run.source) {
+        (source) async throws(DocumentsError) in
         try await place.get(from: source)
       }
       say(DocumentLine(snapshot, event: "value"))
@@ -50,8 +50,8 @@ extension ShellRoom {
   private func query(_ words: [String]) async throws {
     let options = try DocumentQueryOptions.reading(words.dropFirst())
     let query = run.tern.documents.query(try options.query(words[0], text))
-    let source = run.source
-    let snapshot = try await run.read { () async throws(DocumentsError) in
+    let snapshot = try await run.read(from: run.source) {
+      (source) async throws(DocumentsError) in
       try await query.get(from: source)
     }
     for document in snapshot.documents { say(DocumentLine(document, event: "value")) }
