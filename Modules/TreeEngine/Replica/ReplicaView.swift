@@ -63,6 +63,9 @@ package struct ReplicaView: Sendable {
   /// Whether what is known is older than the listen that covers the view.
   var isFromCache: Bool { !isLive && !isRefilled }
 
+  /// Whether no data has come yet, from the server or from what was known before.
+  var knowsNothing: Bool { !base.isComplete && base.node.isEmpty }
+
   /// What is known below the overlay.
   var base: ServerCache { assumed ?? server }
 
@@ -99,6 +102,9 @@ struct ViewSeed {
   var isLive: Bool
   /// Whether the server has told of every change up to now, though it may not go on to.
   var isCurrent = false
+
+  /// Whether no data has come yet, from the server or from what was known before.
+  var knowsNothing: Bool { !base.isComplete && base.node.isEmpty }
 
   /// What is known below the overlay.
   var base: ServerCache { assumed ?? server }

@@ -15,21 +15,29 @@ package enum ServerChange: Sendable {
     case .overwrite(let path, _), .merge(let path, _), .rangeMerge(let path, _): path
     }
   }
+
+  /// Whether it says how data that was told before has changed, place by place.
+  fileprivate var isMerge: Bool {
+    if case .merge = self { true } else { false }
+  }
 }
 
 extension TreeReplica {
   /// Takes in a push.
   ///
+  /// A merge is ignored where nothing is known yet: it was meant for an earlier listen at that
+  /// place, and the first complete answer of this one is still to come.
+  ///
   /// - Parameter tag: The tag of the filtered listen it is for; one that has ended is ignored.
   package mutating func applyServer(_ change: ServerChange, tag: Int? = nil) -> ReplicaOutcome {
     if let tag {
       guard let request = tagged[tag] else { return ReplicaOutcome() }
-      return apply(parts(of: change, for: request), to: request)
+      return apply(parts(of: change, for: request), to: request, isMerge: change.isMerge)
     }
     let parts = parts(
       of: change, for: ListenRequest(path: change.path, query: .all, tag: nil))
     keep(parts)
-    return apply(parts)
+    return apply(parts, isMerge: change.isMerge)
   }
 
   /// The server has answered a listen: all there is to say has been said.
@@ -80,7 +88,7 @@ extension TreeReplica {
     }
   }
 
-  private mutating func apply(_ parts: PathTrie<TreeNode>) -> ReplicaOutcome {
+  private mutating func apply(_ parts: PathTrie<TreeNode>, isMerge: Bool) -> ReplicaOutcome {
     var outcome = ReplicaOutcome()
     var windows: [WindowChange] = []
     let overlay = overlay
@@ -88,6 +96,7 @@ extension TreeReplica {
     points.meet(parts) { place, path, change in
       let isAddressed = parts[path] != nil
       outcome.events += place.updateViews { view in
+        if isMerge, view.knowsNothing { return [] }
         let before = view.server.node.children
         let isOwn = isAddressed && view.tag == nil && !ending.mayDeliver(to: view)
         let events = view.apply(change, isTagged: false, isOwn: isOwn, overlay)
@@ -100,11 +109,11 @@ extension TreeReplica {
   }
 
   private mutating func apply(
-    _ parts: PathTrie<TreeNode>, to request: ListenRequest
+    _ parts: PathTrie<TreeNode>, to request: ListenRequest, isMerge: Bool
   ) -> ReplicaOutcome {
-    guard let below = parts.subtrie(at: request.path), let before = view(for: request) else {
-      return ReplicaOutcome()
-    }
+    guard let below = parts.subtrie(at: request.path), let before = view(for: request),
+      !(isMerge && before.knowsNothing)
+    else { return ReplicaOutcome() }
     var outcome = ReplicaOutcome()
     let overlay = overlay
     let isOwn = !ending.mayDeliver(to: before)

@@ -53,10 +53,22 @@ struct SpecEvent: Hashable, CustomStringConvertible {
   }
 }
 
+/// One event with the listener that hears it.
+struct RaisedEvent {
+  let event: SpecEvent
+  let listener: RegistrationID
+
+  init(_ event: TreeEvent) {
+    self.event = SpecEvent(event)
+    listener = event.registration
+  }
+}
+
 /// The events a recorded step must raise.
 ///
-/// The recordings settle which location comes first, but not always the order of the kinds; that
-/// order is the one every view keeps.
+/// The recordings say which events a step raises, in no order; every listener hears them in the
+/// order of their kinds. So a step's events are compared as a set, and what each listener hears in
+/// a row at its location must not go back in that order.
 struct ExpectedEvents {
   private let events: [SpecEvent]
 
@@ -68,36 +80,29 @@ struct ExpectedEvents {
   }
 
   /// Says what differs, `nil` when nothing does.
-  func difference(from actual: [SpecEvent], viewCount: (TreePath) -> Int) -> String? {
-    let expectedGroups = groups(of: events)
-    let actualGroups = groups(of: actual)
-    let isSame = expectedGroups.elementsEqual(actualGroups) { expected, actual in
-      guard let path = expected.first?.path, path == actual.first?.path else { return false }
-      if viewCount(path) > 1 { return count(expected) == count(actual) }
-      return sorted(expected) == actual
+  func difference(from actual: [RaisedEvent]) -> String? {
+    let raised = actual.map(\.event)
+    guard count(events) == count(raised) else {
+      return "  expected:\n" + lines(events) + "  raised:\n" + lines(raised)
     }
-    if isSame { return nil }
-    return "  expected:\n" + lines(events) + "  raised:\n" + lines(actual)
+    guard isOrdered(actual) else { return "  raised out of order:\n" + lines(raised) }
+    return nil
   }
 
-  private func groups(of events: [SpecEvent]) -> [[SpecEvent]] {
-    var groups: [[SpecEvent]] = []
-    for event in events {
-      if groups.last?.last?.path == event.path {
-        groups[groups.count - 1].append(event)
-      } else {
-        groups.append([event])
-      }
+  private func isOrdered(_ events: [RaisedEvent]) -> Bool {
+    var path: TreePath?
+    var ranks: [RegistrationID: Int] = [:]
+    for raised in events {
+      if raised.event.path != path { ranks = [:] }
+      path = raised.event.path
+      if let last = ranks[raised.listener], last > raised.event.rank { return false }
+      ranks[raised.listener] = raised.event.rank
     }
-    return groups
+    return true
   }
 
   private func count(_ events: [SpecEvent]) -> [SpecEvent: Int] {
     Dictionary(events.map { ($0, 1) }, uniquingKeysWith: +)
-  }
-
-  private func sorted(_ events: [SpecEvent]) -> [SpecEvent] {
-    events.sorted { $0.rank < $1.rank }
   }
 
   private func lines(_ events: [SpecEvent]) -> String {

@@ -29,7 +29,7 @@ public enum TreeSpec {
       do {
         let actual = try run.perform(step)
         let expected = try ExpectedEvents(step["events"])
-        if let difference = expected.difference(from: actual, viewCount: run.viewCount) {
+        if let difference = expected.difference(from: actual) {
           return .failed("  step \(index + 1) of \(steps.count): \(step.json)\n\(difference)")
         }
       } catch {

@@ -10,36 +10,32 @@ struct TreeSpecRun {
   /// The listens of the scenario by the tag it gives them.
   private var requests: [Int64: (path: TreePath, query: TreeQuery)] = [:]
   private var registrations: [TreePath: [(callback: Int64?, id: RegistrationID)]] = [:]
-  private var queries: [TreePath: Set<TreeQuery>] = [:]
-
-  /// The number of different queries listened to at a location.
-  func viewCount(at path: TreePath) -> Int { queries[path]?.count ?? 0 }
 
   /// Performs one step and returns the events it raises, in order.
-  mutating func perform(_ step: JSONValue) throws -> [SpecEvent] {
+  mutating func perform(_ step: JSONValue) throws -> [RaisedEvent] {
     let path = try TreePath(writable: step["path"]?.text ?? "")
     switch step["type"]?.text {
     case "listen":
-      return try listen(at: path, step).events.map(SpecEvent.init)
+      return try listen(at: path, step).events.map(RaisedEvent.init)
     case "unlisten":
-      return unlisten(at: path, step["callbackId"]?.integer).events.map(SpecEvent.init)
+      return unlisten(at: path, step["callbackId"]?.integer).events.map(RaisedEvent.init)
     case "set":
       let write = TreeWrite.set(path, try node(step["data"]))
       let isVisible = step["visible"] != .bool(false)
-      return replica.plan(write, isVisible: isVisible, now: 0).outcome.events.map(SpecEvent.init)
+      return replica.plan(write, isVisible: isVisible, now: 0).outcome.events.map(RaisedEvent.init)
     case "update":
       let write = TreeWrite.merge(path, try TreeMerge(entries(step["data"])))
-      return replica.plan(write, now: 0).outcome.events.map(SpecEvent.init)
+      return replica.plan(write, now: 0).outcome.events.map(RaisedEvent.init)
     case "serverUpdate":
       let change = ServerChange.overwrite(path, try node(step["data"]))
       return try apply(change, step)
-        + completeListens(below: path, isTagged: step["tag"] != nil).map(SpecEvent.init)
+        + completeListens(below: path, isTagged: step["tag"] != nil).map(RaisedEvent.init)
     case "serverMerge":
       return try apply(.merge(path, entries(step["data"])), step)
     case "ackUserWrite":
       let id = WriteID(UInt64(step["writeId"]?.integer ?? 0))
       let verdict = step["revert"] == .bool(true) ? WriteVerdict.rejected : .accepted
-      return replica.acknowledge(id, verdict).events.map(SpecEvent.init)
+      return replica.acknowledge(id, verdict).events.map(RaisedEvent.init)
     case "suppressWarning":
       return []
     case let other:
@@ -52,7 +48,6 @@ struct TreeSpecRun {
     if let tag = step["params"]?["tag"]?.integer { requests[tag] = (path, query) }
     let (id, outcome) = replica.listen(at: path, query: query, for: .all)
     registrations[path, default: []].append((step["callbackId"]?.integer, id))
-    queries[path, default: []].insert(query)
     return outcome
   }
 
@@ -65,14 +60,14 @@ struct TreeSpecRun {
     return outcome
   }
 
-  private mutating func apply(_ change: ServerChange, _ step: JSONValue) throws -> [SpecEvent] {
+  private mutating func apply(_ change: ServerChange, _ step: JSONValue) throws -> [RaisedEvent] {
     guard let number = step["tag"]?.integer else {
-      return replica.applyServer(change).events.map(SpecEvent.init)
+      return replica.applyServer(change).events.map(RaisedEvent.init)
     }
     guard let (path, query) = requests[number], let tag = replica.tag(of: query, at: path) else {
       throw SpecError("nobody listens with tag \(number)")
     }
-    return replica.applyServer(change, tag: tag).events.map(SpecEvent.init)
+    return replica.applyServer(change, tag: tag).events.map(RaisedEvent.init)
   }
 
   private mutating func completeListens(below path: TreePath, isTagged: Bool) -> [TreeEvent] {
