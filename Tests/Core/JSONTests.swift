@@ -85,6 +85,15 @@ struct JSONTests {
     #expect(TreeNode(.string("a\"\\\n\u{1}")).json(.export) == #""a\"\\\n\u0001""#)
   }
 
+  @Test("keys with half of a character are refused where users write, for two of them may be one")
+  func loneSurrogates() throws {
+    for text in [#"{"a\ud800":1}"#, #"{"\udfff":1}"#, #"{"x":{"\ud800\ud800":1}}"#] {
+      #expect(throws: TreeError.self) { try TreeNode(json: text) }
+    }
+    #expect(try TreeNode(json: #"{"\ud83d\ude00":"\ud800"}"#) == ["😀": "\u{FFFD}"])
+    #expect(try TreeNode(json: #"{"\ufffd":1}"#) == ["\u{FFFD}": 1])
+  }
+
   @Test(
     "malformed text names the place",
     arguments: [

@@ -191,6 +191,15 @@ private let claims: [Forgery] = [
   .payload("an empty payload", "{}"), .payload("a payload that is not JSON", "sub=ada"),
   .payload("a payload that is not UTF-8", "{\"sub\":\"\u{1}\"}"),
   .payload(
+    "half of a character as the user",
+    #"{"sub":"\ud800","exp":\#(TokenBench.seconds + 3600)}"#),
+  .payload(
+    "the other half of a character as the user",
+    #"{"sub":"\udfff","exp":\#(TokenBench.seconds + 3600)}"#),
+  .payload(
+    "half of a character in a claim's name",
+    #"{"sub":"ada","exp":\#(TokenBench.seconds + 3600),"x":{"\ud800a":1}}"#),
+  .payload(
     "the user twice",
     #"{"sub":"ada","sub":"bob","exp":\#(TokenBench.seconds + 3600)}"#),
   .payload(

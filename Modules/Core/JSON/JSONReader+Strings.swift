@@ -67,7 +67,7 @@ extension JSONReader {
     throw JSONError(.unexpectedEnd, at: bytes.count)
   }
 
-  /// Reads what follows a backslash. A lone surrogate becomes U+FFFD.
+  /// Reads what follows a backslash. A lone surrogate is counted and becomes U+FFFD.
   private mutating func escape() throws(JSONError) -> Unicode.Scalar {
     guard offset < bytes.count else { throw JSONError(.unexpectedEnd, at: offset) }
     let byte = bytes[offset]
@@ -89,16 +89,21 @@ extension JSONReader {
     if let scalar = Unicode.Scalar(first) { return scalar }
     guard first < 0xDC00, offset + 1 < bytes.count, bytes[offset] == UInt8(ascii: "\\"),
       bytes[offset + 1] == UInt8(ascii: "u")
-    else { return "\u{FFFD}" }
+    else { return loneSurrogate() }
     let mark = offset
     offset += 2
     let second = try codeUnit()
     guard (0xDC00...0xDFFF).contains(second) else {
       offset = mark
-      return "\u{FFFD}"
+      return loneSurrogate()
     }
     let value = 0x10000 + ((UInt32(first) & 0x3FF) << 10 | (UInt32(second) & 0x3FF))
     return Unicode.Scalar(value) ?? "\u{FFFD}"
+  }
+
+  private mutating func loneSurrogate() -> Unicode.Scalar {
+    loneSurrogates += 1
+    return "\u{FFFD}"
   }
 
   private mutating func codeUnit() throws(JSONError) -> UInt16 {

@@ -17,6 +17,10 @@ package struct JSONReader: Sendable {
   /// The offset of the next unread byte.
   package internal(set) var offset: Int
 
+  /// How many lone surrogates were read so far; each became U+FFFD, so that strings which hold any
+  /// may be equal here although they differ in the text.
+  package internal(set) var loneSurrogates = 0
+
   /// Whether the next member or element is the first of its object or array.
   private var isFirst = true
   private var depth = 0

@@ -92,12 +92,20 @@ private struct TreeNodeParser {
   private func nextName(
     _ reader: inout JSONReader, _ isObject: Bool, _ index: Int
   ) throws(TreeError) -> String? {
+    let name: String?
+    let before = reader.loneSurrogates
     do throws(JSONError) {
-      if isObject { return try reader.nextKey() }
-      return try reader.nextElement() ? String(index) : nil
+      if isObject {
+        name = try reader.nextKey()
+      } else {
+        name = try reader.nextElement() ? String(index) : nil
+      }
     } catch {
       throw .json(error)
     }
+    // Two such keys of the text could be one key here.
+    if reading == .strict, reader.loneSurrogates > before { throw .invalidKey(name ?? "") }
+    return name
   }
 
   private mutating func readDotted(

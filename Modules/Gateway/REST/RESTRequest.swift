@@ -166,8 +166,10 @@ extension TreeMerge {
     do throws(JSONError) { try reader.beginObject() } catch { throw .json(error) }
     while true {
       let name: String?
+      let before = reader.loneSurrogates
       do throws(JSONError) { name = try reader.nextKey() } catch { throw .json(error) }
       guard let name else { break }
+      if reader.loneSurrogates > before { throw .invalidKey(name) }
       let path = try TreePath(writable: name)
       entries.append(Entry(path: path, node: try TreeNode(reading: &reader)))
     }

@@ -20,15 +20,21 @@ struct TokenFlaw: Error, Hashable {
   static let expired = TokenFlaw(expired: "it has expired")
 }
 
-/// JSON as tokens have to be written: one object, no name twice at any depth.
+/// JSON as tokens have to be written: one object, no name twice at any depth, no lone surrogate.
 ///
 /// Of two members of one name, two programs may read different ones.
 enum StrictJSON {
   static func object(_ bytes: [UInt8]) throws(TokenFlaw) -> JSONValue {
     let value: JSONValue
-    do throws(JSONError) { value = try JSONValue(parsing: bytes) } catch {
+    var reader = JSONReader(bytes)
+    do throws(JSONError) {
+      value = try reader.value()
+      try reader.finish()
+    } catch {
       throw TokenFlaw("it is not JSON")
     }
+    // Three ids that differ in such halves would be one user here.
+    guard reader.loneSurrogates == 0 else { throw TokenFlaw("it holds half of a character") }
     guard case .object = value else { throw TokenFlaw("it is not a JSON object") }
     try checkNames(in: value)
     return value

@@ -43,7 +43,10 @@ extension JSONReader {
   /// Reads an object of paths and nodes.
   mutating func merge(_ reading: TreeNode.Reading) throws(TreeError) -> TreeMerge {
     var entries: [TreeMerge.Entry] = []
+    var before = loneSurrogates
     try members(orThrow: TreeError.json) { name, reader throws(TreeError) in
+      defer { before = reader.loneSurrogates }
+      if reader.loneSurrogates > before { throw .invalidKey(name) }
       let path = try TreePath(writable: name)
       let node = try TreeNode(reading: &reader, reading)
       entries.append(TreeMerge.Entry(path: path, node: node))

@@ -92,7 +92,9 @@ private struct RequestBody {
     switch (name, action) {
     case ("p", _):
       let text: String
+      let before = reader.loneSurrogates
       do throws(JSONError) { text = try reader.string() } catch { throw .json(error) }
+      if reader.loneSurrogates > before { throw .invalidKey(text) }
       path = try TreePath(writable: text)
     case ("d", "p"), ("d", "o"):
       node = try TreeNode(reading: &reader)
