@@ -72,6 +72,22 @@ struct TreeNodeTests {
     if case .integer(5) = resolved.child("n").scalar {} else { Issue.record("not an integer") }
   }
 
+  @Test("an increment beyond the range of numbers keeps the largest, and never deletes")
+  func increments() throws {
+    let existing = try TreeNode(json: #"{"a":1e308,"b":-1e308,"c":1.7976931348623157e308}"#)
+    let write = try TreeNode(
+      json: #"""
+        {"a":{".sv":{"increment":1e308}},"b":{".sv":{"increment":-1e308}},
+        "c":{".sv":{"increment":-1.7976931348623157e308}}}
+        """#)
+    let largest = Double.greatestFiniteMagnitude
+    let resolved = write.resolvingServerValues(existing: existing, now: 0)
+    #expect(resolved.child("a").scalar == .double(largest))
+    #expect(resolved.child("b").scalar == .double(-largest))
+    #expect(resolved.child("c").scalar?.number == 0)
+    #expect(try TreeNode(json: resolved.json(.export)) == resolved)
+  }
+
   @Test("writes check the limits")
   func limits() throws {
     let deep = TreePath(unchecked: (0..<32).map { TreeKey(unchecked: "k\($0)") })

@@ -47,7 +47,8 @@ extension TreeScalar {
 
   /// What this stands for above `existing` at the instant `now`.
   ///
-  /// Integers add as 64-bit integers; an overflow, or a double on either side, adds doubles.
+  /// Integers add as 64-bit integers; an overflow, or a double on either side, adds doubles. A sum
+  /// beyond the range of a double is the largest double of its sign: no number may be infinite.
   /// Source: realtime reference, section 9.
   package func resolved(existing: TreeScalar?, now: Int64) -> TreeScalar {
     guard case .serverValue(let value) = self else { return self }
@@ -60,7 +61,8 @@ extension TreeScalar {
         let (sum, overflow) = a.addingReportingOverflow(b)
         if !overflow { return .integer(sum) }
       }
-      return .double(base + step)
+      let largest = Double.greatestFiniteMagnitude
+      return .double(min(max(base + step, -largest), largest))
     }
   }
 }
