@@ -35,7 +35,9 @@ private final class SilentServer: Sendable {
       while true {
         let client = unsafe accept(socket, nil, nil)
         guard client >= 0 else { return }
-        _ = unsafe greeting.withUnsafeBytes { unsafe send(client, $0.baseAddress, $0.count, noSignal) }
+        _ = unsafe greeting.withUnsafeBytes {
+          unsafe send(client, $0.baseAddress, $0.count, noSignal)
+        }
       }
     }
   }

@@ -42,13 +42,19 @@ extension FuzzTarget {
       "PUT /.settings/rules.json HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer owner\r\n"
         + "Content-Length: 13\r\n\r\n{\"rules\": {}}",
       "GET /s.json HTTP/1.1\r\nHost: db.localhost\r\nAccept: text/event-stream\r\nOrigin: http://x\r\n\r\n",
+      "GET /q.json?orderBy=%22$value%22&startAfter=2,%22k%22&timeout=1.5s&print=pretty&format=export "
+        + "HTTP/1.1\r\nHost: h\r\nVia: 1.1 p\r\nX-Real-IP: 10.0.0.1\r\n\r\n",
+      "PATCH /a.json?access_token=t&auth_variable_override={%22uid%22:1} HTTP/1.1\r\nHost: h\r\n"
+        + "Accept: text/event-stream\r\nContent-Length: 14\r\n\r\n{\"a\\ud800\":{}}",
+      "PUT /a.json HTTP/1.1\r\nHost: h\r\nContent-Length: 9223372036854775808\r\n\r\n1",
       "OPTIONS /a.json HTTP/1.1\r\nHost: h\r\nAccess-Control-Request-Headers: x\r\n\r\n",
     ],
     words: [
       "\r\n", "\n", "\r", ": ", "%00", "%2", "%", "?", "&", "=", ".json", "HTTP/1.1", "HTTP/1.0",
       "Content-Length: 5\r\n", "Transfer-Encoding: chunked\r\n", "Host: x\r\n", "shallow=true",
       "\u{0}",
-      "startAt=", "\"", "{", "[", "99999999999999999999",
+      "startAt=", "&timeout=0.5min", "&orderBy=%22$key%22", "&equalTo=", "&print=pretty", "\\ud800",
+      "&auth_variable_override=", "9223372036854775808", "\"", "{", "[", "99999999999999999999",
     ]
   ) { input in
     let channel = EmbeddedChannel()
