@@ -65,10 +65,14 @@ let layers: [Target] = [
   .systemLibrary(
     name: "CSQLite", path: "Modules/CSQLite", pkgConfig: "sqlite3",
     providers: [.apt(["libsqlite3-dev"])]),
+  // Page checksums, as a file system of SQLite's, in C: SQLite calls it with pointers to functions.
+  .target(
+    name: "CSQLitePages", dependencies: ["CSQLite"], path: "Modules/CSQLitePages",
+    linkerSettings: [.linkedLibrary("sqlite3")]),
   .systemLibrary(
     name: "CLMDB", path: "Modules/CLMDB", providers: [.apt(["liblmdb-dev"])]),
   module("StorageMemory", ["TernStorage"]),
-  module("StorageSQLite", ["TernStorage", "CSQLite"]),
+  module("StorageSQLite", ["TernStorage", "CSQLite", "CSQLitePages"]),
   module("StorageLMDB", ["TernStorage", "CLMDB"]),
   module("TransportLoopback", ["TernTransport"]),
   module("TransportTCP", ["TernTransport", nioCore, nioPosix, nioSSL, nioTLS]),
@@ -213,7 +217,8 @@ let testSuites: [Target] = [
   tests(
     "Storage",
     [
-      "TernStorage", "TernStorageMemory", "TernStorageSQLite", "TernStorageLMDB", "TernTestKit",
+      "TernStorage", "TernStorageMemory", "TernStorageSQLite", "TernStorageLMDB", "CSQLite",
+      "TernTestKit",
     ]),
   tests("Ledger", ["TernStorage", "TernStorageMemory", "TernLedger", "TernTestKit"]),
   tests(

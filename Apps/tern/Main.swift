@@ -64,7 +64,9 @@ struct TernCommand: AsyncParsableCommand {
       """,
     version: "0.1.0",
     groupedSubcommands: [
-      CommandGroup(name: "Server", subcommands: [Serve.self, Rules.self, Auth.self, Salvage.self]),
+      CommandGroup(
+        name: "Server",
+        subcommands: [Serve.self, Rules.self, Auth.self, Verify.self, Salvage.self]),
       CommandGroup(
         name: "Reading", subcommands: [Get.self, Query.self, Watch.self, Export.self]),
       CommandGroup(

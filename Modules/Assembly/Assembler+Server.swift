@@ -29,17 +29,20 @@ extension Assembler {
     openDoors: @Sendable (TernServer, any Transport) -> Void = { _, _ in }
   ) async throws(AssemblyError) -> AssembledServer {
     var options = options
-    let (store, transport) = try checked { () throws(ConfigurationError) in
+    let (store, transport, scrub) = try checked { () throws(ConfigurationError) in
       try check(configuration)
       options.limits.rates = try limitOptions(of: configuration).rates
       return (
-        try storage(of: configuration, subfolder: "server"), try self.transport(of: configuration)
+        try storage(of: configuration, subfolder: "server"), try self.transport(of: configuration),
+        try scrubRate(of: configuration)
       )
     }
     let open = OpenParts()
     do throws(AssemblyError) {
       let (ledger, network) = try await connected(open, transport) { () throws(AssemblyError) in
-        try await openLedger(store, open)
+        try await openLedger(store, open) { store in
+          startScrub(of: store, scrub, open, report)
+        }
       }
       let server: TernServer
       let address: String
@@ -72,11 +75,55 @@ extension Assembler {
     return try await prepared.open()
   }
 
+  /// Opens the store in a subfolder of the configured folder, and nothing else. The caller closes
+  /// it.
+  ///
+  /// - Parameters:
+  ///   - subfolder: A server's store is in `server`, a client's are in `queue` and `cache`.
+  ///   - durability: That of whom the store belongs to; `nil` leaves it to the configuration.
+  public func store(
+    in subfolder: String, durability: Durability? = nil, from configuration: Configuration
+  ) async throws(AssemblyError) -> any OrderedStore {
+    let prepared = try checked { () throws(ConfigurationError) in
+      try storage(of: configuration, subfolder: subfolder, durability: durability)
+    }
+    return try await prepared.open()
+  }
+
+  /// Examines the store in the background for as long as the server runs.
+  private func startScrub(
+    of store: any OrderedStore, _ bytesPerSecond: Int, _ open: OpenParts,
+    _ report: @escaping @Sendable (ServerEvent) -> Void
+  ) {
+    let scrub = StoreScrub(store, bytesPerSecond: bytesPerSecond, clock: ambient.clock) {
+      report(.corrupt($0))
+    }
+    let task = Task.detached(priority: .background) { await scrub.run() }
+    open.add {
+      task.cancel()
+      await task.value
+    }
+  }
+
+  /// The bytes of the store that a server examines each second: the key `scrub`; 0 for none.
+  private func scrubRate(of configuration: Configuration) throws(ConfigurationError) -> Int {
+    guard let given = configuration.storage.members["scrub"] else {
+      return StoreScrub.standardBytesPerSecond
+    }
+    guard let rate = Int(given.canonicalText), (0...(1 << 40)).contains(rate) else {
+      throw .wrongType(
+        key: "scrub", section: "storage", expected: "a number of bytes, 0 or more",
+        found: given.typeName)
+    }
+    return rate
+  }
+
   private func openLedger(
-    _ prepared: PreparedStore, _ open: OpenParts
+    _ prepared: PreparedStore, _ open: OpenParts, _ opened: (any OrderedStore) -> Void
   ) async throws(AssemblyError) -> EmbeddedLedger {
     let store = try await prepared.open()
     open.add { store.close() }
+    if prepared.kind != "memory" { opened(store) }
     do throws(LedgerError) {
       return try EmbeddedLedger(
         store: store, millisecondsSinceEpoch: ambient.millisecondsSinceEpoch)

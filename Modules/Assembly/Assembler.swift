@@ -63,6 +63,7 @@ extension Assembler {
     }
     var members = configuration.storage.members
     members["kind"] = nil
+    members["scrub"] = nil
     var path = "tern-data"
     if let given = members["path"] {
       guard let text = given.stringValue, !text.isEmpty else {

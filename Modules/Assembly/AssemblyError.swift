@@ -18,10 +18,12 @@ public enum AssemblyError: Error, Sendable {
 }
 
 extension AssemblyError {
-  /// Whether a record of a server's ledger is damaged; `TernServer.damagedRecords(in:)` says which.
+  /// Whether the store of a server's ledger is damaged; `TernServer.damagedRecords(in:)` says which
+  /// records are.
   public var isDamagedLedger: Bool {
     switch self {
-    case .ledger(.storage(.corruptRecord(_)), _), .ledger(.corrupt(_), _): true
+    case .ledger(.storage(let error), _), .storage(let error, _, _): error.isCorruption
+    case .ledger(.corrupt(_), _): true
     default: false
     }
   }

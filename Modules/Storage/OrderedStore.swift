@@ -33,6 +33,13 @@ public protocol OrderedStore: Sendable {
   ///   nothing done; another error stops the store until it is opened again, which finishes.
   func wipe() throws(StorageError)
 
+  /// Examines the next slice, about `bytes` bytes, of the files below the rows, and moves
+  /// ``StoreInspection/stage`` on: to `.files(next:)`, or to `.rows(after: nil)` at their end.
+  ///
+  /// Corrupt bytes are findings, not errors. A store without files moves on at once, which is the
+  /// default.
+  func inspectFiles(_ inspection: inout StoreInspection, bytes: Int) throws(StorageError)
+
   /// Gives the file system back the space that removed and overwritten rows have left.
   ///
   /// An offline operation: no snapshot is lent and no other caller writes meanwhile. The rows stay

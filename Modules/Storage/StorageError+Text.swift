@@ -27,7 +27,7 @@ extension StorageError: CustomStringConvertible {
 
 extension [UInt8] {
   /// The bytes as people compare them with a dump: two digits each.
-  fileprivate var hexText: String {
+  var hexText: String {
     map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined(separator: " ")
   }
 }

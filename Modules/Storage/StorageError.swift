@@ -36,4 +36,13 @@ public enum StorageError: Error, Hashable, Sendable {
 
   /// Any other failure of the backend: what was being done and the backend's code.
   case backend(operation: String, code: Int32)
+
+  /// Whether the error says that stored bytes fail their check: of one record, or of a part of the
+  /// store that may hold many. Reads elsewhere go on.
+  public var isCorruption: Bool {
+    switch self {
+    case .corruptRecord, .corruptStore: true
+    default: false
+    }
+  }
 }

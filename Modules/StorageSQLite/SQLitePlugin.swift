@@ -10,12 +10,18 @@ public enum SQLitePlugin: StoragePlugin {
     public var durability: Durability?
     /// The size past which the store does not grow, in bytes; unlimited unless said.
     public var limitBytes: Int?
+    /// The bytes that are checked when they are read; pages unless said otherwise.
+    public var integrity: StoreIntegrity?
 
     /// Options for the store in the directory `path`.
-    public init(path: String, durability: Durability? = nil, limitBytes: Int? = nil) {
+    public init(
+      path: String, durability: Durability? = nil, limitBytes: Int? = nil,
+      integrity: StoreIntegrity? = nil
+    ) {
       self.path = path
       self.durability = durability
       self.limitBytes = limitBytes
+      self.integrity = integrity
     }
   }
 
@@ -24,6 +30,6 @@ public enum SQLitePlugin: StoragePlugin {
   public static func open(_ options: Options) async throws(StorageError) -> any OrderedStore {
     try SQLiteStore(
       path: options.path, durability: options.durability ?? .durable,
-      limitBytes: options.limitBytes)
+      limitBytes: options.limitBytes, integrity: options.integrity ?? .pages)
   }
 }

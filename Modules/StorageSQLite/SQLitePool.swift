@@ -12,6 +12,7 @@ final class SQLitePool: Sendable {
   private struct State: Sendable {
     // Let go when the store is closed; connections still lent hold it until they end.
     var directory: StoreDirectory?
+    var pages: SQLitePages
     var idle: [SQLiteConnection] = []
     var lent = 0
     /// Whether new snapshots have to wait.
@@ -31,8 +32,16 @@ final class SQLitePool: Sendable {
     }
   }
 
-  init(_ directory: StoreDirectory) {
-    state = Mutex(State(directory: directory))
+  init(_ directory: StoreDirectory, _ pages: SQLitePages) {
+    state = Mutex(State(directory: directory, pages: pages))
+  }
+
+  /// Opens connections in another way from here on.
+  func adopt(_ pages: SQLitePages) {
+    state.withLock { state in
+      state.pages = pages
+      state.idle = []
+    }
   }
 
   /// Throws unless the store may be used.
@@ -42,18 +51,18 @@ final class SQLitePool: Sendable {
 
   /// A reader with a snapshot of this moment.
   func take() throws(StorageError) -> SQLiteReader {
-    let (directory, idle) = try waiting {
-      state throws(StorageError) -> (StoreDirectory, SQLiteConnection?)? in
+    let (directory, pages, idle) = try waiting {
+      state throws(StorageError) -> (StoreDirectory, SQLitePages, SQLiteConnection?)? in
       let directory = try state.openDirectory()
       guard !state.isPaused else { return nil }
       guard state.lent < SQLiteStore.readerLimit else {
         throw .tooManyReaders(limit: SQLiteStore.readerLimit)
       }
       state.lent += 1
-      return (directory, state.idle.popLast())
+      return (directory, state.pages, state.idle.popLast())
     }
     do throws(StorageError) {
-      let connection = if let idle { idle } else { try SQLiteConnection(directory) }
+      let connection = if let idle { idle } else { try SQLiteConnection(directory, pages) }
       try connection.statement(.beginRead).run()
       try connection.statement(.touch).run()
       return SQLiteReader(connection)

@@ -12,12 +12,17 @@ class SQLiteReader: StoreReader {
   ) throws(StorageError) -> R? {
     let get = try connection.takeGet()
     defer { connection.giveBack(get) }
+    var large: SQLiteStatement?
+    defer { if let large { connection.giveBack(large: large) } }
     // Safe: the statement is reset, above, before `key` ends; the column is read before that.
     let value = unsafe try key.withUnsafeBytes {
       key throws(StorageError) -> UnsafeRawBufferPointer? in
       unsafe get.bind(key, at: 1)
       guard try get.step() else { return nil }
-      return unsafe try Self.checked(get.bytes(0), key: key)
+      guard get.isInteger(0) else { return unsafe try Self.checked(get.bytes(0), key: key) }
+      let second = try connection.takeLarge()
+      large = second
+      return unsafe try Self.checked(find(get.integer(0), with: second, key: key), key: key)
     }
     guard let value = unsafe value else { return nil }
     return unsafe try body(Span(_unsafeBytes: value))
@@ -30,7 +35,14 @@ class SQLiteReader: StoreReader {
     return unsafe try key.withUnsafeBytes { key throws(StorageError) -> [UInt8]? in
       unsafe get.bind(key, at: 1)
       guard try get.step() else { return nil }
-      return unsafe [UInt8](get.bytes(0).dropFirst(RecordChecksum.bytes))
+      guard get.isInteger(0) else {
+        return unsafe [UInt8](get.bytes(0).dropFirst(RecordChecksum.bytes))
+      }
+      let large = try connection.takeLarge()
+      defer { connection.giveBack(large: large) }
+      large.bind(get.integer(0), at: 1)
+      guard try large.step() else { return [] }
+      return unsafe [UInt8](large.bytes(0).dropFirst(RecordChecksum.bytes))
     }
   }
 
@@ -48,11 +60,33 @@ class SQLiteReader: StoreReader {
         if range.upper != nil { unsafe rows.bind(upper, at: 2) }
         while !page.isFull, try rows.step() {
           let key = unsafe rows.bytes(0)
-          let value = unsafe try Self.checked(rows.bytes(1), key: key)
-          unsafe page.append(key: Span(_unsafeBytes: key), value: Span(_unsafeBytes: value))
+          if rows.isInteger(1) {
+            unsafe try appendLarge(rows.integer(1), key: key, to: &page)
+          } else {
+            let value = unsafe try Self.checked(rows.bytes(1), key: key)
+            unsafe page.append(key: Span(_unsafeBytes: key), value: Span(_unsafeBytes: value))
+          }
         }
       }
     }
+  }
+
+  private func appendLarge(
+    _ id: Int, key: UnsafeRawBufferPointer, to page: inout RowPage
+  ) throws(StorageError) {
+    let large = try connection.statement(.large)
+    defer { large.reset() }
+    let value = unsafe try Self.checked(find(id, with: large, key: key), key: key)
+    unsafe page.append(key: Span(_unsafeBytes: key), value: Span(_unsafeBytes: value))
+  }
+
+  /// The large record `id` that the row under `key` points at; valid until `large` is reset.
+  private func find(
+    _ id: Int, with large: SQLiteStatement, key: UnsafeRawBufferPointer
+  ) throws(StorageError) -> UnsafeRawBufferPointer {
+    large.bind(id, at: 1)
+    guard try large.step() else { throw unsafe .corruptRecord(key: [UInt8](key)) }
+    return unsafe large.bytes(0)
   }
 
   private func select(
@@ -70,60 +104,6 @@ class SQLiteReader: StoreReader {
   ) throws(StorageError) -> UnsafeRawBufferPointer {
     if let value = unsafe checkedValue(of: record, key: key) { return unsafe value }
     throw unsafe .corruptRecord(key: [UInt8](key))
-  }
-}
-
-/// The backend's side of the write transaction.
-final class SQLiteWriter: SQLiteReader, StoreWriter {
-  /// Set when the disk was full: makes room for a transaction that begins with a removal.
-  var makeRoom: (() -> Void)?
-  /// Whether puts are refused until a row was removed.
-  var mustRemoveFirst = false
-
-  func put(_ value: Span<UInt8>, for key: Span<UInt8>) throws(StorageError) {
-    if mustRemoveFirst { throw .diskFull }
-    makeRoom = nil
-    let put = try connection.statement(.put)
-    defer { put.reset() }
-    // Safe: the statement is reset before the key and the record end.
-    unsafe try connection.record.withRecord(value, for: key) { record throws(StorageError) in
-      unsafe try key.withUnsafeBytes { key throws(StorageError) in
-        unsafe put.bind(key, at: 1)
-        unsafe put.bind(record, at: 2)
-        _ = try put.step()
-        put.reset()
-      }
-    }
-  }
-
-  func remove(_ key: Span<UInt8>) throws(StorageError) {
-    prepareToRemove()
-    let remove = try connection.statement(.removeKey)
-    // Safe: `run` resets the statement before the key ends.
-    unsafe try key.withUnsafeBytes { key throws(StorageError) in
-      unsafe remove.bind(key, at: 1)
-      try remove.run()
-    }
-  }
-
-  func remove(_ range: KeyRange) throws(StorageError) {
-    prepareToRemove()
-    let upperBytes = range.upper ?? []
-    let remove = try connection.statement(range.upper == nil ? .removeTail : .removeRange)
-    // Safe: `run` resets the statement before the bounds end.
-    unsafe try range.lower.span.withUnsafeBytes { lower throws(StorageError) in
-      unsafe remove.bind(lower, at: 1)
-      unsafe try upperBytes.span.withUnsafeBytes { upper throws(StorageError) in
-        if range.upper != nil { unsafe remove.bind(upper, at: 2) }
-        try remove.run()
-      }
-    }
-  }
-
-  private func prepareToRemove() {
-    mustRemoveFirst = false
-    makeRoom?()
-    makeRoom = nil
   }
 }
 

@@ -51,6 +51,18 @@ final class SQLiteStatement {
     }
   }
 
+  /// Binds an integer.
+  @inline(__always)
+  func bind(_ integer: Int, at index: Int32) {
+    unsafe sqlite3_bind_int64(handle, index, Int64(integer))
+  }
+
+  /// Whether a column holds an integer.
+  @inline(__always)
+  func isInteger(_ column: Int32) -> Bool {
+    unsafe sqlite3_column_type(handle, column) == SQLITE_INTEGER
+  }
+
   /// The bytes of a column; valid until the next step or reset.
   @inline(__always)
   func bytes(_ column: Int32) -> UnsafeRawBufferPointer {

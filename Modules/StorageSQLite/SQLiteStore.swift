@@ -19,6 +19,7 @@ public final class SQLiteStore: OrderedStore {
   private let pool: SQLitePool
   private let durability: Durability
   private let limitBytes: Int?
+  private let integrity: StoreIntegrity
   private let writer: Mutex<Writer>
 
   private struct Writer: Sendable {
@@ -34,18 +35,27 @@ public final class SQLiteStore: OrderedStore {
   ///   - path: A directory for this store alone.
   ///   - durability: When a write returns.
   ///   - limitBytes: The size past which the store does not grow: ``StorageError/diskFull``.
+  ///   - integrity: The bytes that are checked when they are read. Stores of version 1 check
+  ///     records alone until ``compact()``.
   /// - Throws: ``StorageError/inUse(path:)``, ``StorageError/readOnly(path:)``,
   ///   ``StorageError/newerFormat(found:supported:)``, ``StorageError/corruptStore(reason:)``.
   public init(
-    path: String, durability: Durability = .durable, limitBytes: Int? = nil
+    path: String, durability: Durability = .durable, limitBytes: Int? = nil,
+    integrity: StoreIntegrity = .pages
   ) throws(StorageError) {
     let directory = try StoreDirectory(path: path)
     if directory.isBeingWiped { try directory.finishWipe(of: Self.files) }
     try SQLiteFormat.refuseCutFile(in: directory)
-    let connection = try Self.connect(directory, durability, limitBytes)
+    do throws(StorageError) { try SQLiteWitness.examineLog(in: directory, durability) } catch {
+      guard integrity == .recovery, error.isCorruption else { throw error }
+      try SQLiteWitness.quarantineLog(in: directory)
+    }
+    let pages = try SQLiteFormat.pages(in: directory, integrity)
+    let connection = try Self.connect(directory, pages, durability, limitBytes)
     self.durability = durability
     self.limitBytes = limitBytes
-    pool = SQLitePool(directory)
+    self.integrity = integrity
+    pool = SQLitePool(directory, pages)
     writer = Mutex(
       Writer(
         connection: connection,
@@ -95,7 +105,9 @@ public final class SQLiteStore: OrderedStore {
         try directory.beginWipe()
         state.connection = nil
         try directory.finishWipe(of: Self.files)
-        state.connection = try Self.connect(directory, durability, limitBytes)
+        let pages = try SQLiteFormat.pages(in: directory, integrity)
+        state.connection = try Self.connect(directory, pages, durability, limitBytes)
+        pool.adopt(pages)
         state.ballast.release()
         state.ballast.hold()
       }
@@ -105,17 +117,21 @@ public final class SQLiteStore: OrderedStore {
   /// Every file that may hold rows, or what is left of them; and the ballast, beside which there is
   /// a database with bytes in it.
   private static let files = [
-    "rows.sqlite", "rows.sqlite-wal", "rows.sqlite-shm", "rows.sqlite-journal", "ballast",
+    SQLiteWitness.file, "rows.sqlite", "rows.sqlite-wal", "rows.sqlite-shm",
+    "rows.sqlite-journal", SQLiteWitness.quarantine, "ballast",
   ]
 
   /// The writer's connection.
   private static func connect(
-    _ directory: StoreDirectory, _ durability: Durability, _ limitBytes: Int?
+    _ directory: StoreDirectory, _ pages: SQLitePages, _ durability: Durability,
+    _ limitBytes: Int?
   ) throws(StorageError) -> SQLiteConnection {
-    let connection = try SQLiteConnection(directory)
+    let connection = try SQLiteConnection(directory, pages)
     try SQLiteFormat.prepare(connection, durability, limitBytes: limitBytes)
+    let pageBytes = try connection.integer("PRAGMA page_size")
+    let witness = SQLiteWitness(directory, durability, pageBytes: pageBytes)
     try directory.sync()
-    connection.countLogPages()
+    connection.watchLog(witness)
     return connection
   }
 
@@ -160,11 +176,64 @@ public final class SQLiteStore: OrderedStore {
   private func afterCommit(_ state: inout Writer) throws(StorageError) {
     guard let connection = state.connection else { return }
     guard state.isDiskFull || connection.pagesInLog >= Self.checkpointPages else { return }
-    let mode = state.isDiskFull ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE
-    let code = unsafe sqlite3_wal_checkpoint_v2(connection.handle, nil, mode, nil, nil)
-    if code & 0xFF == SQLITE_IOERR { pool.fail() }
+    let isLong = connection.pagesInLog * 4_096 > SQLiteFormat.logBytes
+    moveLog(connection, isCut: state.isDiskFull || isLong)
     guard state.isDiskFull else { return }
     state.ballast.hold()
     state.isDiskFull = !state.ballast.isHeld
+  }
+
+  /// Moves the log into the database, and cuts it off where no snapshot needs it any more.
+  private func moveLog(_ connection: SQLiteConnection, isCut: Bool) {
+    var (pages, moved) = (Int32(-1), Int32(-1))
+    var code = unsafe sqlite3_wal_checkpoint_v2(
+      connection.handle, nil, SQLITE_CHECKPOINT_PASSIVE, &pages, &moved)
+    // The database is synced now. No commit comes between: the caller is the writer.
+    if isCut, code == SQLITE_OK, pages == moved, SQLiteWitness.noteMoved(in: connection.directory) {
+      code = unsafe sqlite3_wal_checkpoint_v2(
+        connection.handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
+    }
+    if code & 0xFF == SQLITE_IOERR { pool.fail() }
+  }
+
+  /// Rewrites the database without what was deleted, and gives the space back to the disk. Needs as
+  /// much space as the rows have, twice. A store of version 1 has checksums afterwards.
+  ///
+  /// - Throws: ``StorageError/diskFull`` when there is not enough space; the store is unchanged and
+  ///   works on.
+  public func compact() throws(StorageError) {
+    try writer.withLock { state throws(StorageError) in
+      try pool.check()
+      guard let connection = state.connection else { throw .closed }
+      if state.isDiskFull { throw .diskFull }
+      let isUpgrade = !connection.hasLargeTable
+      defer { moveLog(state.connection ?? connection, isCut: true) }
+      if isUpgrade { connection.reserveChecksums() }
+      try connection.execute("VACUUM")
+      guard isUpgrade else { return }
+      try SQLiteFormat.upgrade(connection)
+      moveLog(connection, isCut: true)
+      guard integrity == .pages else {
+        connection.hasLargeTable = true
+        return
+      }
+      state.connection = try Self.connect(connection.directory, .checked, durability, limitBytes)
+      pool.adopt(.checked)
+    }
+  }
+
+  /// Examines pages in the file; commits wait meanwhile. Pages with one wrong bit are set right.
+  public func inspectFiles(
+    _ inspection: inout StoreInspection, bytes: Int
+  ) throws(StorageError) {
+    guard case .files(let next) = inspection.stage else { return }
+    try writer.withLock { state throws(StorageError) in
+      try pool.check()
+      guard let connection = state.connection else { throw .closed }
+      let pages = try SQLiteInspection(connection)
+      if try pages.examine(from: max(1, next), bytes: bytes, &inspection) { return }
+      if inspection.isThorough { try pages.examineStructure(&inspection) }
+      inspection.stage = .rows(after: nil)
+    }
   }
 }

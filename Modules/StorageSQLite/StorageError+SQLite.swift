@@ -1,4 +1,5 @@
 import CSQLite
+import CSQLitePages
 import TernStorage
 
 extension StorageError {
@@ -9,6 +10,8 @@ extension StorageError {
     case SQLITE_BUSY, SQLITE_LOCKED: .inUse(path: path)
     case SQLITE_READONLY, SQLITE_PERM: .readOnly(path: path)
     case SQLITE_CANTOPEN: .cannotOpen(path: path, code: code)
+    case SQLITE_CORRUPT where code == TERN_PAGES_MISMATCH:
+      .corruptStore(reason: "a page of rows.sqlite does not match its checksum")
     case SQLITE_CORRUPT, SQLITE_NOTADB:
       .corruptStore(reason: "SQLite says the database is damaged, code \(code)")
     // Reading, too, needs a few pages for the log's index.

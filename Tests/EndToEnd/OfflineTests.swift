@@ -51,7 +51,8 @@ import Testing
       let file = URL(filePath: folder + "/cache/queue/rows.sqlite")
       var bytes = try Data(contentsOf: file)
       let place = try #require(bytes.range(of: Data("broken".utf8)))
-      bytes[place.lowerBound] ^= 1
+      // One wrong bit would be set right.
+      bytes[place.lowerBound] ^= 3
       try bytes.write(to: file)
 
       let closed = try await run(["pending"] + flags)
@@ -87,7 +88,8 @@ import Testing
       let file = URL(filePath: queue + "/rows.sqlite")
       var bytes = try Data(contentsOf: file)
       let place = try #require(bytes.range(of: Data("broken".utf8)))
-      bytes[place.lowerBound] ^= 1
+      // One wrong bit would be set right.
+      bytes[place.lowerBound] ^= 3
       try bytes.write(to: file)
 
       let flags = ["--cache", folder + "/cache", "--storage", "sqlite"]

@@ -33,6 +33,14 @@ import Testing
       let again = try await ServerUnderTest(folder: folder)
       #expect(try await again.tern("get", "a").output == ["1"])
       #expect(await again.stop() == 0)
+      let verified = try await run(["verify"] + store)
+      #expect(verified.code == 0 && verified.output.last?.hasSuffix("all well") == true)
+      let url = URL(filePath: folder + "/data/server/rows.sqlite")
+      var bytes = try Data(contentsOf: url)
+      bytes[bytes.count - 100] ^= 6
+      try bytes.write(to: url)
+      let corrupt = try await run(["verify"] + store)
+      #expect(corrupt.code == 1 && corrupt.output.first?.contains("page") == true, "\(corrupt)")
     }
   }
 
@@ -42,7 +50,7 @@ import Testing
       import sqlite3, sys
       store = sqlite3.connect(sys.argv[1])
       record = bytearray(store.execute("SELECT record FROM rows WHERE key = x'00'").fetchone()[0])
-      record[-1] ^= 1
+      record[-1] ^= 3
       store.execute("UPDATE rows SET record = ? WHERE key = x'00'", (bytes(record),))
       store.commit()
       """

@@ -1,6 +1,7 @@
 import ArgumentParser
 import TernClient
 import TernCore
+import TernStorage
 import TernSync
 
 extension Pending {
@@ -23,7 +24,7 @@ extension Pending {
 
     func run() async throws {
       guard let database = ClientOptions().documents else { throw ExitCode.failure }
-      try await client.withQueueStores { tree, documents in
+      try await client.withQueueStores(setAside ? .recovery : .records) { tree, documents in
         var trees: [TreeSalvage] = []
         for user in [""] + (try Tern.queueUsers(in: tree)) {
           trees.append(
@@ -40,6 +41,10 @@ extension Pending {
               : try Tern.salvage(documentQueue: documents, of: database, user: user))
         }
         let text = DocumentText(database, isTyped: false)
+        if setAside {
+          try tree.compact()
+          try documents.compact()
+        }
         for found in others { print(lines(found, text), of: found.user) }
         if !client.json { for line in advice(about: trees, others) { printLine(line) } }
       }

@@ -13,7 +13,8 @@ struct Salvage: AsyncParsableCommand {
       The server must not be running. Without --set-aside nothing is changed. With it, damaged \
       records are written to a file, one JSON object a line, and then taken out of the store, so \
       that tern serve starts; each line says what it goes on without. Damaged data stay where they \
-      are: what meets them is refused. Where there is a backup, compare first. The folder of a \
+      are: what meets them is refused. The store is rewritten, so that its pages match their \
+      checksums; a log with damaged commits is kept beside it as rows.sqlite-wal.corrupt. Where there is a backup, compare first. The folder of a \
       client has tern pending salvage instead.
       """)
 
@@ -30,7 +31,7 @@ struct Salvage: AsyncParsableCommand {
       let configuration = try Configuration(
         file: store.config, environment: ProcessInfo.processInfo.environment, flags: store.given)
       try requireStore(configuration)
-      let store = try await Assembler(catalog: .standard).serverStore(from: configuration)
+      let store = try await open(configuration)
       defer { store.close() }
       let found = try TernServer.damagedRecords(in: store)
       let gone = found.filter { !$0.isLeftAlone }
@@ -39,12 +40,26 @@ struct Salvage: AsyncParsableCommand {
         let now = Int64(Date.now.timeIntervalSince1970 * 1_000)
         try TernServer.setAside(gone, in: store, now: now)
       }
+      if setAside != nil { try store.compact() }
       for line in lines(found) { printLine(line) }
       printLine(advice(found, gone))
     } catch let error as ConfigurationError {
       throw Failure(about: AssemblyError.configuration(error))
     } catch {
       throw Failure(about: error)
+    }
+  }
+
+  /// The store, whose corrupt pages are read as they are.
+  private func open(_ configuration: Configuration) async throws -> any OrderedStore {
+    var configuration = configuration
+    let integrity: StoreIntegrity = setAside == nil ? .records : .recovery
+    try configuration.checkStore(integrity)
+    do throws(AssemblyError) {
+      return try await Assembler(catalog: .standard).serverStore(from: configuration)
+    } catch {
+      let advice = "or go on with what is whole of it: the same command with --set-aside FILE"
+      throw Failure(about: error).advising(error.isDamagedLedger ? advice : nil)
     }
   }
 

@@ -37,6 +37,8 @@ final class ServerNews: Sendable {
       tell(
         "tern: the disk is full: what clients write is refused until there is room, but for what "
           + "only removes; they keep it and try again. Reads and listens go on")
+    case .corrupt(let corruption):
+      tell("tern: the store is damaged, see tern verify: \(corruption)")
     case .diskHasRoom: tell("tern: the disk has room again; everything is taken")
     }
   }

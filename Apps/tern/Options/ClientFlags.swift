@@ -119,11 +119,12 @@ extension ClientFlags {
   /// Lends the stores of the client's two queues, that of documents last, without opening the
   /// client.
   func withQueueStores<R>(
-    _ body: (any OrderedStore, any OrderedStore) throws -> R
+    _ integrity: StoreIntegrity = .pages, _ body: (any OrderedStore, any OrderedStore) throws -> R
   ) async throws -> R {
     do {
       let assembler = Assembler(catalog: .standard)
-      let configuration = try configuration()
+      var configuration = try configuration()
+      try configuration.checkStore(integrity)
       let tree = try await assembler.queueStore(from: configuration)
       defer { tree.close() }
       let documents = try await assembler.documentQueueStore(from: configuration)

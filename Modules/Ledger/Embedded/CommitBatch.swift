@@ -102,8 +102,12 @@ struct CommitBatch {
         try sweep(olderThan: time - options.streamLifetime.milliseconds, in: &transaction)
       } catch {
         // Whoever needs the damaged row is told; the others are looked at the next time.
-        guard case .corruptRecord(let key) = error else { throw error }
-        committer.sweptKey = key + [0]
+        guard error.isCorruption else { throw error }
+        if case .corruptRecord(let key) = error {
+          committer.sweptKey = key + [0]
+        } else {
+          committer.sweptKey = StreamRow.range.lower
+        }
       }
     }
   }

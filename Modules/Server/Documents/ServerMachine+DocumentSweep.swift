@@ -12,7 +12,7 @@ extension ServerMachine {
         try sweep(room, &batch)
       } catch {
         // Who needs the damaged record is told; this can wait until it is mended.
-        guard case .corruptRecord = error else { throw error }
+        guard error.isCorruption else { throw error }
       }
     }
   }

@@ -139,7 +139,7 @@ extension FanOut {
       changes =
         try group.window?.update(relative, at: path, of: namespace.rows, in: Snapshot(reader)) ?? []
     } catch {
-      guard case .corruptRecord = error else { throw error }
+      guard error.isCorruption else { throw error }
       return end(group, &batch)
     }
     if changes.isEmpty { return }

@@ -32,7 +32,7 @@ extension ServerMachine {
         return respond(.init(.permissionDenied, detail: refusal.text), to: call, &batch)
       }
     } catch {
-      guard case .corruptRecord = error else { throw error }
+      guard error.isCorruption else { throw error }
       return respond(.init(.failed, detail: Self.damageText), to: call, &batch)
     }
     keep(request, call, &batch)
@@ -126,7 +126,7 @@ extension ServerMachine {
         entries += resolved.assignments
       } catch {
         if error.isExcess { continue }
-        guard case .corruptRecord = error else { throw error }
+        guard error.isCorruption else { throw error }
       }
     }
     if entries.isEmpty { return commit(mutations, [], &batch) }

@@ -75,7 +75,7 @@ extension ServerMachine {
       var window = QueryWindow(query)
       return .node(try window.load(path, of: rows, in: Snapshot(reader)))
     } catch {
-      guard case .corruptRecord = error else { throw error }
+      guard error.isCorruption else { throw error }
       return .refused(.damaged)
     }
   }

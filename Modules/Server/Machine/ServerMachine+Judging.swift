@@ -67,7 +67,7 @@ extension ServerMachine {
       return refusal.map { (.permissionDenied, $0.text) }
     } catch {
       // What cannot be read to be judged is not allowed.
-      guard case .corruptRecord = error else { throw error }
+      guard error.isCorruption else { throw error }
       return (.failed, Self.damageText)
     }
   }

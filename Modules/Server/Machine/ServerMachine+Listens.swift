@@ -34,7 +34,7 @@ extension ServerMachine {
       }
     } catch {
       call.namespace.listens.removeIfEmpty(group)
-      guard case .corruptRecord = error else { throw error }
+      guard error.isCorruption else { throw error }
       return respond(.init(.failed, detail: Self.damageText), to: call, &batch)
     }
     group.add(session.slot, tag: listen.tag)
@@ -158,7 +158,7 @@ extension ServerMachine {
       let isTooBig = answer.payload.count > options.limits.answerBytes
       respond(isTooBig ? tooBig : answer, to: call, &batch)
     } catch {
-      guard case .corruptRecord = error else { throw error }
+      guard error.isCorruption else { throw error }
       respond(.init(.failed, detail: Self.damageText), to: call, &batch)
     }
   }

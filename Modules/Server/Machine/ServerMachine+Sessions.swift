@@ -37,7 +37,7 @@ extension ServerMachine {
         try state(of: stream, &batch).last
       }
     } catch {
-      guard case .corruptRecord = error else { throw error }
+      guard error.isCorruption else { throw error }
       return try expel(session, .serverStopped(Self.lostStreamText), &batch)
     }
     if let last { try endPredecessor(last, of: session, &batch) }

@@ -69,7 +69,7 @@ extension ServerMachine {
         resolved, to: batch.changes, knowing: namespace.places)
     } catch {
       if error.isExcess { return .refused(.failed, Self.excessText(error)) }
-      guard case .corruptRecord = error else { throw error }
+      guard error.isCorruption else { throw error }
       return .refused(.failed, Self.damageText)
     }
     if case .accepted(let resolved) = verdict {
@@ -203,7 +203,7 @@ extension ServerMachine {
   static let lostStreamText = "What is known of this client's writes is damaged on the server."
 
   private static func lostStream(_ error: StorageError) throws(StorageError) -> TreeResponse {
-    guard case .corruptRecord = error else { throw error }
+    guard error.isCorruption else { throw error }
     return .init(.failed, detail: lostStreamText)
   }
 

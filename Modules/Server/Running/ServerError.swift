@@ -1,4 +1,5 @@
 public import TernLedger
+public import TernStorage
 public import TernTransport
 
 /// Why a server could not start.
@@ -25,4 +26,7 @@ public enum ServerEvent: Hashable, Sendable {
   case diskFull
   /// The disk has room again, and the server takes everything.
   case diskHasRoom
+  /// The scrub found bytes in the store that fail their check. Requests that meet them are denied,
+  /// all others go on.
+  case corrupt(StoreCorruption)
 }

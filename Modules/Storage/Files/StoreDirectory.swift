@@ -65,6 +65,25 @@ package final class StoreDirectory: Sendable {
     return Int(info.st_size)
   }
 
+  /// The first bytes of the file `name`, at most `bytes`; none when there is no such file.
+  ///
+  /// Nobody in this process may have the file open: closing it would end locks on it.
+  package func head(of name: String, bytes: Int) throws(StorageError) -> [UInt8] {
+    let descriptor = unsafe open(file(name), O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else {
+      if errno == ENOENT { return [] }
+      throw Self.error(errno, path)
+    }
+    defer { _ = Self.closeFile(descriptor) }
+    var head = [UInt8](repeating: 0, count: bytes)
+    // Safe: `pread` writes at most `bytes` bytes and keeps no pointer.
+    let count = unsafe head.withUnsafeMutableBytes {
+      unsafe pread(descriptor, $0.baseAddress, bytes, 0)
+    }
+    head.removeSubrange(max(0, count)...)
+    return head
+  }
+
   /// Whether the disk has less than `bytes` left.
   package func hasLess(than bytes: Int) -> Bool {
     var info = statvfs()
@@ -81,6 +100,23 @@ package final class StoreDirectory: Sendable {
     guard descriptor >= 0 else { throw Self.error(errno, path) }
     _ = Self.closeFile(descriptor)
     try sync()
+  }
+
+  /// Copies the file `old`, which nobody has open, and returns when its bytes are durable. A file
+  /// that is not there is not copied.
+  package func copy(_ old: String, to new: String) throws(StorageError) {
+    guard let count = bytes(of: old) else { return }
+    let copied = try head(of: old, bytes: count)
+    let descriptor = unsafe open(
+      file(new), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode_t(Self.fileMode))
+    guard descriptor >= 0 else { throw Self.error(errno, path) }
+    defer { _ = Self.closeFile(descriptor) }
+    // Safe: `write` reads the bytes of the array and keeps no pointer.
+    let written = unsafe copied.withUnsafeBytes {
+      unsafe write(descriptor, $0.baseAddress, $0.count)
+    }
+    guard written == copied.count else { throw .diskFull }
+    guard fsync(descriptor) == 0 else { throw .syncFailed(code: errno) }
   }
 
   /// Removes the file `name`, if there is one.

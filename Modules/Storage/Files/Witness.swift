@@ -62,6 +62,9 @@ package final class Witness: Sendable {
     }
   }
 
+  /// Makes the payload written last durable; `false` when that failed.
+  package func sync() -> Bool { descriptor.withLock { $0 >= 0 && fsync($0) == 0 } }
+
   /// Removes the file. The removal is durable after the next ``StoreDirectory/sync()``; sync before
   /// putting an older store in place.
   package func remove() {

@@ -18,6 +18,8 @@ extension QueueError: CustomStringConvertible {
     case .damagedHeader:
       "its own record is damaged; restore the folder, or see: tern pending salvage"
     case .unreadable(let reason): "the queue cannot be read: \(reason)"
+    case .storage(let error) where error.isCorruption:
+      "\(error), or see: tern pending salvage"
     case .storage(let error): error.description
     }
   }

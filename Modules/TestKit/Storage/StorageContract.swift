@@ -12,7 +12,7 @@ public enum StorageContract {
   /// Every check; each wants a new, empty store.
   public static let checks: [StoreCheck] =
     rowChecks + rangeChecks + transactionChecks + limitChecks + longKeyChecks + randomChecks
-    + wipeChecks
+    + wipeChecks + largeChecks
 }
 
 /// The bytes of `text`, as a key or a value.

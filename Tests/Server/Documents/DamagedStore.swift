@@ -18,10 +18,14 @@ enum ServerStore: String, CaseIterable, Sendable {
     deinit { try? FileManager.default.removeItem(atPath: path) }
   }
 
-  func open(in folder: Folder) throws -> any OrderedStore {
+  func open(
+    in folder: Folder, _ integrity: StoreIntegrity = .pages
+  ) throws -> any OrderedStore {
     switch self {
     case .memory: MemoryStore()
-    case .sqlite: try SQLiteStore(path: folder.path, durability: .relaxed)
+    case .sqlite:
+      try SQLiteStore(
+        path: folder.path, durability: .relaxed, integrity: integrity)
     case .lmdb: try LMDBStore(path: folder.path, durability: .relaxed)
     }
   }

@@ -1,0 +1,76 @@
+import ArgumentParser
+import Foundation
+import TernAssembly
+import TernStandard
+import TernStorage
+
+/// `tern verify`: reads a whole store and checks every byte that has a checksum.
+struct Verify: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Check every page, record and key of a stopped store.",
+    discussion: """
+      Nothing may have the store open. Without --cache, the store of a server; with it, the \
+      queues and caches of a client's folder. One line for each finding; the exit code is 1 when \
+      there is any. A page with one wrong bit is set right, which is a finding too. Recovery of \
+      more: tern salvage, tern pending salvage.
+      """)
+
+  @OptionGroup
+  var store: StoreFlags
+
+  @Option(help: ArgumentHelp("The folder of a client.", valueName: "folder"))
+  var cache: String?
+
+  func run() async throws {
+    do {
+      var configuration = try Configuration(
+        file: store.config, environment: ProcessInfo.processInfo.environment, flags: store.given)
+      if let cache {
+        try configuration.set(.text(cache), for: "path", in: "storage", origin: "--cache")
+      }
+      let folder = configuration.storage.members["path"]?.stringValue ?? "tern-data"
+      let names = cache == nil ? ["server"] : Self.clientStores
+      let present = names.filter { FileManager.default.fileExists(atPath: folder + "/" + $0) }
+      guard !present.isEmpty else {
+        let owner = cache == nil ? "server's" : "client's"
+        throw Failure(.notFound, "there is no \(owner) store in \(folder)")
+      }
+      var isWell = true
+      for name in present {
+        if try await !verify(name, of: configuration) { isWell = false }
+      }
+      if !isWell { throw ExitCode(Outcome.failed.rawValue) }
+    } catch let error as ConfigurationError {
+      throw Failure(about: AssemblyError.configuration(error))
+    } catch let code as ExitCode {
+      throw code
+    } catch {
+      throw Failure(about: error)
+    }
+  }
+
+  private static let clientStores = ["queue", "cache", "documents/queue", "documents/cache"]
+
+  /// Prints the findings in one store; `true` when there are none.
+  private func verify(_ name: String, of configuration: Configuration) async throws -> Bool {
+    let found: StoreInspection
+    do {
+      let store = try await Assembler(catalog: .standard).store(
+        in: name, durability: name.hasSuffix("cache") ? .relaxed : nil, from: configuration)
+      defer { store.close() }
+      var progress = ProgressLine()
+      found = try store.verify { inspection in
+        progress.show("checked", inspection.bytes >> 20, of: nil, unit: "MiB")
+      }
+      progress.end()
+    } catch AssemblyError.storage(let error, _, _) where error.isCorruption {
+      printLine("\(name): \(error)")
+      return false
+    }
+    for corruption in found.found { printLine("\(name): \(corruption)") }
+    let more = found.foundCount - found.found.count
+    if more > 0 { printLine("\(name): and \(more) more") }
+    if found.isWell { printLine("\(name): \(found.rows) rows, \(found.bytes) bytes, all well") }
+    return found.isWell
+  }
+}
