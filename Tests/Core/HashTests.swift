@@ -98,4 +98,21 @@ struct HashTests {
     ]
     #expect(digest.digest() == expected)
   }
+
+  @Test("the hash of the client in JavaScript differs where its logarithm is rounded")
+  func scriptHash() throws {
+    // Computed by the client's own function, `doubleToIEEE754String`.
+    for (text, hash) in [
+      ("63.99999999999999", "PJmtFwMdaAcDnQ3acc9zgNHNABM="),
+      ("9007199254740991", "m4qsp/5BbIWTdjthNlnOX+WCTB0="),
+      ("-63.99999999999999", "xFWrl1xct4BaOOnrD7ffHp2XOyI="),
+    ] {
+      let node = try TreeNode(json: text)
+      #expect(node.scriptHash == hash && node.hash != hash, "\(text)")
+      #expect(try TreeNode(json: "{\"a\":\(text)}").scriptHash != nil)
+    }
+    for text in ["0.1", "8", "0.0078125", "64.00000000000001", "63.9", "0", "-0.0", "\"8\"", "{}"] {
+      #expect(try TreeNode(json: text).scriptHash == nil, "\(text)")
+    }
+  }
 }

@@ -5,7 +5,7 @@ extension TreeNode {
   ///   A server value that is still unresolved gives a hash that no stored value has.
   /// - Complexity: O(*n*). Source: realtime reference, section 5.6.
   public var hash: String {
-    isEmpty ? "" : Self.text(of: hashText(.priority))
+    isEmpty ? "" : Self.text(of: hashText(.reference))
   }
 
   /// The hash as stock clients for Apple platforms take it; `nil` when it is ``hash``.
@@ -14,6 +14,25 @@ extension TreeNode {
   /// - Complexity: O(*n*). Source: realtime reference, section 5.6.
   package var appleHash: String? {
     hasOnlyPrioritizedChildren ? Self.text(of: hashText(.apple)) : nil
+  }
+
+  /// The hash as the stock client in JavaScript takes it; `nil` when it is ``hash``.
+  ///
+  /// It gives some powers of two, and numbers just below one, another exponent.
+  /// - Complexity: O(*n*). Source: firebase-admin-node, issue 779.
+  package var scriptHash: String? {
+    hasScriptNumbers ? Self.text(of: hashText(.script)) : nil
+  }
+
+  /// Whether a number is in it that the client in JavaScript spells in its own way.
+  private var hasScriptNumbers: Bool {
+    switch storage {
+    case .empty: false
+    case .leaf(let scalar): scalar.isScriptNumber
+    case .prioritized(let node):
+      node.priority.isScriptNumber || node.content.hasScriptNumbers
+    case .children(let children): children.contains { $0.node.hasScriptNumbers }
+    }
   }
 
   /// Whether this node, or one below, has children, each with a priority.
@@ -27,8 +46,9 @@ extension TreeNode {
     }
   }
 
-  /// The order in which a hash takes children of which some have priorities.
-  fileprivate enum HashOrder { case priority, apple }
+  /// The clients that hash alike: all by the reference, and two that differ from it in the order of
+  /// children of which all have priorities, or in the bits of some numbers.
+  fileprivate enum HashForm { case reference, apple, script }
 
   private static func text(of words: InlineArray<7, UInt32>) -> String {
     let bytes = (0..<28).map { index in
@@ -38,19 +58,19 @@ extension TreeNode {
   }
 
   /// The characters of the hash of a node that is not empty, four to a word.
-  private func hashText(_ order: HashOrder) -> InlineArray<7, UInt32> {
+  private func hashText(_ form: HashForm) -> InlineArray<7, UInt32> {
     var digest = SHA1()
     switch storage {
     case .empty: break
-    case .leaf(let scalar): scalar.appendHashText(to: &digest)
-    case .children(let children): children.appendHashText(to: &digest, order)
+    case .leaf(let scalar): scalar.appendHashText(to: &digest, form)
+    case .children(let children): children.appendHashText(to: &digest, form)
     case .prioritized(let node):
       digest.update("priority:")
-      node.priority.appendHashText(to: &digest)
+      node.priority.appendHashText(to: &digest, form)
       digest.update(UInt8(ascii: ":"))
       switch node.content.storage {
-      case .leaf(let scalar): scalar.appendHashText(to: &digest)
-      case .children(let children): children.appendHashText(to: &digest, order)
+      case .leaf(let scalar): scalar.appendHashText(to: &digest, form)
+      case .children(let children): children.appendHashText(to: &digest, form)
       case .empty, .prioritized: break
       }
     }
@@ -59,26 +79,26 @@ extension TreeNode {
 }
 
 extension ChildMap {
-  fileprivate func appendHashText(to digest: inout SHA1, _ order: TreeNode.HashOrder) {
+  fileprivate func appendHashText(to digest: inout SHA1, _ form: TreeNode.HashForm) {
     let isByPriority =
       contains { $0.node.priority != nil }
-      && (order == .priority || contains { $0.node.priority == nil })
+      && (form != .apple || contains { $0.node.priority == nil })
     if isByPriority {
-      for (key, node) in inPriorityOrder { node.appendHashText(to: &digest, behind: key, order) }
+      for (key, node) in inPriorityOrder { node.appendHashText(to: &digest, behind: key, form) }
     } else {
-      for (key, node) in self { node.appendHashText(to: &digest, behind: key, order) }
+      for (key, node) in self { node.appendHashText(to: &digest, behind: key, form) }
     }
   }
 }
 
 extension TreeNode {
   fileprivate func appendHashText(
-    to digest: inout SHA1, behind key: TreeKey, _ order: HashOrder
+    to digest: inout SHA1, behind key: TreeKey, _ form: HashForm
   ) {
     digest.update(UInt8(ascii: ":"))
     digest.update(key.text)
     digest.update(UInt8(ascii: ":"))
-    let text = hashText(order)
+    let text = hashText(form)
     for index in 0..<7 { digest.update(word: text[index]) }
   }
 }
@@ -101,13 +121,13 @@ extension ChildMap {
 
 extension TreeScalar {
   /// Appends type and value the way hashes spell them.
-  fileprivate func appendHashText(to digest: inout SHA1) {
+  fileprivate func appendHashText(to digest: inout SHA1, _ form: TreeNode.HashForm) {
     digest.update(hashType)
     digest.update(UInt8(ascii: ":"))
     switch self {
     case .string(let text): digest.update(text)
-    case .integer(let value): digest.update(hexadecimal: Double(value).bitPattern)
-    case .double(let value): digest.update(hexadecimal: value.bitPattern)
+    case .integer(let value): digest.update(hexadecimal: Double(value).hashBits(form))
+    case .double(let value): digest.update(hexadecimal: value.hashBits(form))
     case .bool(let value): digest.update(value ? "true" : "false")
     case .serverValue: break
     }
@@ -121,6 +141,23 @@ extension TreeScalar {
     case .string: "string"
     case .serverValue: "deferred"
     }
+  }
+}
+
+extension TreeScalar {
+  /// Whether the client in JavaScript spells this number in its own way.
+  fileprivate var isScriptNumber: Bool {
+    switch self {
+    case .integer(let value): Double(value).scriptBits != Double(value).bitPattern
+    case .double(let value): value.scriptBits != value.bitPattern
+    case .bool, .string, .serverValue: false
+    }
+  }
+}
+
+extension Double {
+  fileprivate func hashBits(_ form: TreeNode.HashForm) -> UInt64 {
+    form == .script ? scriptBits : bitPattern
   }
 }
 
