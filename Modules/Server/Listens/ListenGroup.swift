@@ -2,7 +2,7 @@ import TernCore
 import TernQuery
 import TernTreeEngine
 
-/// Everybody who listens to the same query at the same path.
+/// All listeners of one query at one path. Adding and removing a listener take constant time.
 final class ListenGroup {
   let node: ListenNode
   let query: TreeQuery
@@ -17,6 +17,13 @@ final class ListenGroup {
   private(set) var plainSlots: [Int] = []
   /// The links of those with a tag, and their tags.
   private(set) var tagged: [(slot: Int, tag: Int64)] = []
+  /// The position of each link in ``plainSlots`` or ``tagged``; `nil` while there are few of them.
+  private var positions: [Int: Int]?
+  /// The position among the groups of its node; set by the node alone.
+  fileprivate var place = 0
+
+  /// Up to this many links of either kind are searched one by one.
+  private static let fewSlots = 16
 
   init(_ query: TreeQuery, at node: ListenNode) {
     self.query = query
@@ -28,28 +35,63 @@ final class ListenGroup {
 
   func add(_ slot: Int, tag: Int64?) {
     remove(slot)
-    if let tag { tagged.append((slot, tag)) } else { plainSlots.append(slot) }
+    if let tag {
+      positions?[slot] = tagged.count
+      tagged.append((slot, tag))
+    } else {
+      positions?[slot] = plainSlots.count
+      plainSlots.append(slot)
+    }
+    if positions == nil, plainSlots.count + tagged.count > Self.fewSlots { indexPositions() }
   }
 
   func remove(_ slot: Int) {
-    if let index = plainSlots.firstIndex(of: slot) {
-      plainSlots.swapAt(index, plainSlots.count - 1)
-      plainSlots.removeLast()
+    guard positions != nil else {
+      if let index = plainSlots.firstIndex(of: slot) { removePlain(at: index) }
+      if let index = tagged.firstIndex(where: { $0.slot == slot }) { removeTagged(at: index) }
+      return
     }
-    if let index = tagged.firstIndex(where: { $0.slot == slot }) {
-      tagged.swapAt(index, tagged.count - 1)
-      tagged.removeLast()
+    // A link is in one of the two lists.
+    guard let index = positions?.removeValue(forKey: slot) else { return }
+    if index < plainSlots.count, plainSlots[index] == slot {
+      removePlain(at: index)
+    } else {
+      removeTagged(at: index)
     }
+  }
+
+  private func indexPositions() {
+    var positions: [Int: Int] = [:]
+    for (index, slot) in plainSlots.enumerated() { positions[slot] = index }
+    for (index, listener) in tagged.enumerated() { positions[listener.slot] = index }
+    self.positions = positions
+  }
+
+  private func removePlain(at index: Int) {
+    plainSlots.swapAt(index, plainSlots.count - 1)
+    plainSlots.removeLast()
+    if index < plainSlots.count { positions?[plainSlots[index]] = index }
+  }
+
+  private func removeTagged(at index: Int) {
+    tagged.swapAt(index, tagged.count - 1)
+    tagged.removeLast()
+    if index < tagged.count { positions?[tagged[index].slot] = index }
   }
 }
 
 /// A place that somebody listens at, or that lies above one.
 final class ListenNode {
   let path: TreePath
-  /// In the order in which they were first asked for.
-  var groups: [ListenGroup] = []
+  /// In the order in which they were first asked for, as long as none was removed.
+  private(set) var groups: [ListenGroup] = []
   fileprivate(set) var children: [TreeKey: ListenNode] = [:]
   fileprivate weak var parent: ListenNode?
+  /// The groups by their query; `nil` while there are few of them.
+  private var groupsByQuery: [TreeQuery: ListenGroup]?
+
+  /// Up to this many groups are searched one by one.
+  private static let fewGroups = 8
 
   init(_ path: TreePath, below parent: ListenNode? = nil) {
     self.path = path
@@ -58,7 +100,32 @@ final class ListenNode {
 
   /// The places below, in key order.
   var sortedChildren: [ListenNode] {
-    children.sorted { $0.key < $1.key }.map(\.value)
+    if children.count < 2 { return Array(children.values) }
+    return children.sorted { $0.key < $1.key }.map(\.value)
+  }
+
+  /// The group of a query, if there is one. Takes constant time.
+  func group(of query: TreeQuery) -> ListenGroup? {
+    if let groupsByQuery { return groupsByQuery[query] }
+    return groups.first { $0.query == query }
+  }
+
+  fileprivate func add(_ group: ListenGroup) {
+    group.place = groups.count
+    groups.append(group)
+    groupsByQuery?[group.query] = group
+    if groupsByQuery == nil, groups.count > Self.fewGroups {
+      groupsByQuery = Dictionary(groups.map { ($0.query, $0) }) { first, _ in first }
+    }
+  }
+
+  fileprivate func remove(_ group: ListenGroup) {
+    guard groups.indices.contains(group.place), groups[group.place] === group else { return }
+    groupsByQuery?[group.query] = nil
+    groups.swapAt(group.place, groups.count - 1)
+    groups.removeLast()
+    if group.place < groups.count { groups[group.place].place = group.place }
+    if groups.isEmpty { groupsByQuery = nil }
   }
 }
 
@@ -78,9 +145,9 @@ final class ListenIndex {
         node = child
       }
     }
-    if let group = node.groups.first(where: { $0.query == query }) { return group }
+    if let group = node.group(of: query) { return group }
     let group = ListenGroup(query, at: node)
-    node.groups.append(group)
+    node.add(group)
     return group
   }
 
@@ -91,13 +158,13 @@ final class ListenIndex {
       guard let child = node.children[key] else { return nil }
       node = child
     }
-    return node.groups.first { $0.query == query }
+    return node.group(of: query)
   }
 
   /// Forgets a group that nobody is in, and the places that led only to it.
   func removeIfEmpty(_ group: ListenGroup) {
     guard group.isEmpty else { return }
-    group.node.groups.removeAll { $0 === group }
+    group.node.remove(group)
     var node = group.node
     while node.groups.isEmpty, node.children.isEmpty, let parent = node.parent,
       let key = node.path.last

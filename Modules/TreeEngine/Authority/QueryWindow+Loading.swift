@@ -40,12 +40,21 @@ extension QueryWindow {
     return loading.shown
   }
 
-  /// Reads the part of the node that the window shows.
+  /// Reads the part of the node that the window shows: by key in one scan, else child by child.
   package func shown(
     at path: TreePath, of rows: TreeRows,
     in view: borrowing some StoreView & ~Copyable & ~Escapable
   ) throws(StorageError) -> TreeNode {
     var children: [ChildMap.Element] = []
+    if query.order == .key, let first = shown.first?.key, let last = shown.last?.key {
+      let (from, through) = first < last ? (first, last) : (last, first)
+      try rows.forEachChild(of: path, from: from, through: through, in: view) {
+        key, node throws(StorageError) in
+        children.append((key, node))
+        return true
+      }
+      return TreeNode(children: ChildMap(unsorted: children))
+    }
     for candidate in shown {
       children.append(
         (candidate.key, try rows.node(at: path.appending(candidate.key), in: view)))
