@@ -14,7 +14,8 @@ extension Assembler {
   ///
   /// - Parameters:
   ///   - authorizer: Who may do what. Default: everything, on this machine only.
-  ///   - documentAuthorizer: Who may do what with documents. Default: the same.
+  ///   - documentAuthorizer: Decides about documents. Default: `authorizer` where it decides about
+  ///     documents, too; else administrators may do everything, and other clients nothing.
   ///   - authenticator: Who is who. Default: nobody is anybody.
   ///   - options: What the configuration does not say.
   ///   - report: Told what an operator may want to know, on the server's executor.
@@ -22,7 +23,7 @@ extension Assembler {
   /// - Throws: ``AssemblyError``, with nothing left open.
   public func server(
     from configuration: Configuration, authorizer: any Authorizer = AllowLocal(),
-    documentAuthorizer: any DocumentAuthorizer = AllowLocal(),
+    documentAuthorizer: (any DocumentAuthorizer)? = nil,
     authenticator: any Authenticator = NoAuthenticator(),
     options: ServerOptions = ServerOptions(),
     report: @escaping @Sendable (ServerEvent) -> Void = { _ in },

@@ -54,6 +54,25 @@ import Testing
     }
   }
 
+  @Test("under rules documents are for administrators; with --dev for this machine, too")
+  func documents() async throws {
+    try await withTokenServer { server, folder in
+      let ada = try await token(folder, "ada")
+      let chief = try await token(folder, "--administrator")
+      for command in [["set", "a/b", "{}"], ["get", "a/b"], ["delete", "a/b"], ["query", "a"]] {
+        for user in [[], ["--token", ada]] {
+          let ended = try await run(["doc"] + command + user + ["--server", server.address])
+          #expect(ended.code == 4, "\(command) \(user): \(ended)")
+        }
+      }
+      #expect(try await server.tern("doc", "set", "a/b", "{}", "--token", chief).code == 0)
+      #expect(try await server.tern("doc", "get", "a/b", "--token", chief).code == 0)
+    }
+    try await withTokenServer(["--dev"]) { server, _ in
+      #expect(try await server.tern("doc", "set", "a/b", "{}").code == 0)
+    }
+  }
+
   @Test("a token that the server refuses ends every command with 4, whoever it names")
   func refused() async throws {
     try await withTokenServer { server, folder in

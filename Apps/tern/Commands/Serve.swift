@@ -18,8 +18,8 @@ struct Serve: AsyncParsableCommand {
       database.rules.json in this folder, or what --rules names; when it changes, the new rules \
       are in force a moment later. With --dev, firebase.json of this folder says where the rules \
       are and where to listen, as it does for firebase emulators:start. Clients of the Firebase Realtime Database come to the same \
-      port, over WebSocket and REST. Rules are about trees: documents stay open to clients on \
-      this machine, and to nobody else.
+      port, over WebSocket and REST. Rules are about trees: documents are open to administrators \
+      only, wherever they connect from; with --dev to clients on this machine.
       """)
 
   @OptionGroup

@@ -26,9 +26,14 @@ struct ServeAccess: Sendable {
       let log = DenialNews(showsAll: isDevelopment)
       authorizer = RulesAuthorizer(
         try RulesFile.rules(at: file), onDenial: log.onDenial, onOmitted: log.onOmitted)
-      // Rules of a tree say nothing about documents.
-      documentAuthorizer = AllowLocal()
-      text = "access: as \(file) says; documents are open to clients on this machine only"
+      // Rules of a tree say nothing about documents, and an address identifies no client: whatever
+      // ends a connection on this machine makes remote clients look local.
+      documentAuthorizer = isDevelopment ? AllowLocal() : AllowAdministrators()
+      let readers =
+        isDevelopment
+        ? "documents are open to clients on this machine (--dev)"
+        : "documents are open to administrators only"
+      text = "access: as \(file) says; \(readers)"
     } else if isInsecure {
       authorizer = Self.explaining(AllowAll(), isDevelopment)
       documentAuthorizer = AllowAll()

@@ -83,14 +83,15 @@ public actor TernServer {
   /// - Parameters:
   ///   - transport: The transport most clients come over; the server lives on its executor.
   ///   - authorizer: Who may do what. Default: everything, on this machine only.
-  ///   - documentAuthorizer: Who may do what with documents. Default: the same.
+  ///   - documentAuthorizer: Decides about documents. Default: `authorizer` where it decides about
+  ///     documents, too; else administrators may do everything, and other clients nothing.
   ///   - authenticator: Who is who. Default: nobody is anybody.
   ///   - report: Told what an operator may want to know, on the server's executor.
   /// - Complexity: O(deferred writes of sessions), whatever else is stored.
   public init(
     ledger: any Ledger, on transport: any Transport, options: ServerOptions = ServerOptions(),
     authorizer: any Authorizer = AllowLocal(),
-    documentAuthorizer: any DocumentAuthorizer = AllowLocal(),
+    documentAuthorizer: (any DocumentAuthorizer)? = nil,
     authenticator: any Authenticator = NoAuthenticator(), ambient: Ambient = .system,
     report: @escaping @Sendable (ServerEvent) -> Void = { _ in }
   ) async throws(ServerError) {
@@ -98,6 +99,8 @@ public actor TernServer {
     self.ledger = ledger
     self.options = options
     self.authorizer = authorizer
+    let documentAuthorizer =
+      documentAuthorizer ?? authorizer as? any DocumentAuthorizer ?? AllowAdministrators()
     self.documentAuthorizer = documentAuthorizer
     self.authenticator = authenticator
     self.ambient = ambient

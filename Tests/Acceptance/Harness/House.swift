@@ -80,6 +80,7 @@ extension House {
       millisecondsSinceEpoch: ambient.millisecondsSinceEpoch)
     let server = try await TernServer(
       ledger: ledger, on: transport, authorizer: AllowBut(denied: denied),
+      documentAuthorizer: AllowLocal(),
       authenticator: authenticator, ambient: ambient)
     try await listen(server, on: transport)
     state.withLock { state in
