@@ -94,9 +94,12 @@ import Testing
     let rules = try TreeRules(
       #"{"rules": {"open": {".read": true, ".write": true}, "blind": {".write": true}}}"#)
     let bench = try MachineBench(authorizer: RulesAuthorizer(rules))
-    for place: TreePath in ["open", "blind"] {
-      #expect(try ask(bench, .write(.set(place, 1), expectedHash: "")) == .written(.set(place, 1)))
-    }
+    let first = TreeWrite.set("open", 1)
+    #expect(try ask(bench, .write(first, expectedHash: "")) == .written(first))
+    // A condition is a read: without the right to read it is denied, met or not.
+    let unseen = DirectRequest.Operation.write(.set("blind", 1), expectedHash: "")
+    #expect(try ask(bench, unseen)?.isDenied == true)
+    #expect(try ask(bench, write("blind", 1)) == .written(.set("blind", 1)))
     let again = TreeWrite.set("open", 2)
     #expect(try ask(bench, .write(again, expectedHash: "")) == .stale(1))
     #expect(try ask(bench, .write(again, expectedHash: TreeNode(1).hash)) == .written(again))

@@ -178,3 +178,12 @@ extension TreeServerMessage {
 func json(_ text: String) -> TreeNode {
   do { return try TreeNode(json: text) } catch { return TreeNode(.string("bad JSON: \(error)")) }
 }
+
+/// A node with so many children, `k0` and on, each a number.
+func manyChildren(_ count: Int64) -> TreeNode {
+  var node = TreeNode.empty
+  for number in 0..<count {
+    node.setNode(TreeNode(.integer(number)), at: TreePath([TreeKey(unchecked: "k\(number)")]))
+  }
+  return node
+}

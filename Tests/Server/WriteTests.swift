@@ -3,6 +3,7 @@ import TernLedger
 import TernQuery
 import TernSecurity
 import TernTestKit
+import TernTreeEngine
 import TernTreeWire
 import Testing
 
@@ -73,6 +74,44 @@ struct WriteTests {
     #expect(try put("2", "") == "datastale")
     #expect(try put("2", "YPVfR2bXt/lcDjiQZ8pOkAd3qkQ=") == "ok")
     #expect(try bench.get(1, "a") == json("2"))
+  }
+
+  @Test("a large node is hashed once for all attempts to change it, until it changes")
+  func hashOnce() throws {
+    let bench = try MachineBench()
+    try bench.open(1)
+    let many = manyChildren(500)
+    _ = try bench.ask(1, bench.put("big", many), bench.put("small", json("1")))
+    func put(_ path: TreePath, _ hash: String, _ value: TreeNode) throws -> TreeStatus? {
+      try bench.response(1, .put(path, value, expectedHash: hash, .none))?.status
+    }
+    let hashes = try #require(bench.machine.namespaces["default"]?.hashes)
+    #expect(try put("big", "bogus", 1) == .dataStale)
+    #expect(hashes.count == 1)
+    #expect(try put("small", "bogus", 1) == .dataStale)
+    #expect(hashes.count == 1, "small nodes are not kept")
+    #expect(try put("big", "bogus", 1) == .dataStale)
+    _ = try bench.ask(1, bench.put("elsewhere", json("1")))
+    #expect(hashes.count == 1)
+    // A write at, above or below ends what is known.
+    var changed = many
+    changed.setNode(7, at: "k3")
+    _ = try bench.ask(1, bench.put("big/k3", json("7")))
+    #expect(hashes.count == 0)
+    #expect(try put("big", many.hash, 1) == .dataStale)
+    #expect(try put("big", changed.hash, changed) == .ok)
+    #expect(try put("big", changed.hash, 1) == .ok)
+    #expect(try put("big", changed.hash, 2) == .dataStale)
+    #expect(try bench.get(1, "big") == 1)
+  }
+
+  @Test("a number just below a power of two is held by its hash in JavaScript, too")
+  func scriptHash() throws {
+    let bench = try MachineBench()
+    try bench.open(1)
+    _ = try bench.ask(1, bench.put("n", json("63.99999999999999")))
+    let put = TreeRequest.put("n", 1, expectedHash: "PJmtFwMdaAcDnQ3acc9zgNHNABM=", .none)
+    #expect(try bench.response(1, put)?.status == .ok)
   }
 
   @Test("a write against the rules of the tree is refused with words")

@@ -20,12 +20,22 @@ public enum JSONValue: Hashable, Sendable {
       self.name = name
       self.value = value
     }
+
+    /// Whether names are the same bytes, and values equal.
+    public static func == (left: Member, right: Member) -> Bool {
+      left.name.hasSameBytes(as: right.name) && left.value == right.value
+    }
+
+    public func hash(into hasher: inout Hasher) {
+      name.hashBytes(into: &hasher)
+      hasher.combine(value)
+    }
   }
 
   /// The last member of that name; `nil` when there is none or this is no object.
   public subscript(name: String) -> JSONValue? {
     guard case .object(let members) = self else { return nil }
-    return members.last { $0.name == name }?.value
+    return members.last { $0.name.hasSameBytes(as: name) }?.value
   }
 
   /// The text of a string, else `nil`.
@@ -38,6 +48,34 @@ public enum JSONValue: Hashable, Sendable {
   public var integer: Int64? {
     if case .integer(let value) = self { return value }
     return nil
+  }
+}
+
+extension JSONValue {
+  /// Whether both are alike; texts by their bytes.
+  public static func == (left: JSONValue, right: JSONValue) -> Bool {
+    switch (left, right) {
+    case (.null, .null): true
+    case (.bool(let a), .bool(let b)): a == b
+    case (.integer(let a), .integer(let b)): a == b
+    case (.double(let a), .double(let b)): a == b
+    case (.string(let a), .string(let b)): a.hasSameBytes(as: b)
+    case (.array(let a), .array(let b)): a == b
+    case (.object(let a), .object(let b)): a == b
+    default: false
+    }
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    switch self {
+    case .null: hasher.combine(0)
+    case .bool(let value): hasher.combine(value)
+    case .integer(let value): hasher.combine(value)
+    case .double(let value): hasher.combine(value)
+    case .string(let text): text.hashBytes(into: &hasher)
+    case .array(let elements): hasher.combine(elements)
+    case .object(let members): hasher.combine(members)
+    }
   }
 }
 

@@ -13,10 +13,12 @@ enum RevocationText {
       throw .invalid("Invalid data; at most \(Revocations.most) users.")
     }
     var changes: [RevocationChange] = []
-    var seen: Set<String> = []
+    var seen: Set<ExactText> = []
     for member in members {
       let user = member.name
-      guard (1...Revocations.userBytes).contains(user.utf8.count), seen.insert(user).inserted else {
+      guard (1...Revocations.userBytes).contains(user.utf8.count),
+        seen.insert(ExactText(user)).inserted
+      else {
         throw .invalid(
           "Invalid data; a user's id has 1 to \(Revocations.userBytes) bytes and comes once.")
       }

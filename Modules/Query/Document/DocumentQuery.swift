@@ -13,6 +13,24 @@ public struct DocumentQuery: Hashable, Sendable {
     case group(String)
     /// One document, without any condition.
     case document(DocumentKey)
+
+    /// Whether both are the same; ids of collections by their bytes.
+    public static func == (left: Source, right: Source) -> Bool {
+      switch (left, right) {
+      case (.collection(let a), .collection(let b)): a == b
+      case (.group(let a), .group(let b)): a.hasSameBytes(as: b)
+      case (.document(let a), .document(let b)): a == b
+      default: false
+      }
+    }
+
+    public func hash(into hasher: inout Hasher) {
+      switch self {
+      case .collection(let path): hasher.combine(path)
+      case .group(let id): id.hashBytes(into: &hasher)
+      case .document(let key): hasher.combine(key)
+      }
+    }
   }
 
   /// Where documents are looked for.

@@ -23,14 +23,14 @@ public struct Requester: Hashable, Sendable {
   }
 
   public static func == (left: Requester, right: Requester) -> Bool {
-    left.identity == right.identity && left.isLocal == right.isLocal
-      && left.namespace == right.namespace
+    left.isLocal == right.isLocal && left.identity == right.identity
+      && left.namespace.hasSameBytes(as: right.namespace)
   }
 
   public func hash(into hasher: inout Hasher) {
     hasher.combine(identity)
     hasher.combine(isLocal)
-    hasher.combine(namespace)
+    namespace.hashBytes(into: &hasher)
   }
 }
 
@@ -79,6 +79,17 @@ public protocol Authorizer: Sendable {
   /// Why a write may not be made; `nil` when it may. What a server asks.
   func writeRefusal(
     _ assignments: [TreeMerge.Entry], by requester: Requester, now: Int64, in state: TreeState
+  ) -> AccessRefusal?
+
+  /// Returns a denial of a write that holds whatever the write brings and whatever is stored where
+  /// it writes; `nil` when the decision depends on either, or allows the write.
+  ///
+  /// A server asks before it reads what a write adds to, so that a denied write costs the same
+  /// whatever is stored. Default: `nil`.
+  ///
+  /// - Parameter paths: The paths that are written, counted from the root.
+  func preliminaryRefusal(
+    ofWriting paths: [TreePath], by requester: Requester, now: Int64, in state: TreeState
   ) -> AccessRefusal?
 
   /// Whether an index is declared for queries in `order` over the children at `path`. Grants
@@ -133,6 +144,11 @@ extension Authorizer {
     mayWrite(assignments, by: requester, now: now, in: state) ? nil : AccessRefusal()
   }
 
+  /// Denies nothing beforehand.
+  public func preliminaryRefusal(
+    ofWriting paths: [TreePath], by requester: Requester, now: Int64, in state: TreeState
+  ) -> AccessRefusal? { nil }
+
   /// Names no index as missing: what decides without rules has nowhere to declare one.
   public func hasIndex(for order: TreeOrder, at path: TreePath) -> Bool { true }
 
@@ -156,6 +172,10 @@ public struct AllowLocal: Authorizer {
     _ assignments: [TreeMerge.Entry], by requester: Requester, now: Int64,
     tree: (TreePath) -> TreeNode
   ) -> Bool { requester.isLocal }
+
+  public func preliminaryRefusal(
+    ofWriting paths: [TreePath], by requester: Requester, now: Int64, in state: TreeState
+  ) -> AccessRefusal? { requester.isLocal ? nil : AccessRefusal() }
 }
 
 /// Allows everything to everybody. For networks where that is meant.
@@ -190,4 +210,8 @@ public struct AllowAdministrators: Authorizer {
     _ assignments: [TreeMerge.Entry], by requester: Requester, now: Int64,
     tree: (TreePath) -> TreeNode
   ) -> Bool { requester.identity == .administrator }
+
+  public func preliminaryRefusal(
+    ofWriting paths: [TreePath], by requester: Requester, now: Int64, in state: TreeState
+  ) -> AccessRefusal? { requester.identity == .administrator ? nil : AccessRefusal() }
 }

@@ -25,6 +25,14 @@ public protocol DocumentAuthorizer: Sendable {
     _ access: DocumentAccess, by requester: Requester, now: Int64,
     documents: (DocumentKey) -> Document
   ) -> Bool
+
+  /// The decision that holds for everything the requester can ask, whatever the documents are;
+  /// `nil` when it depends on the access. A denial costs no reads then. Default: `nil`.
+  func blanketVerdict(for requester: Requester) -> Bool?
+}
+
+extension DocumentAuthorizer {
+  public func blanketVerdict(for requester: Requester) -> Bool? { nil }
 }
 
 extension AllowLocal: DocumentAuthorizer {
@@ -32,6 +40,8 @@ extension AllowLocal: DocumentAuthorizer {
     _ access: DocumentAccess, by requester: Requester, now: Int64,
     documents: (DocumentKey) -> Document
   ) -> Bool { requester.isLocal }
+
+  public func blanketVerdict(for requester: Requester) -> Bool? { requester.isLocal }
 }
 
 extension AllowAll: DocumentAuthorizer {
@@ -39,6 +49,8 @@ extension AllowAll: DocumentAuthorizer {
     _ access: DocumentAccess, by requester: Requester, now: Int64,
     documents: (DocumentKey) -> Document
   ) -> Bool { true }
+
+  public func blanketVerdict(for requester: Requester) -> Bool? { true }
 }
 
 extension AllowAdministrators: DocumentAuthorizer {
@@ -46,4 +58,8 @@ extension AllowAdministrators: DocumentAuthorizer {
     _ access: DocumentAccess, by requester: Requester, now: Int64,
     documents: (DocumentKey) -> Document
   ) -> Bool { requester.identity == .administrator }
+
+  public func blanketVerdict(for requester: Requester) -> Bool? {
+    requester.identity == .administrator
+  }
 }

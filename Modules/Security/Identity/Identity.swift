@@ -13,6 +13,26 @@ public enum Identity: Hashable, Sendable {
 }
 
 extension Identity {
+  /// Whether both are the same; users by the bytes of their ids.
+  public static func == (left: Identity, right: Identity) -> Bool {
+    switch (left, right) {
+    case (.anonymous, .anonymous), (.administrator, .administrator): true
+    case (.user(let a, let claims), .user(let b, let others)):
+      a.hasSameBytes(as: b) && claims == others
+    case (.impersonated(let a), .impersonated(let b)): a == b
+    default: false
+    }
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    switch self {
+    case .anonymous: hasher.combine(0)
+    case .administrator: hasher.combine(1)
+    case .user(let id, _): id.hashBytes(into: &hasher)
+    case .impersonated(let auth): hasher.combine(auth)
+    }
+  }
+
   /// The user it is about, if it is about one.
   package var userID: String? {
     switch self {

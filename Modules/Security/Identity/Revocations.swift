@@ -10,7 +10,7 @@ public struct Revocations: Hashable, Sendable {
   public static let everybody = "*"
 
   /// By user, in seconds since 1970.
-  package private(set) var moments: [String: Int64] = [:]
+  package private(set) var moments: [ExactText: Int64] = [:]
 
   /// Nobody.
   public init() {}
@@ -18,11 +18,12 @@ public struct Revocations: Hashable, Sendable {
   /// Notes that tokens of `user` issued before `moment`, in seconds since 1970, do not count. A
   /// later moment that was noted before stays.
   public mutating func revoke(_ user: String, before moment: Int64) {
+    let user = ExactText(user)
     moments[user] = max(moment, moments[user] ?? moment)
   }
 
   /// Takes a user off the list.
-  public mutating func pardon(_ user: String) { moments[user] = nil }
+  public mutating func pardon(_ user: String) { moments[ExactText(user)] = nil }
 
   /// Whether what was accepted is on the list: whoever showed it, whomever they speak for. A token
   /// that does not say when it was issued was issued before any moment.
@@ -30,14 +31,21 @@ public struct Revocations: Hashable, Sendable {
     // What neither says when it began nor ends, and is signed by nobody, is no token.
     if accepted.issued == nil, accepted.expires == nil, accepted.voucher == nil { return false }
     let issued = accepted.issued ?? .min
-    if let moment = moments[Self.everybody], issued < moment { return true }
-    guard case .user(let id, _) = accepted.holder, let moment = moments[id] else { return false }
+    if let moment = moments[ExactText(Self.everybody)], issued < moment { return true }
+    guard case .user(let id, _) = accepted.holder, let moment = moments[ExactText(id)] else {
+      return false
+    }
     return issued < moment
+  }
+
+  /// Whether tokens of a user, or of everybody, that were issued at an unknown time are on the list.
+  package func names(_ user: String) -> Bool {
+    moments[ExactText(user)] != nil || moments[ExactText(Self.everybody)] != nil
   }
 
   /// The list as JSON: `{"ada":1760000000}`.
   package var json: JSONValue {
-    .object(moments.sorted { $0.key < $1.key }.map { .init($0.key, .integer($0.value)) })
+    .object(moments.sorted { $0.key < $1.key }.map { .init($0.key.text, .integer($0.value)) })
   }
 
   /// The list as a file.

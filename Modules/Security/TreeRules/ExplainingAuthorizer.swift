@@ -52,6 +52,12 @@ public struct ExplainingAuthorizer: Authorizer {
     _ assignments: [TreeMerge.Entry], by requester: Requester, now: Int64, in state: TreeState
   ) -> AccessRefusal? { base.writeRefusal(assignments, by: requester, now: now, in: state) }
 
+  public func preliminaryRefusal(
+    ofWriting paths: [TreePath], by requester: Requester, now: Int64, in state: TreeState
+  ) -> AccessRefusal? {
+    base.preliminaryRefusal(ofWriting: paths, by: requester, now: now, in: state)
+  }
+
   public func hasIndex(for order: TreeOrder, at path: TreePath) -> Bool {
     base.hasIndex(for: order, at: path)
   }

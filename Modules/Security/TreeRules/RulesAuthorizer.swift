@@ -91,6 +91,25 @@ public struct RulesAuthorizer: Authorizer {
     }
   }
 
+  public func preliminaryRefusal(
+    ofWriting paths: [TreePath], by requester: Requester, now: Int64, in state: TreeState
+  ) -> AccessRefusal? {
+    guard let caller = RulesCaller(requester.identity, now: now) else { return nil }
+    let before = UnknownSnapshot(paths, over: state.snapshot)
+    do throws(RulesDataError) {
+      let verdict = try rules.write(paths, by: caller, from: before, to: before)
+      if verdict.isAllowed { return nil }
+    } catch {
+      // The rules look at what is not known here.
+      return nil
+    }
+    return refusal(of: requester, now: now) { () throws(RulesDataError) in
+      try rules.write(paths, by: caller, from: before, to: before)
+    } explaining: { () throws(RulesDataError) in
+      try rules.explainWrite(paths, by: caller, from: before, to: before)
+    }
+  }
+
   /// Keys and priorities need no index. Source: realtime reference, section 3.7.
   public func hasIndex(for order: TreeOrder, at path: TreePath) -> Bool {
     switch order {

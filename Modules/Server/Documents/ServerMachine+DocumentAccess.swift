@@ -5,6 +5,11 @@ import TernSecurity
 import TernStorage
 
 extension ServerMachine {
+  /// Whether the authorizer denies the caller everything, known before any document is read.
+  func deniesEverything(_ call: DocumentCall, _ room: DocumentRoom) -> Bool {
+    documentAuthorizer.blanketVerdict(for: call.requester(in: room)) == false
+  }
+
   /// Asks the authorizer about each of several things; all must be allowed.
   func allows(
     _ accesses: [DocumentAccess], _ call: DocumentCall, _ room: DocumentRoom,

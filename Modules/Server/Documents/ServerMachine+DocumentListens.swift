@@ -75,6 +75,7 @@ extension ServerMachine {
     case .query(let target):
       return try allows([.list(DocumentQuery(target))], call, room, batch)
     case .documents(let keys):
+      if deniesEverything(call, room) { return false }
       let found = try room.authority.documents(keys, in: batch.reader)
       return try allows(found.map { .get($0) }, call, room, batch)
     }

@@ -49,6 +49,7 @@ extension ServerMachine {
     _ keys: [DocumentKey], _ point: DocumentReadPoint, _ call: DocumentCall,
     _ room: DocumentRoom, _ batch: borrowing ServerBatch
   ) throws(StorageError) -> Result<(documents: [Document], place: Place), DocumentStatus> {
+    if deniesEverything(call, room) { return .failure(Self.denied) }
     let place: Place
     switch self.place(of: point, room, batch) {
     case .failure(let status): return .failure(status)
@@ -56,16 +57,21 @@ extension ServerMachine {
     }
     var found: [Document] = []
     var size = AnswerSize(limitBytes: options.limits.answerBytes)
+    var surplus: DocumentStatus?
     for key in keys {
-      switch try document(key, at: place.time, room, batch) {
+      let document: Document
+      switch try self.document(key, at: place.time, room, batch) {
       case .failure(let status): return .failure(status)
-      case .success(let document): found.append(document)
+      case .success(let read): document = read
       }
-      if let last = found.last, let status = size.add(last) { return .failure(status) }
+      // A denial comes before the size of anything is told.
+      guard try allows([.get(document)], call, room, batch) else {
+        return .failure(ServerMachine.denied)
+      }
+      surplus = surplus ?? size.add(document)
+      if surplus == nil { found.append(document) }
     }
-    guard try allows(found.map { .get($0) }, call, room, batch) else {
-      return .failure(ServerMachine.denied)
-    }
+    if let surplus { return .failure(surplus) }
     if !place.notes.isEmpty, let status = room.transactions.note(found, in: place.notes) {
       return .failure(status)
     }

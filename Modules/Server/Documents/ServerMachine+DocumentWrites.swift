@@ -200,6 +200,7 @@ extension ServerMachine {
     _ writes: [DocumentMutation], _ reads: DocumentReadSet?, _ call: DocumentCall,
     _ room: DocumentRoom, _ batch: borrowing ServerBatch
   ) throws(StorageError) -> Result<DocumentDecision, DocumentStatus> {
+    if deniesEverything(call, room) { return .failure(Self.denied) }
     let decided = try room.authority.decide(
       writes, validating: reads, now: batch.now * 1_000, in: batch.reader)
     switch decided {

@@ -27,6 +27,7 @@ struct FanOut {
     version = batch.version
     entries = write.assignments
     base = write.path.namesPriority ? write.path.parent ?? .root : write.path
+    for entry in entries { namespace.hashes.forget(entry.path) }
   }
 
   /// Adds all pushes to the batch, in the order of paths.
@@ -47,6 +48,7 @@ struct FanOut {
     from node: ListenNode, _ batch: inout ServerBatch
   ) throws(StorageError) {
     var between: [(node: ListenNode, entries: [TreeMerge.Entry])] = []
+    var positions: [ObjectIdentifier: Int] = [:]
     var below: [(node: ListenNode, entry: TreeMerge.Entry)] = []
     for entry in entries {
       guard let relative = entry.path.relative(to: base) else { continue }
@@ -54,9 +56,10 @@ struct FanOut {
       for key in relative.keys {
         place = place?.children[key]
         guard let place else { break }
-        if let index = between.firstIndex(where: { $0.node === place }) {
+        if let index = positions[ObjectIdentifier(place)] {
           between[index].entries.append(entry)
         } else {
+          positions[ObjectIdentifier(place)] = between.count
           between.append((place, [entry]))
         }
       }
@@ -72,14 +75,20 @@ struct FanOut {
   private mutating func visit(
     _ node: ListenNode, _ entries: [TreeMerge.Entry], _ batch: inout ServerBatch
   ) throws(StorageError) {
+    if node.groups.isEmpty { return }
+    let whole = entries.first { $0.path == node.path }
+    // Worked out once, however many filtered queries there are.
+    let relative = entries.compactMap { entry in
+      entry.path.relative(to: node.path).map { TreeMerge.Entry(path: $0, node: entry.node) }
+    }
     for group in node.groups {
       group.shownHash = nil
       if group.window == nil {
         pushPlain(to: group, entries, &batch)
-      } else if let whole = entries.first(where: { $0.path == node.path }) {
+      } else if let whole {
         pushWhole(whole.node, to: group, &batch)
       } else {
-        try pushWindow(to: group, entries, &batch)
+        try pushWindow(to: group, relative, &batch)
       }
     }
   }
@@ -125,14 +134,13 @@ extension FanOut {
   }
 
   /// Pushes what changes in a filtered listen.
+  ///
+  /// - Parameter relative: The entries of the write, counted from the node of the listen.
   private mutating func pushWindow(
-    to group: ListenGroup, _ entries: [TreeMerge.Entry], _ batch: inout ServerBatch
+    to group: ListenGroup, _ relative: [TreeMerge.Entry], _ batch: inout ServerBatch
   ) throws(StorageError) {
     guard group.isLoaded else { return }
     let path = group.node.path
-    let relative = entries.compactMap { entry in
-      entry.path.relative(to: path).map { TreeMerge.Entry(path: $0, node: entry.node) }
-    }
     let reader = reader
     let changes: [TreeMerge.Entry]
     do throws(StorageError) {

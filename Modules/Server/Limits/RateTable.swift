@@ -1,9 +1,11 @@
+import TernCore
+
 /// Counts what everybody asks.
 struct RateTable {
   /// Somebody who is counted.
   private enum Asker: Hashable {
-    case address(String)
-    case user(namespace: String, id: String)
+    case address(ExactText)
+    case user(namespace: ExactText, id: ExactText)
   }
 
   private let limits: RateLimits
@@ -25,12 +27,13 @@ struct RateTable {
     address: String, user: String?, in namespace: String, at uptime: Int64
   ) -> RateExcess? {
     if let rate = limits.requestsPerAddress,
-      let wait = take(.address(address), rate, at: uptime)
+      let wait = take(.address(ExactText(address)), rate, at: uptime)
     {
       return RateExcess(isOfAddress: true, perSecond: rate, waitMilliseconds: wait)
     }
     if let rate = limits.requestsPerIdentity, let user,
-      let wait = take(.user(namespace: namespace, id: user), rate, at: uptime)
+      let wait = take(
+        .user(namespace: ExactText(namespace), id: ExactText(user)), rate, at: uptime)
     {
       return RateExcess(isOfAddress: false, perSecond: rate, waitMilliseconds: wait)
     }

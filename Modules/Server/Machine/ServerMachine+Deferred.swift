@@ -6,8 +6,9 @@ import TernStorage
 import TernTreeEngine
 import TernTreeWire
 
-// Writes for the moment a session ends. They are kept as the requests that asked for them; how
-// they overlap is worked out when they are needed. Source: realtime reference, section 8.2.
+// Writes for the moment a session ends. They are kept as the requests that asked for them, each with
+// its user; how they overlap is worked out when they are needed. Source: realtime reference, section
+// 8.2.
 extension ServerMachine {
   /// Leaves a write for the moment the session ends.
   mutating func leave(
@@ -24,6 +25,9 @@ extension ServerMachine {
     let requester = call.session.requester(in: call.namespace)
     let reader = batch.reader
     do throws(StorageError) {
+      if let refusal = try preliminaryRefusal(of: write, requester, call.namespace, batch) {
+        return respond(.init(.permissionDenied, detail: refusal.text), to: call, &batch)
+      }
       // Rules see values, as if it happened now; what is kept are the server values.
       let resolved = try call.namespace.authority.resolve(
         write, now: batch.now, in: Snapshot(reader))
@@ -49,9 +53,9 @@ extension ServerMachine {
     guard diskRoom == .ample else {
       return respond(.init(.unavailable, detail: Self.fullText), to: call, &batch)
     }
-    var tree = Self.tree(of: estate.writes)
-    tree.cancel(at: path)
-    if tree.isEmpty, let (_, range) = presence.end(id) {
+    var operations = DeferredOperations(estate)
+    operations.cancel(at: path)
+    if operations.isEmpty, let (_, range) = presence.end(id) {
       commit([.remove(range)], [], &batch)
       return respond(.init(.ok), to: call, &batch)
     }
@@ -63,11 +67,12 @@ extension ServerMachine {
   ) {
     let id = call.session.id
     let owner = SessionOwner(
-      call.session.requester(in: call.namespace), client: call.session.origin?.client
-    ).encode()
-    let frame = TreeClientMessage.request(0, request).encode()
+      call.session.requester(in: call.namespace), client: call.session.origin?.client,
+      credential: call.session.accepted?.authentication)
+    let first = presence.estate(of: id).flatMap { SessionOwner($0.owner) } ?? owner
+    let operation = DeferredOperation(owner, request).encode(in: first)
     do throws(PresenceBook.Refusal) {
-      var mutations = Self.puts(try presence.append(frame, of: id, owner: owner))
+      var mutations = Self.puts(try presence.append(operation, of: id, owner: owner.encode()))
       if let summary = summary(of: id), let (range, rows) = presence.replace(summary, of: id) {
         mutations = mutations.filter { !range.contains($0.range.lower.span) }
         mutations += [.remove(range)] + Self.puts(rows)
@@ -87,10 +92,11 @@ extension ServerMachine {
     guard let estate = presence.estate(of: id), !estate.writes.isEmpty,
       estate.writes.count.isMultiple(of: Self.writesPerSummary)
     else { return nil }
-    let rest = Self.tree(of: estate.writes).assignments
+    guard let first = SessionOwner(estate.owner) else { return nil }
+    let rest = DeferredOperations(estate).assignments
     guard rest.count * 2 <= estate.writes.count else { return nil }
-    let frames = rest.map {
-      TreeClientMessage.request(0, .onDisconnectSet($0.path, $0.node)).encode()
+    let frames = rest.map { owner, entry in
+      DeferredOperation(owner, .onDisconnectSet(entry.path, entry.node)).encode(in: first)
     }
     // Those that are summed up to more than a row holds stay apart.
     return frames.allSatisfy { $0.count <= StorageLimits.valueBytes } ? frames : nil
@@ -107,14 +113,16 @@ extension ServerMachine {
     guard let owner = SessionOwner(estate.owner) else {
       return commit([.remove(range)], [], &batch)
     }
-    let namespace =
-      existingNamespace(owner.requester.namespace) ?? Namespace(owner.requester.namespace)
+    let namespace = namespaceOrTransient(owner.requester.namespace)
     var mutations: [Mutation] = [.remove(range)]
-    var entries: [TreeMerge.Entry] = []
-    for entry in Self.tree(of: estate.writes).assignments {
-      let write = TreeWrite.set(entry.path, entry.node)
+    // Later operations may lie at, above or below earlier ones of other users; what all of them
+    // together have changed is one commit and one push.
+    var changed = DeferredTree()
+    for (owner, entry) in DeferredOperations(estate).assignments {
       // What is no longer allowed is dropped without a word: nobody is there to hear it. So is what
-      // meets damage; the rest still happens.
+      // meets damage, and what a user left whose credential was revoked; the rest still happens.
+      if isRevoked(owner, batch) { continue }
+      let write = TreeWrite.set(entry.path, entry.node)
       do throws(StorageError) {
         let reader = batch.reader
         let resolved = try namespace.authority.resolve(
@@ -123,12 +131,13 @@ extension ServerMachine {
         if refusal != nil { continue }
         mutations += try namespace.authority.apply(
           resolved, to: batch.changes, knowing: namespace.places)
-        entries += resolved.assignments
+        changed.leave(resolved)
       } catch {
         if error.isExcess { continue }
         guard error.isCorruption else { throw error }
       }
     }
+    let entries = changed.assignments
     if entries.isEmpty { return commit(mutations, [], &batch) }
     commit(mutations, TreeRecord(of: entries, in: namespace.rows).encode(), &batch)
     // It is one commit, so it is one push: nobody sees a part of it.
@@ -148,55 +157,5 @@ extension ServerMachine {
 
   private static func puts(_ rows: [Row]) -> [Mutation] {
     rows.map { .put(key: $0.key, value: $0.value) }
-  }
-
-  /// What remains of deferred writes after they overlapped.
-  private static func tree(of frames: [[UInt8]]) -> DeferredTree {
-    var tree = DeferredTree()
-    for frame in frames {
-      guard case .request(_, let request) = try? TreeClientMessage.decode(frame) else { continue }
-      switch request {
-      case .onDisconnectSet(let path, let node): tree.leave(.set(path, node))
-      case .onDisconnectMerge(let path, let merge): tree.leave(.merge(path, merge))
-      case .onDisconnectCancel(let path): tree.cancel(at: path)
-      default: continue
-      }
-    }
-    return tree
-  }
-}
-
-/// Who left deferred writes, as it is stored with them: JSON.
-struct SessionOwner: Equatable {
-  var requester: Requester
-  /// What the session's client is known by.
-  var client: UInt128?
-
-  init(_ requester: Requester, client: UInt128?) {
-    self.requester = requester
-    self.client = client
-  }
-
-  init?(_ bytes: [UInt8]) {
-    guard let json = try? JSONValue(parsing: bytes), let namespace = json["ns"]?.text else {
-      return nil
-    }
-    requester = Requester(
-      Identity(json: json["identity"] ?? .null), isLocal: json["local"] == .bool(true),
-      namespace: namespace)
-    client = json["c"]?.text.flatMap { UInt128($0, radix: 16) }
-  }
-
-  var origin: SessionOrigin? {
-    client.map { SessionOrigin(client: $0, namespace: requester.namespace) }
-  }
-
-  func encode() -> [UInt8] {
-    var members: [JSONValue.Member] = [
-      .init("ns", .string(requester.namespace)), .init("local", .bool(requester.isLocal)),
-      .init("identity", requester.identity.json),
-    ]
-    if let client { members.append(.init("c", .string(String(client, radix: 16)))) }
-    return JSONValue.object(members).bytes
   }
 }

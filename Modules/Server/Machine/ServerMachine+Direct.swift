@@ -25,7 +25,7 @@ extension ServerMachine {
     if let excess = count(request, by: identity, batch) { return .refused(.tooMany(excess)) }
     guard hasRoom(for: request.operation) else { return .refused(.unavailable(Self.fullText)) }
     let asked = DirectCall(
-      namespace: existingNamespace(request.namespace) ?? Namespace(request.namespace),
+      namespace: namespaceOrTransient(request.namespace),
       requester: Requester(
         identity, isLocal: request.isLocal, namespace: request.namespace,
         address: request.address),
@@ -108,11 +108,7 @@ extension ServerMachine {
     of path: TreePath, _ query: TreeQuery, _ call: DirectCall, _ batch: borrowing ServerBatch
   ) throws(StorageError) -> DirectRefusal? {
     if path.isInfo { return .invalid("Only a client itself knows \(path).") }
-    let reading = TreeReading(call.namespace.rows, batch.reader)
-    let authorizer = authorizer(of: call.namespace)
-    let denial = authorizer.readRefusal(
-      path, query, by: call.requester, now: batch.now, in: reading.state)
-    try reading.finish()
+    let denial = try readRefusal(of: path, query, by: call.requester, call.namespace, batch)
     if let denial { return .permissionDenied(denial) }
     return isIndexed(query, at: path, in: call.namespace)
       ? nil : .invalid(Self.indexText(query, at: path))
@@ -125,7 +121,8 @@ extension ServerMachine {
       on: write, expectedHash, call.requester, nil, call.namespace, &batch,
       sizeLimit: call.sizeLimit)
     switch verdict {
-    case .accepted(let resolved): return .written(resolved)
+    case .accepted(let resolved):
+      return .written(try shown(write, resolved, call, batch))
     case .refused(.failed, Self.damageText): return .refused(.damaged)
     case .refused(.dataStale, _):
       // The data are shown only to those who may read them.
@@ -135,6 +132,21 @@ extension ServerMachine {
     case .denied(let denial): return .refused(.permissionDenied(denial))
     case .refused(_, let detail): return .refused(.invalid(detail))
     }
+  }
+
+  /// Returns a write as its writer is shown it: the result of an increment tells what was stored,
+  /// so a requester that may not read there is shown the increment alone.
+  private func shown(
+    _ write: TreeWrite, _ resolved: TreeWrite, _ call: DirectCall,
+    _ batch: borrowing ServerBatch
+  ) throws(StorageError) -> TreeWrite {
+    for entry in write.assignments where entry.node.containsServerValues {
+      let node = entry.path.namesPriority ? entry.path.parent ?? .root : entry.path
+      if try readRefusal(of: node, .all, by: call.requester, call.namespace, batch) != nil {
+        return write.resolvingServerValues(now: batch.now) { _ in .empty }
+      }
+    }
+    return resolved
   }
 
   private mutating func push(

@@ -181,10 +181,18 @@ extension ServerMachine {
   func denial(
     of path: TreePath, _ query: TreeQuery, _ call: ServerCall, _ batch: borrowing ServerBatch
   ) throws(StorageError) -> AccessRefusal? {
-    let reading = TreeReading(call.namespace.rows, batch.reader)
-    let denial = authorizer(of: call.namespace).readRefusal(
-      path, query, by: call.session.requester(in: call.namespace), now: batch.now,
-      in: reading.state)
+    try readRefusal(
+      of: path, query, by: call.session.requester(in: call.namespace), call.namespace, batch)
+  }
+
+  /// Returns the authorizer's denial of a read; `nil` when the requester may read.
+  func readRefusal(
+    of path: TreePath, _ query: TreeQuery, by requester: Requester, _ namespace: Namespace,
+    _ batch: borrowing ServerBatch
+  ) throws(StorageError) -> AccessRefusal? {
+    let reading = TreeReading(namespace.rows, batch.reader)
+    let denial = authorizer(of: namespace).readRefusal(
+      path, query, by: requester, now: batch.now, in: reading.state)
     try reading.finish()
     return denial
   }

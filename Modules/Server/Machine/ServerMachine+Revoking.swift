@@ -24,6 +24,20 @@ extension ServerMachine {
     return accepted.objection(of: authenticator, batch)
   }
 
+  /// Whether the credential by which a deferred operation was left was revoked, or its key is gone.
+  /// One that only expired still carries what was left by it.
+  func isRevoked(_ owner: SessionOwner, _ batch: borrowing ServerBatch) -> Bool {
+    guard var credential = owner.credential else {
+      // Rows of older servers name no credential: of their users any revocation counts.
+      guard case .user(let id, _) = owner.requester.identity else { return false }
+      return revocations.names(id)
+    }
+    if revocations.revokes(credential) { return true }
+    credential.expires = nil
+    if case .invalid = authenticator.objection(to: credential, now: batch.now) { return true }
+    return false
+  }
+
   private static let revoked = AuthenticationError.invalid(reason: "The token was revoked.")
 
   /// Takes up the revocations of runs before.
@@ -58,7 +72,7 @@ extension ServerMachine {
     }
     let mutations = changes.map { change -> Mutation in
       let key = StoreLayout.revocations + change.user.utf8
-      guard let moment = next.moments[change.user] else {
+      guard let moment = next.moments[ExactText(change.user)] else {
         return Mutation.remove(KeyRange(only: key))
       }
       let bits = UInt64(bitPattern: moment)

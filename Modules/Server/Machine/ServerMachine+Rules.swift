@@ -11,7 +11,7 @@ import TernTreeWire
 extension ServerMachine {
   /// Who decides about a database.
   func authorizer(of namespace: Namespace) -> any Authorizer {
-    ownRules[namespace.name] ?? authorizer
+    ownRules[namespace.key] ?? authorizer
   }
 
   /// Whether a query names an order that has an index, or needs none.
@@ -39,8 +39,8 @@ extension ServerMachine {
       let text = [UInt8](copying: cursor.value)
       // They were compiled before they were stored; those that no longer can be allow nothing.
       let rules = (try? TreeRules(stored: text)) ?? Self.closed
-      ownRules[String(decoding: [UInt8](copying: name), as: UTF8.self)] =
-        authorizer.judging(by: rules)
+      let database = ExactText(String(decoding: [UInt8](copying: name), as: UTF8.self))
+      ownRules[database] = authorizer.judging(by: rules)
     }
   }
 
@@ -62,7 +62,7 @@ extension ServerMachine {
     case .readRevocations: return .revocations(revocations)
     case .revoke(let changes): return try revoke(changes, &batch)
     case .readSetting(let name):
-      return .setting((settings[namespace.name] ?? DatabaseSettings())[name])
+      return .setting((settings[namespace.key] ?? DatabaseSettings())[name])
     case .set(let name, let value): return set(name, to: value, namespace, &batch)
     case .read, .readOrExport, .review, .names, .write, .push:
       return .refused(.invalid("This is for nobody in particular."))
@@ -94,8 +94,8 @@ extension ServerMachine {
     }
     batch.changes.apply(mutations)
     batch.add(Commit(mutations: mutations, record: []))
-    ownRules[namespace.name] = authorizer.judging(by: rules)
-    try judgeAgain({ $0.namespace?.name == namespace.name }, &batch)
+    ownRules[namespace.key] = authorizer.judging(by: rules)
+    try judgeAgain({ $0.namespace?.key == namespace.key }, &batch)
     return .done
   }
 

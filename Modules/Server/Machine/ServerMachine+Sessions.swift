@@ -3,6 +3,7 @@ import TernLedger
 import TernPresence
 import TernSecurity
 import TernStorage
+import TernTreeEngine
 import TernTreeWire
 
 extension ServerMachine {
@@ -74,15 +75,25 @@ extension ServerMachine {
     sessionsByOrigin[origin] = session
   }
 
-  /// The open database of that name.
-  func existingNamespace(_ name: String) -> Namespace? { namespaces[name] }
-
   private mutating func namespace(_ name: String) -> Namespace {
-    if let namespace = namespaces[name] { return namespace }
-    let namespace = Namespace(name)
-    namespaces[name] = namespace
+    let namespace = namespaceOrTransient(name)
+    namespaces[namespace.key] = namespace
     return namespace
   }
+
+  /// The open database of that name, else one for a single request.
+  mutating func namespaceOrTransient(_ name: String) -> Namespace {
+    let key = ExactText(name)
+    if let namespace = namespaces[key] { return namespace }
+    let known = hashes[key] ?? NodeHashes()
+    if hashes.count >= Self.hashedDatabases { hashes.removeAll() }
+    // Kept from request to request; there is no other one of this database as long as this is used.
+    hashes[key] = known
+    return Namespace(name, hashes: known)
+  }
+
+  /// The most databases whose hashes are kept while nobody has them open.
+  private static let hashedDatabases = 64
 
   /// Tells a client where to go, in the place of a greeting, and ends its session.
   mutating func sendAway(
@@ -124,7 +135,7 @@ extension ServerMachine {
       }
       session.groups = [:]
       namespace.sessionCount -= 1
-      if namespace.sessionCount == 0 { namespaces[namespace.name] = nil }
+      if namespace.sessionCount == 0 { namespaces[namespace.key] = nil }
     }
     try fire(session.id, &batch)
   }

@@ -1,5 +1,7 @@
 import TernCore
 import TernLedger
+import TernQuery
+import TernSecurity
 import TernStorage
 import TernTreeEngine
 
@@ -11,7 +13,8 @@ extension ServerMachine {
     while try cursor.next() {
       let name = cursor.key.extracting(StoreLayout.settings.count..<cursor.key.count)
       guard let json = try? JSONValue(parsing: [UInt8](copying: cursor.value)) else { continue }
-      settings[String(decoding: [UInt8](copying: name), as: UTF8.self)] = DatabaseSettings(json)
+      let database = ExactText(String(decoding: [UInt8](copying: name), as: UTF8.self))
+      settings[database] = DatabaseSettings(json)
     }
   }
 
@@ -20,7 +23,7 @@ extension ServerMachine {
     _ name: DatabaseSettings.Name, to value: JSONValue, _ namespace: Namespace,
     _ batch: inout ServerBatch
   ) -> DirectAnswer {
-    var changed = settings[namespace.name] ?? DatabaseSettings()
+    var changed = settings[namespace.key] ?? DatabaseSettings()
     guard changed.set(name, to: value) else {
       return .refused(.invalid("\(name.rawValue) has no such value."))
     }
@@ -31,25 +34,31 @@ extension ServerMachine {
     }
     batch.changes.apply(mutations)
     batch.add(Commit(mutations: mutations, record: []))
-    settings[namespace.name] = changed
+    settings[namespace.key] = changed
     return .setting(changed[name])
   }
 
   /// Whether a write changes more than it may: what it brings, and what is there now.
   ///
+  /// The size of data that the requester may not read does not count, because the answer would
+  /// tell it.
   /// - Parameter limit: What the write says itself; `nil` for what its database says.
   func isTooLarge(
-    _ write: TreeWrite, _ limit: WriteSizeLimit?, _ namespace: Namespace,
+    _ write: TreeWrite, _ limit: WriteSizeLimit?, _ requester: Requester, _ namespace: Namespace,
     _ batch: borrowing ServerBatch
   ) throws(StorageError) -> Bool {
-    let limit = limit ?? settings[namespace.name]?.writeSizeLimit
+    let limit = limit ?? settings[namespace.key]?.writeSizeLimit
     guard var left = limit?.bytes else { return false }
     let reader = batch.reader
     for assignment in write.assignments {
       left -= assignment.node.jsonBytes(.export).count
-      guard left >= 0,
+      guard left >= 0 else { return true }
+      let path = assignment.path
+      let node = path.namesPriority ? path.parent ?? .root : path
+      if try readRefusal(of: node, .all, by: requester, namespace, batch) != nil { continue }
+      guard
         let present = try namespace.rows.size(
-          at: assignment.path, limitBytes: left, in: Snapshot(reader))
+          at: path, limitBytes: left, in: Snapshot(reader))
       else { return true }
       left -= present
     }

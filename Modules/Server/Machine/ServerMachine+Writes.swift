@@ -1,5 +1,6 @@
 import TernCore
 import TernLedger
+import TernQuery
 import TernSecurity
 import TernStorage
 import TernTreeEngine
@@ -91,19 +92,45 @@ extension ServerMachine {
       return .refused(.failed, error.text)
     }
     let reader = batch.reader
-    if let expectedHash,
-      try !authority.holds(expectedHash, at: write.path, in: Snapshot(reader))
-    {
-      return .refused(.dataStale, "The data has changed")
+    if let expectedHash {
+      // The comparison tells what is stored, so it is a read: neither its answer nor its cost may
+      // reach a requester that may not read there. Source: Docs/Decisions/0023.
+      let node = write.path.namesPriority ? write.path.parent ?? .root : write.path
+      if let refusal = try readRefusal(of: node, .all, by: requester, namespace, batch) {
+        return .denied(refusal)
+      }
+      if try !authority.holds(
+        expectedHash, at: write.path, in: Snapshot(reader), knowing: namespace.hashes)
+      {
+        return .refused(.dataStale, "The data has changed")
+      }
+    }
+    if let refusal = try preliminaryRefusal(of: write, requester, namespace, batch) {
+      return .denied(refusal)
     }
     let resolved = try authority.resolve(write, now: batch.now, in: Snapshot(reader))
     if let refusal = try refusal(of: resolved.assignments, requester, namespace, batch) {
       return .denied(refusal)
     }
-    if try isTooLarge(resolved, sizeLimit, namespace, batch) {
+    if try isTooLarge(resolved, sizeLimit, requester, namespace, batch) {
       return .refused(.failed, WriteSizeLimit.excess)
     }
     return .accepted(resolved)
+  }
+
+  /// Returns the denial of a write with server values that can be told without reading what they
+  /// add to; `nil` for every other write.
+  func preliminaryRefusal(
+    of write: TreeWrite, _ requester: Requester, _ namespace: Namespace,
+    _ batch: borrowing ServerBatch
+  ) throws(StorageError) -> AccessRefusal? {
+    let assignments = write.assignments
+    guard assignments.contains(where: { $0.node.containsServerValues }) else { return nil }
+    let reading = TreeReading(namespace.rows, batch.reader)
+    let denial = authorizer(of: namespace).preliminaryRefusal(
+      ofWriting: assignments.map(\.path), by: requester, now: batch.now, in: reading.state)
+    try reading.finish()
+    return denial
   }
 
   /// Asks the authorizer about a write; `nil` when it may be made.

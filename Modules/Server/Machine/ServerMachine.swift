@@ -28,13 +28,15 @@ package struct ServerMachine: ~Copyable {
   var sessionsByOrigin: [SessionOrigin: Session] = [:]
   /// The sessions of the run before that left writes, by what their client is known by.
   var orphans: [SessionOrigin: [UInt128]] = [:]
-  var namespaces: [String: Namespace] = [:]
+  var namespaces: [ExactText: Namespace] = [:]
+  /// The hashes of large nodes, by database.
+  var hashes: [ExactText: NodeHashes] = [:]
   /// The databases with rules of their own, in whose place ``authorizer`` has no say.
-  var ownRules: [String: RulesAuthorizer] = [:]
+  var ownRules: [ExactText: RulesAuthorizer] = [:]
   /// Whose tokens do not count, beside those of whom the authenticator knows it.
   var revocations = Revocations()
   /// What was chosen about databases, besides their rules.
-  var settings: [String: DatabaseSettings] = [:]
+  var settings: [ExactText: DatabaseSettings] = [:]
   var presence: PresenceBook
   /// The streams that were written to of late, as they will be stored.
   var streams: [UInt128: StreamState] = [:]

@@ -4,17 +4,23 @@ import TernTreeEngine
 /// One database of the server: a tree below a prefix of the store, and who listens to it.
 final class Namespace {
   let name: String
+  /// The name as the machine's dictionaries have it.
+  let key: ExactText
   let authority: TreeAuthority
   let listens = ListenIndex()
   /// What its writes have shown of the tree's shape.
   let places = KnownPlaces()
+  /// The hashes of its large nodes that conditional writes were compared with.
+  let hashes: NodeHashes
   /// The sessions that have it open.
   var sessionCount = 0
 
   var rows: TreeRows { authority.rows }
 
-  init(_ name: String) {
+  init(_ name: String, hashes: NodeHashes = NodeHashes()) {
     self.name = name
+    self.hashes = hashes
+    key = ExactText(name)
     authority = TreeAuthority(rows: TreeRows(prefix: StoreLayout.namespace(name)))
   }
 

@@ -1,3 +1,4 @@
+import TernCore
 import TernSecurity
 
 /// One client on one link, as the machine sees it. Lives and is used inside the machine only.
@@ -51,7 +52,12 @@ final class Session {
 /// the client gives up what it had to write.
 struct SessionOrigin: Hashable {
   let client: UInt128
-  let namespace: String
+  let namespace: ExactText
+
+  init(client: UInt128, namespace: String) {
+    self.client = client
+    self.namespace = ExactText(namespace)
+  }
 }
 
 /// The text form of a session's id: 32 hexadecimal digits.

@@ -14,7 +14,7 @@ public final class TokenAuthenticator: Authenticator {
     var keys: TokenKeys
     var revocations = Revocations()
     /// Genuine tokens, with what they say.
-    var genuine: [String: Authentication] = [:]
+    var genuine: [ExactText: Authentication] = [:]
     var judged = 0
   }
 
@@ -72,7 +72,8 @@ public final class TokenAuthenticator: Authenticator {
   private func genuine(
     _ token: String, now: Int64
   ) throws(AuthenticationError) -> Authentication {
-    if let known = state.withLock({ $0.genuine[token] }) { return known }
+    let key = ExactText(token)
+    if let known = state.withLock({ $0.genuine[key] }) { return known }
     let keys = state.withLock { state in
       state.judged += 1
       return state.keys
@@ -80,7 +81,7 @@ public final class TokenAuthenticator: Authenticator {
     let accepted = try judge(token, keys, now: now)
     state.withLock { state in
       if state.genuine.count >= Self.mostRemembered { state.genuine = [:] }
-      state.genuine[token] = accepted
+      state.genuine[key] = accepted
     }
     return accepted
   }

@@ -43,9 +43,14 @@ extension TokenChecks {
     return times
   }
 
+  /// Whether a list has this very name, compared by bytes.
+  private static func names(_ name: String, in list: Set<String>) -> Bool {
+    list.contains { $0.hasSameBytes(as: name) }
+  }
+
   private func checkOrigin(_ claims: JSONValue) throws(TokenFlaw) {
     if !issuers.isEmpty {
-      guard let issuer = claims["iss"]?.text, issuers.contains(issuer) else {
+      guard let issuer = claims["iss"]?.text, Self.names(issuer, in: issuers) else {
         throw TokenFlaw("its issuer is not trusted here")
       }
     }
@@ -56,7 +61,7 @@ extension TokenChecks {
       case .some(let one): [one]
       case nil: []
       }
-    guard named.contains(where: { $0.text.map(audiences.contains) ?? false }) else {
+    guard named.contains(where: { $0.text.map { Self.names($0, in: audiences) } ?? false }) else {
       throw TokenFlaw("it is meant for another audience")
     }
   }

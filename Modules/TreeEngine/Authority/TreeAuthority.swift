@@ -25,16 +25,18 @@ package struct TreeAuthority: Sendable {
     }
   }
 
-  /// Whether the node at `path` still has `hash`. Reads the node and nothing else.
+  /// Whether the node at `path` still has `hash`, in the form of any stock client. Reads the node
+  /// and nothing else, or nothing when `hashes` know it.
   ///
-  /// Source: realtime reference, section 7.6.
+  /// - Parameter hashes: What is known of the tree that `view` shows; learns from the comparison.
+  ///   Source: realtime reference, section 7.6.
   package func holds(
     _ hash: String, at path: TreePath,
-    in view: borrowing some StoreView & ~Copyable & ~Escapable
+    in view: borrowing some StoreView & ~Copyable & ~Escapable, knowing hashes: NodeHashes
   ) throws(StorageError) -> Bool {
     if hash.isEmpty { return try rows.isEmpty(at: path, in: view) }
-    let node = try rows.node(at: path, in: view)
-    return node.hash == hash || node.appleHash == hash
+    if let isHeld = hashes.holds(hash, at: path) { return isHeld }
+    return hashes.compare(hash, with: try rows.node(at: path, in: view), at: path)
   }
 
   /// The write with its server values resolved at the instant `now`, in milliseconds since 1970.

@@ -26,7 +26,7 @@ package struct WatchDelivery {
 package final class DocumentWatch {
   let authority: DocumentAuthority
   let limits: DocumentWatchLimits
-  private var groups: [String: WatchGroup] = [:]
+  private var groups: [ExactText: WatchGroup] = [:]
   private var index = WatchIndex()
   private var streams: [Int: [Int32: WatchGroup]] = [:]
   private var nextSerial = 0
@@ -106,7 +106,7 @@ package final class DocumentWatch {
       streams[subscriber.stream]?[subscriber.target] = nil
       if streams[subscriber.stream]?.isEmpty == true { streams[subscriber.stream] = nil }
     }
-    groups[group.id] = nil
+    groups[ExactText(group.id)] = nil
     index.remove(group)
     let change = WatchTargetChange(.removed(status), targets: [WatchChange.anyTarget])
     return WatchDelivery(group: group, changes: [.target(change)])
@@ -146,7 +146,7 @@ package final class DocumentWatch {
   private func leave(_ group: WatchGroup, _ subscriber: WatchSubscriber) {
     group.remove(subscriber)
     if group.isEmpty {
-      groups[group.id] = nil
+      groups[ExactText(group.id)] = nil
       index.remove(group)
     }
   }
@@ -156,15 +156,15 @@ extension DocumentWatch {
   /// The group of a subject; a new one is not yet among those that are told.
   func group(of subject: WatchTarget.Subject) -> WatchGroup {
     let id = WatchGroup.id(of: subject)
-    if let group = groups[id] { return group }
+    if let group = groups[ExactText(id)] { return group }
     nextSerial += 1
     return WatchGroup(subject, id: id, serial: nextSerial)
   }
 
   /// Takes in a subscriber.
   func enter(_ group: WatchGroup, _ subscriber: WatchSubscriber) {
-    if groups[group.id] == nil {
-      groups[group.id] = group
+    if groups[ExactText(group.id)] == nil {
+      groups[ExactText(group.id)] = group
       index.add(group)
     }
     group.add(subscriber)

@@ -6,14 +6,14 @@ import TernQuery
 /// Queries are filed by where they look, and there by a value that they want a field to have.
 struct WatchIndex {
   private var collections: [CollectionPath: WatchShelf] = [:]
-  private var groups: [String: WatchShelf] = [:]
+  private var groups: [ExactText: WatchShelf] = [:]
   private var documents: [DocumentKey: [ObjectIdentifier: WatchGroup]] = [:]
 
   mutating func add(_ group: WatchGroup) {
     for place in WatchPlace.places(of: group) {
       switch place {
       case .collection(let path): collections[path, default: WatchShelf()].add(group)
-      case .group(let id): groups[id, default: WatchShelf()].add(group)
+      case .group(let id): groups[ExactText(id), default: WatchShelf()].add(group)
       case .document(let key): documents[key, default: [:]][ObjectIdentifier(group)] = group
       }
     }
@@ -26,8 +26,8 @@ struct WatchIndex {
         collections[path]?.remove(group)
         if collections[path]?.isEmpty == true { collections[path] = nil }
       case .group(let id):
-        groups[id]?.remove(group)
-        if groups[id]?.isEmpty == true { groups[id] = nil }
+        groups[ExactText(id)]?.remove(group)
+        if groups[ExactText(id)]?.isEmpty == true { groups[ExactText(id)] = nil }
       case .document(let key):
         documents[key]?[ObjectIdentifier(group)] = nil
         if documents[key]?.isEmpty == true { documents[key] = nil }
@@ -40,7 +40,7 @@ struct WatchIndex {
     var found: [ObjectIdentifier: WatchGroup] = documents[change.key] ?? [:]
     let collection = change.key.collection
     collections[collection]?.collect(change, into: &found)
-    groups[collection.id]?.collect(change, into: &found)
+    groups[ExactText(collection.id)]?.collect(change, into: &found)
     return found.values.sorted { $0.serial < $1.serial }
   }
 }
