@@ -36,6 +36,9 @@ public struct ServerLimits: Hashable, Sendable {
   /// The most frames decided together. More share a sync; fewer let the answers to the first ones
   /// go out, and their clients go on, while the others are decided. Default 256.
   public var batchFrames: Int
+  /// The bytes of frames behind which no further one is decided in the same batch, and the bytes of
+  /// answers behind which further requests wait for the next batch. Default 16 MiB.
+  public var batchBytes: Int
   /// A link with more bytes waiting to be decided is not read from until they are. Default 8 MiB.
   public var inboxBytes: Int
   /// A link with more bytes waiting to be sent is closed: its client is too slow for what it
@@ -66,13 +69,14 @@ public struct ServerLimits: Hashable, Sendable {
 
   /// The defaults, but for what is given.
   public init(
-    batchFrames: Int = 256, inboxBytes: Int = 8 << 20, queuedBytes: Int = 128 << 20,
+    batchFrames: Int = 256, batchBytes: Int = 16 << 20, inboxBytes: Int = 8 << 20, queuedBytes: Int = 128 << 20,
     answerBytes: Int = (64 << 20) - (64 << 10), wholeReadBytes: Int = 1 << 20, exports: Int = 16,
     rates: RateLimits = RateLimits(), listens: Int = 100_000, contradictions: Int = 3,
     namespaceBytes: Int = 128, directRequests: Int = 4_096, documentCalls: Int = 1_000
   ) {
     precondition(namespaceBytes <= 256, "longer names leave too little room for paths")
     self.batchFrames = batchFrames
+    self.batchBytes = batchBytes
     self.inboxBytes = inboxBytes
     self.queuedBytes = queuedBytes
     self.answerBytes = answerBytes

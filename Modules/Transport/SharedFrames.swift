@@ -4,8 +4,9 @@ import Synchronization
 public final class SharedFrames: Sendable {
   /// The frames, in order.
   public let frames: [[UInt8]]
-  /// A class, because to ask for the type of an object is cheaper than for that of any value.
-  private let made = Mutex<(any AnyObject & Sendable)?>(nil)
+  /// One for each kind of transport the frames go over. Classes, because to ask for the type of an
+  /// object is cheaper than for that of any value.
+  private let made = Mutex<[any AnyObject & Sendable]>([])
 
   private final class Made<Form: Sendable>: Sendable {
     let form: Form
@@ -21,9 +22,11 @@ public final class SharedFrames: Sendable {
   /// - Parameter make: Must not depend on the link.
   public func form<Form: Sendable>(_ make: ([[UInt8]]) -> Form) -> Form {
     made.withLock { made in
-      if let known = made as? Made<Form> { return known.form }
+      for known in made {
+        if let known = known as? Made<Form> { return known.form }
+      }
       let new = Made(make(frames))
-      made = new
+      made.append(new)
       return new.form
     }
   }

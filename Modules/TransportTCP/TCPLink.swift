@@ -41,18 +41,17 @@
       outgoing.withLock { $0.socket = socket }
     }
 
+    /// The most bytes that wait in one buffer: far below what a buffer can hold, 4 GiB.
+    private static let waitingBytes = 1 << 31
+
     func send(_ frame: [UInt8]) {
       guard frame.count <= limit.bytes else {
         close(.frameTooLarge(bytes: frame.count, limitBytes: limit.bytes))
         return
       }
-      outgoing.withLock { outgoing in
-        if outgoing.isClosed { return }
-        outgoing.buffer.reserveCapacity(
-          minimumWritableBytes: FrameReader.lengthBytes + frame.count)
-        outgoing.buffer.writeInteger(UInt32(frame.count))
-        outgoing.buffer.writeBytes(frame)
-        if outgoing.queuedBytes > LinkPressure.highBytes { outgoing.isUnderPressure = true }
+      append(FrameReader.lengthBytes + frame.count) { buffer in
+        buffer.writeInteger(UInt32(frame.count))
+        buffer.writeBytes(frame)
       }
     }
 
@@ -61,31 +60,41 @@
         for frame in frames { send(frame) }
         return
       }
-      outgoing.withLock { outgoing in
-        if outgoing.isClosed { return }
-        let bytes = frames.reduce(0) { $0 + FrameReader.lengthBytes + $1.count }
-        outgoing.buffer.reserveCapacity(minimumWritableBytes: bytes)
+      let bytes = frames.reduce(0) { $0 + FrameReader.lengthBytes + $1.count }
+      append(bytes) { buffer in
         for frame in frames {
-          outgoing.buffer.writeInteger(UInt32(frame.count))
-          outgoing.buffer.writeBytes(frame)
+          buffer.writeInteger(UInt32(frame.count))
+          buffer.writeBytes(frame)
         }
-        if outgoing.queuedBytes > LinkPressure.highBytes { outgoing.isUnderPressure = true }
       }
     }
 
     func send(_ shared: SharedFrames) {
       let form = shared.form(Form.init)
       guard form.longest <= limit.bytes else { return send(contentsOf: shared.frames) }
-      outgoing.withLock { outgoing in
-        if outgoing.isClosed { return }
-        if outgoing.buffer.readableBytes == 0 {
+      append(form.bytes.readableBytes, reserves: false) { buffer in
+        if buffer.readableBytes == 0 {
           // The same bytes for everybody; a link that appends to them gets a copy of its own.
-          outgoing.buffer = form.bytes
+          buffer = form.bytes
         } else {
-          outgoing.buffer.writeImmutableBuffer(form.bytes)
+          buffer.writeImmutableBuffer(form.bytes)
         }
-        if outgoing.queuedBytes > LinkPressure.highBytes { outgoing.isUnderPressure = true }
       }
+    }
+
+    /// Puts bytes behind those that wait; ends a link that leaves more unread than a buffer holds.
+    private func append(
+      _ bytes: Int, reserves: Bool = true, _ write: (inout ByteBuffer) -> Void
+    ) {
+      let fits = outgoing.withLock { outgoing in
+        if outgoing.isClosed { return true }
+        guard outgoing.buffer.readableBytes + bytes <= Self.waitingBytes else { return false }
+        if reserves { outgoing.buffer.reserveCapacity(minimumWritableBytes: bytes) }
+        write(&outgoing.buffer)
+        if outgoing.queuedBytes > LinkPressure.highBytes { outgoing.isUnderPressure = true }
+        return true
+      }
+      if !fits { close(.overloaded(limitBytes: Self.waitingBytes)) }
     }
 
     func post(_ shared: SharedFrames) -> Int {

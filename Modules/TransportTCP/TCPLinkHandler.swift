@@ -58,11 +58,26 @@
       let greeted = context.eventLoop.makePromise(of: Void.self)
       // From here on nothing but the link writes, so it knows what the channel still has.
       if !setting.isSecured { greeted.futureResult.whenSuccess { link.openSocket() } }
-      context.writeAndFlush(wrapOutboundOut(hello), promise: greeted)
-      owner = setting.open(link)
-      setting.didOpen(link)
+      // Not flushed yet: a flush that meets a connection that is gone ends the channel at once, and
+      // there has to be an owner by then who is told.
+      context.write(wrapOutboundOut(hello), promise: greeted)
+      introduce(link)
+      if self.link == nil { return }
       end(context, after: setting.preambleTimeout, .silentPeer)
       context.fireChannelActive()
+      context.flush()
+    }
+
+    /// Opens the link at its owner, and ends it there again if the connection ended meanwhile.
+    private func introduce(_ link: TCPLink) {
+      let owner = setting.open(link)
+      setting.didOpen(link)
+      if self.link == nil {
+        owner.linkDidClose(reason ?? .closedByPeer)
+        setting.didEnd(link)
+      } else {
+        self.owner = owner
+      }
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {

@@ -119,7 +119,7 @@
 
   /// A plain socket that waits for what it reads.
   final class Peer {
-    private let socket: Int32
+    private var socket: Int32
     /// What was received and not looked at.
     private var received: [UInt8] = []
     /// Whether the other side has closed.
@@ -150,7 +150,16 @@
       if result != 0 { throw PeerError(code: errno) }
     }
 
-    deinit { close(socket) }
+    deinit { if socket >= 0 { close(socket) } }
+
+    /// Ends the connection as a crashing machine does.
+    func reset() {
+      var option = linger(l_onoff: 1, l_linger: 0)
+      unsafe setsockopt(
+        socket, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
+      close(socket)
+      socket = -1
+    }
 
     func send(_ text: String) { send(Array(text.utf8)) }
 

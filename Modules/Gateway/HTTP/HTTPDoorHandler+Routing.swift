@@ -103,9 +103,12 @@
         let decoder = try pipeline.context(
           handlerType: ByteToMessageHandler<HTTPRequestDecoder>.self)
         pipeline.removeHandler(context: encoder, promise: nil)
-        channel.writeAndFlush(ByteBuffer(bytes: handshake.response), promise: nil)
+        // Not flushed yet: a flush that meets a connection that is gone ends the channel at once,
+        // and the handler that is added next must learn of that to end its session.
+        channel.write(ByteBuffer(bytes: handshake.response), promise: nil)
         try pipeline.addHandler(
           WebSocketHandler(handshake.opening, peer: caller.peer, takingOver: old, setting))
+        channel.flush()
         pipeline.removeHandler(context: context, promise: nil)
         // What came behind the request goes to the handler that was just added, which takes it
         // for a whole read only when it is told so.

@@ -201,7 +201,8 @@
     private func carryOut(_ order: LinkOrder) {
       if move?.isDone == true { return successor?.carryOut(order) ?? end(.closedByPeer) }
       switch order {
-      case .send(let frames, _):
+      case .send(let batches, _):
+        let frames = batches.flatMap(\.frames)
         noteName(in: frames)
         poll.queue(frames)
         release()

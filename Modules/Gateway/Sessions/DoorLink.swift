@@ -6,7 +6,7 @@
   /// What a link asks of the channel it runs over; asked on the channel's event loop.
   enum LinkOrder: Sendable {
     /// Send these frames; ``DoorLink/didSend(_:)`` is told how many bytes they were, in the end.
-    case send([[UInt8]], bytes: Int)
+    case send([DoorFrames], bytes: Int)
     case setReading(Bool)
     /// End, behind what was sent.
     case close
@@ -15,7 +15,7 @@
   /// The server's end of a connection that speaks another framing than ours.
   final class DoorLink: Link {
     private struct Outgoing {
-      var frames: [[UInt8]] = []
+      var frames: [DoorFrames] = []
       var waitingBytes = 0
       /// Bytes given to the channel that it has not sent.
       var underwayBytes = 0
@@ -51,11 +51,15 @@
 
     func send(_ frame: [UInt8]) { send(contentsOf: [frame]) }
 
-    func send(contentsOf frames: [[UInt8]]) {
+    func send(contentsOf frames: [[UInt8]]) { send(.own(frames)) }
+
+    func send(_ shared: SharedFrames) { send(.shared(shared)) }
+
+    private func send(_ frames: DoorFrames) {
       outgoing.withLock { outgoing in
         if outgoing.isClosed { return }
-        outgoing.frames += frames
-        outgoing.waitingBytes += frames.reduce(0) { $0 + $1.count }
+        outgoing.frames.append(frames)
+        outgoing.waitingBytes += frames.frames.reduce(0) { $0 + $1.count }
         if outgoing.queuedBytes > LinkPressure.highBytes { outgoing.isUnderPressure = true }
       }
     }

@@ -45,7 +45,7 @@
 
     private func carryOut(_ order: LinkOrder) {
       switch order {
-      case .send(let frames, let bytes): send(frames, bytes)
+      case .send(let frames, let bytes): send(frames.flatMap(\.frames), bytes)
       // A stream asks once: there is nothing to stop reading.
       case .setReading: break
       case .close:

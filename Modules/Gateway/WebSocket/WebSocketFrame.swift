@@ -25,6 +25,67 @@ enum WebSocketFrame {
   }
 }
 
+#if TCP
+  import NIOCore
+  import TernTransport
+
+  /// Messages as text frames on the wire. A server masks nothing, so the bytes are the same for
+  /// every client, and one copy serves all.
+  struct WebSocketBuffers: Sendable {
+    /// The most bytes of one buffer, about: far below what a buffer can hold.
+    static let bufferBytes = 1 << 20
+
+    private(set) var buffers: [ByteBuffer] = []
+
+    /// Puts messages into frames.
+    init(_ messages: [[UInt8]]) {
+      var missing = messages.reduce(0) { $0 + Self.wireBytes($1.count) }
+      for message in messages {
+        for part in MessageParts.cut(message) {
+          if buffers.last.map({ $0.readableBytes >= Self.bufferBytes }) ?? true {
+            var next = ByteBuffer()
+            next.reserveCapacity(min(missing, Self.bufferBytes + MessageParts.partBytes + 16))
+            buffers.append(next)
+          }
+          let head = WebSocketFrame.header(WebSocketFrame.text, count: part.count)
+          buffers[buffers.count - 1].writeBytes(head)
+          buffers[buffers.count - 1].writeBytes(part)
+          missing -= head.count + part.count
+        }
+      }
+    }
+
+    /// The bytes a message of `count` bytes takes at the most, frame heads included.
+    private static func wireBytes(_ count: Int) -> Int {
+      count + 10 * (count / MessageParts.partBytes + 2)
+    }
+  }
+
+  /// Frames for a client of the doors, in order.
+  enum DoorFrames: Sendable {
+    /// Frames for this client alone.
+    case own([[UInt8]])
+    /// Frames that other clients are sent as well.
+    case shared(SharedFrames)
+
+    /// The frames themselves.
+    var frames: [[UInt8]] {
+      switch self {
+      case .own(let frames): frames
+      case .shared(let shared): shared.frames
+      }
+    }
+
+    /// The frames as they travel over a WebSocket.
+    var webSocketBuffers: [ByteBuffer] {
+      switch self {
+      case .own(let frames): WebSocketBuffers(frames).buffers
+      case .shared(let shared): shared.form(WebSocketBuffers.init).buffers
+      }
+    }
+  }
+#endif
+
 /// How messages too long for one frame of the dialect travel: a number, then as many parts.
 ///
 /// Source: realtime reference, section 10.2.

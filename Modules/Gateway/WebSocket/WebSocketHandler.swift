@@ -19,6 +19,10 @@
     private var place: ChannelHandlerContext?
     private var frames: [[UInt8]] = []
     private var isEnding = false
+    /// Whether a pong waits for the client to read it.
+    private var isPongUnderway = false
+    /// The payload of the newest ping that came meanwhile.
+    private var unansweredPing: [UInt8]?
     private var timer: Scheduled<Void>?
     /// Bytes of messages that are not whole, as they are counted over all connections.
     private var heldBytes = 0
@@ -48,6 +52,8 @@
       session = DoorSession(opening, peer: peer, on: context.eventLoop, open: setting.open) {
         self.carryOut($0, context)
       }
+      // The first flush may have met the connection's end.
+      if place == nil { endSession(.lost("it ended while it was opened")) }
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -128,13 +134,34 @@
       case .text(let text):
         if let message = try joiner.take(text) { frames.append(message) }
       case .ping(let payload):
-        let head = WebSocketFrame.header(WebSocketFrame.pong, count: payload.count)
-        context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: head + payload)), promise: nil)
+        pong(payload, context)
       case .close(let code):
         deliver()
         endSession(.closedByPeer)
         sayGoodbye(code ?? WebSocketCloseCode.normal, "", context)
       }
+    }
+
+    /// Answers a ping. While one pong waits for the client to read, only the newest ping that came
+    /// behind it is remembered, so that a client that never reads makes nothing grow.
+    /// Source: RFC 6455, section 5.5.3.
+    private func pong(_ payload: [UInt8], _ context: ChannelHandlerContext) {
+      if isPongUnderway {
+        unansweredPing = payload
+        return
+      }
+      isPongUnderway = true
+      let head = WebSocketFrame.header(WebSocketFrame.pong, count: payload.count)
+      let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
+      let sent = context.eventLoop.makePromise(of: Void.self)
+      sent.futureResult.whenSuccess { handler.value.pongDidLeave() }
+      context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: head + payload)), promise: sent)
+    }
+
+    private func pongDidLeave() {
+      isPongUnderway = false
+      guard let payload = exchange(&unansweredPing, with: nil), !isEnding, let place else { return }
+      pong(payload, place)
     }
 
     private func carryOut(_ order: LinkOrder, _ context: ChannelHandlerContext) {
@@ -147,20 +174,19 @@
       }
     }
 
-    private func send(_ frames: [[UInt8]], _ bytes: Int, _ context: ChannelHandlerContext) {
+    private func send(_ batches: [DoorFrames], _ bytes: Int, _ context: ChannelHandlerContext) {
       if isEnding { return }
-      var buffer = context.channel.allocator.buffer(capacity: bytes + 16 * frames.count)
-      for frame in frames {
-        for part in MessageParts.cut(frame) {
-          buffer.writeBytes(WebSocketFrame.header(WebSocketFrame.text, count: part.count))
-          buffer.writeBytes(part)
+      for batch in batches {
+        for buffer in batch.webSocketBuffers {
+          context.write(wrapOutboundOut(buffer), promise: nil)
         }
       }
       let sent = context.eventLoop.makePromise(of: Void.self)
       if let link = session?.link ?? old?.link {
         sent.futureResult.whenSuccess { link.didSend(bytes) }
       }
-      context.writeAndFlush(wrapOutboundOut(buffer), promise: sent)
+      // An empty write behind the others is done when they are.
+      context.writeAndFlush(wrapOutboundOut(ByteBuffer()), promise: sent)
     }
 
     /// Carries out what the server orders for a session that was taken over.
@@ -170,7 +196,7 @@
 
     /// Sends a message of the switch.
     func say(_ message: [UInt8]) {
-      if let place { send([message], 0, place) }
+      if let place { send([.own([message])], 0, place) }
     }
 
     /// Ends the connection, which takes nothing over.

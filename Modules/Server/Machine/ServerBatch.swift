@@ -10,6 +10,8 @@ package enum ServerInput: Sendable {
   case frame(slot: Int, [UInt8])
   /// The link has ended.
   case closed(slot: Int)
+  /// Something arrived over the link, which is not decided yet.
+  case heard(slot: Int)
   /// Somebody without a session asks for something.
   case direct(ticket: UInt64, DirectRequest)
   /// Others decide from now on who may do what; the ticket is answered when they are in force.
@@ -68,6 +70,33 @@ package struct ServerPlan: Sendable {
   package fileprivate(set) var outputs: [ServerOutput] = []
   /// The version each commit has to get.
   package fileprivate(set) var versions: [Version] = []
+  /// Inputs that were not decided, in order: what was made for their links, or altogether, is to
+  /// be sent first.
+  package fileprivate(set) var deferred: [ServerInput] = []
+  /// The inputs that were decided, if any was not.
+  fileprivate var decided: [ServerInput] = []
+
+  /// The inputs that were decided, in order.
+  package func decided(of inputs: [ServerInput]) -> [ServerInput] {
+    deferred.isEmpty ? inputs : decided
+  }
+}
+
+/// How much one batch may make to be sent before inputs wait for the next one.
+package struct BatchPortion: Sendable {
+  /// The bytes for one link after which its further inputs wait.
+  package var linkBytes: Int
+  /// The bytes for all links after which all further inputs wait.
+  package var totalBytes: Int
+
+  /// Limits in bytes.
+  package init(linkBytes: Int, totalBytes: Int) {
+    self.linkBytes = linkBytes
+    self.totalBytes = totalBytes
+  }
+
+  /// No limits.
+  package static let unlimited = BatchPortion(linkBytes: .max, totalBytes: .max)
 }
 
 /// One batch while it is decided: what it has seen and what it owes.
@@ -85,7 +114,17 @@ struct ServerBatch {
   /// Pushes of whole listens at the current version, for the next who listens to the same.
   var initialPushes: [ObjectIdentifier: PushFrame] = [:]
 
-  init(over snapshot: borrowing LedgerSnapshot, now: Int64, uptime: Int64) {
+  private let portion: BatchPortion
+  /// Bytes made for each link, by slot; frames too short to matter are not counted.
+  private var madeBytes: [Int: Int] = [:]
+  private var madeInAll = 0
+  private var deferredSlots: Set<Int> = []
+
+  init(
+    over snapshot: borrowing LedgerSnapshot, now: Int64, uptime: Int64,
+    portion: BatchPortion = .unlimited
+  ) {
+    self.portion = portion
     pending = PendingReader(over: snapshot.reader)
     reader = pending
     version = snapshot.version
@@ -107,6 +146,36 @@ struct ServerBatch {
   }
 
   mutating func add(_ output: ServerOutput) {
+    if case .send(let slot, let frame) = output, frame.count >= Self.countedBytes {
+      madeBytes[slot, default: 0] += frame.count
+      madeInAll += frame.count
+    }
     plan.outputs.append(output)
+  }
+
+  /// Frames of fewer bytes are not counted: a whole batch of them is less than one portion.
+  private static let countedBytes = 1_024
+
+  /// Whether an input has to wait for the next batch, because enough was made to be sent; then it
+  /// is kept for that.
+  mutating func defers(_ input: ServerInput, at index: Int, of inputs: [ServerInput]) -> Bool {
+    guard madeInAll > 0, isToWait(input) else {
+      if !plan.deferred.isEmpty { plan.decided.append(input) }
+      return false
+    }
+    if plan.deferred.isEmpty { plan.decided = Array(inputs[..<index]) }
+    if let slot = input.slot { deferredSlots.insert(slot) }
+    plan.deferred.append(input)
+    return true
+  }
+
+  private func isToWait(_ input: ServerInput) -> Bool {
+    switch input {
+    case .opened(let slot, _, _), .frame(let slot, _), .closed(let slot):
+      madeInAll > portion.totalBytes || deferredSlots.contains(slot)
+        || madeBytes[slot, default: 0] > portion.linkBytes
+    case .direct: madeInAll > portion.totalBytes
+    case .adopt, .heard, .tick, .room: false
+    }
   }
 }

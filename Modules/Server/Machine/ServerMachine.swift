@@ -91,17 +91,21 @@ package struct ServerMachine: ~Copyable {
   /// - Parameters:
   ///   - now: Wall-clock time in milliseconds since 1970.
   ///   - uptime: Milliseconds on a clock that never jumps.
+  ///   - portion: How much may be made to be sent before further inputs are left undecided.
   package mutating func plan(
-    _ inputs: [ServerInput], in snapshot: borrowing LedgerSnapshot, now: Int64, uptime: Int64
+    _ inputs: [ServerInput], in snapshot: borrowing LedgerSnapshot, now: Int64, uptime: Int64,
+    portion: BatchPortion = .unlimited
   ) throws(StorageError) -> ServerPlan {
-    var batch = ServerBatch(over: snapshot, now: now, uptime: uptime)
+    var batch = ServerBatch(over: snapshot, now: now, uptime: uptime, portion: portion)
     forgetStreams()
-    for input in inputs {
+    for (index, input) in inputs.enumerated() {
+      if batch.defers(input, at: index, of: inputs) { continue }
       switch input {
       case .opened(let slot, let isLocal, let address):
         open(slot, isLocal: isLocal, address: address, &batch)
       case .frame(let slot, let frame): try receive(frame, from: slot, &batch)
       case .closed(let slot): try end(slot, &batch)
+      case .heard(let slot): sessions[slot]?.lastHeard = batch.uptime
       case .direct(let ticket, let request):
         batch.add(.answer(ticket: ticket, try decide(request, &batch)))
       case .adopt(let ticket, let access):

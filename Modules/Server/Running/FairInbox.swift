@@ -10,8 +10,17 @@ struct FairInbox {
     var waiting: [ServerInput] = []
     /// How many of them were taken.
     var taken = 0
+    /// Whether nothing of it is taken until it is released.
+    var isHeld = false
+    /// Whether its turn will come.
+    var hasTurn = false
 
     var isEmpty: Bool { taken == waiting.count }
+
+    mutating func putBack(_ inputs: [ServerInput]) {
+      waiting.replaceSubrange(..<taken, with: inputs)
+      taken = 0
+    }
 
     mutating func next() -> ServerInput {
       let input = waiting[taken]
@@ -39,30 +48,80 @@ struct FairInbox {
   private var firstTurn = 0
   private(set) var count = 0
 
-  var isEmpty: Bool { count == 0 }
+  /// Whether nothing can be taken now.
+  var isEmpty: Bool { firstTurn == turns.count }
 
   mutating func append(_ input: ServerInput) {
     count += 1
     guard let slot = input.slot else {
-      if others.isEmpty { turns.append(-1) }
       others.waiting.append(input)
-      return
+      return queueTurn(of: -1)
     }
-    while lanes.count <= slot { lanes.append(Lane()) }
-    if lanes[slot].isEmpty { turns.append(slot) }
+    makeLane(slot)
     lanes[slot].waiting.append(input)
+    queueTurn(of: slot)
   }
 
-  /// Removes and returns the next inputs, at most `limit`.
-  mutating func take(_ limit: Int) -> [ServerInput] {
+  private mutating func makeLane(_ slot: Int) {
+    while lanes.count <= slot { lanes.append(Lane()) }
+  }
+
+  private mutating func queueTurn(of slot: Int) {
+    if slot < 0 {
+      if others.hasTurn || others.isEmpty { return }
+      others.hasTurn = true
+    } else {
+      if lanes[slot].hasTurn || lanes[slot].isHeld || lanes[slot].isEmpty { return }
+      lanes[slot].hasTurn = true
+    }
+    turns.append(slot)
+  }
+
+  /// Takes nothing more of a slot until it is released.
+  mutating func hold(_ slot: Int) {
+    makeLane(slot)
+    lanes[slot].isHeld = true
+  }
+
+  /// Takes again of a slot that was held.
+  mutating func release(_ slot: Int) {
+    guard lanes.indices.contains(slot), lanes[slot].isHeld else { return }
+    lanes[slot].isHeld = false
+    queueTurn(of: slot)
+  }
+
+  /// Puts inputs that were taken and not decided before everything else of their links.
+  mutating func putBack(_ inputs: [ServerInput]) {
+    count += inputs.count
+    for (slot, inputs) in Dictionary(grouping: inputs, by: { $0.slot ?? -1 }) {
+      if slot < 0 { others.putBack(inputs) } else { lanes[slot].putBack(inputs) }
+    }
+    // In the order they came, not in that of the dictionary.
+    for input in inputs { queueTurn(of: input.slot ?? -1) }
+  }
+
+  /// Removes and returns everything, what is held included.
+  mutating func takeAll() -> [ServerInput] {
+    for slot in lanes.indices { release(slot) }
+    return take(count)
+  }
+
+  /// Removes and returns the next inputs.
+  ///
+  /// - Parameters:
+  ///   - limit: The most inputs.
+  ///   - limitBytes: No further input is taken behind frames of so many bytes.
+  mutating func take(_ limit: Int, limitBytes: Int = .max) -> [ServerInput] {
     var inputs: [ServerInput] = []
     inputs.reserveCapacity(min(limit, count))
-    while inputs.count < limit, firstTurn < turns.count {
+    var room = limitBytes
+    while inputs.count < limit, room > 0, firstTurn < turns.count {
       let slot = turns[firstTurn]
       firstTurn += 1
       // A link that is alone need not wait for itself.
       let share = firstTurn == turns.count ? limit : Self.turn
-      if take(min(share, limit - inputs.count), of: slot, into: &inputs) { turns.append(slot) }
+      take(min(share, limit - inputs.count), of: slot, &room, into: &inputs)
+      queueTurn(of: slot)
     }
     if firstTurn == turns.count || firstTurn >= Lane.kept {
       turns.removeSubrange(..<firstTurn)
@@ -72,25 +131,30 @@ struct FairInbox {
     return inputs
   }
 
-  /// - Returns: Whether more of that slot waits.
   private mutating func take(
-    _ limit: Int, of slot: Int, into inputs: inout [ServerInput]
-  ) -> Bool {
+    _ limit: Int, of slot: Int, _ room: inout Int, into inputs: inout [ServerInput]
+  ) {
     if slot < 0 {
+      others.hasTurn = false
       for _ in 0..<limit where !others.isEmpty { inputs.append(others.next()) }
-      return !others.isEmpty
+      return
     }
-    for _ in 0..<limit where !lanes[slot].isEmpty { inputs.append(lanes[slot].next()) }
-    return !lanes[slot].isEmpty
+    lanes[slot].hasTurn = false
+    if lanes[slot].isHeld { return }
+    for _ in 0..<limit where !lanes[slot].isEmpty && room > 0 {
+      let input = lanes[slot].next()
+      if case .frame(_, let frame) = input { room -= frame.count }
+      inputs.append(input)
+    }
   }
 }
 
 extension ServerInput {
   /// The link it came over.
-  fileprivate var slot: Int? {
+  var slot: Int? {
     switch self {
     case .opened(let slot, _, _), .frame(let slot, _), .closed(let slot): slot
-    case .direct, .adopt, .tick, .room: nil
+    case .direct, .adopt, .heard, .tick, .room: nil
     }
   }
 }

@@ -18,6 +18,10 @@ final class ServerLink: LinkHandler {
     door.pass(.received(slot: slot, frames))
   }
 
+  func linkDidDrain() {
+    door.pass(.drained(slot: slot))
+  }
+
   func linkDidClose(_ reason: LinkClosure) {
     door.pass(.closed(slot: slot, reason))
   }
@@ -27,6 +31,8 @@ final class ServerLink: LinkHandler {
 enum LinkEvent: Sendable {
   case opened(ServerLink)
   case received(slot: Int, [[UInt8]])
+  /// Most of what waited to be sent has left.
+  case drained(slot: Int)
   case closed(slot: Int, LinkClosure)
 }
 
@@ -75,6 +81,9 @@ final class SlotTable: Sendable {
   }
 
   private let state = Mutex(State())
+
+  /// How many are handed out.
+  var inUse: Int { state.withLock { $0.next - $0.free.count } }
 
   func take() -> Int {
     state.withLock { state in

@@ -13,6 +13,7 @@ extension TernServer {
       switch event {
       case .opened(let handler): welcome(handler)
       case .received(let slot, let frames): queue(frames, from: slot)
+      case .drained(let slot): release(slot)
       case .closed(let slot, let reason): letGo(slot, reason)
       }
     }
@@ -34,6 +35,7 @@ extension TernServer {
 
   private func queue(_ frames: [[UInt8]], from slot: Int) {
     guard end == nil, let state = link(in: slot), state.reason == nil else { return }
+    state.wasHeard = true
     for frame in frames {
       state.waitingBytes += frame.count
       inbox.append(.frame(slot: slot, frame))
@@ -51,6 +53,27 @@ extension TernServer {
     report(.disconnected(peer: state.link.peer, reason: end))
     // The machine may owe this link something still, which another one in its slot must not get.
     if self.end == nil { inbox.append(.closed(slot: slot)) } else { slots.giveBack(slot) }
+    heldSlots.remove(slot)
+    inbox.release(slot)
+  }
+
+  /// Decides nothing more that a link asks for until it was sent what waits for it.
+  func hold(_ slot: Int) {
+    guard heldSlots.insert(slot).inserted else { return }
+    inbox.hold(slot)
+  }
+
+  private func release(_ slot: Int) {
+    guard heldSlots.remove(slot) != nil else { return }
+    inbox.release(slot)
+  }
+
+  /// Lets the machine know which of the links that are held still say something.
+  func reportHeldLinks() {
+    for slot in heldSlots.sorted() {
+      guard let state = link(in: slot), exchange(&state.wasHeard, with: false) else { continue }
+      inbox.append(.heard(slot: slot))
+    }
   }
 
   /// Lets other links have the slots of those whose end the machine knows of, or was made anew since.
@@ -66,23 +89,31 @@ extension TernServer {
 
   /// Decides and carries out what waits, one batch a turn of the executor.
   private func drain() async {
-    let inputs = inbox.take(options.limits.batchFrames)
-    do throws(LedgerError) { try await carryOut(inputs) } catch { await recover(from: error) }
-    giveBackSlots(of: inputs)
+    let inputs = inbox.take(
+      options.limits.batchFrames, limitBytes: options.limits.batchBytes)
+    var decided = inputs
+    do throws(LedgerError) { decided = try await carryOut(inputs) } catch {
+      await recover(from: error)
+    }
+    giveBackSlots(of: decided)
     isDraining = false
     drainSoon()
   }
 
-  private func carryOut(_ inputs: [ServerInput]) async throws(LedgerError) {
-    if inputs.isEmpty || end != nil { return }
+  /// - Returns: The inputs that were decided; others wait again.
+  private func carryOut(_ inputs: [ServerInput]) async throws(LedgerError) -> [ServerInput] {
+    if inputs.isEmpty || end != nil { return inputs }
     let (results, plan) = try await decide(await findsRoom(at: inputs) ? [.room] + inputs : inputs)
     // Nobody else writes here; if somebody does, nothing that was decided can be relied on.
     guard results.elementsEqual(plan.versions, by: { $0 == .committed($1) }) else {
       throw .corrupt(key: [])
     }
     if !plan.commits.isEmpty { contradictions = 0 }
+    inbox.putBack(plan.deferred)
     perform(plan.outputs)
-    resume(inputs)
+    let decided = plan.decided(of: inputs)
+    resume(decided)
+    return decided
   }
 
   /// Decides a batch and makes it durable. On a full disk the batch that meets it first is stored
@@ -92,10 +123,13 @@ extension TernServer {
   ) async throws(LedgerError) -> ([CommitResult], ServerPlan) {
     let now = ambient.millisecondsSinceEpoch()
     let uptime = uptime()
+    let portion = BatchPortion(
+      linkBytes: LinkPressure.highBytes, totalBytes: options.limits.batchBytes)
     var planned: ServerPlan?
     do throws(LedgerError) {
       return try await ledger.decide { snapshot throws(StorageError) in
-        let plan = try machine.plan(inputs, in: snapshot, now: now, uptime: uptime)
+        let plan = try machine.plan(
+          inputs, in: snapshot, now: now, uptime: uptime, portion: portion)
         planned = plan
         return Decision(plan.commits, keeping: plan)
       }

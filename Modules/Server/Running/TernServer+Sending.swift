@@ -65,6 +65,8 @@ extension TernServer {
     }
     if queued > options.limits.queuedBytes {
       close(state, .tooSlow(queuedBytes: queued, limit: options.limits.queuedBytes))
+    } else if queued > LinkPressure.highBytes, link(in: state.slot) === state {
+      hold(state.slot)
     }
   }
 

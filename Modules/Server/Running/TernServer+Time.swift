@@ -25,7 +25,7 @@ extension TernServer {
     if isFull, machine.diskRoom == .ample { report(.diskFull) }
     perform(machine.farewells(reason))
     closeAll(reason)
-    giveBackSlots(of: inbox.take(inbox.count))
+    giveBackSlots(of: inbox.takeAll())
     refuseAskers(isFull ? ServerMachine.fullText : "What was written could not be stored.")
     machine = ServerMachine(
       options: options, authorizer: authorizer, documentAuthorizer: documentAuthorizer,
@@ -63,6 +63,7 @@ extension TernServer {
   }
 
   func tick() {
+    reportHeldLinks()
     inbox.append(.tick)
     reviewExports()
     drainSoon()

@@ -29,6 +29,8 @@ public actor TernServer {
   var machine: ServerMachine
   /// By slot.
   var links: [LinkState?] = []
+  /// The slots of links that leave much unread: what they ask for waits.
+  var heldSlots: Set<Int> = []
   var inbox = FairInbox()
   /// Who waits for the answer to a direct request, by ticket.
   var askers: [UInt64: @Sendable (DirectAnswer) -> Void] = [:]
@@ -51,6 +53,8 @@ public actor TernServer {
     var waitingBytes = 0
     /// Whether the link is not read from until they are.
     var isPaused = false
+    /// Whether anything arrived since that was last reported for a link that is held.
+    var wasHeard = false
     /// What the batch that is carried out sends first, and what behind that. Mostly there is one.
     var owed: Parcel?
     var owedBehind: [Parcel] = []
@@ -67,6 +71,12 @@ public actor TernServer {
 
   /// How many links are open.
   package var linkCount: Int { links.count { $0 != nil } }
+
+  /// How many slots are given to links, those included whose end is not decided yet.
+  package nonisolated var slotsInUse: Int { slots.inUse }
+
+  /// How many sessions the machine keeps, opened or half opened.
+  package var sessionCount: Int { machine.sessions.count }
 
   /// The link in a slot, until it has ended.
   func link(in slot: Int) -> LinkState? {
