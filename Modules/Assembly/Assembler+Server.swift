@@ -32,7 +32,11 @@ extension Assembler {
     var options = options
     let (store, transport, scrub) = try checked { () throws(ConfigurationError) in
       try check(configuration)
-      options.limits.rates = try limitOptions(of: configuration).rates
+      let limits = try limitOptions(of: configuration)
+      options.limits.rates = limits.rates
+      options.limits.memoryBytes = limits.memoryBytes ?? options.limits.memoryBytes
+      options.limits.memoryBytesPerAddress =
+        limits.memoryBytesPerAddress ?? options.limits.memoryBytesPerAddress
       return (
         try storage(of: configuration, subfolder: "server"), try self.transport(of: configuration),
         try scrubRate(of: configuration)

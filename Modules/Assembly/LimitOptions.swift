@@ -10,6 +10,15 @@ public struct LimitOptions: Hashable, Sendable {
   /// doors allow by themselves.
   public var bodyBytes: Int?
 
+  /// The most memory that all clients together may make the server hold, in bytes, 16 MiB or more;
+  /// `nil` for what the server allows by itself.
+  public var memoryBytes: Int?
+  /// The part of it that one address may take; `nil` for a quarter.
+  public var memoryBytesPerAddress: Int?
+
+  /// The least that ``memoryBytes`` may be: one large write has to fit.
+  public static let leastMemoryBytes = 16 << 20
+
   /// What may be sent over REST in one request at the most. Source: realtime reference, section 13.
   public static let mostBodyBytes = 256 << 20
 
@@ -20,23 +29,28 @@ public struct LimitOptions: Hashable, Sendable {
 extension LimitOptions: Decodable {
   private enum CodingKeys: String, CodingKey {
     case requestsPerAddress, requestsPerIdentity, burstSeconds, bodyBytes
+    case memoryBytes, memoryBytesPerAddress
   }
 
   /// Reads the section; what it leaves out keeps its standard value.
   public init(from decoder: any Decoder) throws {
     let section = try decoder.container(keyedBy: CodingKeys.self)
     self.init()
-    func number(_ key: CodingKeys, upTo most: Int = 1_000_000) throws -> Int? {
+    func number(
+      _ key: CodingKeys, from least: Int = 1, upTo most: Int = 1_000_000
+    ) throws -> Int? {
       guard let number = try section.decodeIfPresent(Int.self, forKey: key) else { return nil }
-      guard (1...most).contains(number) else {
+      guard (least...most).contains(number) else {
         throw DecodingError.dataCorruptedError(
-          forKey: key, in: section, debugDescription: "\(number) is not in 1...\(most)")
+          forKey: key, in: section, debugDescription: "\(number) is not in \(least)...\(most)")
       }
       return number
     }
     rates.requestsPerAddress = try number(.requestsPerAddress)
     rates.requestsPerIdentity = try number(.requestsPerIdentity)
     rates.burstSeconds = try number(.burstSeconds) ?? rates.burstSeconds
+    memoryBytes = try number(.memoryBytes, from: Self.leastMemoryBytes, upTo: 1 << 50)
+    memoryBytesPerAddress = try number(.memoryBytesPerAddress, from: 1 << 20, upTo: 1 << 50)
     bodyBytes = try number(.bodyBytes, upTo: Self.mostBodyBytes)
   }
 }

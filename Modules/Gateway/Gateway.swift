@@ -27,7 +27,8 @@ public enum Gateway {
       guard let transport = transport as? TCPTransport else { return }
       precondition(
         server.lives(on: transport), "the doors open on the transport that the server was made for")
-      let load = GatewayLoad()
+      transport.charge(server.budget)
+      let load = GatewayLoad(server.budget)
       let polls = PollTables()
       transport.welcomeStrangers { channel, open in
         let setting = DoorSetting(
@@ -35,9 +36,9 @@ public enum Gateway {
           ask: { request, answer in
             server.assumeIsolated { $0.ask(request, answer) }
           },
-          export: { path, form, namespace, request, tell in
+          export: { path, form, namespace, request, address, tell in
             server.assumeIsolated {
-              $0.export(path, form, of: namespace, for: request, tell: tell)
+              $0.export(path, form, of: namespace, for: request, at: address, tell: tell)
             }
           },
           open: open, load: load, polls: polls.table(on: channel.eventLoop),

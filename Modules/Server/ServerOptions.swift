@@ -44,6 +44,12 @@ public struct ServerLimits: Hashable, Sendable {
   /// A link with more bytes waiting to be sent is closed: its client is too slow for what it
   /// listens to. Default 128 MiB.
   public var queuedBytes: Int
+  /// The most memory that all clients together may make the server hold: requests while they arrive
+  /// and are parsed, answers and pushes that wait to be sent, connections. Clients that would take
+  /// more are read from later, refused, or closed, those that hold most first. Default 1 GiB.
+  public var memoryBytes: Int
+  /// The part of ``memoryBytes`` that one address may take; `nil` for a quarter. Default `nil`.
+  public var memoryBytesPerAddress: Int?
   /// The most bytes of one read's answer or one listen's first data; more is `too_big`. No more
   /// than what the transports carry in one frame. Default 64 MiB less 64 KiB.
   public var answerBytes: Int
@@ -52,6 +58,9 @@ public struct ServerLimits: Hashable, Sendable {
   public var wholeReadBytes: Int
   /// The most such readings at once; each keeps a thread and a snapshot of the store. Default 16.
   public var exports: Int
+  /// After so many milliseconds in which nothing was taken of what is sent, such a reading gives its
+  /// place to another one when there is none left. Default 2,000.
+  public var exportStallMilliseconds: Int64 = 2_000
   /// How much one address and one identity may ask in a time. Default: any amount.
   public var rates: RateLimits
   /// The most listens of one session, or targets of one link about documents. Default 100,000.
@@ -67,14 +76,22 @@ public struct ServerLimits: Hashable, Sendable {
   /// The most calls about documents that one link carries at once. Default 1,000.
   public var documentCalls: Int
 
+  /// The most bytes of rows that are read at once: those of an answer, as far as the memory for all
+  /// clients allows.
+  var readBytes: Int { min(2 * answerBytes, max(8 << 20, memoryBytes / 8)) }
+
   /// The defaults, but for what is given.
   public init(
-    batchFrames: Int = 256, batchBytes: Int = 16 << 20, inboxBytes: Int = 8 << 20, queuedBytes: Int = 128 << 20,
+    memoryBytes: Int = 1 << 30, memoryBytesPerAddress: Int? = nil,
+    batchFrames: Int = 256, batchBytes: Int = 16 << 20, inboxBytes: Int = 8 << 20,
+    queuedBytes: Int = 128 << 20,
     answerBytes: Int = (64 << 20) - (64 << 10), wholeReadBytes: Int = 1 << 20, exports: Int = 16,
     rates: RateLimits = RateLimits(), listens: Int = 100_000, contradictions: Int = 3,
     namespaceBytes: Int = 128, directRequests: Int = 4_096, documentCalls: Int = 1_000
   ) {
     precondition(namespaceBytes <= 256, "longer names leave too little room for paths")
+    self.memoryBytes = memoryBytes
+    self.memoryBytesPerAddress = memoryBytesPerAddress
     self.batchFrames = batchFrames
     self.batchBytes = batchBytes
     self.inboxBytes = inboxBytes

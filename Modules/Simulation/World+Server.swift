@@ -199,8 +199,9 @@ extension ServerInput {
   /// The slot of the link it came over.
   fileprivate var link: Int? {
     switch self {
-    case .opened(let slot, _, _), .frame(let slot, _), .closed(let slot): slot
-    case .direct, .adopt, .tick, .room: nil
+    case .opened(let slot, _, _), .frame(let slot, _), .prepared(let slot, _), .closed(let slot):
+      slot
+    case .direct, .adopt, .heard, .tick, .room: nil
     }
   }
 }

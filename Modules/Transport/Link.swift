@@ -40,6 +40,10 @@ public protocol Link: AnyObject, Sendable {
 
   /// Ends the link: what was sent before still travels, what would still come in is dropped.
   func close()
+
+  /// Ends the link at once and frees the memory of what waits to be sent, where the transport can;
+  /// the same as ``close()`` otherwise.
+  func abort()
 }
 
 /// What one end of a link is told, always on ``Transport/executor``.
@@ -65,6 +69,8 @@ extension LinkHandler {
 public typealias LinkOpening = @Sendable (any Link) -> any LinkHandler
 
 extension Link {
+  public func abort() { close() }
+
   public func send(contentsOf frames: [[UInt8]]) {
     for frame in frames { send(frame) }
   }

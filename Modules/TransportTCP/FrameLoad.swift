@@ -7,22 +7,36 @@ import TernTransport
 /// would take as much as there is.
 final class FrameLoad: Sendable {
   private let limitBytes: Int
+  /// Bounds what the program holds for clients altogether; `nil` for a client's own links.
+  private let budget: MemoryBudget?
   private let bytes = Mutex(0)
 
-  init(limitBytes: Int) { self.limitBytes = limitBytes }
+  init(limitBytes: Int, budget: MemoryBudget? = nil) {
+    self.limitBytes = limitBytes
+    self.budget = budget
+  }
 
   /// Counts memory in, or out again.
   ///
   /// - Throws: ``LinkClosure/overloaded(limitBytes:)`` when that is too much; then nothing changes.
-  func change(by count: Int) throws(LinkClosure) {
+  func change(by count: Int, for address: String) throws(LinkClosure) {
+    if count < 0 { return release(-count, for: address) }
+    if let budget, !budget.charge(count, .receiving, to: address) {
+      throw .overloaded(limitBytes: budget.limitBytes)
+    }
     let fits = bytes.withLock { bytes in
-      guard count < 0 || bytes + count <= limitBytes else { return false }
+      guard bytes + count <= limitBytes else { return false }
       bytes += count
       return true
     }
-    if !fits { throw .overloaded(limitBytes: limitBytes) }
+    if fits { return }
+    budget?.release(count, .receiving, of: address)
+    throw .overloaded(limitBytes: limitBytes)
   }
 
   /// Counts memory out that a link does not need any more.
-  func release(_ count: Int) { bytes.withLock { $0 -= count } }
+  func release(_ count: Int, for address: String) {
+    bytes.withLock { $0 -= count }
+    budget?.release(count, .receiving, of: address)
+  }
 }

@@ -22,6 +22,8 @@
     }
 
     let peer: String
+    /// The other end's address, without its port.
+    let address: String
     private let channel: any Channel
     private let limit: FrameLimit
     private let outgoing = Mutex(Outgoing())
@@ -30,6 +32,7 @@
       self.channel = channel
       self.limit = limit
       peer = channel.remoteAddress.map(Self.name(of:)) ?? "unknown"
+      address = channel.remoteAddress?.ipAddress ?? "unknown"
     }
 
     var queuedBytes: Int { outgoing.withLock { $0.queuedBytes } }
@@ -162,6 +165,14 @@
     }
 
     func close() { close(.closedHere) }
+
+    func abort() {
+      outgoing.withLock { outgoing in
+        outgoing.isClosed = true
+        outgoing.buffer = ByteBuffer()
+      }
+      channel.close(promise: nil)
+    }
 
     /// Stops taking frames and lets the handler end the connection behind those it has.
     func close(_ reason: LinkClosure) {

@@ -158,7 +158,7 @@
     /// Counts what is kept of a frame that is not whole.
     private func hold(_ bytes: Int) throws(LinkClosure) {
       if bytes == heldBytes { return }
-      try setting.load.change(by: bytes - heldBytes)
+      try setting.load.change(by: bytes - heldBytes, for: link?.address ?? "")
       heldBytes = bytes
     }
 
@@ -166,7 +166,7 @@
     private func tell(_ reason: LinkClosure) {
       let owner = exchange(&owner, with: nil)
       reader = FrameReader(limit: setting.limit)
-      setting.load.release(exchange(&heldBytes, with: 0))
+      setting.load.release(exchange(&heldBytes, with: 0), for: link?.address ?? "")
       if self.reason == nil { self.reason = reason }
       owner?.linkDidClose(reason)
     }

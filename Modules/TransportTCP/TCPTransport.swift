@@ -15,14 +15,14 @@
       /// Calls that nobody has answered yet.
       var attempts = 0
       var welcome: StrangerWelcome?
+      var load: FrameLoad
     }
 
     private let options: TCPOptions
     private let limit: FrameLimit
-    private let load: FrameLoad
     private let group: MultiThreadedEventLoopGroup
     private let loop: any EventLoop
-    private let state = Mutex(State())
+    private let state: Mutex<State>
     private let tls: TLSContexts?
 
     /// A transport that has its thread and no socket yet.
@@ -32,7 +32,7 @@
       tls = options.tls.map(TLSContexts.init)
       try tls?.loadRoots()
       limit = FrameLimit(bytes: options.frameLimitBytes)
-      load = FrameLoad(limitBytes: options.heldFrameBytes)
+      state = Mutex(State(load: FrameLoad(limitBytes: options.heldFrameBytes)))
       group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
       loop = group.next()
     }
@@ -87,6 +87,12 @@
       state.withLock { $0.welcome = welcome }
     }
 
+    /// Charges what links accepted by later listeners hold of frames that are not whole.
+    public func charge(_ budget: MemoryBudget) {
+      let load = FrameLoad(limitBytes: options.heldFrameBytes, budget: budget)
+      state.withLock { $0.load = load }
+    }
+
     public func listen(
       _ accept: @escaping LinkOpening
     ) async throws(TransportError) -> any TransportListener {
@@ -94,9 +100,11 @@
       try tls?.loadCertificate()
       let setting = setting(accept, didOpen: { _ in })
       let welcome = state.withLock { $0.welcome }
+      let connections = ConnectionTable.ofProcess()
       let bound = TCPSockets.server(on: loop)
         .childChannelInitializer { [tls] channel in
           channel.eventLoop.makeCompletedFuture {
+            try connections.admit(channel)
             if let tls { try channel.pipeline.syncOperations.addHandler(try tls.serverHandler()) }
             try Self.install(setting, welcome, in: channel)
           }
@@ -138,7 +146,7 @@
       didOpen: @escaping @Sendable (TCPLink) -> Void
     ) -> TCPLinkHandler.Setting {
       TCPLinkHandler.Setting(
-        limit: limit, load: load, isSecured: tls != nil,
+        limit: limit, load: state.withLock { $0.load }, isSecured: tls != nil,
         preambleTimeout: .seconds(Int64(options.preambleTimeoutSeconds)),
         linger: .seconds(Int64(options.lingerSeconds)),
         open: open,

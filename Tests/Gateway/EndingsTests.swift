@@ -1,6 +1,8 @@
 #if TCP && canImport(Glibc)
   import Dispatch
   import TernServer
+  import TernTransport
+  import TernTransportTCP
   import Testing
 
   @testable import TernGateway

@@ -51,12 +51,13 @@
       let server = server
       let setting = DoorSetting(
         options: options, ask: { _, answer in server.askers.withLock { $0.append(answer) } },
-        export: { _, _, _, _, _ in nil },
+        export: { _, _, _, _, _, _ in nil },
         open: { link in
           let heard = Heard(link)
           server.links.withLock { $0.append(heard) }
           return heard
-        }, load: GatewayLoad(), polls: NIOLoopBound(PollTable(), eventLoop: channel.eventLoop),
+        }, load: GatewayLoad(MemoryBudget(limitBytes: 1 << 30)),
+        polls: NIOLoopBound(PollTable(), eventLoop: channel.eventLoop),
         randomBits: { 7 })
       try Gateway.install(setting, in: channel)
       try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()

@@ -113,11 +113,15 @@ struct Serve: AsyncParsableCommand {
     let signals = StopSignals()
     let certificate = ServedCertificate(configuration)
     let doors = try doorOptions(assembler, configuration)
+    let openFiles = OpenFiles.raiseLimit()
+    SystemAllocator.returnLargePieces()
+    var limits = ServerLimits()
+    limits.memoryBytes = max(LimitOptions.leastMemoryBytes, MachineMemory.bytes() / 4)
     let server = try await assembler.server(
       from: configuration, authorizer: access.authorizer,
       documentAuthorizer: access.documentAuthorizer,
       authenticator: authenticator(others: tokens),
-      options: ServerOptions(farewell: farewell.farewell),
+      options: ServerOptions(limits: limits, farewell: farewell.farewell),
       report: { [news = ServerNews()] in news.take($0) },
       openDoors: { server, transport in
         Gateway.open(to: server, on: transport, options: doors)
@@ -126,6 +130,8 @@ struct Serve: AsyncParsableCommand {
     let watch = certificate.follow()
     defer { watch?.stop() }
     let reloading = follow(access, into: server.server)
+    let memory = server.server.memoryBytes >> 20
+    printLine("limits: \(memory) MiB of memory for all clients together, \(openFiles) open files")
     greet(server, configuration, access, hasKeys: tokens != nil)
     await signals.wait()
     reloading?.cancel()

@@ -14,11 +14,17 @@ struct LimitFlags: ParsableArguments {
       "Bytes of one request over REST: 64 MiB if not given, 256 MiB at most.", valueName: "bytes"))
   var limitBody: Int?
 
+  @Option(
+    help: ArgumentHelp(
+      "Memory that all clients together may make the server hold: a quarter of what there is if not given.",
+      valueName: "bytes"))
+  var limitMemory: Int?
+
   /// Sets what was given; the rest stays as the configuration says.
   func apply(to configuration: inout Configuration) throws(ConfigurationError) {
     let given = [
       ("requestsPerAddress", limitAddress), ("requestsPerIdentity", limitIdentity),
-      ("bodyBytes", limitBody),
+      ("bodyBytes", limitBody), ("memoryBytes", limitMemory),
     ]
     for case (let key, let count?) in given {
       try configuration.set(

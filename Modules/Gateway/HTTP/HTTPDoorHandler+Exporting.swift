@@ -28,9 +28,9 @@
       let pump = ExportPump(taker, on: context.eventLoop)
       let form = request.parameters.form
       let asked = request.asked
-      guard pump.start(request.path, form, of: asked.namespace, setting, for: asked) != nil else {
-        return answer(Self.tooManyExports.response, context)
-      }
+      let version = pump.start(
+        request.path, form, of: asked.namespace, setting, for: asked, at: address)
+      guard version != nil else { return answer(Self.tooManyExports.response, context) }
       exporting = pump
       beginStream(head, context)
       // Whoever takes it too slowly keeps a snapshot of the store from going.

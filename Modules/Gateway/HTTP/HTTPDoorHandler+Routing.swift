@@ -26,8 +26,14 @@
           if let managing = try ManagementRequest(request, target, caller) {
             return manage(managing, context)
           }
+          if request.body.count > Self.largeBodyBytes {
+            return parse(try LargeRequest(request, target, caller), context)
+          }
           ask(try RESTRequest(request, target, caller), context)
         case let path where path.hasSuffix(RESTUpload.suffix):
+          if request.body.count > Self.largeBodyBytes {
+            return parse(try LargeRequest(uploading: request, target, caller), context)
+          }
           ask(try RESTUpload.write(request, target, caller), context)
         default:
           throw RESTError(404, "Append .json to the path to read and write data over REST.")
@@ -37,7 +43,7 @@
       }
     }
 
-    private func ask(_ request: RESTRequest, _ context: ChannelHandlerContext) {
+    func ask(_ request: RESTRequest, _ context: ChannelHandlerContext) {
       let limit = limits.answerBytes
       let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
       let place = context.loopBound
@@ -59,7 +65,7 @@
     }
 
     /// Asks the server, and answers with what `response` makes of its answer.
-    private func ask(
+    func ask(
       _ request: DirectRequest, _ context: ChannelHandlerContext,
       _ response: @escaping @Sendable (DirectAnswer) -> HTTPResponse
     ) {
@@ -90,6 +96,9 @@
     private func upgrade(
       _ handshake: WebSocketHandshake, _ caller: Caller, _ context: ChannelHandlerContext
     ) throws(RESTError) {
+      // The decoder hands over what it has left when the connection has ended already, and tells the
+      // end to no handler that is added then. A channel without a peer's address is a test's.
+      if !context.channel.isActive, context.channel.remoteAddress != nil { return stepAside() }
       var old: PollDoor?
       if let session = handshake.takenOver {
         old = setting.polls.value.door(of: session)
@@ -107,7 +116,7 @@
         // and the handler that is added next must learn of that to end its session.
         channel.write(ByteBuffer(bytes: handshake.response), promise: nil)
         try pipeline.addHandler(
-          WebSocketHandler(handshake.opening, peer: caller.peer, takingOver: old, setting))
+          WebSocketHandler(handshake.opening, for: caller, takingOver: old, setting))
         channel.flush()
         pipeline.removeHandler(context: context, promise: nil)
         // What came behind the request goes to the handler that was just added, which takes it

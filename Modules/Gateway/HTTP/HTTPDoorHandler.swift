@@ -25,6 +25,10 @@
     /// Parts of the requests behind the one that is answered; reading has stopped.
     private var waiting: [HTTPServerRequestPart] = []
     private var heldBytes = 0
+    /// The memory charged for the request while it is decided.
+    var parsing: MemoryCharge?
+    /// The client's address, without its port.
+    private(set) var address = "unknown"
     private var timer: Scheduled<Void>?
     private var isCounted = false
     /// Counts requests, so that a late answer is not given to the next one.
@@ -41,6 +45,7 @@
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
+      address = context.channel.remoteAddress?.ipAddress ?? "unknown"
       isCounted = setting.load.enter(limit: limits.connections)
       startTimer(limits.headSeconds, context)
       if !isCounted {
@@ -183,8 +188,8 @@
       let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
       let place = context.loopBound
       let sent = context.eventLoop.makePromise(of: Void.self)
-      let load = setting.load
-      sent.futureResult.whenComplete { _ in load.releaseAnswer(heldBytes) }
+      let (load, address) = (setting.load, address)
+      sent.futureResult.whenComplete { _ in load.releaseAnswer(heldBytes, for: address) }
       stopTimer()
       startTimer(limits.bodySeconds, context)
       if isLast {
@@ -314,7 +319,9 @@
     }
 
     private func hold(_ bytes: Int) -> Bool {
-      guard setting.load.hold(bytes, limit: limits.heldBodyBytes) else { return false }
+      guard setting.load.hold(bytes, limit: limits.heldBodyBytes, for: address) else {
+        return false
+      }
       heldBytes += bytes
       return true
     }
@@ -322,12 +329,20 @@
     /// Counts an answer in, and answers how many bytes; or one that asks for patience, for none.
     private func hold(_ response: HTTPResponse) -> (HTTPResponse, Int) {
       let count = response.body.count
-      if setting.load.holdAnswer(count, limit: limits.heldAnswerBytes) { return (response, count) }
+      if setting.load.holdAnswer(count, limit: limits.heldAnswerBytes, for: address) {
+        return (response, count)
+      }
       return (RESTError(503, "Too many answers wait to be read. Try again.").response, 0)
     }
 
+    /// Counts the body out, which somebody else counts now.
+    func releaseBody() {
+      setting.load.release(exchange(&heldBytes, with: 0), for: address)
+    }
+
     private func release() {
-      setting.load.release(exchange(&heldBytes, with: 0))
+      releaseBody()
+      parsing = nil
     }
   }
 #endif

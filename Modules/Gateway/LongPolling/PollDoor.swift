@@ -114,6 +114,8 @@
     private var farewell: Scheduled<Void>?
     /// Bytes of messages that are not whole, as they are counted over all connections.
     private var heldBytes = 0
+    /// The address the session was opened from.
+    private var address = ""
 
     init(_ poll: PollSession, in table: PollTable, _ setting: DoorSetting, _ loop: any EventLoop) {
       self.poll = poll
@@ -124,6 +126,7 @@
 
     func open(_ opening: TreeOpening, _ caller: Caller, _ first: HeldPoll) {
       held = first
+      address = caller.address
       session = DoorSession(opening, peer: caller.peer, on: loop, open: setting.open) {
         [weak self] in self?.carryOut($0)
       }
@@ -157,8 +160,9 @@
     private func hold(_ bytes: Int) throws(RESTError) {
       let limit = setting.options.limits.heldBodyBytes
       if bytes < heldBytes {
-        setting.load.release(heldBytes - bytes)
-      } else if bytes > heldBytes, !setting.load.hold(bytes - heldBytes, limit: limit) {
+        setting.load.release(heldBytes - bytes, for: address)
+      } else if bytes > heldBytes, !setting.load.hold(bytes - heldBytes, limit: limit, for: address)
+      {
         end(.lost("too many messages are being read"))
         throw RESTError(503, "Too many messages are being read.")
       }
@@ -194,7 +198,7 @@
     func forget() {
       farewell?.cancel()
       farewell = nil
-      setting.load.release(exchange(&heldBytes, with: 0))
+      setting.load.release(exchange(&heldBytes, with: 0), for: address)
       table.forget(self)
     }
 
@@ -207,6 +211,9 @@
         poll.queue(frames)
         release()
       case .setReading: break
+      case .abort:
+        poll.dropWaiting()
+        end(.closedHere)
       case .close: end(.closedHere)
       }
     }

@@ -103,6 +103,9 @@ struct PollSession: Sendable {
     if waitingBytes > limitBytes { waiting = [] }
   }
 
+  /// Drops what waits to be said: the client begins anew.
+  mutating func dropWaiting() { waiting = [] }
+
   /// Whether there is something to say.
   var hasNews: Bool { !waiting.isEmpty || isClosed && !hasSaidAll }
 

@@ -40,7 +40,8 @@
     package static func install(in channel: any Channel) throws {
       let setting = DoorSetting(
         options: GatewayOptions(), ask: { _, answer in answer(.node(.empty)) },
-        export: { _, _, _, _, _ in nil }, open: { _ in Nobody() }, load: GatewayLoad(),
+        export: { _, _, _, _, _, _ in nil }, open: { _ in Nobody() },
+        load: GatewayLoad(MemoryBudget(limitBytes: 1 << 30)),
         polls: NIOLoopBound(PollTable(), eventLoop: channel.eventLoop), randomBits: { 7 })
       try Gateway.install(setting, in: channel)
     }

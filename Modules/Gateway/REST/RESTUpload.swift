@@ -9,13 +9,26 @@ enum RESTUpload {
   static func write(
     _ request: HTTPRequest, _ target: RequestTarget, _ caller: Caller
   ) throws(RESTError) -> RESTRequest {
-    guard request.method == "POST" else { throw RESTError(405, "A file is uploaded with POST.") }
     guard let boundary = boundary(request.headers["content-type"] ?? ""),
       let file = MultipartForm.firstPart(of: request.body, boundary: boundary)
     else { throw .invalid("Invalid data; a form with one file is expected.") }
+    return try write(Array(file), request, target, caller)
+  }
+
+  /// The same without its file.
+  static func head(
+    _ request: HTTPRequest, _ target: RequestTarget, _ caller: Caller
+  ) throws(RESTError) -> RESTRequest {
+    try write(Array("null".utf8), request, target, caller)
+  }
+
+  private static func write(
+    _ body: [UInt8], _ request: HTTPRequest, _ target: RequestTarget, _ caller: Caller
+  ) throws(RESTError) -> RESTRequest {
+    guard request.method == "POST" else { throw RESTError(405, "A file is uploaded with POST.") }
     var put = request
     put.method = "PUT"
-    put.body = Array(file)
+    put.body = body
     let path = String(target.path.dropLast(suffix.count)) + RESTRequest.suffix
     return try RESTRequest(put, target.at(path.hasPrefix("/") ? path : "/" + path), caller)
   }
@@ -46,12 +59,24 @@ enum MultipartForm {
     return end < headEnd + 4 ? [] : body[(headEnd + 4)..<end]
   }
 
-  /// Where some bytes begin in others. They are few, and begin with a byte that is seldom.
+  /// Returns the offset at which some bytes first occur in others.
+  ///
+  /// - Complexity: O(*n*), whatever the bytes are: after a mismatch it goes on with the longest
+  ///   beginning of `wanted` that was just seen (Knuth, Morris, Pratt).
   private static func find(_ wanted: [UInt8], in bytes: ArraySlice<UInt8>) -> Int? {
-    var start = bytes.startIndex
-    while let hit = bytes[start...].firstIndex(of: wanted[0]) {
-      if bytes[hit...].starts(with: wanted) { return hit }
-      start = hit + 1
+    var fallbacks = [0]
+    var matched = 0
+    for index in wanted.indices.dropFirst() {
+      while matched > 0, wanted[index] != wanted[matched] { matched = fallbacks[matched - 1] }
+      if wanted[index] == wanted[matched] { matched += 1 }
+      fallbacks.append(matched)
+    }
+    matched = 0
+    for index in bytes.indices {
+      let byte = bytes[index]
+      while matched > 0, byte != wanted[matched] { matched = fallbacks[matched - 1] }
+      if byte == wanted[matched] { matched += 1 }
+      if matched == wanted.count { return index - wanted.count + 1 }
     }
     return nil
   }

@@ -8,6 +8,8 @@
     /// Send these frames; ``DoorLink/didSend(_:)`` is told how many bytes they were, in the end.
     case send([DoorFrames], bytes: Int)
     case setReading(Bool)
+    /// End at once, without what was sent.
+    case abort
     /// End, behind what was sent.
     case close
   }
@@ -86,6 +88,16 @@
         self.writeOut()
         self.order(.close)
       }
+    }
+
+    func abort() {
+      let isFirst = outgoing.withLock { outgoing in
+        defer { outgoing.isClosed = true }
+        outgoing.frames = []
+        outgoing.waitingBytes = 0
+        return !outgoing.isClosed
+      }
+      if isFirst { perform { self.order(.abort) } }
     }
 
     /// The channel has sent that many bytes of frames. On the loop.

@@ -1,4 +1,5 @@
 #if TCP
+  import Dispatch
   import NIOCore
   import Synchronization
   import TernCore
@@ -13,7 +14,7 @@
     /// Begins to tell a large node of a database; `nil` when that is done too often already.
     let export:
       @Sendable (
-        TreePath, TreeNode.JSONForm, String, DirectRequest?,
+        TreePath, TreeNode.JSONForm, String, DirectRequest?, String,
         @escaping @Sendable (TreeExport.Event) -> Void
       ) -> TreeExport?
     /// Opens a session with the server.
@@ -29,6 +30,13 @@
   /// Counts what connections hold together, on their one event loop.
   final class GatewayLoad: Sendable {
     private let state = Mutex(State())
+    /// Bounds what the server holds for all clients.
+    let budget: MemoryBudget
+
+    /// Where large bodies are parsed, one after the other.
+    let parser = DispatchQueue(label: "tern.requests")
+
+    init(_ budget: MemoryBudget) { self.budget = budget }
 
     private struct State {
       var connections = 0
@@ -48,25 +56,39 @@
     func leave() { state.withLock { $0.connections -= 1 } }
 
     /// Counts bytes of a body in; `false`, and not counted, when too many are held.
-    func hold(_ bytes: Int, limit: Int) -> Bool {
-      state.withLock { state in
+    func hold(_ bytes: Int, limit: Int, for address: String) -> Bool {
+      guard budget.charge(bytes, .receiving, to: address) else { return false }
+      let fits = state.withLock { state in
         guard state.bodyBytes + bytes <= limit else { return false }
         state.bodyBytes += bytes
         return true
       }
+      if !fits { budget.release(bytes, .receiving, of: address) }
+      return fits
     }
 
     /// Counts bytes of an answer in; `false`, and not counted, when too many wait to be sent.
-    func holdAnswer(_ bytes: Int, limit: Int) -> Bool {
-      state.withLock { state in
+    func holdAnswer(_ bytes: Int, limit: Int, for address: String) -> Bool {
+      guard budget.charge(bytes, .answers, to: address) else { return false }
+      let fits = state.withLock { state in
         guard state.answerBytes + bytes <= limit else { return false }
         state.answerBytes += bytes
         return true
       }
+      if !fits { budget.release(bytes, .answers, of: address) }
+      return fits
     }
 
-    func releaseAnswer(_ bytes: Int) { state.withLock { $0.answerBytes -= bytes } }
+    func releaseAnswer(_ bytes: Int, for address: String) {
+      if bytes == 0 { return }
+      state.withLock { $0.answerBytes -= bytes }
+      budget.release(bytes, .answers, of: address)
+    }
 
-    func release(_ bytes: Int) { state.withLock { $0.bodyBytes -= bytes } }
+    func release(_ bytes: Int, for address: String) {
+      if bytes == 0 { return }
+      state.withLock { $0.bodyBytes -= bytes }
+      budget.release(bytes, .receiving, of: address)
+    }
   }
 #endif

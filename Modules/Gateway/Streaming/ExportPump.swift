@@ -32,11 +32,11 @@
     /// - Parameter request: Who reads, when no session stands for them.
     func start(
       _ path: TreePath, _ form: TreeNode.JSONForm, of namespace: String, _ setting: DoorSetting,
-      for request: DirectRequest? = nil
+      for request: DirectRequest? = nil, at address: String
     ) -> UInt64? {
       let pump = NIOLoopBound(self, eventLoop: loop)
       let loop = loop
-      export = setting.export(path, form, namespace, request) { event in
+      export = setting.export(path, form, namespace, request, address) { event in
         loop.execute { pump.value.take(event) }
       }
       return export?.version

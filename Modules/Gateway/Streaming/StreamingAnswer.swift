@@ -48,6 +48,9 @@
       case .send(let frames, let bytes): send(frames.flatMap(\.frames), bytes)
       // A stream asks once: there is nothing to stop reading.
       case .setReading: break
+      case .abort:
+        end(.closedHere)
+        context.close(promise: nil)
       case .close:
         if perform(stream.close(because: "The server ended the session.")) {
           flush(nil)
@@ -134,8 +137,9 @@
         finish: { [weak self] in self?.endExport() },
         abort: { [context] in context.close(promise: nil) })
       let pump = ExportPump(taker, on: context.eventLoop)
-      guard let version = pump.start(stream.path, stream.form, of: namespace, handler.setting)
-      else {
+      let version = pump.start(
+        stream.path, stream.form, of: namespace, handler.setting, at: handler.address)
+      guard let version else {
         end()
         handler.answer(HTTPDoorHandler.tooManyExports.response, context)
         return false

@@ -11,6 +11,8 @@
     private let setting: DoorSetting
     private let opening: TreeOpening
     private let peer: String
+    /// The client's address, without its port.
+    private let address: String
     private var reader: WebSocketReader
     private var joiner: MessageJoiner
     private var session: DoorSession?
@@ -28,11 +30,13 @@
     private var heldBytes = 0
 
     init(
-      _ opening: TreeOpening, peer: String, takingOver old: PollDoor? = nil, _ setting: DoorSetting
+      _ opening: TreeOpening, for caller: Caller, takingOver old: PollDoor? = nil,
+      _ setting: DoorSetting
     ) {
       self.old = old
       self.opening = opening
-      self.peer = peer
+      peer = caller.peer
+      address = caller.address
       self.setting = setting
       let limits = setting.options.limits
       reader = WebSocketReader(limitBytes: limits.messageBytes)
@@ -84,8 +88,9 @@
     private func hold(_ bytes: Int) throws(WebSocketFailure) {
       let limit = setting.options.limits.heldBodyBytes
       if bytes < heldBytes {
-        setting.load.release(heldBytes - bytes)
-      } else if bytes > heldBytes, !setting.load.hold(bytes - heldBytes, limit: limit) {
+        setting.load.release(heldBytes - bytes, for: address)
+      } else if bytes > heldBytes, !setting.load.hold(bytes - heldBytes, limit: limit, for: address)
+      {
         throw .overloaded
       }
       heldBytes = bytes
@@ -96,7 +101,7 @@
       let limits = setting.options.limits
       reader = WebSocketReader(limitBytes: limits.messageBytes)
       joiner = MessageJoiner(limitBytes: limits.messageBytes, limitParts: limits.messageParts)
-      setting.load.release(exchange(&heldBytes, with: 0))
+      setting.load.release(exchange(&heldBytes, with: 0), for: address)
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
@@ -168,6 +173,9 @@
       switch order {
       case .send(let frames, let bytes): send(frames, bytes, context)
       case .setReading(let isOn): Linger.setReading(isOn, context.channel)
+      case .abort:
+        endSession(.closedHere)
+        context.close(promise: nil)
       case .close:
         endSession(.closedHere)
         sayGoodbye(WebSocketCloseCode.normal, "", context)

@@ -28,6 +28,9 @@ package struct DirectRequest: Sendable {
     /// Whether everything at a path may be read now: asked by the server itself, of those who read
     /// it already, and counted as nobody's request.
     case review(TreePath)
+    /// Whether a write at a path is denied whatever its data: asked by the server itself before it
+    /// parses them, and counted as nobody's request.
+    case mayWrite(TreePath, isPush: Bool)
     /// The names of the children at a path, which lie behind `after`; or the leaf that is there.
     case names(TreePath, after: TreeKey?, limit: Int?)
     /// A write; with `expectedHash` only over data that have this hash, empty for no data.

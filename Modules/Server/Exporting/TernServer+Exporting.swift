@@ -10,17 +10,24 @@ extension TernServer {
   /// Whether it may be read was judged before, by ``DirectRequest/Operation/readOrExport(_:)`` or
   /// a listen.
   ///
+  /// A place that nobody takes anything at is given to whoever comes; see
+  /// ``ServerLimits/exportStallMilliseconds``.
+  ///
   /// - Parameters:
+  ///   - address: Where the reader is, without a port.
   ///   - request: Who reads, when no session stands for them: whether they still may is judged again
   ///     whenever the clock ticks.
   ///   - tell: Hears what there is, on a thread of the export's own.
   /// - Returns: `nil` when as many are under way as may be, or the server has stopped.
   package func export(
     _ path: TreePath, _ form: TreeNode.JSONForm, of namespace: String,
-    for request: DirectRequest? = nil, tell: @escaping @Sendable (TreeExport.Event) -> Void
+    for request: DirectRequest? = nil, at address: String = "",
+    tell: @escaping @Sendable (TreeExport.Event) -> Void
   ) -> TreeExport? {
-    guard end == nil, exports.count < options.limits.exports else { return nil }
-    let export = TreeExport()
+    guard end == nil, exports.count < options.limits.exports || freePlace(for: address) else {
+      return nil
+    }
+    let export = TreeExport(uptime: uptime)
     let rows = TreeRows(prefix: StoreLayout.namespace(namespace))
     nextTicket += 1
     let number = nextTicket
@@ -31,13 +38,38 @@ extension TernServer {
     }
     var review = request
     review?.operation = .review(path)
-    exports[number] = OpenExport(export: export, task: task, review: review)
+    exports[number] = OpenExport(
+      export: export, task: task, address: address, review: review)
     // The next batch must not be stored before the snapshot is there.
     export.waitUntilOpen()
     return export
   }
 
-  private func forget(export number: UInt64) { exports[number] = nil }
+  /// Ends the export whose reader takes nothing, of the address that has most of them.
+  ///
+  /// A reader at an address with fewer exports does not wait until the others' patience is over.
+  /// - Returns: Whether there is a place for one more.
+  private func freePlace(for address: String) -> Bool {
+    var counts: [String: Int] = [:]
+    for open in exports.values { counts[open.address, default: 0] += 1 }
+    let own = counts[address, default: 0]
+    let patience = options.limits.exportStallMilliseconds
+    let stalled = exports.compactMap { number, open -> (number: UInt64, count: Int, time: Int64)? in
+      let count = counts[open.address, default: 0]
+      let time = open.export.stalledMilliseconds
+      return time > (count > own + 1 ? patience / 10 : patience) ? (number, count, time) : nil
+    }
+    let last = stalled.max { ($0.count, $0.time, $0.number) < ($1.count, $1.time, $1.number) }
+    guard let last, let open = exports.removeValue(forKey: last.number) else { return false }
+    open.export.withdraw()
+    leavingExports[last.number] = open
+    return true
+  }
+
+  private func forget(export number: UInt64) {
+    exports[number] = nil
+    leavingExports[number] = nil
+  }
 
   private nonisolated static func read(
     _ path: TreePath, _ form: TreeNode.JSONForm, of rows: TreeRows, from ledger: any Ledger,
@@ -79,7 +111,7 @@ extension TernServer {
 
   /// Ends what is told, and waits until nobody reads the store any more.
   func endExports() async {
-    let open = Array(exports.values)
+    let open = Array(exports.values) + Array(leavingExports.values)
     for one in open { one.export.cancel() }
     for one in open { await one.task.value }
   }
@@ -89,6 +121,8 @@ extension TernServer {
 struct OpenExport {
   let export: TreeExport
   let task: Task<Void, Never>
+  /// Where its reader is, without a port.
+  let address: String
   /// Asks whether its reader may still have it; `nil` when a session answers for that.
   let review: DirectRequest?
 }

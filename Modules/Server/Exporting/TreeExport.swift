@@ -32,11 +32,26 @@ package final class TreeExport: Sendable {
     var isCancelled = false
     var isWithdrawn = false
     var version: Version = 0
+    /// When the taker took something last, in milliseconds of the uptime.
+    var takenAt: Int64
   }
 
-  private let state = Mutex(State())
+  private let state: Mutex<State>
+  private let uptime: @Sendable () -> Int64
   private let news = DispatchSemaphore(value: 0)
   private let opened = DispatchSemaphore(value: 0)
+
+  /// - Parameter uptime: Milliseconds on a clock that never jumps.
+  init(uptime: @escaping @Sendable () -> Int64) {
+    self.uptime = uptime
+    state = Mutex(State(takenAt: uptime()))
+  }
+
+  /// How long nothing was taken of what waits, in milliseconds; 0 while the reading goes on.
+  var stalledMilliseconds: Int64 {
+    let now = uptime()
+    return state.withLock { $0.credit > 0 ? 0 : max(0, now - $0.takenAt) }
+  }
 
   /// The last commit that can be seen in what is told.
   package var version: Version { state.withLock { $0.version } }
@@ -46,7 +61,8 @@ package final class TreeExport: Sendable {
 
   /// The taker has done with so many bytes.
   package func take(_ bytes: Int) {
-    state.withLock { $0.credit += bytes }
+    let now = uptime()
+    state.withLock { ($0.credit, $0.takenAt) = ($0.credit + bytes, now) }
     news.signal()
   }
 

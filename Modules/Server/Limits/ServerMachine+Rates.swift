@@ -18,7 +18,10 @@ extension ServerMachine {
     _ request: DirectRequest, by identity: Identity, _ batch: borrowing ServerBatch
   ) -> RateExcess? {
     if rates.isIdle { return nil }
-    if case .review = request.operation { return nil }
+    switch request.operation {
+    case .review, .mayWrite: return nil
+    default: break
+    }
     return rates.count(
       address: request.address, user: identity.userID, in: request.namespace,
       at: batch.uptime)

@@ -8,6 +8,8 @@ package enum ServerInput: Sendable {
   case opened(slot: Int, isLocal: Bool, address: String = "")
   /// A frame arrived.
   case frame(slot: Int, [UInt8])
+  /// A large frame arrived and was decoded away from the server's executor.
+  case prepared(slot: Int, PreparedFrame)
   /// The link has ended.
   case closed(slot: Int)
   /// Something arrived over the link, which is not decided yet.
@@ -171,7 +173,7 @@ struct ServerBatch {
 
   private func isToWait(_ input: ServerInput) -> Bool {
     switch input {
-    case .opened(let slot, _, _), .frame(let slot, _), .closed(let slot):
+    case .opened(let slot, _, _), .frame(let slot, _), .prepared(let slot, _), .closed(let slot):
       madeInAll > portion.totalBytes || deferredSlots.contains(slot)
         || madeBytes[slot, default: 0] > portion.linkBytes
     case .direct: madeInAll > portion.totalBytes

@@ -42,6 +42,9 @@ extension ServerMachine {
       return try read(path, .all, asked, batch, limitBytes: options.limits.wholeReadBytes)
     case .review(let path):
       return try refusal(of: path, .all, asked, batch).map { .refused($0) } ?? .done
+    case .mayWrite(let path, let isPush):
+      let name = names.next(milliseconds: batch.now, randomBits: randomBits)
+      return try certainRefusal(of: isPush ? path.appending(name) : path, asked, batch)
     case .names(let path, let previous, let limit):
       return try names(path, after: previous, limit, asked, batch)
     case .write(let write, let expectedHash):
@@ -62,15 +65,18 @@ extension ServerMachine {
 
   private func read(
     _ path: TreePath, _ query: TreeQuery, _ call: DirectCall, _ batch: borrowing ServerBatch,
-    limitBytes: Int = .max
+    limitBytes: Int? = nil
   ) throws(StorageError) -> DirectAnswer {
     if let refusal = try refusal(of: path, query, call, batch) { return .refused(refusal) }
     let reader = batch.reader
     let rows = call.namespace.rows
     do throws(StorageError) {
       if query.loadsAllData {
-        let node = try rows.node(at: path, limitBytes: limitBytes, in: Snapshot(reader))
-        return node.map { .node($0) } ?? .large
+        let limit = limitBytes ?? options.limits.memoryBytes / 4
+        if let node = try rows.node(at: path, limitBytes: limit, in: Snapshot(reader)) {
+          return .node(node)
+        }
+        return limitBytes == nil ? .refused(.tooBig(limitBytes: limit)) : .large
       }
       var window = QueryWindow(query)
       return .node(try window.load(path, of: rows, in: Snapshot(reader)))
@@ -147,6 +153,17 @@ extension ServerMachine {
       }
     }
     return resolved
+  }
+
+  /// Whether a write is denied whatever its data are.
+  private func certainRefusal(
+    of path: TreePath, _ call: DirectCall, _ batch: borrowing ServerBatch
+  ) throws(StorageError) -> DirectAnswer {
+    let reading = TreeReading(call.namespace.rows, batch.reader)
+    let denial = authorizer(of: call.namespace).preliminaryRefusal(
+      ofWriting: [path], by: call.requester, now: batch.now, in: reading.state)
+    try reading.finish()
+    return denial.map { .refused(.permissionDenied($0)) } ?? .done
   }
 
   private mutating func push(

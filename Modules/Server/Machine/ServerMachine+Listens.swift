@@ -76,7 +76,7 @@ extension ServerMachine {
       return true
     }
     if let shown = group.shownHash, shown == listen.hash { return true }
-    let node = try data(of: group, in: call.namespace, batch)
+    guard let node = try data(of: group, in: call.namespace, batch) else { return false }
     if listen.hash.isEmpty {
       if node.isEmpty { return true }
     } else {
@@ -98,14 +98,15 @@ extension ServerMachine {
     return true
   }
 
-  /// Reads what a group shows; fills the window of a filtered one.
+  /// Reads what a group shows; fills the window of a filtered one. `nil` when that is too much.
   private func data(
     of group: ListenGroup, in namespace: Namespace, _ batch: borrowing ServerBatch
-  ) throws(StorageError) -> TreeNode {
+  ) throws(StorageError) -> TreeNode? {
     let reader = batch.reader
     let path = group.node.path
     guard var window = group.window else {
-      return try namespace.rows.node(at: path, in: Snapshot(reader))
+      return try namespace.rows.node(
+        at: path, limitBytes: options.limits.readBytes, in: Snapshot(reader))
     }
     if group.isLoaded {
       return try window.shown(at: path, of: namespace.rows, in: Snapshot(reader))
@@ -149,7 +150,11 @@ extension ServerMachine {
     do throws(StorageError) {
       let node: TreeNode
       if query.loadsAllData {
-        node = try rows.node(at: path, in: Snapshot(reader))
+        let limit = options.limits.readBytes
+        guard let whole = try rows.node(at: path, limitBytes: limit, in: Snapshot(reader)) else {
+          return respond(tooBig, to: call, &batch)
+        }
+        node = whole
       } else {
         var window = QueryWindow(query)
         node = try window.load(path, of: rows, in: Snapshot(reader))

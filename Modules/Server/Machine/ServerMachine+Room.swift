@@ -36,7 +36,7 @@ extension ServerMachine {
     switch operation {
     case .write(let write, _): hasRoom(for: write)
     case .push, .setRules(_, isTrial: false), .set, .revoke: diskRoom == .ample
-    case .read, .readOrExport, .review, .names, .readRules, .setRules(_, isTrial: true),
+    case .read, .readOrExport, .review, .mayWrite, .names, .readRules, .setRules(_, isTrial: true),
       .readSetting, .databases, .readRevocations:
       true
     }

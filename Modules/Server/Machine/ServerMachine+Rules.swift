@@ -64,7 +64,7 @@ extension ServerMachine {
     case .readSetting(let name):
       return .setting((settings[namespace.key] ?? DatabaseSettings())[name])
     case .set(let name, let value): return set(name, to: value, namespace, &batch)
-    case .read, .readOrExport, .review, .names, .write, .push:
+    case .read, .readOrExport, .review, .mayWrite, .names, .write, .push:
       return .refused(.invalid("This is for nobody in particular."))
     }
   }

@@ -104,6 +104,7 @@ package struct ServerMachine: ~Copyable {
       case .opened(let slot, let isLocal, let address):
         open(slot, isLocal: isLocal, address: address, &batch)
       case .frame(let slot, let frame): try receive(frame, from: slot, &batch)
+      case .prepared(let slot, let frame): try receive(frame, from: slot, &batch)
       case .closed(let slot): try end(slot, &batch)
       case .heard(let slot): sessions[slot]?.lastHeard = batch.uptime
       case .direct(let ticket, let request):
@@ -156,12 +157,40 @@ package struct ServerMachine: ~Copyable {
     do throws(WireError) {
       message = try TreeClientMessage.decode(frame)
     } catch {
-      if case .request(let number, let reason) = error {
-        return respond(.init(.failed, detail: reason.text), to: number, session, &batch)
-      }
-      return try expel(session, .garbage(error), &batch)
+      return try receive(error, from: session, &batch)
     }
     try handle(message, from: session, &batch)
+  }
+
+  private mutating func receive(
+    _ frame: PreparedFrame, from slot: Int, _ batch: inout ServerBatch
+  ) throws(StorageError) {
+    guard let session = sessions[slot] else { return }
+    session.lastHeard = batch.uptime
+    session.isFresh = false
+    if session.documents != nil { return try expel(session, .malformedFrame("text"), &batch) }
+    switch frame.outcome {
+    case .message(let message): try handle(message, from: session, &batch)
+    case .invalid(let error): try receive(error, from: session, &batch)
+    case .tooMuch(let number, let isForGood):
+      let limit = options.limits.memoryBytesPerAddress ?? options.limits.memoryBytes / 4
+      guard let number else { return try expel(session, .overShare(limitBytes: limit), &batch) }
+      let text =
+        isForGood
+        ? "The data take more memory to read than the \(limit) bytes of one address."
+        : "Too much is being read. Try again."
+      let status: TreeStatus = isForGood ? .failed : .unavailable
+      respond(.init(status, detail: text), to: number, session, &batch)
+    }
+  }
+
+  private mutating func receive(
+    _ error: WireError, from session: Session, _ batch: inout ServerBatch
+  ) throws(StorageError) {
+    if case .request(let number, let reason) = error {
+      return respond(.init(.failed, detail: reason.text), to: number, session, &batch)
+    }
+    try expel(session, .garbage(error), &batch)
   }
 
   private mutating func handle(

@@ -143,17 +143,27 @@ struct FairInbox {
     if lanes[slot].isHeld { return }
     for _ in 0..<limit where !lanes[slot].isEmpty && room > 0 {
       let input = lanes[slot].next()
-      if case .frame(_, let frame) = input { room -= frame.count }
+      room -= input.frameBytes
       inputs.append(input)
     }
   }
 }
 
 extension ServerInput {
+  /// The bytes of the frame it is, as it arrived.
+  var frameBytes: Int {
+    switch self {
+    case .frame(_, let frame): frame.count
+    case .prepared(_, let prepared): prepared.frameBytes
+    default: 0
+    }
+  }
+
   /// The link it came over.
   var slot: Int? {
     switch self {
-    case .opened(let slot, _, _), .frame(let slot, _), .closed(let slot): slot
+    case .opened(let slot, _, _), .frame(let slot, _), .prepared(let slot, _), .closed(let slot):
+      slot
     case .direct, .adopt, .heard, .tick, .room: nil
     }
   }

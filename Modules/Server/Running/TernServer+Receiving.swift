@@ -25,22 +25,33 @@ extension TernServer {
     let state = LinkState(slot: handler.slot, link: handler.link)
     links[handler.slot] = state
     report(.connected(peer: handler.link.peer))
+    let isInShare = budget.charge(Self.connectionBytes, .connections, to: state.address)
+    if !isInShare { budget.count(Self.connectionBytes, .connections, to: state.address) }
     if let end { return close(state, end) }
+    if !isInShare { close(state, .overShare(limitBytes: budget.addressBytes)) }
     let peer = handler.link.peer
     inbox.append(
       .opened(
         slot: handler.slot, isLocal: PeerAddress.isLocal(peer),
-        address: PeerAddress.address(of: peer)))
+        address: state.address))
   }
+
+  /// The memory of a connection with a session that does nothing.
+  static let connectionBytes = 8 << 10
 
   private func queue(_ frames: [[UInt8]], from slot: Int) {
     guard end == nil, let state = link(in: slot), state.reason == nil else { return }
     state.wasHeard = true
     for frame in frames {
       state.waitingBytes += frame.count
-      inbox.append(.frame(slot: slot, frame))
+      enqueue(.frame(slot: slot, frame), of: state)
     }
-    if state.waitingBytes > options.limits.inboxBytes, !state.isPaused {
+    // They are here already; an address that holds more than its share is not read from meanwhile.
+    budget.count(frames.reduce(0) { $0 + $1.count }, .waiting, to: state.address)
+    let isTooMuch =
+      state.waitingBytes > options.limits.inboxBytes
+      || state.waitingBytes > LinkPressure.lowBytes && budget.roomBytes(for: state.address) == 0
+    if isTooMuch, !state.isPaused {
       state.isPaused = true
       state.link.setReading(false)
     }
@@ -52,9 +63,26 @@ extension TernServer {
     let end = state.reason ?? .linkClosed(reason.description)
     report(.disconnected(peer: state.link.peer, reason: end))
     // The machine may owe this link something still, which another one in its slot must not get.
-    if self.end == nil { inbox.append(.closed(slot: slot)) } else { slots.giveBack(slot) }
+    if self.end == nil {
+      enqueue(.closed(slot: slot), of: state)
+    } else {
+      slots.giveBack(slot)
+    }
+    leaving[slot] = state
     heldSlots.remove(slot)
+    unsentSlots.remove(slot)
+    state.unsent = []
     inbox.release(slot)
+    if self.end != nil { forget([.closed(slot: slot)]) }
+  }
+
+  /// Counts out what links held that are gone, with everything that they had sent.
+  private func forget(_ inputs: [ServerInput]) {
+    for case .closed(let slot) in inputs {
+      guard let state = leaving.removeValue(forKey: slot) else { continue }
+      budget.release(state.waitingBytes, .waiting, of: state.address)
+      budget.release(Self.connectionBytes, .connections, of: state.address)
+    }
   }
 
   /// Decides nothing more that a link asks for until it was sent what waits for it.
@@ -64,6 +92,7 @@ extension TernServer {
   }
 
   private func release(_ slot: Int) {
+    if let state = link(in: slot) { recount(state) }
     guard heldSlots.remove(slot) != nil else { return }
     inbox.release(slot)
   }
@@ -78,6 +107,7 @@ extension TernServer {
 
   /// Lets other links have the slots of those whose end the machine knows of, or was made anew since.
   func giveBackSlots(of inputs: [ServerInput]) {
+    forget(inputs)
     for case .closed(let slot) in inputs { slots.giveBack(slot) }
   }
 
@@ -152,10 +182,14 @@ extension TernServer {
 
   /// Reads again from links whose frames were decided.
   private func resume(_ inputs: [ServerInput]) {
-    for case .frame(let slot, let frame) in inputs {
-      guard let state = link(in: slot) else { continue }
-      state.waitingBytes -= frame.count
-      if state.isPaused, state.waitingBytes <= options.limits.inboxBytes / 2 {
+    for input in inputs {
+      let bytes = input.frameBytes
+      guard bytes > 0, let slot = input.slot, let state = link(in: slot) ?? leaving[slot] else {
+        continue
+      }
+      state.waitingBytes -= bytes
+      budget.release(bytes, .waiting, of: state.address)
+      if links[slot] != nil, state.isPaused, state.waitingBytes <= options.limits.inboxBytes / 2 {
         state.isPaused = false
         state.link.setReading(true)
       }

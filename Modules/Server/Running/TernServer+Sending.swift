@@ -9,6 +9,17 @@ final class Parcel {
   fileprivate var isOpen = true
   /// Made when the parcel is complete.
   fileprivate lazy var shared = SharedFrames(frames)
+  /// The bytes of its frames; asked for when it is complete.
+  lazy var bytes = frames.reduce(0) { $0 + $1.count }
+  /// Counts its bytes once, however many links have not sent them.
+  private var charge: OutputCharge?
+
+  func charge(to budget: MemoryBudget) -> OutputCharge {
+    if let charge { return charge }
+    let new = OutputCharge(bytes, budget)
+    charge = new
+    return new
+  }
 
   fileprivate init(_ frame: [UInt8], isShared: Bool) {
     self.isShared = isShared
@@ -49,6 +60,7 @@ extension TernServer {
       }
     }
     for state in touched { deliver(state) }
+    if budget.isShort { makeRoom() }
   }
 
   private func deliver(_ state: LinkState) {
@@ -56,12 +68,14 @@ extension TernServer {
     let queued: Int
     if first.isShared, state.owedBehind.isEmpty {
       queued = state.link.post(first.shared)
+      if queued > 0 || !state.unsent.isEmpty { count([first], queued, state) }
     } else {
       state.link.send(first)
       for parcel in state.owedBehind { state.link.send(parcel) }
-      state.owedBehind.removeAll(keepingCapacity: state.owedBehind.count <= LinkState.owedKept)
       state.link.flush()
       queued = state.link.queuedBytes
+      if queued > 0 || !state.unsent.isEmpty { count([first] + state.owedBehind, queued, state) }
+      state.owedBehind.removeAll(keepingCapacity: state.owedBehind.count <= LinkState.owedKept)
     }
     if queued > options.limits.queuedBytes {
       close(state, .tooSlow(queuedBytes: queued, limit: options.limits.queuedBytes))

@@ -64,6 +64,8 @@ extension TernServer {
 
   func tick() {
     reportHeldLinks()
+    recountOutput()
+    returnMemory()
     inbox.append(.tick)
     reviewExports()
     drainSoon()

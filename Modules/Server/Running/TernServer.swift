@@ -1,3 +1,4 @@
+import Dispatch
 public import TernLedger
 import TernPresence
 public import TernSecurity
@@ -27,8 +28,14 @@ public actor TernServer {
   let uptime: @Sendable () -> Int64
   let report: @Sendable (ServerEvent) -> Void
   var machine: ServerMachine
+  /// Bounds the memory that clients hold.
+  package nonisolated let budget: MemoryBudget
   /// By slot.
   var links: [LinkState?] = []
+  /// Links that have ended and whose frames wait to be decided, by slot.
+  var leaving: [Int: LinkState] = [:]
+  /// The slots of links that have not taken everything they were sent.
+  var unsentSlots: Set<Int> = []
   /// The slots of links that leave much unread: what they ask for waits.
   var heldSlots: Set<Int> = []
   var inbox = FairInbox()
@@ -37,6 +44,12 @@ public actor TernServer {
   var nextTicket: UInt64 = 0
   /// What is read piece by piece, by number.
   var exports: [UInt64: OpenExport] = [:]
+  /// Exports that lost their place and have not ended yet, by number.
+  var leavingExports: [UInt64: OpenExport] = [:]
+  /// Where large frames are decoded.
+  let preparer = DispatchQueue(label: "tern.frames")
+  /// The most memory that clients held since free memory was given back to the system.
+  var peakBytes = 0
   var isDraining = false
   var listeners: [any TransportListener] = []
   var ticking: Task<Void, Never>?
@@ -49,8 +62,15 @@ public actor TernServer {
   final class LinkState {
     let slot: Int
     let link: any Link
+    /// The other end's address, without its port.
+    let address: String
+    /// The bytes sent so far, and what of them the budget counts, in order.
+    var sentBytes = 0
+    var unsent: [(end: Int, charge: OutputCharge)] = []
     /// Bytes of frames that are not decided yet.
     var waitingBytes = 0
+    /// A large frame that is decoded, and what came behind it.
+    var behind: [ServerInput] = []
     /// Whether the link is not read from until they are.
     var isPaused = false
     /// Whether anything arrived since that was last reported for a link that is held.
@@ -64,6 +84,7 @@ public actor TernServer {
     var reason: SessionEnd?
 
     init(slot: Int, link: any Link) {
+      address = PeerAddress.address(of: link.peer)
       self.slot = slot
       self.link = link
     }
@@ -71,6 +92,9 @@ public actor TernServer {
 
   /// How many links are open.
   package var linkCount: Int { links.count { $0 != nil } }
+
+  /// The most memory that all clients together may make the server hold, in bytes.
+  public nonisolated var memoryBytes: Int { budget.limitBytes }
 
   /// How many slots are given to links, those included whose end is not decided yet.
   package nonisolated var slotsInUse: Int { slots.inUse }
@@ -108,6 +132,8 @@ public actor TernServer {
     executor = transport.executor
     self.ledger = ledger
     self.options = options
+    budget = MemoryBudget(
+      limitBytes: options.limits.memoryBytes, addressBytes: options.limits.memoryBytesPerAddress)
     self.authorizer = authorizer
     let documentAuthorizer =
       documentAuthorizer ?? authorizer as? any DocumentAuthorizer ?? AllowAdministrators()

@@ -20,6 +20,10 @@ public enum SessionEnd: Error, Hashable, Sendable {
   case credentialEnded(String)
   /// The client does not read as fast as it listens.
   case tooSlow(queuedBytes: Int, limit: Int)
+  /// The server is short of memory, and the client leaves more unread than others.
+  case outOfMemory(queuedBytes: Int)
+  /// The address of the client holds too much memory of the server already.
+  case overShare(limitBytes: Int)
   /// The server serves nobody, and told the client where to go.
   case sentAway(ServerFarewell)
   /// The server stops, or could not reach its store.
@@ -39,6 +43,10 @@ extension SessionEnd: CustomStringConvertible {
     case .replaced: "the client came back over another link"
     case .tooSlow(let bytes, let limit):
       "the client left \(bytes) bytes unread, more than \(limit)"
+    case .outOfMemory(let bytes):
+      "the server is short of memory, and the client left \(bytes) bytes unread"
+    case .overShare(let limit):
+      "clients at one address may hold \(limit) bytes of the server's memory, and hold them"
     case .sentAway(.moved(let host)): "the databases are at \(host)"
     case .sentAway(.closed(let reason)): reason
     case .serverStopped(let reason): reason

@@ -15,6 +15,11 @@ extension TreeClientMessage {
     }
   }
 
+  /// The number of the request in a frame, without reading its data; `nil` when there is none.
+  package static func requestNumber(of frame: [UInt8]) -> UInt64? {
+    (try? Envelope(frame))?.request
+  }
+
   private static func control(_ envelope: inout Envelope) throws(WireError) -> TreeClientMessage {
     switch envelope.control {
     case "p": return .ping

@@ -1,0 +1,20 @@
+import Foundation
+
+/// The memory that this process may use.
+enum MachineMemory {
+  /// Where control groups say how much memory their processes may use.
+  private static let limitFiles = [
+    "/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes",
+  ]
+
+  /// The machine's memory in bytes, or the limit of its container where that is lower.
+  static func bytes() -> Int {
+    let machine = Int(clamping: ProcessInfo.processInfo.physicalMemory)
+    let limits = limitFiles.compactMap { path in
+      (try? String(contentsOfFile: path, encoding: .utf8)).flatMap {
+        Int($0.trimmingCharacters(in: .whitespacesAndNewlines))
+      }
+    }
+    return limits.filter { $0 > 0 }.reduce(machine, min)
+  }
+}

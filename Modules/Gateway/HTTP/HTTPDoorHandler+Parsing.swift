@@ -1,0 +1,119 @@
+#if TCP
+  import Dispatch
+  import NIOCore
+  import TernCore
+  import TernServer
+  import TernTransport
+
+  /// A write whose body is large enough to be parsed away from the event loop.
+  struct LargeRequest: Sendable {
+    private let request: HTTPRequest
+    private let target: RequestTarget
+    private let caller: Caller
+    private let isUpload: Bool
+    /// The same request without its body.
+    let head: RESTRequest
+
+    /// Checks everything but the body.
+    init(_ request: HTTPRequest, _ target: RequestTarget, _ caller: Caller) throws(RESTError) {
+      self.request = request
+      self.target = target
+      self.caller = caller
+      isUpload = false
+      var bare = request
+      bare.body = Array("null".utf8)
+      head = try RESTRequest(bare, target, caller)
+    }
+
+    /// The same for a file that a page sends as a form.
+    init(
+      uploading request: HTTPRequest, _ target: RequestTarget, _ caller: Caller
+    ) throws(RESTError) {
+      self.request = request
+      self.target = target
+      self.caller = caller
+      isUpload = true
+      head = try RESTUpload.head(request, target, caller)
+    }
+
+    /// The question whether the write is denied whatever its body; `nil` when only the body tells
+    /// which paths are written.
+    var question: DirectRequest? {
+      var question = head.asked
+      switch head.method {
+      case .put: question.operation = .mayWrite(head.path, isPush: false)
+      case .post: question.operation = .mayWrite(head.path, isPush: true)
+      case .get, .head, .patch, .delete: return nil
+      }
+      return question
+    }
+
+    var bodyBytes: Int { request.body.count }
+
+    /// Charges the memory that parsing and deciding it take.
+    func hold(_ charge: MemoryCharge) throws(RESTError) {
+      let weight = JSONWeight.bytes(request.body)
+      let most = charge.budget.addressBytes
+      guard weight <= most else {
+        throw RESTError(413, "The body takes \(weight) bytes of memory to read, more than \(most).")
+      }
+      guard charge.add(weight) else {
+        throw RESTError(503, "Too many requests are being read. Try again.")
+      }
+    }
+
+    func parsed() throws(RESTError) -> RESTRequest {
+      isUpload
+        ? try RESTUpload.write(request, target, caller)
+        : try RESTRequest(request, target, caller)
+    }
+  }
+
+  extension HTTPDoorHandler {
+    /// Bodies of more bytes are parsed on a thread of their own.
+    static let largeBodyBytes = 64 << 10
+
+    /// Asks the rules as far as they can judge without the body, then parses it.
+    func parse(_ large: LargeRequest, _ context: ChannelHandlerContext) {
+      guard let question = large.question else { return parseNow(large, context) }
+      let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
+      let place = context.loopBound
+      let limit = limits.answerBytes
+      setting.ask(question) { answer in
+        guard handler.value.isAnswering else { return }
+        if case .refused = answer {
+          let response = RESTAnswer.response(to: large.head, answer, limitBytes: limit)
+          return handler.value.answer(response, place.value)
+        }
+        handler.value.parseNow(large, place.value)
+      }
+    }
+
+    /// Charges what parsing takes, and parses away from the event loop.
+    private func parseNow(_ large: LargeRequest, _ context: ChannelHandlerContext) {
+      let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
+      let place = context.loopBound
+      let loop = context.eventLoop
+      let number = requestNumber
+      // Charged as long as the body is kept, also when its connection has ended meanwhile.
+      let charge = MemoryCharge(setting.load.budget, .parsing, of: address)
+      charge.count(large.bodyBytes)
+      releaseBody()
+      setting.load.parser.async {
+        let parsed = Result { () throws(RESTError) in
+          try large.hold(charge)
+          return try large.parsed()
+        }
+        loop.execute {
+          guard handler.value.isAnswering, handler.value.requestNumber == number else { return }
+          do throws(RESTError) {
+            handler.value.parsing = charge
+            handler.value.ask(try parsed.get(), place.value)
+          } catch {
+            handler.value.answer(error.response, place.value)
+          }
+        }
+      }
+    }
+  }
+#endif

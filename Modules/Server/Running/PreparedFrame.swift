@@ -1,0 +1,36 @@
+import TernCore
+import TernTransport
+import TernTreeWire
+
+/// A large frame that was decoded away from the server's executor.
+package struct PreparedFrame: Sendable {
+  /// What decoding came to.
+  enum Outcome: Sendable {
+    case message(TreeClientMessage)
+    case invalid(WireError)
+    /// Decoding would take too much memory: now, or whenever it is tried.
+    case tooMuch(request: UInt64?, isForGood: Bool)
+  }
+
+  /// The bytes of the frame as it arrived.
+  let frameBytes: Int
+  let outcome: Outcome
+  /// The memory of the decoded message, charged until it is decided.
+  let charge: MemoryCharge
+
+  /// Weighs a frame, and decodes it if the budget allows. Blocks for as long as that takes.
+  init(_ frame: [UInt8], charging charge: MemoryCharge) {
+    self.charge = charge
+    frameBytes = frame.count
+    let weight = JSONWeight.bytes(frame)
+    guard charge.add(weight) else {
+      outcome = .tooMuch(
+        request: TreeClientMessage.requestNumber(of: frame),
+        isForGood: weight > charge.budget.addressBytes)
+      return
+    }
+    do throws(WireError) { outcome = .message(try TreeClientMessage.decode(frame)) } catch {
+      outcome = .invalid(error)
+    }
+  }
+}

@@ -1,0 +1,81 @@
+#if TCP
+  import NIOCore
+  import Synchronization
+
+  #if canImport(Darwin)
+    import Darwin
+  #elseif canImport(Glibc)
+    import Glibc
+  #elseif canImport(Musl)
+    import Musl
+  #elseif canImport(Android)
+    import Android
+  #endif
+
+  /// Counts accepted connections, so that descriptors are left for the program's own files.
+  final class ConnectionTable: Sendable {
+    /// Descriptors that are never used for connections.
+    private static let reserved = 64
+    /// Of an address's share, when few descriptors are left: a sixteenth of all, and no fewer.
+    private static let leastShare = 8
+
+    private struct State {
+      var count = 0
+      var addresses: [String: Int] = [:]
+    }
+
+    private let limit: Int
+    private let state = Mutex(State())
+
+    init(limit: Int) { self.limit = limit }
+
+    /// A table for as many connections as this process may have descriptors, less the reserve.
+    static func ofProcess() -> ConnectionTable {
+      var limits = rlimit()
+      #if canImport(Glibc)
+        let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+      #else
+        let resource = RLIMIT_NOFILE
+      #endif
+      // Safe: the call uses the structure during the call only.
+      guard unsafe getrlimit(resource, &limits) == 0 else { return ConnectionTable(limit: .max) }
+      let descriptors = Int(clamping: limits.rlim_cur)
+      return ConnectionTable(limit: max(descriptors / 2, descriptors - reserved))
+    }
+
+    /// Counts a connection in; `false`, and not counted, when there are too many.
+    func enter(_ address: String) -> Bool {
+      state.withLock { state in
+        let held = state.addresses[address, default: 0]
+        guard state.count < limit else { return false }
+        // With three quarters taken, an address gets no more than its share.
+        if state.count >= limit - limit / 4, held >= max(Self.leastShare, limit / 16) {
+          return false
+        }
+        state.count += 1
+        state.addresses[address] = held + 1
+        return true
+      }
+    }
+
+    func leave(_ address: String) {
+      state.withLock { state in
+        state.count -= 1
+        let held = state.addresses[address, default: 1]
+        state.addresses[address] = held > 1 ? held - 1 : nil
+      }
+    }
+
+    /// Counts a channel that was just accepted, until it is closed.
+    ///
+    /// - Throws: ``TooManyConnections``; the channel is to be closed then.
+    func admit(_ channel: any Channel) throws {
+      let address = channel.remoteAddress?.ipAddress ?? "unknown"
+      guard enter(address) else { throw TooManyConnections() }
+      channel.closeFuture.whenComplete { _ in self.leave(address) }
+    }
+  }
+
+  /// No descriptor is left for one more connection.
+  struct TooManyConnections: Error {}
+#endif
