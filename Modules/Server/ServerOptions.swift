@@ -58,8 +58,8 @@ public struct ServerLimits: Hashable, Sendable {
   public var wholeReadBytes: Int
   /// The most such readings at once; each keeps a thread and a snapshot of the store. Default 16.
   public var exports: Int
-  /// After so many milliseconds in which nothing was taken of what is sent, such a reading gives its
-  /// place to another one when there is none left. Default 2,000.
+  /// After so many milliseconds in which nothing was taken of what is sent, such a reading gives
+  /// its place to another one when there is none left. Default 2,000.
   public var exportStallMilliseconds: Int64 = 2_000
   /// How much one address and one identity may ask in a time. Default: any amount.
   public var rates: RateLimits

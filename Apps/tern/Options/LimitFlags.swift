@@ -16,7 +16,7 @@ struct LimitFlags: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Memory that all clients together may make the server hold: a quarter of what there is if not given.",
+      "Memory that all clients may make the server hold: a quarter of what there is if not given.",
       valueName: "bytes"))
   var limitMemory: Int?
 

@@ -96,8 +96,8 @@
     private func upgrade(
       _ handshake: WebSocketHandshake, _ caller: Caller, _ context: ChannelHandlerContext
     ) throws(RESTError) {
-      // The decoder hands over what it has left when the connection has ended already, and tells the
-      // end to no handler that is added then. A channel without a peer's address is a test's.
+      // The decoder hands over what it has left when the connection has ended already, and tells
+      // the end to no handler that is added then. A channel without a peer's address is a test's.
       if !context.channel.isActive, context.channel.remoteAddress != nil { return stepAside() }
       var old: PollDoor?
       if let session = handshake.takenOver {

@@ -1,8 +1,8 @@
 import Dispatch
 import TernTransport
 
-// Large frames are decoded on a thread of their own, one after the other; what comes behind one over
-// the same link waits for it.
+// Large frames are decoded on a thread of their own, one after the other; what comes behind one
+// over the same link waits for it.
 extension TernServer {
   /// Frames of more bytes are decoded away from the executor.
   static let largeFrameBytes = 64 << 10
