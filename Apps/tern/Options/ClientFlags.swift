@@ -64,7 +64,7 @@ extension ClientFlags {
   }
 
   /// How long the end of a command waits for the other side to end the connection, too.
-  private static let closingPatience = Duration.milliseconds(600)
+  private static let closingPatience = Duration.milliseconds(450)
 
   /// Closes the client; a server that is silent does not hold up the end of the program. What was
   /// reported durable is so already.

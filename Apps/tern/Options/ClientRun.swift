@@ -36,7 +36,7 @@ struct ClientRun: Sendable {
   }
 
   /// How long a read looks into the cache when the server has not answered in time.
-  static let cachePatience = Duration.milliseconds(300)
+  static let cachePatience = Duration.milliseconds(200)
 
   /// The result of a query, once; from the cache when the server does not answer in time.
   ///
