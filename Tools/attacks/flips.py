@@ -11,6 +11,7 @@ from collections import Counter
 from pathlib import Path
 
 from .documents import CallEnded, Documents
+from .flipping import flip
 from .plan import Plan
 from .rest import LinkLost, Rest
 from .server import Server, ServerEnded
@@ -134,25 +135,6 @@ def _copy(plan: Plan, folder: Path, storage: str, master: Path) -> Server:
     server = Server(plan.tern, place, storage)
     shutil.copytree(master, server.data)
     return server
-
-
-def flip(folder: Path, dice: random.Random, prefers_log: bool = False) -> str:
-    """Flips a bit somewhere in the files of a store that hold data, and says where."""
-    files = [
-        f for f in sorted(folder.rglob("*"))
-        if f.is_file() and f.stat().st_size > 0
-        and not f.name.endswith(("-shm", "-lock", "lock", "ballast"))
-    ]
-    logs = [f for f in files if f.name.endswith("-wal")]
-    chosen = logs if prefers_log and logs else files
-    file = dice.choices(chosen, [f.stat().st_size for f in chosen])[0]
-    position, bit = dice.randrange(file.stat().st_size), dice.randrange(8)
-    with open(file, "r+b") as target:
-        target.seek(position)
-        byte = target.read(1)[0]
-        target.seek(position)
-        target.write(bytes([byte ^ 1 << bit]))
-    return f"{file.name} byte {position} bit {bit}"
 
 
 def _errors(reading: Reading) -> list[str]:

@@ -11,6 +11,7 @@ from typing import Callable
 
 from .figures import Honest, median, milliseconds, percentile
 from .plan import Plan
+from .report import Part
 from .rest import Rest
 from .server import Server
 from .sessions import Framed, Polling, Session, WebSocket, timed
@@ -40,6 +41,7 @@ def play(plan: Plan) -> None:
         for name, opener in openers:
             _sessions(plan, name, opener, plan.scale(150, 1500))
         _rest(plan, server, plan.scale(100, 1000))
+        _work(plan, server)
         _stall(plan, server)
 
 
@@ -68,7 +70,9 @@ def _without_id(answer: dict[str, object]) -> str:
     return f"{answer.get('s')}: {detail}"
 
 
-def _judge(part, times, answers) -> None:  # type: ignore[no-untyped-def]
+def _judge(
+    part: Part, times: dict[str, list[float]], answers: dict[str, set[str]],
+) -> None:
     kinds = {text for texts in answers.values() for text in texts}
     part.figure(f"{len(times['right'])} guesses of each kind, answers {sorted(kinds)}")
     part.at_most("kinds of answer", len(kinds), 1)
@@ -101,6 +105,54 @@ def _rest(plan: Plan, server: Server, tries: int) -> None:
     plan.report.close(part)
 
 
+def _work(plan: Plan, server: Server) -> None:
+    """Requests that are denied take no longer where much is hidden than where nothing is."""
+    part = plan.report.part("oracle", "work before a denial")
+    increment = {".sv": {"increment": 1}}
+    kinds: dict[str, tuple[str, dict[str, object]]] = {
+        "increment": ("p", {"d": increment}), "put": ("p", {"d": {"a": 1}}),
+        "merge": ("m", {"d": {"a": increment, "0/r1": 1}}), "get": ("g", {}),
+        "listen": ("q", {"h": "x"}), "query": ("q", {"q": {"i": "a", "l": 5}, "t": 1, "h": ""}),
+        "remove": ("p", {"d": None}), "deferred": ("o", {"d": increment}),
+        "priority": ("p", {"d": 1, ".priority": 1}),
+    }
+    session = WebSocket(server.port, "127.0.1.3", seconds=60)
+    rest = Rest(server.port, source="127.0.1.3")
+    for name, (action, body) in kinds.items():
+        times: dict[str, list[float]] = {"/secret/large": [], "/secret/nothing": []}
+        for turn in range(plan.scale(15, 200)):
+            for path, values in times.items():
+                seconds, answer = timed(session, action, {"p": path, **body})
+                values.append(seconds)
+                part.holds(
+                    f"{name} is denied", answer.get("s") == "permission_denied" or name == "deferred",
+                    str(answer))
+        _compare(part, name, times)
+    paths = {
+        "shallow": "{}.json?shallow=true", "export": "{}.json?format=export",
+        "ordered": "{}.json?orderBy=%22$key%22&limitToFirst=1",
+    }
+    for name, form in paths.items():
+        times = {"/secret/large": [], "/secret/nothing": []}
+        for turn in range(plan.scale(15, 200)):
+            for path, values in times.items():
+                began = time.perf_counter()
+                status = rest.get(form.format(path), if_none_match="x").status
+                values.append(time.perf_counter() - began)
+                part.holds(f"{name} is denied", status == 401, str(status))
+        _compare(part, name, times)
+    session.close()
+    plan.report.close(part)
+
+
+def _compare(part: Part, name: str, times: dict[str, list[float]]) -> None:
+    large, nothing = (median(values) for values in times.values())
+    noise = max(percentile(v, 0.75) - percentile(v, 0.25) for v in times.values())
+    part.at_most(
+        f"{name}: where much is hidden", (large - nothing) * 1000,
+        max(1.5 * nothing, 2 * noise, 0.0005) * 1000, " ms more")
+
+
 def _stall(plan: Plan, server: Server) -> None:
     """Pipelined conditional writes of strangers at a large node, beside honest clients."""
     part = plan.report.part("oracle", "hash of a large node")
@@ -124,5 +176,5 @@ def _stall(plan: Plan, server: Server) -> None:
     part.figure(f"honest before {calm.text}; beside {beside.text}")
     part.at_most("40 denials", seconds, max(0.5, 80 * calm.p50), " s")
     part.at_most("if-match denial", seconds_rest, max(0.25, 40 * calm.p50), " s")
-    part.at_most("longest wait", max(beside.seconds, default=99), max(0.5, 10 * calm.p99), " s")
+    part.at_most("longest wait", max(beside.seconds, default=99), max(1.5, 10 * calm.p99), " s")
     plan.report.close(part)

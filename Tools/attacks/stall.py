@@ -58,7 +58,7 @@ def _beside(plan: Plan, server: Server, name: str, calm: Waits, bound: float) ->
 def _listens(plan: Plan, server: Server, calm: Waits) -> None:
     """Different filtered listens on one path, and the close of the connection that has them."""
     count = plan.scale(6_000, 50_000)
-    with _beside(plan, server, f"{count} listens", calm, 1) as part:
+    with _beside(plan, server, f"{count} listens", calm, 1.5) as part:
         session = WebSocket(server.port, "127.0.1.1", seconds=120)
         began = time.monotonic()
         last = 0
@@ -82,7 +82,7 @@ def _listens(plan: Plan, server: Server, calm: Waits) -> None:
 def _dashes(plan: Plan, server: Server, calm: Waits) -> None:
     """An upload in which its boundary almost comes, at each byte."""
     size = plan.scale(40, 60) << 20
-    with _beside(plan, server, f"{size >> 20} MB of dashes", calm, 1) as part:
+    with _beside(plan, server, f"{size >> 20} MB of dashes", calm, 1.5) as part:
         rest = Rest(server.port, source="127.0.1.1", seconds=90)
         began = time.monotonic()
         answer = rest.ask(
@@ -100,7 +100,7 @@ def _neighbours(plan: Plan, server: Server, calm: Waits) -> None:
     writer.put(place + ".json", {f"r{n:04}": {"n": n} for n in range(1_000)})
     for turn in range(1_100):
         writer.put("/open/zz.json", turn)
-    with _beside(plan, server, f"{count} queries beside a large row", calm, 1) as part:
+    with _beside(plan, server, f"{count} queries beside a large row", calm, 1.5) as part:
         writer.put("/open/zz.json", {f"f{n}": "x" * 9_000 for n in range(100)})
         sessions = [
             WebSocket(server.port, f"127.0.1.{1 + n % 50}", seconds=120) for n in range(count)]
@@ -116,7 +116,7 @@ def _neighbours(plan: Plan, server: Server, calm: Waits) -> None:
 
 def _exports(plan: Plan, server: Server, calm: Waits) -> None:
     """Large reads that nobody takes, more than the server gives out at once."""
-    with _beside(plan, server, "unread exports", calm, 1) as part:
+    with _beside(plan, server, "unread exports", calm, 1.5) as part:
         held: list[socket.socket] = []
         for n in range(20):
             link = unread(server.port, f"127.0.1.{1 + n}")
