@@ -6,13 +6,12 @@ import random
 import shutil
 import tempfile
 from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Iterator
 
 from .report import Report
-from .server import takes_budget
+from .server import takes
 
 
 @dataclass
@@ -23,6 +22,7 @@ class Plan:
     report: Report
     seed: int
     is_long: bool
+    _known: dict[str, bool] = field(default_factory=dict)
 
     def scale(self, taste: int, long: int) -> int:
         """A number of tries, addresses or seconds."""
@@ -41,12 +41,13 @@ class Plan:
         finally:
             shutil.rmtree(path, ignore_errors=True)
 
-    @cached_property
-    def has_budget(self) -> bool:
-        """Whether the build knows the memory budget."""
-        with self.folder() as folder:
-            return takes_budget(self.tern, folder)
+    def known(self, key: str, value: int) -> dict[str, str]:
+        """The environment that sets a limit, or none when the build does not know it."""
+        if key not in self._known:
+            with self.folder() as folder:
+                self._known[key] = takes(self.tern, folder, key, str(value))
+        return {key: str(value)} if self._known[key] else {}
 
     def budget(self, count: int) -> dict[str, str]:
         """The environment that gives a server a memory budget of that many bytes."""
-        return {"TERN_LIMITS_MEMORY_BYTES": str(count)} if self.has_budget else {}
+        return self.known("TERN_LIMITS_MEMORY_BYTES", count)

@@ -251,10 +251,9 @@ class Watch:
         self._thread.join()
 
 
-def takes_budget(tern: Path, folder: Path) -> bool:
-    """Whether this build knows the memory budget (`limits.memoryBytes`)."""
-    server = Server(
-        tern, folder, storage="memory", environment={"TERN_LIMITS_MEMORY_BYTES": str(256 << 20)})
+def takes(tern: Path, folder: Path, key: str, value: str) -> bool:
+    """Whether this build knows a key of the configuration, named as in the environment."""
+    server = Server(tern, folder, storage="memory", environment={key: value})
     try:
         server.start()
     except ServerEnded:

@@ -24,10 +24,12 @@ def play(plan: Plan) -> None:
             administrator.put("/public/small.json", 1)
             rows = {f"r{n:04}": {"n": n} for n in range(1_000)}
             administrator.put("/public/rows.json", rows)
+            administrator.put("/public/few.json", {f"r{n}": {"n": n} for n in range(20)})
             big = {f"r{n}": "x" * 1_000 for n in range(3_000)}
             administrator.put("/public/large.json", big)
             calm = Honest(server.port, 8, 0.1).measure(plan.scale(3, 10))
             _listens(plan, server, calm)
+            _queries(plan, server, calm)
             _dashes(plan, server, calm)
             _neighbours(plan, server, calm)
             _exports(plan, server, calm)
@@ -65,7 +67,7 @@ def _listens(plan: Plan, server: Server, calm: Waits) -> None:
         for start in range(0, count, 500):
             session.send_raw(b"".join(WebSocket.frame(json.dumps({
                 "t": "d", "d": {"r": n + 1, "a": "q", "b": {
-                    "p": "/public/rows", "t": n + 1,
+                    "p": "/public/few", "t": n + 1,
                     "q": {"i": "n", "sp": n, "l": 1, "vf": "l"}}}}).encode())
                 for n in range(start, start + 500)))
             last = start + 500
@@ -74,9 +76,25 @@ def _listens(plan: Plan, server: Server, calm: Waits) -> None:
                 part.figure(f"refused after {last}: {answer.get('s')}")
                 break
             session.pushes.clear()
-        part.at_most("making them", time.monotonic() - began, count / 1_000 + 5, " s")
+        part.at_most("making them", time.monotonic() - began, count / 500 + 5, " s")
         session.close()
         time.sleep(2)
+
+
+def _queries(plan: Plan, server: Server, calm: Waits) -> None:
+    """A burst of different queries, each over 1,000 children, by one connection."""
+    count = plan.scale(500, 5_000)
+    with _beside(plan, server, f"{count} queries in a burst", calm, 1.5) as part:
+        session = WebSocket(server.port, "127.0.1.1", seconds=120)
+        session.send_raw(b"".join(WebSocket.frame(json.dumps({
+            "t": "d", "d": {"r": n + 1, "a": "q", "b": {
+                "p": "/public/rows", "t": n + 1,
+                "q": {"i": "n", "sp": n, "l": 1, "vf": "l"}}}}).encode())
+            for n in range(count)))
+        began = time.monotonic()
+        session.answer(count)
+        part.figure(f"all of them after {time.monotonic() - began:.1f} s")
+        session.close()
 
 
 def _dashes(plan: Plan, server: Server, calm: Waits) -> None:
