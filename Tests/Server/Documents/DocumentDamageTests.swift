@@ -369,6 +369,12 @@ struct DocumentDamageTests {
     }
     store.close()
     #expect(try flip(marker, in: folder.path) > 0)
+    if kind == .lmdb {
+      // Keys of index entries hold the text too: the file is rejected before it is mapped.
+      let error = #expect(throws: StorageError.self) { try kind.open(in: folder) }
+      #expect(error?.isCorruption == true)
+      return
+    }
     // Where pages are checked, all documents of the page cannot be read.
     store = try kind.open(in: folder, .records)
     defer { store.close() }
