@@ -19,6 +19,9 @@ enum Outcome: Int32 {
   case unreachable = 3
   case refused = 4
   case notFound = 5
+  /// The server has ended after its store failed; started again, it reads what is durable. The
+  /// number is that of EX_IOERR in sysexits.h.
+  case storeFailed = 74
 }
 
 /// Why a command ended early: one line for people, one code for scripts.

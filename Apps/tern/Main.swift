@@ -61,12 +61,15 @@ struct TernCommand: AsyncParsableCommand {
         3  the server cannot be reached
         4  the server refused it, or the token
         5  there is nothing there
+       74  a server's store failed while it ran, as after a failed sync; start it again
       """,
     version: "0.1.0",
     groupedSubcommands: [
       CommandGroup(
         name: "Server",
-        subcommands: [Serve.self, Rules.self, Auth.self, Verify.self, Salvage.self]),
+        subcommands: [
+          Serve.self, Rules.self, Auth.self, Verify.self, Salvage.self, Compact.self,
+        ]),
       CommandGroup(
         name: "Reading", subcommands: [Get.self, Query.self, Watch.self, Export.self]),
       CommandGroup(

@@ -30,7 +30,7 @@ extension Assembler {
     openDoors: @Sendable (TernServer, any Transport) -> Void = { _, _ in }
   ) async throws(AssemblyError) -> AssembledServer {
     var options = options
-    let (store, transport, scrub) = try checked { () throws(ConfigurationError) in
+    let (store, transport, scrub, log) = try checked { () throws(ConfigurationError) in
       try check(configuration)
       let limits = try limitOptions(of: configuration)
       options.limits.rates = limits.rates
@@ -39,13 +39,13 @@ extension Assembler {
         limits.memoryBytesPerAddress ?? options.limits.memoryBytesPerAddress
       return (
         try storage(of: configuration, subfolder: "server"), try self.transport(of: configuration),
-        try scrubRate(of: configuration)
+        try scrubRate(of: configuration), try ledgerOptions(of: configuration)
       )
     }
     let open = OpenParts()
     do throws(AssemblyError) {
       let (ledger, network) = try await connected(open, transport) { () throws(AssemblyError) in
-        try await openLedger(store, open) { store in
+        try await openLedger(store, log, open) { store in
           startScrub(of: store, scrub, open, report)
         }
       }
@@ -124,14 +124,15 @@ extension Assembler {
   }
 
   private func openLedger(
-    _ prepared: PreparedStore, _ open: OpenParts, _ opened: (any OrderedStore) -> Void
+    _ prepared: PreparedStore, _ options: LedgerOptions, _ open: OpenParts,
+    _ opened: (any OrderedStore) -> Void
   ) async throws(AssemblyError) -> EmbeddedLedger {
     let store = try await prepared.open()
     open.add { store.close() }
     if prepared.kind != "memory" { opened(store) }
     do throws(LedgerError) {
       return try EmbeddedLedger(
-        store: store, millisecondsSinceEpoch: ambient.millisecondsSinceEpoch)
+        store: store, options: options, uptime: ambient.stopwatch())
     } catch {
       throw .ledger(error, path: prepared.path)
     }

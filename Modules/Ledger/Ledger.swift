@@ -35,6 +35,10 @@ public protocol Ledger: Sendable {
   /// - Throws: ``StorageError/diskFull`` while there is not enough; nothing was changed.
   func takeReserve() async throws(LedgerError)
 
+  /// Does what time brings: what was settled, kept or waited for long enough is dealt with. Called
+  /// every few seconds while a server runs; mostly it does nothing. No commit is made.
+  func maintain() async throws(LedgerError)
+
   /// The commits after `version`, oldest first, without gaps.
   ///
   /// - Throws: ``LedgerError/truncated(first:)`` when the log does not reach back so far.
@@ -75,6 +79,9 @@ extension Ledger {
 
   /// For ledgers that hold nothing back.
   public func takeReserve() async throws(LedgerError) {}
+
+  /// For ledgers that need no maintenance.
+  public func maintain() async throws(LedgerError) {}
 }
 
 /// A consistent state of a ledger, lent by ``Ledger/read(_:)``.

@@ -30,30 +30,53 @@ public enum LedgerLimits {
   static let salvageLeap: UInt64 = 1 << 32
   /// Commits between two looks for expired streams.
   static let commitsPerSweep: UInt64 = 1_024
-  /// How far the age of streams may advance from one look to the next, in milliseconds, whatever
-  /// the clock says: after a jump, streams that are in use have long been used again before they
-  /// count as silent.
-  static let sweepStrideMilliseconds: Int64 = 3_600_000
+  /// The most milliseconds that count as lived from one reading of the clock to the next, whatever
+  /// the clock says.
+  static let livedStrideMilliseconds: Int64 = 60_000
+  /// Times from this on are no lived time, but milliseconds since 1970, as format 2 stored them.
+  static let wallClockBegins: Int64 = 1_000_000_000_000
+  /// How soon after its opening a ledger is first maintained, in milliseconds of lived time.
+  static let firstMaintenanceMilliseconds: Int64 = 60_000
+  /// The bytes that count for one segment of the log besides its entries.
+  static let segmentHeadBytes = 48
+  /// The most segments that are cut off by age in one storage write, and the most bytes of them.
+  static let segmentsPerCut = 4_096
+  static let bytesPerCut: UInt64 = 64 << 20
   /// The most streams looked at in one go.
   static let streamsPerSweep = 64
 }
 
 /// What may be chosen about a ledger.
 public struct LedgerOptions: Hashable, Sendable {
-  /// Commits the log keeps at least; older ones are cut off. Default 10,000.
+  /// Commits the log keeps unless their bytes or their age exceed a limit; older ones are cut off,
+  /// a quarter of so many at a time. Default 10,000.
   public var logLimit: UInt64
+  /// The most bytes of the log, whatever its commits; the last batch of commits may exceed them
+  /// alone. Default 256 MiB.
+  public var logBytes: UInt64
+  /// The age in lived time at which commits leave the log. With ``maintenancePause`` less than an
+  /// hour: what was overwritten or deleted is gone by then. Default 45 minutes.
+  public var logAge: Duration
+  /// How often ``EmbeddedLedger/maintain()`` does its work, in lived time: the journal is settled,
+  /// the log cut by age, silent streams are looked for. Default 10 minutes.
+  public var maintenancePause: Duration
   /// Changes the journal gathers before they are settled into rows; with 0 every commit writes
   /// its rows at once. More make settling rarer and starting slower. Default 1,024.
   public var journalRows: Int
-  /// A stream that was silent for longer is forgotten, outcomes and all. Default 60 days.
+  /// A stream that was silent for longer, in lived time, is forgotten, outcomes and all. Default 60
+  /// days.
   public var streamLifetime: Duration
 
   /// The defaults, but for what is given.
   public init(
     logLimit: UInt64 = 10_000, journalRows: Int = 1_024,
-    streamLifetime: Duration = .seconds(60 * 86_400)
+    streamLifetime: Duration = .seconds(60 * 86_400), logBytes: UInt64 = 256 << 20,
+    logAge: Duration = .seconds(45 * 60), maintenancePause: Duration = .seconds(600)
   ) {
     precondition(logLimit > 0, "a log keeps at least one commit")
+    self.logBytes = logBytes
+    self.logAge = logAge
+    self.maintenancePause = maintenancePause
     self.logLimit = logLimit
     self.journalRows = journalRows
     self.streamLifetime = streamLifetime

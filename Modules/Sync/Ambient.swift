@@ -40,6 +40,22 @@ public struct Ambient: Sendable {
 }
 
 extension Ambient {
+  /// Measures milliseconds on ``clock``, which does not jump, from now on.
+  public func stopwatch() -> @Sendable () -> Int64 { Self.stopwatch(clock) }
+
+  private static func stopwatch(_ clock: any Clock<Duration>) -> @Sendable () -> Int64 {
+    func start(_ clock: some Clock<Duration>) -> @Sendable () -> Int64 {
+      let start = clock.now
+      return {
+        let passed = start.duration(to: clock.now).components
+        return passed.seconds * 1_000 + passed.attoseconds / 1_000_000_000_000_000
+      }
+    }
+    return start(clock)
+  }
+}
+
+extension Ambient {
   /// Draws a 128-bit id.
   public func randomID() -> UInt128 {
     UInt128(randomBits()) << 64 | UInt128(randomBits())

@@ -24,6 +24,21 @@ import Testing
     ])
   }
 
+  @Test("the section of the ledger says how much of the log is kept")
+  func ledger() throws {
+    let assembler = Assembler(catalog: testCatalog())
+    var configuration = Configuration()
+    _ = try assembler.ledgerOptions(of: configuration)
+    try configuration.apply(environment: [
+      "TERN_LEDGER_LOG_LIMIT": "5", "TERN_LEDGER_LOG_BYTES": "1000", "TERN_LEDGER_LOG_AGE": "60",
+    ])
+    _ = try assembler.ledgerOptions(of: configuration)
+    try configuration.apply(environment: ["TERN_LEDGER_LOG_LIMIT": "0"])
+    #expect(throws: ConfigurationError.self) { try assembler.ledgerOptions(of: configuration) }
+    try configuration.apply(environment: ["TERN_LEDGER_LOG_LINES": "1"])
+    #expect(throws: ConfigurationError.self) { try assembler.ledgerOptions(of: configuration) }
+  }
+
   @Test("an unknown key names the known ones")
   func unknownKey() {
     #expect(

@@ -20,7 +20,7 @@ struct Home {
     report: @escaping @Sendable (ServerEvent) -> Void = { _ in }
   ) async throws {
     let ledger = try EmbeddedLedger(
-      store: MemoryStore(), millisecondsSinceEpoch: Ambient.system.millisecondsSinceEpoch)
+      store: MemoryStore(), uptime: Ambient.system.stopwatch())
     server = try await TernServer(
       ledger: ledger, on: transport, authorizer: authorizer, report: report)
     try await server.listen(on: transport)

@@ -142,7 +142,7 @@ struct JournalTests {
     let format = try store.read { snapshot throws(StorageError) in
       try snapshot.get(LedgerKey.format)?.last
     }
-    #expect(format == 2)
+    #expect(format == 3)
   }
 
   @Test("a damaged journal is an error, never a value")

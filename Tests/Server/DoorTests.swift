@@ -88,7 +88,7 @@ struct DoorTests {
         case .connected(let peer): "\(peer) is here"
         case .disconnected(let peer, _): "\(peer) is gone"
         case .failed(let error): "failed \(error)"
-        case .diskFull, .diskHasRoom, .corrupt: "\(event)"
+        case .ended, .diskFull, .diskHasRoom, .corrupt: "\(event)"
         }
       events.withLock { $0.append(text) }
     }

@@ -42,7 +42,7 @@ import Testing
         list.filter { event in
           switch event {
           case .connected, .disconnected: false
-          case .failed, .diskFull, .diskHasRoom, .corrupt: true
+          case .failed, .ended, .diskFull, .diskHasRoom, .corrupt: true
           }
         }
       }

@@ -14,10 +14,12 @@ import Testing
 struct TroubleTests {
   private func server(
     on store: any OrderedStore, _ transport: LoopbackTransport,
-    options: ServerOptions = ServerOptions()
+    options: ServerOptions = ServerOptions(),
+    report: @escaping @Sendable (ServerEvent) -> Void = { _ in }
   ) async throws -> TernServer {
     let ledger = try EmbeddedLedger(store: store) { 0 }
-    let server = try await TernServer(ledger: ledger, on: transport, options: options)
+    let server = try await TernServer(
+      ledger: ledger, on: transport, options: options, report: report)
     try await server.listen(on: transport)
     return server
   }
@@ -49,12 +51,24 @@ struct TroubleTests {
   func failedSync(isDurable: Bool) async throws {
     let disk = FaultyDisk()
     let transport = LoopbackTransport()
-    let server = try await server(on: disk.open(), transport)
+    let events = Mutex<[ServerEvent]>([])
+    let server = try await server(on: disk.open(), transport) { event in
+      events.withLock { $0.append(event) }
+    }
     let client = try await RawClient.connect(transport, stream: 7)
     disk.inject(.failedSync(isDurable: isDurable))
     client.request(put(1, 1))
     #expect(await client.next()?.brief == "error")
     #expect(await client.next() == nil)
+    // The program is told, so that it ends; and that the write may be there.
+    let told = events.withLock { $0 }
+    let endings = told.filter { event in
+      if case .ended = event { return true }
+      return false
+    }
+    #expect(endings.count == 1)
+    let doubts = told.filter(\.mayHaveStored)
+    #expect(doubts.count == 1)
     let late = RawClient()
     try await transport.connect { _ in late }
     #expect(await late.next() == nil)

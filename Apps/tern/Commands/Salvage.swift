@@ -30,7 +30,7 @@ struct Salvage: AsyncParsableCommand {
     do {
       let configuration = try Configuration(
         file: store.config, environment: ProcessInfo.processInfo.environment, flags: store.given)
-      try requireStore(configuration)
+      _ = try configuration.requireServerStore()
       let store = try await open(configuration)
       defer { store.close() }
       let found = try TernServer.damagedRecords(in: store)
@@ -61,13 +61,6 @@ struct Salvage: AsyncParsableCommand {
       let advice = "or go on with what is whole of it: the same command with --set-aside FILE"
       throw Failure(about: error).advising(error.isDamagedLedger ? advice : nil)
     }
-  }
-
-  /// Looking must not make a store where there is none.
-  private func requireStore(_ configuration: Configuration) throws {
-    let folder = configuration.storage.members["path"]?.stringValue ?? "tern-data"
-    guard !FileManager.default.fileExists(atPath: folder + "/server") else { return }
-    throw Failure(.notFound, "there is no server's store in \(folder)")
   }
 
   private func lines(_ found: [DamagedServerRecord]) -> [String] {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import TernAssembly
+import TernClient
 import TernGateway
 import TernSecurity
 import TernServer
@@ -19,7 +20,9 @@ struct Serve: AsyncParsableCommand {
       are in force a moment later. With --dev, firebase.json of this folder says where the rules \
       are and where to listen, as it does for firebase emulators:start. Clients of the Firebase Realtime Database come to the same \
       port, over WebSocket and REST. Rules are about trees: documents are open to administrators \
-      only, wherever they connect from; with --dev to clients on this machine.
+      only, wherever they connect from; with --dev to clients on this machine. It ends with code 74 \
+      when the store fails while it runs, as after a failed sync: started again, it reads what is \
+      durable.
       """)
 
   @OptionGroup
@@ -73,11 +76,13 @@ struct Serve: AsyncParsableCommand {
     let authenticator = try await keyFiles.authenticator()
     let watch = authenticator.map(keyFiles.follow(into:))
     defer { watch?.stop() }
+    let failure: String?
     do throws(AssemblyError) {
-      try await serve(assembler, configuration, access, authenticator)
+      failure = try await serve(assembler, configuration, access, authenticator)
     } catch {
       throw Failure(about: error).advising(wayOut(of: error, configuration))
     }
+    if let failure { throw Failure(.storeFailed, "the store failed while serving: \(failure)") }
   }
 
   /// What to do about a store that has damaged records.
@@ -106,11 +111,15 @@ struct Serve: AsyncParsableCommand {
     return configuration
   }
 
+  /// Serves until the program is asked to stop.
+  ///
+  /// - Returns: The reason the server ended by itself; `nil` when it was asked to.
   private func serve(
     _ assembler: Assembler, _ configuration: Configuration, _ access: ServeAccess,
     _ tokens: TokenAuthenticator?
-  ) async throws(AssemblyError) {
+  ) async throws(AssemblyError) -> String? {
     let signals = StopSignals()
+    let failed = Promise<ServerEnd>()
     let certificate = ServedCertificate(configuration)
     let doors = try doorOptions(assembler, configuration)
     let openFiles = OpenFiles.raiseLimit()
@@ -122,7 +131,10 @@ struct Serve: AsyncParsableCommand {
       documentAuthorizer: access.documentAuthorizer,
       authenticator: authenticator(others: tokens),
       options: ServerOptions(limits: limits, farewell: farewell.farewell),
-      report: { [news = ServerNews()] in news.take($0) },
+      report: { [news = ServerNews()] event in
+        news.take(event)
+        if case .ended(let error) = event { failed.resolve(.failure("\(error)")) }
+      },
       openDoors: { server, transport in
         Gateway.open(to: server, on: transport, options: doors)
         certificate.use(transport)
@@ -133,12 +145,27 @@ struct Serve: AsyncParsableCommand {
     let memory = server.server.memoryBytes >> 20
     printLine("limits: \(memory) MiB of memory for all clients together, \(openFiles) open files")
     greet(server, configuration, access, hasKeys: tokens != nil)
-    await signals.wait()
+    let end = await firstEnd(signals, failed)
     reloading?.cancel()
     await server.stop()
     // Both may be pipes that nobody empties; the end does not wait for them for long.
     LogWriter.standardError.flush(within: .milliseconds(Int(lastWordsMilliseconds)))
+    if case .failure(let reason) = end { return reason }
     writeBytes(Array("stopped\n".utf8), to: 1, within: lastWordsMilliseconds)
+    return nil
+  }
+
+  /// Waits until the program is asked to stop, or its server has ended by itself.
+  private func firstEnd(_ signals: StopSignals, _ failed: Promise<ServerEnd>) async -> ServerEnd {
+    await withTaskGroup(of: ServerEnd.self) { group in
+      group.addTask {
+        await signals.wait()
+        return .signal
+      }
+      group.addTask { await failed.value(ifCancelled: .signal) }
+      defer { group.cancelAll() }
+      return await group.next() ?? .signal
+    }
   }
 
   private func doorOptions(

@@ -32,7 +32,11 @@ final class ServerNews: Sendable {
     case .connected, .disconnected: break
     case .failed(let error):
       tell(
-        "tern: nothing of the last writes was stored, and all clients have to come back: \(error)")
+        "tern: the last writes were not acknowledged, and "
+          + (event.mayHaveStored ? "some of them may be" : "none of them is")
+          + " stored; all clients come back and ask: \(error)")
+    case .ended(let error):
+      tell("tern: the server ends, for its store cannot be used any more: \(error)")
     case .diskFull:
       tell(
         "tern: the disk is full: what clients write is refused until there is room, but for what "

@@ -8,6 +8,14 @@ import TernClient
   import Darwin
 #endif
 
+/// What ends a running server.
+enum ServerEnd: Sendable {
+  /// The program was asked to stop.
+  case signal
+  /// The store cannot be used any more.
+  case failure(String)
+}
+
 /// Hears SIGINT and SIGTERM instead of letting them end the program.
 struct StopSignals: Sendable {
   private let heard = Promise<Void>()

@@ -4,7 +4,9 @@
 /// ``Assembler`` lets each part read its section and checks the whole before anything opens.
 public struct Configuration: Hashable, Sendable {
   /// The sections a configuration may have, in the order they are documented.
-  public static let sectionNames = ["storage", "transport", "cache", "documents", "auth", "limits"]
+  public static let sectionNames = [
+    "storage", "transport", "cache", "documents", "auth", "limits", "ledger",
+  ]
 
   /// `kind`, and what the storage of that kind reads; `path` is the folder it keeps its files in.
   public var storage: ConfigurationValue
@@ -22,6 +24,9 @@ public struct Configuration: Hashable, Sendable {
   /// `requestsPerAddress`, `requestsPerIdentity`, `burstSeconds`, `bodyBytes`: how much clients may
   /// ask of a server, and send it at once; see ``LimitOptions``.
   public var limits: ConfigurationValue
+  /// `logLimit`, `logBytes`, `logAge`: how much of a server's log of commits is kept; see
+  /// ``LogOptions``.
+  public var ledger: ConfigurationValue
 
   /// SQLite in `./tern-data`, TCP on 127.0.0.1:9000, and the cache limits of the client.
   public static let standard = Configuration()
@@ -31,7 +36,8 @@ public struct Configuration: Hashable, Sendable {
     storage: ConfigurationValue = ["kind": "sqlite", "path": "tern-data"],
     transport: ConfigurationValue = ["kind": "tcp", "host": "127.0.0.1", "port": 9000],
     cache: ConfigurationValue = [:], documents: ConfigurationValue = [:],
-    auth: ConfigurationValue = [:], limits: ConfigurationValue = [:]
+    auth: ConfigurationValue = [:], limits: ConfigurationValue = [:],
+    ledger: ConfigurationValue = [:]
   ) {
     self.storage = storage
     self.transport = transport
@@ -39,6 +45,7 @@ public struct Configuration: Hashable, Sendable {
     self.documents = documents
     self.auth = auth
     self.limits = limits
+    self.ledger = ledger
   }
 }
 
@@ -60,6 +67,7 @@ extension Configuration {
     case "documents": documents = merged(documents, key, value)
     case "auth": auth = merged(auth, key, value)
     case "limits": limits = merged(limits, key, value)
+    case "ledger": ledger = merged(ledger, key, value)
     default:
       throw .unknownSection(section, known: Self.sectionNames, origin: origin)
     }

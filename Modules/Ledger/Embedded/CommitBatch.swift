@@ -20,7 +20,8 @@ struct CommitBatch {
     self.options = options
     self.now = now
     versionBefore = committer.log.last
-    segment = LogSegment(first: versionBefore + 1)
+    segment = LogSegment(
+      first: versionBefore + 1, lived: now, before: committer.log.writtenBytes)
     isDirect = options.journalRows == 0
     entries.append(bigEndian: now)
   }
@@ -56,7 +57,7 @@ struct CommitBatch {
     let isTooMuch =
       mutations.count > options.journalRows || entries.bytes.count > LedgerLimits.journalBytes
     if !isDirect, isTooMuch {
-      try journal.settle(in: &transaction)
+      try settle(in: &transaction)
       isDirect = true
     }
     if isDirect { try transaction.apply(mutations) } else { journal.apply(mutations) }
@@ -86,7 +87,7 @@ struct CommitBatch {
     let period = LedgerLimits.commitsPerSweep
     let isSweepDue = versionBefore / period != committer.log.last / period
     if isDirect || isSweepDue || journal.isFull(options, adding: entries.bytes.count) {
-      try journal.settle(in: &transaction)
+      try settle(in: &transaction)
     } else {
       try journal.store(entries.bytes, in: &transaction)
     }
@@ -94,38 +95,51 @@ struct CommitBatch {
       try segment.forEachRow { row throws(StorageError) in
         try transaction.put(row.value, for: row.key)
       }
-      try truncateLog(keeping: options.logLimit, in: &transaction)
+      if committer.log.first == 0 { committer.log.first = segment.first }
+      committer.log.writtenBytes = segment.end
+      _ = try LogCut(options, now: now).cut(&committer.log, in: &transaction)
     }
-    if isSweepDue {
-      let time = committer.nextSweepTime(at: now)
-      do throws(StorageError) {
-        try sweep(olderThan: time - options.streamLifetime.milliseconds, in: &transaction)
-      } catch {
-        // Whoever needs the damaged row is told; the others are looked at the next time.
-        guard error.isCorruption else { throw error }
-        if case .corruptRecord(let key) = error {
-          committer.sweptKey = key + [0]
-        } else {
-          committer.sweptKey = StreamRow.range.lower
-        }
-      }
-    }
+    if isSweepDue { try sweepPastDamage(in: &transaction) }
   }
 
-  private mutating func truncateLog(
-    keeping limit: UInt64, in transaction: inout WriteTransaction
+  /// Does what time brings: see ``EmbeddedLedger/maintain()``.
+  mutating func maintain(in transaction: inout WriteTransaction) throws(StorageError) {
+    try settle(in: &transaction)
+    let isDone = try LogCut(options, now: now, byAge: true).cut(
+      &committer.log, in: &transaction)
+    try sweepPastDamage(in: &transaction)
+    committer.nextMaintenance = isDone ? now + options.maintenancePause.milliseconds : now
+  }
+
+  /// Settles the journal and cuts the log to so many commits.
+  mutating func compact(
+    keepingLog count: UInt64, in transaction: inout WriteTransaction
   ) throws(StorageError) {
-    if committer.log.first == 0 { committer.log.first = versionBefore + 1 }
-    // Cutting a quarter at a time makes one removal of many.
-    guard committer.log.last - committer.log.first >= limit + limit / 4 else { return }
-    let cut = committer.log.last - limit + 1
-    let start = LogSegment.key(0)
-    // The segment that holds `cut` may begin before it and stays whole.
-    let kept = try transaction.scan(
-      KeyRange(from: start, to: LogSegment.key(cut, piece: .max)), isReversed: true, limit: 1)
-    guard let first = kept.first.flatMap({ LogSegment.first(ofKey: $0.key) }) else { return }
-    try transaction.remove(in: KeyRange(from: start, to: LogSegment.key(first)))
-    committer.log.first = first
+    try settle(in: &transaction)
+    try LogCut.keep(last: count, of: &committer.log, in: &transaction)
+  }
+
+  /// Settles the journal, and stores the time by which its streams were written to.
+  func settle(in transaction: inout WriteTransaction) throws(StorageError) {
+    try journal.settle(in: &transaction)
+    let row = LivedTime.row(now)
+    try transaction.put(row.value, for: row.key)
+  }
+
+  private mutating func sweepPastDamage(
+    in transaction: inout WriteTransaction
+  ) throws(StorageError) {
+    do throws(StorageError) {
+      try sweep(olderThan: now - options.streamLifetime.milliseconds, in: &transaction)
+    } catch {
+      // Whoever needs the damaged row is told; the others are looked at the next time.
+      guard error.isCorruption else { throw error }
+      if case .corruptRecord(let key) = error {
+        committer.sweptKey = key + [0]
+      } else {
+        committer.sweptKey = StreamRow.range.lower
+      }
+    }
   }
 
   /// Looks at the next few streams, all of which are settled, and forgets the silent ones.
@@ -136,17 +150,16 @@ struct CommitBatch {
     let rows = try transaction.scan(range, limit: LedgerLimits.streamsPerSweep)
     for row in rows {
       guard let stored = StreamRow.decode(row.value) else { throw .corruptRecord(key: row.key) }
-      if stored.touched < limit { try transaction.remove(row.key) }
+      if stored.touched > now {
+        // Of an earlier format, by a clock that proves nothing: its silence begins now.
+        try transaction.put(StreamRow.encode(stored.state, touched: now), for: row.key)
+      } else if stored.touched < limit {
+        try transaction.remove(row.key)
+      }
     }
     let isPartial = rows.count == LedgerLimits.streamsPerSweep
     committer.sweptKey = isPartial ? (rows.last?.key ?? []) + [0] : StreamRow.range.lower
     // A state in memory must not outlive its row.
     if !rows.isEmpty { journal.forgetSettledStreams() }
-  }
-}
-
-extension Duration {
-  fileprivate var milliseconds: Int64 {
-    components.seconds * 1_000 + components.attoseconds / 1_000_000_000_000_000
   }
 }

@@ -11,8 +11,8 @@ struct Committer {
   private var recent: [(version: Version, changed: [Mutation])] = []
   /// The stream the next search for expired ones begins after.
   var sweptKey: [UInt8] = StreamRow.range.lower
-  /// The time by which the last search judged; `nil` before the first.
-  private var sweepTime: Int64?
+  /// The lived time of the next maintenance; `nil` until the ledger was asked for one.
+  var nextMaintenance: Int64?
 
   init(log: LogBounds) {
     self.log = log
@@ -31,11 +31,13 @@ struct Committer {
     return false
   }
 
-  /// The time by which the next search judges: the clock's, unless that jumped ahead.
-  mutating func nextSweepTime(at now: Int64) -> Int64 {
-    let believed = sweepTime.map { min(now, $0 + LedgerLimits.sweepStrideMilliseconds) } ?? now
-    sweepTime = believed
-    return believed
+  /// Whether it is time for maintenance.
+  mutating func isMaintenanceDue(at now: Int64, _ options: LedgerOptions) -> Bool {
+    let first = min(
+      LedgerLimits.firstMaintenanceMilliseconds, options.maintenancePause.milliseconds)
+    let due = nextMaintenance ?? now + first
+    nextMaintenance = due
+    return now >= due
   }
 
   mutating func remember(_ mutations: [Mutation], as version: Version) {

@@ -8,11 +8,12 @@ public import TernStorage
 /// What it writes is described in Docs/Formats/ledger.md.
 public final class EmbeddedLedger: Ledger {
   /// The format this version reads and writes.
-  public static let format = 2
+  public static let format = 3
 
   let store: any OrderedStore
   let options: LedgerOptions
-  let millisecondsSinceEpoch: @Sendable () -> Int64
+  private let uptime: @Sendable () -> Int64
+  private let lived: Mutex<LivedTime>
   private let committer: Mutex<Committer>
   private let published: Mutex<Published>
   private let waiters = CommitWaiters()
@@ -26,18 +27,24 @@ public final class EmbeddedLedger: Ledger {
 
   /// Opens the ledger in `store`, or begins one when the store is empty. O(1) in its size.
   ///
-  /// - Parameter millisecondsSinceEpoch: Wall-clock time, by which silent streams expire.
+  /// - Parameter uptime: Milliseconds on a clock that does not jump, since any moment. A clock that
+  ///   does jump makes nothing expire early by more than a minute a jump.
   public init(
     store: any OrderedStore, options: LedgerOptions = LedgerOptions(),
-    millisecondsSinceEpoch: @escaping @Sendable () -> Int64
+    uptime: @escaping @Sendable () -> Int64
   ) throws(LedgerError) {
     self.store = store
     self.options = options
-    self.millisecondsSinceEpoch = millisecondsSinceEpoch
+    self.uptime = uptime
     try Self.claimFormat(of: store)
-    let log = try store.read(mapping: LedgerError.storage) { snapshot throws(LedgerError) in
-      try LogBounds.read(in: snapshot)
+    let (log, time) = try store.read(mapping: LedgerError.storage) {
+      snapshot throws(LedgerError) in
+      let log = try LogBounds.read(in: snapshot)
+      do throws(StorageError) { return (log, try LivedTime.stored(in: snapshot)) } catch {
+        throw .storage(error)
+      }
     }
+    lived = Mutex(LivedTime(stored: time, reading: uptime()))
     committer = Mutex(Committer(log: log))
     published = Mutex(Published(version: log.last))
   }
@@ -115,7 +122,7 @@ public final class EmbeddedLedger: Ledger {
     _ body: (borrowing LedgerSnapshot) throws(StorageError) -> Decision<R>
   ) throws(LedgerError) -> (results: [CommitResult], kept: R) {
     let version = committer.log.last
-    let now = millisecondsSinceEpoch()
+    let now = livedTime
     // What is kept in memory is handed over whole; after a failure it is read again.
     var taken = exchange(&committer, with: Committer(log: committer.log))
     do throws(StorageError) {
@@ -142,6 +149,58 @@ public final class EmbeddedLedger: Ledger {
     }
   }
 
+  /// The time that silence and age are counted in.
+  private var livedTime: Int64 {
+    let reading = uptime()
+    return lived.withLock { $0.advance(to: reading) }
+  }
+
+  public func maintain() throws(LedgerError) {
+    let now = livedTime
+    try committer.withLock { committer throws(LedgerError) in
+      guard committer.isMaintenanceDue(at: now, options) else { return }
+      try write(by: &committer, at: now) { batch, transaction throws(StorageError) in
+        try batch.maintain(in: &transaction)
+      }
+    }
+  }
+
+  /// Settles the journal, cuts the log, and asks the store to give back the space of what was
+  /// removed and overwritten. For a store that no server has open.
+  ///
+  /// - Parameter count: Commits that the log keeps, rounded up to whole batches; 0 for none.
+  /// - Throws: What ``OrderedStore/compact()`` throws; the store is settled and cut then.
+  public func compact(keepingLog count: UInt64) throws(LedgerError) {
+    let now = livedTime
+    try committer.withLock { committer throws(LedgerError) in
+      try write(by: &committer, at: now) { batch, transaction throws(StorageError) in
+        try batch.compact(keepingLog: count, in: &transaction)
+      }
+      try LedgerError.wrapping { () throws(StorageError) in try store.compact() }
+    }
+  }
+
+  /// One storage write that no commit asks for.
+  private func write(
+    by committer: inout Committer, at now: Int64,
+    _ body: (inout CommitBatch, inout WriteTransaction) throws(StorageError) -> Void
+  ) throws(LedgerError) {
+    // As for a decision: after a failure everything is read again.
+    var taken = exchange(&committer, with: Committer(log: committer.log))
+    do throws(StorageError) {
+      try store.write { transaction throws(StorageError) in
+        let journal = if let kept = taken.journal { kept } else { try Journal(in: transaction) }
+        taken.journal = journal
+        var batch = CommitBatch(by: taken, journal, options, now: now)
+        try body(&batch, &transaction)
+        taken = batch.committer
+      }
+      committer = taken
+    } catch {
+      throw .storage(error)
+    }
+  }
+
   public func log(after version: Version, limit: Int) throws(LedgerError) -> [LogEntry] {
     try store.read(mapping: LedgerError.storage) { snapshot throws(LedgerError) in
       try LogReader.entries(after: version, limit: limit, in: snapshot)
@@ -157,7 +216,8 @@ public final class EmbeddedLedger: Ledger {
       try formatFound(in: snapshot)
     }
     if found == format { return }
-    // Format 1 is this one without a journal.
+    // Format 1 is this one without a journal; 1 and 2 stored times since 1970, which are told from
+    // lived time by their size, and segments of the log without a head.
     do throws(StorageError) {
       try store.write { transaction throws(StorageError) in
         try transaction.put(formatRow, for: LedgerKey.format)

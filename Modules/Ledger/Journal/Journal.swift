@@ -17,7 +17,7 @@ final class Journal: @unchecked Sendable {
   private(set) var pending = PendingRows()
   /// States of streams: of those in ``unsettled`` they have no rows, of the others they do.
   private var streams: [UInt128: StreamState] = [:]
-  /// When the streams without rows were last written to, in milliseconds since 1970.
+  /// When the streams without rows were last written to, in milliseconds of lived time.
   private var unsettled: [UInt128: Int64] = [:]
   /// The number of the last batch.
   private var lastBatch: UInt64 = 0
@@ -108,7 +108,7 @@ extension Journal {
     return streams[claim.id.stream]?.verdict(on: claim)
   }
 
-  /// Records the outcome of a write made at `time`, in milliseconds since 1970.
+  /// Records the outcome of a write made at `time`, in milliseconds of lived time.
   func record(_ claim: CommitClaim, _ version: Version, _ outcome: [UInt8], at time: Int64) {
     unsettled[claim.id.stream] = time
     let before = streams[claim.id.stream]?.byteCount ?? 0

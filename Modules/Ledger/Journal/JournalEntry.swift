@@ -27,7 +27,7 @@ struct JournalEntry: Equatable {
     for mutation in commit.mutations { append(mutation, to: &writer) }
   }
 
-  /// When a batch was made, in milliseconds since 1970, and its entries; `nil` when the bytes of
+  /// When a batch was made, in milliseconds of lived time, and its entries; `nil` when the bytes of
   /// its row make no sense.
   static func batch(_ bytes: [UInt8]) -> (time: Int64, entries: [JournalEntry])? {
     var reader = ByteReader(bytes)

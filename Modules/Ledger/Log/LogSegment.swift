@@ -7,11 +7,58 @@ struct LogSegment {
   /// The number of the first entry.
   let first: Version
   private(set) var count: UInt64 = 0
+  /// When it was committed, in milliseconds of lived time.
+  private let lived: Int64
+  /// The bytes of all segments before it since the log began, those that were cut off included.
+  private let before: UInt64
+  private var byteCount: UInt64 = UInt64(LedgerLimits.segmentHeadBytes)
   /// Each entry: what stands before its record, and the record as it was given.
   private var entries: [(head: [UInt8], record: [UInt8])] = []
 
-  init(first: Version) {
+  init(first: Version, lived: Int64 = 0, before: UInt64 = 0) {
     self.first = first
+    self.lived = lived
+    self.before = before
+  }
+
+  /// The bytes of all segments up to and including this one.
+  var end: UInt64 { before + (count == 0 ? 0 : byteCount) }
+
+  /// What a segment's first row begins with.
+  struct Head {
+    /// When it was committed; `nil` in segments of format 2 and before.
+    var lived: Int64?
+    /// The bytes of all segments before it.
+    var before: UInt64 = 0
+    /// The bytes up to and including it.
+    var end: UInt64 = 0
+    /// The number of commits; 0 in the place of a log that was cut off as a whole.
+    var count: UInt64
+
+    /// A zero, in the place of the number of commits that earlier formats begin with.
+    private static let mark: UInt64 = 0
+
+    init(lived: Int64, before: UInt64, end: UInt64, count: UInt64) {
+      (self.lived, self.before, self.end, self.count) = (lived, before, end, count)
+    }
+
+    /// Reads a head; `nil` when it makes no sense.
+    init?(from reader: inout ByteReader) {
+      guard let number = reader.variable() else { return nil }
+      count = number
+      if number != Self.mark { return }
+      guard let lived = reader.variable(), let before = reader.variable(),
+        let end = reader.variable(), end >= before, let count = reader.variable()
+      else { return nil }
+      (self.lived, self.before, self.end) = (Int64(clamping: lived), before, end)
+      self.count = count
+    }
+
+    func append(to writer: inout ByteWriter) {
+      for number in [Self.mark, UInt64(max(0, lived ?? 0)), before, end, count] {
+        writer.append(variable: number)
+      }
+    }
   }
 
   mutating func append(_ id: CommitID?, _ record: [UInt8]) {
@@ -25,6 +72,7 @@ struct LogSegment {
       head.append(0)
     }
     head.append(variable: UInt64(record.count))
+    byteCount += UInt64(head.bytes.count + record.count)
     entries.append((head.bytes, record))
   }
 
@@ -32,9 +80,9 @@ struct LogSegment {
   /// may be large.
   func forEachRow(_ body: (Row) throws(StorageError) -> Void) throws(StorageError) {
     var piece: UInt16 = 0
-    var count = ByteWriter()
-    count.append(variable: self.count)
-    var value = count.bytes
+    var head = ByteWriter()
+    Head(lived: lived, before: before, end: end, count: count).append(to: &head)
+    var value = head.bytes
     for entry in entries {
       for part in [entry.head, entry.record] {
         var rest = part[...]
@@ -66,25 +114,19 @@ struct LogSegment {
     return reader.bigEndian(Version.self)
   }
 
-  /// How many entries the segment with this first row holds.
-  static func count(ofFirstRow value: [UInt8]) -> UInt64? {
-    var reader = ByteReader(value)
-    return reader.variable()
-  }
-
-  /// The number of the last of `count` entries from `first` on; `nil` when there is no such number,
-  /// or no number for the entry behind it.
+  /// The number of the last of `count` entries from `first` on, which is the one before `first` when
+  /// there are none; `nil` when there is no such number, or no number for the entry behind it.
   static func last(first: Version, count: UInt64) -> Version? {
     let (end, isOverflow) = first.addingReportingOverflow(count)
-    return count == 0 || isOverflow ? nil : end - 1
+    return end == 0 || isOverflow ? nil : end - 1
   }
 
   /// The entries of the segment whose rows' values, joined, are `bytes`; `nil` when they are none.
   static func entries(first: Version, _ bytes: [UInt8]) -> [LogEntry]? {
     var reader = ByteReader(bytes)
-    guard let count = reader.variable(), let last = last(first: first, count: count) else {
-      return nil
-    }
+    guard let head = Head(from: &reader), head.count > 0,
+      let last = last(first: first, count: head.count)
+    else { return nil }
     var entries: [LogEntry] = []
     for version in first...last {
       guard let isNamed = reader.byte() else { return nil }

@@ -55,7 +55,7 @@ extension Journal {
     _ key: [UInt8], _ view: borrowing some StoreView & ~Copyable & ~Escapable
   ) throws(StorageError) -> [UInt8]? {
     do throws(StorageError) { return try view.get(key) } catch {
-      guard case .corruptRecord = error else { throw error }
+      guard error.isCorruption else { throw error }
       return nil
     }
   }

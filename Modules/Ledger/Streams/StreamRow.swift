@@ -28,7 +28,7 @@ enum StreamRow {
     return row.state
   }
 
-  /// - Parameter touched: When the stream was last written to, in milliseconds since 1970.
+  /// - Parameter touched: When the stream was last written to, in milliseconds of lived time.
   static func encode(_ state: StreamState, touched: Int64) -> [UInt8] {
     var writer = ByteWriter()
     writer.append(bigEndian: touched)
@@ -65,6 +65,8 @@ package enum LedgerKey {
   package static let log: UInt8 = 0x01
   package static let stream: UInt8 = 0x02
   package static let journal: UInt8 = 0x03
+  /// Milliseconds in which the store was served.
+  package static let lived: [UInt8] = [0x05]
   /// Space that is kept for a full disk.
   package static let reserve: [UInt8] = [0x04]
 }

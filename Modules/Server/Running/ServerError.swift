@@ -21,6 +21,9 @@ public enum ServerEvent: Hashable, Sendable {
   /// The ledger failed. All clients were disconnected; nothing of their last batch was answered. The
   /// server goes on if the ledger can be read again.
   case failed(LedgerError)
+  /// The server has ended, because its ledger cannot be read again or contradicts itself: it serves
+  /// nobody any more. End the program, so that its supervisor starts it anew.
+  case ended(LedgerError)
   /// The disk is full. What clients write is refused, as something to try again later, but for what
   /// only removes; reads and listens go on. Told once, until ``diskHasRoom``.
   case diskFull
@@ -29,4 +32,16 @@ public enum ServerEvent: Hashable, Sendable {
   /// The scrub found bytes in the store that fail their check. Requests that meet them are denied,
   /// all others go on.
   case corrupt(StoreCorruption)
+}
+
+extension ServerEvent {
+  /// Whether writes that were not acknowledged may be stored nevertheless: after a failed sync the
+  /// disk alone knows.
+  public var mayHaveStored: Bool {
+    guard case .failed(let error) = self else { return false }
+    switch error {
+    case .storage(.syncFailed), .storage(.failed), .corrupt: return true
+    default: return false
+    }
+  }
 }

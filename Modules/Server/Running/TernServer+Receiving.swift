@@ -139,11 +139,20 @@ extension TernServer {
       throw .corrupt(key: [])
     }
     if !plan.commits.isEmpty { contradictions = 0 }
+    if inputs.contains(where: \.isTick) { try await maintain() }
     inbox.putBack(plan.deferred)
     perform(plan.outputs)
     let decided = plan.decided(of: inputs)
     resume(decided)
     return decided
+  }
+
+  /// Lets the ledger do what time brings. A full disk takes no maintenance; writes meet it as well.
+  private func maintain() async throws(LedgerError) {
+    guard machine.diskRoom == .ample else { return }
+    do throws(LedgerError) { try await ledger.maintain() } catch {
+      if error != .storage(.diskFull) { throw error }
+    }
   }
 
   /// Decides a batch and makes it durable. On a full disk the batch that meets it first is stored

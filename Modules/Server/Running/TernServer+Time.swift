@@ -31,11 +31,13 @@ extension TernServer {
       options: options, authorizer: authorizer, documentAuthorizer: documentAuthorizer,
       authenticator: authenticator, randomBits: ambient.randomBits)
     if isFull { machine.lackRoom(.none) }
-    guard isWorthAnotherTry(after: error) else {
-      end = reason
-      return
-    }
-    do throws(LedgerError) { try await restore() } catch { end = reason }
+    guard isWorthAnotherTry(after: error) else { return giveUp(reason, error) }
+    do throws(LedgerError) { try await restore() } catch let second { giveUp(reason, second) }
+  }
+
+  private func giveUp(_ reason: SessionEnd, _ error: LedgerError) {
+    end = reason
+    report(.ended(error))
   }
 
   /// A full disk may be emptied at any time; a ledger that contradicts itself again and again, with
@@ -69,14 +71,5 @@ extension TernServer {
     inbox.append(.tick)
     reviewExports()
     drainSoon()
-  }
-
-  /// Measures milliseconds on `clock` from now on.
-  static func stopwatch(_ clock: any Clock<Duration>) -> @Sendable () -> Int64 {
-    func start(_ clock: some Clock<Duration>) -> @Sendable () -> Int64 {
-      let start = clock.now
-      return { start.duration(to: clock.now).milliseconds }
-    }
-    return start(clock)
   }
 }

@@ -141,7 +141,7 @@ public actor TernServer {
     self.authenticator = authenticator
     self.ambient = ambient
     self.report = report
-    uptime = Self.stopwatch(ambient.clock)
+    uptime = ambient.stopwatch()
     machine = ServerMachine(
       options: options, authorizer: authorizer, documentAuthorizer: documentAuthorizer,
       authenticator: authenticator, randomBits: ambient.randomBits)

@@ -22,7 +22,7 @@
 
     init() async throws {
       let ledger = try EmbeddedLedger(
-        store: MemoryStore(), millisecondsSinceEpoch: Ambient.system.millisecondsSinceEpoch)
+        store: MemoryStore(), uptime: Ambient.system.stopwatch())
       home = try TCPTransport(TCPOptions(port: 0))
       server = try await TernServer(ledger: ledger, on: home)
       let address = try await server.listen(on: home)

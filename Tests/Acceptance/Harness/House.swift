@@ -77,7 +77,7 @@ extension House {
     let ambient = ambient(at: serverTime, clock: serverClock)
     let ledger = try EmbeddedLedger(
       store: try stores.store("server", kind: setting.storage),
-      millisecondsSinceEpoch: ambient.millisecondsSinceEpoch)
+      uptime: ambient.stopwatch())
     let server = try await TernServer(
       ledger: ledger, on: transport, authorizer: AllowBut(denied: denied),
       documentAuthorizer: AllowLocal(),

@@ -20,7 +20,7 @@ final class AuthorityStore {
   static let database = try? DocumentDatabase(projectID: "p")
 
   init(_ store: any OrderedStore = MemoryStore(), database: DocumentDatabase) throws {
-    ledger = try EmbeddedLedger(store: store, millisecondsSinceEpoch: { 0 })
+    ledger = try EmbeddedLedger(store: store, uptime: { 0 })
     authority = DocumentAuthority(rows: DocumentRows(prefix: [0x20], database: database))
   }
 

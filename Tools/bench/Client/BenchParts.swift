@@ -46,7 +46,7 @@ final class BenchParts {
     let store: any OrderedStore =
       kind == "sqlite" ? try SQLiteStore(path: folder + "/server") : MemoryStore()
     let ledger = try EmbeddedLedger(
-      store: store, millisecondsSinceEpoch: Ambient.system.millisecondsSinceEpoch)
+      store: store, uptime: Ambient.system.stopwatch())
     let server = try await TernServer(ledger: ledger, on: transport)
     try await server.listen(on: transport)
     return server

@@ -12,7 +12,7 @@ final class DocumentBench {
   private var now: Int64 = 1_700_000_000_000_000
 
   init() throws {
-    ledger = try EmbeddedLedger(store: MemoryStore(), millisecondsSinceEpoch: { 0 })
+    ledger = try EmbeddedLedger(store: MemoryStore(), uptime: { 0 })
     authority = DocumentAuthority(
       rows: DocumentRows(prefix: [0x20], database: try DocumentDatabase(projectID: "bench")))
   }

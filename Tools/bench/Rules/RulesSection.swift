@@ -71,7 +71,7 @@
       let authorizer = TimedAuthorizer(judge)
       let ledger = try EmbeddedLedger(
         store: try SQLiteStore(path: folder.path),
-        millisecondsSinceEpoch: Ambient.system.millisecondsSinceEpoch)
+        uptime: Ambient.system.stopwatch())
       let transport = LoopbackTransport()
       let server = try await TernServer(
         ledger: ledger, on: transport, authorizer: authorizer, authenticator: Welcome())

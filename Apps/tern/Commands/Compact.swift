@@ -1,0 +1,63 @@
+import ArgumentParser
+import Foundation
+import TernAssembly
+import TernServer
+import TernStandard
+import TernStorage
+
+/// `tern compact`: makes the store of a server as small as its data.
+struct Compact: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Remove what deleted and overwritten data have left in a server's store.",
+    discussion: """
+      The server must not be running. The log of commits is cut, and the files are made as small as \
+      what they hold: sqlite and lmdb need free space for a copy meanwhile. A running server does \
+      the first by itself within an hour, and uses the space again.
+      """)
+
+  @OptionGroup
+  var store: StoreFlags
+
+  @Option(
+    help: ArgumentHelp("Commits of the log that stay, in whole batches.", valueName: "count"))
+  var keepLog: UInt64 = 0
+
+  func run() async throws {
+    do {
+      let configuration = try Configuration(
+        file: store.config, environment: ProcessInfo.processInfo.environment, flags: store.given)
+      let folder = try configuration.requireServerStore()
+      let before = Self.bytes(in: folder)
+      let store = try await Assembler(catalog: .standard).serverStore(from: configuration)
+      do {
+        defer { store.close() }
+        try TernServer.compact(store, keepingLog: keepLog)
+      }
+      printLine("compacted \(folder): \(before) bytes before, \(Self.bytes(in: folder)) now")
+    } catch let error as ConfigurationError {
+      throw Failure(about: AssemblyError.configuration(error))
+    } catch {
+      throw Failure(about: error)
+    }
+  }
+
+  /// The bytes of all files of a folder.
+  private static func bytes(in folder: String) -> Int {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    return names.reduce(0) { sum, name in
+      let attributes = try? FileManager.default.attributesOfItem(atPath: folder + "/" + name)
+      return sum + ((attributes?[.size] as? Int) ?? 0)
+    }
+  }
+}
+
+extension Configuration {
+  /// The folder of a server's store that is there: looking must not make one.
+  func requireServerStore() throws -> String {
+    let folder = (storage.members["path"]?.stringValue ?? "tern-data") + "/server"
+    guard FileManager.default.fileExists(atPath: folder) else {
+      throw Failure(.notFound, "there is no server's store at \(folder)")
+    }
+    return folder
+  }
+}
