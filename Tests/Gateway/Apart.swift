@@ -7,15 +7,17 @@ import Testing
 /// server in the same process from what it does by the clock, which is what they wait for.
 private final class ApartExecutor: TaskExecutor {
   static let shared = ApartExecutor()
-  private static let threadName = "apart"
+  // In the thread's dictionary: a name is dropped when a thread sets it before the one that made it
+  // knows its handle.
+  private static let mark = "apart"
 
   /// Whether this is one of its threads.
-  static var isCurrent: Bool { Thread.current.name == threadName }
+  static var isCurrent: Bool { Thread.current.threadDictionary[mark] != nil }
 
   func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
     Thread.detachNewThread {
-      Thread.current.name = Self.threadName
+      Thread.current.threadDictionary[Self.mark] = true
       unsafe job.runSynchronously(on: self.asUnownedTaskExecutor())
     }
   }

@@ -9,6 +9,7 @@ enum RESTUpload {
   static func write(
     _ request: HTTPRequest, _ target: RequestTarget, _ caller: Caller
   ) throws(RESTError) -> RESTRequest {
+    try checkMethod(request)
     guard let boundary = boundary(request.headers["content-type"] ?? ""),
       let file = MultipartForm.firstPart(of: request.body, boundary: boundary)
     else { throw .invalid("Invalid data; a form with one file is expected.") }
@@ -19,13 +20,17 @@ enum RESTUpload {
   static func head(
     _ request: HTTPRequest, _ target: RequestTarget, _ caller: Caller
   ) throws(RESTError) -> RESTRequest {
-    try write(Array("null".utf8), request, target, caller)
+    try checkMethod(request)
+    return try write(Array("null".utf8), request, target, caller)
+  }
+
+  private static func checkMethod(_ request: HTTPRequest) throws(RESTError) {
+    guard request.method == "POST" else { throw RESTError(405, "A file is uploaded with POST.") }
   }
 
   private static func write(
     _ body: [UInt8], _ request: HTTPRequest, _ target: RequestTarget, _ caller: Caller
   ) throws(RESTError) -> RESTRequest {
-    guard request.method == "POST" else { throw RESTError(405, "A file is uploaded with POST.") }
     var put = request
     put.method = "PUT"
     put.body = body
