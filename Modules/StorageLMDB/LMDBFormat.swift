@@ -8,9 +8,16 @@ enum LMDBFormat {
 
   private static let versionKey = [LMDBKey.metaTag] + Array("format".utf8)
   private static let bucketKey = [LMDBKey.metaTag] + Array("bucket".utf8)
+  private static let reservePrefix = [LMDBKey.metaTag] + Array("reserve".utf8)
 
-  /// All LMDB keys of what a store keeps about itself.
-  static let keys = [versionKey, bucketKey]
+  /// With its checksum and the header of a page it takes 4,096 bytes.
+  private static let reserveRowBytes = 4_096 - 16 - RecordChecksum.bytes
+
+  /// Whether a row under this LMDB key is one of what a store keeps about itself.
+  static func isOwn(_ key: [UInt8]) -> Bool {
+    key == versionKey || key == bucketKey
+      || key.starts(with: reservePrefix) && key.count == reservePrefix.count + 2
+  }
 
   /// Writes the format of a new store.
   static func create(_ transaction: LMDBTransaction) throws(StorageError) {
@@ -36,6 +43,40 @@ enum LMDBFormat {
     return next
   }
 
+  /// Whether the rows are there that hold space back; they come and go together.
+  static func hasReserve(_ transaction: LMDBTransaction) throws(StorageError) -> Bool {
+    // Safe: LMDB keeps no pointer to the key.
+    unsafe try reserveKey(0).span.withUnsafeBytes { key throws(StorageError) in
+      unsafe try transaction.get(key) != nil
+    }
+  }
+
+  /// Writes rows that hold `bytes` back, each with a page of its own: free pages need not lie side
+  /// by side for them.
+  static func putReserve(
+    _ bytes: Int, _ transaction: LMDBTransaction
+  ) throws(StorageError) {
+    let value = [UInt8](repeating: 0, count: reserveRowBytes)
+    for number in 0..<max(1, bytes >> 12) { try write(value, reserveKey(number), transaction) }
+  }
+
+  /// Removes the rows that hold space back.
+  static func removeReserve(_ transaction: LMDBTransaction) throws(StorageError) {
+    var number = 0
+    var isThere = true
+    while isThere {
+      // Safe: LMDB keeps no pointer to the key.
+      isThere = unsafe try reserveKey(number).span.withUnsafeBytes { key throws(StorageError) in
+        unsafe try transaction.remove(key)
+      }
+      number += 1
+    }
+  }
+
+  private static func reserveKey(_ number: Int) -> [UInt8] {
+    reservePrefix + [UInt8(truncatingIfNeeded: number >> 8), UInt8(truncatingIfNeeded: number)]
+  }
+
   private static func read(
     _ key: [UInt8], _ transaction: LMDBTransaction
   ) throws(StorageError) -> UInt64? {
@@ -52,8 +93,14 @@ enum LMDBFormat {
   private static func write(
     _ number: UInt64, _ key: [UInt8], _ transaction: LMDBTransaction
   ) throws(StorageError) {
-    var buffer = RecordBuffer()
     let value = (0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * UInt64($0))) }
+    try write(value, key, transaction)
+  }
+
+  private static func write(
+    _ value: [UInt8], _ key: [UInt8], _ transaction: LMDBTransaction
+  ) throws(StorageError) {
+    var buffer = RecordBuffer()
     // Safe: the record is copied into the room made for it, both valid here.
     unsafe try buffer.withRecord(value.span, for: key.span) { record throws(StorageError) in
       unsafe try key.span.withUnsafeBytes { key throws(StorageError) in

@@ -10,8 +10,8 @@ public final class LMDBStore: OrderedStore {
   public static let readerLimit = 126
   /// What removals may take of the disk past the limit; it is given back at once.
   static let removalBytes = 1024 * 1024
-  /// The space held back for removals on a full disk.
-  static let ballastBytes = 1024 * 1024
+  /// With less than this left a disk counts as full.
+  static let fullDiskBytes = 1024 * 1024
 
   private let environment: LMDBEnvironment
   private let durability: Durability
@@ -19,7 +19,7 @@ public final class LMDBStore: OrderedStore {
   private let writer: Mutex<Writer>
 
   private struct Writer: Sendable {
-    let ballast: Ballast
+    let reserve: LMDBReserve
     var witness: LMDBWitness
     var isDiskFull = false
   }
@@ -52,6 +52,8 @@ public final class LMDBStore: OrderedStore {
       throw .corruptStore(reason: "rows.mdb has no byte: it was cut off, or is gone")
     }
     if !directory.holds("rows.mdb") { try Self.create(directory) }
+    // What a compaction left that was cut short.
+    directory.remove(Self.newFile)
     var witness = LMDBWitness(directory, durability)
     let handle = try LMDBHandle(
       directory, "rows.mdb", durability, mapBytes: mapBytes, witness: witness.read())
@@ -59,10 +61,16 @@ public final class LMDBStore: OrderedStore {
     self.durability = durability
     self.mapBytes = mapBytes
     environment = LMDBEnvironment(handle, limitBytes: limitBytes)
-    writer = Mutex(
-      Writer(
-        ballast: Ballast(path: directory.file("ballast"), bytes: Self.ballastBytes),
-        witness: witness))
+    try Self.checkFormat(environment)
+    let reserve = LMDBReserve(directory, limitBytes: limitBytes)
+    try reserve.hold(in: environment)
+    witness.advance(handle)
+    // Without it the disk is full, and what is left is for removals, since the last start too.
+    let state = Writer(reserve: reserve, witness: witness, isDiskFull: !reserve.isHeld)
+    writer = Mutex(state)
+  }
+
+  private static func checkFormat(_ environment: LMDBEnvironment) throws(StorageError) {
     let reader = try environment.take()
     defer { environment.giveBack(reader) }
     try LMDBFormat.check(reader.transaction)
@@ -107,10 +115,57 @@ public final class LMDBStore: OrderedStore {
         try state.witness.begin(with: handle)
         return handle
       }
-      state.ballast.release()
-      state.ballast.hold()
+      state.reserve.reset()
+      try state.reserve.hold(in: environment)
+      state.witness.advance(try environment.open())
     }
   }
+
+  /// Copies the rows to a new file, which takes the place of the old one once it is whole.
+  public func compact() throws(StorageError) {
+    try writer.withLock { state throws(StorageError) in
+      try copy()
+      do throws(StorageError) {
+        try environment.replaceFile { directory throws(StorageError) in
+          // The new file begins with commit 1.
+          state.witness.remove()
+          try directory.sync()
+        } with: { directory throws(StorageError) in
+          try directory.rename(Self.newFile, to: "rows.mdb")
+          let handle = try LMDBHandle(directory, "rows.mdb", durability, mapBytes: mapBytes)
+          try state.witness.begin(with: handle)
+          return handle
+        }
+      } catch {
+        try? environment.open().directory.remove(Self.newFile)
+        throw error
+      }
+    }
+  }
+
+  /// Examines the file of an open store, and returns its length in bytes.
+  func examineFile() throws(StorageError) -> Int {
+    try writer.withLock { _ throws(StorageError) in
+      let directory = try environment.open().directory
+      try LMDBExamination.run(directory.file("rows.mdb"), nil)
+      return directory.bytes(of: "rows.mdb") ?? 0
+    }
+  }
+
+  /// Writes a compact copy, and examines it. The caller holds the write lock.
+  private func copy() throws(StorageError) {
+    let handle = try environment.open()
+    do throws(StorageError) {
+      try handle.copy(to: Self.newFile)
+      try LMDBExamination.run(handle.directory.file(Self.newFile), nil)
+    } catch {
+      handle.directory.remove(Self.newFile)
+      throw error
+    }
+  }
+
+  /// The name of a file that is not whole yet.
+  private static let newFile = "new.mdb"
 
   /// Every file that may hold rows, or what is left of them; and the ballast, beside which there is
   /// a file with bytes in it.
@@ -128,14 +183,16 @@ public final class LMDBStore: OrderedStore {
   private func transact<R>(
     _ state: inout Writer, _ body: (inout WriteTransaction) throws(StorageError) -> R
   ) throws(StorageError) -> R {
-    if state.isDiskFull { state.ballast.hold() }
+    if state.isDiskFull, !state.reserve.isHeld, try state.reserve.mayBeHeld(in: environment) {
+      try state.reserve.hold(in: environment)
+    }
     let lmdb = try LMDBWriter(environment)
     defer { lmdb.transaction.abort() }
     if state.isDiskFull {
-      lmdb.mustRemoveFirst = !state.ballast.isHeld
-      lmdb.makeRoom = { [environment, ballast = state.ballast] () throws(StorageError) in
-        ballast.release()
+      lmdb.mustRemoveFirst = !state.reserve.isHeld
+      lmdb.makeRoom = { [environment, reserve = state.reserve] () throws(StorageError) in
         try environment.raiseLimit(by: Self.removalBytes)
+        try reserve.release(in: environment)
       }
     }
     let writer: any StoreWriter = lmdb
@@ -152,26 +209,22 @@ public final class LMDBStore: OrderedStore {
   /// LMDB uses a page again two commits after the one that freed it, so two more are made while
   /// there is room.
   private func settle(_ state: inout Writer) throws(StorageError) {
-    for _ in 0..<2 {
-      let transaction = try environment.beginWrite()
-      try LMDBFormat.create(transaction)
-      try transaction.commit()
-    }
-    state.ballast.hold()
-    state.isDiskFull = !state.ballast.isHeld
+    for _ in 0..<2 { try LMDBReserve.pass(environment) }
+    try state.reserve.hold(in: environment)
+    state.isDiskFull = !state.reserve.isHeld
     try environment.raiseLimit(by: 0)
   }
 
   /// Makes the file under another name, and gives it its own when it is durable: LMDB is not safe
   /// against a crash while it writes the first pages of a file.
   private static func create(_ directory: StoreDirectory) throws(StorageError) {
-    directory.remove("new.mdb")
-    let handle = try LMDBHandle(directory, "new.mdb", .durable, mapBytes: 1 << 20)
+    directory.remove(newFile)
+    let handle = try LMDBHandle(directory, newFile, .durable, mapBytes: 1 << 20)
     let transaction = try LMDBTransaction(handle, isReadOnly: false)
     try LMDBFormat.create(transaction)
     try transaction.commit()
     unsafe mdb_env_sync(handle.environment, 1)
-    try directory.rename("new.mdb", to: "rows.mdb")
+    try directory.rename(newFile, to: "rows.mdb")
     directory.remove("new.mdb-lock")
   }
 }

@@ -101,7 +101,7 @@ final class LMDBTransaction: @unchecked Sendable {
     // LMDB reports a page written in part as an I/O error. Like a failed sync of the pages it comes
     // before the new root is written, so the old state stands; LMDB itself stops after a failure
     // of the root.
-    let isFull = code == EIO && file.directory.hasLess(than: LMDBStore.ballastBytes)
+    let isFull = code == EIO && file.directory.hasLess(than: LMDBStore.fullDiskBytes)
     throw error == .diskFull || isFull ? .diskFull : .syncFailed(code: code)
   }
 

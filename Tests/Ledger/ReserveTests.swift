@@ -28,4 +28,22 @@ import Testing
     let again = try EmbeddedLedger(store: disk.open()) { 0 }
     #expect(try again.read { snapshot throws(StorageError) in try snapshot.get(key) } == [3])
   }
+
+  @Test("M2 what is committed from the reserve gets its rows at once, so that a full disk empties")
+  func rowsAtOnce() throws {
+    let store = FaultyDisk().open()
+    let ledger = try EmbeddedLedger(store: store) { 0 }
+    for value in UInt8(1)...3 { #expect(try ledger.commit([commit(value)]).count == 1) }
+    func journalRows() throws -> Int {
+      try store.read { view throws(StorageError) in try view.scan(Journal.range).count }
+    }
+    #expect(try journalRows() == 3)
+    let removal = Commit(mutations: [.remove(KeyRange(only: key))], record: [9])
+    #expect(try ledger.commitFromReserve([removal]) == [.committed(4)])
+    #expect(try journalRows() == 0)
+    let left = try store.read { view throws(StorageError) in try view.get(key) }
+    #expect(left == nil)
+    let again = try EmbeddedLedger(store: store) { 0 }
+    #expect(try again.read { snapshot throws(StorageError) in try snapshot.get(key) } == nil)
+  }
 }

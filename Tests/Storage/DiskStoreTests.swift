@@ -248,4 +248,51 @@ struct FullDiskTests {
     try store.put(value, for: [0, 0])
     #expect(try store.scan().count == count - 19)
   }
+
+  /// What is held back inside a file stays there when other files take the rest of the disk.
+  @Test("rows can be removed from LMDB after any number of starts on a full disk")
+  func starts() throws {
+    let disk = Disk.lmdb
+    let path = try #require(smallDisk) + "/starts"
+    let fillers = path + ".fillers"
+    try FileManager.default.createDirectory(
+      atPath: fillers, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: fillers) }
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    var store = try disk.open(path)
+    var count = 0
+    do throws(StorageError) {
+      while count < 60_000 {
+        let value = [UInt8](repeating: 5, count: count % 5 == 0 ? 9_000 : 300)
+        try store.put(value, for: key(count))
+        count += 1
+      }
+    } catch { #expect(error == .diskFull) }
+    for round in 0..<8 {
+      fill(fillers + "/\(round)")
+      for number in 0..<8 {
+        try store.write { transaction throws(StorageError) in
+          try transaction.remove(key(round * 8 + number))
+        }
+      }
+      store.close()
+      store = try disk.open(path)
+    }
+    #expect(try store.scan().count == count - 64)
+    // The pages of what was removed are used again, although the disk is full.
+    try store.put([1], for: [7])
+  }
+
+  private func key(_ number: Int) -> [UInt8] {
+    Array("\((number &* 7_919) % 10_007)/\(number)".utf8)
+  }
+
+  /// Takes what is left of the disk.
+  private func fill(_ path: String) {
+    guard let file = OutputStream(toFileAtPath: path, append: false) else { return }
+    file.open()
+    let page = [UInt8](repeating: 1, count: 4_096)
+    while unsafe file.write(page, maxLength: page.count) == page.count {}
+    file.close()
+  }
 }

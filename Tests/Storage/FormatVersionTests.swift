@@ -23,8 +23,13 @@ struct FormatVersionTests {
     let key: [UInt8] = [2] + Array("format".utf8)
     try directory.edit("rows.mdb") { data in
       let old = Data(key + record(key, 1))
-      let place = try #require(data.range(of: old))
-      data.replaceSubrange(place, with: key + record(key, 7))
+      // Pages of earlier commits hold it, too.
+      var count = 0
+      while let place = data.range(of: old) {
+        data.replaceSubrange(place, with: key + record(key, 7))
+        count += 1
+      }
+      #expect(count > 0)
     }
     #expect(throws: StorageError.newerFormat(found: 7, supported: 1)) {
       try Disk.lmdb.open(directory.path)

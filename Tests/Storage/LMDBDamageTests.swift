@@ -175,4 +175,20 @@ struct LMDBDamageTests {
       }
     }
   }
+
+  @Test("a thorough examination finds damage under an open store")
+  func underAnOpenStore() throws {
+    let store = try LMDBStore(path: directory.path)
+    try store.put([1], for: Array("a key to look for".utf8))
+    #expect(try store.verify().isWell)
+    let whole = try Data(contentsOf: file)
+    let place = try #require(whole.range(of: Data("a key".utf8))).lowerBound
+    let handle = try FileHandle(forWritingTo: file)
+    try handle.seek(toOffset: UInt64(place))
+    try handle.write(contentsOf: Data([whole[place] ^ 1]))
+    try handle.close()
+    let found = try store.verify()
+    #expect(found.found.contains { $0.place == .structure })
+    store.close()
+  }
 }

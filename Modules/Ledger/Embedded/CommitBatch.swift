@@ -13,12 +13,18 @@ struct CommitBatch {
   /// Whether rows are written at once, because there are too many of them for the journal.
   private var isDirect: Bool
   private var hasChanges = false
+  /// Whether rows are written at once, because the disk is full: a journal would only grow.
+  private let settlesAtOnce: Bool
 
-  init(by committer: Committer, _ journal: Journal, _ options: LedgerOptions, now: Int64) {
+  init(
+    by committer: Committer, _ journal: Journal, _ options: LedgerOptions, now: Int64,
+    settlesAtOnce: Bool = false
+  ) {
     self.committer = committer
     self.journal = journal
     self.options = options
     self.now = now
+    self.settlesAtOnce = settlesAtOnce
     versionBefore = committer.log.last
     segment = LogSegment(
       first: versionBefore + 1, lived: now, before: committer.log.writtenBytes)
@@ -56,7 +62,7 @@ struct CommitBatch {
   ) throws(StorageError) {
     let isTooMuch =
       mutations.count > options.journalRows || entries.bytes.count > LedgerLimits.journalBytes
-    if !isDirect, isTooMuch {
+    if !isDirect, isTooMuch || settlesAtOnce {
       try settle(in: &transaction)
       isDirect = true
     }

@@ -79,14 +79,22 @@ public final class EmbeddedLedger: Ledger {
   public func decide<R>(
     _ body: (borrowing LedgerSnapshot) throws(StorageError) -> Decision<R>
   ) throws(LedgerError) -> (results: [CommitResult], kept: R) {
-    try decide(fromReserve: false, body)
+    try decide(.anyRoom, body)
   }
 
   /// Commits in a transaction that begins with a removal, which a store makes room for.
   public func commitFromReserve(_ commits: [Commit]) throws(LedgerError) -> [CommitResult] {
-    try decide(fromReserve: true) { _ throws(StorageError) in
-      Decision(commits, keeping: ())
-    }.results
+    do throws(LedgerError) {
+      // With rows of their own, removals free more than they take; a journal would only grow.
+      return try decide(.reserveSettled) { _ throws(StorageError) in
+        Decision(commits, keeping: ())
+      }.results
+    } catch {
+      guard case .storage(.diskFull) = error else { throw error }
+      return try decide(.reserve) { _ throws(StorageError) in
+        Decision(commits, keeping: ())
+      }.results
+    }
   }
 
   public func takeReserve() throws(LedgerError) {
@@ -98,14 +106,18 @@ public final class EmbeddedLedger: Ledger {
     }
   }
 
+  /// The space a write transaction may use: any; the reserve; or the reserve, with the journal
+  /// settled.
+  private enum Room { case anyRoom, reserve, reserveSettled }
+
   private func decide<R>(
-    fromReserve: Bool, _ body: (borrowing LedgerSnapshot) throws(StorageError) -> Decision<R>
+    _ room: Room, _ body: (borrowing LedgerSnapshot) throws(StorageError) -> Decision<R>
   ) throws(LedgerError) -> (results: [CommitResult], kept: R) {
     published.withLock { $0.committers += 1 }
     defer { published.withLock { $0.committers -= 1 } }
     var answer: (results: [CommitResult], kept: R)?
     let version = try committer.withLock { committer throws(LedgerError) in
-      answer = try decide(by: &committer, fromReserve: fromReserve, body)
+      answer = try decide(by: &committer, room, body)
       return committer.log.last
     }
     let isNew = published.withLock { published in
@@ -118,7 +130,7 @@ public final class EmbeddedLedger: Ledger {
   }
 
   private func decide<R>(
-    by committer: inout Committer, fromReserve: Bool,
+    by committer: inout Committer, _ room: Room,
     _ body: (borrowing LedgerSnapshot) throws(StorageError) -> Decision<R>
   ) throws(LedgerError) -> (results: [CommitResult], kept: R) {
     let version = committer.log.last
@@ -127,12 +139,13 @@ public final class EmbeddedLedger: Ledger {
     var taken = exchange(&committer, with: Committer(log: committer.log))
     do throws(StorageError) {
       let results = try store.write { transaction throws(StorageError) in
-        if fromReserve { try transaction.remove(LedgerKey.reserve) }
+        if room != .anyRoom { try transaction.remove(LedgerKey.reserve) }
         let journal = if let kept = taken.journal { kept } else { try Journal(in: transaction) }
         taken.journal = journal
         let reader: any StoreReader = JournaledReader(over: transaction.reader, journal)
         let decision = try body(LedgerSnapshot(reader, version: version))
-        var batch = CommitBatch(by: taken, journal, options, now: now)
+        var batch = CommitBatch(
+          by: taken, journal, options, now: now, settlesAtOnce: room == .reserveSettled)
         var results: [CommitResult] = []
         results.reserveCapacity(decision.commits.count)
         for commit in decision.commits {

@@ -83,7 +83,7 @@ struct LMDBRowCheck: LMDBNodeVisitor {
       return true
     default:
       unsafe key = [UInt8](lmdbKey)
-      return LMDBFormat.keys.contains(key)
+      return LMDBFormat.isOwn(key)
     }
   }
 
