@@ -25,7 +25,7 @@ import Testing
 
   @Test("an unknown section names its source and the known ones")
   func unknownSection() {
-    let known = ["storage", "transport", "cache", "documents", "auth", "limits"]
+    let known = ["storage", "transport", "cache", "documents", "auth", "limits", "ledger"]
     #expect(throws: ConfigurationError.unknownSection("stroage", known: known, origin: "f.json")) {
       var configuration = Configuration()
       try configuration.apply(json: Array(#"{"stroage": {"kind": "lmdb"}}"#.utf8), named: "f.json")

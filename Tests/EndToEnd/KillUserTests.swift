@@ -30,8 +30,10 @@ import Testing
         let signed = try await run(["auth", "sign", "--key", folder + "/key", user])
         commands[user] = "as \(try #require(signed.output.first, "\(signed)"))"
       }
+      // With `--dev`, documents are open to clients on this machine beside the rules of the tree.
       let server = try await ServerUnderTest(
-        folder: folder, arguments: ["--rules", folder + "/rules", "--auth-keys", folder + "/key"])
+        folder: folder,
+        arguments: ["--dev", "--rules", folder + "/rules", "--auth-keys", folder + "/key"])
       defer { server.process.killNow() }
       let client = KillClient("device", storage: storage, folder: folder, port: server.port)
       defer { client.clean() }
