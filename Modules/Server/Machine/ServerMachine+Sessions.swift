@@ -159,3 +159,9 @@ extension Duration {
     components.seconds * 1_000 + components.attoseconds / 1_000_000_000_000_000
   }
 }
+
+extension ServerMachine {
+  /// Notes that nothing reaches the other end of a link any more. What it wrote before its end is
+  /// decided in its turn; what it asked to be told is not read for it.
+  mutating func loseLink(_ slot: Int) { sessions[slot]?.isUnreachable = true }
+}

@@ -216,6 +216,8 @@ package struct ServerMachine: ~Copyable {
     _ request: TreeRequest, _ call: ServerCall, _ batch: inout ServerBatch
   ) throws(StorageError) {
     switch request {
+    // Reading for a client that is gone would take the time of those that are there.
+    case .listen where call.session.isUnreachable, .get where call.session.isUnreachable: break
     case .listen(let listen): try self.listen(listen, call, &batch)
     case .unlisten(let path, let query, _): unlisten(path, query, call, &batch)
     case .get(let path, let query): try get(path, query, call, &batch)

@@ -1,3 +1,4 @@
+import Dispatch
 import TernLedger
 import TernStorage
 import TernSync
@@ -64,6 +65,7 @@ extension TernServer {
     report(.disconnected(peer: state.link.peer, reason: end))
     // The machine may owe this link something still, which another one in its slot must not get.
     if self.end == nil {
+      machine.loseLink(slot)
       enqueue(.closed(slot: slot), of: state)
     } else {
       slots.giveBack(slot)
@@ -126,8 +128,17 @@ extension TernServer {
       await recover(from: error)
     }
     giveBackSlots(of: decided)
+    if !inbox.isEmpty { await leaveExecutor() }
     isDraining = false
     drainSoon()
+  }
+
+  /// Leaves the executor for a moment. An event loop runs all tasks that it has before it looks at its
+  /// sockets: batch behind batch, no other client would be read from until nothing waits.
+  private func leaveExecutor() async {
+    await withCheckedContinuation { continuation in
+      DispatchQueue.global().async { continuation.resume() }
+    }
   }
 
   /// - Returns: The inputs that were decided; others wait again.

@@ -32,6 +32,8 @@ final class Session {
   var isFresh = true
   /// Rejections of its numbered writes that are not stored.
   var refused = RefusedWrites()
+  /// Whether nothing that it is sent arrives any more.
+  var isUnreachable = false
   /// The groups this session listens in.
   var groups: [ObjectIdentifier: ListenGroup] = [:]
 

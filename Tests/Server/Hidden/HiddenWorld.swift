@@ -121,6 +121,8 @@ final class HiddenWorld {
     }
   }
 
+  func loseLink(_ slot: Int) { machine.loseLink(slot) }
+
   func direct(_ operation: DirectRequest.Operation, _ token: String? = nil) -> DirectRequest {
     DirectRequest(
       namespace: "default", isLocal: true,
