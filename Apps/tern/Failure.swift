@@ -40,7 +40,7 @@ struct Failure: Error, Equatable {
   }
 }
 
-/// How long the end of a program waits for a pipe that nobody empties, in milliseconds.
+/// The time that the end of a program waits for a pipe without a reader, in milliseconds.
 let lastWordsMilliseconds: Int32 = 1_000
 
 /// Writes a line to standard error; a reader that takes nothing for a second loses it.

@@ -1,6 +1,6 @@
 import TernLedger
 
-/// How much of a server's log of commits is kept: the section `ledger` of a configuration.
+/// The part of a server's log that is kept: the section `ledger` of a configuration.
 ///
 /// In the configuration: `{"logLimit": 10000, "logBytes": 268435456, "logAge": 2700}`.
 struct LogOptions: Decodable {

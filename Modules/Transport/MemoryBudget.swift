@@ -27,7 +27,7 @@ public final class MemoryBudget: Sendable {
     var used = 0 {
       didSet { peak = max(peak, used) }
     }
-    /// The most that was used since somebody asked.
+    /// The peak since the last reading.
     var peak = 0
     var uses = [Int](repeating: 0, count: Use.allCases.count)
     var accounts: [String: Int] = [:]

@@ -148,7 +148,7 @@ struct Serve: AsyncParsableCommand {
     let end = await firstEnd(signals, failed)
     reloading?.cancel()
     await server.stop()
-    // Both may be pipes that nobody empties; the end does not wait for them for long.
+    // Both may be pipes without a reader; the end does not wait for them for long.
     LogWriter.standardError.flush(within: .milliseconds(Int(lastWordsMilliseconds)))
     if case .failure(let reason) = end { return reason }
     writeBytes(Array("stopped\n".utf8), to: 1, within: lastWordsMilliseconds)

@@ -63,7 +63,7 @@ extension ClientFlags {
     }
   }
 
-  /// How long the end of a command waits for the other side to end the connection, too.
+  /// The time that the end of a command waits for the other side to close the connection.
   private static let closingPatience = Duration.milliseconds(450)
 
   /// Closes the client; a server that is silent does not hold up the end of the program. What was

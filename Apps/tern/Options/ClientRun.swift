@@ -35,7 +35,7 @@ struct ClientRun: Sendable {
     }
   }
 
-  /// How long a read looks into the cache when the server has not answered in time.
+  /// The time a read has for the cache when the server has not answered in time.
   static let cachePatience = Duration.milliseconds(200)
 
   /// The result of a query, once; from the cache when the server does not answer in time.
@@ -74,12 +74,12 @@ struct ClientRun: Sendable {
     }
   }
 
-  /// When a call gives up.
+  /// The deadline of a call.
   enum Bound: Sendable {
     /// When the time is over, or the server turns out to be away, as a connection tells; `nil` is
     /// the tree's.
     case reachable(Delivery<ConnectionState, Never>?)
-    /// When this time is over.
+    /// The end of this time.
     case inTime(Duration)
   }
 

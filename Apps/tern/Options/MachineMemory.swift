@@ -2,7 +2,7 @@ import Foundation
 
 /// The memory that this process may use.
 enum MachineMemory {
-  /// Where control groups say how much memory their processes may use.
+  /// The files in which control groups limit the memory of their processes.
   private static let limitFiles = [
     "/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes",
   ]

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// Where a server keeps its data.
+/// The place of a server's data.
 struct StoreFlags: ParsableArguments {
   @Option(help: ArgumentHelp("A configuration file.", valueName: "file"))
   var config: String?
@@ -11,7 +11,7 @@ struct StoreFlags: ParsableArguments {
   @Option(help: ArgumentHelp("The folder of the data.", valueName: "folder"))
   var path: String?
 
-  /// What was said of the section "storage".
+  /// The flags given for the section "storage".
   var given: [(section: String, key: String, text: String)] {
     [("kind", storage), ("path", path)].compactMap { key, text in
       text.map { ("storage", key, $0) }

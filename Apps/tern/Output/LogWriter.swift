@@ -3,7 +3,7 @@ import Synchronization
 
 /// Writes the lines of a server's log on a thread of its own, so that no caller ever waits.
 ///
-/// A pipe that nobody empties must not stop a server: what does not fit into the queue is dropped
+/// A pipe without a reader must not stop a server: what does not fit into the queue is dropped
 /// and counted, and the count is told as soon as lines leave again.
 final class LogWriter: Sendable {
   /// The log of this process, on standard error.

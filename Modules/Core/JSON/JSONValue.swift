@@ -21,7 +21,7 @@ public enum JSONValue: Hashable, Sendable {
       self.value = value
     }
 
-    /// Whether names are the same bytes, and values equal.
+    /// True if names are the same bytes and values are equal.
     public static func == (left: Member, right: Member) -> Bool {
       left.name.hasSameBytes(as: right.name) && left.value == right.value
     }

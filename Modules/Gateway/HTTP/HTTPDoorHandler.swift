@@ -335,7 +335,7 @@
       return (RESTError(503, "Too many answers wait to be read. Try again.").response, 0)
     }
 
-    /// Counts the body out, which somebody else counts now.
+    /// Counts the body out: its new owner counts it now.
     func releaseBody() {
       setting.load.release(exchange(&heldBytes, with: 0), for: address)
     }

@@ -33,7 +33,7 @@
     /// Bounds what the server holds for all clients.
     let budget: MemoryBudget
 
-    /// Where large bodies are parsed, one after the other.
+    /// The queue on which large bodies are parsed, one after the other.
     let parser = DispatchQueue(label: "tern.requests")
 
     init(_ budget: MemoryBudget) { self.budget = budget }

@@ -67,7 +67,7 @@ struct EventStream: Sendable {
     credential = try Credential.shown(by: request, target, isLocal: caller.isLocal)
   }
 
-  /// Whether a request asks for a stream; a write does not, whatever its client accepts.
+  /// True for requests of a stream; a write is none, whatever its client accepts.
   static func isAsked(by request: HTTPRequest) -> Bool {
     guard request.method == "GET" else { return false }
     return request.headers.list("accept").contains { word in

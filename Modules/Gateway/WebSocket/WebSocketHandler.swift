@@ -21,7 +21,7 @@
     private var place: ChannelHandlerContext?
     private var frames: [[UInt8]] = []
     private var isEnding = false
-    /// Whether a pong waits for the client to read it.
+    /// True while a pong waits for the client to read it.
     private var isPongUnderway = false
     /// The payload of the newest ping that came meanwhile.
     private var unansweredPing: [UInt8]?

@@ -13,7 +13,7 @@ struct CommitBatch {
   /// Whether rows are written at once, because there are too many of them for the journal.
   private var isDirect: Bool
   private var hasChanges = false
-  /// Whether rows are written at once, because the disk is full: a journal would only grow.
+  /// True if rows are written at once, because the disk is full: a journal would only grow.
   private let settlesAtOnce: Bool
 
   init(

@@ -31,7 +31,7 @@ struct Committer {
     return false
   }
 
-  /// Whether it is time for maintenance.
+  /// Returns true when maintenance is due.
   mutating func isMaintenanceDue(at now: Int64, _ options: LedgerOptions) -> Bool {
     let first = min(
       LedgerLimits.firstMaintenanceMilliseconds, options.maintenancePause.milliseconds)

@@ -92,7 +92,7 @@ extension ServerMachine {
     return Namespace(name, hashes: known)
   }
 
-  /// The most databases whose hashes are kept while nobody has them open.
+  /// The most databases whose hashes are kept while no session has them open.
   private static let hashedDatabases = 64
 
   /// Tells a client where to go, in the place of a greeting, and ends its session.
