@@ -26,13 +26,16 @@ public protocol Ledger: Sendable {
     _ body: (borrowing LedgerSnapshot) throws(StorageError) -> Decision<R>
   ) async throws(LedgerError) -> (results: [CommitResult], kept: R)
 
-  /// Commits what failed because the disk is full (``StorageError/diskFull``), with the space that
+  /// Commits what failed because the disk is full (`StorageError.diskFull`), with the space that
   /// is held back for that. After it nothing else may be committed until ``takeReserve()`` returns.
+  ///
+  /// - Throws: `StorageError.diskFull` when that is not enough. Without commits: when the reserve
+  ///   is of no use at present.
   func commitFromReserve(_ commits: [Commit]) async throws(LedgerError) -> [CommitResult]
 
   /// Holds space back again for ``commitFromReserve(_:)``.
   ///
-  /// - Throws: ``StorageError/diskFull`` while there is not enough; nothing was changed.
+  /// - Throws: `StorageError.diskFull` while there is not enough; nothing was changed.
   func takeReserve() async throws(LedgerError)
 
   /// Does what time brings: what was settled, kept or waited for long enough is dealt with. Called
@@ -48,7 +51,7 @@ public protocol Ledger: Sendable {
   func waitForCommit(after version: Version) async
 }
 
-/// What was made of a snapshot: commits, and what their maker wants to keep of them.
+/// The decision made of a snapshot: commits, and the results that the caller keeps.
 public struct Decision<Kept> {
   /// Applied in order.
   public var commits: [Commit]
@@ -98,7 +101,7 @@ public struct LedgerSnapshot: StoreView, ~Copyable, ~Escapable {
     self.version = version
   }
 
-  /// What is known about the writes of a stream; `nil` when the stream is not known.
+  /// Returns the state of a stream's writes; `nil` when the stream is unknown.
   public func stream(_ stream: UInt128) throws(StorageError) -> StreamState? {
     try StreamRow.read(stream, in: self)
   }
@@ -110,7 +113,7 @@ public struct LogEntry: Hashable, Sendable {
   public var version: Version
   /// The write's name, if it has one.
   public var id: CommitID?
-  /// What ``Commit/record`` was.
+  /// The commit's ``Commit/record``.
   public var record: [UInt8]
 
   /// The entry of one commit.

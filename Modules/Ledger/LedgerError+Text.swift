@@ -1,7 +1,7 @@
 import TernStorage
 
 extension LedgerError: CustomStringConvertible {
-  /// What happened and what to do, for whoever reads the message of a program.
+  /// The failure and its remedy, for the messages of a program.
   public var description: String {
     switch self {
     case .storage(let error): error.description

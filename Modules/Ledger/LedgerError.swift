@@ -1,6 +1,6 @@
 public import TernStorage
 
-/// Why a ledger did not do what it was asked.
+/// The reason an operation of a ledger failed.
 public enum LedgerError: Error, Hashable, Sendable {
   /// The store below failed. After a failed commit nothing of the batch was applied, unless the
   /// store says that it does not know.

@@ -26,7 +26,8 @@ public enum LedgerLimits {
   static let logRowBytes = 4 * 1024 * 1024
   /// The bytes of the row that is kept for a full disk.
   static let reserveBytes = 64 * 1024
-  /// How far versions leap when the end of the log is lost: more than one storage write commits.
+  /// The step by which versions leap when the end of the log is lost: more than one storage write
+  /// commits.
   static let salvageLeap: UInt64 = 1 << 32
   /// Commits between two looks for expired streams.
   static let commitsPerSweep: UInt64 = 1_024
@@ -35,7 +36,7 @@ public enum LedgerLimits {
   static let livedStrideMilliseconds: Int64 = 60_000
   /// Times from this on are no lived time, but milliseconds since 1970, as format 2 stored them.
   static let wallClockBegins: Int64 = 1_000_000_000_000
-  /// How soon after its opening a ledger is first maintained, in milliseconds of lived time.
+  /// The delay between a ledger's opening and its first maintenance, in milliseconds of lived time.
   static let firstMaintenanceMilliseconds: Int64 = 60_000
   /// The bytes that count for one segment of the log besides its entries.
   static let segmentHeadBytes = 48
@@ -46,7 +47,7 @@ public enum LedgerLimits {
   static let streamsPerSweep = 64
 }
 
-/// What may be chosen about a ledger.
+/// The options of a ledger.
 public struct LedgerOptions: Hashable, Sendable {
   /// Commits the log keeps unless their bytes or their age exceed a limit; older ones are cut off,
   /// a quarter of so many at a time. Default 10,000.
@@ -57,8 +58,8 @@ public struct LedgerOptions: Hashable, Sendable {
   /// The age in lived time at which commits leave the log. With ``maintenancePause`` less than an
   /// hour: what was overwritten or deleted is gone by then. Default 45 minutes.
   public var logAge: Duration
-  /// How often ``EmbeddedLedger/maintain()`` does its work, in lived time: the journal is settled,
-  /// the log cut by age, silent streams are looked for. Default 10 minutes.
+  /// The interval at which ``EmbeddedLedger/maintain()`` does its work, in lived time: it settles
+  /// the journal, cuts the log by age and looks for silent streams. Default 10 minutes.
   public var maintenancePause: Duration
   /// Changes the journal gathers before they are settled into rows; with 0 every commit writes
   /// its rows at once. More make settling rarer and starting slower. Default 1,024.

@@ -1,10 +1,10 @@
-/// How long the absence of a session is tolerated, and how much it may leave behind.
+/// The limits on a session's absence and on its onDisconnect operations.
 public struct PresenceLimits: Hashable, Sendable {
   /// A session that is silent for longer is taken for dead. Clients ping well within it.
   /// Default 60 seconds.
   public var silence: Duration
-  /// How long after a restart the sessions of the run before may still be taken up by their
-  /// successors before their deferred writes fire. Default 30 seconds.
+  /// The time after a restart in which sessions of the previous run may be resumed before their
+  /// onDisconnect operations fire. Default 30 seconds.
   public var grace: Duration
   /// The most deferred writes of one session. Default 1,000.
   public var deferredWrites: Int

@@ -1,6 +1,6 @@
 import TernStorage
 
-/// How the book lies in a store: one row for a session's owner, then one for each write.
+/// The layout of the operations in a store: one row for a session's owner, then one for each write.
 ///
 /// Keys are a prefix, the session's id in 16 bytes, and in 4 bytes 0 for the owner or the number
 /// of the write counted from 1, all most significant byte first.
@@ -34,8 +34,8 @@ public struct PresenceRows: Hashable, Sendable {
   /// - Complexity: O(deferred writes), whatever else is stored.
   func read(
     from view: borrowing some StoreView & ~Copyable & ~Escapable
-  ) throws(StorageError) -> [UInt128: PresenceBook.Estate] {
-    var estates: [UInt128: PresenceBook.Estate] = [:]
+  ) throws(StorageError) -> [UInt128: DisconnectOperations.PendingDisconnects] {
+    var estates: [UInt128: DisconnectOperations.PendingDisconnects] = [:]
     var cursor = view.cursor(over: KeyRange(prefix: prefix))
     while try cursor.next() {
       let key = cursor.key
@@ -46,7 +46,7 @@ public struct PresenceRows: Hashable, Sendable {
       let session: UInt128 = number(key, at: prefix.count)
       let number: UInt32 = number(key, at: prefix.count + 16)
       if number == 0 {
-        estates[session] = PresenceBook.Estate(owner: value)
+        estates[session] = DisconnectOperations.PendingDisconnects(owner: value)
       } else {
         estates[session]?.append(value)
       }

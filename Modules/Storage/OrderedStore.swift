@@ -50,6 +50,10 @@ public protocol OrderedStore: Sendable {
   /// - Complexity: O(*size of the store*).
   func compact() throws(StorageError)
 
+  /// True for a store of an earlier format that protects its bytes less; ``compact()`` brings it up
+  /// to date. False by default.
+  var isOldFormat: Bool { get }
+
   /// Ends the store: later calls throw ``StorageError/closed``. Closing twice does nothing.
   ///
   /// Snapshots still lent stay valid; files are let go when the last of them ends.
@@ -59,4 +63,7 @@ public protocol OrderedStore: Sendable {
 extension OrderedStore {
   /// For stores that keep no space that they could give back: does nothing.
   public func compact() throws(StorageError) {}
+
+  /// For stores of which there is one format.
+  public var isOldFormat: Bool { false }
 }

@@ -1,6 +1,7 @@
 /// A flat, reused buffer of rows: what a backend fills and a cursor walks.
 ///
-/// Full after `rowCapacity` rows or ``fullBytes`` bytes, whichever comes first; one row always fits.
+/// Full after `rowCapacity` rows or ``fullBytes`` bytes, whichever comes first; one row always
+/// fits.
 @safe
 public struct RowPage: ~Copyable {
   /// The most rows of one page.
@@ -37,10 +38,10 @@ public struct RowPage: ~Copyable {
     unsafe ends.deallocate()
   }
 
-  /// Whether no further row is to be appended.
+  /// True when no further row is to be appended.
   public var isFull: Bool { count >= rowCapacity || usedBytes >= Self.fullBytes }
 
-  /// How many more rows the page takes, as long as they are short.
+  /// The number of short rows that the page can still take.
   public var freeRows: Int { rowCapacity - count }
 
   /// Appends a row. Calling it on a full page is a mistake.

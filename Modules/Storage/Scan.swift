@@ -1,9 +1,9 @@
-/// What a cursor asks of a backend: the rows still to come.
+/// A cursor's request to a backend: the rows still to come.
 public struct Scan: Sendable {
   /// The keys still to visit; shrinks page by page.
   public private(set) var range: KeyRange
 
-  /// Whether rows go from the greatest key down.
+  /// True when rows go from the greatest key down.
   public let isReversed: Bool
 
   private var remaining: Int

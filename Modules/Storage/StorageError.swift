@@ -1,4 +1,4 @@
-/// Why a store did not do what it was asked.
+/// The reason an operation of a store failed.
 public enum StorageError: Error, Hashable, Sendable {
   /// The key is longer than ``StorageLimits/keyBytes``. Use a shorter one.
   case keyTooLong(bytes: Int)
@@ -37,8 +37,8 @@ public enum StorageError: Error, Hashable, Sendable {
   /// Any other failure of the backend: what was being done and the backend's code.
   case backend(operation: String, code: Int32)
 
-  /// Whether the error says that stored bytes fail their check: of one record, or of a part of the
-  /// store that may hold many. Reads elsewhere go on.
+  /// True when stored bytes fail their check: of one record, or of a part of the store that may
+  /// hold many. Reads elsewhere go on.
   public var isCorruption: Bool {
     switch self {
     case .corruptRecord, .corruptStore: true

@@ -15,7 +15,7 @@ public enum StorageLimits {
 }
 
 extension StorageError {
-  /// Whether a row is longer than ``StorageLimits`` allows.
+  /// True when a row is longer than ``StorageLimits`` allows.
   public var isExcess: Bool {
     switch self {
     case .keyTooLong, .valueTooLong: true

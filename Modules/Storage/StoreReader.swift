@@ -1,4 +1,4 @@
-/// What a backend supplies to serve reads.
+/// The part of a backend that serves reads.
 public protocol StoreReader: AnyObject {
   /// Calls `body` with the value stored under `key`, or returns `nil`.
   ///
@@ -8,8 +8,8 @@ public protocol StoreReader: AnyObject {
     _ body: (Span<UInt8>) throws(StorageError) -> R
   ) throws(StorageError) -> R?
 
-  /// What lies under `key` when its checksum is wrong: the value's bytes as they are, for whoever
-  /// sets a damaged row aside. Nothing may be concluded from them.
+  /// Returns the bytes under `key` as they are when their checksum is wrong, for recovery tools
+  /// that quarantine a corrupt row. Nothing may be concluded from them.
   ///
   /// - Returns: `nil` without a row; no bytes when the backend cannot tell.
   func damagedValue(for key: Span<UInt8>) throws(StorageError) -> [UInt8]?
@@ -30,7 +30,7 @@ extension StoreReader {
   }
 }
 
-/// What a backend supplies to serve writes; its reads see its own writes.
+/// The part of a backend that serves writes; its reads see its own writes.
 public protocol StoreWriter: StoreReader {
   /// Stores `value` under `key`, in place of what was there. Sizes are already checked.
   func put(_ value: Span<UInt8>, for key: Span<UInt8>) throws(StorageError)

@@ -38,12 +38,12 @@ extension StoreView where Self: ~Copyable & ~Escapable {
     try withValue(for: key.span) { value throws(StorageError) in [UInt8](copying: value) }
   }
 
-  /// What lies under `key`, be it damaged; see ``StoreReader/damagedValue(for:)``.
+  /// Returns the value under `key`, even a corrupt one; see ``StoreReader/damagedValue(for:)``.
   public func damagedValue(for key: [UInt8]) throws(StorageError) -> [UInt8]? {
     try reader.damagedValue(for: key.span)
   }
 
-  /// Whether a row is stored under `key`.
+  /// Returns true when a row is stored under `key`.
   public func contains(_ key: [UInt8]) throws(StorageError) -> Bool {
     try withValue(for: key.span) { _ throws(StorageError) in true } ?? false
   }

@@ -14,7 +14,7 @@ import TernStorage
 final class LMDBEnvironment: Sendable {
   /// With this much of the map free, changes are not kept for a retry in a larger map.
   static let ampleBytes = 4 << 30
-  /// How long growing the map waits for snapshots to end, in steps of a millisecond.
+  /// The longest time that growing the map waits for snapshots to end, in steps of a millisecond.
   static let growthWaitMilliseconds = 5_000
 
   private let limitBytes: Int?
@@ -101,7 +101,7 @@ final class LMDBEnvironment: Sendable {
     return try LMDBTransaction(handle, isReadOnly: false)
   }
 
-  /// Whether no transaction can fill what is free of the map.
+  /// True when no transaction can fill the free part of the map.
   var isMapAmple: Bool {
     guard limitBytes == nil else { return true }
     let handle = state.withLock { $0.handle }

@@ -1,7 +1,7 @@
 import CLMDB
 import TernStorage
 
-/// What a store keeps about itself, in the space after all buckets.
+/// The rows that a store keeps about itself, in the space after all buckets.
 enum LMDBFormat {
   /// The version this code writes and the newest it reads.
   static let version: UInt64 = 1
@@ -13,7 +13,7 @@ enum LMDBFormat {
   /// With its checksum and the header of a page it takes 4,096 bytes.
   private static let reserveRowBytes = 4_096 - 16 - RecordChecksum.bytes
 
-  /// Whether a row under this LMDB key is one of what a store keeps about itself.
+  /// Returns true when a row under this LMDB key is one of those that a store keeps about itself.
   static func isOwn(_ key: [UInt8]) -> Bool {
     key == versionKey || key == bucketKey
       || key.starts(with: reservePrefix) && key.count == reservePrefix.count + 2
@@ -43,7 +43,7 @@ enum LMDBFormat {
     return next
   }
 
-  /// Whether the rows are there that hold space back; they come and go together.
+  /// Returns true when the rows that reserve space exist; they are added and removed together.
   static func hasReserve(_ transaction: LMDBTransaction) throws(StorageError) -> Bool {
     // Safe: LMDB keeps no pointer to the key.
     unsafe try reserveKey(0).span.withUnsafeBytes { key throws(StorageError) in
@@ -83,7 +83,8 @@ enum LMDBFormat {
     // Safe: the record is decoded before the transaction changes.
     unsafe try key.span.withUnsafeBytes { bytes throws(StorageError) in
       guard let record = unsafe try transaction.get(bytes) else { return nil }
-      guard let value = unsafe checkedValue(of: record, key: bytes), value.count == 8 else {
+      guard let value = unsafe RecordChecksum.checkedValue(of: record, key: bytes), value.count == 8
+      else {
         throw .corruptRecord(key: key)
       }
       return unsafe UInt64(bigEndian: value.loadUnaligned(as: UInt64.self))

@@ -41,7 +41,7 @@ final class LMDBHandle: @unchecked Sendable {
     self.directory = directory
     examined = try LMDBExamination.run(directory.file(name), witness)
     // LMDB maps this file without taking its space: on a full disk the program would be stopped.
-    guard allocateFile(directory.file(name + "-lock"), bytes: Self.lockBytes) else {
+    guard ReservedSpace.allocate(directory.file(name + "-lock"), bytes: Self.lockBytes) else {
       throw .diskFull
     }
     var flags = UInt32(MDB_NOSUBDIR) | UInt32(MDB_NOTLS)

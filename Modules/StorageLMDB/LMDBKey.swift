@@ -1,6 +1,6 @@
 import TernStorage
 
-/// How keys of any length become LMDB keys of at most 511 bytes, in exact key order.
+/// The mapping of keys of any length to LMDB keys of at most 511 bytes, in exact key order.
 ///
 /// Every LMDB key begins with the *space* it is in. Space 0 holds keys from their first byte; a
 /// bucket holds what is left of keys that share everything before. A rest that fits is a row; of

@@ -2,28 +2,21 @@ public import TernStorage
 
 /// Opens an ``LMDBStore`` for `{"kind": "lmdb", "path": "tern-data"}`.
 public enum LMDBPlugin: StoragePlugin {
-  /// What a configuration says about the store.
+  /// The options of the store in a configuration.
   public struct Options: Decodable, Sendable {
-    /// A directory for this store alone.
-    public var path: String
-    /// When a write returns; durable unless said otherwise.
-    public var durability: Durability?
     /// The size past which the store does not grow, in bytes; unlimited unless said.
     public var limitBytes: Int?
 
-    /// Options for the store in the directory `path`.
-    public init(path: String, durability: Durability? = nil, limitBytes: Int? = nil) {
-      self.path = path
-      self.durability = durability
-      self.limitBytes = limitBytes
-    }
+    /// Options for stores without a limit, or with one.
+    public init(limitBytes: Int? = nil) { self.limitBytes = limitBytes }
   }
 
   public static let kind = "lmdb"
 
-  public static func open(_ options: Options) async throws(StorageError) -> any OrderedStore {
+  public static func open(
+    _ options: Options, at location: StorageLocation
+  ) async throws(StorageError) -> any OrderedStore {
     try LMDBStore(
-      path: options.path, durability: options.durability ?? .durable,
-      limitBytes: options.limitBytes)
+      path: location.folder, durability: location.durability, limitBytes: options.limitBytes)
   }
 }

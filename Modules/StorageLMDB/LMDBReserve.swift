@@ -4,8 +4,8 @@ import TernStorage
 /// Space held back for removals on a full disk: pages of rows inside the file, which no other file
 /// can take, and a little of the disk for the commits that free them.
 ///
-/// LMDB never gives pages back to the disk. A reserve outside the file could not be had again once a
-/// removal had made the file grow.
+/// LMDB never gives pages back to the disk. A reserve outside the file could not be had again once
+/// a removal had made the file grow.
 final class LMDBReserve: Sendable {
   /// The most bytes of the rows. The list of their pages fits a node of LMDB.
   private static let rowBytes = 896 << 10
@@ -14,11 +14,11 @@ final class LMDBReserve: Sendable {
 
   /// The bytes of the rows.
   private let bytes: Int
-  private let ballast: Ballast
+  private let ballast: ReservedSpace
   private let limitBytes: Int?
   private let held = Mutex(false)
 
-  /// Whether the rows are there.
+  /// True when the rows that reserve space are stored.
   private(set) var isHeld: Bool {
     get { held.withLock { $0 } }
     set { held.withLock { $0 = newValue } }
@@ -32,10 +32,10 @@ final class LMDBReserve: Sendable {
     // Versions before this one held all of the space in this file.
     let held = directory.bytes(of: Self.ballastName) ?? 0
     if held > Self.ballastBytes { directory.remove(Self.ballastName) }
-    ballast = Ballast(path: directory.file(Self.ballastName), bytes: Self.ballastBytes)
+    ballast = ReservedSpace(path: directory.file(Self.ballastName), bytes: Self.ballastBytes)
   }
 
-  /// Whether the disk may have room for the rows.
+  /// Returns true when the disk may have space for the rows.
   func mayBeHeld(in environment: LMDBEnvironment) throws(StorageError) -> Bool {
     try !environment.open().directory.hasLess(than: 2 * bytes)
   }

@@ -8,7 +8,7 @@ public import TernStorage
 public final class LMDBStore: OrderedStore {
   /// The most snapshots at one time.
   public static let readerLimit = 126
-  /// What removals may take of the disk past the limit; it is given back at once.
+  /// The disk space that removals may take past the limit; it is given back at once.
   static let removalBytes = 1024 * 1024
   /// With less than this left a disk counts as full.
   static let fullDiskBytes = 1024 * 1024
@@ -30,9 +30,9 @@ public final class LMDBStore: OrderedStore {
   ///   - path: A directory for this store alone.
   ///   - durability: When a write returns. Relaxed still syncs data, and leaves out the second
   ///     sync of a commit.
-  ///   - limitBytes: The size past which the store does not grow: ``StorageError/diskFull``.
-  /// - Throws: ``StorageError/inUse(path:)``, ``StorageError/readOnly(path:)``,
-  ///   ``StorageError/newerFormat(found:supported:)``, ``StorageError/corruptStore(reason:)``.
+  ///   - limitBytes: The size past which the store does not grow: `StorageError.diskFull`.
+  /// - Throws: `StorageError.inUse(path:)`, `StorageError.readOnly(path:)`,
+  ///   `StorageError.newerFormat(found:supported:)`, `StorageError.corruptStore(reason:)`.
   public convenience init(
     path: String, durability: Durability = .durable, limitBytes: Int? = nil
   ) throws(StorageError) {

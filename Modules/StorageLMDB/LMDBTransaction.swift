@@ -24,7 +24,7 @@ final class LMDBTransaction: @unchecked Sendable {
   private var cursorIsCurrent = false
   private let isReadOnly: Bool
   let keys = LMDBKeyBuffer()
-  /// Whether the transaction ended in failure because the map was full.
+  /// True when the transaction failed because the map was full.
   private(set) var isMapFull = false
 
   init(_ file: LMDBHandle, isReadOnly: Bool) throws(StorageError) {
@@ -156,7 +156,7 @@ final class LMDBTransaction: @unchecked Sendable {
   }
 }
 
-/// What a cursor of LMDB is on; valid until the transaction's next change or end.
+/// The entry that a cursor of LMDB is on; valid until the transaction's next change or end.
 @unsafe
 struct LMDBEntry {
   var key: UnsafeRawBufferPointer

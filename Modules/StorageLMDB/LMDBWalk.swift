@@ -1,15 +1,22 @@
 import CLMDB
 import TernStorage
 
-/// What is done with the rows of a walk.
+/// The action of a walk on each of its rows.
 protocol LMDBVisitor {
-  /// What the keys of the current space have in common; the walk changes it.
+  /// The common prefix of the keys of the current space; the walk changes it.
   var outer: [UInt8] { get set }
 
   /// Takes a row: its entry, and its key's rest after `outer`; `false` ends the walk.
   mutating func visit(
     _ entry: LMDBEntry, _ rest: UnsafeRawBufferPointer
   ) throws(StorageError) -> Bool
+
+  /// Checks the first row past the range, of which no more is known than that it ends the walk.
+  func check(bound: LMDBEntry, _ rest: UnsafeRawBufferPointer) throws(StorageError)
+}
+
+extension LMDBVisitor {
+  func check(bound: LMDBEntry, _ rest: UnsafeRawBufferPointer) {}
 }
 
 /// The bounds of a walk in one space: rests of keys from `lower` up to, not including, `upper`.
@@ -24,7 +31,7 @@ struct LMDBWalk<Visitor: LMDBVisitor> {
   private(set) var visitor: Visitor
   private let transaction: LMDBTransaction
   private let isReversed: Bool
-  /// Whether pointers whose buckets became empty are removed.
+  /// True when pointers to buckets that became empty are removed.
   private let prunes: Bool
 
   init(
@@ -66,7 +73,10 @@ struct LMDBWalk<Visitor: LMDBVisitor> {
         guard let inner = unsafe inside(chunk, bounds) else { break }
         guard unsafe try descend(found, space, inner) else { return false }
       } else {
-        if unsafe isPast(rest, bounds) { break }
+        if unsafe isPast(rest, bounds) {
+          unsafe try visitor.check(bound: found, rest)
+          break
+        }
         guard unsafe try visitor.visit(found, rest) else { return false }
       }
       unsafe entry = try transaction.move(step)
@@ -121,8 +131,8 @@ struct LMDBWalk<Visitor: LMDBVisitor> {
     return unsafe try transaction.move(found == nil ? MDB_LAST : MDB_PREV)
   }
 
-  /// The bounds inside the bucket of the keys that begin with `chunk`; `nil` when the bucket is past
-  /// the range, in the direction of the walk.
+  /// The bounds inside the bucket of the keys that begin with `chunk`; `nil` when the bucket is
+  /// past the range, in the direction of the walk.
   private func inside(
     _ chunk: UnsafeRawBufferPointer, _ bounds: LMDBBounds
   ) -> LMDBBounds? {
@@ -164,7 +174,7 @@ struct LMDBWalk<Visitor: LMDBVisitor> {
 }
 
 extension LMDBSpace {
-  /// Whether an LMDB key is in this space.
+  /// Returns true when an LMDB key is in this space.
   @inline(__always)
   func holds(_ key: UnsafeRawBufferPointer) -> Bool {
     guard let start = key.baseAddress else { return false }
@@ -178,7 +188,7 @@ extension LMDBSpace {
 }
 
 extension LMDBTransaction {
-  /// Whether a space holds no row.
+  /// Returns true when a space holds no row.
   func isEmpty(_ space: LMDBSpace) throws(StorageError) -> Bool {
     let first = unsafe keys.key(space, UnsafeRawBufferPointer(start: nil, count: 0))
     guard let found = unsafe try move(MDB_SET_RANGE, first) else { return true }

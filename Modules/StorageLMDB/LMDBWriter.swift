@@ -10,7 +10,7 @@ final class LMDBWriter: LMDBReader, StoreWriter {
 
   /// Set when the disk was full: makes room for a transaction that begins with a removal.
   var makeRoom: (() throws(StorageError) -> Void)?
-  /// Whether puts are refused until a row was removed.
+  /// True when puts fail until a row was removed.
   var mustRemoveFirst = false
 
   private enum Change {

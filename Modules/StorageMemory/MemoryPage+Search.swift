@@ -22,7 +22,7 @@ extension MemoryPage {
     return own.count - key.count
   }
 
-  /// Whether a record's key comes before `key`, whose head in this page is `head`.
+  /// Returns true when a record's key comes before `key`, whose head in this page is `head`.
   @inline(__always)
   private func precedes(_ index: Int, _ key: UnsafeRawBufferPointer, _ head: UInt32) -> Bool {
     let own = self.head(index)

@@ -62,7 +62,7 @@ final class MemoryPage: @unchecked Sendable {
     return copy
   }
 
-  /// Whether the page is to be split; it then has at least four records.
+  /// True when the page is to be split; it then has at least four records.
   var isOverfull: Bool { liveBytes > Self.targetBytes && count >= 4 }
 
   // MARK: Reading
@@ -342,9 +342,11 @@ struct MemoryWord: BitwiseCopyable {
 }
 
 /// A long value, kept beside the page.
+///
+/// `@unchecked Sendable` is sound because the bytes never change after `init`, and are freed once
+/// in `deinit`.
 @safe
 final class MemoryValue: @unchecked Sendable {
-  // Never changed after `init`, freed once in `deinit`; hence Sendable.
   let bytes: UnsafeRawBufferPointer
 
   init(_ source: UnsafeRawBufferPointer) {

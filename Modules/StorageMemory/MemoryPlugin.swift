@@ -10,7 +10,10 @@ public enum MemoryPlugin: StoragePlugin {
 
   public static let kind = "memory"
 
-  public static func open(_ options: Options) async throws(StorageError) -> any OrderedStore {
+  /// Makes a new, empty store: memory has no place to find an earlier one in.
+  public static func open(
+    _ options: Options, at location: StorageLocation
+  ) async throws(StorageError) -> any OrderedStore {
     MemoryStore()
   }
 }

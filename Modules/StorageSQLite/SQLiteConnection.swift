@@ -24,17 +24,19 @@ final class SQLiteConnection: @unchecked Sendable {
   private var statements: [SQLiteStatement?]
   private var spareGets: [SQLiteStatement] = []
   private var spareLarge: [SQLiteStatement] = []
-  /// Where the writer puts checksum and value side by side.
+  /// The buffer in which the writer puts checksum and value side by side.
   var record = RecordBuffer()
-  /// Whether large records have a table of their own; known to the writer.
+  /// True when large records have a table of their own; known to the writer.
   var hasLargeTable = false
+  /// The space that the database will grow into; known to the writer.
+  var growth: SQLiteGrowth?
   /// The witness of the log's commits, written by the hook, and the pages of the log.
   private let log: UnsafeMutablePointer<SQLiteLogNotes>
 
   /// Opens the database in `directory`, and makes it if there is none.
   init(_ directory: StoreDirectory, _ pages: SQLitePages) throws(StorageError) {
     let path = directory.file(SQLiteFormat.file)
-    // The library would let everybody read it; its log gets the modes of this file.
+    // The library would make it readable for all users; its log gets the modes of this file.
     try directory.make(SQLiteFormat.file)
     self.directory = directory
     let registered = SQLiteWitness.register()
@@ -81,6 +83,16 @@ final class SQLiteConnection: @unchecked Sendable {
         unsafe log.pointee.witness?.note(handle, pages)
         return SQLITE_OK
       }, log)
+  }
+
+  /// Takes the space that the database needs for the pages of the open transaction.
+  ///
+  /// - Throws: ``StorageError/diskFull``.
+  func takeGrowth() throws(StorageError) {
+    guard let growth else { return }
+    let count = try statement(.pageCount)
+    defer { count.reset() }
+    if try count.step(), !growth.take(pages: count.integer(0)) { throw .diskFull }
   }
 
   /// Keeps room for a checksum at the end of each page: of a new database, or after the next

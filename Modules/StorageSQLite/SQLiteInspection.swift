@@ -7,7 +7,7 @@ import TernStorage
 struct SQLiteInspection {
   private let connection: SQLiteConnection
   private let pageBytes: Int
-  /// Whether pages carry checksums; without them there is nothing to examine.
+  /// True when pages carry checksums; without them there is nothing to examine.
   private let isChecked: Bool
 
   init(_ connection: SQLiteConnection) throws(StorageError) {

@@ -4,7 +4,7 @@ import TernStorage
 
 /// The connections of the snapshots of one store, and whether it still works.
 final class SQLitePool: Sendable {
-  /// How long a pause waits for snapshots to end, in steps of a millisecond.
+  /// The longest time that a pause waits for snapshots to end, in steps of a millisecond.
   static let pauseMilliseconds = 5_000
 
   private let state: Mutex<State>
@@ -15,7 +15,7 @@ final class SQLitePool: Sendable {
     var pages: SQLitePages
     var idle: [SQLiteConnection] = []
     var lent = 0
-    /// Whether new snapshots have to wait.
+    /// True when new snapshots have to wait.
     var isPaused = false
     var isClosed = false
     var hasFailed = false

@@ -102,7 +102,7 @@ class SQLiteReader: StoreReader {
   private static func checked(
     _ record: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer
   ) throws(StorageError) -> UnsafeRawBufferPointer {
-    if let value = unsafe checkedValue(of: record, key: key) { return unsafe value }
+    if let value = unsafe RecordChecksum.checkedValue(of: record, key: key) { return unsafe value }
     throw unsafe .corruptRecord(key: [UInt8](key))
   }
 }

@@ -57,7 +57,7 @@ final class SQLiteStatement {
     unsafe sqlite3_bind_int64(handle, index, Int64(integer))
   }
 
-  /// Whether a column holds an integer.
+  /// Returns true when a column holds an integer.
   @inline(__always)
   func isInteger(_ column: Int32) -> Bool {
     unsafe sqlite3_column_type(handle, column) == SQLITE_INTEGER

@@ -13,8 +13,9 @@ public final class SQLiteStore: OrderedStore {
   static let idleReaderLimit = 8
   /// The pages of the log after which a commit moves them into the database.
   static let checkpointPages = 1_000
-  /// The space held back for removals on a full disk: enough to move the log into the database.
-  static let ballastBytes = 5 * 1024 * 1024
+  /// The space held back for removals on a full disk: the log of a commit that settles the most
+  /// rows that a ledger gathers.
+  static let ballastBytes = 8 * 1024 * 1024
 
   private let pool: SQLitePool
   private let durability: Durability
@@ -25,7 +26,7 @@ public final class SQLiteStore: OrderedStore {
   private struct Writer: Sendable {
     // Let go when the store is closed.
     var connection: SQLiteConnection?
-    let ballast: Ballast
+    let ballast: ReservedSpace
     var isDiskFull = false
   }
 
@@ -34,11 +35,11 @@ public final class SQLiteStore: OrderedStore {
   /// - Parameters:
   ///   - path: A directory for this store alone.
   ///   - durability: When a write returns.
-  ///   - limitBytes: The size past which the store does not grow: ``StorageError/diskFull``.
+  ///   - limitBytes: The size past which the store does not grow: `StorageError.diskFull`.
   ///   - integrity: The bytes that are checked when they are read. Stores of version 1 check
   ///     records alone until ``compact()``.
-  /// - Throws: ``StorageError/inUse(path:)``, ``StorageError/readOnly(path:)``,
-  ///   ``StorageError/newerFormat(found:supported:)``, ``StorageError/corruptStore(reason:)``.
+  /// - Throws: `StorageError.inUse(path:)`, `StorageError.readOnly(path:)`,
+  ///   `StorageError.newerFormat(found:supported:)`, `StorageError.corruptStore(reason:)`.
   public init(
     path: String, durability: Durability = .durable, limitBytes: Int? = nil,
     integrity: StoreIntegrity = .pages
@@ -51,15 +52,13 @@ public final class SQLiteStore: OrderedStore {
       try SQLiteWitness.quarantineLog(in: directory)
     }
     let pages = try SQLiteFormat.pages(in: directory, integrity)
-    let connection = try Self.connect(directory, pages, durability, limitBytes)
+    let connection = try Self.connectFromReserve(directory, pages, durability, limitBytes)
     self.durability = durability
     self.limitBytes = limitBytes
     self.integrity = integrity
     pool = SQLitePool(directory, pages)
-    writer = Mutex(
-      Writer(
-        connection: connection,
-        ballast: Ballast(path: directory.file("ballast"), bytes: Self.ballastBytes)))
+    let ballast = ReservedSpace(path: directory.file(Self.ballast), bytes: Self.ballastBytes)
+    writer = Mutex(Writer(connection: connection, ballast: ballast))
   }
 
   public func read<R>(
@@ -80,7 +79,7 @@ public final class SQLiteStore: OrderedStore {
       do throws(StorageError) {
         result = try Self.transact(&state, body)
       } catch {
-        if error == .diskFull { state.isDiskFull = true }
+        if error == .diskFull { giveBackSpace(&state) }
         if case .syncFailed = error { pool.fail() }
         throw error
       }
@@ -118,8 +117,23 @@ public final class SQLiteStore: OrderedStore {
   /// a database with bytes in it.
   private static let files = [
     SQLiteWitness.file, "rows.sqlite", "rows.sqlite-wal", "rows.sqlite-shm",
-    "rows.sqlite-journal", SQLiteWitness.quarantine, "ballast",
+    "rows.sqlite-journal", SQLiteWitness.quarantine, ballast,
   ]
+  private static let ballast = "ballast"
+
+  /// The writer's connection, also on a disk without a free byte: the index of the log takes some.
+  private static func connectFromReserve(
+    _ directory: StoreDirectory, _ pages: SQLitePages, _ durability: Durability,
+    _ limitBytes: Int?
+  ) throws(StorageError) -> SQLiteConnection {
+    do throws(StorageError) {
+      return try connect(directory, pages, durability, limitBytes)
+    } catch {
+      guard error == .diskFull, directory.bytes(of: ballast) ?? 0 > 0 else { throw error }
+      ReservedSpace.release(directory.file(ballast))
+      return try connect(directory, pages, durability, limitBytes)
+    }
+  }
 
   /// The writer's connection.
   private static func connect(
@@ -132,6 +146,7 @@ public final class SQLiteStore: OrderedStore {
     let witness = SQLiteWitness(directory, durability, pageBytes: pageBytes)
     try directory.sync()
     connection.watchLog(witness)
+    connection.growth = SQLiteGrowth(directory, pageBytes: pageBytes)
     return connection
   }
 
@@ -163,6 +178,7 @@ public final class SQLiteStore: OrderedStore {
   }
 
   private static func commit(_ connection: SQLiteConnection) throws(StorageError) {
+    try connection.takeGrowth()
     do throws(StorageError) {
       try connection.statement(.commit).run()
     } catch {
@@ -177,17 +193,35 @@ public final class SQLiteStore: OrderedStore {
     guard let connection = state.connection else { return }
     guard state.isDiskFull || connection.pagesInLog >= Self.checkpointPages else { return }
     let isLong = connection.pagesInLog * 4_096 > SQLiteFormat.logBytes
-    moveLog(connection, isCut: state.isDiskFull || isLong)
+    moveLog(connection, state.ballast, isCut: state.isDiskFull || isLong)
     guard state.isDiskFull else { return }
+    // A commit that needed the ballast says nothing about the next one.
+    let hadRoom = state.ballast.isHeld
     state.ballast.hold()
-    state.isDiskFull = !state.ballast.isHeld
+    state.isDiskFull = !hadRoom
+  }
+
+  /// Cuts off the pages of a transaction that met a full disk, and holds space back again.
+  private func giveBackSpace(_ state: inout Writer) {
+    state.isDiskFull = true
+    if let connection = state.connection { moveLog(connection, state.ballast, isCut: true) }
+    state.ballast.hold()
   }
 
   /// Moves the log into the database, and cuts it off where no snapshot needs it any more.
-  private func moveLog(_ connection: SQLiteConnection, isCut: Bool) {
+  private func moveLog(
+    _ connection: SQLiteConnection, _ ballast: ReservedSpace, isCut: Bool
+  ) {
     var (pages, moved) = (Int32(-1), Int32(-1))
     var code = unsafe sqlite3_wal_checkpoint_v2(
       connection.handle, nil, SQLITE_CHECKPOINT_PASSIVE, &pages, &moved)
+    if code & 0xFF == SQLITE_FULL {
+      // Only where the space for it could not be taken with the commit.
+      ballast.release()
+      code = unsafe sqlite3_wal_checkpoint_v2(
+        connection.handle, nil, SQLITE_CHECKPOINT_PASSIVE, &pages, &moved)
+    }
+    connection.growth?.forget()
     // The database is synced now. No commit comes between: the caller is the writer.
     if isCut, code == SQLITE_OK, pages == moved, SQLiteWitness.noteMoved(in: connection.directory) {
       code = unsafe sqlite3_wal_checkpoint_v2(
@@ -199,7 +233,7 @@ public final class SQLiteStore: OrderedStore {
   /// Rewrites the database without what was deleted, and gives the space back to the disk. Needs as
   /// much space as the rows have, twice. A store of version 1 has checksums afterwards.
   ///
-  /// - Throws: ``StorageError/diskFull`` when there is not enough space; the store is unchanged and
+  /// - Throws: `StorageError.diskFull` when there is not enough space; the store is unchanged and
   ///   works on.
   public func compact() throws(StorageError) {
     try writer.withLock { state throws(StorageError) in
@@ -207,12 +241,12 @@ public final class SQLiteStore: OrderedStore {
       guard let connection = state.connection else { throw .closed }
       if state.isDiskFull { throw .diskFull }
       let isUpgrade = !connection.hasLargeTable
-      defer { moveLog(state.connection ?? connection, isCut: true) }
+      defer { moveLog(state.connection ?? connection, state.ballast, isCut: true) }
       if isUpgrade { connection.reserveChecksums() }
       try connection.execute("VACUUM")
       guard isUpgrade else { return }
       try SQLiteFormat.upgrade(connection)
-      moveLog(connection, isCut: true)
+      moveLog(connection, state.ballast, isCut: true)
       guard integrity == .pages else {
         connection.hasLargeTable = true
         return
@@ -220,6 +254,11 @@ public final class SQLiteStore: OrderedStore {
       state.connection = try Self.connect(connection.directory, .checked, durability, limitBytes)
       pool.adopt(.checked)
     }
+  }
+
+  /// True for a store of version 1, whose pages have no checksums.
+  public var isOldFormat: Bool {
+    writer.withLock { state in state.connection.map { !$0.hasLargeTable } ?? false }
   }
 
   /// Examines pages in the file; commits wait meanwhile. Pages with one wrong bit are set right.

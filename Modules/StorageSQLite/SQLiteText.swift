@@ -1,6 +1,6 @@
 /// The statements every connection keeps prepared.
 enum SQLiteText: Int, CaseIterable {
-  case beginRead, touch, beginWrite, commit, rollback
+  case beginRead, touch, beginWrite, commit, rollback, pageCount
   case put, putSmall, point, removeKey, removeSmall, removeRange, removeTail
   case large, putLarge, replaceLarge, removeLarge, removeLargeRange, removeLargeTail
   case range, rangeReversed, tail, tailReversed
@@ -18,6 +18,8 @@ enum SQLiteText: Int, CaseIterable {
     case .beginWrite: "BEGIN IMMEDIATE"
     case .commit: "COMMIT"
     case .rollback: "ROLLBACK"
+    // With those that the open transaction adds.
+    case .pageCount: "PRAGMA page_count"
     case .put: "INSERT OR REPLACE INTO rows (key, record) VALUES (?1, ?2)"
     // Changes nothing when the row points at a large record, which then has to go first.
     case .putSmall:

@@ -39,8 +39,8 @@ final class SQLiteWitness: Sendable {
     witness.write(note.payload)
   }
 
-  /// Registers the file systems of checked pages. Before SQLite removes a log that it has moved into
-  /// the database, the witness of the log is told.
+  /// Registers the file systems of checked pages. Before SQLite removes a log that it has moved
+  /// into the database, the witness of the log is told.
   static func register() -> Int32 {
     unsafe tern_pages_register { folder in
       guard let folder = unsafe folder else { return -1 }
@@ -135,7 +135,7 @@ private struct LogNote {
   var end: UInt64
   /// The running system the note is good for; 0 for any, as the log was synced.
   var boot: UInt64
-  /// Whether all of the log is in the database, so that the log may be gone.
+  /// True when all of the log is in the database, so that the log may be gone.
   var isMoved = false
 
   static let bytes = 25

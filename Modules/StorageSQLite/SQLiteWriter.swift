@@ -11,7 +11,7 @@ final class SQLiteWriter: SQLiteReader, StoreWriter {
 
   /// Set when the disk was full: makes room for a transaction that begins with a removal.
   var makeRoom: (() -> Void)?
-  /// Whether puts are refused until a row was removed.
+  /// True when puts fail until a row was removed.
   var mustRemoveFirst = false
 
   func put(_ value: Span<UInt8>, for key: Span<UInt8>) throws(StorageError) {

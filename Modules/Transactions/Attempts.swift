@@ -1,4 +1,4 @@
-/// How often a transaction has been tried, and whether it may be again.
+/// The number of times a transaction has been tried, with its limit.
 package struct Attempts: Sendable, Equatable {
   /// The most attempts of one transaction.
   package static let limit = 25
@@ -7,7 +7,7 @@ package struct Attempts: Sendable, Equatable {
 
   package init() {}
 
-  /// Whether no attempt is left.
+  /// True when no attempt is left.
   package var areExhausted: Bool { count >= Self.limit }
 
   package mutating func begin() { count += 1 }

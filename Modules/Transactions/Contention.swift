@@ -1,7 +1,7 @@
-/// How crowded one place is, and so how long to rest before the next attempt there.
+/// The contention at one path, and the pause before the next attempt that follows from it.
 ///
 /// Writers that all try as soon as they can use up their attempts against each other, and the one
-/// that just won is always first again. So everybody rests, at random and the longer the more
+/// that just won is always first again. So all of them pause, at random and the longer the more
 /// attempts came too late; the winner too, which gives the others their turn.
 package struct Contention: Sendable, Equatable {
   private var level = 0
@@ -20,7 +20,7 @@ package struct Contention: Sendable, Equatable {
     level = max(0, level - (wasDisturbed ? 1 : Self.calmStep))
   }
 
-  /// How long to rest before the next attempt.
+  /// Returns the pause before the next attempt.
   ///
   /// - Parameter unit: A random number in `0..<1`.
   package func rest(unit: Double) -> Duration {
@@ -30,7 +30,7 @@ package struct Contention: Sendable, Equatable {
   }
 
   private static let highest = 13
-  /// Attempts that may come too late before anybody rests.
+  /// The number of attempts that may come too late before any pause.
   private static let tolerated = 2
   private static let calmStep = 4
   private static let shortestMilliseconds = 4.0

@@ -1,4 +1,4 @@
-/// Where one transaction stands between being given and being decided.
+/// The state of one transaction from its start to its outcome.
 ///
 /// An attempt is sent with the state it was computed from; the server commits it when that is
 /// still the state, and calls it stale otherwise. While an attempt is on its way the transaction
@@ -16,7 +16,7 @@ package struct Progress: Sendable, Equatable {
     case doomed(TransactionError)
   }
 
-  /// What an abort achieves at once.
+  /// The immediate effect of an abort.
   package enum Abort: Sendable, Equatable {
     case endsNow
     case waitsForAnswer
@@ -60,7 +60,7 @@ package struct Progress: Sendable, Equatable {
     phase = .doomed(reason)
   }
 
-  /// What has to happen before the next attempt: `nil` to compute again, or why to end instead.
+  /// The decision about the next attempt: `nil` to compute again, or the error to end with.
   package var verdict: TransactionError? {
     switch phase {
     case .doomed(let reason): reason

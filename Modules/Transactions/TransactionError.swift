@@ -1,6 +1,6 @@
 public import TernSync
 
-/// Why a transaction ended without being committed.
+/// The reason a transaction ended without being committed.
 public enum TransactionError: Error, Hashable, Sendable {
   /// Other writers were faster each time. Try again later, or use a server value.
   case tooManyAttempts(limit: Int)

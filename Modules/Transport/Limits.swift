@@ -13,7 +13,7 @@ public struct FrameLimit: Hashable, Sendable {
   public static let standard = FrameLimit(bytes: 64 << 20)
 }
 
-/// When a link counts as under pressure; the same for every transport.
+/// The thresholds of back-pressure; the same for every transport.
 public enum LinkPressure {
   /// More queued bytes than this are pressure: 1 MiB.
   public static let highBytes = 1 << 20

@@ -3,10 +3,10 @@
 /// Every member may be called from any thread and none of them blocks. What comes in, and the
 /// end of the link, is told to the ``LinkHandler`` that was made for it.
 public protocol Link: AnyObject, Sendable {
-  /// Who is at the other end, for logs: `127.0.0.1:50412`, `loopback#3`.
+  /// The address of the other end, for logs: `127.0.0.1:50412`, `loopback#3`.
   var peer: String { get }
 
-  /// Bytes handed to ``send(_:)`` that the other side's machine has not taken yet.
+  /// Bytes handed to `send(_:)` that the other side's machine has not taken yet.
   ///
   /// This is what a sender watches to notice a slow reader; see ``LinkPressure``.
   var queuedBytes: Int { get }
@@ -17,7 +17,7 @@ public protocol Link: AnyObject, Sendable {
   /// ``LinkClosure/frameTooLarge(bytes:limitBytes:)``. After a close, frames are dropped.
   func send(_ frame: [UInt8])
 
-  /// Queues frames one behind the other; the same as ``send(_:)`` for each.
+  /// Queues frames one behind the other; the same as `send(_:)` for each.
   func send(contentsOf frames: [[UInt8]])
 
   /// Queues frames that go to other links as well; the same as ``send(contentsOf:)``.
@@ -46,7 +46,7 @@ public protocol Link: AnyObject, Sendable {
   func abort()
 }
 
-/// What one end of a link is told, always on ``Transport/executor``.
+/// The receiver of one link's events, always called on ``Transport/executor``.
 public protocol LinkHandler: AnyObject, Sendable {
   /// Takes all whole frames of one read, in the order they were sent; never an empty list.
   func linkDidReceive(_ frames: [[UInt8]])

@@ -1,4 +1,4 @@
-/// Why a link ended.
+/// The reason a link ended.
 public enum LinkClosure: Error, Hashable, Sendable {
   /// This end called ``Link/close()``, or its transport was shut down.
   case closedHere
@@ -7,7 +7,7 @@ public enum LinkClosure: Error, Hashable, Sendable {
   /// The connection broke (reset, keep-alive failure, end within a frame): frames may be lost
   /// in both directions. The text is the system's reason. Connect again.
   case lost(String)
-  /// A frame of `bytes` was announced by the peer or handed to ``Link/send(_:)`` here.
+  /// A frame of `bytes` was announced by the peer or handed to `Link.send(_:)` here.
   case frameTooLarge(bytes: Int, limitBytes: Int)
   /// The other end does not speak this protocol, or speaks another version of it. The bytes
   /// are what it opened with, at most eight.

@@ -2,9 +2,10 @@ import Synchronization
 
 /// Bounds the memory that all clients of a server together can make it hold.
 ///
-/// Bytes are charged before they are kept, by the address of the client, and released when they are
-/// not kept any more. An address has a share. A small part of the total is reserved for addresses
-/// that hold little, so that a client that asks for little is served while others hold much.
+/// Bytes are charged before they are kept, to the address of the client and to the user that its
+/// session has proved to be, and released when they are not kept any more. An address and a user
+/// each have a share. A small part of the total is reserved for addresses that hold little, so that
+/// a client that asks for little is served while others hold much.
 /// Thread-safe; every call takes constant time. Source: Docs/Decisions/0022-one-memory-budget.md.
 public final class MemoryBudget: Sendable {
   /// The purpose of charged bytes.
@@ -21,6 +22,8 @@ public final class MemoryBudget: Sendable {
     case output
     /// Open connections.
     case connections
+    /// Listens: their targets, the state of their queries and their last results.
+    case listens
   }
 
   private struct State {
@@ -30,13 +33,31 @@ public final class MemoryBudget: Sendable {
     /// The peak since the last reading.
     var peak = 0
     var uses = [Int](repeating: 0, count: Use.allCases.count)
+    /// Bytes by address.
     var accounts: [String: Int] = [:]
+    /// Bytes by user.
+    var users: [String: Int] = [:]
+
+    mutating func add(_ bytes: Int, _ use: Use, _ account: String?, _ user: String?) {
+      if let account { Self.add(bytes, to: &accounts[account]) }
+      if let user { Self.add(bytes, to: &users[user]) }
+      used += bytes
+      uses[use.rawValue] += bytes
+    }
+
+    /// Accounts of nothing are forgotten.
+    static func add(_ bytes: Int, to account: inout Int?) {
+      let sum = (account ?? 0) + bytes
+      account = sum > 0 ? sum : nil
+    }
   }
 
   /// The most bytes in all.
   public let limitBytes: Int
   /// The most bytes of one address.
   public let addressBytes: Int
+  /// The most bytes of one user.
+  public let identityBytes: Int
   /// The part of ``limitBytes`` kept for addresses that hold no more than ``floorBytes``.
   public let reservedBytes: Int
   /// An address that holds no more than this is served out of the reserve.
@@ -48,9 +69,11 @@ public final class MemoryBudget: Sendable {
   /// - Parameters:
   ///   - limitBytes: The most bytes in all, 1 MiB or more.
   ///   - addressBytes: The most bytes of one address; `nil` for a quarter of the total.
-  public init(limitBytes: Int, addressBytes: Int? = nil) {
+  ///   - identityBytes: The most bytes of one user; `nil` for a quarter of the total.
+  public init(limitBytes: Int, addressBytes: Int? = nil, identityBytes: Int? = nil) {
     self.limitBytes = max(1 << 20, limitBytes)
     self.addressBytes = min(addressBytes ?? self.limitBytes / 4, self.limitBytes)
+    self.identityBytes = min(identityBytes ?? self.limitBytes / 4, self.limitBytes)
     reservedBytes = self.limitBytes / 8
     floorBytes = min(1 << 20, reservedBytes / 16)
   }
@@ -71,7 +94,20 @@ public final class MemoryBudget: Sendable {
     state.withLock { $0.accounts[Self.account(of: address), default: 0] }
   }
 
-  /// Whether clients hold so much that some of what waits to be sent has to go: all but the reserve
+  /// The bytes charged now to one user.
+  public func usedBytes(ofUser user: String) -> Int {
+    state.withLock { $0.users[user, default: 0] }
+  }
+
+  /// `true` if little memory is left: the caller should slow clients that hold much of it.
+  public var isTight: Bool {
+    state.withLock { state in
+      state.used > limitBytes - 2 * reservedBytes
+        || state.uses[Use.output.rawValue] > limitBytes / 4
+    }
+  }
+
+  /// True when clients hold so much that some of the output has to be dropped: all but the reserve
   /// is used, or output alone takes half of the total.
   public var isShort: Bool {
     state.withLock { state in
@@ -80,21 +116,24 @@ public final class MemoryBudget: Sendable {
     }
   }
 
-  /// The bytes that an address can charge now at the most.
-  public func roomBytes(for address: String) -> Int {
+  /// Returns the bytes that an address and a user can charge now at the most.
+  public func roomBytes(for address: String, user: String? = nil) -> Int {
     let account = Self.account(of: address)
     return state.withLock { state in
       let held = state.accounts[account, default: 0]
       let small = min(floorBytes - held, limitBytes - state.used)
       let large = min(addressBytes - held, limitBytes - reservedBytes - state.used)
-      return max(0, small, large)
+      let own = user.map { identityBytes - state.users[$0, default: 0] } ?? .max
+      return max(0, min(own, max(small, large)))
     }
   }
 
-  /// Charges bytes to an address.
+  /// Charges bytes to an address, and to a user.
   ///
-  /// - Returns: `false`, and nothing is charged, when its share or the total do not allow them.
-  public func charge(_ bytes: Int, _ use: Use, to address: String) -> Bool {
+  /// - Returns: `false`, and nothing is charged, when a share or the total do not allow them.
+  public func charge(
+    _ bytes: Int, _ use: Use, to address: String, user: String? = nil
+  ) -> Bool {
     let account = Self.account(of: address)
     return state.withLock { state in
       let held = state.accounts[account, default: 0] + bytes
@@ -103,35 +142,41 @@ public final class MemoryBudget: Sendable {
       guard isSmall || held <= addressBytes && used <= limitBytes - reservedBytes else {
         return false
       }
-      state.accounts[account] = held
-      state.used = used
-      state.uses[use.rawValue] += bytes
+      if let user, state.users[user, default: 0] + bytes > identityBytes { return false }
+      state.add(bytes, use, account, user)
       return true
     }
   }
 
   /// Charges bytes that are held already, whatever the limits say.
   ///
-  /// - Parameter address: `nil` for bytes that clients of several addresses hold together.
-  public func count(_ bytes: Int, _ use: Use, to address: String?) {
+  /// - Parameters:
+  ///   - address: `nil` for bytes that clients of several addresses hold together.
+  ///   - user: `nil` for clients that have proved no identity.
+  public func count(_ bytes: Int, _ use: Use, to address: String?, user: String? = nil) {
     let account = address.map(Self.account)
-    state.withLock { state in
-      if let account { state.accounts[account, default: 0] += bytes }
-      state.used += bytes
-      state.uses[use.rawValue] += bytes
-    }
+    state.withLock { $0.add(bytes, use, account, user) }
   }
 
   /// Releases bytes that were charged or counted.
-  public func release(_ bytes: Int, _ use: Use, of address: String?) {
+  public func release(_ bytes: Int, _ use: Use, of address: String?, user: String? = nil) {
     if bytes == 0 { return }
     let account = address.map(Self.account)
-    state.withLock { state in
-      if let account, let held = state.accounts[account] {
-        state.accounts[account] = held > bytes ? held - bytes : nil
-      }
-      state.used -= bytes
-      state.uses[use.rawValue] -= bytes
+    state.withLock { $0.add(-bytes, use, account, user) }
+  }
+
+  /// Charges bytes of one user to another one, whatever the limits say: their session has proved
+  /// another identity.
+  ///
+  /// - Returns: Whether the new user is within its share.
+  @discardableResult
+  public func transfer(_ bytes: Int, from user: String?, to newUser: String?) -> Bool {
+    if bytes == 0 || user == newUser { return true }
+    return state.withLock { state in
+      if let user { State.add(-bytes, to: &state.users[user]) }
+      guard let newUser else { return true }
+      State.add(bytes, to: &state.users[newUser])
+      return state.users[newUser, default: 0] <= identityBytes
     }
   }
 

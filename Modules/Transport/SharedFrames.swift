@@ -17,7 +17,7 @@ public final class SharedFrames: Sendable {
   /// Frames to be sent to any number of links.
   public init(_ frames: [[UInt8]]) { self.frames = frames }
 
-  /// What a transport makes of the frames; made at the first call, and kept.
+  /// Returns a transport's own form of the frames, which is made at the first call and kept.
   ///
   /// - Parameter make: Must not depend on the link.
   public func form<Form: Sendable>(_ make: ([[UInt8]]) -> Form) -> Form {

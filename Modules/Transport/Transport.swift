@@ -3,7 +3,7 @@
 /// All links of one transport live on one serial executor. An actor that adopts ``executor`` as
 /// its `unownedExecutor` may handle every callback with `assumeIsolated`, without a hop.
 public protocol Transport: Sendable {
-  /// Where every callback of this transport runs.
+  /// The executor of every callback of this transport.
   var executor: any SerialExecutor { get }
 
   /// Runs `work` on ``executor``, behind what is already waiting there; never inline.
@@ -31,7 +31,7 @@ public protocol Transport: Sendable {
 
 /// An open door of a transport.
 public protocol TransportListener: Sendable {
-  /// Where it listens, with the real port if the configuration left it to the system.
+  /// The address it listens at, with the real port if the configuration left it to the system.
   var address: String { get }
 
   /// Accepts no further links; those that are open stay open. Calling it again does nothing.

@@ -1,17 +1,17 @@
-/// Why a transport could not open a link or a listener.
+/// The reason a transport could not open a link or a listener.
 public enum TransportError: Error, Hashable, Sendable {
   /// Another listener has this address: choose another port, or stop the other program.
   case addressInUse(host: String, port: Int)
   /// The address cannot be listened at, for the reason the system gave: correct it.
   case cannotListen(host: String, port: Int, reason: String)
-  /// Nobody listens at the address now: try again later.
+  /// No server listens at the address now: try again later.
   case refused(host: String, port: Int)
-  /// Nobody answered in time: try again later.
+  /// No answer came in time: try again later.
   case timedOut(host: String, port: Int, after: Duration)
   /// The host's name or network is not reachable now: try again later.
   case unreachable(host: String, port: Int, reason: String)
-  /// Somebody answers, but cannot show that it is the server, or speaks no TLS: look at the
-  /// certificates and the name; nothing was sent.
+  /// The other end answers, but cannot prove that it is the server, or speaks no TLS: check the
+  /// certificates and the name. Nothing was sent.
   case notSecure(host: String, port: Int, reason: String)
   /// An option is outside its range: correct the configuration.
   case invalidOption(name: String, reason: String)

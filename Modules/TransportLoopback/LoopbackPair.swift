@@ -3,7 +3,7 @@ import TernTransport
 
 /// Both ends of one loopback link, and the frames between them.
 final class LoopbackPair: Sendable {
-  /// Which end.
+  /// One of the two ends.
   enum Side: Int, Sendable {
     case opener, acceptor
 
@@ -22,7 +22,7 @@ final class LoopbackPair: Sendable {
     var isDeliveryOwed = false
     /// Set once the end is over; told to the handler when its last frames are delivered.
     var closure: LinkClosure?
-    /// Whether frames that arrived before the closure still go to the handler.
+    /// True when frames that arrived before the closure still go to the handler.
     var deliversRest = false
   }
 
@@ -43,8 +43,8 @@ final class LoopbackPair: Sendable {
       ends[Side.acceptor.rawValue].handler = acceptor
       ends[Side.opener.rawValue].handler = opener
     }
-    owe(.acceptor)
-    owe(.opener)
+    emit(.acceptor)
+    emit(.opener)
   }
 
   func queuedBytes(of side: Side) -> Int {
@@ -68,12 +68,12 @@ final class LoopbackPair: Sendable {
 
   func flush(_ side: Side) {
     let hasMoved = ends.withLock { Self.moveOutbox(of: side, in: &$0) }
-    if hasMoved { owe(side.other) }
+    if hasMoved { emit(side.other) }
   }
 
   func setReading(_ on: Bool, at side: Side) {
     ends.withLock { $0[side.rawValue].isReading = on }
-    if on { owe(side) }
+    if on { emit(side) }
   }
 
   /// Ends the link from `side`: its frames still travel, the other's are dropped.
@@ -92,8 +92,8 @@ final class LoopbackPair: Sendable {
       return true
     }
     guard isFirst else { return }
-    owe(side)
-    owe(side.other)
+    emit(side)
+    emit(side.other)
   }
 
   /// Breaks the link: nothing more arrives anywhere.
@@ -106,8 +106,8 @@ final class LoopbackPair: Sendable {
         if reason == .closedByPeer { ends[side.rawValue].closure = .lost("cut") }
       }
     }
-    owe(.acceptor)
-    owe(.opener)
+    emit(.acceptor)
+    emit(.opener)
   }
 }
 
@@ -115,7 +115,7 @@ final class LoopbackPair: Sendable {
 
 extension LoopbackPair {
   /// Puts one delivery for `side` on the lane unless one waits there already.
-  private func owe(_ side: Side) {
+  private func emit(_ side: Side) {
     let isNew = ends.withLock { ends in
       if ends[side.rawValue].isDeliveryOwed { return false }
       ends[side.rawValue].isDeliveryOwed = true

@@ -3,15 +3,15 @@ public import TernTransport
 
 /// Links between two ends of one process: the transport contract without a socket.
 ///
-/// Whoever shares the object shares the network: one end listens, any number connect, and two
-/// objects never meet. Deliveries happen in one order on one lane, so a run is repeatable; by
-/// hand, nothing moves until ``LoopbackLane/runUntilIdle()``.
+/// Users of the same object share a network: one end listens, any number connect, and two objects
+/// never meet. Deliveries happen in one order on one executor, so a run is repeatable; by hand,
+/// nothing moves until ``LoopbackExecutor/runUntilIdle()``.
 public final class LoopbackTransport: Transport {
-  /// Who moves the frames.
+  /// The driver of frame delivery.
   public enum Delivery: Sendable {
     /// The shared pool, as soon as something waits.
     case automatic
-    /// The test, by calling ``LoopbackLane/runUntilIdle()``; `connect` and `listen` then act
+    /// The test, by calling ``LoopbackExecutor/runUntilIdle()``; `connect` and `listen` then act
     /// at once on the calling thread.
     case byHand
   }
@@ -27,16 +27,16 @@ public final class LoopbackTransport: Transport {
   public let limit: FrameLimit
 
   /// The serial executor of all links; drives a transport that is delivered by hand.
-  public let lane: LoopbackLane
+  public let lane: LoopbackExecutor
 
   private let delivery: Delivery
   private let state = Mutex(State())
 
-  /// A network of its own, with nobody in it.
+  /// Creates a network of its own, without any end.
   public init(limit: FrameLimit = .standard, delivery: Delivery = .automatic) {
     self.limit = limit
     self.delivery = delivery
-    lane = LoopbackLane(isByHand: delivery == .byHand)
+    lane = LoopbackExecutor(isByHand: delivery == .byHand)
   }
 
   public var executor: any SerialExecutor { lane }

@@ -37,7 +37,8 @@
     func take(_ buffer: inout ByteBuffer) {
       #if os(Linux) || os(Android)
         let sent = unsafe buffer.withUnsafeReadableBytes { bytes in
-          // Safe: the call reads `bytes` and keeps no pointer. It neither blocks nor raises SIGPIPE.
+          // Safe: the call reads `bytes` and keeps no pointer. It neither blocks nor raises
+          // SIGPIPE.
           unsafe send(
             descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
         }

@@ -2,10 +2,12 @@
   package import NIOCore
   package import TernTransport
 
-  /// Sets up the channel of somebody who does not speak this framing, on its event loop.
+  /// Sets up the channel of a client that does not speak this framing, on its event loop.
   ///
-  /// What they sent so far is read after it returns. Links they open are handed to the opening.
-  package typealias StrangerWelcome = @Sendable (any Channel, @escaping LinkOpening) throws -> Void
+  /// What they sent so far is read after it returns. Links they open are handed to the opening;
+  /// a tunnel for this framing is handed to the installation.
+  package typealias StrangerWelcome =
+    @Sendable (any Channel, @escaping LinkOpening, @escaping LinkInstallation) throws -> Void
 
   /// Holds a new connection until its first bytes tell what it speaks, then steps aside.
   final class FirstBytesHandler: ChannelInboundHandler, RemovableChannelHandler {
@@ -38,7 +40,8 @@
         switch FirstBytes(waiting.readableBytesView) {
         case .undecided: return
         case .framed: try pipeline.addHandler(TCPLinkHandler(setting), position: .after(self))
-        case .strange: try welcome(context.channel, setting.open)
+        case .strange:
+          try welcome(context.channel, setting.open, TCPLinkHandler.installation(setting))
         }
       } catch {
         return context.close(promise: nil)

@@ -18,20 +18,38 @@ final class FrameLoad: Sendable {
 
   /// Counts memory in, or out again.
   ///
+  /// - Returns: `false` when the address holds more than its share; the memory is counted all the
+  ///   same, and the link is to be slowed.
   /// - Throws: ``LinkClosure/overloaded(limitBytes:)`` when that is too much; then nothing changes.
-  func change(by count: Int, for address: String) throws(LinkClosure) {
-    if count < 0 { return release(-count, for: address) }
+  func change(by count: Int, for address: String) throws(LinkClosure) -> Bool {
+    if count < 0 {
+      release(-count, for: address)
+      return true
+    }
+    var isInShare = true
     if let budget, !budget.charge(count, .receiving, to: address) {
-      throw .overloaded(limitBytes: budget.limitBytes)
+      if budget.usedBytes + count > budget.limitBytes - budget.reservedBytes {
+        throw .overloaded(limitBytes: budget.limitBytes)
+      }
+      budget.count(count, .receiving, to: address)
+      isInShare = false
     }
     let fits = bytes.withLock { bytes in
       guard bytes + count <= limitBytes else { return false }
       bytes += count
       return true
     }
-    if fits { return }
+    if fits { return isInShare }
     budget?.release(count, .receiving, of: address)
     throw .overloaded(limitBytes: limitBytes)
+  }
+
+  /// The most memory of one address, or of the transport where there is no budget.
+  var shareBytes: Int { budget?.addressBytes ?? limitBytes }
+
+  /// Returns `true` if clients at an address may hold more memory.
+  func hasRoom(for address: String) -> Bool {
+    budget.map { $0.roomBytes(for: address) > 0 } ?? true
   }
 
   /// Counts memory out that a link does not need any more.

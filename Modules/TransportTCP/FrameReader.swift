@@ -5,7 +5,7 @@ package import TernTransport
 /// It keeps no byte of a frame it has handed over, so an idle connection costs nothing, and it
 /// reserves memory as bytes arrive, not as they are announced.
 package struct FrameReader {
-  /// What each side sends first: a name and the version of the framing.
+  /// The first bytes of each side: a name and the version of the framing.
   static let preamble: [UInt8] = [0x54, 0x45, 0x52, 0x4E, 0, 0, 0, 1]
   /// The bytes before each frame: its length, most significant byte first.
   static let lengthBytes = 4
@@ -28,13 +28,13 @@ package struct FrameReader {
     self.limit = limit
   }
 
-  /// Whether the other end has introduced itself.
+  /// True when the other end has sent its preamble.
   var isIntroduced: Bool {
     if case .preamble = stage { return false }
     return true
   }
 
-  /// Whether the bytes so far end exactly behind a frame, or before the first one.
+  /// True when the bytes so far end exactly behind a frame, or before the first one.
   var isBetweenFrames: Bool {
     switch stage {
     case .preamble(let matched): matched == 0

@@ -13,10 +13,13 @@
     import Android
   #endif
 
-  /// A socket was connected to itself: nobody listens at the address.
-  struct SelfConnection: Error {}
+  /// A socket was connected to itself: no server listens at the address.
+  package struct SelfConnection: Error {
+    /// The error itself.
+    package init() {}
+  }
 
-  /// What the network library reports, in this contract's words.
+  /// The errors of the network library, in the terms of this contract.
   extension TransportError {
     static func connecting(
       to options: TCPOptions, failedWith error: any Error

@@ -5,8 +5,8 @@
 
   /// One end of a TCP connection.
   ///
-  /// Frames are appended to one buffer under a lock that nobody contends for long; the event
-  /// loop takes the whole buffer at each flush and gives it to the socket in one write.
+  /// Frames are appended to one buffer under a lock that is never held for long; the event loop
+  /// takes the whole buffer at each flush and gives it to the socket in one write.
   final class TCPLink: Link {
     private struct Outgoing {
       var buffer = ByteBuffer()
@@ -28,11 +28,12 @@
     private let limit: FrameLimit
     private let outgoing = Mutex(Outgoing())
 
-    init(channel: any Channel, limit: FrameLimit) {
+    /// - Parameter other: The other end as a proxy names it; `nil` for the socket's own peer.
+    init(channel: any Channel, limit: FrameLimit, other: LinkPeer? = nil) {
       self.channel = channel
       self.limit = limit
-      peer = channel.remoteAddress.map(Self.name(of:)) ?? "unknown"
-      address = channel.remoteAddress?.ipAddress ?? "unknown"
+      peer = other?.name ?? channel.remoteAddress.map(Self.name(of:)) ?? "unknown"
+      address = other?.address ?? channel.remoteAddress?.ipAddress ?? "unknown"
     }
 
     var queuedBytes: Int { outgoing.withLock { $0.queuedBytes } }
@@ -77,7 +78,7 @@
       guard form.longest <= limit.bytes else { return send(contentsOf: shared.frames) }
       append(form.bytes.readableBytes, reserves: false) { buffer in
         if buffer.readableBytes == 0 {
-          // The same bytes for everybody; a link that appends to them gets a copy of its own.
+          // All links share the same bytes; a link that appends to them gets a copy of its own.
           buffer = form.bytes
         } else {
           buffer.writeImmutableBuffer(form.bytes)
@@ -212,7 +213,7 @@
         written.futureResult.whenSuccess { self.didWrite(rest) }
         channel.writeAndFlush(buffer, promise: written)
       }
-      // Last, because whoever hears that there is room may send: that comes behind the rest.
+      // Last, because a handler that hears of free space may send: that comes behind the rest.
       if rest < count { didWrite(count - rest) }
     }
 
@@ -238,7 +239,7 @@
     }
   }
 
-  /// What a link asks of its channel handler.
+  /// A request of a link to its channel handler.
   enum LinkCommand: Sendable {
     case setReading(Bool)
     case close(LinkClosure)

@@ -11,13 +11,14 @@
     typealias OutboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// What the transport supplies to each of its links.
+    /// The settings that a transport gives to each of its links.
     struct Setting: Sendable {
       let limit: FrameLimit
-      /// What the links of the transport hold together.
+      /// The load that the links of the transport hold together.
       let load: FrameLoad
-      /// Whether bytes must take the way through the pipeline, where they are encrypted.
-      let isSecured: Bool
+      /// True when bytes must go through the pipeline, where they are encrypted or put into the
+      /// frames of a tunnel.
+      var isSecured: Bool
       let preambleTimeout: TimeAmount
       let linger: TimeAmount
       let open: LinkOpening
@@ -30,28 +31,46 @@
     }
 
     private let setting: Setting
+    private let other: LinkPeer?
     private var reader: FrameReader
     private var link: TCPLink?
     private var owner: (any LinkHandler)?
     private var timer: Scheduled<Void>?
     private var reason: LinkClosure?
-    /// What this link is counted with in the load of all.
+    /// The bytes of this link in the load of all.
     private var heldBytes = 0
+    /// `true` while the link's owner wants to read.
+    private var isReading = true
+    /// Looks again whether the link's address holds less than its share; `nil` while it does.
+    private var slowing: Scheduled<Void>?
+    /// The deadline after which a slowed link is closed.
+    private var patience = NIODeadline.now()
 
-    init(_ setting: Setting) {
+    /// - Parameter other: The other end as a proxy names it; `nil` for the socket's own peer.
+    init(_ setting: Setting, other: LinkPeer? = nil) {
       self.setting = setting
+      self.other = other
       reader = FrameReader(limit: setting.limit)
     }
 
+    /// Adds a handler for a link that comes through a tunnel.
+    static func installation(_ setting: Setting) -> LinkInstallation {
+      var setting = setting
+      setting.isSecured = true
+      return { [setting] channel, other in
+        try channel.pipeline.syncOperations.addHandler(TCPLinkHandler(setting, other: other))
+      }
+    }
+
     func channelActive(context: ChannelHandlerContext) {
-      // A client that tries a port of the range clients are given, while nobody listens there, can
-      // be given that very port; TCP then connects it to itself.
+      // A client that tries a port of the range of outgoing ports, without a server there, can be
+      // given that very port; TCP then connects it to itself.
       if let here = context.localAddress, here == context.remoteAddress {
         setting.didMeetItself()
         context.close(promise: nil)
         return
       }
-      let link = TCPLink(channel: context.channel, limit: setting.limit)
+      let link = TCPLink(channel: context.channel, limit: setting.limit, other: other)
       self.link = link
       var hello = context.channel.allocator.buffer(capacity: FrameReader.preamble.count)
       hello.writeBytes(FrameReader.preamble)
@@ -86,7 +105,7 @@
       do throws(LinkClosure) {
         let bytes = unwrapInboundIn(data)
         try reader.consume(bytes.readableBytesUInt8Span)
-        try hold(reader.heldBytes)
+        try hold(reader.heldBytes, context)
       } catch {
         deliver()
         tell(error)
@@ -122,6 +141,8 @@
       tell(reason ?? (reader.isBetweenFrames ? .closedByPeer : .lost("it ended within a frame")))
       timer?.cancel()
       timer = nil
+      slowing?.cancel()
+      slowing = nil
       if let link {
         link.abandon()
         setting.didEnd(link)
@@ -135,7 +156,8 @@
     ) {
       switch event as? LinkCommand {
       case .setReading(let isOn):
-        if owner != nil { setReading(context, isOn) }
+        isReading = isOn
+        if owner != nil { setReading(context, isOn && slowing == nil) }
         promise?.succeed()
       case .close(let reason):
         if owner != nil { finish(context, reason) }
@@ -156,13 +178,37 @@
     }
 
     /// Counts what is kept of a frame that is not whole.
-    private func hold(_ bytes: Int) throws(LinkClosure) {
+    private func hold(_ bytes: Int, _ context: ChannelHandlerContext) throws(LinkClosure) {
       if bytes == heldBytes { return }
-      try setting.load.change(by: bytes - heldBytes, for: link?.address ?? "")
+      let isInShare = try setting.load.change(by: bytes - heldBytes, for: link?.address ?? "")
       heldBytes = bytes
+      if isInShare || slowing != nil { return }
+      patience = .now() + Self.slowedTime
+      setReading(context, false)
+      lookAgain(context)
     }
 
-    /// Tells the owner, once, that this was all. Nothing more is read for anybody.
+    /// The time for which a link above its address's share is not read before it is closed.
+    private static var slowedTime: TimeAmount { .seconds(5) }
+
+    /// Resumes reading when the address is below its share; closes the link when that takes too
+    /// long.
+    private func lookAgain(_ context: ChannelHandlerContext) {
+      slowing = context.eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(100)) {
+        self.slowing = nil
+        guard self.owner != nil else { return }
+        if self.setting.load.hasRoom(for: self.link?.address ?? "") {
+          self.setReading(context, self.isReading)
+        } else if NIODeadline.now() < self.patience {
+          self.lookAgain(context)
+        } else {
+          self.tell(.overloaded(limitBytes: self.setting.load.shareBytes))
+          context.close(promise: nil)
+        }
+      }
+    }
+
+    /// Reports the closure to the owner, once. Nothing more is read.
     private func tell(_ reason: LinkClosure) {
       let owner = exchange(&owner, with: nil)
       reader = FrameReader(limit: setting.limit)
@@ -176,6 +222,8 @@
     private func finish(_ context: ChannelHandlerContext, _ reason: LinkClosure) {
       link?.writeOut()
       tell(reason)
+      slowing?.cancel()
+      slowing = nil
       setReading(context, true)
       end(context, after: setting.linger, reason)
       let channel = context.channel

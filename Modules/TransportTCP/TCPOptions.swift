@@ -1,6 +1,6 @@
 import TernTransport
 
-/// Where a TCP transport connects to or listens at, and its limits.
+/// The address that a TCP transport connects to or listens at, and its limits.
 ///
 /// In the configuration: `{"kind": "tcp", "host": "127.0.0.1", "port": 9000}`; the rest has
 /// standard values.
@@ -12,15 +12,15 @@ public struct TCPOptions: Decodable, Hashable, Sendable {
   /// The longest frame in bytes, 1...2^31 - 1.
   public var frameLimitBytes: Int
   /// The most memory that frames which are not whole may take at once, over all links, 1...2^40
-  /// bytes. The link that would take more is ended (``LinkClosure/overloaded(limitBytes:)``).
+  /// bytes. The link that would take more is ended (`LinkClosure.overloaded(limitBytes:)`).
   public var heldFrameBytes: Int
-  /// How long a connection attempt may take, 1...3600.
+  /// The time limit of a connection attempt, 1...3600.
   public var connectTimeoutSeconds: Int
-  /// How long the other end may take to introduce itself, 1...3600.
+  /// The time limit for the preamble of the other end, 1...3600.
   public var preambleTimeoutSeconds: Int
-  /// How long a closed link goes on delivering what was sent before, 1...3600.
+  /// The time that a closed link goes on delivering earlier output, 1...3600.
   public var lingerSeconds: Int
-  /// How links are secured; `nil` sends everything in the clear.
+  /// The options of TLS; `nil` sends everything in the clear.
   public var tls: TLSOptions?
 
   /// Options with standard limits.

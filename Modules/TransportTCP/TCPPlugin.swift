@@ -4,8 +4,8 @@ public import TernTransport
 public enum TCPPlugin: TransportPlugin {
   public static var kind: String { "tcp" }
 
-  /// - Throws: ``TransportError/notBuilt(kind:trait:)`` in a program built without the package
-  ///   trait `TCP`; ``TransportError/invalidOption(name:reason:)``.
+  /// - Throws: `TransportError.notBuilt(kind:trait:)` in a program built without the package
+  ///   trait `TCP`; `TransportError.invalidOption(name:reason:)`.
   public static func open(_ options: TCPOptions) throws(TransportError) -> any Transport {
     #if TCP
       return try TCPTransport(options)

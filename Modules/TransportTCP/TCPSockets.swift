@@ -12,7 +12,7 @@
     import Android
   #endif
 
-  /// How this module's sockets are set up.
+  /// The setup of this module's sockets.
   enum TCPSockets {
     /// Connections the system may hold before we accept them: a restart brings all clients back.
     private static let backlog: Int32 = 4096
@@ -58,7 +58,8 @@
 
     /// Keeps a socket out of the processes that this one starts.
     ///
-    /// A listening socket that lives on in a child keeps its port from everybody, its owner too.
+    /// A listening socket that lives on in a child process keeps its port from all processes, its
+    /// owner included.
     static func keepFromChildren(_ channel: any Channel) throws {
       try channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(
         of: NIOBSDSocket.Handle.self

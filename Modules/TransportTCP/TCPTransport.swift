@@ -12,7 +12,7 @@
       var links: [ObjectIdentifier: TCPLink] = [:]
       var doors: [ObjectIdentifier: any Channel] = [:]
       var isShutDown = false
-      /// Calls that nobody has answered yet.
+      /// Connection attempts without an answer so far.
       var attempts = 0
       var welcome: StrangerWelcome?
       var load: FrameLoad
@@ -24,11 +24,18 @@
     private let loop: any EventLoop
     private let state: Mutex<State>
     private let tls: TLSContexts?
+    private let tunnel: LinkTunnel?
 
     /// A transport that has its thread and no socket yet.
-    public init(_ options: TCPOptions) throws(TransportError) {
+    public convenience init(_ options: TCPOptions) throws(TransportError) {
+      try self.init(options, tunnel: nil)
+    }
+
+    /// A transport whose links travel inside another protocol.
+    package init(_ options: TCPOptions, tunnel: LinkTunnel?) throws(TransportError) {
       try options.validate()
       self.options = options
+      self.tunnel = tunnel
       tls = options.tls.map(TLSContexts.init)
       try tls?.loadRoots()
       limit = FrameLimit(bytes: options.frameLimitBytes)
@@ -47,14 +54,14 @@
     public func connect(
       _ open: @escaping LinkOpening
     ) async throws(TransportError) -> any Link {
-      // A mistake in the options is told before anybody is called.
+      // A mistake in the options is reported before any connection is made.
       _ = try tls?.clientHandler(to: options.host)
       try beginAttempt()
       let opened = loop.makePromise(of: TCPLink.self)
       let setting = setting(
         open, didMeetItself: { opened.fail(SelfConnection()) }, didOpen: { opened.succeed($0) })
       TCPSockets.client(on: loop, timeout: .seconds(Int64(options.connectTimeoutSeconds)))
-        .channelInitializer { [options, tls] channel in
+        .channelInitializer { [options, tls, tunnel] channel in
           channel.eventLoop.makeCompletedFuture {
             if let tls {
               let pipeline = channel.pipeline.syncOperations
@@ -65,7 +72,9 @@
                   timeout: .seconds(Int64(options.connectTimeoutSeconds))
                 ) { opened.fail($0) })
             }
-            try Self.install(setting, in: channel)
+            guard let tunnel else { return try Self.install(setting, in: channel) }
+            try TCPSockets.keepFromChildren(channel)
+            try tunnel.connect(channel, { opened.fail($0) }, TCPLinkHandler.installation(setting))
           }
         }
         .connect(host: options.host, port: options.port)
@@ -83,8 +92,14 @@
     /// Lets in, at every door opened from now on, those who do not speak this framing.
     ///
     /// Without a welcome they are sent away at their first byte.
-    package func welcomeStrangers(_ welcome: @escaping StrangerWelcome) {
+    ///
+    /// - Parameter protocols: The protocols that are negotiated with those who come over TLS and
+    ///   ask for one, the preferred one first.
+    package func welcomeStrangers(
+      protocols: [String] = [], _ welcome: @escaping StrangerWelcome
+    ) {
       state.withLock { $0.welcome = welcome }
+      tls?.offer(protocols)
     }
 
     /// Charges what links accepted by later listeners hold of frames that are not whole.
@@ -102,11 +117,13 @@
       let welcome = state.withLock { $0.welcome }
       let connections = ConnectionTable.ofProcess()
       let bound = TCPSockets.server(on: loop)
-        .childChannelInitializer { [tls] channel in
+        .childChannelInitializer { [tls, tunnel] channel in
           channel.eventLoop.makeCompletedFuture {
             try connections.admit(channel)
             if let tls { try channel.pipeline.syncOperations.addHandler(try tls.serverHandler()) }
-            try Self.install(setting, welcome, in: channel)
+            guard let tunnel else { return try Self.install(setting, welcome, in: channel) }
+            try TCPSockets.keepFromChildren(channel)
+            try tunnel.accept(channel, TCPLinkHandler.installation(setting))
           }
         }
         .bind(host: options.host, port: options.port)
@@ -122,7 +139,7 @@
     /// Reads the certificate and its key again. Connections made from now on are secured with them,
     /// those that are open stay as they are.
     ///
-    /// - Throws: ``TransportError/invalidOption(name:reason:)``; then nothing changes.
+    /// - Throws: `TransportError.invalidOption(name:reason:)`; then nothing changes.
     public func reloadCertificate() throws(TransportError) { try tls?.loadCertificate() }
 
     public func shutdown() async {
@@ -146,7 +163,7 @@
       didOpen: @escaping @Sendable (TCPLink) -> Void
     ) -> TCPLinkHandler.Setting {
       TCPLinkHandler.Setting(
-        limit: limit, load: state.withLock { $0.load }, isSecured: tls != nil,
+        limit: limit, load: state.withLock { $0.load }, isSecured: tls != nil || tunnel != nil,
         preambleTimeout: .seconds(Int64(options.preambleTimeoutSeconds)),
         linger: .seconds(Int64(options.lingerSeconds)),
         open: open,

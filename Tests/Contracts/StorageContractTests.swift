@@ -28,7 +28,7 @@ func holds(backend: StoreFixture, check: StoreCheck) throws {
 }
 
 /// A path for a new store in a directory that goes when the tests end.
-private func temporaryPath() -> String {
+@Sendable func temporaryPath() -> String {
   temporaryDirectory.appending(path: UUID().uuidString).path
 }
 

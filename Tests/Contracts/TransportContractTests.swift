@@ -2,6 +2,7 @@ import TernTestKit
 import TernTransport
 import TernTransportLoopback
 import TernTransportTCP
+import TernTransportWebSocket
 import Testing
 
 private let loopback = TransportFixture("loopback") { limit throws(TransportError) in
@@ -42,6 +43,34 @@ func loopbackHolds(check: TransportCheck) async throws {
   @Test("transport contract over TCP with TLS", arguments: TransportContract.checks)
   func securedHolds(check: TransportCheck) async throws {
     try await check.run(on: secured)
+  }
+
+  private let webSocket = TransportFixture("websocket") { limit throws(TransportError) in
+    try WebSocketPlugin.open(WebSocketOptions(options(port: 0, limit)))
+  } client: { _, address, limit throws(TransportError) in
+    let port = Int(address.split(separator: ":").last ?? "") ?? 0
+    return try WebSocketPlugin.open(WebSocketOptions(options(port: port, limit)))
+  }
+
+  @Test("transport contract over WebSocket", arguments: TransportContract.checks)
+  func webSocketHolds(check: TransportCheck) async throws {
+    try await check.run(on: webSocket)
+  }
+
+  private let securedWebSocket = TransportFixture("websocket with TLS") {
+    limit throws(TransportError) in
+    var options = options(port: 0, limit)
+    options.tls = try ThrowawayCertificate.shared.get().server
+    return try WebSocketPlugin.open(WebSocketOptions(options))
+  } client: { _, address, limit throws(TransportError) in
+    var options = options(port: Int(address.split(separator: ":").last ?? "") ?? 0, limit)
+    options.tls = try ThrowawayCertificate.shared.get().client
+    return try WebSocketPlugin.open(WebSocketOptions(options))
+  }
+
+  @Test("transport contract over WebSocket with TLS", arguments: TransportContract.checks)
+  func securedWebSocketHolds(check: TransportCheck) async throws {
+    try await check.run(on: securedWebSocket)
   }
 
   @Test("transport contract over TCP", arguments: TransportContract.checks)

@@ -20,14 +20,14 @@ struct EmbeddedLedgerTests {
     try EmbeddedLedger(store: store, options: options) { [clock] in clock.now }
   }
 
-  func put(_ key: String, _ value: UInt8, _ claim: CommitClaim? = nil) -> Commit {
+  func put(_ key: String, _ value: UInt8, _ claim: IdempotencyKey? = nil) -> Commit {
     Commit(
       claim: claim, mutations: [.put(key: Array(key.utf8), value: [value])], record: [value],
       outcome: [value, value])
   }
 
-  func claim(_ sequence: UInt64, hash: UInt64 = 7, known: UInt64 = 0) -> CommitClaim {
-    CommitClaim(
+  func claim(_ sequence: UInt64, hash: UInt64 = 7, known: UInt64 = 0) -> IdempotencyKey {
+    IdempotencyKey(
       id: CommitID(stream: 42, sequence: sequence), payloadHash: hash, acknowledged: known)
   }
 
@@ -98,7 +98,7 @@ struct EmbeddedLedgerTests {
     clock.advance(by: 60_000)
     try ledger.maintain()
     clock.advance(by: 1_000)
-    let other = CommitClaim(id: CommitID(stream: 7, sequence: 1), payloadHash: 1)
+    let other = IdempotencyKey(id: CommitID(stream: 7, sequence: 1), payloadHash: 1)
     _ = try ledger.commit([put("a", 1, other)])
     _ = try ledger.commit((0..<1_100).map { put("b", UInt8(truncatingIfNeeded: $0)) })
     try ledger.read { snapshot throws(StorageError) in

@@ -10,7 +10,7 @@ struct JournalTests {
   private func commit(_ number: UInt64, _ mutation: Mutation) -> Commit {
     let id = CommitID(stream: UInt128(number % 3), sequence: number / 3 + 1)
     return Commit(
-      claim: CommitClaim(id: id, payloadHash: number, acknowledged: number / 3 / 2),
+      claim: IdempotencyKey(id: id, payloadHash: number, acknowledged: number / 3 / 2),
       mutations: [mutation], record: [UInt8(truncatingIfNeeded: number)])
   }
 
@@ -38,7 +38,7 @@ struct JournalTests {
     _ = try open(store, 8)
     var entries = ByteWriter()
     entries.append(bigEndian: Int64(7))
-    let claim = CommitClaim(
+    let claim = IdempotencyKey(
       id: CommitID(stream: 1, sequence: sequence), payloadHash: 1, acknowledged: 0)
     JournalEntry.append(Commit(claim: claim, mutations: [], record: [1]), 1, to: &entries)
     var row = ByteWriter()
@@ -48,7 +48,7 @@ struct JournalTests {
       try transaction.put(entries.bytes, for: row.bytes)
     }
     #expect(throws: LedgerError.self) { try open(store, 8).read { _ in } }
-    // A stream that has come to its last number takes no more, and stops nobody.
+    // A stream that has come to its last number takes no more, and stops no other.
     var state = StreamState()
     state.record(claim, 1, [])
     #expect(state.verdict(on: claim) != nil || sequence == 0)
@@ -59,7 +59,7 @@ struct JournalTests {
   func lastNumber() throws {
     let store = MemoryStore()
     let id = CommitID(stream: 1, sequence: .max)
-    let claim = CommitClaim(id: id, payloadHash: 1, acknowledged: .max - 1)
+    let claim = IdempotencyKey(id: id, payloadHash: 1, acknowledged: .max - 1)
     let result = try open(store, 8).commit([Commit(claim: claim, mutations: [], record: [1])])
     #expect(result == [.gap(expected: .max)])
     try open(store, 8).read { _ in }

@@ -16,7 +16,7 @@ import Testing
   private func put(_ sequence: UInt64, stream: UInt128 = 42) -> Commit {
     let id = CommitID(stream: stream, sequence: sequence)
     return Commit(
-      claim: CommitClaim(id: id, payloadHash: sequence), mutations: [], record: [1])
+      claim: IdempotencyKey(id: id, payloadHash: sequence), mutations: [], record: [1])
   }
 
   private func knows(_ stream: UInt128, _ ledger: EmbeddedLedger) throws -> Bool {

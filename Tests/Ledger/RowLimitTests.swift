@@ -14,7 +14,7 @@ import Testing
   ) -> Commit {
     let key = [0x20, name] + [UInt8](repeating: 7, count: keyBytes - 2)
     let claim = sequence.map {
-      CommitClaim(id: CommitID(stream: 9, sequence: $0), payloadHash: $0)
+      IdempotencyKey(id: CommitID(stream: 9, sequence: $0), payloadHash: $0)
     }
     return Commit(claim: claim, mutations: [.put(key: key, value: value)], record: [name])
   }
@@ -51,7 +51,7 @@ import Testing
       let commits = (1...100).map { offset in
         let id = CommitID(stream: 9, sequence: sequence + UInt64(offset))
         return Commit(
-          claim: CommitClaim(id: id, payloadHash: 1), mutations: [], record: [1],
+          claim: IdempotencyKey(id: id, payloadHash: 1), mutations: [], record: [1],
           outcome: outcome)
       }
       _ = try ledger.commit(commits)
@@ -64,7 +64,7 @@ import Testing
     #expect(StreamRow.encode(stream, touched: 0).count <= LedgerLimits.streamBytes + 64)
     // The oldest are forgotten, never made again.
     for (sequence, isKnown) in [(UInt64(1), false), (stream.first, true), (3_000, true)] {
-      let claim = CommitClaim(id: CommitID(stream: 9, sequence: sequence), payloadHash: 1)
+      let claim = IdempotencyKey(id: CommitID(stream: 9, sequence: sequence), payloadHash: 1)
       let repeated = Commit(claim: claim, mutations: [], record: [1])
       let result = try again.commit([repeated])
       #expect((result == [.forgotten]) == !isKnown)

@@ -1,6 +1,8 @@
+import Foundation
 import Synchronization
 import TernStorage
 import TernStorageMemory
+import TernStorageSQLite
 import TernTestKit
 import Testing
 
@@ -83,6 +85,45 @@ struct FaultyStoreTests {
     #expect(try mirror.get([1]) == [1])
     #expect(try mirror.scan().count == 1)
     #expect(differences.withLock { $0.count } == 2)
+  }
+
+  @Test("stores that wrap others compact and examine them")
+  func forwarding() throws {
+    let (one, two) = (TemporaryDirectory(), TemporaryDirectory())
+    let (first, second) = (
+      try SQLiteStore(path: one.path), try SQLiteStore(path: two.path)
+    )
+    let differences = Mutex<[String]>([])
+    let mirror = MirrorStore(RecordingStore(first), second) { text in
+      differences.withLock { $0.append(text) }
+    }
+    for number in UInt8(0)..<40 {
+      try mirror.put([UInt8](repeating: number, count: 30_000), for: [number])
+    }
+    try mirror.write { transaction throws(StorageError) in
+      try transaction.remove(in: KeyRange(from: [1], to: [40]))
+    }
+    try mirror.compact()
+    for path in [one.path, two.path] {
+      #expect(try StoreImage.files(in: path)["rows.sqlite"]?.count ?? .max < 80_000)
+    }
+    let inspection = try mirror.verify()
+    #expect(inspection.isWell && inspection.bytes > 30_000)
+    #expect(differences.withLock { $0.isEmpty })
+
+    let file = try FileHandle(forWritingTo: URL(filePath: two.path + "/rows.sqlite"))
+    try file.seek(toOffset: 4_096 * 3 + 100)
+    try file.write(contentsOf: Data(repeating: 0xA5, count: 64))
+    try file.close()
+    _ = try? mirror.verify()
+    #expect(differences.withLock { $0.contains { $0.hasPrefix("files: ") } })
+
+    let disk = FaultyDisk()
+    let faulty = disk.open()
+    try faulty.compact()
+    #expect(try faulty.verify().isWell)
+    disk.inject(.crash(isDurable: true))
+    #expect(throws: StorageError.closed) { try faulty.compact() }
   }
 
   @Test("a recording tells what was done, in order")

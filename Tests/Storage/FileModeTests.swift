@@ -2,7 +2,7 @@ import Foundation
 import TernStorage
 import Testing
 
-/// What a store keeps is its user's alone: queues hold the tokens of who is signed in.
+/// The files of a store belong to its user alone: queues hold the tokens of signed-in users.
 @Suite("who may read a store's files") struct FileModeTests {
   private func mode(_ path: String) throws -> Int {
     let attributes = try FileManager.default.attributesOfItem(atPath: path)

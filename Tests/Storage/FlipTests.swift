@@ -10,7 +10,7 @@ private let seed =
   ProcessInfo.processInfo.environment["TERN_SEED"].flatMap { UInt64($0) }
   ?? UInt64.random(in: 1..<1_000_000)
 
-/// One bit of a store is turned, while nobody has it open: what is read is right, or an error.
+/// One bit of a closed store is turned: every read is right, or an error.
 @Suite("a flipped bit")
 struct FlipTests {
   /// The bits to choose from.

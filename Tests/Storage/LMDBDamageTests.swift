@@ -37,6 +37,42 @@ struct LMDBDamageTests {
     return rows
   }
 
+  @Test("a key damaged after the file was mapped hides no rows", arguments: [false, true])
+  func mappedKey(isReversed: Bool) throws {
+    let store = try LMDBStore(path: directory.path)
+    let keys = (100..<400).map { Array("rows/\($0)".utf8) }
+    try store.write { transaction throws(StorageError) in
+      try transaction.put([1], for: Array("a".utf8))
+      for key in keys { try transaction.put([UInt8](repeating: 7, count: 40), for: key) }
+      try transaction.put([1], for: Array("z".utf8))
+    }
+    let range = KeyRange(prefix: Array("rows/".utf8))
+    func scan() throws(StorageError) -> Int {
+      try store.read { view throws(StorageError) in
+        try view.scan(range, isReversed: isReversed).count
+      }
+    }
+    #expect(try scan() == 300)
+    let handle = try FileHandle(forUpdating: file)
+    let bytes = try Data(contentsOf: file)
+    var tries = 0
+    var errors = 0
+    for key in keys[5..<290] {
+      // Keys of branches have another copy.
+      let places = bytes.places(of: Data(key))
+      guard places.count == 1, let place = places.first else { continue }
+      tries += 1
+      try handle.write(Data([key[0] ^ (isReversed ? 0x40 : 0x80)]), at: place)
+      do throws(StorageError) {
+        let count = try scan()
+        #expect(count == 300, "\(String(decoding: key, as: UTF8.self))")
+      } catch { errors += 1 }
+      try handle.write(Data([key[0]]), at: place)
+    }
+    #expect(tries > 0 && errors == tries)
+    #expect(try scan() == 300)
+  }
+
   private enum Outcome {
     case right, error
     case wrong(String)
@@ -190,5 +226,25 @@ struct LMDBDamageTests {
     let found = try store.verify()
     #expect(found.found.contains { $0.place == .structure })
     store.close()
+  }
+}
+
+extension Data {
+  /// The offsets at which `part` begins.
+  fileprivate func places(of part: Data) -> [Int] {
+    var places: [Int] = []
+    var from = startIndex
+    while let found = self[from...].range(of: part) {
+      places.append(found.lowerBound)
+      from = found.upperBound
+    }
+    return places
+  }
+}
+
+extension FileHandle {
+  fileprivate func write(_ data: Data, at place: Int) throws {
+    try seek(toOffset: UInt64(place))
+    try write(contentsOf: data)
   }
 }

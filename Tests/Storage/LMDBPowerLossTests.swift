@@ -43,7 +43,7 @@ struct LMDBPowerLossTests {
     return images
   }
 
-  /// What the disk may hold of the pages of `new` before their sync: any of their sectors.
+  /// Returns the possible pages on the disk before the sync of `new`: any of their sectors.
   private func torn(_ old: Data, _ new: Data, _ random: inout SeededGenerator) -> Data {
     var data = old
     if data.count < new.count { data.append(Data(count: new.count - data.count)) }

@@ -50,6 +50,7 @@ struct OldSQLiteTests {
     try store.put([UInt8](repeating: 1, count: 9_000), for: rows[3].key)
     try store.write { transaction throws(StorageError) in try transaction.remove(rows[20].key) }
     #expect(try store.verify().rows == 299)
+    #expect(store.isOldFormat)
     store.close()
     #expect(try version() == 1)
     store = try SQLiteStore(path: directory.path)
@@ -61,7 +62,9 @@ struct OldSQLiteTests {
   func upgrade(isKilled: Bool) throws {
     try make()
     let store = try SQLiteStore(path: directory.path)
+    #expect(store.isOldFormat)
     try store.compact()
+    #expect(!store.isOldFormat)
     #expect(try store.scan() == rows)
     #expect(try store.verify().isWell)
     try store.put([UInt8](repeating: 1, count: 9_000), for: rows[3].key)

@@ -3,8 +3,8 @@ import TernStorage
 import TernStorageLMDB
 import Testing
 
-/// What is left of a file may be any part of it: whoever touches a mapped page behind its end is
-/// stopped by the system, so all of this is about not touching it.
+/// The rest of a cut file may be any part of it: the system stops a process that touches a mapped
+/// page behind its end, so all of this is about not touching it.
 @Suite("a file that was cut off")
 struct ShortFileTests {
   private static let pageBytes = 4_096

@@ -7,7 +7,7 @@ import TernTestKit
 struct StoreImage: Sendable {
   var files: [String: Data]
   let rows: [Row]
-  /// Whether the program was ended while the store was open.
+  /// True when the program was ended while the store was open.
   let isKilled: Bool
 
   /// Every file of the store in `path` that is read by an opening.

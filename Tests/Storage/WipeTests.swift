@@ -9,7 +9,8 @@ struct WipeTests {
   private static let secret = "a-secret-that-must-go"
   private let directory = TemporaryDirectory()
 
-  /// Rows of all sizes, of which some were replaced and some removed: in pages, freed pages and log.
+  /// Rows of all sizes, of which some were replaced and some removed: in pages, freed pages and
+  /// log.
   private func fill(_ store: any OrderedStore) throws {
     for round in 0..<3 {
       try store.write { transaction throws(StorageError) in
@@ -121,7 +122,7 @@ struct WipeTests {
     store.close()
   }
 
-  /// What a reader has met.
+  /// The rows that a reader has met.
   private final class Progress: Sendable {
     let count = Mutex<Int?>(nil)
   }

@@ -88,10 +88,10 @@ private struct Network {
 }
 
 private actor Resident {
-  private let lane: LoopbackLane
+  private let lane: LoopbackExecutor
   private(set) var notes = 0
 
-  init(_ lane: LoopbackLane) { self.lane = lane }
+  init(_ lane: LoopbackExecutor) { self.lane = lane }
 
   nonisolated var unownedExecutor: UnownedSerialExecutor {
     unsafe lane.asUnownedSerialExecutor()

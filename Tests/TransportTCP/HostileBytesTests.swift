@@ -1,4 +1,5 @@
 #if TCP && canImport(Glibc)
+  import Dispatch
   import TernTransport
   import TernTransportTCP
   import Testing
@@ -21,12 +22,16 @@
     let port: Int
     let events: AsyncStream<String>
 
-    init(_ change: (inout TCPOptions) -> Void = { _ in }) async throws {
+    init(
+      charging budget: MemoryBudget? = nil, _ change: (inout TCPOptions) -> Void = { _ in }
+    ) async throws {
       var options = TCPOptions(port: 0)
       change(&options)
       let (events, report) = AsyncStream<String>.makeStream()
       self.events = events
-      transport = try TCPPlugin.open(options)
+      let transport = try TCPTransport(options)
+      if let budget { transport.charge(budget) }
+      self.transport = transport
       let listener = try await transport.listen { _ in Reporter(report) }
       port = Int(listener.address.split(separator: ":").last ?? "") ?? 0
     }
@@ -121,6 +126,27 @@
       #expect(await door.next() == "frames [[7]]")
       first.send([0, 0, 0x03, 0xE8, 1])
       #expect(await door.next() == overloaded)
+      await door.transport.shutdown()
+    }
+
+    @Test("who holds more of unfinished frames than its share is slowed, and goes on when it may")
+    func slowed() async throws {
+      let budget = MemoryBudget(limitBytes: 64 << 20, addressBytes: 4 << 20)
+      let door = try await Door(charging: budget)
+      let peer = try RawPeer(port: door.port)
+      peer.send(hello + [0, 0x30, 0, 0, 1])
+      while budget.usedBytes(for: .receiving) < 1 << 20 { await Task.yield() }
+      budget.count(4 << 20, .answers, to: "127.0.0.1")
+      // Blocks until most of it was read; nothing else sends meanwhile.
+      nonisolated(unsafe) let sender = peer
+      DispatchQueue.global().async {
+        unsafe sender.send([UInt8](repeating: 1, count: (3 << 20) - 1))
+      }
+      // It has more than its share, and no room: it waits.
+      while budget.usedBytes(for: .receiving) == 1 << 20 { await Task.yield() }
+      budget.release(4 << 20, .answers, of: "127.0.0.1")
+      #expect(await door.next()?.count == "frames [[]]".count + (3 << 20) * 3 - 2)
+      #expect(budget.usedBytes(for: .receiving) == 0)
       await door.transport.shutdown()
     }
 

@@ -39,7 +39,7 @@ import Testing
 
     @Test("a transport that ends while it calls does not wait for the answer")
     func endingWhileCalling() async throws {
-      // An address of documentation: nobody answers, or no way leads there.
+      // An address of documentation: no server answers, or no route leads there.
       var options = TCPOptions(host: "192.0.2.1", port: 9)
       options.connectTimeoutSeconds = 1
       let transport = try TCPPlugin.open(options)

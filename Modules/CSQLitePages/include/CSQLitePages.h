@@ -63,4 +63,9 @@ typedef struct {
 /* Reads the write-ahead log at `path`. Returns 0, or -1 when it cannot be read. */
 int tern_log_examine(const char *path, tern_log *log);
 
+/* Takes space on the disk for bytes of a file, also behind its end, whose place does not change.
+ * Returns 0 or an error number: ENOSPC or EDQUOT when the disk is full, others where the file system
+ * cannot do it. */
+int tern_take_space(int descriptor, int64_t from, int64_t bytes);
+
 #endif

@@ -5,7 +5,7 @@ public typealias Version = UInt64
 
 /// Names a write for ever: the stream it belongs to and its place there.
 public struct CommitID: Hashable, Sendable {
-  /// Drawn at random by whoever writes.
+  /// The id of the writer, which draws it at random.
   public var stream: UInt128
   /// 1 for the first write of the stream, then one more each time.
   public var sequence: UInt64
@@ -17,8 +17,8 @@ public struct CommitID: Hashable, Sendable {
   }
 }
 
-/// What makes a commit happen exactly once.
-public struct CommitClaim: Hashable, Sendable {
+/// The key that makes a commit happen exactly once: writer and sequence number.
+public struct IdempotencyKey: Hashable, Sendable {
   /// The write's name.
   public var id: CommitID
   /// Two writes under one name are the same write when their hashes are equal.
@@ -36,24 +36,26 @@ public struct CommitClaim: Hashable, Sendable {
 
 /// Changes to be made together or not at all, with what they were decided on.
 public struct Commit: Sendable {
-  /// Who asks and for the how-manieth time; `nil` for writes that nobody repeats.
-  public var claim: CommitClaim?
+  /// The write's idempotency key: writer and sequence number. `nil` for writes that are never
+  /// retried.
+  public var claim: IdempotencyKey?
   /// The version the ranges in ``reads`` were read at.
   public var readVersion: Version
-  /// What the decision depends on: the commit is refused when any of it has changed since.
+  /// The ranges that the decision depends on: the commit fails when any of it has changed since.
   public var reads: [KeyRange]
-  /// What must hold when the commit is applied.
+  /// The conditions that must hold when the commit is applied.
   public var preconditions: [Precondition]
-  /// The changes, applied in order. Keys begin with a byte of at least ``LedgerLimits/firstOwnByte``.
+  /// The changes, applied in order. Keys begin with a byte of at least
+  /// ``LedgerLimits/firstOwnByte``.
   public var mutations: [Mutation]
-  /// What the log says about the commit.
+  /// The record of the commit in the log.
   public var record: [UInt8]
-  /// What a repetition of the write is answered, at most ``LedgerLimits/outcomeBytes``.
+  /// The answer to a retry of the write, at most ``LedgerLimits/outcomeBytes``.
   public var outcome: [UInt8]
 
   /// A commit; one without mutations and record only stores its outcome and takes no version.
   public init(
-    claim: CommitClaim? = nil, readVersion: Version = 0, reads: [KeyRange] = [],
+    claim: IdempotencyKey? = nil, readVersion: Version = 0, reads: [KeyRange] = [],
     preconditions: [Precondition] = [], mutations: [Mutation], record: [UInt8],
     outcome: [UInt8] = []
   ) {
@@ -66,7 +68,7 @@ public struct Commit: Sendable {
     self.outcome = outcome
   }
 
-  /// Whether the commit only stores its outcome.
+  /// True when the commit only stores its outcome.
   public var isOutcomeOnly: Bool { mutations.isEmpty && record.isEmpty }
 }
 
@@ -80,7 +82,7 @@ public enum Precondition: Hashable, Sendable {
   case equals(key: [UInt8], value: [UInt8])
 }
 
-/// What became of one commit.
+/// The outcome of one commit.
 public enum CommitResult: Hashable, Sendable {
   /// Applied now, durably. An outcome-only commit names the version it found.
   case committed(Version)
@@ -96,7 +98,7 @@ public enum CommitResult: Hashable, Sendable {
   case conflict
   /// A precondition does not hold.
   case failedPrecondition
-  /// A row of the commit is longer than ``StorageLimits`` allows: nothing of it was applied, and no
+  /// A row of the commit is longer than `StorageLimits` allows: nothing of it was applied, and no
   /// outcome stored. The error says which limit.
   case exceedsLimit(StorageError)
 }

@@ -8,9 +8,9 @@ struct CommitBatch {
   private let now: Int64
   private let versionBefore: Version
   private var segment: LogSegment
-  /// What the journal will keep of the batch.
+  /// The entries of the batch for the journal.
   private var entries = ByteWriter()
-  /// Whether rows are written at once, because there are too many of them for the journal.
+  /// True when rows are written at once, because there are too many of them for the journal.
   private var isDirect: Bool
   private var hasChanges = false
   /// True if rows are written at once, because the disk is full: a journal would only grow.
@@ -89,7 +89,10 @@ struct CommitBatch {
 
   /// Writes what the ledger itself has to remember about the batch.
   mutating func finish(in transaction: inout WriteTransaction) throws(StorageError) {
-    guard hasChanges else { return }
+    guard hasChanges else {
+      if settlesAtOnce { try settle(in: &transaction) }
+      return
+    }
     let period = LedgerLimits.commitsPerSweep
     let isSweepDue = versionBefore / period != committer.log.last / period
     if isDirect || isSweepDue || journal.isFull(options, adding: entries.bytes.count) {
@@ -138,7 +141,7 @@ struct CommitBatch {
     do throws(StorageError) {
       try sweep(olderThan: now - options.streamLifetime.milliseconds, in: &transaction)
     } catch {
-      // Whoever needs the damaged row is told; the others are looked at the next time.
+      // A caller that needs the corrupt row gets the error; the others are examined the next time.
       guard error.isCorruption else { throw error }
       if case .corruptRecord(let key) = error {
         committer.sweptKey = key + [0]

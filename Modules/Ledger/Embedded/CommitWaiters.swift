@@ -26,7 +26,7 @@ final class CommitWaiters: Sendable {
     }
   }
 
-  /// Wakes everybody.
+  /// Wakes all waiters.
   func resumeAll() {
     let woken = state.withLock { state in
       defer { state.waiting.removeAll() }

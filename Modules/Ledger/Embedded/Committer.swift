@@ -1,13 +1,13 @@
 import TernStorage
 
-/// What an embedded ledger keeps in memory between commits; all of it can be read again.
+/// The state that an embedded ledger keeps in memory between commits; all of it can be read again.
 struct Committer {
   /// The first and last commit in the log.
   var log: LogBounds
-  /// What has no rows yet; `nil` until it was read.
+  /// The commits without rows so far; `nil` until it was read.
   var journal: Journal?
-  /// What the latest commits changed, oldest first; the last one is `log.last`. Without the values,
-  /// which may be large.
+  /// The changes of the latest commits, oldest first; the last one is `log.last`. Without the
+  /// values, which may be large.
   private var recent: [(version: Version, changed: [Mutation])] = []
   /// The stream the next search for expired ones begins after.
   var sweptKey: [UInt8] = StreamRow.range.lower
@@ -18,7 +18,7 @@ struct Committer {
     self.log = log
   }
 
-  /// Whether a commit after `version` touched any of `ranges`, as far as is remembered.
+  /// Returns true when a commit after `version` touched any of `ranges`, as far as is remembered.
   func hasConflict(with ranges: [KeyRange], since version: Version) -> Bool {
     if ranges.isEmpty || version >= log.last { return false }
     guard let oldest = recent.first?.version, oldest <= version + 1 else { return true }

@@ -18,10 +18,10 @@ public final class EmbeddedLedger: Ledger {
   private let published: Mutex<Published>
   private let waiters = CommitWaiters()
 
-  /// What readers may know without waiting for a commit.
+  /// The state that readers may use without waiting for a commit.
   private struct Published {
     var version: Version
-    /// How many callers commit, or wait for their turn to.
+    /// The number of callers that commit, or wait for their turn to.
     var committers = 0
   }
 
@@ -90,7 +90,7 @@ public final class EmbeddedLedger: Ledger {
         Decision(commits, keeping: ())
       }.results
     } catch {
-      guard case .storage(.diskFull) = error else { throw error }
+      guard case .storage(.diskFull) = error, !commits.isEmpty else { throw error }
       return try decide(.reserve) { _ throws(StorageError) in
         Decision(commits, keeping: ())
       }.results
@@ -182,7 +182,7 @@ public final class EmbeddedLedger: Ledger {
   /// removed and overwritten. For a store that no server has open.
   ///
   /// - Parameter count: Commits that the log keeps, rounded up to whole batches; 0 for none.
-  /// - Throws: What ``OrderedStore/compact()`` throws; the store is settled and cut then.
+  /// - Throws: What `OrderedStore.compact()` throws; the store is settled and cut then.
   public func compact(keepingLog count: UInt64) throws(LedgerError) {
     let now = livedTime
     try committer.withLock { committer throws(LedgerError) in
@@ -240,7 +240,7 @@ public final class EmbeddedLedger: Ledger {
     }
   }
 
-  /// What a store says that holds a ledger of this version.
+  /// The row that marks a store with a ledger of this version.
   static var formatRow: [UInt8] { Array("tern ledger".utf8) + [UInt8(format)] }
 
   /// The store's format; `nil` when the store is empty.

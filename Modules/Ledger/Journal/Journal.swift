@@ -1,6 +1,7 @@
 import TernStorage
 
-/// What is durable, but has no rows of its own yet. Source: Docs/Formats/ledger.md, section 4.
+/// The durable commits that have no rows of their own yet. Source: Docs/Formats/ledger.md, section
+/// 4.
 ///
 /// The rows that the writes of a batch change lie all over the store, and each would dirty a page
 /// to be synced. The journal takes one row a batch; what it gathered is settled into rows later,
@@ -9,7 +10,8 @@ import TernStorage
 /// A class, so that the readers lent to a decision need no copy of it. It belongs to one committer
 /// and is dropped with it when a batch fails.
 ///
-/// `@unchecked`: it is used under the lock of its committer, or by the one call that read it.
+/// `@unchecked Sendable` is sound because it is used under the lock of its committer, or by the one
+/// call that read it.
 final class Journal: @unchecked Sendable {
   static let range = KeyRange(prefix: [LedgerKey.journal])
 
@@ -17,7 +19,7 @@ final class Journal: @unchecked Sendable {
   private(set) var pending = PendingRows()
   /// States of streams: of those in ``unsettled`` they have no rows, of the others they do.
   private var streams: [UInt128: StreamState] = [:]
-  /// When the streams without rows were last written to, in milliseconds of lived time.
+  /// The time of the last write to each stream without a row, in milliseconds of lived time.
   private var unsettled: [UInt128: Int64] = [:]
   /// The number of the last batch.
   private var lastBatch: UInt64 = 0
@@ -52,7 +54,7 @@ final class Journal: @unchecked Sendable {
     }
   }
 
-  /// Whether so much was gathered that it is to be settled.
+  /// Returns true when the journal has grown so far that it is to be settled.
   func isFull(_ options: LedgerOptions, adding bytes: Int) -> Bool {
     pending.changeCount > options.journalRows || unsettled.count > options.journalRows
       || storedBytes + bytes > LedgerLimits.journalBytes
@@ -100,23 +102,23 @@ final class Journal: @unchecked Sendable {
 // MARK: - Streams
 
 extension Journal {
-  /// What a write under `claim` would be: `nil` when it is the next one.
+  /// Returns the outcome of a write under `claim`: `nil` when it is the next one.
   func verdict(
-    on claim: CommitClaim, in view: borrowing some StoreView & ~Copyable & ~Escapable
+    on claim: IdempotencyKey, in view: borrowing some StoreView & ~Copyable & ~Escapable
   ) throws(StorageError) -> CommitResult? {
     try load(claim.id.stream, from: view)
     return streams[claim.id.stream]?.verdict(on: claim)
   }
 
   /// Records the outcome of a write made at `time`, in milliseconds of lived time.
-  func record(_ claim: CommitClaim, _ version: Version, _ outcome: [UInt8], at time: Int64) {
+  func record(_ claim: IdempotencyKey, _ version: Version, _ outcome: [UInt8], at time: Int64) {
     unsettled[claim.id.stream] = time
     let before = streams[claim.id.stream]?.byteCount ?? 0
     streams[claim.id.stream, default: StreamState()].record(claim, version, outcome)
     streamBytes += (streams[claim.id.stream]?.byteCount ?? 0) - before
   }
 
-  /// What the row of a stream will be, when it has none or an older one.
+  /// Returns the future row of a stream that has none or an older one.
   func unsettledRow(of stream: UInt128) -> [UInt8]? {
     guard let time = unsettled[stream], let state = streams[stream] else { return nil }
     return StreamRow.encode(state, touched: time)

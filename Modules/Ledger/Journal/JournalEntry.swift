@@ -1,8 +1,8 @@
 import TernStorage
 
-/// What the journal keeps of one commit. Source: Docs/Formats/ledger.md, section 4.
+/// The journal's record of one commit. Source: Docs/Formats/ledger.md, section 4.
 struct JournalEntry: Equatable {
-  var claim: CommitClaim?
+  var claim: IdempotencyKey?
   var version: Version
   var outcome: [UInt8]
   var mutations: [Mutation]
@@ -27,8 +27,8 @@ struct JournalEntry: Equatable {
     for mutation in commit.mutations { append(mutation, to: &writer) }
   }
 
-  /// When a batch was made, in milliseconds of lived time, and its entries; `nil` when the bytes of
-  /// its row make no sense.
+  /// Decodes the time of a batch, in milliseconds of lived time, and its entries; `nil` when the
+  /// bytes of its row are invalid.
   static func batch(_ bytes: [UInt8]) -> (time: Int64, entries: [JournalEntry])? {
     var reader = ByteReader(bytes)
     guard let time = reader.bigEndian(Int64.self) else { return nil }
@@ -48,7 +48,7 @@ struct JournalEntry: Equatable {
         let hash = reader.bigEndian(UInt64.self), let acknowledged = reader.variable(),
         let version = reader.variable(), let outcome = reader.counted()
       else { return nil }
-      claim = CommitClaim(
+      claim = IdempotencyKey(
         id: CommitID(stream: stream, sequence: sequence), payloadHash: hash,
         acknowledged: acknowledged)
       (self.version, self.outcome) = (version, outcome)

@@ -1,6 +1,7 @@
 import TernStorage
 
-/// Cuts off the beginning of a log where it exceeds a limit: commits, bytes, and when asked to, age.
+/// Cuts off the beginning of a log where it exceeds a limit: commits, bytes, and when asked to,
+/// age.
 ///
 /// The cost is that of what is cut off. By count a quarter goes at a time, by bytes a sixteenth,
 /// so that one removal serves many commits.

@@ -7,7 +7,7 @@ struct LogSegment {
   /// The number of the first entry.
   let first: Version
   private(set) var count: UInt64 = 0
-  /// When it was committed, in milliseconds of lived time.
+  /// The time of the commit, in milliseconds of lived time.
   private let lived: Int64
   /// The bytes of all segments before it since the log began, those that were cut off included.
   private let before: UInt64
@@ -24,9 +24,9 @@ struct LogSegment {
   /// The bytes of all segments up to and including this one.
   var end: UInt64 { before + (count == 0 ? 0 : byteCount) }
 
-  /// What a segment's first row begins with.
+  /// The beginning of a segment's first row.
   struct Head {
-    /// When it was committed; `nil` in segments of format 2 and before.
+    /// The time of the commit; `nil` in segments of format 2 and before.
     var lived: Int64?
     /// The bytes of all segments before it.
     var before: UInt64 = 0
@@ -114,8 +114,8 @@ struct LogSegment {
     return reader.bigEndian(Version.self)
   }
 
-  /// The number of the last of `count` entries from `first` on, which is the one before `first` when
-  /// there are none; `nil` when there is no such number, or no number for the entry behind it.
+  /// The number of the last of `count` entries from `first` on, which is the one before `first`
+  /// when there are none; `nil` when there is no such number, or no number for the entry behind it.
   static func last(first: Version, count: UInt64) -> Version? {
     let (end, isOverflow) = first.addingReportingOverflow(count)
     return end == 0 || isOverflow ? nil : end - 1

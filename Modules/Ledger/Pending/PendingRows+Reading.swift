@@ -24,7 +24,7 @@ extension PendingRows {
     }
   }
 
-  /// Whether a row of `range` was put or may have been removed.
+  /// Returns true when a row of `range` was put or may have been removed.
   private func touches(_ range: KeyRange) -> Bool {
     if !removed.isEmpty, removed.contains(where: { $0.overlaps(range) }) { return true }
     let first = lowerBound(range.lower.span)

@@ -1,4 +1,4 @@
-import TernStorage
+package import TernStorage
 
 /// Changes to rows that are decided and not yet committed.
 ///
@@ -12,10 +12,10 @@ package struct PendingRows: Sendable {
   /// No changes.
   package init() {}
 
-  /// Whether there are no changes.
+  /// True when there are no changes.
   package var isEmpty: Bool { puts.isEmpty && removed.isEmpty }
 
-  /// How many changes there are.
+  /// The number of changes.
   var changeCount: Int { puts.count + removed.count }
 
   /// Adds changes behind those already held.
@@ -59,7 +59,7 @@ package struct PendingRows: Sendable {
     removed.partition { range in range.upper.map { bytesPrecede(key, $0) } ?? true }
   }
 
-  /// What is known about `key`: `nil` when the store below decides, else its value or absence.
+  /// Returns the change of `key`: `nil` when the store below decides, else its value or absence.
   func change(of key: Span<UInt8>) -> Change? {
     let index = lowerBound(key)
     if index < puts.count, comparePut(index, with: key) == 0 {

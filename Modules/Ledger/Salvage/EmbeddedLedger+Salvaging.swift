@@ -20,7 +20,7 @@ public struct DamagedRow: Hashable, Sendable {
 
 /// The way on for a store with damaged records. Source: Docs/Formats/ledger.md, section 7.
 extension EmbeddedLedger {
-  /// Finds the damaged records of a store that nobody has open, and the batches of its journal
+  /// Finds the corrupt records of a store that no process has open, and the batches of its journal
   /// that can never be settled. O(its size).
   public static func damagedRows(
     in store: any OrderedStore
@@ -57,9 +57,9 @@ extension EmbeddedLedger {
   /// Takes damaged records out of a store, in one write: the ledger's own so that it opens again,
   /// others as asked for.
   ///
-  /// The log forgets what is at and before a damaged piece. If that was its end, it goes on with
-  /// versions that nobody has seen. A stream without its row is unknown: what its writer was not
-  /// told of is made again.
+  /// The log forgets everything at and before a corrupt piece. If that was its end, it goes on with
+  /// versions that were never seen. A stream without its row is unknown: writes without an
+  /// acknowledgement are applied again.
   ///
   /// - Parameter substitutes: What is stored in the place of records that are not the ledger's;
   ///   those it does not name stay as they are.

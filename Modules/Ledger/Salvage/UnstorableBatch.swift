@@ -31,7 +31,7 @@ extension Journal {
     return found
   }
 
-  /// What remains of a batch without the commits that cannot be stored; `nil` when all can.
+  /// Returns a batch without the commits that cannot be stored; `nil` when all can.
   private static func remainder(of value: [UInt8]) -> [UInt8]? {
     guard let (time, entries) = JournalEntry.batch(value) else { return nil }
     let kept = entries.filter(\.isStorable)
@@ -62,7 +62,7 @@ extension Journal {
 }
 
 extension JournalEntry {
-  /// Whether a store takes every row of the commit.
+  /// True when a store takes every row of the commit.
   fileprivate var isStorable: Bool {
     do throws(StorageError) { try mutations.checkLimits() } catch { return false }
     return true

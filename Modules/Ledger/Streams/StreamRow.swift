@@ -1,6 +1,6 @@
 import TernStorage
 
-/// How a stream's state lies in the store. Source: Docs/Formats/ledger.md, section 3.
+/// The layout of a stream's state in the store. Source: Docs/Formats/ledger.md, section 3.
 enum StreamRow {
   static let range = KeyRange(prefix: [LedgerKey.stream])
 

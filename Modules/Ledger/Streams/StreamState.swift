@@ -1,12 +1,12 @@
-/// What a ledger knows about the writes of one stream.
+/// A ledger's knowledge of the writes of one stream.
 public struct StreamState: Hashable, Sendable {
   /// The outcome of one write.
   public struct Outcome: Hashable, Sendable {
-    /// What the write's payload hashed to.
+    /// The hash of the write's payload.
     public var payloadHash: UInt64
     /// The version it was committed as.
     public var version: Version
-    /// What repetitions are answered.
+    /// The answer to retries.
     public var detail: [UInt8]
 
     /// The bytes that count towards ``LedgerLimits/streamBytes``.
@@ -20,7 +20,7 @@ public struct StreamState: Hashable, Sendable {
   /// The bytes of the outcomes, as ``LedgerLimits/streamBytes`` counts them.
   package private(set) var byteCount = 0
 
-  /// A stream that nobody has written to.
+  /// Creates the state of a stream without writes.
   public init() {}
 
   init(last: UInt64, outcomes: [Outcome]) {
@@ -29,13 +29,13 @@ public struct StreamState: Hashable, Sendable {
     byteCount = outcomes.reduce(0) { $0 + $1.byteCount }
   }
 
-  /// What a write under `claim` would be: `nil` when it is the next one.
-  public func verdict(on claim: CommitClaim) -> CommitResult? {
+  /// Returns the outcome of a write under `claim`: `nil` when it is the next one.
+  public func verdict(on claim: IdempotencyKey) -> CommitResult? {
     let sequence = claim.id.sequence
     if sequence > last {
       // A writer that knows more outcomes than we do has lost nothing by our forgetting them.
       let expected = max(last, claim.acknowledged) &+ 1
-      // The last number there is has no successor, so nobody may have it.
+      // The greatest number has no successor, so no write may have it.
       return sequence == expected && sequence < .max ? nil : .gap(expected: expected)
     }
     guard let outcome = self[sequence] else { return .forgotten }
@@ -54,7 +54,7 @@ public struct StreamState: Hashable, Sendable {
 
   /// Records the outcome of the next write and forgets what its writer knows, then what is more
   /// than the limits of a stream allow, oldest first.
-  package mutating func record(_ claim: CommitClaim, _ version: Version, _ detail: [UInt8]) {
+  package mutating func record(_ claim: IdempotencyKey, _ version: Version, _ detail: [UInt8]) {
     if claim.id.sequence != last &+ 1 { forget(outcomes.count) }
     last = claim.id.sequence
     let outcome = Outcome(

@@ -13,11 +13,11 @@ extension StoreDirectory {
   /// The file that says that the others are to go.
   private static let mark = "wiping"
 
-  /// Whether a wipe was begun and not ended.
-  package var isBeingWiped: Bool { holds(Self.mark) }
+  /// True when an erasure was begun and not finished.
+  public var isBeingWiped: Bool { holds(Self.mark) }
 
   /// Begins a wipe; returns when nothing can undo it any more.
-  package func beginWipe() throws(StorageError) {
+  public func beginWipe() throws(StorageError) {
     let descriptor = unsafe open(
       file(Self.mark), O_WRONLY | O_CREAT | O_CLOEXEC, mode_t(Self.fileMode))
     guard descriptor >= 0 else { throw Self.error(errno, path) }
@@ -25,10 +25,10 @@ extension StoreDirectory {
     try sync()
   }
 
-  /// Overwrites and removes files that nobody has open, and ends the wipe.
+  /// Overwrites and removes files that no process has open, and ends the erasure.
   ///
   /// What a file system or a disk keeps of overwritten blocks is out of reach.
-  package func finishWipe(of names: [String]) throws(StorageError) {
+  public func finishWipe(of names: [String]) throws(StorageError) {
     for name in names where holds(name) {
       overwrite(name)
       guard unsafe unlink(file(name)) == 0 else { throw Self.error(errno, path) }

@@ -10,13 +10,13 @@
 ///
 /// The hold is an advisory lock on the file `lock` in it: it ends with the process, and it also
 /// refuses a second opening in the same process.
-package final class StoreDirectory: Sendable {
+public final class StoreDirectory: Sendable {
   /// The directory's path as given.
-  package let path: String
+  public let path: String
 
-  /// What its files are made with: they hold data and tokens of one user, and nobody else reads
-  /// them, wherever the directory is.
-  package static let fileMode = 0o600
+  /// The mode of its files: they hold data and tokens of one user, and no other user may read them,
+  /// wherever the directory is.
+  public static let fileMode = 0o600
 
   private let lockDescriptor: Int32
 
@@ -25,7 +25,7 @@ package final class StoreDirectory: Sendable {
   ///
   /// - Throws: ``StorageError/inUse(path:)``, ``StorageError/readOnly(path:)``,
   ///   ``StorageError/cannotOpen(path:code:)``, ``StorageError/diskFull``.
-  package init(path: String) throws(StorageError) {
+  public init(path: String) throws(StorageError) {
     if unsafe access(path + "/lock", F_OK) != 0 { try Self.make(path) }
     let descriptor = unsafe open(
       path + "/lock", O_RDWR | O_CREAT | O_CLOEXEC, mode_t(Self.fileMode))
@@ -52,13 +52,13 @@ package final class StoreDirectory: Sendable {
   }
 
   /// The path of the file `name` in the directory.
-  package func file(_ name: String) -> String { path + "/" + name }
+  public func file(_ name: String) -> String { path + "/" + name }
 
-  /// Whether the file `name` exists.
-  package func holds(_ name: String) -> Bool { unsafe access(file(name), F_OK) == 0 }
+  /// Returns true when the file `name` exists.
+  public func holds(_ name: String) -> Bool { unsafe access(file(name), F_OK) == 0 }
 
   /// The length of the file `name`; `nil` when there is none.
-  package func bytes(of name: String) -> Int? {
+  public func bytes(of name: String) -> Int? {
     var info = stat()
     // Safe: `stat` fills the structure and keeps no pointer.
     guard unsafe stat(file(name), &info) == 0 else { return nil }
@@ -67,8 +67,8 @@ package final class StoreDirectory: Sendable {
 
   /// The first bytes of the file `name`, at most `bytes`; none when there is no such file.
   ///
-  /// Nobody in this process may have the file open: closing it would end locks on it.
-  package func head(of name: String, bytes: Int) throws(StorageError) -> [UInt8] {
+  /// No part of this process may have the file open: closing it would end locks on it.
+  public func head(of name: String, bytes: Int) throws(StorageError) -> [UInt8] {
     let descriptor = unsafe open(file(name), O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else {
       if errno == ENOENT { return [] }
@@ -84,8 +84,8 @@ package final class StoreDirectory: Sendable {
     return head
   }
 
-  /// Whether the disk has less than `bytes` left.
-  package func hasLess(than bytes: Int) -> Bool {
+  /// Returns true when the disk has less than `bytes` left.
+  public func hasLess(than bytes: Int) -> Bool {
     var info = statvfs()
     // Safe: `statvfs` fills the structure and keeps no pointer.
     guard unsafe statvfs(path, &info) == 0 else { return false }
@@ -94,7 +94,7 @@ package final class StoreDirectory: Sendable {
 
   /// Makes the file `name`, for its owner alone, and its name durable. One that exists is not
   /// opened: closing it would end the locks that this process has on it.
-  package func make(_ name: String) throws(StorageError) {
+  public func make(_ name: String) throws(StorageError) {
     if holds(name) { return }
     let descriptor = unsafe open(file(name), O_RDWR | O_CREAT | O_CLOEXEC, mode_t(Self.fileMode))
     guard descriptor >= 0 else { throw Self.error(errno, path) }
@@ -102,34 +102,57 @@ package final class StoreDirectory: Sendable {
     try sync()
   }
 
-  /// Copies the file `old`, which nobody has open, and returns when its bytes are durable. A file
-  /// that is not there is not copied.
-  package func copy(_ old: String, to new: String) throws(StorageError) {
+  /// Copies the file `old`, which must not be open, and returns when its bytes are durable. A
+  /// missing file is not copied.
+  public func copy(_ old: String, to new: String) throws(StorageError) {
     guard let count = bytes(of: old) else { return }
-    let copied = try head(of: old, bytes: count)
+    try fill(new, with: try head(of: old, bytes: count))
+  }
+
+  /// Replaces the file `name`, which must not be open, by `bytes`: after a crash it holds all of
+  /// the old bytes, or all of the new ones. The new ones are durable when this returns.
+  ///
+  /// The bytes go to the file `name` with the suffix `.new` first, which is then renamed.
+  /// - Throws: ``StorageError/diskFull``, ``StorageError/syncFailed(code:)`` and the errors of an
+  ///   opening; the file is unchanged after any but a failed sync.
+  public func replace(_ name: String, with bytes: [UInt8]) throws(StorageError) {
+    let new = name + ".new"
+    do throws(StorageError) { try fill(new, with: bytes) } catch {
+      remove(new)
+      throw error
+    }
+    try rename(new, to: name)
+  }
+
+  private func fill(_ name: String, with bytes: [UInt8]) throws(StorageError) {
     let descriptor = unsafe open(
-      file(new), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode_t(Self.fileMode))
+      file(name), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode_t(Self.fileMode))
     guard descriptor >= 0 else { throw Self.error(errno, path) }
     defer { _ = Self.closeFile(descriptor) }
-    // Safe: `write` reads the bytes of the array and keeps no pointer.
-    let written = unsafe copied.withUnsafeBytes {
-      unsafe write(descriptor, $0.baseAddress, $0.count)
+    var start = 0
+    while start < bytes.count {
+      // Safe: `write` reads the bytes of the array and keeps no pointer.
+      let count = unsafe bytes.withUnsafeBytes { bytes in
+        unsafe write(
+          descriptor, bytes.baseAddress.map { unsafe $0 + start }, bytes.count - start)
+      }
+      guard count > 0 else { throw .diskFull }
+      start += count
     }
-    guard written == copied.count else { throw .diskFull }
     guard fsync(descriptor) == 0 else { throw .syncFailed(code: errno) }
   }
 
   /// Removes the file `name`, if there is one.
-  package func remove(_ name: String) { unsafe unlink(file(name)) }
+  public func remove(_ name: String) { unsafe unlink(file(name)) }
 
   /// Renames a file, and returns when the new name is durable.
-  package func rename(_ old: String, to new: String) throws(StorageError) {
+  public func rename(_ old: String, to new: String) throws(StorageError) {
     guard Self.renameFile(file(old), file(new)) == 0 else { throw Self.error(errno, path) }
     try sync()
   }
 
   /// Makes names created in the directory durable.
-  package func sync() throws(StorageError) {
+  public func sync() throws(StorageError) {
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw Self.error(errno, path) }
     defer { _ = Self.closeFile(descriptor) }

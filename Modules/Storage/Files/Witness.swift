@@ -13,9 +13,9 @@ import Synchronization
 /// A backend writes it *after* a commit was synced, without a sync of its own. It therefore never
 /// runs ahead of the store, and a store that is behind its witness has lost commits to damage. A
 /// witness that is missing or corrupt proves nothing. Format: Docs/Formats/storage-witness.md.
-package final class Witness: Sendable {
+public final class Witness: Sendable {
   /// The longest payload, in bytes.
-  package static let payloadBytes = 48
+  public static let payloadBytes = 48
   /// The length of the file, in bytes.
   static let fileBytes = 64
 
@@ -28,12 +28,12 @@ package final class Witness: Sendable {
   private let descriptor = Mutex<Int32>(-1)
 
   /// The witness at `path`. Performs no I/O.
-  package init(path: String) { self.path = path }
+  public init(path: String) { self.path = path }
 
   deinit { descriptor.withLock { Self.close(&$0) } }
 
   /// Returns the payload; `nil` when there is none or its checksum is wrong.
-  package func read() -> [UInt8]? {
+  public func read() -> [UInt8]? {
     let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { return nil }
     defer { _ = StoreDirectory.closeFile(file) }
@@ -50,7 +50,7 @@ package final class Witness: Sendable {
   ///
   /// An I/O error is ignored: the older payload stays true. The payload must not exceed
   /// ``payloadBytes``.
-  package func write(_ payload: [UInt8]) {
+  public func write(_ payload: [UInt8]) {
     let bytes = Self.encode(payload)
     descriptor.withLock { file in
       if file < 0 {
@@ -63,11 +63,11 @@ package final class Witness: Sendable {
   }
 
   /// Makes the payload written last durable; `false` when that failed.
-  package func sync() -> Bool { descriptor.withLock { $0 >= 0 && fsync($0) == 0 } }
+  public func sync() -> Bool { descriptor.withLock { $0 >= 0 && fsync($0) == 0 } }
 
   /// Removes the file. The removal is durable after the next ``StoreDirectory/sync()``; sync before
   /// putting an older store in place.
-  package func remove() {
+  public func remove() {
     descriptor.withLock { file in
       Self.close(&file)
       unsafe unlink(path)

@@ -59,16 +59,17 @@ public struct StoreInspection: Sendable {
   public private(set) var found: [StoreCorruption] = []
   /// The number of findings.
   public private(set) var foundCount = 0
-  /// Whether checks that cannot be sliced are made too; they may take as long as the store is large.
+  /// True when checks that cannot be sliced are made too; they take time in proportion to the size
+  /// of the store.
   public let isThorough: Bool
 
   /// An examination that has not begun.
   public init(isThorough: Bool = false) { self.isThorough = isThorough }
 
-  /// Whether nothing is left to examine.
+  /// True when nothing is left to examine.
   public var isComplete: Bool { stage == .complete }
 
-  /// Whether everything examined so far passed its checks.
+  /// True when everything examined so far passed its checks.
   public var isWell: Bool { foundCount == 0 }
 
   /// Records a finding. For backends.

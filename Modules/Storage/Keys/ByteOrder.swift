@@ -23,7 +23,7 @@ public func compareBytes(_ a: Span<UInt8>, _ b: Span<UInt8>) -> Int {
   return a.count - b.count
 }
 
-/// Whether `a` comes before `b` as unsigned bytes.
+/// Returns true when `a` comes before `b` as unsigned bytes.
 public func bytesPrecede(_ a: [UInt8], _ b: [UInt8]) -> Bool {
   compareBytes(a.span, b.span) < 0
 }

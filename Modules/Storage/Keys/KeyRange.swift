@@ -25,20 +25,20 @@ public struct KeyRange: Hashable, Sendable {
     self.init(from: prefix, to: Self.successor(ofPrefix: prefix))
   }
 
-  /// Whether no key can be in the range.
+  /// True when no key can be in the range.
   public var isEmpty: Bool {
     guard let upper else { return false }
     return compareBytes(lower.span, upper.span) >= 0
   }
 
-  /// Whether `key` is in the range.
+  /// Returns true when `key` is in the range.
   public func contains(_ key: Span<UInt8>) -> Bool {
     guard compareBytes(lower.span, key) <= 0 else { return false }
     guard let upper else { return true }
     return compareBytes(key, upper.span) < 0
   }
 
-  /// Whether some key could be in both ranges.
+  /// Returns true when some key could be in both ranges.
   public func overlaps(_ other: KeyRange) -> Bool {
     guard !isEmpty, !other.isEmpty else { return false }
     if let upper, compareBytes(upper.span, other.lower.span) <= 0 { return false }

@@ -1,6 +1,6 @@
 /// A reused buffer in which a record is put together: checksum, then value.
 @safe
-package struct RecordBuffer: ~Copyable {
+public struct RecordBuffer: ~Copyable {
   /// More than this is given back after use.
   private static let keptBytes = 1024 * 1024
 
@@ -8,12 +8,13 @@ package struct RecordBuffer: ~Copyable {
   private var base = UnsafeMutableRawPointer.allocate(byteCount: 512, alignment: 16)
   private var capacity = 512
 
-  package init() {}
+  /// Creates an empty buffer.
+  public init() {}
 
   deinit { unsafe base.deallocate() }
 
   /// Calls `body` with the record of `key` -> `value`; it is valid only during the call.
-  package mutating func withRecord<R>(
+  public mutating func withRecord<R>(
     _ value: Span<UInt8>, for key: Span<UInt8>,
     _ body: (UnsafeRawBufferPointer) throws(StorageError) -> R
   ) throws(StorageError) -> R {
@@ -44,16 +45,4 @@ package struct RecordBuffer: ~Copyable {
     unsafe base = .allocate(byteCount: 512, alignment: 16)
     capacity = 512
   }
-}
-
-/// The value of `record`, or `nil` when its checksum is wrong.
-@inline(__always)
-package func checkedValue(
-  of record: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer
-) -> UnsafeRawBufferPointer? {
-  guard record.count >= RecordChecksum.bytes, let base = record.baseAddress else { return nil }
-  let stored = unsafe UInt32(littleEndian: base.loadUnaligned(as: UInt32.self))
-  let value = unsafe UnsafeRawBufferPointer(
-    start: base + RecordChecksum.bytes, count: record.count - RecordChecksum.bytes)
-  return unsafe RecordChecksum.of(key: key, value: value) == stored ? value : nil
 }

@@ -1,12 +1,12 @@
 /// The checksum stored with every record on disk: 32 bits over the key and the value.
 ///
 /// Source: Docs/Formats/storage-record.md, which gives the steps and a worked example.
-package enum RecordChecksum {
+public enum RecordChecksum {
   /// The bytes a checksum takes in a record, before the value.
-  package static let bytes = 4
+  public static let bytes = 4
 
   /// The checksum of the record `key` -> `value`.
-  package static func of(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) -> UInt32 {
+  public static func of(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) -> UInt32 {
     var state = start ^ (UInt64(key.count) << 32 | UInt64(value.count))
     unsafe absorb(key, into: &state)
     unsafe absorb(value, into: &state)
@@ -64,5 +64,39 @@ package enum RecordChecksum {
   private static func half(_ base: UnsafeRawPointer, _ offset: Int) -> UInt64 {
     unsafe UInt64(
       UInt32(littleEndian: base.loadUnaligned(fromByteOffset: offset, as: UInt32.self)))
+  }
+}
+
+extension RecordChecksum {
+  /// Returns the value of `record`, or `nil` when its checksum is wrong.
+  @inline(__always)
+  public static func checkedValue(
+    of record: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer
+  ) -> UnsafeRawBufferPointer? {
+    guard record.count >= bytes, let base = record.baseAddress else { return nil }
+    let stored = unsafe UInt32(littleEndian: base.loadUnaligned(as: UInt32.self))
+    let value = unsafe UnsafeRawBufferPointer(start: base + bytes, count: record.count - bytes)
+    return unsafe of(key: key, value: value) == stored ? value : nil
+  }
+
+  /// Returns the record of `key` -> `value`: the checksum, then the value.
+  ///
+  /// It copies the value; ``RecordBuffer`` and ``checkedValue(of:key:)`` do without a copy.
+  public static func record(of value: [UInt8], key: [UInt8]) -> [UInt8] {
+    // Safe: both buffers live through the call.
+    let sum = unsafe key.withUnsafeBytes { key in
+      unsafe value.withUnsafeBytes { unsafe of(key: key, value: $0) }
+    }
+    return (0..<bytes).map { UInt8(truncatingIfNeeded: sum >> ($0 * 8)) } + value
+  }
+
+  /// Returns the value of `record`, or `nil` when its checksum is wrong.
+  public static func value(of record: [UInt8], key: [UInt8]) -> [UInt8]? {
+    // Safe: both buffers live through the call, and the value is copied in it.
+    unsafe key.withUnsafeBytes { key in
+      unsafe record.withUnsafeBytes { record in
+        unsafe checkedValue(of: record, key: key).map { unsafe [UInt8]($0) }
+      }
+    }
   }
 }

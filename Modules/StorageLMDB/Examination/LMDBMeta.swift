@@ -29,7 +29,7 @@ struct LMDBMeta {
   static let bytes = 152
   private static let magic = 0xBEEF_C0DE
   private static let version = 1
-  /// Where the parts begin that every commit writes.
+  /// The offset of the parts that every commit writes.
   private static let changing = 40
   /// The flags of the tree of free pages: keys are integers; the file is no directory.
   private static let freeFlags = [0x08, 0x4008]

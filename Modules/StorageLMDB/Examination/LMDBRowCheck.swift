@@ -35,7 +35,9 @@ struct LMDBRowCheck: LMDBNodeVisitor {
     }
     if tag == LMDBKey.rootTag, key.count < LMDBKey.pointerBytes {
       let row = unsafe UnsafeRawBufferPointer(rebasing: key.dropFirst())
-      if unsafe checkedValue(of: value, key: row) == nil { unsafe try explain(key, value) }
+      if unsafe RecordChecksum.checkedValue(of: value, key: row) == nil {
+        unsafe try explain(key, value)
+      }
     } else {
       unsafe try visitOther(key, value, tag)
     }
@@ -47,7 +49,9 @@ struct LMDBRowCheck: LMDBNodeVisitor {
     guard unsafe takeKey(of: key) else { throw unsafe Self.damage([UInt8](key)) }
     let isPointer = key.count == LMDBKey.pointerBytes
     // Safe: `self.key` lives through the call.
-    let record = unsafe self.key.withUnsafeBytes { unsafe checkedValue(of: value, key: $0) }
+    let record = unsafe self.key.withUnsafeBytes {
+      unsafe RecordChecksum.checkedValue(of: value, key: $0)
+    }
     guard let record = unsafe record else {
       if isPointer { throw unsafe Self.damage([UInt8](key)) }
       return unsafe try explain(key, value)
@@ -87,7 +91,7 @@ struct LMDBRowCheck: LMDBNodeVisitor {
     }
   }
 
-  /// What the keys of a bucket begin with; `nil` for one that no pointer leads to.
+  /// Returns the common prefix of a bucket's keys; `nil` for a bucket without a pointer to it.
   private mutating func prefix(of number: UInt64) -> [UInt8]? {
     if let current, current.number == number { return current.prefix }
     var chunks: [[UInt8]] = []
@@ -123,7 +127,7 @@ struct LMDBRowCheck: LMDBNodeVisitor {
     }
   }
 
-  /// Whether some bytes are an LMDB key and the record that belongs to it.
+  /// Returns true when some bytes are an LMDB key and the record that belongs to it.
   private mutating func fits(_ bytes: [UInt8], keyBytes: Int) -> Bool {
     guard keyBytes > 0, keyBytes <= min(bytes.count, LMDBKey.pointerBytes),
       hashed < Self.hashLimit
@@ -134,7 +138,9 @@ struct LMDBRowCheck: LMDBNodeVisitor {
       let lmdbKey = unsafe UnsafeRawBufferPointer(rebasing: bytes[..<keyBytes])
       guard unsafe takeKey(of: lmdbKey) else { return false }
       let record = unsafe UnsafeRawBufferPointer(rebasing: bytes[keyBytes...])
-      return unsafe key.withUnsafeBytes { unsafe checkedValue(of: record, key: $0) != nil }
+      return unsafe key.withUnsafeBytes {
+        unsafe RecordChecksum.checkedValue(of: record, key: $0) != nil
+      }
     }
   }
 

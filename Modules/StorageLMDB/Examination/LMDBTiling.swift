@@ -17,7 +17,8 @@ struct LMDBTiling: ~Copyable {
 
   deinit { unsafe ends.deallocate() }
 
-  /// Whether every node lies between the page's upper bound and its end, without gap or overlap.
+  /// Returns true when every node lies between the page's upper bound and its end, without gap or
+  /// overlap.
   mutating func holds(_ page: LMDBPage, isLeaf: Bool) -> Bool {
     stamp += 1 << 32
     let count = unsafe page.count

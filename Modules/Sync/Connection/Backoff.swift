@@ -1,8 +1,9 @@
-/// How long to wait before the next attempt to connect.
+/// The delays between attempts to connect: exponential, with jitter.
 ///
 /// The first attempt after a good connection is immediate; after that the delay starts at
-/// ``Limits/shortestMilliseconds`` and grows by ``Limits/growth`` up to ``Limits/longestMilliseconds``. Most of each delay
-/// is drawn at random, so that clients of a server that died do not come back in step.
+/// ``Limits/shortestMilliseconds`` and grows by ``Limits/growth`` up to
+/// ``Limits/longestMilliseconds``. Most of each delay is drawn at random, so that clients of a
+/// server that died do not come back in step.
 package struct Backoff: Sendable {
   /// The numbers of the schedule, those of Firebase's native clients.
   package struct Limits: Sendable {
@@ -11,7 +12,7 @@ package struct Backoff: Sendable {
     package var growth = 1.3
     /// The part of a delay that is drawn at random, 0...1.
     package var jitter = 0.7
-    /// How far a drawn delay may lie above the schedule, as a part of it.
+    /// The part by which a drawn delay may exceed the schedule.
     package var excess = 0.0
 
     package init() {}

@@ -4,9 +4,9 @@
 /// ``Action``s owed to the outside, in order. Links are named by a number that grows with every
 /// attempt, so that news about an abandoned link is recognised and ignored.
 package struct Connection: Sendable {
-  /// Why a client is not to be connected; it connects when no reason is left.
+  /// A reason for a client not to be connected; it connects when no reason is left.
   package enum Interruption: Hashable, Sendable {
-    /// Nobody has used the database yet.
+    /// The database has not been used yet.
     case unused
     /// The application asked to be offline.
     case requested
@@ -88,7 +88,7 @@ package struct Connection: Sendable {
   private var lastLink = 0
   private var vitals = Vitals()
 
-  /// What happened on the link since the last heartbeat.
+  /// The traffic on the link since the last heartbeat.
   private struct Vitals {
     var heard = true
     var spoke = true
@@ -104,7 +104,7 @@ package struct Connection: Sendable {
     if case .online = phase { true } else { false }
   }
 
-  /// Whether `link` is the one in use.
+  /// Returns true when `link` is the one in use.
   package func isCurrent(_ link: Int) -> Bool {
     switch phase {
     case .opening(let current), .greeting(let current), .online(let current): current == link
@@ -259,7 +259,7 @@ extension Connection {
     [.closeLink(link)] + stopped()
   }
 
-  /// What is owed when the current link ends for whatever reason.
+  /// Returns the actions that follow when the current link ends, for any reason.
   private mutating func stopped() -> [Action] {
     guard isOnline else { return [.stopTimer(.handshake)] }
     return [.stopTimer(.probation), .stopTimer(.heartbeat), .goOffline]

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What a ``Mailbox`` does when its reader is slower than its writer.
+/// The behavior of a `Mailbox` when its reader is slower than its writer.
 public enum DeliveryPolicy: Sendable {
   /// Only the newest element matters: an unread one is replaced.
   case newest

@@ -1,9 +1,9 @@
-/// Which listens this client wants from the server, and how far each one got.
+/// The listens that this client wants from the server, with the state of each.
 ///
 /// Answers are matched by request number, so that the answer to a listen that was stopped and
 /// started again in the meantime is not taken for the answer to the new one.
 package struct ListenTable<Target: Hashable & Sendable>: Sendable {
-  /// How far one listen got.
+  /// The state of one listen.
   package enum State: Equatable, Sendable {
     /// Not sent on this connection.
     case waiting

@@ -1,7 +1,7 @@
 import TernStorage
 
 extension QueueError: CustomStringConvertible {
-  /// What happened and what to do, for whoever reads the message of a program.
+  /// The failure and its remedy, for the messages of a program.
   public var description: String {
     switch self {
     case .queueFull(let limit): "\(limit) writes wait already; let some be sent first"

@@ -1,6 +1,6 @@
 public import TernStorage
 
-/// Why the write queue did not do what it was asked. Nothing was changed when it is thrown.
+/// The reason an operation of the write queue failed. Nothing was changed when it is thrown.
 public enum QueueError: Error, Hashable, Sendable {
   /// As many writes wait as ``QueueLimits/writeCount`` allows. Wait for some to be sent.
   case queueFull(limitWrites: Int)
@@ -17,7 +17,8 @@ public enum QueueError: Error, Hashable, Sendable {
   case noSuchWrite(id: UInt64)
   /// The record of the write with this id is damaged. The queue refuses to open, so that no later
   /// write overtakes the lost one. Restore the store, or see what it still holds with
-  /// `Tern.salvage(queue:)`, for documents `Tern.salvage(documentQueue:of:)`, and go on without the
+  /// `TernDatabase.salvage(queue:)`, for documents `TernDatabase.salvage(documentQueue:of:)`, and
+  /// go on without the
   /// damaged records.
   case damaged(id: UInt64)
   /// The queue's own bookkeeping record is damaged. The queue can be salvaged, like damaged
@@ -36,8 +37,8 @@ public struct QueueLimits: Hashable, Sendable {
   public var writeCount: Int
   /// Bytes of their records together.
   public var bytes: Int
-  /// Users who may have a queue in one store, nobody not counted. A queue in which nothing waits
-  /// makes room for another one.
+  /// The users who may have a queue in one store, not counting the queue without a user. A queue
+  /// without pending writes makes room for another one.
   public var userCount: Int
 
   /// The longest name of a user, in bytes of UTF-8.
@@ -53,7 +54,7 @@ public struct QueueLimits: Hashable, Sendable {
   }
 }
 
-/// Why the server rejected a write.
+/// The server's reason for the rejection of a write.
 public struct Rejection: Error, Hashable, Sendable {
   /// The server's status word, such as `permission_denied`.
   public var status: String
@@ -70,6 +71,6 @@ public struct Rejection: Error, Hashable, Sendable {
   /// it was applied, or refused, or never arrived. The words are this client's, not the server's.
   public static let unknownOutcome = "outcome_unknown"
 
-  /// Whether nobody knows what became of the write. Look at the tree before retrying it.
+  /// True when the outcome of the write is unknown. Read the tree before retrying it.
   public var isOutcomeUnknown: Bool { status == Self.unknownOutcome }
 }

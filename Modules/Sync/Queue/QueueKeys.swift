@@ -1,18 +1,18 @@
 import TernStorage
 
-/// Where the records of one queue lie in its store; see `Docs/Formats/write-queue.md`.
+/// The keys of the records of one queue in its store; see `Docs/Formats/write-queue.md`.
 ///
-/// The queue of nobody lies at the top of the store, that of a user below the user's name.
+/// The queue without a user lies at the top of the store, that of a user below the user's name.
 struct QueueKeys: Hashable, Sendable {
   /// There while the whole store is to be forgotten; its value is empty. The key `04` is taken: a
   /// client keeps there who is signed in.
   static let wipe: [UInt8] = [5]
-  /// What is below it belongs to users.
+  /// The prefix of the users' queues.
   static let users: UInt8 = 6
 
   private let prefix: [UInt8]
 
-  /// - Parameter user: Empty for nobody; at most ``QueueLimits/userBytes``.
+  /// - Parameter user: Empty for the queue without a user; at most ``QueueLimits/userBytes``.
   init(user: String = "") {
     prefix = user.isEmpty ? [] : Self.prefix(Array(user.utf8))
   }

@@ -4,7 +4,7 @@ package import TernStorage
 public struct DamagedRecord: Hashable, Sendable, Identifiable {
   /// The place it had in the queue; 0 when even that cannot be told.
   public let id: UInt64
-  /// What is left of it, as it lies on the disk; nothing may be concluded from it.
+  /// The remaining bytes, as they are on the disk; nothing may be concluded from them.
   public let bytes: [UInt8]
 
   package init(id: UInt64, bytes: [UInt8]) {
@@ -13,10 +13,11 @@ public struct DamagedRecord: Hashable, Sendable, Identifiable {
   }
 }
 
-/// What the store of a queue still holds, whether the queue opens or not. Looking changes nothing.
+/// The contents of a queue's store, readable even when the queue does not open. Reading changes
+/// nothing.
 package struct QueueSalvage: Sendable {
-  /// Who the queue's writes come from, and where it stands; `nil` when that record is damaged or
-  /// nothing was ever queued.
+  /// The writer id and the position of the queue; `nil` when that record is corrupt or nothing was
+  /// ever queued.
   let header: QueueCodec.Header?
   /// The records that can be read, in order.
   package let writes: [QueuedWrite]
@@ -27,19 +28,19 @@ package struct QueueSalvage: Sendable {
   /// The keys of ``damaged``.
   let damagedKeys: [[UInt8]]
 
-  /// Whether the queue's bookkeeping record is damaged. Then nobody knows which of the pending
+  /// True when the queue's bookkeeping record is corrupt. It is then unknown which of the pending
   /// writes the server has already.
   package let hasLostClient: Bool
-  /// Whether the queue opens as it is.
+  /// True when the queue opens as it is.
   package var isWell: Bool { !hasLostClient && damaged.isEmpty }
 
   /// Looks into the store of a queue.
   ///
   /// - Parameters:
-  ///   - user: Whose queue; empty for nobody's.
+  ///   - user: The user of the queue; empty for the queue without one.
   ///   - understands: Whether a record that can be read also makes sense to its owner.
-  /// - Throws: ``QueueError/storage(_:)``, and ``QueueError/unreadable(reason:)`` for the queue of a
-  ///   later version.
+  /// - Throws: ``QueueError/storage(_:)``, and ``QueueError/unreadable(reason:)`` for the queue of
+  ///   a later version.
   package init(
     of store: any OrderedStore, user: String = "", understands: (QueuedWrite) -> Bool
   ) throws(QueueError) {
@@ -115,7 +116,7 @@ private struct SalvageReading {
     writes.append(write)
   }
 
-  /// Whether the numbers of a write are possible where it stands.
+  /// Returns true when the numbers of a write are possible at its position.
   private func fits(_ write: QueuedWrite) -> Bool {
     if let header, write.id >= header.nextID { return false }
     guard case .pending(let sequence) = write.state else { return true }

@@ -1,11 +1,11 @@
-/// Whose writes are meant: a user's, or nobody's while nobody is signed in.
+/// The user whose writes are meant; empty while no user is signed in.
 ///
-/// Two names are the same when their bytes are: what looks alike may be two people.
+/// Two names are the same when their bytes are: names that look alike may belong to two users.
 package struct QueueUser: Hashable, Sendable {
-  /// The user's id; empty for nobody.
+  /// The user's id; empty while no user is signed in.
   package let id: String
 
-  /// Nobody is signed in.
+  /// The absence of a user.
   package static let nobody = QueueUser("")
 
   package init(_ id: String) { self.id = id }

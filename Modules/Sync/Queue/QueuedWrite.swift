@@ -1,19 +1,19 @@
 /// One record of the write queue.
 package struct QueuedWrite: Hashable, Sendable {
-  /// What the record waits for.
+  /// The state of a record.
   package enum State: Hashable, Sendable {
     /// For the server's answer; `sequence` is its number in the stream of the queue's client.
     case pending(sequence: UInt64)
     /// For the application to look at it.
     case rejected(Rejection)
-    /// For whoever put it there: work that is remembered, but not sent as it is.
+    /// Stored for its owner: work that is remembered, but not sent as it is.
     case kept
   }
 
   /// Grows with every record of this store, for ever; the order of the queue.
   package var id: UInt64
   package var state: State
-  /// What to send; opaque here.
+  /// The payload to send; opaque here.
   package var payload: [UInt8]
 
   package init(id: UInt64, state: State, payload: [UInt8]) {
@@ -42,7 +42,7 @@ package enum QueueChange: Sendable {
   case purge(newClient: UInt128)
 }
 
-/// What became of a ``QueueChange``.
+/// The outcome of a ``QueueChange``.
 package enum QueueResult: Sendable, Equatable {
   /// The record is durable; `sequence` is 0 for a kept one.
   case stored(id: UInt64, sequence: UInt64)

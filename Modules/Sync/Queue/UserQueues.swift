@@ -1,6 +1,6 @@
 package import TernStorage
 
-/// Whose queues a store holds, beside the queue of nobody.
+/// The users with a queue in a store, beside the queue without a user.
 package enum UserQueues {
   /// The users who have a queue there, in the order of their names' bytes.
   ///
@@ -24,7 +24,8 @@ package enum UserQueues {
     return users
   }
 
-  /// What names a store for ever, whoever uses it: the first stream of nobody's queue.
+  /// Returns the permanent name of a store, independent of its users: the first stream of the queue
+  /// without a user.
   package static func origin(
     in store: any OrderedStore, newClient: UInt128
   ) throws(QueueError) -> UInt128 {

@@ -12,7 +12,7 @@ extension WriteQueue {
   /// ``Rejection/unknownOutcome``, because any of them may have reached the server.
   ///
   /// - Parameters:
-  ///   - user: Whose queue; empty for nobody's.
+  ///   - user: The user of the queue; empty for the queue without one.
   ///   - filler: The payload of a write that changes nothing.
   ///   - newClient: The client's id if its own is lost.
   /// - Returns: What there was; nothing was changed when it ``QueueSalvage/isWell``.

@@ -10,7 +10,7 @@ extension WriteQueue {
     }
   }
 
-  /// Whether the store of a queue is to be forgotten.
+  /// Returns true when the store of a queue is marked for erasure.
   package static func isMarkedForWiping(
     in store: any OrderedStore
   ) throws(StorageError) -> Bool {

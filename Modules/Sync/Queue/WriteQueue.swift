@@ -4,7 +4,7 @@ package import TernStorage
 ///
 /// It owns its store, apart from any cache. Every write gets the next number of its client's
 /// stream inside the transaction that stores it, so a number is never used twice, whatever
-/// crashes. The queue blocks on its disk: use it from a ``DiskLane``.
+/// crashes. The queue blocks on its disk: use it from a ``SerialWorkQueue``.
 package struct WriteQueue: Sendable {
   private let store: any OrderedStore
   private let keys: QueueKeys
@@ -12,19 +12,19 @@ package struct WriteQueue: Sendable {
   private var header: QueueCodec.Header
   private var entries: [UInt64: Entry] = [:]
   private var bytes = 0
-  /// What `entries` held before the changes being made, oldest first.
+  /// The contents of `entries` before the changes being made, oldest first.
   private var journal: [(id: UInt64, before: Entry?)] = []
 
-  /// What is remembered of a stored record; its payload stays on disk.
+  /// The part of a stored record that is kept in memory; its payload stays on disk.
   struct Entry: Sendable {
     enum Kind: Sendable { case pending, rejected, kept }
     var kind: Kind
     var bytes: Int
   }
 
-  /// Who this queue's writes come from.
+  /// The writer id of this queue's writes.
   package var client: UInt128 { header.client }
-  /// What names this store for ever: its first ``client``, which a purge replaces.
+  /// The permanent name of this store: its first ``client``, which a purge replaces.
   package var origin: UInt128 { header.origin }
   /// The number the next write will get.
   package var nextSequence: UInt64 { header.nextSequence }
@@ -33,7 +33,7 @@ package struct WriteQueue: Sendable {
   /// Opens the queue of a user in `store`, making it there when there is none.
   ///
   /// - Parameters:
-  ///   - user: Whose queue; empty for nobody's.
+  ///   - user: The user of the queue; empty for the queue without one.
   ///   - newClient: The id this client gets when the queue is made.
   /// - Returns: The queue and its records, in order.
   /// - Throws: ``QueueError/damaged(id:)`` when a record cannot be read. Nothing is

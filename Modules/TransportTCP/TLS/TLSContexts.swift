@@ -14,12 +14,14 @@
     import Android
   #endif
 
-  /// What connections of one transport are secured with.
+  /// The TLS contexts for the connections of one transport.
   ///
-  /// A connection takes what is there when it is made, and keeps it: certificates can be replaced
-  /// without anybody noticing.
+  /// A connection takes the context that is current when it is made, and keeps it: certificates can
+  /// be replaced without disturbing connections.
   final class TLSContexts: Sendable {
     private struct State {
+      /// The protocols that a server offers to clients that ask for one, the preferred one first.
+      var protocols: [String] = []
       var server: NIOSSLContext?
       var client: NIOSSLContext?
     }
@@ -28,6 +30,9 @@
     private let state = Mutex(State())
 
     init(_ options: TLSOptions) { self.options = options }
+
+    /// Offers protocols to clients, from the next reading of the certificate on.
+    func offer(_ protocols: [String]) { state.withLock { $0.protocols = protocols } }
 
     /// Reads the server's certificate and key, also again when they are other ones.
     ///
@@ -46,6 +51,7 @@
         var configuration = TLSConfiguration.makeServerConfiguration(
           certificateChain: chain, privateKey: .privateKey(key))
         configuration.minimumTLSVersion = .tlsv12
+        configuration.applicationProtocols = state.withLock { $0.protocols }
         context = try NIOSSLContext(configuration: configuration)
       } catch {
         throw .invalidOption(
@@ -55,7 +61,7 @@
       state.withLock { $0.server = context }
     }
 
-    /// Reads the roots that were asked for, so that a mistake is told before anybody is called.
+    /// Reads the configured roots, so that a mistake is reported before any connection is made.
     ///
     /// - Throws: ``TransportError/invalidOption(name:reason:)``.
     func loadRoots() throws(TransportError) {
@@ -85,7 +91,7 @@
       return NIOSSLServerHandler(context: context)
     }
 
-    /// What the certificate of a host has to be for.
+    /// Returns the identity that the certificate of a host must have.
     func identity(of host: String) -> TLSIdentity { TLSIdentity(options.serverName ?? host) }
 
     /// Secures a connection to a host, whose name or address the certificate has to be for.

@@ -64,7 +64,7 @@
     }
   }
 
-  /// Why a connection could not be secured.
+  /// The reason a connection could not be secured.
   struct TLSFailure: Error, CustomStringConvertible {
     let description: String
 
@@ -75,7 +75,8 @@
       let text = "\(error)"
       description =
         if text.contains("CERTIFICATE_VERIFY_FAILED") {
-          "its certificate does not count, or comes from nobody whom tls.roots or the system trusts"
+          "its certificate is expired, for another name, or signed by no authority that "
+            + "tls.roots or the system trusts"
         } else if text.contains("WRONG_VERSION_NUMBER") {
           "it speaks no TLS"
         } else {

@@ -11,12 +11,12 @@
     import Android
   #endif
 
-  /// What a client wants a server's certificate to be for: a name, or an address.
+  /// The identity that a client demands of a server's certificate: a name, or an address.
   ///
-  /// The library also takes a certificate for the address it is shown from where a name was asked
-  /// for. Whoever makes the name lead to a machine of theirs could then show one of their own, and
-  /// there are roots that sign such. So it is looked at once more: by its names for a name, by its
-  /// addresses for an address. Source: RFC 6125, section 6.
+  /// When a name was requested, the library also accepts a certificate for the address of the other
+  /// end. An attacker who redirects the name to another machine could then present a certificate
+  /// for that address, and some roots sign such. So the certificate is examined once more: by its
+  /// names for a name, by its addresses for an address. Source: RFC 6125, section 6.
   enum TLSIdentity: Equatable {
     case name([UInt8])
     case address([UInt8])
@@ -33,7 +33,7 @@
       self = .name(Self.canonical(host.utf8))
     }
 
-    /// Whether a certificate, which is genuine, is for this.
+    /// Returns true when a certificate, which is genuine, is for this identity.
     func isNamed(by certificate: NIOSSLCertificate) -> Bool {
       let names = certificate._subjectAlternativeNames()
       // Without any, the library has compared the certificate's subject.
@@ -47,7 +47,8 @@
       }
     }
 
-    /// Whether a name in a certificate, which may have a star as its first label, covers a name.
+    /// Returns true when a name in a certificate, which may have a star as its first label, covers
+    /// a name.
     static func covers(_ pattern: [UInt8], _ name: [UInt8]) -> Bool {
       let pattern = canonical(pattern)
       guard pattern.starts(with: [UInt8(ascii: "*"), dot]) else { return pattern == name }

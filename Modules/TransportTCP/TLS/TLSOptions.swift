@@ -1,10 +1,10 @@
 import TernTransport
 
-/// How links are kept from being read on their way: TLS 1.2 or later.
+/// The encryption of links: TLS 1.2 or later.
 ///
-/// In the configuration, as `tls` of the section `transport`. A server needs
-/// `{"certificate": "cert.pem", "key": "key.pem"}`; for a client `{}` trusts whom the system trusts.
-/// What the other end needs may stand beside it.
+/// In the configuration, as `tls` of the section `transport`. A server needs `{"certificate":
+/// "cert.pem", "key": "key.pem"}`; for a client `{}` trusts the roots of the system. The options of
+/// the other end may stand beside it.
 public struct TLSOptions: Decodable, Hashable, Sendable {
   /// Of a server: a PEM file with its certificate, and behind it those up to a root.
   public var certificate: String?

@@ -3,7 +3,7 @@ import TernStorage
 import TernStorageMemory
 import Testing
 
-struct PresenceBookTests {
+struct DisconnectOperationsTests {
   let rows = PresenceRows(prefix: [0x18])
   let limits = PresenceLimits(grace: .seconds(30), deferredWrites: 2, deferredBytes: 10)
 
@@ -16,13 +16,13 @@ struct PresenceBookTests {
   @Test("what a session left survives a restart and is handed over once")
   func restart() throws {
     let disk = MemoryStore()
-    var book = PresenceBook(rows: rows, limits: limits)
+    var book = DisconnectOperations(rows: rows, limits: limits)
     try store(try book.append([1], of: 5, owner: [9]), in: disk)
     try store(try book.append([2], of: 5, owner: [9]), in: disk)
     try store(try book.append([3], of: 6, owner: [8]), in: disk)
     #expect(book.due(at: .max).isEmpty)
 
-    var restored = PresenceBook(rows: rows, limits: limits)
+    var restored = DisconnectOperations(rows: rows, limits: limits)
     try disk.read { snapshot throws(StorageError) in
       try restored.restore(from: snapshot, now: 1_000)
     }
@@ -41,13 +41,13 @@ struct PresenceBookTests {
 
   @Test("a session leaves only so much")
   func refusals() throws {
-    var book = PresenceBook(rows: rows, limits: limits)
-    #expect(throws: PresenceBook.Refusal.tooManyBytes(limit: 10)) {
+    var book = DisconnectOperations(rows: rows, limits: limits)
+    #expect(throws: DisconnectOperations.Refusal.tooManyBytes(limit: 10)) {
       try book.append(Array(repeating: 0, count: 11), of: 5, owner: [])
     }
     _ = try book.append([1], of: 5, owner: [])
     _ = try book.append([1], of: 5, owner: [])
-    #expect(throws: PresenceBook.Refusal.tooManyWrites(limit: 2)) {
+    #expect(throws: DisconnectOperations.Refusal.tooManyWrites(limit: 2)) {
       try book.append([1], of: 5, owner: [])
     }
     let replaced = book.replace([[4]], of: 5)
@@ -59,18 +59,18 @@ struct PresenceBookTests {
   func bytes() throws {
     let disk = MemoryStore()
     let limits = PresenceLimits(grace: .seconds(30), deferredWrites: 100, deferredBytes: 10)
-    func room(_ book: PresenceBook) -> Int? {
+    func room(_ book: DisconnectOperations) -> Int? {
       (0...10).last { count in
         var book = book
         return (try? book.append(Array(repeating: 0, count: count), of: 5, owner: [])) != nil
       }
     }
-    var book = PresenceBook(rows: rows, limits: limits)
+    var book = DisconnectOperations(rows: rows, limits: limits)
     #expect(room(book) == 10)
     try store(try book.append([1, 2, 3], of: 5, owner: [9, 9, 9, 9]), in: disk)
     try store(try book.append([1, 2], of: 5, owner: []), in: disk)
     #expect(room(book) == 5)
-    var restored = PresenceBook(rows: rows, limits: limits)
+    var restored = DisconnectOperations(rows: rows, limits: limits)
     try disk.read { snapshot throws(StorageError) in
       try restored.restore(from: snapshot, now: 0)
     }

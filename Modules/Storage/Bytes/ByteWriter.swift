@@ -1,8 +1,6 @@
-import TernStorage
-
 /// Writes numbers and byte strings one behind the other.
 package struct ByteWriter {
-  /// What was written.
+  /// The bytes written so far.
   package private(set) var bytes: [UInt8] = []
 
   /// A writer that has written nothing.
@@ -51,7 +49,7 @@ package struct ByteReader {
     self.offset = offset
   }
 
-  /// Whether everything was read.
+  /// True when everything was read.
   package var isAtEnd: Bool { offset >= bytes.count }
 
   /// Reads one byte.

@@ -4,9 +4,9 @@ import Synchronization
 /// Runs blocking work away from its callers: in order, one batch at a time.
 ///
 /// Items that arrive while a batch is being worked on form the next batch, so that many small
-/// durable writes share one sync without anyone waiting on purpose.
-package final class DiskLane<Item: Sendable>: Sendable {
-  /// Where the work happens.
+/// durable writes share one sync without any deliberate delay.
+package final class SerialWorkQueue<Item: Sendable>: Sendable {
+  /// The place at which the work runs.
   package enum Place: Sendable {
     /// On a queue of the lane's own.
     case background

@@ -14,7 +14,7 @@ import Synchronization
 ///
 /// It owns no thread. Waiting work is drained by a task of the shared pool or, by hand, by the
 /// test that calls ``runUntilIdle()``; then nothing moves between two calls.
-public final class LoopbackLane: SerialExecutor {
+public final class LoopbackExecutor: SerialExecutor {
   private enum Work: Sendable {
     case job(UnownedJob)
     case closure(@Sendable () -> Void)
@@ -33,7 +33,7 @@ public final class LoopbackLane: SerialExecutor {
     var thread: UInt?
   }
 
-  /// How much work one pool task performs before it lets other tasks have the thread.
+  /// The number of jobs that one pool task performs before it yields the thread to other tasks.
   private static let workPerTurn = 256
 
   private let state = Mutex(State())
@@ -53,7 +53,7 @@ public final class LoopbackLane: SerialExecutor {
     precondition(isCurrent, "this must run on the loopback's lane")
   }
 
-  /// Whether the caller runs on this lane.
+  /// Returns true when the caller runs on this executor.
   public func isIsolatingCurrentContext() -> Bool? {
     isCurrent
   }
@@ -84,7 +84,7 @@ public final class LoopbackLane: SerialExecutor {
 
 // MARK: - Draining
 
-extension LoopbackLane {
+extension LoopbackExecutor {
   private var isCurrent: Bool {
     let here = Self.currentThread
     return state.withLock { $0.thread == here }
@@ -153,7 +153,8 @@ extension LoopbackLane {
     }
   }
 
-  /// What a drain does next; decided under the lock, so that exactly one drain is ever owed.
+  /// Returns the next step of a drain; decided under the lock, so that exactly one drain is ever
+  /// scheduled.
   private func next(mayContinue: Bool) -> Step {
     state.withLock { state in
       if state.waiting.isEmpty {

@@ -1,5 +1,3 @@
-public import TernStorage
-
 /// One change to the rows of a store.
 public enum Mutation: Hashable, Sendable {
   /// Stores `value` under `key`, in place of what was there.

@@ -3,11 +3,11 @@ public import TernStorage
 /// The sessions that left writes for the moment they end, and those writes, in memory and as rows.
 ///
 /// Writes and owners are opaque bytes here. Every change comes with the rows that make it durable;
-/// whoever holds the book stores them together with what the change is part of.
-public struct PresenceBook: Sendable {
-  /// What a session left behind.
-  public struct Estate: Hashable, Sendable {
-    /// Who the session was, as its server describes it.
+/// the caller stores them together with the commit that the change is part of.
+public struct DisconnectOperations: Sendable {
+  /// The onDisconnect operations that a session left behind.
+  public struct PendingDisconnects: Hashable, Sendable {
+    /// The identity of the session, as its server describes it.
     public var owner: [UInt8]
     /// The deferred writes in order of registration.
     public private(set) var writes: [[UInt8]] = []
@@ -29,15 +29,17 @@ public struct PresenceBook: Sendable {
     }
   }
 
-  /// Why a deferred write is not taken.
+  /// The reason an onDisconnect operation is not accepted.
   public enum Refusal: Error, Hashable, Sendable {
+    /// The session registered as many operations as allowed.
     case tooManyWrites(limit: Int)
+    /// The operations of the session take as many bytes as allowed.
     case tooManyBytes(limit: Int)
   }
 
   private let rows: PresenceRows
   private let limits: PresenceLimits
-  private var estates: [UInt128: Estate] = [:]
+  private var estates: [UInt128: PendingDisconnects] = [:]
 
   /// An empty book.
   public init(rows: PresenceRows, limits: PresenceLimits) {
@@ -54,11 +56,11 @@ public struct PresenceBook: Sendable {
     for session in estates.keys { estates[session]?.orphanedAt = now }
   }
 
-  /// Whether the session left writes.
+  /// Returns true when the session registered operations.
   public func hasWrites(_ session: UInt128) -> Bool { estates[session] != nil }
 
-  /// What the session left so far.
-  public func estate(of session: UInt128) -> Estate? { estates[session] }
+  /// Returns the operations that the session registered so far.
+  public func estate(of session: UInt128) -> PendingDisconnects? { estates[session] }
 
   /// Adds a deferred write; returns the rows to store.
   ///
@@ -81,7 +83,7 @@ public struct PresenceBook: Sendable {
     }
     var added = [rows.write(of: session, number: count, write)]
     if estates[session] == nil { added.insert(rows.owner(of: session, owner), at: 0) }
-    estates[session, default: Estate(owner: owner)].append(write)
+    estates[session, default: PendingDisconnects(owner: owner)].append(write)
     return added
   }
 
@@ -100,7 +102,7 @@ public struct PresenceBook: Sendable {
   /// Ends a session: hands over what it left, and the range of rows that goes with it.
   ///
   /// The estate is gone from the book, so that it cannot be handed over twice.
-  public mutating func end(_ session: UInt128) -> (estate: Estate, rows: KeyRange)? {
+  public mutating func end(_ session: UInt128) -> (estate: PendingDisconnects, rows: KeyRange)? {
     estates.removeValue(forKey: session).map { ($0, rows.range(of: session)) }
   }
 
@@ -109,7 +111,7 @@ public struct PresenceBook: Sendable {
     estates.filter { $0.value.orphanedAt.map { $0 + grace <= now } ?? false }.keys.sorted()
   }
 
-  /// When the next session without a connection is due; `nil` when there is none.
+  /// The time at which the next session without a connection is due; `nil` when there is none.
   public var nextDue: Int64? {
     estates.values.compactMap { $0.orphanedAt.map { $0 + grace } }.min()
   }

@@ -2,7 +2,7 @@
 ///
 /// Nothing happens until it is iterated; every iteration is a listener of its own, which starts
 /// with the first call of `next()` and stops when the iterator goes away or its task is cancelled.
-public struct Delivery<Element: Sendable, Failure: Error>: AsyncSequence, Sendable {
+public struct ListenSequence<Element: Sendable, Failure: Error>: AsyncSequence, Sendable {
   package typealias Box = Mailbox<Element, Failure>
 
   private let policy: DeliveryPolicy

@@ -68,7 +68,7 @@ struct DeliveryTests {
   @Test("every iteration registers once and unregisters when it goes away")
   func registration() async throws {
     let log = Mutex<[String]>([])
-    let delivery = Delivery<Int, Overrun>(
+    let delivery = ListenSequence<Int, Overrun>(
       .every(limit: 8), overflow: { Overrun(limit: $0) },
       start: { box in
         log.withLock { $0.append("start") }
@@ -84,7 +84,7 @@ struct DeliveryTests {
   @Test("a lane works in order and batches what waits")
   func lane() async {
     let (stream, continuation) = AsyncStream.makeStream(of: [Int].self)
-    let lane = DiskLane<Int>(.background, label: "test") { continuation.yield($0) }
+    let lane = SerialWorkQueue<Int>(.background, label: "test") { continuation.yield($0) }
     for item in 0..<1_000 { lane.submit(item) }
     var seen: [Int] = []
     for await batch in stream {

@@ -10,7 +10,7 @@
 ///
 /// No part of Tern reads a clock or draws a random number on its own: a program passes
 /// ``system``, a test or a simulation passes its own and decides what time it is.
-public struct Ambient: Sendable {
+public struct RuntimeEnvironment: Sendable {
   /// Wall-clock time, in milliseconds since the Unix epoch; may jump in either direction.
   public let millisecondsSinceEpoch: @Sendable () -> Int64
   /// The clock that timers sleep on; it only moves forward.
@@ -30,7 +30,7 @@ public struct Ambient: Sendable {
   }
 
   /// The time and randomness of this machine.
-  public static let system = Ambient(
+  public static let system = RuntimeEnvironment(
     millisecondsSinceEpoch: { wallClockMilliseconds() },
     clock: ContinuousClock(),
     randomBits: {
@@ -39,7 +39,7 @@ public struct Ambient: Sendable {
     })
 }
 
-extension Ambient {
+extension RuntimeEnvironment {
   /// Measures milliseconds on ``clock``, which does not jump, from now on.
   public func stopwatch() -> @Sendable () -> Int64 { Self.stopwatch(clock) }
 
@@ -55,7 +55,7 @@ extension Ambient {
   }
 }
 
-extension Ambient {
+extension RuntimeEnvironment {
   /// Draws a 128-bit id.
   public func randomID() -> UInt128 {
     UInt128(randomBits()) << 64 | UInt128(randomBits())

@@ -1,0 +1,40 @@
+public import TernStorage
+
+/// A ledger the assembler can open by name.
+public protocol LedgerPlugin: SendableMetatype {
+  /// This ledger's options in the section `ledger` of a configuration, beside `kind`.
+  associatedtype Options: Decodable & Sendable
+
+  /// The `ledger.kind` in the configuration that selects this ledger.
+  static var kind: String { get }
+
+  /// Opens the ledger, or begins one.
+  ///
+  /// - Throws: ``LedgerError``; what the resources have opened until then is closed.
+  static func open(
+    _ options: Options, with resources: LedgerResources
+  ) async throws(LedgerError) -> any Ledger
+}
+
+/// The parts of a program that a ledger may use.
+public struct LedgerResources: Sendable {
+  /// Opens the server's store, as the section `storage` describes it. Called at most once, by
+  /// ledgers that keep rows on this machine; the store is closed after the server has stopped.
+  public let openStore: @Sendable () async throws(StorageError) -> any OrderedStore
+  /// Milliseconds on a clock that does not jump, since any moment.
+  public let uptime: @Sendable () -> Int64
+  /// Registers work for the end, such as closing a connection: it runs after the server has
+  /// stopped, in the reverse order of the registrations.
+  public let whenClosed: @Sendable (_ close: @escaping @Sendable () async -> Void) -> Void
+
+  /// Resources, as an assembler or a test supplies them.
+  public init(
+    openStore: @escaping @Sendable () async throws(StorageError) -> any OrderedStore,
+    uptime: @escaping @Sendable () -> Int64,
+    whenClosed: @escaping @Sendable (_ close: @escaping @Sendable () async -> Void) -> Void
+  ) {
+    self.openStore = openStore
+    self.uptime = uptime
+    self.whenClosed = whenClosed
+  }
+}

@@ -1,0 +1,55 @@
+#if TCP
+  import NIOCore
+  public import TernTransport
+  import TernTransportTCP
+
+  /// Links over WebSockets, which pass proxies and load balancers that take HTTP only.
+  ///
+  /// A link's bytes are those of a TCP transport, cut into binary messages; see
+  /// Docs/Formats/websocket.md.
+  public final class WebSocketTransport: Transport {
+    private let connections: TCPTransport
+
+    /// A transport that has its thread and no socket yet.
+    ///
+    /// - Parameters:
+    ///   - options: The address and the limits.
+    ///   - randomBits: A source of 64 random bits for the masks of what a client sends, which no
+    ///     other program on the way may guess. Source: RFC 6455, section 5.3.
+    /// - Throws: `TransportError.invalidOption(name:reason:)`.
+    public init(
+      _ options: WebSocketOptions,
+      randomBits: @escaping @Sendable () -> UInt64 = {
+        var generator = SystemRandomNumberGenerator()
+        return generator.next()
+      }
+    ) throws(TransportError) {
+      try options.validate()
+      let upgrade = WebSocketUpgrade(options, randomBits: randomBits)
+      connections = try TCPTransport(
+        options.connection,
+        tunnel: LinkTunnel(
+          connect: { try upgrade.request(on: $0, failed: $1, ready: $2) },
+          accept: { try upgrade.answer(on: $0, ready: $1) }))
+    }
+
+    public var executor: any SerialExecutor { connections.executor }
+
+    public func enqueue(_ work: @escaping @Sendable () -> Void) { connections.enqueue(work) }
+
+    @discardableResult
+    public func connect(
+      _ open: @escaping LinkOpening
+    ) async throws(TransportError) -> any Link {
+      try await connections.connect(open)
+    }
+
+    public func listen(
+      _ accept: @escaping LinkOpening
+    ) async throws(TransportError) -> any TransportListener {
+      try await connections.listen(accept)
+    }
+
+    public func shutdown() async { await connections.shutdown() }
+  }
+#endif

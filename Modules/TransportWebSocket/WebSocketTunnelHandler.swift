@@ -1,0 +1,156 @@
+#if TCP
+  import NIOCore
+  import NIOWebSocket
+
+  /// The channel handler of an open WebSocket: hands on the bytes of binary messages, cuts what is
+  /// sent into messages, and answers pings and the closing handshake.
+  ///
+  /// The bytes are one stream; the borders of messages mean nothing. Source: RFC 6455, section 5.
+  final class WebSocketTunnelHandler: ChannelDuplexHandler {
+    typealias InboundIn = WebSocketFrame
+    typealias InboundOut = ByteBuffer
+    typealias OutboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    private let side: WebSocketTunnel.Side
+    private var context: ChannelHandlerContext?
+    private var isClosing = false
+    private var hasSentClose = false
+    /// True while a pong waits for the other end to read it.
+    private var isPongUnderway = false
+    /// The payload of the newest ping that came meanwhile.
+    private var unansweredPing: ByteBuffer?
+
+    init(_ side: WebSocketTunnel.Side) { self.side = side }
+
+    private var isClient: Bool {
+      if case .client = side { true } else { false }
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+
+    func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+
+    /// Tells the link above that it is open.
+    func announce() { context?.fireChannelActive() }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+      if isClosing { return }
+      let frame = unwrapInboundIn(data)
+      // A client masks, a server never does. Source: RFC 6455, section 5.1.
+      guard frame.reservedBits.isEmpty, (frame.maskKey == nil) == isClient else {
+        return fail(.protocolError, "a frame breaks the protocol of WebSocket", context)
+      }
+      switch frame.opcode {
+      case .binary, .continuation:
+        let bytes = payload(of: frame)
+        if bytes.readableBytes > 0 { context.fireChannelRead(wrapInboundOut(bytes)) }
+      case .ping: pong(payload(of: frame))
+      case .pong: break
+      case .connectionClose:
+        isClosing = true
+        sendClose(.normalClosure, context)
+        context.flush()
+        context.close(promise: nil)
+      case .text: fail(.unacceptableData, "it sent text", context)
+      default: fail(.protocolError, "it sent a frame of a reserved kind", context)
+      }
+    }
+
+    func write(
+      context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?
+    ) {
+      var bytes = unwrapOutboundIn(data)
+      while bytes.readableBytes > WebSocketTunnel.messageBytes {
+        guard let part = bytes.readSlice(length: WebSocketTunnel.messageBytes) else { break }
+        send(.binary, part, context, promise: nil)
+      }
+      // An empty message does no harm, and is written when all before it is.
+      send(.binary, bytes, context, promise: promise)
+    }
+
+    func close(
+      context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?
+    ) {
+      if mode == .output {
+        sendClose(.normalClosure, context)
+        context.flush()
+      }
+      context.close(mode: mode, promise: promise)
+    }
+  }
+
+  // MARK: - Control frames
+
+  extension WebSocketTunnelHandler {
+    /// Answers a ping. While one pong waits to be read, only the newest ping behind it is kept, so
+    /// that a peer that never reads makes nothing grow. Source: RFC 6455, section 5.5.3.
+    private func pong(_ payload: ByteBuffer) {
+      guard let context, !isClosing else { return }
+      if isPongUnderway {
+        unansweredPing = payload
+        return
+      }
+      isPongUnderway = true
+      let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
+      let sent = context.eventLoop.makePromise(of: Void.self)
+      sent.futureResult.whenSuccess { handler.value.pongDidLeave() }
+      send(.pong, payload, context, promise: sent)
+      context.flush()
+    }
+
+    private func pongDidLeave() {
+      isPongUnderway = false
+      guard let payload = unansweredPing else { return }
+      unansweredPing = nil
+      pong(payload)
+    }
+
+    /// Ends the connection because of what the other end sent.
+    private func fail(
+      _ code: WebSocketErrorCode, _ reason: String, _ context: ChannelHandlerContext
+    ) {
+      isClosing = true
+      sendClose(code, context)
+      context.flush()
+      context.fireErrorCaught(WebSocketFailure(description: reason))
+    }
+
+    private func sendClose(_ code: WebSocketErrorCode, _ context: ChannelHandlerContext) {
+      if hasSentClose { return }
+      hasSentClose = true
+      var payload = ByteBuffer()
+      payload.write(webSocketErrorCode: code)
+      send(.connectionClose, payload, context, promise: nil)
+    }
+
+    private func send(
+      _ opcode: WebSocketOpcode, _ payload: ByteBuffer, _ context: ChannelHandlerContext,
+      promise: EventLoopPromise<Void>?
+    ) {
+      var payload = payload
+      let key = maskingKey()
+      let head = WebSocketFrames.head(opcode, count: payload.readableBytes, key: key)
+      if let key { WebSocketFrames.mask(&payload, with: key) }
+      context.write(wrapOutboundOut(head), promise: nil)
+      context.write(wrapOutboundOut(payload), promise: promise)
+    }
+
+    /// A new key for a frame of a client; `nil` for a server's, which is not masked.
+    private func maskingKey() -> WebSocketMaskingKey? {
+      guard case .client(let randomBits) = side else { return nil }
+      return unsafe withUnsafeBytes(of: randomBits()) { unsafe WebSocketMaskingKey($0.prefix(4)) }
+    }
+
+    private func payload(of frame: WebSocketFrame) -> ByteBuffer {
+      var bytes = frame.data
+      if let key = frame.maskKey { WebSocketFrames.mask(&bytes, with: key) }
+      return bytes
+    }
+  }
+
+  /// Bytes of the other end that no WebSocket of this kind has.
+  private struct WebSocketFailure: Error, CustomStringConvertible {
+    let description: String
+  }
+#endif
