@@ -1,10 +1,10 @@
 package import TernCore
 package import TernQuery
 
-/// Why bytes are not what they should be. Each has a status to answer with, ``status``.
+/// The reason bytes are no valid message. Each has a status to answer with, ``status``.
 package enum DocumentWireError: Error, Hashable, Sendable {
   /// The bytes are no message of the kind; where they are a frame, close the link.
-  case malformed(ProtoDamage)
+  case malformed(ProtoError)
   /// The bytes are more than a message or request may have; end the call.
   case tooLarge(byteCount: Int, limit: Int)
   /// A field is missing or holds what it cannot; end the call.
@@ -19,7 +19,7 @@ package enum DocumentWireError: Error, Hashable, Sendable {
   case unsupported(String)
 }
 
-/// How large messages may be. Source: documents reference, sections 3.6 and 5.2.
+/// The limits on the size of messages. Source: documents reference, sections 3.6 and 5.2.
 package enum DocumentWireLimits {
   /// The most bytes in one message from a server: 17 MiB.
   package static let messageBytes = 17 << 20
@@ -42,8 +42,11 @@ extension DocumentWireError {
       DocumentStatus(.invalidArgument, "\(count) bytes are more than the \(limit) allowed")
     case .member(let text): DocumentStatus(.invalidArgument, text)
     case .severalDatabases(let one, let other):
-      DocumentStatus(.invalidArgument, "\(other) is not in \(one)")
-    case .document(let error): DocumentStatus(.invalidArgument, error.text)
+      DocumentStatus(
+        .invalidArgument,
+        "The request was for database '\(one)' but was attempting to access database "
+          + "'\(DocumentNames.databaseName(in: other))'")
+    case .document(let error): DocumentStatus(.invalidArgument, error.serviceText)
     case .query(let error): DocumentStatus(.invalidArgument, error.text)
     case .unsupported(let text): DocumentStatus(.unimplemented, text)
     }

@@ -99,7 +99,7 @@ struct JSONTests {
     arguments: [
       ("", 0), ("{", 1), ("[1,]", 3), (#"{"a":1,}"#, 7), ("01", 0), ("1.", 0), ("-", 0), ("1e", 0),
       ("tru", 3), ("nulL", 3), (#""abc"#, 4), ("1 2", 2), ("1e999", 0), (#"{"a" 1}"#, 5),
-      ("{1:2}", 1), (#""\x""#, 2), ("\"\n\"", 1), ("[1 2]", 3), ("]", 0),
+      ("{1:2}", 1), (#""\x""#, 1), ("\"\n\"", 1), ("[1 2]", 3), ("]", 0),
     ])
   func malformed(json: String, offset: Int) {
     do throws(JSONError) {
@@ -108,6 +108,73 @@ struct JSONTests {
     } catch {
       #expect(error.offset == offset, "\(json): \(error)")
     }
+  }
+
+  @Test(
+    "malformed text is told with what was expected",
+    arguments: [
+      ("{bad", "expected a member's name in double quotes, found b"),
+      (#"{"a":1,}"#, "expected a member's name in double quotes, found }"),
+      ("[1,]", "expected a value, found ]"), ("[1 2]", "expected ',' or ']', found 2"),
+      (#"{"a" 1}"#, "expected ':' after the name, found 1"),
+      (#"{"a":1"#, "expected ',' or '}', but the text ends"),
+      ("", "expected a value, but the text ends"),
+      ("nulL", "expected true, false or null, found L"),
+      ("1 2", "something follows the value, found 2"),
+      ("/ 1", "expected a value, found /"),
+      ("\"\n\"", "a string holds a bare control character; write it as \\n or \\u000a"),
+    ])
+  func expectations(json: String, words: String) {
+    let error = #expect(throws: JSONError.self) { try JSONValue(parsing: json) }
+    #expect(error.map { "\($0.reason)" } == words)
+  }
+
+  @Test("places count lines and characters")
+  func places() throws {
+    let text = "{\n  \"é😀\": x}"
+    let error = try #require(throws: JSONError.self) { try JSONValue(parsing: text) }
+    let position = TextPosition(ofByte: error.offset, in: text.utf8)
+    #expect(position.line == 2 && position.column == 9)
+    #expect("\(position)" == "line 2, column 9")
+  }
+
+  @Test("options accept more, or less")
+  func options() throws {
+    let edited = Array("/* x **/ {// y\n\"a\": [1, 2,], \"b\": \"c\nd\",\n}//".utf8)
+    #expect(throws: JSONError.self) { try JSONValue(parsing: edited) }
+    #expect(
+      try JSONValue(parsing: edited, .edited)
+        == .object([.init("a", .array([.integer(1), .integer(2)])), .init("b", .string("c\nd"))]))
+    let reasons: [(text: String, reason: JSONError.Reason, offset: Int)] = [
+      (#"{"a":{"b":1,"b":2}}"#, .duplicateName, 12), (#""\ud800""#, .loneSurrogate, 1),
+      ("[/*/]", .unfinishedComment, 1), ("[1,,]", .expected(.value, found: 0x2C), 3),
+    ]
+    for (text, reason, offset) in reasons {
+      #expect(throws: JSONError(reason, at: offset), "\(text)") {
+        try JSONValue(parsing: Array(text.utf8), .edited)
+      }
+    }
+    #expect(try JSONValue(parsing: Array(#"[{"a":1},{"a":2}]"#.utf8), .edited) != .null)
+    let shallow = JSONOptions(depthLimit: 2)
+    #expect(throws: JSONError(.tooDeep(limit: 2), at: 2)) {
+      try JSONValue(parsing: Array("[[[]]]".utf8), shallow)
+    }
+  }
+
+  @Test("a text that comes in parts has the offsets and places of the whole")
+  func parts() throws {
+    var reader = JSONReader(Array("{\n\"a\":".utf8))
+    try reader.beginObject()
+    #expect(try reader.nextKey() == "a")
+    reader.append(Array(" 12,\n \"é\": 3 x".utf8))
+    #expect(try reader.number() == .integer(12))
+    #expect(try reader.nextKey() == "é" && reader.nameOffset == 12)
+    reader.append([])
+    #expect(try reader.number() == .integer(3))
+    let error = try #require(throws: JSONError.self) { try reader.nextKey() }
+    #expect(error == JSONError(.expected(.commaOrBrace, found: UInt8(ascii: "x")), at: 20))
+    let position = reader.position(at: error.offset)
+    #expect(position.line == 3 && position.column == 9)
   }
 
   @Test("bytes that are not UTF-8 are refused")

@@ -92,7 +92,7 @@ struct HostileTests {
       damage([0x12, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 1])
         == .malformed(.truncated))
     #expect(damage([])?.status.code == .invalidArgument)
-    // Fields nobody knows are skipped, whatever their form.
+    // Unknown fields are skipped, whatever their form.
     #expect(damage(Array("\n\u{1b}projects/p/databases/(defau".utf8)) != nil)
     let known = DocumentRequest(.rollback(transaction: [1]), in: sampleDatabase).encode()
     #expect(

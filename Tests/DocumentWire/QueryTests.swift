@@ -59,6 +59,12 @@ struct QueryTests {
       try decoded(below: root + "/a/b") { _ in }?.source == .collection(try CollectionPath("a/b/c"))
     )
     #expect(try decoded { $0.from[0].allDescendants = true }?.source == .group("c"))
+    #expect(try decoded { $0.from = [] }?.source == .all(below: nil, isRecursive: false))
+    #expect(
+      try decoded(below: root + "/a/b") {
+        $0.from[0].collectionID = ""
+        $0.from[0].allDescendants = true
+      }?.source == .all(below: "a/b", isRecursive: true))
   }
 
   @Test("of a group below a document keep what lies below it")
@@ -113,11 +119,12 @@ struct QueryTests {
     #expect(message.structuredQuery.where.compositeFilter.op == .and)
     #expect(filters.map(\.unaryFilter.op) == [.isNull, .isNotNan])
     #expect(message.structuredQuery.orderBy.map(\.field.fieldPath) == ["b", "__name__"])
-    // A server may be asked the same in the other form.
+    // The other form asks what is equal to null, and nothing is.
     let other = try decoded {
       $0.where = comparison("a", .equal, .with { $0.nullValue = .nullValue })
     }
-    #expect(other?.filter == .where("a", .equal, .null))
+    let document = Document("c/a", .found(["a": .null]))
+    #expect(try #require(other).run(over: [document]).isEmpty)
   }
 
   @Test("for the last documents are sent turned around")
@@ -149,21 +156,47 @@ struct QueryTests {
   @Test("that break a rule are refused with it")
   func refusals() {
     let one = Google_Firestore_V1_Value.with { $0.integerValue = 1 }
-    #expect(refusal { $0.limit = Google_Protobuf_Int32Value(-1) } == .query(.limitOutOfRange(-1)))
-    #expect(refusal { $0.offset = -1 } == .query(.offsetOutOfRange(-1)))
+    func text(_ edit: (inout Proto) -> Void) -> String? {
+      guard let status = refusal(edit)?.status, status.code == .invalidArgument else { return nil }
+      return status.message
+    }
+    #expect(text { $0.limit = Google_Protobuf_Int32Value(-1) } == "limit is negative")
+    #expect(text { $0.offset = -1 } == "offset is negative")
     #expect(
-      refusal { $0.startAt.values = [one] } == .query(.cursorCount(1, orders: 0)))
-    #expect(refusal { $0.where = comparison("a", .in, one) } == .query(.operandNotArray(.in)))
-    #expect(refusal { $0.where.compositeFilter.op = .and } == .query(.emptyComposite))
+      text { $0.startAt.values = [one] } == "Cursor __key__ value is not a document reference.")
+    #expect(text { $0.startAt.values = [one, one] } == "Cursor has too many values.")
+    #expect(text { $0.where = comparison("a", .in, one) } == "'IN' requires an ArrayValue.")
     #expect(
-      refusal {
+      text { $0.where = comparison("a", .notIn, .with { $0.arrayValue = .init() }) }
+        == "'NOT_IN' requires an non-empty ArrayValue.")
+    #expect(
+      text {
         $0.where.compositeFilter.op = .and
         $0.where.compositeFilter.filters = [
           comparison("a", .notEqual, one), comparison("b", .notEqual, one),
         ]
-      } == .query(.conflictingOperators(.notEqual, with: .notEqual)))
-    #expect(refusal { $0.from = [] }?.status.code == .unimplemented)
-    #expect(refusal { $0.findNearest = .init() }?.status.code == .unimplemented)
+      }
+        == "Only a single 'NOT_EQUAL', 'NOT_IN', 'IS_NOT_NAN', or 'IS_NOT_NULL' filter allowed per "
+        + "query.")
+    #expect(text { $0.where.compositeFilter = .init() } == "Unsupported CompositeFilter operator.")
+    #expect(
+      text { $0.where = comparison("__name__", .equal, one) }
+        == "__key__ filter value must be a Key")
+    #expect(
+      text { $0.where = comparison("a.`__x__`", .equal, one) }
+        == "invalid reserved name in field path a.`__x__`")
+    #expect(
+      text { $0.orderBy = [order("a"), order("a", true)] }
+        == "order by clause cannot contain duplicate fields a")
+    #expect(
+      text { $0.orderBy = [order("__name__"), order("a")] }
+        == "order by clause cannot contain more fields after the key")
+    #expect(
+      text {
+        $0.from = []
+        $0.orderBy = [order("a")]
+      } == "kind is required for all orders except __key__ ascending")
+    #expect(text { $0.findNearest = .init() } != nil)
     #expect(refusal { $0.from.append($0.from[0]) }?.status.code == .invalidArgument)
     #expect(refusal { $0.from[0].collectionID = "a/b/c" }?.status.code == .invalidArgument)
     #expect(refusal { $0.where = .init() }?.status.code == .invalidArgument)
@@ -174,6 +207,36 @@ struct QueryTests {
     #expect(
       refusal { $0.where = comparison("a", .unspecified, one) }?.status.code
         == .invalidArgument)
+  }
+
+  @Test("with filters of null and of what is no number keep what the service keeps")
+  func rawOperands() throws {
+    let values: [DocumentValue] = [.null, .double(.nan), 1, .array([.null])]
+    let documents = values.enumerated().map {
+      Document(DocumentKey(unchecked: "c/\($0.offset)"), .found(["a": $0.element]))
+    }
+    func kept(
+      _ op: Proto.FieldFilter.Operator, _ operands: [Google_Firestore_V1_Value], list: Bool = false
+    ) throws -> [String] {
+      var value = operands[0]
+      if list { value = .with { $0.arrayValue.values = operands } }
+      let query = try decoded { $0.where = comparison("a", op, value) }
+      return try #require(query).run(over: documents).map(\.key.id).sorted()
+    }
+    let null = Google_Firestore_V1_Value.with { $0.nullValue = .nullValue }
+    let nan = Google_Firestore_V1_Value.with { $0.doubleValue = .nan }
+    let one = Google_Firestore_V1_Value.with { $0.integerValue = 1 }
+    for op in [Proto.FieldFilter.Operator.equal, .lessThanOrEqual, .greaterThan] {
+      #expect(try kept(op, [null]) == [])
+      #expect(try kept(op, [nan]) == [])
+    }
+    #expect(try kept(.notEqual, [null]) == [])
+    #expect(try kept(.notEqual, [nan]) == ["1", "2", "3"])
+    #expect(try kept(.in, [null, nan, one], list: true) == ["2"])
+    #expect(try kept(.notIn, [null, one], list: true) == [])
+    #expect(try kept(.notIn, [nan, one], list: true) == ["1", "3"])
+    #expect(try kept(.arrayContains, [null]) == [])
+    #expect(try kept(.arrayContainsAny, [null], list: true) == [])
   }
 
   @Test("nested without end are refused")

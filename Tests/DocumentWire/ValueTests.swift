@@ -119,7 +119,7 @@ struct ValueTests {
         return error.status
       }
     }
-    #expect(try status { _ in }?.message == ProtoDamage.untypedValue.rawValue)
+    #expect(try status { _ in }?.message == ProtoError.untypedValue.rawValue)
     #expect(try status { $0.geoPointValue.latitude = 91 }?.code == .invalidArgument)
     #expect(try status { $0.geoPointValue.longitude = .nan }?.code == .invalidArgument)
     #expect(try status { $0.timestampValue.seconds = .max }?.code == .invalidArgument)

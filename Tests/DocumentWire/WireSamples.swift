@@ -125,7 +125,7 @@ func sampleRequests() throws -> [DocumentRequest] {
     .delete(sampleWrites[4]), .delete(sampleWrites[5]),
     .begin(.readWrite(retrying: [1])), .begin(.readOnly(DocumentVersion(microseconds: 1))),
     .commit(sampleWrites, transaction: [], nil),
-    .commit([], transaction: [1], DocumentWriteMark(stream: .max - 5, sequence: 3)),
+    .commit([], transaction: [1], DocumentWriteHeader(stream: .max - 5, sequence: 3)),
     .rollback(transaction: [1, 2, 3]),
     .listCollections(below: nil, DocumentPageRequest(), .now),
     .listCollections(below: "a/b", DocumentPageRequest(size: 2, token: "x"), readPoints[1]),
@@ -135,7 +135,7 @@ func sampleRequests() throws -> [DocumentRequest] {
     .write(DocumentWriteRequest(.writes(sampleWrites, nil), token: [4])),
     .write(
       DocumentWriteRequest(
-        .writes([sampleWrites[0]], DocumentWriteMark(sequence: 7, acknowledged: 5)), token: [4])),
+        .writes([sampleWrites[0]], DocumentWriteHeader(sequence: 7, acknowledged: 5)), token: [4])),
     .write(DocumentWriteRequest(.writes([], nil), token: [4])),
     .write(DocumentWriteRequest(.outcomes(3...9), token: [4])),
     .listen(.remove(4)),
@@ -192,6 +192,8 @@ extension DocumentQuery {
     case .collection(let path): .collection(path)
     case .group(let id): try .group(id)
     case .document(let key): .document(key)
+    case .all(let parent, let isRecursive):
+      .assembled(.all(below: parent, isRecursive: isRecursive))
     }
   }
 }

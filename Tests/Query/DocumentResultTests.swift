@@ -50,7 +50,7 @@ struct DocumentResultTests {
     let query = try DocumentQuery.collection("c").ordered(by: "n")
     let old = [Document("c/a", ["n": 1]), Document("c/b", ["n": 2]), Document("c/c", ["n": 3])]
     let new = [Document("c/c", ["n": 0]), Document("c/d", ["n": 1]), Document("c/b", ["n": 2])]
-    let changes = DocumentChange.changes(from: old, to: new, of: query)
+    let changes = DocumentViewChange.changes(from: old, to: new, of: query)
     #expect(changes.map(\.kind) == [.removed, .added, .modified])
     #expect(changes.map(\.oldIndex) == [0, nil, 2])
     #expect(changes.map(\.newIndex) == [nil, 0, 0])
@@ -65,8 +65,8 @@ struct DocumentResultTests {
     var newer = old
     newer.version = DocumentVersion(microseconds: 9)
     #expect(
-      DocumentChange.changes(from: [old], to: [pending], of: query).map(\.kind) == [.metadata])
-    #expect(DocumentChange.changes(from: [old], to: [newer], of: query).isEmpty)
+      DocumentViewChange.changes(from: [old], to: [pending], of: query).map(\.kind) == [.metadata])
+    #expect(DocumentViewChange.changes(from: [old], to: [newer], of: query).isEmpty)
   }
 
   @Test("changes applied in order give the new result", arguments: 1...100 as ClosedRange<UInt64>)
@@ -82,7 +82,7 @@ struct DocumentResultTests {
     }
     let (old, new) = (randomResult(), randomResult())
     var list = old
-    for change in DocumentChange.changes(from: old, to: new, of: query) {
+    for change in DocumentViewChange.changes(from: old, to: new, of: query) {
       if let index = change.oldIndex {
         #expect(list[index].key == change.document.key, "seed \(seed)")
         list.remove(at: index)

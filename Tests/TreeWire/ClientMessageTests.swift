@@ -73,7 +73,7 @@ struct ClientMessageTests {
           10,
           .put(
             TreePath(unchecked: key("a").keys + [.priority]), 2, expectedHash: "x",
-            WriteMark(WriteStamp(sequence: 7), acknowledged: 5)))
+            WriteHeader(WriteIdempotencyKey(sequence: 7), acknowledged: 5)))
       ),
       (
         #"{"t":"d","d":{"r":11,"a":"m","b":{"p":"/","d":{"fleet/7/eta":830,"log/-Ob":{"at":{".sv":"timestamp"},"by":"ann"},"tmp":null},"w":["0102030405060708090a0b0c0d0e0f10",3]}}}"#,
@@ -85,7 +85,7 @@ struct ClientMessageTests {
               entry("fleet/7/eta", 830),
               entry("log/-Ob", ["at": TreeNode(.serverValue(.timestamp)), "by": "ann"]),
               entry("tmp", .empty),
-            ]), WriteMark(WriteStamp(stream: stream, sequence: 3))))
+            ]), WriteHeader(WriteIdempotencyKey(stream: stream, sequence: 3))))
       ),
     ]
   }

@@ -1,8 +1,8 @@
-/// The MD5 digest of a run of bytes, as filters of document names need it.
+/// The MD5 digest of a run of bytes, as filters of document names and rules for documents need it.
 ///
 /// It spreads names over bits; it is no protection. Source: RFC 1321.
-enum MD5 {
-  /// How far each step turns, for the four rounds.
+package enum MD5 {
+  /// The rotations of each step, in bits, for the four rounds.
   private static let turns: [UInt32] = [
     7, 12, 17, 22, 5, 9, 14, 20, 4, 11, 16, 23, 6, 10, 15, 21,
   ]
@@ -22,7 +22,18 @@ enum MD5 {
   ]
 
   /// The digest as two numbers: its first and its last eight bytes, the lowest byte first.
-  static func digest(_ text: String) -> (first: UInt64, second: UInt64) {
+  static func digest(_ text: String) -> (first: UInt64, second: UInt64) { digest(text.utf8) }
+
+  /// The 16 bytes of the digest.
+  package static func digest(of bytes: [UInt8]) -> [UInt8] {
+    let (first, second) = digest(bytes)
+    return [first, second].flatMap { half in
+      (0..<8).map { UInt8(truncatingIfNeeded: half >> UInt64(8 * $0)) }
+    }
+  }
+
+  @inline(__always)
+  private static func digest(_ bytes: some Sequence<UInt8>) -> (first: UInt64, second: UInt64) {
     var state = State()
     var word: UInt32 = 0
     var length: UInt64 = 0
@@ -35,7 +46,7 @@ enum MD5 {
       word = 0
       if length & 63 == 0 { state.fold(in: block) }
     }
-    for byte in text.utf8 { add(byte) }
+    for byte in bytes { add(byte) }
     let bits = length * 8
     add(0x80)
     while length & 63 != 56 { add(0) }

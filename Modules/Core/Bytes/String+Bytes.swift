@@ -21,7 +21,7 @@ extension String {
     return copy.withUTF8(body)
   }
 
-  /// Whether both texts are the same bytes, whatever Unicode says about their meaning.
+  /// Returns true when both texts are the same bytes, without regard to Unicode equivalence.
   package func hasSameBytes(as other: String) -> Bool {
     guard utf8.count == other.utf8.count else { return false }
     return unsafe withBytes { left in

@@ -20,7 +20,7 @@ extension BloomFilter {
       unchecked: bitmap, padding: bitmap.count * 8 - size.bitCount, hashCount: size.hashCount)
   }
 
-  /// How many bits a filter has, and how many of them stand for a name.
+  /// Returns the size of a filter in bits, and the number of hash functions for each name.
   ///
   /// The bits are the smallest prime of at least -count · ln(rate) / ln(2)². Source: documents
   /// reference, section 5.9.

@@ -4,9 +4,9 @@
 package struct BloomFilter: Hashable, Sendable {
   /// The bits, eight to a byte, lowest first.
   package let bitmap: [UInt8]
-  /// How many bits of the last byte are not used, 0...7.
+  /// The unused bits of the last byte, 0...7.
   package let padding: Int
-  /// How many bits stand for a name.
+  /// The number of bits set for each name.
   package let hashCount: Int
 
   /// The most bits that may stand for a name; a peer's filter of more would cost its reader time.
@@ -32,7 +32,7 @@ package struct BloomFilter: Hashable, Sendable {
   /// An empty filter says nothing about any name.
   package var isEmpty: Bool { bitmap.isEmpty }
 
-  /// Whether a name may have been put in; `false` is certain.
+  /// Returns true when a name may be in the filter; `false` is certain.
   ///
   /// - Parameter name: The full resource name of a document.
   package func mightContain(_ name: String) -> Bool {

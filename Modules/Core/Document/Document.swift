@@ -1,8 +1,8 @@
-/// What is known of one document: where it is, what it holds, and as of when.
+/// The state of one document as far as it is known: its key, its contents and their version.
 ///
 /// Source: documents reference, section 1.7.
 public struct Document: Hashable, Sendable {
-  /// What is known about the contents.
+  /// The knowledge about the contents of a document.
   public enum State: Hashable, Sendable {
     /// The document exists and holds these fields.
     case found(DocumentFields)
@@ -24,10 +24,10 @@ public struct Document: Hashable, Sendable {
     case committed
   }
 
-  /// Where the document is.
+  /// The document's path.
   public let key: DocumentKey
 
-  /// What it holds.
+  /// The contents, or the reason that there are none.
   public var state: State
 
   /// The commit that the state is from; ``DocumentVersion/none`` when no server made it.
@@ -36,7 +36,7 @@ public struct Document: Hashable, Sendable {
   /// The commit that made the document, where it is known.
   public var created: DocumentVersion
 
-  /// Which local writes the state includes.
+  /// The kinds of local writes that the state includes.
   public var localWrites: LocalWrites
 
   /// Describes a document.
@@ -54,7 +54,7 @@ public struct Document: Hashable, Sendable {
   /// Nothing is known yet.
   public static func invalid(_ key: DocumentKey) -> Document { Document(key, .invalid) }
 
-  /// Whether the document exists.
+  /// True when the document exists.
   public var isFound: Bool { fields != nil }
 
   /// The contents; `nil` unless the document exists.

@@ -15,7 +15,7 @@ public struct DocumentFieldMask: Hashable, Sendable {
     self.paths = sorted
   }
 
-  /// Whether a path, or one above it, is in the mask.
+  /// Returns true when a path, or one above it, is in the mask.
   public func covers(_ path: DocumentFieldPath) -> Bool {
     paths.contains { $0.contains(path) }
   }

@@ -33,7 +33,7 @@ extension DocumentFieldPath: CustomStringConvertible {
     UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte | 0x20
   }
 
-  /// Reads the wire's spelling. A backslash may stand before `` ` ``, `\` and `.` only.
+  /// Reads the wire's spelling. A backslash may stand before a backquote, `\` and `.` only.
   ///
   /// - Throws: ``DocumentError/invalidFieldPath(_:)`` for an open quote, a backslash that
   ///   quotes nothing, or an empty name; ``DocumentError/fieldPathTooLong(byteCount:limit:)``.

@@ -39,7 +39,7 @@ public struct DocumentFieldPath: Hashable, Sendable {
   /// The last name.
   public var last: String { names[names.count - 1] }
 
-  /// Whether this is ``key``.
+  /// True for ``key``.
   public var isKey: Bool { self == .key }
 
   /// The path one name shorter; `nil` when there is but one.
@@ -52,7 +52,7 @@ public struct DocumentFieldPath: Hashable, Sendable {
     DocumentFieldPath(unchecked: names + [name])
   }
 
-  /// Whether `other` is this path or lies below it.
+  /// Returns true when `other` is this path or lies below it.
   public func contains(_ other: DocumentFieldPath) -> Bool {
     names.count <= other.names.count
       && zip(names, other.names).allSatisfy { $0.hasSameBytes(as: $1) }

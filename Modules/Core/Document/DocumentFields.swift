@@ -1,4 +1,4 @@
-/// What a document holds, as one flat run of bytes.
+/// The contents of a document, as one contiguous run of bytes.
 ///
 /// A field is found by walking over the others; nothing else is read or allocated. Equality is
 /// that of the bytes, which is exact equality of the values.

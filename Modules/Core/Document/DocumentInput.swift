@@ -1,4 +1,4 @@
-/// What an application hands in to be written: values, and sentinels among them.
+/// The input of an application's write: values, with sentinels among them.
 public enum DocumentInput: Hashable, Sendable {
   /// A value as it is; a map in it holds no sentinels.
   case value(DocumentValue)
@@ -15,7 +15,7 @@ public enum DocumentInput: Hashable, Sendable {
   public struct Field: Hashable, Sendable {
     /// The name, not a path: dots are part of it.
     public let name: String
-    /// What is written there.
+    /// The value or sentinel to write at the path.
     public let input: DocumentInput
 
     /// Names what is written.

@@ -1,6 +1,6 @@
 /// Sorts what an application hands in into data, the fields it names, and transforms.
 struct DocumentInputReader {
-  /// What the verb makes of sentinels and leaves.
+  /// The verb of a write, which decides the meaning of sentinels and leaves.
   enum Verb {
     case set, merge, update
   }

@@ -1,4 +1,4 @@
-/// Where a document lies in its database: collection, id, collection, id, and so on.
+/// The path of a document in its database: collection, id, collection, id, and so on.
 ///
 /// Keys are equal when their bytes are, and sort segment by segment.
 /// Source: documents reference, sections 1.1 and 1.2.
@@ -53,7 +53,7 @@ extension DocumentKey: Comparable, CustomStringConvertible {
   public var description: String { text }
 }
 
-/// Where a collection lies in its database: an odd number of ids.
+/// The path of a collection in its database: an odd number of ids.
 public struct CollectionPath: Hashable, Sendable {
   let path: PathText
 
@@ -91,7 +91,7 @@ public struct CollectionPath: Hashable, Sendable {
     DocumentKey(path: try path.appending(id))
   }
 
-  /// Whether a document lies directly in the collection.
+  /// Returns true when a document lies directly in the collection.
   public func contains(_ key: DocumentKey) -> Bool {
     PathOrder.isChild(key.text.utf8.span, of: path.text.utf8.span)
   }

@@ -65,7 +65,7 @@ extension DocumentValue {
 }
 
 extension DocumentFieldPath {
-  /// Whether the path can be written: reading allows more names than writing does.
+  /// Checks that the path can be written: reading allows more names than writing does.
   package func checkWritable() throws(DocumentError) {
     for name in names { try DocumentFieldPath.checkWritable(name) }
     // The maps around the field count as levels.

@@ -4,7 +4,7 @@ public struct DocumentMap: Hashable, Sendable {
   public struct Entry: Hashable, Sendable {
     /// The name.
     public let name: String
-    /// What it holds.
+    /// The value of the field.
     public var value: DocumentValue
 
     public static func == (left: Entry, right: Entry) -> Bool {
@@ -34,7 +34,7 @@ public struct DocumentMap: Hashable, Sendable {
   /// The number of fields.
   public var count: Int { entries.count }
 
-  /// Whether there is no field.
+  /// True when there is no field.
   public var isEmpty: Bool { entries.isEmpty }
 
   /// The field of a name; `nil` is no field, and removes one.

@@ -75,7 +75,7 @@ extension DocumentMutation {
     return DocumentFields(map)
   }
 
-  /// What increments build on, to be laid down again before the write is replayed.
+  /// Returns the values that increments build on, to be restored before the write is replayed.
   ///
   /// Without it, an increment that the server has already applied would count twice while its
   /// answer is on the way. Source: documents reference, section 3.4.

@@ -41,11 +41,12 @@ extension DocumentMutation {
   /// - Parameters:
   ///   - document: The document as it is in the same transaction, earlier writes included.
   ///   - version: The version of the commit.
+  ///   - checksSize: Whether a document that is too large is a conflict.
   /// - Returns: The document afterwards, with its old version when its contents stay the same,
   ///   and one result for each transform.
   /// - Throws: ``DocumentConflict``, and then nothing of the commit may be applied.
   package func commit(
-    over document: Document, at version: DocumentVersion
+    over document: Document, at version: DocumentVersion, checksSize: Bool = true
   ) throws(DocumentConflict) -> (document: Document, results: [DocumentValue]) {
     if let conflict = precondition.conflict(with: document) { throw conflict }
     switch change {
@@ -57,11 +58,13 @@ extension DocumentMutation {
     if document.fields == fields { return (document, results) }
     let created = document.isFound ? document.created : version
     let next = Document(key, .found(fields), version: version, created: created)
-    do { try next.checkSize() } catch { throw .invalid(key, error) }
+    if checksSize {
+      do { try next.checkSize() } catch { throw .invalid(key, error) }
+    }
     return (next, results)
   }
 
-  /// What the document holds afterwards, the precondition taken as holding.
+  /// Returns the contents of the document after the write, assuming that the precondition holds.
   func contents(
     over document: Document, at moment: DocumentMoment
   ) -> (fields: DocumentFields, results: [DocumentValue]) {

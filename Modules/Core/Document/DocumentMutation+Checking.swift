@@ -1,9 +1,10 @@
 extension DocumentMutation {
-  /// Checks a write that somebody else made, as a server must, and where its references lead.
+  /// Checks a write that comes from another program, as a server must.
   ///
-  /// - Parameter database: The database that is written to.
+  /// - Parameter database: The database that its references must lead into; `nil` for any, as
+  ///   servers have it.
   /// - Throws: ``DocumentError``, about the first rule that is broken.
-  public func check(in database: DocumentDatabase) throws(DocumentError) {
+  public func check(in database: DocumentDatabase? = nil) throws(DocumentError) {
     switch change {
     case .set(let fields):
       try fields.map.check(in: database)
@@ -17,7 +18,7 @@ extension DocumentMutation {
     try checkTransforms(in: database)
   }
 
-  private func checkTransforms(in database: DocumentDatabase) throws(DocumentError) {
+  private func checkTransforms(in database: DocumentDatabase?) throws(DocumentError) {
     if transforms.count > DocumentLimits.transforms {
       throw .tooManyTransforms(count: transforms.count, limit: DocumentLimits.transforms)
     }

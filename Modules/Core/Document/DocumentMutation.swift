@@ -3,7 +3,7 @@
 /// Made by ``set(_:to:)`` and its siblings, which check everything that can be checked without
 /// the document. Source: documents reference, section 3.1.
 public struct DocumentMutation: Hashable, Sendable {
-  /// What becomes of the document before transforms.
+  /// The change to the document before its transforms.
   public enum Change: Hashable, Sendable {
     /// It holds exactly these fields.
     case set(DocumentFields)
@@ -17,11 +17,11 @@ public struct DocumentMutation: Hashable, Sendable {
 
   /// The document.
   public let key: DocumentKey
-  /// What becomes of it.
+  /// The change to the document, before the transforms.
   public let change: Change
-  /// What must hold beforehand.
+  /// The condition that the document must meet for the write to apply.
   public let precondition: DocumentPrecondition
-  /// What happens to single fields afterwards, in order.
+  /// The changes to single fields after ``change``, in order.
   public let transforms: [DocumentFieldTransform]
 
   /// Assembles a mutation that needs no checking.
@@ -50,7 +50,7 @@ public struct DocumentMutation: Hashable, Sendable {
   }
 }
 
-/// What must hold of a document for a write to be applied.
+/// A condition that a document must meet for a write to be applied.
 ///
 /// Source: documents reference, section 3.6.
 public enum DocumentPrecondition: Hashable, Sendable {
@@ -61,7 +61,7 @@ public enum DocumentPrecondition: Hashable, Sendable {
   /// The document exists and is of exactly this version.
   case version(DocumentVersion)
 
-  /// What keeps the precondition from holding; `nil` when it holds.
+  /// Returns the violation of the precondition by `document`; `nil` when it holds.
   func conflict(with document: Document) -> DocumentConflict? {
     switch self {
     case .none: nil
@@ -73,7 +73,7 @@ public enum DocumentPrecondition: Hashable, Sendable {
   }
 }
 
-/// Why a write was not applied to the document it met. Read again, then decide anew.
+/// The reason a write was not applied to the document it met. Read again, then decide anew.
 public enum DocumentConflict: Error, Hashable, Sendable {
   /// The document should exist.
   case notFound(DocumentKey)

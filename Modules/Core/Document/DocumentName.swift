@@ -32,6 +32,12 @@ public struct DocumentDatabase: Hashable, Sendable {
     self.databaseID = databaseID
   }
 
+  /// Takes over names that are known to be valid, or that are never sent.
+  package init(unchecked projectID: String, databaseID: String = DocumentDatabase.defaultID) {
+    self.projectID = projectID
+    self.databaseID = databaseID
+  }
+
   private static func isValid(_ id: String) -> Bool {
     guard let first = id.utf8.first, 4...63 ~= id.utf8.count else { return false }
     let letters = UInt8(ascii: "a")...UInt8(ascii: "z")
@@ -59,7 +65,7 @@ public struct DocumentName: Hashable, Sendable {
   /// The database the document is in.
   public let database: DocumentDatabase
 
-  /// Where in the database it is.
+  /// The document's path within the database.
   public let key: DocumentKey
 
   /// Names a document.

@@ -30,7 +30,7 @@ public enum DocumentNumber: Hashable, Sendable {
     }
   }
 
-  /// Whether this is no number at all.
+  /// True for NaN.
   public var isNaN: Bool { double.isNaN }
 
   /// The sum; of two whole numbers a whole one, held at the ends of its range.

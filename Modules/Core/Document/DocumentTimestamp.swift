@@ -48,7 +48,7 @@ public struct DocumentTimestamp: Hashable, Comparable, Sendable {
   }
 }
 
-/// When a document became what it is: the time of the commit that the server gave it.
+/// The version of a document: the time that the server gave to the commit that produced it.
 ///
 /// Versions ascend; ``none`` is below all of them. Source: documents reference, section 1.7.
 public struct DocumentVersion: Hashable, Comparable, Sendable {
@@ -61,7 +61,7 @@ public struct DocumentVersion: Hashable, Comparable, Sendable {
   /// Makes a version of microseconds since 1970.
   public init(microseconds: Int64) { self.microseconds = microseconds }
 
-  /// Whether there is such a time; a number that was read from somewhere may be none.
+  /// True when the number is in the range of timestamps; a number that was read may lie outside.
   package var isTime: Bool { DocumentTimestamp.range.contains(microseconds) }
 
   /// The version as a time.

@@ -15,13 +15,13 @@ public enum DocumentTransform: Hashable, Sendable {
   /// The array there without every value equivalent to one of these.
   case arrayRemove([DocumentValue])
 
-  /// Whether applying the transform twice differs from applying it once.
+  /// True when applying the transform twice differs from applying it once.
   var isRepeatable: Bool {
     if case .increment = self { return false }
     return true
   }
 
-  /// What the field holds afterwards.
+  /// Returns the value of the field after the transform.
   ///
   /// - Parameters:
   ///   - base: What it holds before; `nil` when it is missing.
@@ -85,7 +85,7 @@ public enum DocumentTransform: Hashable, Sendable {
 public struct DocumentFieldTransform: Hashable, Sendable {
   /// The field.
   public let path: DocumentFieldPath
-  /// What happens to it.
+  /// The transform of the field.
   public let transform: DocumentTransform
 
   /// Pairs a field with what happens to it.
@@ -95,7 +95,7 @@ public struct DocumentFieldTransform: Hashable, Sendable {
   }
 }
 
-/// Where and when a write is applied.
+/// The context in which a write is applied: the client's estimate or the server's commit.
 public enum DocumentMoment: Hashable, Sendable {
   /// On a device, before a server has seen it; the device's clock.
   case device(DocumentTimestamp)

@@ -1,4 +1,4 @@
-/// What a field of a document holds.
+/// The value of a field of a document.
 ///
 /// `==` is exact: `integer(1)` differs from `double(1)`, and `-0.0` from `0.0`; only values
 /// that are not numbers are alike. Filters, `in`, and array transforms ask
@@ -32,12 +32,12 @@ public enum DocumentValue: Sendable {
   indirect case pendingTimestamp(DocumentPendingTimestamp)
 }
 
-/// What stands for a server timestamp until the server has set it.
+/// The placeholder for a server timestamp until the server has set it.
 public struct DocumentPendingTimestamp: Hashable, Sendable {
-  /// When the write was made, by the clock of the device.
+  /// The time of the write, by the clock of the device.
   public let localWriteTime: DocumentTimestamp
 
-  /// What the field held before; never pending itself.
+  /// The value of the field before the write; never pending itself.
   public let previous: DocumentValue?
 
   /// Replaces `previous`; when that is pending too, what it replaced is carried on.
@@ -50,13 +50,13 @@ public struct DocumentPendingTimestamp: Hashable, Sendable {
     }
   }
 
-  /// What an application sees in its place, by its choice.
+  /// The value an application sees in its place, by its choice.
   public enum Display: Hashable, Sendable {
     /// Null.
     case none
     /// The time of the local write.
     case estimate
-    /// What the field held before, else null.
+    /// The value of the field before the write, or else null.
     case previous
   }
 }
@@ -78,7 +78,8 @@ extension DocumentValue {
     }
   }
 
-  /// Whether the two stand at the same place in the order: `1` and `1.0` do, `0.0` and `-0.0`.
+  /// Returns true when both have the same position in the order: `1` and `1.0` do, `0.0` and
+  /// `-0.0`.
   public func isEquivalent(to other: DocumentValue) -> Bool { compare(other) == 0 }
 
   /// Negative, zero or positive in the order across all types.

@@ -72,7 +72,7 @@ extension OrderedBytes {
 }
 
 extension Packed {
-  /// Where the text or the bytes at `offset` lie; `nil` when the value is neither.
+  /// Returns the position of the text or the bytes at `offset`; `nil` when the value is neither.
   static func text(_ bytes: Span<UInt8>, at offset: Int) -> Range<Int>? {
     guard bytes[offset] == Tag.string || bytes[offset] == Tag.bytes else { return nil }
     var start = offset + 1

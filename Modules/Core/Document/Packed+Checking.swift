@@ -1,5 +1,5 @@
 extension Packed {
-  /// Whether bytes from disk or wire are exactly one map, in every detail.
+  /// Returns true when bytes from disk or wire are exactly one map, in every detail.
   static func isWellFormed(_ bytes: Span<UInt8>) -> Bool {
     guard bytes.count > 0, bytes[0] == Tag.map else { return false }
     var offset = 0

@@ -96,7 +96,7 @@ extension Packed {
     double.isNaN ? 1 : integer.compareExactly(double)
   }
 
-  /// What is not a number sorts first and equals itself.
+  /// Compares two numbers. NaN sorts first and equals itself.
   static func compareDoubles(_ left: Double, _ right: Double) -> Int {
     if left < right { return -1 }
     if left > right { return 1 }

@@ -1,5 +1,6 @@
 extension Packed {
-  /// Whether every reference in a value begins with some bytes; the offset is behind it then.
+  /// Returns true when every reference in a value begins with the given bytes; the offset is behind
+  /// the value then.
   ///
   /// Nothing is unpacked.
   static func references(

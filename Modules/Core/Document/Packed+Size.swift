@@ -1,5 +1,5 @@
 extension Packed {
-  /// What a vector costs beside its numbers, because it travels as a map of two fields.
+  /// The size of a vector beside its numbers, because it travels as a map of two fields.
   private static let vectorWrapperBytes =
     "__type__".utf8.count + 1 + "__vector__".utf8.count + 1 + "value".utf8.count + 1
 

@@ -23,7 +23,7 @@ package enum Packed {
     static let map: UInt8 = 0xB0
   }
 
-  /// How deep values from disk or wire may be nested before they count as damaged.
+  /// The greatest depth of values from disk or wire; deeper ones count as corrupt.
   static let depthLimit = 100
 
   /// The rank of the type of a value, 0...11: two values of one rank can be told apart by
@@ -104,7 +104,7 @@ package enum Packed {
     return nil
   }
 
-  /// Where the elements of the array at `offset` lie; `nil` when there is no array.
+  /// Returns the position of the elements of the array at `offset`; `nil` when there is no array.
   package static func elements(of bytes: Span<UInt8>, at offset: Int) -> Range<Int>? {
     guard bytes[offset] == Tag.array else { return nil }
     var start = offset + 1

@@ -4,15 +4,15 @@
 /// what was written since. The caller writes only what is legal: valid UTF-8, times in range,
 /// names of documents as references.
 package struct PackedBuilder {
-  /// What was packed so far.
+  /// The bytes packed so far.
   package private(set) var bytes: [UInt8] = []
 
-  /// Where a container's contents begin.
+  /// The position at which a container's contents begin.
   package struct Mark {
     fileprivate let start: Int
   }
 
-  /// Where a field of an open map lies.
+  /// The position of a field of an open map.
   package struct Field {
     fileprivate let name: Range<Int>
     fileprivate var end: Int

@@ -5,17 +5,17 @@ package enum PackedItem {
   case integer(Int64)
   case double(Double)
   case timestamp(DocumentTimestamp)
-  /// Where the text lies, in UTF-8.
+  /// The position of the text, in UTF-8.
   case string(Range<Int>)
   case bytes(Range<Int>)
-  /// Where the resource name lies.
+  /// The position of the resource name.
   case reference(Range<Int>)
   case geoPoint(DocumentGeoPoint)
-  /// Where the elements lie, one after the other.
+  /// The position of the elements, one after the other.
   case array(Range<Int>)
-  /// Where the numbers lie, eight bytes each; see ``Packed/number(_:_:)``.
+  /// The position of the numbers, eight bytes each; see ``Packed/number(_:_:)``.
   case vector(Range<Int>)
-  /// Where the fields lie: each its name, see ``Packed/name(_:_:)``, then its value.
+  /// The position of the fields: each its name, see ``Packed/name(_:_:)``, then its value.
   case map(Range<Int>)
   /// A server timestamp that is still to come.
   case pending
@@ -64,7 +64,7 @@ extension Packed {
     }
   }
 
-  /// Where the name of the field that begins at `offset` lies; its value follows.
+  /// Reads the position of the name of the field that begins at `offset`; its value follows.
   package static func name(_ bytes: Span<UInt8>, _ offset: inout Int) -> Range<Int> {
     let length = count(bytes, &offset)
     defer { offset += length }

@@ -1,4 +1,4 @@
-/// How paths of documents and collections sort: segment by segment, a prefix first.
+/// The order of paths of documents and collections: segment by segment, a prefix first.
 ///
 /// A segment of the form `__id<number>__` sorts before all others, and such segments sort by
 /// number; everything else sorts by its bytes. Source: documents reference, section 1.2.
@@ -18,7 +18,7 @@ package enum PathOrder {
     return rank(left, index) - rank(right, index)
   }
 
-  /// Whether a document lies directly in a collection.
+  /// Returns true when a document lies directly in a collection.
   package static func isChild(_ key: Span<UInt8>, of collection: Span<UInt8>) -> Bool {
     let count = collection.count
     guard key.count > count + 1, key[count] == slash,
@@ -28,7 +28,7 @@ package enum PathOrder {
     return true
   }
 
-  /// Whether a document lies directly in some collection of an id.
+  /// Returns true when a document lies directly in some collection with an id.
   package static func isChild(_ key: Span<UInt8>, ofGroup id: Span<UInt8>) -> Bool {
     var end = key.count - 1
     while end >= 0, key[end] != slash { end -= 1 }
@@ -37,7 +37,7 @@ package enum PathOrder {
     return key.extracting(start..<end).compareBytes(id) == 0
   }
 
-  /// Whether a segment is a number imported from an older store.
+  /// Returns true when a segment is a number imported from an older store.
   static func isNumber(_ segment: String) -> Bool {
     number(in: segment.utf8.span, from: 0) != nil
   }

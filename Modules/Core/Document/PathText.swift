@@ -65,7 +65,7 @@ struct PathText: Sendable {
     if bytes.isEmpty || id == "." || id == ".." || bytes.contains(UInt8(ascii: "/")) {
       throw .invalidID(id)
     }
-    if id.isReserved, !PathOrder.isNumber(id) { throw .invalidID(id) }
+    if id.isReservedID, !PathOrder.isNumber(id) { throw .invalidID(id) }
     if bytes.count > DocumentLimits.idBytes {
       throw .idTooLong(byteCount: bytes.count, limit: DocumentLimits.idBytes)
     }
@@ -101,7 +101,7 @@ struct PathText: Sendable {
     return path
   }
 
-  /// What the segments count for in sizes: each its bytes and one.
+  /// The size of the segments for limits: each its bytes and one.
   var byteCount: Int { text.isEmpty ? 0 : text.utf8.count + 1 }
 }
 
@@ -120,8 +120,16 @@ extension PathText: Hashable, Comparable {
 }
 
 extension String {
-  /// Whether the text begins and ends with two underscores, four at least.
-  var isReserved: Bool {
+  /// True for an id that nothing may have, unless it is a number.
+  ///
+  /// Four underscores alone are an id like any other, and names that an older store had escaped
+  /// keep theirs: `__esc…__`.
+  package var isReservedID: Bool {
+    isReserved && utf8.count > 4 && !utf8.starts(with: "__esc".utf8)
+  }
+
+  /// True when the text begins and ends with two underscores, four at least.
+  package var isReserved: Bool {
     let bytes = utf8
     return bytes.count >= 4 && bytes.starts(with: "__".utf8)
       && bytes.suffix(2).elementsEqual("__".utf8)

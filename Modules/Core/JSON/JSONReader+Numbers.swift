@@ -1,19 +1,19 @@
 extension JSONReader {
   /// Reads from the first digit or the minus through the last byte of the number.
   mutating func numberBody() throws(JSONError) -> TreeScalar {
-    let start = offset
-    let isNegative = bytes[offset] == UInt8(ascii: "-")
-    if isNegative { offset += 1 }
+    let start = index
+    let isNegative = bytes[index] == UInt8(ascii: "-")
+    if isNegative { index += 1 }
     var digits = DecimalDigits()
     let whole = scanDigits(into: &digits)
-    let hasLeadingZero = whole > 1 && bytes[offset - whole] == UInt8(ascii: "0")
-    guard whole > 0, !hasLeadingZero else { throw JSONError(.invalidNumber, at: start) }
+    let hasLeadingZero = whole > 1 && bytes[index - whole] == UInt8(ascii: "0")
+    guard whole > 0, !hasLeadingZero else { throw error(.invalidNumber, at: start) }
     var isWhole = true
     if peekByte == UInt8(ascii: ".") {
       isWhole = false
-      offset += 1
+      index += 1
       let fraction = scanDigits(into: &digits)
-      guard fraction > 0 else { throw JSONError(.invalidNumber, at: start) }
+      guard fraction > 0 else { throw error(.invalidNumber, at: start) }
       digits.exponent -= fraction
     }
     if peekByte == UInt8(ascii: "e") || peekByte == UInt8(ascii: "E") {
@@ -22,38 +22,38 @@ extension JSONReader {
     }
     if isWhole, let integer = digits.integer(isNegative: isNegative) { return .integer(integer) }
     if let exact = digits.exactDouble { return .double(isNegative ? -exact : exact) }
-    let text = String(decoding: bytes[start..<offset], as: UTF8.self)
+    let text = String(decoding: bytes[start..<index], as: UTF8.self)
     guard let value = Double(text), value.isFinite else {
-      throw JSONError(.invalidNumber, at: start)
+      throw error(.invalidNumber, at: start)
     }
     return .double(value)
   }
 
-  private var peekByte: UInt8? { offset < bytes.count ? bytes[offset] : nil }
+  private var peekByte: UInt8? { index < bytes.count ? bytes[index] : nil }
 
   /// Steps over digits and answers how many there were.
   private mutating func scanDigits(into digits: inout DecimalDigits) -> Int {
-    let start = offset
-    while offset < bytes.count {
-      let digit = bytes[offset] &- UInt8(ascii: "0")
+    let start = index
+    while index < bytes.count {
+      let digit = bytes[index] &- UInt8(ascii: "0")
       if digit > 9 { break }
       digits.append(digit)
-      offset += 1
+      index += 1
     }
-    return offset - start
+    return index - start
   }
 
   private mutating func scanExponent(start: Int) throws(JSONError) -> Int {
-    offset += 1
+    index += 1
     let isNegative = peekByte == UInt8(ascii: "-")
-    if isNegative || peekByte == UInt8(ascii: "+") { offset += 1 }
+    if isNegative || peekByte == UInt8(ascii: "+") { index += 1 }
     var value = 0
-    let first = offset
+    let first = index
     while let byte = peekByte, byte &- UInt8(ascii: "0") <= 9 {
       value = min(value * 10 + Int(byte - UInt8(ascii: "0")), 100_000)
-      offset += 1
+      index += 1
     }
-    guard offset > first else { throw JSONError(.invalidNumber, at: start) }
+    guard index > first else { throw error(.invalidNumber, at: start) }
     return isNegative ? -value : value
   }
 }

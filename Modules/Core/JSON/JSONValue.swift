@@ -1,11 +1,18 @@
 /// Any JSON value, for the parts of a message that have no type of their own.
 public enum JSONValue: Hashable, Sendable {
+  /// `null`.
   case null
+  /// `true` or `false`.
   case bool(Bool)
+  /// A number without fraction and exponent that fits 64 bits.
   case integer(Int64)
+  /// Any other number.
   case double(Double)
+  /// A string.
   case string(String)
+  /// An array.
   case array([JSONValue])
+  /// An object, in the order of its text.
   case object([Member])
 
   /// One name and value of an object; objects keep the order they were read in.
@@ -52,7 +59,7 @@ public enum JSONValue: Hashable, Sendable {
 }
 
 extension JSONValue {
-  /// Whether both are alike; texts by their bytes.
+  /// Returns true when both are alike; texts are compared by their bytes.
   public static func == (left: JSONValue, right: JSONValue) -> Bool {
     switch (left, right) {
     case (.null, .null): true
@@ -83,6 +90,13 @@ extension JSONValue {
   /// Reads one JSON text.
   public init(parsing bytes: [UInt8]) throws(JSONError) {
     var reader = JSONReader(bytes)
+    self = try reader.value()
+    try reader.finish()
+  }
+
+  /// Reads one JSON text, as `options` say.
+  package init(parsing bytes: [UInt8], _ options: JSONOptions) throws(JSONError) {
+    var reader = JSONReader(bytes, options)
     self = try reader.value()
     try reader.finish()
   }

@@ -1,5 +1,5 @@
 extension TreeNode {
-  /// How the reader treats names that begin with a dot and mean nothing.
+  /// The reader's treatment of names that begin with a dot and have no meaning.
   package enum Reading: Sendable {
     /// They are an error, as in what users write.
     case strict
@@ -121,7 +121,7 @@ private struct TreeNodeParser {
     }
   }
 
-  private func serverValue(_ reader: inout JSONReader) throws(TreeError) -> ServerValue {
+  private func serverValue(_ reader: inout JSONReader) throws(TreeError) -> TreeServerValue {
     let value: JSONValue
     do throws(JSONError) { value = try reader.value() } catch { throw .json(error) }
     switch value {
@@ -142,7 +142,7 @@ private struct DottedMembers {
   var isObject = false
   var value: TreeNode?
   var priority: TreeNode = .empty
-  var serverValue: ServerValue?
+  var serverValue: TreeServerValue?
 
   /// Puts the node together.
   func assemble(_ children: ChildMap, _ reading: TreeNode.Reading) throws(TreeError) -> TreeNode {

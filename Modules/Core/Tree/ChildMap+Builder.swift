@@ -11,7 +11,7 @@ extension ChildMap {
       if count > 0 { leaf.reserveCapacity(Swift.min(count, ChildPage.leafCapacity)) }
     }
 
-    /// Whether no child has come yet.
+    /// True before the first child.
     package var isEmpty: Bool { leaf.isEmpty }
 
     /// The number of children so far.

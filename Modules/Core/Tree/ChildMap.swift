@@ -1,7 +1,7 @@
 /// The children of one node in key order: a persistent B+tree with value semantics.
 ///
-/// Copies share pages. A change copies the pages on the way to it, or edits them in place when
-/// nobody else holds them. Nodes stored here are never empty.
+/// Copies share pages. A change copies the pages on the way to it, or edits them in place when no
+/// other copy holds them. Nodes stored here are never empty.
 public struct ChildMap: Sendable {
   /// A child and its name.
   public typealias Element = (key: TreeKey, node: TreeNode)
@@ -50,7 +50,7 @@ public struct ChildMap: Sendable {
   /// The number of children.
   public var count: Int { root.count }
 
-  /// Whether there are no children.
+  /// True when there are no children.
   public var isEmpty: Bool {
     if case .leaf(let elements) = root { return elements.isEmpty }
     return false
@@ -76,7 +76,8 @@ public struct ChildMap: Sendable {
     root = .branch([first, split])
   }
 
-  /// Whether both are the same tree in memory, which makes them equal without looking.
+  /// Returns true when both are the same tree in memory, which makes them equal without a
+  /// comparison.
   package func isIdentical(to other: ChildMap) -> Bool {
     root.isIdentical(to: other.root)
   }

@@ -1,7 +1,7 @@
 /// One page of a ``ChildMap``: children, or the pages below.
 ///
 /// Arrays bring both halves of persistence: a copy is shared until one side changes it, and an
-/// array nobody else holds is edited in place.
+/// array with a single owner is edited in place.
 enum ChildPage: Sendable {
   case leaf([ChildMap.Element])
   case branch([Slot])
@@ -73,7 +73,7 @@ enum ChildPage: Sendable {
 }
 
 extension Array {
-  /// Whether both arrays are one piece of memory.
+  /// Returns true when both arrays are one piece of memory.
   @inline(__always)
   func hasSameStorage(as other: [Element]) -> Bool {
     unsafe count == other.count

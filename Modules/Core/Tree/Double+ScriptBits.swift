@@ -1,10 +1,10 @@
 extension Double {
   /// The bits of this number as the stock client in JavaScript works them out for a hash.
   ///
-  /// It takes the exponent to be the floor of `log(v) / ln 2`, both rounded to doubles. For a number
-  /// just below a power of two the quotient may be that power's exponent already, and for a power
-  /// of two less than its exponent. The logarithm is worked out here from the distance to the power,
-  /// because only there the rounding matters.
+  /// It takes the exponent to be the floor of `log(v) / ln 2`, both rounded to doubles. For a
+  /// number just below a power of two the quotient may be that power's exponent already, and for a
+  /// power of two less than its exponent. The logarithm is worked out here from the distance to the
+  /// power, because only there the rounding matters.
   var scriptBits: UInt64 {
     guard isNormal, (-1_000...1_000).contains(Int(exponent)) else { return bitPattern }
     let fraction = bitPattern & Self.fractionMask

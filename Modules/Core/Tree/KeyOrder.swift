@@ -1,4 +1,4 @@
-/// How a key's place in key order is folded into one integer.
+/// The mapping of a key's position in key order to one integer.
 ///
 /// Integer-like keys become 0..<2^32. All others become 2^56 plus their first seven bytes,
 /// mapped so that unsigned order of bytes is UTF-16 order; only ties need the text itself.

@@ -48,7 +48,7 @@ public struct TreeKey: Hashable, Sendable {
     }
   }
 
-  /// Whether the key names a priority instead of a child.
+  /// True when the key names a priority instead of a child.
   package var isPriority: Bool { order == TreeKey.priority.order && text == ".priority" }
 
   /// The value of an integer-like key, else `nil`.

@@ -10,8 +10,8 @@ public enum TreeLimits {
   /// segment in UTF-8, and one for the slash before it.
   public static let pathBytes = 768
 
-  /// The same for what a server stores, whoever writes it. A key of ``keyBytes`` fits, and every
-  /// row of every database has a name that stores can hold.
+  /// The limit on the paths that a server stores, from any source. A key of ``keyBytes`` fits, and
+  /// every row of every database has a name that stores can hold.
   public static let storedPathBytes = 3_584
 
   /// The most segments a path may have at all; what is below ``depth`` can be asked for, but

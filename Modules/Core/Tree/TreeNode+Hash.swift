@@ -24,7 +24,7 @@ extension TreeNode {
     hasScriptNumbers ? Self.text(of: hashText(.script)) : nil
   }
 
-  /// Whether a number is in it that the client in JavaScript spells in its own way.
+  /// True when the node has a number that the client in JavaScript spells in its own way.
   private var hasScriptNumbers: Bool {
     switch storage {
     case .empty: false
@@ -35,7 +35,7 @@ extension TreeNode {
     }
   }
 
-  /// Whether this node, or one below, has children, each with a priority.
+  /// True when this node, or one below, has children, each with a priority.
   private var hasOnlyPrioritizedChildren: Bool {
     switch storage {
     case .empty, .leaf: false
@@ -145,7 +145,7 @@ extension TreeScalar {
 }
 
 extension TreeScalar {
-  /// Whether the client in JavaScript spells this number in its own way.
+  /// True when the client in JavaScript spells this number in its own way.
   fileprivate var isScriptNumber: Bool {
     switch self {
     case .integer(let value): Double(value).scriptBits != Double(value).bitPattern

@@ -1,5 +1,5 @@
 extension TreeNode {
-  /// Whether a server value is waiting anywhere in this node. O(*n*).
+  /// True when a server value is pending anywhere in this node. O(*n*).
   public var containsServerValues: Bool {
     switch storage {
     case .empty: false
@@ -39,13 +39,13 @@ extension TreeNode {
 }
 
 extension TreeScalar {
-  /// Whether this is a value the server fills in.
+  /// True for a value that the server fills in.
   public var isServerValue: Bool {
     if case .serverValue = self { return true }
     return false
   }
 
-  /// What this stands for above `existing` at the instant `now`.
+  /// Returns the value that replaces this one above `existing` at the instant `now`.
   ///
   /// Integers add as 64-bit integers; an overflow, or a double on either side, adds doubles. A sum
   /// beyond the range of a double is the largest double of its sign: no number may be infinite.

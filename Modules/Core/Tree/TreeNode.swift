@@ -23,7 +23,7 @@ public struct TreeNode: Sendable {
   /// Makes a leaf.
   ///
   /// - Parameter priority: A string, a finite number or a server value; others are a mistake
-  ///   that ``TreeWrite/validated()`` reports.
+  ///   that ``TreeWrite/validate()`` reports.
   public init(_ scalar: TreeScalar, priority: TreeScalar? = nil) {
     self = TreeNode(.leaf(scalar)).withPriority(priority)
   }
@@ -33,16 +33,16 @@ public struct TreeNode: Sendable {
     self = children.isEmpty ? .empty : TreeNode(.children(children)).withPriority(priority)
   }
 
-  /// Whether nothing is here.
+  /// True when the node has neither value nor children.
   public var isEmpty: Bool {
     if case .empty = storage { return true }
     return false
   }
 
-  /// Whether this is a leaf.
+  /// True for a leaf.
   public var isLeaf: Bool { scalar != nil }
 
-  /// What a leaf holds; `nil` for empty nodes and nodes with children.
+  /// The value of a leaf; `nil` for empty nodes and nodes with children.
   public var scalar: TreeScalar? {
     switch storage {
     case .leaf(let scalar): scalar
@@ -69,7 +69,7 @@ public struct TreeNode: Sendable {
   /// The number of children; zero for leaves and empty nodes.
   public var childCount: Int { children.count }
 
-  /// Whether there are children.
+  /// True when there are children.
   public var hasChildren: Bool {
     switch storage {
     case .children: true

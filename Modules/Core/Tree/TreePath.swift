@@ -63,7 +63,7 @@ public struct TreePath: Hashable, Sendable {
     self.keys = Array(keys)
   }
 
-  /// Whether this is the path of the whole tree.
+  /// True for the path of the whole tree.
   public var isRoot: Bool { keys.isEmpty }
 
   /// The number of segments.
@@ -96,7 +96,7 @@ public struct TreePath: Hashable, Sendable {
     TreePath(unchecked: Array(keys.dropFirst()))
   }
 
-  /// Whether `other` is this path or lies below it.
+  /// Returns true when `other` is this path or lies below it.
   public func contains(_ other: TreePath) -> Bool {
     keys.count <= other.keys.count && keys.elementsEqual(other.keys.prefix(keys.count))
   }
@@ -122,10 +122,10 @@ public struct TreePath: Hashable, Sendable {
     }
   }
 
-  /// Whether the path ends in the pseudo-key of a priority.
+  /// True when the path ends in the pseudo-key of a priority.
   package var namesPriority: Bool { keys.last?.isPriority ?? false }
 
-  /// Whether the path lies in the read-only `.info` subtree.
+  /// True when the path lies in the read-only `.info` subtree.
   package var isInfo: Bool { keys.first == .info }
 }
 

@@ -6,7 +6,7 @@ public struct TreeRangeMerge: Equatable, Sendable {
   /// The path of the last leaf of the range; `nil` at the last leaf there is.
   public let end: TreePath?
 
-  /// What lies in the range from now on; what it does not hold there is deleted.
+  /// The new contents of the range; everything there that the node lacks is deleted.
   public let node: TreeNode
 
   /// Describes new content for the leaves behind `start` up to and with `end`.
@@ -23,7 +23,7 @@ extension TreeNode {
     merges.reduce(self) { $1.apply(to: $0, with: $1.node, at: .root) }
   }
 
-  /// What must be merged into the node that `hash` was taken of, to make it this one.
+  /// Returns the merges that turn the node that `hash` was taken of into this one.
   ///
   /// - Returns: The ranges that differ, in order, or `nil` when ranges cannot express the
   ///   difference and the whole node has to be sent.
@@ -37,7 +37,7 @@ extension TreeNode {
 }
 
 extension TreeRangeMerge {
-  /// What `current`, at `path`, becomes when `update` is what the merge has there.
+  /// Returns `current`, at `path`, after the merge, which has `update` there.
   fileprivate func apply(to current: TreeNode, with update: TreeNode, at path: TreePath) -> TreeNode
   {
     let isAfterStart = start.map { $0 < path } ?? true

@@ -1,4 +1,4 @@
-/// What a leaf holds: a boolean, a number, a string, or a value the server will fill in.
+/// The value of a leaf: a boolean, a number, a string, or a value the server will fill in.
 ///
 /// Equality is that of value order: `integer(1)` equals `double(1)`, and strings are equal when
 /// their bytes are. Source: realtime reference, sections 1.1 and 2.2.
@@ -12,11 +12,11 @@ public enum TreeScalar: Sendable {
   /// Text of at most ``TreeLimits/stringBytes``.
   case string(String)
   /// A value computed when the write commits.
-  case serverValue(ServerValue)
+  case serverValue(TreeServerValue)
 }
 
 /// A value that is computed where and when a write commits.
-public enum ServerValue: Hashable, Sendable {
+public enum TreeServerValue: Hashable, Sendable {
   /// The time of the commit in milliseconds since 1970.
   case timestamp
   /// The number already there plus this one; this one alone when no number is there.
@@ -90,7 +90,7 @@ extension TreeScalar {
     }
   }
 
-  /// Whether a node may carry this as its priority.
+  /// True when a node may carry this as its priority.
   public var isValidPriority: Bool {
     switch self {
     case .bool: false

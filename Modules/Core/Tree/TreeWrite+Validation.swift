@@ -1,8 +1,9 @@
 extension TreeWrite {
   /// Checks the limits every write must keep.
   ///
-  /// - Throws: The first broken rule: ``TreeError/readOnly(_:)``, ``TreeError/tooDeep(count:limit:)``,
-  ///   ``TreeError/invalidKey(_:)``, ``TreeError/stringTooLong(byteCount:limit:)``, ``TreeError/notFinite``,
+  /// - Throws: The first broken rule: ``TreeError/readOnly(_:)``,
+  ///   ``TreeError/tooDeep(count:limit:)``, ``TreeError/invalidKey(_:)``,
+  ///   ``TreeError/stringTooLong(byteCount:limit:)``, ``TreeError/notFinite``,
   ///   ``TreeError/invalidPriority``, ``TreeError/invalidServerValue``.
   /// - Complexity: O(*n*) in the size of the values.
   public func validate() throws(TreeError) {
@@ -53,7 +54,7 @@ extension TreeWrite {
 }
 
 extension TreeNode {
-  /// Whether no value of this node lies behind more than `limit` bytes of path.
+  /// Returns true when no value of this node lies behind more than `limit` bytes of path.
   fileprivate func fits(behind bytes: Int, _ limit: Int) -> Bool {
     guard bytes <= limit else { return false }
     for (key, child) in children

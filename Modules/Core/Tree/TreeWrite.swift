@@ -45,7 +45,7 @@ public enum TreeWrite: Equatable, Sendable {
 public struct TreeMerge: Equatable, Sendable {
   /// One path, relative to the update's own, and its new node.
   public struct Entry: Equatable, Sendable {
-    /// Where the node goes, counted from the update's own path.
+    /// The path of the node, relative to the update's own path.
     public let path: TreePath
     /// The new node; an empty one deletes.
     public let node: TreeNode

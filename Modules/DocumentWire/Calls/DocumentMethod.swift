@@ -1,4 +1,4 @@
-/// What can be called. Source: documents reference, section 6.1.
+/// The methods that can be called. Source: documents reference, section 6.1.
 package enum DocumentMethod: String, Hashable, Sendable, CaseIterable {
   case getDocument = "GetDocument"
   case listDocuments = "ListDocuments"
@@ -30,7 +30,7 @@ package enum DocumentMethod: String, Hashable, Sendable, CaseIterable {
     self.init(rawValue: String(path.dropFirst(prefix.count)))
   }
 
-  /// Whether a call changes nothing at the server, so that it can be made again.
+  /// True when a call changes nothing at the server, so that it can be made again.
   package var onlyReads: Bool {
     switch self {
     case .getDocument, .listDocuments, .batchGetDocuments, .runQuery, .runAggregationQuery,
@@ -42,10 +42,10 @@ package enum DocumentMethod: String, Hashable, Sendable, CaseIterable {
     }
   }
 
-  /// Whether the client may send any number of messages.
+  /// True when the client may send any number of messages.
   package var streamsRequests: Bool { self == .write || self == .listen }
 
-  /// Whether the server may send any number of messages.
+  /// True when the server may send any number of messages.
   package var streamsResponses: Bool {
     switch self {
     case .batchGetDocuments, .runQuery, .runAggregationQuery, .write, .listen: true

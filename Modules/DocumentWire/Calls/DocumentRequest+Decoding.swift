@@ -59,7 +59,7 @@ extension ProtoReader {
   ) throws(DocumentWireError) -> Body {
     var writes: [DocumentMutation] = []
     var transaction: [UInt8] = []
-    var mark: DocumentWriteMark?
+    var mark: DocumentWriteHeader?
     while let field = try next() {
       switch field {
       case 1: try names.readDatabase(try string())
@@ -94,18 +94,22 @@ extension ProtoReader {
     var parent: DocumentKey?
     var query: ProtoReader?
     var point = DocumentReadPoint.now
+    var explaining: DocumentExplaining?
     while let field = try next() {
       switch field {
       case 1: parent = try names.parent(try string())
       case 2: query = try message()
       case 5: point = .transaction(try data())
-      case 6: point = .begin(try transactionOptions())
+      case 6: point = .begin(try transactionOptions(otherwise: .readOnly(nil)))
       case 7: point = .time(try version())
+      case 10: explaining = try explainOptions()
       default: try skip()
       }
     }
-    guard var query else { throw .member("the request has no query") }
-    return .query(try query.query(below: parent, names), point)
+    guard var query else { throw .member("only structured queries are supported") }
+    var asked = try query.query(below: parent, names)
+    asked.explaining = explaining
+    return .query(asked, point)
   }
 
   fileprivate mutating func runAggregation(
@@ -114,19 +118,32 @@ extension ProtoReader {
     var parent: DocumentKey?
     var query: ProtoReader?
     var point = DocumentReadPoint.now
+    var explaining: DocumentExplaining?
     while let field = try next() {
       switch field {
       case 1: parent = try names.parent(try string())
       case 2: query = try message()
       case 4: point = .transaction(try data())
-      case 5: point = .begin(try transactionOptions())
+      case 5: point = .begin(try transactionOptions(otherwise: .readOnly(nil)))
       case 6: point = .time(try version())
+      case 8: explaining = try explainOptions()
       default: try skip()
       }
     }
-    guard var query else { throw .member("the request has no query") }
-    let (base, aggregations) = try query.aggregationQuery(below: parent, names)
+    guard var query else { throw .member("only structured queries are supported") }
+    var (base, aggregations) = try query.aggregationQuery(below: parent, names)
+    base.explaining = explaining
     return .aggregate(base, aggregations, point)
+  }
+
+  /// Reads `ExplainOptions`.
+  private mutating func explainOptions() throws(DocumentWireError) -> DocumentExplaining {
+    var isAnalyzed = false
+    var message = try message()
+    while let field = try message.next() {
+      if field == 1 { isAnalyzed = try message.bool() } else { try message.skip() }
+    }
+    return isAnalyzed ? .analysis : .plan
   }
 
   fileprivate mutating func partition(
@@ -148,8 +165,9 @@ extension ProtoReader {
       default: try skip()
       }
     }
-    guard var query else { throw .member("the request has no query") }
-    guard count > 0, page.size >= 0 else { throw .member("the number of parts is positive") }
+    guard var query else { throw .member("only structured queries are supported") }
+    guard count > 0 else { throw .member("partition_count must be greater than zero.") }
+    if page.size < 0 { throw .member("Page size must be nonnegative.") }
     let base = try query.query(below: parent, names)
     return .partition(
       DocumentPartitioning(query: base, count: Int(count), page: page, readPoint: point))
@@ -196,8 +214,12 @@ extension ProtoReader {
   }
 
   /// Reads `TransactionOptions`.
-  mutating func transactionOptions() throws(DocumentWireError) -> DocumentTransactionOptions {
-    var options = DocumentTransactionOptions.readWrite(retrying: [])
+  ///
+  /// - Parameter usual: The mode of options that name none; it depends on the method.
+  mutating func transactionOptions(
+    otherwise usual: DocumentTransactionOptions = .readWrite(retrying: [])
+  ) throws(DocumentWireError) -> DocumentTransactionOptions {
+    var options = usual
     var message = try message()
     while let field = try message.next() {
       guard field == 2 || field == 3 else {

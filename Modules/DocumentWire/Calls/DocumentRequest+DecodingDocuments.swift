@@ -18,7 +18,7 @@ extension ProtoReader {
       default: try skip()
       }
     }
-    guard let key else { throw .member("the request names no document") }
+    guard let key else { throw .document(.invalidResourceName("")) }
     return .get(key, mask: mask, point)
   }
 
@@ -32,7 +32,7 @@ extension ProtoReader {
       case 2: keys.append(try names.key(bytes, try text()))
       case 3: mask = try self.mask()
       case 4: point = .transaction(try data())
-      case 5: point = .begin(try transactionOptions())
+      case 5: point = .begin(try transactionOptions(otherwise: .readOnly(nil)))
       case 7: point = .time(try version())
       default: try skip()
       }
@@ -60,9 +60,9 @@ extension ProtoReader {
       default: try skip()
       }
     }
-    if listing.page.size < 0 { throw .member("a page has no negative size") }
+    if listing.page.size < 0 { throw .member("Page size must be nonnegative.") }
     if listing.showsMissing, !listing.orders.isEmpty {
-      throw .member("missing documents are listed by their keys only")
+      throw .member("show_missing cannot be used together with order_by.")
     }
     return .list(listing)
   }
@@ -86,6 +86,7 @@ extension ProtoReader {
       default: try skip()
       }
     }
+    try ServiceCollectionID.check(collectionID)
     do throws(DocumentError) {
       let path =
         if let parent { try parent.collection(collectionID) } else {
@@ -133,7 +134,7 @@ extension ProtoReader {
       default: try skip()
       }
     }
-    guard let key else { throw .member("the request names no document") }
+    guard let key else { throw .document(.invalidResourceName("")) }
     return .delete(DocumentMutation(key, .delete, precondition: precondition))
   }
 
@@ -152,7 +153,7 @@ extension ProtoReader {
       default: try skip()
       }
     }
-    if page.size < 0 { throw .member("a page has no negative size") }
+    if page.size < 0 { throw .member("Page size must be nonnegative.") }
     return .listCollections(below: parent, page, point)
   }
 
@@ -168,7 +169,8 @@ extension ProtoReader {
       }
     }
     if Set(writes.map(\.key)).count < writes.count {
-      throw .member("a batch writes each document once")
+      throw .member(
+        "the same document cannot be written more than once in a single request")
     }
     return .batchWrite(writes)
   }
@@ -182,10 +184,10 @@ extension DocumentOrder {
       let words = part.split(separator: " ")
       let direction = words.count == 2 ? words[1].lowercased() : "asc"
       guard 1...2 ~= words.count, direction == "asc" || direction == "desc" else {
-        throw .member("\(text) is no order")
+        throw .member("Invalid order by clause \"\(text)\".")
       }
       do throws(DocumentError) {
-        let path = try DocumentFieldPath(wire: String(words[0]))
+        let path = try DocumentFieldPath(service: String(words[0]))
         orders.append(DocumentOrder(path, isDescending: direction == "desc"))
       } catch {
         throw .document(error)

@@ -25,10 +25,12 @@ extension DocumentRequest {
       writer.parent(1, of: query.source, names)
       writer.query(2, query)
       writer.readPoint(point, transaction: 5, begin: 6, time: 7)
+      query.explaining?.write(10, to: &writer)
     case .aggregate(let query, let aggregations, let point):
       writer.parent(1, of: query.source, names)
       writer.aggregation(2, query, aggregations)
       writer.readPoint(point, transaction: 4, begin: 5, time: 6)
+      query.explaining?.write(8, to: &writer)
     case .partition(let partitioning): writer.partition(partitioning, names)
     case .listCollections(let parent, let page, let point):
       writer.parent(1, parent, names)
@@ -151,5 +153,14 @@ extension ProtoWriter {
       end(inner)
     }
     end(mark)
+  }
+}
+
+extension DocumentExplaining {
+  /// Writes `ExplainOptions`.
+  fileprivate func write(_ field: Int, to writer: inout ProtoWriter) {
+    let mark = writer.begin(field)
+    writer.bool(1, self == .analysis)
+    writer.end(mark)
   }
 }

@@ -7,7 +7,7 @@ package import TernQuery
 package struct DocumentRequest: Hashable, Sendable {
   /// The database it is about.
   package let database: DocumentDatabase
-  /// What is asked.
+  /// The body of the request.
   package let body: Body
 
   package init(_ body: Body, in database: DocumentDatabase) {
@@ -25,7 +25,7 @@ package struct DocumentRequest: Hashable, Sendable {
     case delete(DocumentMutation)
     case batchGet([DocumentKey], mask: [DocumentFieldPath]?, DocumentReadPoint)
     case begin(DocumentTransactionOptions)
-    case commit([DocumentMutation], transaction: [UInt8], DocumentWriteMark?)
+    case commit([DocumentMutation], transaction: [UInt8], DocumentWriteHeader?)
     case rollback(transaction: [UInt8])
     case query(DocumentQuery, DocumentReadPoint)
     case aggregate(DocumentQuery, [DocumentAggregation], DocumentReadPoint)
@@ -71,7 +71,7 @@ package enum DocumentReadPoint: Hashable, Sendable {
   case begin(DocumentTransactionOptions)
 }
 
-/// What kind of transaction begins. Source: documents reference, section 3.9.
+/// The kind of a transaction. Source: documents reference, section 3.9.
 package enum DocumentTransactionOptions: Hashable, Sendable {
   /// Reads and one commit; `retrying` names one that failed before.
   case readWrite(retrying: [UInt8])
@@ -79,11 +79,11 @@ package enum DocumentTransactionOptions: Hashable, Sendable {
   case readOnly(DocumentVersion?)
 }
 
-/// Which part of a list is wanted.
+/// The requested part of a list.
 package struct DocumentPageRequest: Hashable, Sendable {
   /// The most entries; 0 leaves it to the server.
   package var size: Int
-  /// Where the list goes on, as an earlier answer said; empty at its beginning.
+  /// The token of an earlier answer at which the list continues; empty at its beginning.
   package var token: String
 
   package init(size: Int = 0, token: String = "") {
@@ -99,10 +99,10 @@ package struct DocumentListing: Hashable, Sendable {
   /// The collection; `nil` for all of them.
   package var collectionID: String?
   package var page: DocumentPageRequest
-  /// What the documents are sorted by; empty for their keys.
+  /// The sort order of the documents; empty for their keys.
   package var orders: [DocumentOrder]
   package var mask: [DocumentFieldPath]?
-  /// Whether documents are listed that are not there while something lies below them.
+  /// True to list missing documents that have descendants.
   package var showsMissing: Bool
   package var readPoint: DocumentReadPoint
 

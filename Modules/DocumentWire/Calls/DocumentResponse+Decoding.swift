@@ -119,7 +119,7 @@ extension ProtoReader {
   fileprivate mutating func aggregationAnswer()
     throws(DocumentWireError) -> DocumentAggregationAnswer
   {
-    var answer = DocumentAggregationAnswer(.empty, readTime: .none)
+    var answer = DocumentAggregationAnswer(nil, readTime: .none)
     while let field = try next() {
       switch field {
       case 1:

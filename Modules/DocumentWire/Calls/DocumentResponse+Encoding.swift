@@ -20,11 +20,14 @@ extension DocumentResponse {
       writer.timestamp(2, version.timestamp)
     case .query(let answer): writer.query(answer, names)
     case .aggregation(let answer):
-      let mark = writer.begin(1)
-      writer.fields(2, answer.values)
-      writer.end(mark)
+      if let values = answer.values {
+        let mark = writer.begin(1)
+        writer.fields(2, values)
+        writer.end(mark)
+      }
       writer.data(2, answer.transaction)
       writer.version(3, answer.readTime)
+      answer.metrics?.write(10, to: &writer)
     case .partitions(let cursors, let token):
       for cursor in cursors { writer.cursor(1, cursor) }
       writer.string(2, token)
@@ -90,5 +93,6 @@ extension ProtoWriter {
     version(3, answer.readTime)
     int(4, answer.skipped)
     bool(6, answer.isDone)
+    answer.metrics?.write(11, to: &self)
   }
 }

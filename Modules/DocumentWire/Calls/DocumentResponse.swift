@@ -25,8 +25,8 @@ package enum DocumentResponse: Hashable, Sendable {
 
 /// One answer of a batch of reads.
 package struct DocumentBatchGetAnswer: Hashable, Sendable {
-  /// What was found of one document: ``Document/State/found(_:)`` or `missing`; `nil` in a
-  /// message that only names the transaction.
+  /// The state of one document: ``Document/State/found(_:)`` or `missing`; `nil` in a message that
+  /// only names the transaction.
   package var document: Document?
   /// The transaction that began; empty when there is none.
   package var transaction: [UInt8]
@@ -47,15 +47,18 @@ package struct DocumentQueryAnswer: Hashable, Sendable {
   /// The transaction that began; empty when there is none.
   package var transaction: [UInt8]
   package var readTime: DocumentVersion
-  /// How many documents an offset left out since the last message.
+  /// The number of documents that an offset left out since the last message.
   package var skipped: Int
-  /// Whether this is said to be the last message.
+  /// True in the last message.
   package var isDone: Bool
+  /// The plan and the cost of the query; `nil` unless they were asked for.
+  package var metrics: DocumentExplainMetrics?
 
   package init(
     _ document: Document? = nil, transaction: [UInt8] = [], readTime: DocumentVersion,
-    skipped: Int = 0, isDone: Bool = false
+    skipped: Int = 0, isDone: Bool = false, metrics: DocumentExplainMetrics? = nil
   ) {
+    self.metrics = metrics
     self.document = document
     self.transaction = transaction
     self.readTime = readTime
@@ -64,16 +67,50 @@ package struct DocumentQueryAnswer: Hashable, Sendable {
   }
 }
 
-/// What aggregations computed, by alias.
+/// The plan and the cost of a query.
+package struct DocumentExplainMetrics: Hashable, Sendable {
+  /// The numbers of rows that were read.
+  package struct Statistics: Hashable, Sendable {
+    package var returned: Int
+    package var entriesRead: Int
+    package var documentsRead: Int
+
+    package init(returned: Int, entriesRead: Int, documentsRead: Int) {
+      self.returned = returned
+      self.entriesRead = entriesRead
+      self.documentsRead = documentsRead
+    }
+  }
+
+  /// `Collection` or `Collection group`.
+  package var scope: String
+  /// The fields of the index, such as `(a ASC, __name__ ASC)`.
+  package var properties: String
+  /// `nil` for a query that did not run.
+  package var statistics: Statistics?
+
+  package init(scope: String, properties: String, statistics: Statistics?) {
+    self.scope = scope
+    self.properties = properties
+    self.statistics = statistics
+  }
+}
+
+/// The results of aggregations, by alias.
 package struct DocumentAggregationAnswer: Hashable, Sendable {
-  package var values: DocumentFields
+  /// `nil` in a message that tells the plan alone.
+  package var values: DocumentFields?
   /// The transaction that began; empty when there is none.
   package var transaction: [UInt8]
   package var readTime: DocumentVersion
+  /// The plan and the cost of the query; `nil` unless they were asked for.
+  package var metrics: DocumentExplainMetrics?
 
   package init(
-    _ values: DocumentFields, transaction: [UInt8] = [], readTime: DocumentVersion
+    _ values: DocumentFields?, transaction: [UInt8] = [], readTime: DocumentVersion,
+    metrics: DocumentExplainMetrics? = nil
   ) {
+    self.metrics = metrics
     self.values = values
     self.transaction = transaction
     self.readTime = readTime

@@ -1,6 +1,6 @@
 package import TernCore
 
-/// What a client puts on a link: calls, side by side. Source: Docs/Formats/document-wire.md.
+/// A frame from a client on a link: calls, side by side. Source: Docs/Formats/document-wire.md.
 package enum DocumentClientFrame: Hashable, Sendable {
   /// Begins a call. Its number is above those of all calls before it on the link.
   case open(stream: UInt32, DocumentCallOpening)
@@ -14,9 +14,9 @@ package enum DocumentClientFrame: Hashable, Sendable {
   case ping
 }
 
-/// How a call begins.
+/// The opening of a call.
 package struct DocumentCallOpening: Hashable, Sendable {
-  /// What is called, by ``DocumentMethod/rawValue``; also what the other end does not know.
+  /// The called method, by ``DocumentMethod/rawValue``; also one that the other end does not know.
   package var method: String
   /// Headers in the sense of gRPC, names in lower case.
   package var metadata: [Entry]
@@ -46,7 +46,7 @@ package struct DocumentCallOpening: Hashable, Sendable {
   }
 }
 
-/// What a server puts on a link. Source: Docs/Formats/document-wire.md.
+/// A frame from a server on a link. Source: Docs/Formats/document-wire.md.
 package enum DocumentServerFrame: Hashable, Sendable {
   /// A message of a call, as ``DocumentResponse/encode(_:)`` made it.
   case message(stream: UInt32, [UInt8])

@@ -139,7 +139,7 @@ extension ProtoReader {
 }
 
 extension DocumentStatus {
-  /// - Returns: `nil` for the code 0; a code nobody knows is ``Code/unknown``.
+  /// - Returns: `nil` for the code 0; an unassigned code is ``Code/unknown``.
   init?(wireCode code: Int, _ message: String) {
     if code == 0 { return nil }
     self.init(Code(rawValue: code) ?? .unknown, message)

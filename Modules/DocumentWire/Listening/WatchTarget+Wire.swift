@@ -27,8 +27,7 @@ extension ProtoReader {
       default: try skip()
       }
     }
-    guard id > 0 else { throw .member("a target has an id above zero") }
-    guard let subject else { throw .member("a target says not what it is about") }
+    guard let subject else { throw .member("A target names documents or a query.") }
     return WatchTarget(
       id: id, subject: subject, resume: resume, expectedCount: resume == nil ? nil : count,
       isOnce: isOnce)
@@ -46,8 +45,10 @@ extension ProtoReader {
       default: try skip()
       }
     }
-    guard var query else { throw .member("a query target has a query") }
-    return try query.query(below: parent, names).target
+    guard var query else { throw .member("only structured queries are supported") }
+    let watched = try query.query(below: parent, names)
+    try watched.checkWatched(below: parent)
+    return watched.target
   }
 
   private mutating func documents(
@@ -64,6 +65,24 @@ extension ProtoReader {
     }
     if keys.isEmpty { throw .member("a target of documents names some") }
     return keys
+  }
+}
+
+extension DocumentQuery {
+  /// Checks that a query can be watched. Source: firestore server reference, section 2.7.
+  fileprivate func checkWatched(below parent: DocumentKey?) throws(DocumentWireError) {
+    let text = "is not supported by real-time queries."
+    if vectorSearch != nil { throw .member("FindNearest \(text)") }
+    switch source {
+    case .collection, .document: return
+    case .group, .all(_, isRecursive: true):
+      if parent == nil, case .group = source { return }
+      if parent != nil {
+        throw .member("'all_descendants' in CollectionSelector with document parent \(text)")
+      }
+    case .all: break
+    }
+    throw .member("All-collection queries are not supported by real-time queries.")
   }
 }
 

@@ -5,10 +5,10 @@ import TernCore
 /// `while let number = try reader.next()` and then one reading call for each field, or
 /// ``skip()``. Bytes are never trusted: every length is checked against what is there.
 struct ProtoReader {
-  /// How deep messages may lie in messages.
+  /// The greatest depth of messages in messages.
   static let depthLimit = 100
 
-  /// How a field's value is laid out.
+  /// The layout of a field's value.
   enum Form: UInt8 {
     case varint = 0
     case eightBytes = 1
@@ -18,7 +18,7 @@ struct ProtoReader {
     case fourBytes = 5
   }
 
-  /// What the message, and those around it, lies in.
+  /// The bytes that hold the message and those around it.
   let bytes: [UInt8]
   private(set) var offset: Int
   let end: Int
@@ -48,7 +48,7 @@ struct ProtoReader {
     return Int(key >> 3)
   }
 
-  /// Moves behind a field that nobody wants.
+  /// Moves behind a field that is not needed.
   mutating func skip() throws(DocumentWireError) {
     switch form {
     case .varint: _ = try rawVarint()
@@ -82,7 +82,7 @@ struct ProtoReader {
     return Double(bitPattern: bits)
   }
 
-  /// Where the content of a text, of bytes or of a message lies.
+  /// Reads the position of the content of a text, of bytes or of a message.
   @inline(__always)
   mutating func range() throws(DocumentWireError) -> Range<Int> {
     if form != .lengthDelimited { throw .malformed(.wrongForm) }
@@ -93,7 +93,7 @@ struct ProtoReader {
     return start..<offset
   }
 
-  /// Where a text lies that is known to be UTF-8.
+  /// Reads the position of a text that is known to be UTF-8.
   mutating func text() throws(DocumentWireError) -> Range<Int> {
     let range = try range()
     try ProtoReader.checkText(bytes.span.extracting(range))

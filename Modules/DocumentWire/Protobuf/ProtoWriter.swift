@@ -7,7 +7,7 @@ import TernCore
 struct ProtoWriter {
   private(set) var bytes: [UInt8] = []
 
-  /// Where a message in a message begins.
+  /// The start of a message in a message.
   struct Mark {
     fileprivate let start: Int
   }
@@ -56,7 +56,7 @@ struct ProtoWriter {
     append(content)
   }
 
-  /// One content in two pieces, so that nobody has to join them.
+  /// Writes one content in two pieces, which saves joining them.
   mutating func put(_ field: Int, _ first: Span<UInt8>, _ second: Span<UInt8>) {
     key(field, .lengthDelimited)
     varint(UInt64(first.count + second.count))

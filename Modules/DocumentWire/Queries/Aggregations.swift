@@ -21,7 +21,7 @@ extension ProtoReader {
     do throws(DocumentQueryError) {
       try DocumentAggregation.check(aggregations)
     } catch {
-      throw .query(error)
+      throw .member(error.aggregationText)
     }
     return (query, aggregations)
   }
@@ -44,7 +44,7 @@ extension ProtoReader {
       default: try message.skip()
       }
     }
-    guard let function else { throw .member("an aggregation says not what to compute") }
+    guard let function else { throw .member("Unknown aggregation operator.") }
     return DocumentAggregation(alias, function)
   }
 
@@ -63,8 +63,28 @@ extension ProtoReader {
     while let field = try message.next() {
       if field == 1 { path = try message.reference() } else { try message.skip() }
     }
-    guard let path else { throw .member("a sum or mean names a field") }
+    guard let path else { throw .member("Invalid empty property path string.") }
+    if path.isKey {
+      throw .member("Aggregations are not supported for the property: __key__")
+    }
+    try path.checkQueried()
     return path
+  }
+}
+
+extension DocumentQueryError {
+  /// The rule of aggregations that is broken, in the words of the service.
+  fileprivate var aggregationText: String {
+    switch self {
+    case .aggregationCount(0, _): "Aggregations can not be empty."
+    case .aggregationCount(let count, let limit):
+      "The maximum number of aggregations allowed in an aggregation query is \(limit). "
+        + "Received: \(count)."
+    case .aliasRepeated(let alias):
+      "Aggregation aliases contain duplicate alias: \(alias)."
+    case .countLimitOutOfRange: "up_to must be greater than zero."
+    default: text
+    }
   }
 }
 

@@ -3,7 +3,7 @@ import TernQuery
 
 /// Queries as `StructuredQuery`. Source: documents reference, sections 6.2 and 6.3.
 extension ProtoWriter {
-  /// What a listen sends: complete order, limit from the front.
+  /// Writes the target of a listen: complete order, limit from the front.
   mutating func target(_ field: Int, _ target: DocumentTarget) {
     let mark = begin(field)
     source(target.source)
@@ -12,7 +12,8 @@ extension ProtoWriter {
     end(mark)
   }
 
-  /// What is asked once. Its order is completed; if `isExplicit`, only as far as cursors need it.
+  /// Writes a query that runs once. Its order is completed; if `isExplicit`, only as far as cursors
+  /// need it.
   mutating func query(_ field: Int, _ query: DocumentQuery, isExplicit: Bool = false) {
     let target = query.target
     let mark = begin(field)
@@ -27,6 +28,7 @@ extension ProtoWriter {
     let orders = isExplicit ? target.orders.prefix(count) : target.orders[...]
     clauses(target.filter, orders, target.start, target.end)
     limit(target.limit, offset: target.offset)
+    if let search = query.vectorSearch { WireVectorSearch.write(9, search, to: &self) }
     end(mark)
   }
 
@@ -34,11 +36,7 @@ extension ProtoWriter {
   mutating func parent(
     _ field: Int, of source: DocumentQuery.Source, _ names: DocumentNames
   ) {
-    switch source {
-    case .collection(let path): parent(field, path.parent, names)
-    case .group: parent(field, nil, names)
-    case .document(let key): parent(field, key.collection.parent, names)
-    }
+    parent(field, source.parent, names)
   }
 
   private mutating func source(_ source: DocumentQuery.Source) {
@@ -49,6 +47,7 @@ extension ProtoWriter {
       string(2, id)
       putBool(3, true)
     case .document(let key): string(2, key.collectionID)
+    case .all(_, let isRecursive): bool(3, isRecursive)
     }
     end(mark)
   }
@@ -135,6 +134,18 @@ extension DocumentFieldFilter {
     case (.notEqual, .double(let number)) where number.isNaN: 4
     case (.notEqual, .null): 5
     default: nil
+    }
+  }
+}
+
+extension DocumentQuery.Source {
+  /// The document that the collections are below; `nil` at the root.
+  fileprivate var parent: DocumentKey? {
+    switch self {
+    case .collection(let path): path.parent
+    case .group: nil
+    case .document(let key): key.collection.parent
+    case .all(let key, _): key
     }
   }
 }

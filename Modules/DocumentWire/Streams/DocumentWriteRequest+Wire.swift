@@ -6,7 +6,7 @@ extension ProtoReader {
   ) throws(DocumentWireError) -> DocumentWriteRequest {
     var token: [UInt8] = []
     var writes: [DocumentMutation] = []
-    var mark: DocumentWriteMark?
+    var mark: DocumentWriteHeader?
     var outcomes: ClosedRange<UInt64>?
     while let field = try next() {
       switch field {
@@ -27,8 +27,8 @@ extension ProtoReader {
     return DocumentWriteRequest(.writes(writes, mark), token: token)
   }
 
-  mutating func writeMark() throws(DocumentWireError) -> DocumentWriteMark {
-    var mark = DocumentWriteMark(sequence: 0)
+  mutating func writeMark() throws(DocumentWireError) -> DocumentWriteHeader {
+    var mark = DocumentWriteHeader(sequence: 0)
     var message = try message()
     while let field = try message.next() {
       switch field {
@@ -62,7 +62,7 @@ extension ProtoReader {
 /// A numbered batch that cannot be read: enough of it to refuse it for good.
 package struct UnreadDocumentWrite: Hashable, Sendable {
   /// Its number.
-  package let mark: DocumentWriteMark
+  package let mark: DocumentWriteHeader
   /// Tells it from another batch of that number: FNV-1a over its writes as they were sent.
   package let payloadHash: UInt64
 }
@@ -73,7 +73,7 @@ extension DocumentRequest {
   /// - Returns: `nil` when that cannot be told.
   package static func unreadWrite(in bytes: [UInt8]) -> UnreadDocumentWrite? {
     var reader = ProtoReader(bytes)
-    var mark: DocumentWriteMark?
+    var mark: DocumentWriteHeader?
     var hash: UInt64 = 0xCBF2_9CE4_8422_2325
     do throws(DocumentWireError) {
       while let field = try reader.next() {
@@ -98,7 +98,7 @@ extension ProtoWriter {
     database(1, names)
     switch request.content {
     case .handshake(let stream):
-      if stream != nil { mark(DocumentWriteMark(stream: stream, sequence: 0)) }
+      if stream != nil { mark(DocumentWriteHeader(stream: stream, sequence: 0)) }
     case .writes(let writes, let mark):
       for write in writes { self.write(3, write, names) }
       if let mark { self.mark(mark) }
@@ -111,7 +111,7 @@ extension ProtoWriter {
     data(4, request.token)
   }
 
-  mutating func mark(_ mark: DocumentWriteMark) {
+  mutating func mark(_ mark: DocumentWriteHeader) {
     let message = begin(DocumentWireField.mark)
     if let stream = mark.stream {
       data(1, (0..<16).map { UInt8(truncatingIfNeeded: stream >> UInt128(120 - 8 * $0)) })

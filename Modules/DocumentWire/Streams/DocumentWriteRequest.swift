@@ -8,8 +8,8 @@ package struct DocumentWriteRequest: Hashable, Sendable {
     /// outcomes in the stream; others learn of a refusal by its end.
     case handshake(stream: UInt128?)
     /// A batch that is applied as a whole; empty to say goodbye.
-    case writes([DocumentMutation], DocumentWriteMark?)
-    /// What became of these?
+    case writes([DocumentMutation], DocumentWriteHeader?)
+    /// A question for the outcomes of these.
     case outcomes(ClosedRange<UInt64>)
   }
 
@@ -23,8 +23,8 @@ package struct DocumentWriteRequest: Hashable, Sendable {
   }
 }
 
-/// What our clients say about a batch beside its writes.
-package struct DocumentWriteMark: Hashable, Sendable {
+/// The idempotency data of our clients for a batch of writes.
+package struct DocumentWriteHeader: Hashable, Sendable {
   /// The stream of writes it belongs to; `nil` for that of the handshake.
   package var stream: UInt128?
   /// Its number in the stream, 1 and up, without gaps.
@@ -39,7 +39,7 @@ package struct DocumentWriteMark: Hashable, Sendable {
   }
 }
 
-/// What became of one batch.
+/// The outcome of one batch.
 package struct DocumentWriteOutcome: Hashable, Sendable {
   package enum Verdict: Hashable, Sendable {
     /// It is applied; one result for each write.

@@ -79,7 +79,7 @@ private struct WriteResponseParts {
   var content: DocumentWriteResponse.Content {
     if let outcomes { return .outcomes(outcomes) }
     if var outcome {
-      // Results of a batch just applied stand where everybody looks for them.
+      // The results of a batch just applied are in the fields of the standard protocol.
       if case .committed = outcome.verdict { outcome.verdict = .committed(version, results) }
       return .outcome(outcome)
     }

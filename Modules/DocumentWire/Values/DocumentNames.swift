@@ -26,6 +26,12 @@ package struct DocumentNames: Sendable {
     try settle(on: parts[1], parts[3], in: text)
   }
 
+  /// The first four segments of a name.
+  static func databaseName(in text: String) -> String {
+    text.utf8.split(separator: UInt8(ascii: "/"), maxSplits: 4, omittingEmptySubsequences: false)
+      .prefix(4).map { String(decoding: $0, as: UTF8.self) }.joined(separator: "/")
+  }
+
   /// Reads the name of a document.
   mutating func key(
     _ bytes: [UInt8], _ range: Range<Int>

@@ -57,7 +57,7 @@ extension ProtoReader {
   /// Reads a field path as a text.
   mutating func path() throws(DocumentWireError) -> DocumentFieldPath {
     let text = try string()
-    do throws(DocumentError) { return try DocumentFieldPath(wire: text) } catch {
+    do throws(DocumentError) { return try DocumentFieldPath(service: text) } catch {
       throw .document(error)
     }
   }

@@ -65,7 +65,7 @@ extension ProtoWriter {
       let mark = begin(6)
       entries(1, packed, range)
       end(mark)
-    // What a device guesses of the server's time concerns nobody else.
+    // A device's estimate of the server's time stays on the device.
     case .pending: putInt(11, 0)
     }
   }

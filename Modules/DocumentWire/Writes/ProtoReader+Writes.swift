@@ -91,7 +91,7 @@ extension ProtoReader {
   private mutating func number() throws(DocumentWireError) -> DocumentNumber {
     var message = try message()
     guard let number = DocumentNumber(try message.value()) else {
-      throw .member("the operand of a numeric transform is no number")
+      throw .member("Input must be int64 or double.")
     }
     return number
   }
@@ -130,7 +130,10 @@ private struct WriteParts {
 
   func mutation() throws(DocumentWireError) -> DocumentMutation {
     let kinds = [update != nil, deleted != nil, verified != nil, transformed != nil]
-    guard kinds.count(where: { $0 }) == 1 else { throw .member("a write does exactly one thing") }
+    let count = kinds.count { $0 }
+    guard count == 1 else {
+      throw .member(count == 0 ? "empty write operation" : "a write has exactly one operation")
+    }
     if let update {
       let key = try update.named().key
       let change: DocumentMutation.Change =
@@ -138,11 +141,11 @@ private struct WriteParts {
       return made(key, change)
     }
     if let transformed { return made(transformed, .patch(.empty, mask: .empty)) }
-    guard transforms.isEmpty, mask == nil else {
-      throw .member("only an update has a mask or transforms")
-    }
+    let name = deleted == nil ? "verify" : "delete"
+    if mask != nil { throw .member("a \(name) must not specify a document mask.") }
+    if !transforms.isEmpty { throw .member("a \(name) must not specify a update transform.") }
     if let deleted { return made(deleted, .delete) }
-    guard let verified else { throw .member("a write does exactly one thing") }
+    guard let verified else { throw .member("empty write operation") }
     return made(verified, .verify)
   }
 

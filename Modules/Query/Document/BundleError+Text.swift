@@ -1,5 +1,5 @@
 extension BundleError: CustomStringConvertible {
-  /// What is wrong, in words.
+  /// The reason, in words.
   public var description: String {
     switch self {
     case .invalidLength(let offset):

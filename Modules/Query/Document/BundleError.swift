@@ -1,4 +1,5 @@
-/// Why a bundle cannot be loaded; nothing of it is applied. Source: documents reference, section 5.13.
+/// The reason a bundle cannot be loaded; nothing of it is applied. Source: documents reference,
+/// section 5.13.
 public enum BundleError: Error, Hashable, Sendable {
   /// An element does not begin with the number of its bytes, or ends early.
   case invalidLength(offset: Int)

@@ -37,7 +37,8 @@ enum Condition: Sendable {
 final class FieldCondition: Sendable {
   private let field: FieldBytes
   private let comparison: DocumentOperator
-  /// The alternatives; null and what is not a number are no alternatives of `in`.
+  /// The alternatives. Null and NaN are no alternatives of `in`, and no elements that arrays are
+  /// searched for. Source: firestore server reference, section 2.7.
   private let operands: [PackedValue]
   private let hasNull: Bool
 
@@ -49,8 +50,12 @@ final class FieldCondition: Sendable {
     hasNull = alternatives.contains(.null)
     operands =
       alternatives.filter { value in
-        if comparison != .in { return true }
-        return value != .null && value != .double(.nan)
+        switch comparison {
+        case .in, .arrayContains, .arrayContainsAny: value != .null && value != .double(.nan)
+        case .equal, .notEqual, .notIn, .lessThan, .lessThanOrEqual, .greaterThan,
+          .greaterThanOrEqual:
+          true
+        }
       }.map { PackedValue($0) }
   }
 
@@ -123,7 +128,7 @@ final class KeyCondition: Sendable {
 }
 
 extension DocumentOperator {
-  /// Whether a value that compares like this with the operand satisfies the operator.
+  /// Returns true when a value that compares like this with the operand satisfies the operator.
   fileprivate func accepts(_ order: Int) -> Bool {
     switch self {
     case .lessThan: order < 0

@@ -2,9 +2,9 @@ public import TernCore
 
 /// One number computed over the result of a query. Source: documents reference, section 2.9.
 public struct DocumentAggregation: Hashable, Sendable {
-  /// What is computed.
+  /// The function to compute.
   public enum Function: Hashable, Sendable {
-    /// How many documents there are, counted no further than a number.
+    /// The number of documents, counted no further than a limit.
     case count(upTo: Int?)
     /// The sum of a field where it is a number; whole unless it overflows; 0 of nothing.
     case sum(DocumentFieldPath)
@@ -14,13 +14,24 @@ public struct DocumentAggregation: Hashable, Sendable {
 
   /// The name of the result.
   public let alias: String
-  /// What is computed.
+  /// The function to compute.
   public let function: Function
 
   /// Names what is computed.
   public init(_ alias: String, _ function: Function) {
     self.alias = alias
     self.function = function
+  }
+
+  /// The fields that every document counted has: once one field is summed, counts see no others.
+  package static func requiredFields(of aggregations: [DocumentAggregation]) -> [DocumentFieldPath]
+  {
+    aggregations.compactMap { aggregation in
+      switch aggregation.function {
+      case .sum(let path), .average(let path): path
+      case .count: nil
+      }
+    }
   }
 
   /// Checks what is asked for in one request.
@@ -62,7 +73,7 @@ public struct DocumentAggregation: Hashable, Sendable {
   }
 }
 
-/// What an aggregation has gathered so far.
+/// The intermediate result of an aggregation.
 private struct Total {
   private var count = 0
   /// The whole numbers are `overflows` times 2^64 and `integers` together: in whatever order they

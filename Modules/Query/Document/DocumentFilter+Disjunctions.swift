@@ -26,7 +26,7 @@ extension DocumentFilter {
     }
   }
 
-  /// How many alternatives there are, `in` and `array-contains-any` expanded.
+  /// The number of alternatives, with `in` and `array-contains-any` expanded.
   package var disjunctionCount: Int {
     switch self {
     case .field(let filter):

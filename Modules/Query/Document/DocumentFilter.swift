@@ -1,6 +1,6 @@
 public import TernCore
 
-/// How a field is compared.
+/// The comparison of a field with an operand.
 public enum DocumentOperator: String, Hashable, Sendable, CaseIterable {
   /// Below the operand, of the same type.
   case lessThan = "<"
@@ -23,10 +23,10 @@ public enum DocumentOperator: String, Hashable, Sendable, CaseIterable {
   /// There, not null, and equivalent to none of the operands.
   case notIn = "not-in"
 
-  /// Whether the operand is a list of alternatives.
+  /// True when the operand is a list of alternatives.
   public var takesList: Bool { self == .in || self == .notIn || self == .arrayContainsAny }
 
-  /// Whether the operator selects more than single values, and so orders by its field.
+  /// True when the operator selects more than single values, and so orders by its field.
   public var isInequality: Bool {
     switch self {
     case .lessThan, .lessThanOrEqual, .notEqual, .greaterThan, .greaterThanOrEqual, .notIn: true
@@ -37,9 +37,9 @@ public enum DocumentOperator: String, Hashable, Sendable, CaseIterable {
 
 /// One field compared with one operand.
 public struct DocumentFieldFilter: Hashable, Sendable {
-  /// The field; ``DocumentFieldPath/key`` is the key.
+  /// The field; `DocumentFieldPath.key` is the key.
   public let path: DocumentFieldPath
-  /// How it is compared.
+  /// The operator of the comparison.
   public let comparison: DocumentOperator
   /// With what: for list operators an array, for the key references.
   public let operand: DocumentValue
@@ -60,7 +60,7 @@ public struct DocumentFieldFilter: Hashable, Sendable {
   }
 }
 
-/// Which documents a query keeps.
+/// A condition on documents: a comparison of a field, or a combination of conditions.
 public indirect enum DocumentFilter: Hashable, Sendable {
   /// Those whose field compares.
   case field(DocumentFieldFilter)
@@ -84,8 +84,8 @@ public indirect enum DocumentFilter: Hashable, Sendable {
     }
   }
 
-  /// Whether alternatives are spelled out in it.
-  var hasOr: Bool {
+  /// True when alternatives are spelled out in it.
+  package var hasOr: Bool {
     switch self {
     case .field: false
     case .and(let members): members.contains(where: \.hasOr)

@@ -1,13 +1,14 @@
 public import TernCore
 
-/// Which fields of the documents of one collection id are kept sorted, beside the documents.
+/// An index: fields of the documents of one collection id that are kept sorted, beside the
+/// documents.
 ///
 /// It holds an entry for every document that has all of its fields; for a field whose array's
 /// elements are kept, one for each element. Source: documents reference, section 5.11.
 public struct DocumentIndex: Hashable, Sendable {
   /// One field.
   public struct Segment: Hashable, Sendable {
-    /// What of the field is kept.
+    /// The kind of index entry for a field.
     public enum Kind: UInt8, Hashable, Sendable {
       /// Its value, smaller ones first.
       case ascending = 1
@@ -19,7 +20,7 @@ public struct DocumentIndex: Hashable, Sendable {
 
     /// The field.
     public let path: DocumentFieldPath
-    /// What of it is kept.
+    /// The kind of index entry for the field.
     public let kind: Kind
 
     /// Describes one field.

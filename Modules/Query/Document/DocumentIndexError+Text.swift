@@ -1,5 +1,5 @@
 extension DocumentIndexError: CustomStringConvertible {
-  /// What is wrong, in words.
+  /// The reason, in words.
   public var description: String {
     switch self {
     case .malformed(let reason): reason

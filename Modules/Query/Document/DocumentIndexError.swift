@@ -1,6 +1,6 @@
 public import TernCore
 
-/// Why a configuration of indexes was refused. Correct it.
+/// The reason a configuration of indexes is invalid. Correct it.
 public enum DocumentIndexError: Error, Hashable, Sendable {
   /// The text is no JSON, or not of the shape of a configuration; where and what.
   case malformed(String)

@@ -1,6 +1,6 @@
-/// What a listener wants to hear. Source: documents reference, section 4.1.
+/// The events that a listener asks for. Source: documents reference, section 4.1.
 public struct DocumentListenOptions: Hashable, Sendable {
-  /// Where a listener's data comes from.
+  /// The source of a listener's data.
   public enum Source: Hashable, Sendable {
     /// The cache and the server.
     case server
@@ -8,11 +8,12 @@ public struct DocumentListenOptions: Hashable, Sendable {
     case cache
   }
 
-  /// Whether to hear when only metadata changed: pending writes, or whether data is the server's.
+  /// True to receive events in which only metadata changed: pending writes, or data confirmed by
+  /// the server.
   public var includesMetadata: Bool
-  /// Where the data comes from.
+  /// The source of the data.
   public var source: Source
-  /// Whether to hear nothing before the server's data, unless the device is offline.
+  /// True to receive nothing before the server's data, unless the device is offline.
   package var waitsForServer = false
 
   /// Describes what a listener wants.

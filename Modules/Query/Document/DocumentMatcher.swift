@@ -18,18 +18,19 @@ package struct DocumentMatcher: Sendable {
     let orders = query.normalizedOrders
     ordering = DocumentOrdering(orders)
     // Filters have made sure of their fields already, except in alternatives.
-    required = orders.filter { !$0.path.isKey }.map { FieldBytes($0.path) }
+    required = (orders.map(\.path).filter { !$0.isKey } + query.requiredFields).map(FieldBytes.init)
     start = query.start.map(PackedCursor.init)
     end = query.end.map(PackedCursor.init)
   }
 
-  /// Whether a document belongs to the result, limits aside.
+  /// Returns true when a document belongs to the result, limits aside.
   package func matches(_ document: Document) -> Bool {
     guard let fields = document.fields else { return false }
     return matches(key: document.key.text.utf8.span, fields: fields.bytes.span)
   }
 
-  /// Whether a document belongs to the result, limits aside.
+  /// Returns true when a document, given as key and packed fields, belongs to the result, limits
+  /// aside.
   ///
   /// - Parameters:
   ///   - key: The bytes of the key's text.
@@ -53,7 +54,7 @@ package struct DocumentMatcher: Sendable {
     return true
   }
 
-  /// Whether a document of this key lies where the query looks.
+  /// Returns true when a document of this key lies in the query's source.
   package func containsKey(_ key: Span<UInt8>) -> Bool { place.contains(key) }
 }
 
@@ -69,7 +70,7 @@ final class FieldBytes: Sendable {
     rest = path.names.dropFirst().map { Array($0.utf8) }
   }
 
-  /// Where the field's value begins; `nil` when there is no such field.
+  /// Returns the position of the field's value; `nil` when there is no such field.
   @inline(__always)
   func offset(in fields: Span<UInt8>) -> Int? {
     let first = first
@@ -87,9 +88,9 @@ final class FieldBytes: Sendable {
   }
 }
 
-/// Where a query looks, as bytes.
+/// The source of a query, as bytes.
 private struct Place: Sendable {
-  private enum Kind { case collection, group, document }
+  private enum Kind { case collection, group, document, children, descendants }
 
   private let kind: Kind
   private let path: [UInt8]
@@ -99,6 +100,9 @@ private struct Place: Sendable {
     case .collection(let collection): (kind, path) = (.collection, Array(collection.text.utf8))
     case .group(let id): (kind, path) = (.group, Array(id.utf8))
     case .document(let key): (kind, path) = (.document, Array(key.text.utf8))
+    case .all(let parent, let isRecursive):
+      kind = isRecursive ? .descendants : .children
+      path = Array((parent.map { $0.text + "/" } ?? "").utf8)
     }
   }
 
@@ -107,6 +111,19 @@ private struct Place: Sendable {
     case .collection: PathOrder.isChild(key, of: path.span)
     case .group: PathOrder.isChild(key, ofGroup: path.span)
     case .document: path.span.compareBytes(key) == 0
+    case .descendants: isBelow(key)
+    case .children: isBelow(key) && slashes(in: key) == 1
     }
+  }
+
+  private func isBelow(_ key: Span<UInt8>) -> Bool {
+    key.count > path.count && key.firstDifference(from: path.span) == path.count
+  }
+
+  /// The number of slashes behind the path: one for a document of a collection directly below.
+  private func slashes(in key: Span<UInt8>) -> Int {
+    var count = 0
+    for index in path.count..<key.count where key[index] == UInt8(ascii: "/") { count += 1 }
+    return count
   }
 }

@@ -67,7 +67,7 @@ package struct DocumentOrdering: Sendable {
 }
 
 extension DocumentOrdering {
-  /// Where a document stands; a field it lacks counts as null.
+  /// Returns the position of a document in the order; a field it lacks counts as null.
   func cursor(at document: Document) -> PackedCursor {
     let bytes = (document.fields ?? .empty).bytes
     let key = Array(document.key.text.utf8)

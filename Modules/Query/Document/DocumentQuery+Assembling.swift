@@ -1,4 +1,4 @@
-import TernCore
+package import TernCore
 
 extension DocumentQuery {
   /// Puts together a query from parts that were a query before: nothing is checked.
@@ -14,6 +14,31 @@ extension DocumentQuery {
     query.end = end
     query.limit = limit.map { DocumentLimit($0.side, $0.count) }
     query.offset = offset
+    return query
+  }
+
+  /// The rest of the query's result behind a document of it.
+  ///
+  /// - Parameters:
+  ///   - document: The last document that was handed out, all of its fields.
+  ///   - count: The number of documents that were handed out.
+  ///   - database: The database of both.
+  package func behind(
+    _ document: Document, after count: Int, in database: DocumentDatabase
+  ) throws(DocumentQueryError) -> DocumentQuery {
+    var query = self
+    query.orders = normalizedOrders
+    query.start = DocumentCursor(
+      try query.cursorValues(of: document, in: database), isInclusive: false)
+    query.offset = 0
+    query.limit = limit.map { DocumentLimit($0.side, max(0, $0.count - count)) }
+    return query
+  }
+
+  /// The query without a selection of fields.
+  package var unselected: DocumentQuery {
+    var query = self
+    query.selection = nil
     return query
   }
 }

@@ -4,7 +4,7 @@ extension DocumentQuery {
   /// Keeps those whose field compares; further conditions must hold as well.
   ///
   /// - Parameters:
-  ///   - path: The field; ``DocumentFieldPath/key`` is the key.
+  ///   - path: The field; `DocumentFieldPath.key` is the key.
   ///   - comparison: How it is compared.
   ///   - operand: With what; an array for list operators, references for the key.
   /// - Throws: ``DocumentQueryError``, for every combination that is not allowed.
@@ -86,7 +86,7 @@ extension DocumentQuery {
     return query
   }
 
-  /// What a selection leaves of a document.
+  /// Returns the fields that a selection keeps of a document.
   public func selected(from fields: DocumentFields) -> DocumentFields {
     guard let selection else { return fields }
     let mask = DocumentFieldMask(selection.filter { !$0.isKey })

@@ -23,7 +23,7 @@ extension DocumentQuery {
     return result
   }
 
-  /// What a server is asked: the same documents, without a notion of the last ones.
+  /// The target for a server: the same documents, without a notion of the last ones.
   ///
   /// Source: documents reference, section 2.7.
   public var target: DocumentTarget { DocumentTarget(self) }
@@ -33,19 +33,19 @@ extension DocumentQuery {
 ///
 /// Queries that differ only in the side of their limit may have one target.
 public struct DocumentTarget: Hashable, Sendable {
-  /// Where documents are looked for.
+  /// The collection, or group of collections, to search.
   public let source: DocumentQuery.Source
-  /// Which of them are kept.
+  /// The condition that documents of the result meet.
   public let filter: DocumentFilter?
   /// The complete order, the key last.
   public let orders: [DocumentOrder]
-  /// Where the result begins.
+  /// The position at which the result begins.
   public let start: DocumentCursor?
-  /// Where the result ends.
+  /// The position at which the result ends.
   public let end: DocumentCursor?
-  /// How many documents are kept from the front.
+  /// The greatest number of documents, counted from the front.
   public let limit: Int?
-  /// How many documents at the front are left out.
+  /// The number of documents to leave out at the front.
   public let offset: Int
 
   init(_ query: DocumentQuery) {

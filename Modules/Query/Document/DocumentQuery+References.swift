@@ -12,7 +12,7 @@ extension DocumentQuery {
     switch source {
     case .collection(let path): key = try? path.document(text)
     case .group: key = try? DocumentKey(text)
-    case .document: key = nil
+    case .document, .all: key = nil
     }
     guard let key else { throw .invalidKeyOperand }
     return .reference(DocumentName(key, in: database))
@@ -74,7 +74,7 @@ extension DocumentQuery {
   /// Checks that references in filters and cursors lead into a database.
   ///
   /// - Throws: ``DocumentQueryError/document(_:)`` with
-  ///   ``TernCore/DocumentError/foreignReference(_:_:)``.
+  ///   `DocumentError.foreignReference(_:_:)`.
   public func checkReferences(in database: DocumentDatabase) throws(DocumentQueryError) {
     do throws(DocumentError) {
       for field in filter?.fieldFilters ?? [] {

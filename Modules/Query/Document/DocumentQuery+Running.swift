@@ -22,7 +22,7 @@ package struct DocumentSelection {
   private let direction: Int
   /// Without a limit all documents in any order; with one a heap, the worst first.
   private var kept: [Document] = []
-  /// Where the worst one stands once the heap is full: nothing beyond it can enter.
+  /// The position of the last document once the heap is full: nothing beyond it can enter.
   private var edge: PackedCursor?
 
   /// Prepares an empty selection.
@@ -48,7 +48,7 @@ package struct DocumentSelection {
     if kept.count == capacity { edge = ordering.cursor(at: kept[0]) }
   }
 
-  /// Whether a document, given as key and packed fields, could still enter.
+  /// Returns true when a document, given as key and packed fields, could still enter.
   ///
   /// Spares making a document of a row that the limit keeps out.
   package func admits(key: Span<UInt8>, fields: Span<UInt8>) -> Bool {
@@ -56,7 +56,7 @@ package struct DocumentSelection {
     return direction * ordering.compare(edge, key: key, fields: fields) > 0
   }
 
-  /// What was kept, in the query's order, without those that an offset leaves out.
+  /// The kept documents in the query's order, without those that an offset leaves out.
   package var documents: [Document] {
     let sorted = kept.sorted { ordering.compare($0, $1) < 0 }
     if offset == 0 { return sorted }

@@ -1,11 +1,11 @@
 public import TernCore
 
-/// Which documents are asked for, and in which order.
+/// A query for documents, with the order of its result.
 ///
 /// Built by refining one that asks for everything; each refinement checks the whole, so that an
 /// illegal query cannot exist. Source: documents reference, section 2.
 public struct DocumentQuery: Hashable, Sendable {
-  /// Where documents are looked for.
+  /// The collection, or group of collections, to search.
   public enum Source: Hashable, Sendable {
     /// Directly in one collection.
     case collection(CollectionPath)
@@ -13,13 +13,17 @@ public struct DocumentQuery: Hashable, Sendable {
     case group(String)
     /// One document, without any condition.
     case document(DocumentKey)
+    /// In every collection below a document, or of the database; servers only.
+    case all(below: DocumentKey?, isRecursive: Bool)
 
-    /// Whether both are the same; ids of collections by their bytes.
+    /// Returns true when both are the same; ids of collections are compared by their bytes.
     public static func == (left: Source, right: Source) -> Bool {
       switch (left, right) {
       case (.collection(let a), .collection(let b)): a == b
       case (.group(let a), .group(let b)): a.hasSameBytes(as: b)
       case (.document(let a), .document(let b)): a == b
+      case (.all(let a, let isDeep), .all(let b, let isRecursive)):
+        a == b && isDeep == isRecursive
       default: false
       }
     }
@@ -29,33 +33,45 @@ public struct DocumentQuery: Hashable, Sendable {
       case .collection(let path): hasher.combine(path)
       case .group(let id): id.hashBytes(into: &hasher)
       case .document(let key): hasher.combine(key)
+      case .all(let parent, let isRecursive):
+        hasher.combine(parent)
+        hasher.combine(isRecursive)
       }
     }
   }
 
-  /// Where documents are looked for.
+  /// The collection, or group of collections, to search.
   public let source: Source
 
-  /// Which of them are kept; `nil` keeps all.
+  /// The condition that documents of the result meet; `nil` keeps all.
   public internal(set) var filter: DocumentFilter?
 
   /// By what they are sorted, as far as it was asked for.
   public internal(set) var orders: [DocumentOrder] = []
 
-  /// Where the result begins; `nil` at the first document.
+  /// The position at which the result begins; `nil` at the first document.
   public internal(set) var start: DocumentCursor?
 
-  /// Where the result ends; `nil` at the last document.
+  /// The position at which the result ends; `nil` at the last document.
   public internal(set) var end: DocumentCursor?
 
-  /// How many documents are kept, and from which side.
+  /// The greatest number of documents, and the side from which they are counted.
   public internal(set) var limit: DocumentLimit?
 
-  /// How many documents at the beginning are left out, 0..<2^31; servers only.
+  /// The number of documents left out at the beginning, 0..<2^31; servers only.
   public internal(set) var offset = 0
 
   /// The fields that are handed out, `nil` for all of them; servers only.
   public internal(set) var selection: [DocumentFieldPath]?
+
+  /// Further fields that documents of the result have; servers only.
+  package var requiredFields: [DocumentFieldPath] = []
+
+  /// The vector to which the documents of the result are the nearest; servers only.
+  package var vectorSearch: DocumentVectorSearch?
+
+  /// The part of its plan and cost that the answer tells; `nil` for none. Servers only.
+  package var explaining: DocumentExplaining?
 
   /// Everything in a collection, by key.
   public static func collection(_ path: CollectionPath) -> DocumentQuery {
@@ -82,7 +98,7 @@ public struct DocumentQuery: Hashable, Sendable {
 
   init(source: Source) { self.source = source }
 
-  /// Whether every document of the source belongs to the result, whatever the order.
+  /// True when every document of the source belongs to the result, whatever the order.
   public var matchesAll: Bool {
     filter == nil && limit == nil && offset == 0 && start == nil && end == nil
       && orders.allSatisfy(\.path.isKey)
@@ -93,16 +109,16 @@ public struct DocumentQuery: Hashable, Sendable {
     switch source {
     case .collection(let path): path.id
     case .group(let id): id
-    case .document: nil
+    case .document, .all: nil
     }
   }
 }
 
 /// One field to sort by.
 public struct DocumentOrder: Hashable, Sendable {
-  /// The field; ``DocumentFieldPath/key`` is the key.
+  /// The field; `DocumentFieldPath.key` is the key.
   public let path: DocumentFieldPath
-  /// Whether larger values come first.
+  /// True when larger values come first.
   public let isDescending: Bool
 
   /// Sorts by a field.
@@ -119,7 +135,7 @@ public struct DocumentOrder: Hashable, Sendable {
 public struct DocumentCursor: Hashable, Sendable {
   /// The values, one for each of the first orders; for the key a reference.
   public let values: [DocumentValue]
-  /// Whether documents exactly there belong to the result.
+  /// True when documents exactly at the position belong to the result.
   public let isInclusive: Bool
 
   package init(_ values: [DocumentValue], isInclusive: Bool) {
@@ -128,10 +144,11 @@ public struct DocumentCursor: Hashable, Sendable {
   }
 }
 
-/// How many documents a query keeps.
+/// The greatest number of documents in a query's result.
 public struct DocumentLimit: Hashable, Sendable {
   /// The end of the result from which documents are counted.
   public enum Side: Hashable, Sendable {
+    /// The beginning or the end of the result.
     case first, last
   }
 

@@ -1,6 +1,7 @@
 public import TernCore
 
-/// Why a query cannot be made or run. All are mistakes of the caller, found before any traffic.
+/// The reason a query cannot be made or run. All are mistakes of the caller, found before any
+/// traffic.
 ///
 /// Source: documents reference, section 2.3.
 public enum DocumentQueryError: Error, Hashable, Sendable {
@@ -58,7 +59,7 @@ public enum DocumentQueryError: Error, Hashable, Sendable {
   case document(DocumentError)
 }
 
-/// How much a query may ask for. Source: documents reference, sections 2.3 and 9.
+/// The limits of a query. Source: documents reference, sections 2.3 and 9.
 public enum DocumentQueryLimits {
   /// The most alternatives after all OR, `in` and `array-contains-any` are expanded.
   public static let disjunctions = 30

@@ -1,24 +1,24 @@
-/// How a query was served from the cache.
+/// The plan by which a query was served from the cache.
 public struct DocumentQueryPlan: Hashable, Sendable {
-  /// Where candidates came from. Source: documents reference, section 5.10.
+  /// The source of a query's candidates. Source: documents reference, section 5.10.
   public enum Strategy: Hashable, Sendable {
     /// One document was looked up.
     case document
     /// Indexes named the candidates.
     case index
-    /// What the server said last, and what has changed since.
+    /// The server's previous result, and all changes since.
     case previousResults
     /// Every cached document of the collection, or of the group.
     case scan
   }
 
-  /// Where candidates came from.
+  /// The source of the candidates.
   public package(set) var strategy: Strategy
   /// The indexes that named them.
   public package(set) var indexes: [DocumentIndex] = []
-  /// How many cached documents were looked at.
+  /// The number of cached documents that were examined.
   public package(set) var documentsRead = 0
-  /// How many of them the result holds.
+  /// The number of them in the result.
   public package(set) var documentsReturned = 0
   /// The indexes that were begun because this was expensive.
   public package(set) var createdIndexes: [DocumentIndex] = []

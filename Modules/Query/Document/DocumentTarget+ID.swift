@@ -11,6 +11,7 @@ extension DocumentTarget {
     case .collection(let path): id = path.text
     case .document(let key): id = key.text
     case .group(let group): id = "|cg:" + group
+    case .all(let parent, let isRecursive): id = "|all\(isRecursive):" + (parent?.text ?? "")
     }
     id += "|f:" + (filter?.id ?? "")
     id += "|ob:" + orders.map { $0.path.text + ($0.isDescending ? "desc" : "asc") }.joined()

@@ -2,11 +2,13 @@ public import TernCore
 
 /// One thing that happened to a node or one of its children, as a listener hears it.
 public struct TreeChange: Equatable, Sendable {
-  /// What happened. Source: realtime reference, section 4.1.
+  /// The kind of change. Source: realtime reference, section 4.1.
   public enum Kind: Hashable, Sendable {
+    /// Events of one child, and the event of the whole value.
     case removed, added, moved, changed, value
   }
 
+  /// The kind of change.
   public let kind: Kind
 
   /// The child; `nil` for ``Kind/value``.
@@ -28,7 +30,7 @@ public struct TreeChange: Equatable, Sendable {
   }
 }
 
-/// What a listener of `query` hears when its window goes from `old` to `new`.
+/// Returns the events for a listener of `query` when its window goes from `old` to `new`.
 ///
 /// All removed, then added, moved, changed, each group in query order; no ``TreeChange/Kind/value``
 /// (see ``hasValueChange(from:to:)``). Previous keys are those of the final state.
@@ -47,7 +49,7 @@ public func changes(
   return found.list(in: new.children)
 }
 
-/// What a new listener of `query` hears about a window that is there already: all of it, added.
+/// Returns the events for a new listener of `query` with an existing window: every child, added.
 public func initialChanges(of window: TreeNode, query: TreeQuery) -> [TreeChange] {
   var previous: TreeKey?
   return query.ordered(window).map { key, node in
@@ -56,7 +58,8 @@ public func initialChanges(of window: TreeNode, query: TreeQuery) -> [TreeChange
   }
 }
 
-/// Whether a value listener hears of the step from `old` to `new` between complete windows.
+/// Returns true when a value listener gets an event for the step from `old` to `new` between
+/// complete windows.
 public func hasValueChange(from old: TreeNode, to new: TreeNode) -> Bool {
   old != new
 }

@@ -14,7 +14,7 @@ public enum TreeOrder: Hashable, Sendable {
   case child(TreePath)
 }
 
-/// What a child is sorted by: nothing, a scalar, or that it has children.
+/// The value that a child is sorted by: nothing, a scalar, or the fact that it has children.
 package enum TreeSortValue: Hashable, Sendable {
   case empty
   case scalar(TreeScalar)
@@ -51,7 +51,8 @@ package enum TreeSortValue: Hashable, Sendable {
 }
 
 extension TreeOrder {
-  /// What this order looks at in a child; `empty` for all children when it is the key.
+  /// Returns the value of a child that this order compares; `empty` for all children when it is the
+  /// key.
   package func sortValue(of node: TreeNode) -> TreeSortValue {
     switch self {
     case .priority: TreeSortValue(node.priority)
@@ -67,7 +68,8 @@ extension TreeOrder {
     return order != 0 ? order : left.key.compare(right.key)
   }
 
-  /// Whether a child that changed from `old` to `new` counts as moved, even at the same rank.
+  /// Returns true when a child that changed from `old` to `new` counts as moved, even at the same
+  /// rank.
   package func isMoved(from old: TreeNode, to new: TreeNode) -> Bool {
     switch self {
     case .key: false

@@ -37,7 +37,8 @@ extension TreeQuery {
     return result
   }
 
-  /// Whether a member of a full window that changes cannot end up behind one outside of it.
+  /// Returns true when a member of a full window that changes cannot end up behind one outside of
+  /// it.
   private func staysInside(
     _ key: TreeKey, _ old: TreeNode, _ new: TreeNode, _ window: TreeNode, _ side: TreeLimit.Side
   ) -> Bool {
@@ -48,7 +49,7 @@ extension TreeQuery {
     return isInside(after, of: last, side)
   }
 
-  /// Whether `row` is nearer than `other` to the side the window is counted from.
+  /// Returns true when `row` is nearer than `other` to the side the window is counted from.
   private func isInside(_ row: TreeRow, of other: TreeRow, _ side: TreeLimit.Side) -> Bool {
     side == .first ? row.precedes(other) : other.precedes(row)
   }

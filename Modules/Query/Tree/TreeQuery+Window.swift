@@ -1,7 +1,7 @@
 public import TernCore
 
 extension TreeQuery {
-  /// Whether a child lies in the range of this query; the limit plays no part.
+  /// Returns true when a child lies in the range of this query; the limit plays no part.
   public func contains(key: TreeKey, node: TreeNode) -> Bool {
     TreeRange(self).contains(key, order.sortValue(of: node))
   }
@@ -59,7 +59,7 @@ extension TreeQuery {
 }
 
 extension ChildMap {
-  /// Whether any child has a priority. O(*n*).
+  /// True when any child has a priority. O(*n*).
   package var hasPriorities: Bool {
     contains { $0.node.priority != nil }
   }

@@ -1,6 +1,6 @@
 public import TernCore
 
-/// Which children of one node are asked for, and in which order.
+/// A query for children of one node, with the order of its result.
 ///
 /// Built by refining ``all``; each refinement checks the whole.
 /// Source: realtime reference, section 3.
@@ -8,16 +8,16 @@ public struct TreeQuery: Sendable {
   /// By what the children are sorted.
   public internal(set) var order: TreeOrder = .priority
 
-  /// Where the range begins; `nil` at the first child.
+  /// The beginning of the range; `nil` at the first child.
   public internal(set) var start: TreeBound?
 
-  /// Where the range ends; `nil` at the last child.
+  /// The end of the range; `nil` at the last child.
   public internal(set) var end: TreeBound?
 
-  /// How many children of the range are kept, and from which side.
+  /// The greatest number of children, and the side of the range from which they are counted.
   public internal(set) var limit: TreeLimit?
 
-  /// Whether an order was asked for, be it the default one; a second request is an error.
+  /// True when an order was requested, even the default one; a second request is an error.
   var isOrdered = false
 
   /// Everything, by priority.
@@ -34,10 +34,10 @@ public struct TreeQuery: Sendable {
     self.limit = limit
   }
 
-  /// Whether this is ``all``.
+  /// True for ``all``.
   public var isDefault: Bool { loadsAllData && order == .priority }
 
-  /// Whether every child belongs to the result, whatever the order.
+  /// True when every child belongs to the result, whatever the order.
   public var loadsAllData: Bool { start == nil && end == nil && limit == nil }
 
   /// The query a server is asked: ``all`` when everything is wanted, else this one.
@@ -60,13 +60,13 @@ extension TreeQuery: Hashable {
 
 /// One end of a range: a value, and a key among the children of that value.
 public struct TreeBound: Hashable, Sendable {
-  /// What is compared with a child's sort value; `nil` is null. The key itself in key order.
+  /// The value to compare with a child's sort value; `nil` is null. The key itself in key order.
   public let value: TreeScalar?
 
-  /// Where to stand among children of equal value; `nil` includes or excludes all of them.
+  /// The position among children of equal value; `nil` includes or excludes all of them.
   public let key: TreeKey?
 
-  /// Whether a child exactly at the bound belongs to the range.
+  /// True when a child exactly at the bound belongs to the range.
   public let isInclusive: Bool
 
   /// Makes a bound; by default it includes what lies exactly on it.
@@ -77,10 +77,11 @@ public struct TreeBound: Hashable, Sendable {
   }
 }
 
-/// How many children a query keeps.
+/// The greatest number of children in a query's result.
 public struct TreeLimit: Hashable, Sendable {
   /// The side of the range from which children are counted.
   public enum Side: Hashable, Sendable {
+    /// The low or the high end of the range.
     case first, last
   }
 

@@ -1,6 +1,6 @@
 public import TernCore
 
-/// Why a query cannot be refined that way. All are mistakes of the caller.
+/// The reason a query cannot be refined that way. All are mistakes of the caller.
 ///
 /// Source: realtime reference, section 3.2.
 public enum TreeQueryError: Error, Hashable, Sendable {

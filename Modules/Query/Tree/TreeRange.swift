@@ -34,19 +34,19 @@ package struct TreeRange: Sendable {
     high = query.end.map { TreeRange.edge($0, query.order, isStart: false) }
   }
 
-  /// Whether a child belongs to the range.
+  /// Returns true when a child belongs to the range.
   package func contains(_ key: TreeKey, _ value: TreeSortValue) -> Bool {
     !isBelow(key, value) && !isAbove(key, value)
   }
 
-  /// Whether a child sorts before the range.
+  /// Returns true when a child sorts before the range.
   package func isBelow(_ key: TreeKey, _ value: TreeSortValue) -> Bool {
     guard let low else { return false }
     let side = TreeRange.compare(key, value, low)
     return low.isInclusive ? side < 0 : side <= 0
   }
 
-  /// Whether a child sorts after the range.
+  /// Returns true when a child sorts after the range.
   package func isAbove(_ key: TreeKey, _ value: TreeSortValue) -> Bool {
     guard let high else { return false }
     let side = TreeRange.compare(key, value, high)

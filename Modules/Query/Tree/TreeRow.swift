@@ -22,7 +22,7 @@ package struct TreeRow: Sendable {
     return order != 0 ? order : key.compare(other.key)
   }
 
-  /// Whether this row sorts before `other`.
+  /// Returns true when this row sorts before `other`.
   package func precedes(_ other: TreeRow) -> Bool { compare(other) < 0 }
 
   /// Sorts rows into query order; their keys ascend already.

@@ -71,7 +71,7 @@ private struct RequestBody {
   private var merge: TreeMerge?
   private var hash: String?
   private var compoundHash: TreeCompoundHash?
-  private var mark = WriteMark()
+  private var mark = WriteHeader()
   private var others: [JSONValue.Member] = []
 
   mutating func read(_ reader: inout JSONReader, action: String) throws(WireError.RequestError) {
@@ -140,15 +140,17 @@ private struct RequestBody {
     return TreeCompoundHash(hashes: hashes.map { $0.text ?? "" }, posts: paths)
   }
 
-  private static func stamp(_ value: JSONValue) throws(WireError.RequestError) -> WriteStamp {
+  private static func stamp(_ value: JSONValue) throws(WireError.RequestError)
+    -> WriteIdempotencyKey
+  {
     switch value {
     case .integer(let sequence) where sequence > 0:
-      return WriteStamp(sequence: UInt64(sequence))
+      return WriteIdempotencyKey(sequence: UInt64(sequence))
     case .array(let parts) where parts.count == 2:
       guard let stream = parts[0].text.flatMap(StreamID.parse), let sequence = parts[1].integer,
         sequence > 0
       else { throw .member("w") }
-      return WriteStamp(stream: stream, sequence: UInt64(sequence))
+      return WriteIdempotencyKey(stream: stream, sequence: UInt64(sequence))
     case .null, .bool, .integer, .double, .string, .array, .object: throw .member("w")
     }
   }

@@ -139,7 +139,7 @@ extension TreeCredential {
   }
 }
 
-extension WriteMark {
+extension WriteHeader {
   fileprivate func write(to writer: inout JSONWriter) {
     if let stamp {
       writer.key("w")

@@ -17,7 +17,7 @@ extension TreeResponse {
   /// The warning that the rules declare no index for a listen's query.
   public static let noIndex = "no_index"
 
-  /// The warning that the data were too large to be sent to somebody who said that they can be left.
+  /// The warning that data were too large to send to a client that allowed them to be left out.
   public static let largeData = "large"
 
   /// The response to a listen; warnings such as `no_index` may come with it.
@@ -73,7 +73,7 @@ extension TreeResponse {
     return warnings.compactMap(\.text)
   }
 
-  /// What became of the writes that were asked about.
+  /// Returns the outcomes of the writes in question.
   public func outcomes() throws(WireError) -> [Outcome] {
     guard case .array(let elements) = try value()["o"] else { throw .malformed("o") }
     var outcomes: [Outcome] = []

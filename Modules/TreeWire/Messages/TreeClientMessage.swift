@@ -1,7 +1,7 @@
 public import TernCore
 public import TernQuery
 
-/// What a client says to a server. Source: realtime reference, sections 10.2 to 10.6.
+/// A message from a client to a server. Source: realtime reference, sections 10.2 to 10.6.
 public enum TreeClientMessage: Equatable, Sendable {
   /// The first message of our own clients on every connection; said again when it is asked for.
   case open(TreeOpening)
@@ -13,7 +13,7 @@ public enum TreeClientMessage: Equatable, Sendable {
   case request(UInt64, TreeRequest)
 }
 
-/// How one of our own clients introduces itself.
+/// The introduction of one of our own clients.
 public struct TreeOpening: Equatable, Sendable {
   /// The version of the protocol, `5`.
   public var version: String
@@ -21,7 +21,7 @@ public struct TreeOpening: Equatable, Sendable {
   public var namespace: String
   /// The stream of durable writes this connection carries; `nil` for a client without a queue.
   public var stream: UInt128?
-  /// What names the client for ever, when that is not its stream.
+  /// The permanent name of the client, when that is not its stream.
   public var origin: UInt128?
   /// The session this client had before.
   public var lastSession: String?
@@ -44,13 +44,14 @@ public struct TreeOpening: Equatable, Sendable {
 
 /// One request. Source: realtime reference, section 10.6.
 public enum TreeRequest: Equatable, Sendable {
+  /// Starts a listen.
   case listen(TreeListen)
   /// Ends the listen of the same path, query and tag.
   case unlisten(TreePath, TreeQuery, tag: Int64?)
   /// Sets the node at a path; with `expectedHash` only if that is the hash of what is there.
-  case put(TreePath, TreeNode, expectedHash: String?, WriteMark)
+  case put(TreePath, TreeNode, expectedHash: String?, WriteHeader)
   /// Sets several nodes below a path, all or none.
-  case merge(TreePath, TreeMerge, WriteMark)
+  case merge(TreePath, TreeMerge, WriteHeader)
   /// Reads once.
   case get(TreePath, TreeQuery)
   /// Sets a node when this connection ends.
@@ -77,7 +78,7 @@ public enum TreeRequest: Equatable, Sendable {
 public struct TreeListen: Equatable, Sendable {
   /// The location listened to.
   public var path: TreePath
-  /// What is wanted of it.
+  /// The query at the path.
   public var query: TreeQuery
   /// Names a filtered listen in pushes; `nil` for a listen to everything.
   public var tag: Int64?
@@ -86,7 +87,7 @@ public struct TreeListen: Equatable, Sendable {
   /// The hashes of ranges of what the client has; allows range merges as answer.
   public var compoundHash: TreeCompoundHash?
 
-  /// Whether data that are large need not be sent: whoever listens gets them some other way.
+  /// True when large data need not be sent: the listener gets them some other way.
   public var leavesLargeData: Bool
 
   /// Makes the wish; by default for everything, with nothing known yet.
@@ -105,7 +106,7 @@ public struct TreeListen: Equatable, Sendable {
 
 /// A token and how it is to be read.
 public struct TreeCredential: Equatable, Sendable {
-  /// Who vouches for whom.
+  /// The kind of credential.
   public enum Kind: Equatable, Sendable {
     /// A signed token about a user.
     case user
@@ -113,12 +114,13 @@ public struct TreeCredential: Equatable, Sendable {
     case service
   }
 
+  /// The kind of credential.
   public var kind: Kind
   /// The token as the client has it.
   public var token: String
-  /// What rules are to see as the user instead.
+  /// The claims that rules see as the user instead.
   public var override: JSONValue?
-  /// Whether rules are to see no user at all.
+  /// True when rules are to see no user at all.
   public var isUnauthenticated: Bool
 
   /// Makes a credential.
@@ -133,7 +135,7 @@ public struct TreeCredential: Equatable, Sendable {
 }
 
 /// Names a write for all time: the stream it belongs to and its number there.
-public struct WriteStamp: Hashable, Sendable {
+public struct WriteIdempotencyKey: Hashable, Sendable {
   /// `nil` stands for the stream the connection was opened with.
   public var stream: UInt128?
   /// 1 and up, without gaps.
@@ -146,19 +148,19 @@ public struct WriteStamp: Hashable, Sendable {
   }
 }
 
-/// What a write says about itself besides its content; foreign clients say nothing.
-public struct WriteMark: Hashable, Sendable {
+/// The idempotency data of a write; foreign clients send none.
+public struct WriteHeader: Hashable, Sendable {
   /// The name of the write, by which a repetition is recognised.
-  public var stamp: WriteStamp?
+  public var stamp: WriteIdempotencyKey?
   /// All outcomes of the stamp's stream up to this number may be forgotten.
   public var acknowledged: UInt64?
 
   /// Marks a write with its name and with what may be forgotten.
-  public init(_ stamp: WriteStamp? = nil, acknowledged: UInt64? = nil) {
+  public init(_ stamp: WriteIdempotencyKey? = nil, acknowledged: UInt64? = nil) {
     self.stamp = stamp
     self.acknowledged = acknowledged
   }
 
   /// A write that says nothing about itself.
-  public static let none = WriteMark()
+  public static let none = WriteHeader()
 }

@@ -1,7 +1,7 @@
 public import TernCore
 public import TernQuery
 
-/// What a server says to a client. Source: realtime reference, sections 10.4, 10.5 and 10.7.
+/// A message from a server to a client. Source: realtime reference, sections 10.4, 10.5 and 10.7.
 public enum TreeServerMessage: Equatable, Sendable {
   /// The first message on every connection.
   case handshake(TreeHandshake)
@@ -30,7 +30,7 @@ public enum TreeServerMessage: Equatable, Sendable {
   case authRevoked(TreeStatus, detail: String)
   /// The proof that the app is genuine no longer counts.
   case appCheckRevoked(TreeStatus, detail: String)
-  /// What the rules saw, for the log.
+  /// The trace of the rules' evaluation, for the log.
   case trace(String)
   /// The server gave up on this connection.
   case fatal(String)
@@ -67,7 +67,7 @@ public struct TreeHandshake: Equatable, Sendable {
 public struct TreePush<Content: Equatable & Sendable>: Equatable, Sendable {
   /// The location that changed.
   public var path: TreePath
-  /// What is there now.
+  /// The new content.
   public var content: Content
   /// The filtered listen this is for; `nil` for all others that cover the path.
   public var tag: Int64?
@@ -83,7 +83,7 @@ public struct TreePush<Content: Equatable & Sendable>: Equatable, Sendable {
   }
 }
 
-/// How a request ended. Source: realtime reference, section 10.8.
+/// The status of a finished request. Source: realtime reference, section 10.8.
 public struct TreeStatus: RawRepresentable, Hashable, Sendable {
   public let rawValue: String
 
@@ -113,9 +113,9 @@ public struct TreeStatus: RawRepresentable, Hashable, Sendable {
 
 /// The answer to a request.
 public struct TreeResponse: Equatable, Sendable {
-  /// How the request ended.
+  /// The status of the request.
   public var status: TreeStatus
-  /// What `d` holds, as JSON text: data, a sentence, or an empty string.
+  /// The content of `d`, as JSON text: data, a sentence, or an empty string.
   public var payload: [UInt8]
   /// The version at which a write was committed.
   public var version: UInt64?
@@ -127,13 +127,13 @@ public struct TreeResponse: Equatable, Sendable {
     self.version = version
   }
 
-  /// What became of one write.
+  /// The outcome of one write.
   public struct Outcome: Equatable, Sendable {
     /// The number of the write in its stream.
     public var sequence: UInt64
-    /// How the write ended.
+    /// The status of the write.
     public var status: TreeStatus
-    /// What the server said about it.
+    /// The server's message about it.
     public var detail: String
     /// The version at which it was committed.
     public var version: UInt64?

@@ -1,7 +1,7 @@
 public import TernCore
 public import TernQuery
 
-/// Why a frame is no message.
+/// The reason a frame is no message.
 public enum WireError: Error, Hashable, Sendable {
   /// The frame is not JSON; close the connection.
   case json(JSONError)
@@ -10,7 +10,7 @@ public enum WireError: Error, Hashable, Sendable {
   /// The envelope is sound, the request in it is not; answer its number with a failure.
   case request(UInt64, RequestError)
 
-  /// What is wrong inside a request.
+  /// The rule that a request breaks.
   public enum RequestError: Error, Hashable, Sendable {
     /// A path, key or value breaks a rule of the tree.
     case tree(TreeError)

@@ -2,10 +2,10 @@
 ///
 /// Source: Docs/Formats/document-json.md.
 package struct DocumentValueJSON: Sendable {
-  /// How values are spelled.
+  /// The spelling of values.
   package enum Form: Sendable {
-    /// As people write JSON. Types that JSON lacks are spelled as ``typed``, and so are maps that
-    /// would be taken for one of those.
+    /// Plain JSON, as written by hand. Types that JSON lacks are spelled as ``typed``, and so are
+    /// maps that would be taken for one of those.
     case plain
     /// As REST spells them: each value is an object with one member, which names its type.
     case typed

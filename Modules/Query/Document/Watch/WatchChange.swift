@@ -11,11 +11,12 @@ package enum WatchChange: Hashable, Sendable {
   case deleted(DocumentKey, readTime: DocumentVersion, removed: [Int32])
   /// A document no longer belongs to `removed`; it may exist.
   case removed(DocumentKey, readTime: DocumentVersion?, removed: [Int32])
-  /// How many documents a target holds, and which of those known to the client may be among them.
+  /// The number of documents of a target, and a filter that tells which of the client's documents
+  /// may be among them.
   case filter(target: Int32, count: Int, unchanged: BloomFilter?)
 }
 
-/// What happened to targets as such.
+/// A change to the state of targets.
 package struct WatchTargetChange: Hashable, Sendable {
   package enum Kind: Hashable, Sendable {
     /// Nothing but the token and the time.
@@ -26,7 +27,7 @@ package struct WatchTargetChange: Hashable, Sendable {
     case removed(DocumentStatus?)
     /// Everything that belongs to the target was told.
     case current
-    /// What was told of the target is void; all is told again.
+    /// Earlier messages about the target are void; all of it is sent again.
     case reset
   }
 

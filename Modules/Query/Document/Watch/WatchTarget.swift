@@ -4,7 +4,7 @@ package import TernCore
 ///
 /// Source: documents reference, sections 5.9, 6.2 and 6.4.
 package struct WatchTarget: Hashable, Sendable {
-  /// What is watched.
+  /// The documents or the query to watch.
   package enum Subject: Hashable, Sendable {
     /// The result of a query.
     case query(DocumentTarget)
@@ -18,7 +18,7 @@ package struct WatchTarget: Hashable, Sendable {
     case readTime(DocumentVersion)
   }
 
-  /// Why a client watches; anything but a listener's wish is sent along as a label.
+  /// The reason a client watches; any reason other than a listener is sent along as a label.
   package enum Purpose: String, Hashable, Sendable {
     case listen = ""
     case existenceFilterMismatch = "existence-filter-mismatch"
@@ -30,10 +30,10 @@ package struct WatchTarget: Hashable, Sendable {
   package let id: Int32
   package let subject: Subject
   package let resume: Resume?
-  /// How many documents the client holds of the result; with ``resume`` only.
+  /// The number of documents of the result that the client holds; with ``resume`` only.
   package let expectedCount: Int?
   package let purpose: Purpose
-  /// Whether the target is over once it was told completely.
+  /// True when the target ends after its first complete result.
   package let isOnce: Bool
 
   package init(

@@ -1,5 +1,5 @@
-/// What is wrong with bytes that should be a protobuf message.
-package enum ProtoDamage: String, Hashable, Sendable {
+/// The reason bytes are no protobuf message.
+package enum ProtoError: String, Hashable, Sendable {
   /// A length leads beyond the end.
   case truncated = "the message ends too early"
   /// A number has more bytes than its type.
@@ -13,7 +13,7 @@ package enum ProtoDamage: String, Hashable, Sendable {
   /// Messages lie deeper in messages than ``ProtoReader/depthLimit``.
   case tooDeep = "messages are nested too deeply"
   /// A value has no type, or several.
-  case untypedValue = "a value has not exactly one type"
+  case untypedValue = "Cannot convert firestore.v1.Value with type unset."
   /// A frame of a link is cut short, or of an unknown kind.
   case frame = "a frame is malformed"
 }

@@ -1,10 +1,10 @@
 public import TernCore
 
-/// How one document's place in a result changed.
+/// The change of one document's position in a result.
 ///
 /// Source: documents reference, section 4.3.
-public struct DocumentChange: Hashable, Sendable {
-  /// What happened.
+public struct DocumentViewChange: Hashable, Sendable {
+  /// The kind of change.
   public enum Kind: Hashable, Sendable {
     /// The document is new in the result.
     case added
@@ -16,13 +16,13 @@ public struct DocumentChange: Hashable, Sendable {
     case removed
   }
 
-  /// What happened.
+  /// The kind of change.
   public let kind: Kind
   /// The document as it is now; as it was last when it was removed.
   public let document: Document
-  /// Where it was, earlier changes of the list applied; `nil` when it was added.
+  /// The position before, with earlier changes of the list applied; `nil` for an addition.
   public let oldIndex: Int?
-  /// Where it is, this change applied too; `nil` when it was removed.
+  /// The position after, with this change applied too; `nil` for a removal.
   public let newIndex: Int?
 
   /// Describes a change.
@@ -33,7 +33,8 @@ public struct DocumentChange: Hashable, Sendable {
     self.newIndex = newIndex
   }
 
-  /// What leads from one result of a query to another: removals, then additions, then the rest.
+  /// Returns the changes that lead from one result of a query to another: removals, then additions,
+  /// then the rest.
   ///
   /// Within each group changes come in the query's order. Applied one after the other to the old
   /// list they give the new one.
@@ -46,7 +47,7 @@ public struct DocumentChange: Hashable, Sendable {
   ///   *m* documents that were modified.
   public static func changes(
     from old: [Document], to new: [Document], of query: DocumentQuery
-  ) -> [DocumentChange] {
+  ) -> [DocumentViewChange] {
     var builder = ChangeBuilder(DocumentOrdering(query.normalizedOrders))
     builder.compare(old, new)
     return builder.changes
@@ -57,7 +58,7 @@ public struct DocumentChange: Hashable, Sendable {
 private struct ChangeBuilder {
   private let ordering: DocumentOrdering
   private var working: [Document] = []
-  private(set) var changes: [DocumentChange] = []
+  private(set) var changes: [DocumentViewChange] = []
 
   init(_ ordering: DocumentOrdering) { self.ordering = ordering }
 
@@ -78,7 +79,7 @@ private struct ChangeBuilder {
         working.append(document)
       } else {
         changes.append(
-          DocumentChange(
+          DocumentViewChange(
             kind: .removed, document: document, oldIndex: index - changes.count, newIndex: nil))
       }
     }
@@ -95,7 +96,7 @@ private struct ChangeBuilder {
         next += 1
       }
       changes.append(
-        DocumentChange(kind: .added, document: document, oldIndex: nil, newIndex: merged.count))
+        DocumentViewChange(kind: .added, document: document, oldIndex: nil, newIndex: merged.count))
       merged.append(document)
     }
     merged.append(contentsOf: working[next...])
@@ -111,7 +112,7 @@ private struct ChangeBuilder {
     let isSame = before.state == after.state
     if isSame, before.localWrites == after.localWrites { return }
     changes.append(
-      DocumentChange(
+      DocumentViewChange(
         kind: isSame ? .metadata : .modified, document: after, oldIndex: oldIndex,
         newIndex: newIndex))
   }

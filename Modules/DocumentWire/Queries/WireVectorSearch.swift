@@ -1,0 +1,100 @@
+import TernCore
+import TernQuery
+
+/// `StructuredQuery.FindNearest`. Source: firestore server reference, section 2.7.
+enum WireVectorSearch {
+  static func read(
+    _ message: inout ProtoReader
+  ) throws(DocumentWireError) -> DocumentVectorSearch {
+    var parts = VectorSearchParts()
+    while let field = try message.next() {
+      switch field {
+      case 1: parts.field = try message.reference()
+      case 2:
+        var value = try message.message()
+        parts.vector = try value.value()
+      case 3: parts.measure = try message.varint()
+      case 4: parts.limit = try message.wrappedInt()
+      case 5: parts.distanceField = try message.string()
+      case 6:
+        var wrapper = try message.message()
+        parts.threshold = try double(&wrapper)
+      default: try message.skip()
+      }
+    }
+    return try parts.search()
+  }
+
+  static func write(
+    _ field: Int, _ search: DocumentVectorSearch, to writer: inout ProtoWriter
+  ) {
+    let mark = writer.begin(field)
+    writer.reference(1, search.field)
+    writer.value(2, .vector(search.vector))
+    writer.putInt(3, (VectorSearchParts.measures.firstIndex(of: search.measure) ?? 0) + 1)
+    writer.wrapped(4, search.limit)
+    if let path = search.distanceField { writer.string(5, path.text) }
+    if let threshold = search.threshold {
+      let wrapper = writer.begin(6)
+      writer.double(1, threshold)
+      writer.end(wrapper)
+    }
+    writer.end(mark)
+  }
+
+  /// Reads a `google.protobuf.DoubleValue`.
+  private static func double(_ message: inout ProtoReader) throws(DocumentWireError) -> Double {
+    var value = 0.0
+    while let field = try message.next() {
+      if field == 1 { value = try message.double() } else { try message.skip() }
+    }
+    return value
+  }
+}
+
+/// The fields of a `FindNearest`.
+private struct VectorSearchParts {
+  var field: DocumentFieldPath?
+  var vector: DocumentValue?
+  var measure: UInt64 = 0
+  var limit: Int64?
+  var distanceField = ""
+  var threshold: Double?
+
+  /// The measures in the order of their numbers, from 1.
+  static let measures: [DocumentVectorSearch.Measure] = [.euclidean, .cosine, .dotProduct]
+
+  func search() throws(DocumentWireError) -> DocumentVectorSearch {
+    guard let field else { throw .member("FindNearest.vector_field is required.") }
+    try field.checkQueried()
+    if field.isKey { throw .member("FindNearest.vector_field cannot be __key__.") }
+    guard case .vector(let numbers)? = vector else {
+      throw .member("FindNearest.query_vector is not a vector.")
+    }
+    guard 1...DocumentLimits.vectorDimensions ~= numbers.count else {
+      throw .member(
+        "Vectors have 1 to \(DocumentLimits.vectorDimensions) dimensions, not \(numbers.count).")
+    }
+    guard 1...UInt64(Self.measures.count) ~= measure else {
+      throw .member("FindNearest.distance_measure is required.")
+    }
+    guard let limit, 1...Int64(DocumentVectorSearch.resultLimit) ~= limit else {
+      throw .member(
+        "FindNearest.limit must be between 1 and \(DocumentVectorSearch.resultLimit).")
+    }
+    return DocumentVectorSearch(
+      field, numbers, by: Self.measures[Int(measure) - 1], limit: Int(limit),
+      distanceField: try resultField(), threshold: threshold)
+  }
+
+  private func resultField() throws(DocumentWireError) -> DocumentFieldPath? {
+    if distanceField.isEmpty { return nil }
+    do throws(DocumentError) {
+      let path = try DocumentFieldPath(service: distanceField)
+      try path.checkWritable()
+      return path
+    } catch {
+      throw .document(error)
+    }
+  }
+}
