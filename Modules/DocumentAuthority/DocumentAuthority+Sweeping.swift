@@ -1,0 +1,68 @@
+import TernCore
+package import TernStorage
+
+/// Limits for one run that removes expired document history.
+package enum DocumentSweepLimits {
+  /// The fewest steps of one run.
+  package static let leastSteps = 16
+  /// The most steps of one run, independent of the number of collections.
+  package static let mostSteps = 512
+  /// One step for so many collections and groups: with a go every five seconds there are then more
+  /// steps in a minute than collections and groups, each of which can need one.
+  package static let scopesPerStep = 8
+  /// The longest time whose changes one step forgets, in microseconds: a minute.
+  package static let microsecondsPerStep: Int64 = 60_000_000
+}
+
+extension DocumentAuthority {
+  /// Returns the number of steps that a run needs, so that sweeping keeps up with writes.
+  package func sweepSteps(in reader: any StoreReader) throws(StorageError) -> Int {
+    let scopes = Int(try DocumentReading(rows, reader).state().nextScope)
+    return min(
+      max(DocumentSweepLimits.leastSteps, scopes / DocumentSweepLimits.scopesPerStep),
+      DocumentSweepLimits.mostSteps)
+  }
+
+  /// Forgets what documents were longer ago than ``DocumentAuthorityLimits/changeRetention``.
+  ///
+  /// A step looks at one collection or group, and forgets at most a minute's changes there; the
+  /// next one goes on with what is left. Damaged records are forgotten like others, in their time.
+  /// - Parameters:
+  ///   - scope: Where to go on; 0 to begin with.
+  ///   - limit: The most steps.
+  /// - Returns: What to commit, and where to go on next time; 0 when all were looked at.
+  package func sweep(
+    from scope: UInt32, limit: Int, in reader: any StoreReader
+  ) throws(StorageError) -> (mutations: [Mutation], next: UInt32) {
+    let reading = DocumentReading(rows, reader)
+    let floor =
+      try reading.state().last.microseconds - DocumentAuthorityLimits.changeRetention
+    let end = KeyRange.successor(ofPrefix: rows.key(.change))
+    let prefixCount = rows.key(.change).count
+    var start = rows.key(.change, scope)
+    var next = scope
+    var mutations: [Mutation] = []
+    for _ in 0..<limit {
+      guard let key = try reading.firstKey(in: KeyRange(from: start, to: end)) else {
+        return (mutations, 0)
+      }
+      var reader = ByteReader(key, from: prefixCount)
+      guard let found = reader.bigEndian(ScopeNumber.self),
+        let version = reader.bigEndian(Int64.self)
+      else { throw .corruptRecord(key: key) }
+      next = found
+      if version < floor {
+        let step = version.addingReportingOverflow(DocumentSweepLimits.microsecondsPerStep)
+        let reach = DocumentVersion(
+          microseconds: step.overflow ? floor : min(floor, step.partialValue))
+        start = rows.changeKey(found, reach, index: 0)
+        mutations.append(.remove(KeyRange(from: key, to: start)))
+      } else {
+        if found == .max { return (mutations, 0) }
+        next = found + 1
+        start = rows.key(.change, next)
+      }
+    }
+    return (mutations, next)
+  }
+}

@@ -1,0 +1,62 @@
+package import TernCore
+package import TernQuery
+import TernStorage
+
+/// The documents and queries that a transaction has read. They must be unchanged when it commits.
+package struct DocumentReadSet: Hashable, Sendable {
+  /// A query that was run.
+  struct Ran: Hashable {
+    let target: DocumentTarget
+    /// The version of the read.
+    let version: DocumentVersion
+  }
+
+  /// The version each document had; ``DocumentVersion/none`` for those that were missing.
+  private(set) var documents: [DocumentKey: DocumentVersion] = [:]
+  private(set) var queries: [Ran] = []
+
+  /// Nothing was read.
+  package init() {}
+
+  /// Notes a document that was read; the first reading counts.
+  package mutating func note(_ document: Document) {
+    if documents[document.key] != nil { return }
+    documents[document.key] = document.isFound ? document.version : DocumentVersion.none
+  }
+
+  /// Notes a query that was run, or aggregated over, as of a version.
+  package mutating func note(_ target: DocumentTarget, at version: DocumentVersion) {
+    queries.append(Ran(target: target, version: version))
+  }
+
+  /// The number of documents and queries read.
+  package var count: Int { documents.count + queries.count }
+}
+
+extension DocumentAuthority {
+  /// Returns the reason to retry a transaction; `nil` when everything it has read is unchanged.
+  ///
+  /// A query counts as changed if a document that matched it, or matches it now, has changed since,
+  /// even beyond the query's limit.
+  func conflict(
+    with reads: DocumentReadSet, _ reading: DocumentReading
+  ) throws(StorageError) -> DocumentStatus? {
+    let stale = DocumentStatus(.aborted, "What the transaction has read has changed.")
+    for (key, version) in reads.documents {
+      let document = try reading.document(key)
+      if (document.isFound ? document.version : .none) != version { return stale }
+    }
+    for ran in reads.queries {
+      let matcher = DocumentMatcher(DocumentQuery(ran.target))
+      guard let past = try PastDocuments.read(ran.target.source, at: ran.version, reading) else {
+        return stale
+      }
+      for (key, before) in past.documents {
+        let now = try reading.document(key)
+        if before.version == now.version, before.state == now.state { continue }
+        if matcher.matches(before) || matcher.matches(now) { return stale }
+      }
+    }
+    return nil
+  }
+}

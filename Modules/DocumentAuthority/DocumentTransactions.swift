@@ -1,0 +1,177 @@
+package import TernCore
+package import TernQuery
+
+/// The transactions that are under way, by the ids that clients know them by.
+///
+/// Nothing is locked: what a transaction has read is validated when it commits, and read-only
+/// ones read as of one time. Source: documents reference, section 3.9.
+package struct DocumentTransactions: Sendable {
+  /// The access mode of a transaction.
+  package enum Kind: Hashable, Sendable {
+    /// It reads the current version, and commits if its reads are unchanged.
+    case readWrite
+    /// It reads as of a version, and commits nothing.
+    case readOnly(at: DocumentVersion)
+  }
+
+  private struct Open {
+    let kind: Kind
+    let began: Int64
+    var used: Int64
+    var reads = DocumentReadSet()
+  }
+
+  private let limits: DocumentTransactionLimits
+  private var open: [[UInt8]: Open] = [:]
+  /// The number of reads of all transactions together.
+  private var readCount = 0
+  /// The last transactions that were committed, oldest first.
+  private var committed: [[UInt8]] = []
+
+  /// No transactions.
+  package init(limits: DocumentTransactionLimits = .init()) { self.limits = limits }
+
+  /// The number of transactions under way.
+  package var count: Int { open.count }
+
+  /// Begins a transaction.
+  ///
+  /// - Parameters:
+  ///   - uptime: Milliseconds on a clock that never jumps.
+  ///   - randomBits: Answers 64 random bits.
+  /// - Returns: Its id, see ``TransactionID``; RESOURCE_EXHAUSTED when there are too many.
+  package mutating func begin(
+    _ kind: Kind, uptime: Int64, randomBits: () -> UInt64
+  ) -> Result<[UInt8], DocumentStatus> {
+    if open.count >= limits.open { expire(uptime: uptime) }
+    if open.count >= limits.open {
+      return .failure(DocumentStatus(.resourceExhausted, "There are too many transactions."))
+    }
+    let id = TransactionID.make(isReadOnly: kind != .readWrite, randomBits: randomBits)
+    open[id] = Open(kind: kind, began: uptime, used: uptime)
+    return .success(id)
+  }
+
+  /// Returns the access mode of a transaction, before it reads.
+  ///
+  /// - Returns: INVALID_ARGUMENT for a transaction that never was, ABORTED for one that has ended,
+  ///   also with an earlier run of the server.
+  package mutating func use(_ id: [UInt8], uptime: Int64) -> Result<Kind, DocumentStatus> {
+    guard let transaction = open[id] else {
+      return .failure(TransactionID.isReadOnly(id) == nil ? Self.unknown : Self.over)
+    }
+    if limits.isOver(transaction.began, transaction.used, at: uptime) {
+      forget(id)
+      return .failure(Self.over)
+    }
+    open[id]?.used = uptime
+    return .success(transaction.kind)
+  }
+
+  /// The version that a read-only transaction reads at; `nil` for any other.
+  package func readOnlyTime(of id: [UInt8]) -> DocumentVersion? {
+    guard case .readOnly(let time)? = open[id]?.kind else { return nil }
+    return time
+  }
+
+  /// Notes what a transaction has read.
+  ///
+  /// - Returns: Why it may read no more; the transaction is over then.
+  package mutating func note(
+    _ documents: [Document] = [], query: DocumentTarget? = nil,
+    at version: DocumentVersion = .none, in id: [UInt8]
+  ) -> DocumentStatus? {
+    guard let before = open[id]?.reads.count, case .readWrite = open[id]?.kind else { return nil }
+    for document in documents { open[id]?.reads.note(document) }
+    if let query { open[id]?.reads.note(query, at: version) }
+    let count = open[id]?.reads.count ?? before
+    readCount += count - before
+    if count <= limits.reads, readCount <= limits.allReads { return nil }
+    forget(id)
+    let text =
+      count > limits.reads
+      ? "A transaction reads at most \(limits.reads) documents and queries."
+      : "The transactions under way have read \(limits.allReads) documents and queries."
+    return DocumentStatus(.resourceExhausted, text)
+  }
+
+  /// Ends a transaction that is to be committed.
+  ///
+  /// - Returns: What is to be validated; nothing for one that only reads. Fails like
+  ///   ``use(_:uptime:)``.
+  package mutating func finish(
+    _ id: [UInt8], uptime: Int64
+  ) -> Result<DocumentReadSet?, DocumentStatus> {
+    let reads = open[id]?.reads
+    return use(id, uptime: uptime).map { kind in
+      forget(id)
+      return kind == .readWrite ? reads : nil
+    }
+  }
+
+  /// Notes that a transaction, which ``finish(_:uptime:)`` has ended, is committed.
+  package mutating func noteCommit(_ id: [UInt8]) {
+    if committed.count >= limits.committedKept { committed.removeFirst(committed.count / 2) }
+    committed.append(id)
+  }
+
+  /// Rolls a transaction back, unless it has ended.
+  ///
+  /// - Returns: ABORTED for a committed transaction, INVALID_ARGUMENT for one that never was.
+  package mutating func rollback(_ id: [UInt8]) -> DocumentStatus? {
+    if TransactionID.isReadOnly(id) == nil { return Self.unknown }
+    forget(id)
+    return committed.contains(id) ? Self.over : nil
+  }
+
+  /// Checks the transaction that a new one repeats.
+  ///
+  /// - Parameter id: Empty when nothing is repeated.
+  package static func checkRetried(_ id: [UInt8]) -> DocumentStatus? {
+    if id.isEmpty { return nil }
+    guard let isReadOnly = TransactionID.isReadOnly(id) else { return unknown }
+    return isReadOnly
+      ? DocumentStatus(.invalidArgument, "Cannot retry a read-only transaction.") : nil
+  }
+
+  private static let unknown = DocumentStatus(.invalidArgument, "Invalid transaction.")
+
+  private static let over = DocumentStatus(
+    .aborted, "The referenced transaction has expired or is no longer valid.")
+
+  private mutating func forget(_ id: [UInt8]) {
+    readCount -= open.removeValue(forKey: id)?.reads.count ?? 0
+  }
+
+  /// Removes the transactions that have exceeded their time limits.
+  package mutating func expire(uptime: Int64) {
+    let limits = limits
+    open = open.filter { !limits.isOver($0.value.began, $0.value.used, at: uptime) }
+    readCount = open.values.reduce(0) { $0 + $1.reads.count }
+  }
+}
+
+/// Limits for the duration and the reads of transactions.
+///
+/// Source: documents reference, sections 3.9 and 9.
+package struct DocumentTransactionLimits: Hashable, Sendable {
+  /// The most milliseconds of a transaction.
+  package var totalMilliseconds: Int64 = 270_000
+  /// The most milliseconds between two uses of a transaction.
+  package var idleMilliseconds: Int64 = 60_000
+  /// The most open transactions.
+  package var open = 10_000
+  /// The most documents and queries that one transaction reads.
+  package var reads = 20_000
+  /// The most reads of all transactions together.
+  package var allReads = 1_000_000
+  /// The number of committed transactions that are known as such.
+  package var committedKept = 1_024
+
+  /// The defaults.
+  package init() {}
+
+  func isOver(_ began: Int64, _ used: Int64, at uptime: Int64) -> Bool {
+    uptime - began > totalMilliseconds || uptime - used > idleMilliseconds
+  }
+}

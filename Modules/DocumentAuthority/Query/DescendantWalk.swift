@@ -1,0 +1,137 @@
+import TernCore
+import TernQuery
+import TernStorage
+
+/// The documents of all collections below one document, or of the database, by key.
+///
+/// Below a document come its collections one behind the other; each document of one is followed by
+/// what lies below it, whether or not it exists itself.
+final class DescendantWalk: CandidateSource {
+  /// A part of the walk that is not over.
+  private enum Level {
+    /// Collections directly below a document, whose path and a slash are the base.
+    case collections(base: String, CollectionRows)
+    /// The documents of one collection.
+    case documents(DocumentLevel)
+  }
+
+  private let reading: DocumentReading
+  private let matcher: BranchMatcher
+  private let isRecursive: Bool
+  private let first: DocumentKey?
+  private var levels: [Level] = []
+
+  /// - Parameter first: A key that no wanted document is before; `nil` for none.
+  init(
+    _ reading: DocumentReading, _ matcher: BranchMatcher, below parent: DocumentKey?,
+    isRecursive: Bool, from first: DocumentKey?
+  ) {
+    self.reading = reading
+    self.matcher = matcher
+    self.isRecursive = isRecursive
+    self.first = first
+    super.init()
+    enter(parent)
+  }
+
+  override func step() throws(StorageError) -> CandidateStep {
+    guard let level = levels.popLast() else { return .end }
+    switch level {
+    case .collections(let base, var rows):
+      guard let id = try rows.nextName(after: base) else { return .passed }
+      rows.skip(base + id)
+      levels.append(.collections(base: base, rows))
+      let collection = CollectionPath(unchecked: base + id)
+      levels.append(.documents(try DocumentLevel(collection, reading, from: first)))
+      return .passed
+    case .documents(var documents):
+      guard let next = try documents.next() else { return .passed }
+      levels.append(.documents(documents))
+      if next.hasCollections, isRecursive { enter(next.key) }
+      guard let document = next.document, matcher.matches(document) else { return .passed }
+      return .found(document, group: [])
+    }
+  }
+
+  private func enter(_ parent: DocumentKey?) {
+    let base = parent.map { $0.text + "/" } ?? ""
+    var rows = CollectionRows(reading, below: parent?.text ?? "")
+    if let first, let segment = first.segment(behind: base) { rows.begin(at: base + segment) }
+    levels.append(.collections(base: base, rows))
+  }
+}
+
+/// The documents of one collection, and the names there that only have collections below them.
+private struct DocumentLevel {
+  /// A name in the collection.
+  struct Entry {
+    let key: DocumentKey
+    /// `nil` for a document that does not exist.
+    let document: Document?
+    let hasCollections: Bool
+  }
+
+  private let base: String
+  private let walk: EntryWalk?
+  private let scope: DocumentScope
+  private let prefixCount: Int
+  private var rows: CollectionRows
+  /// The next name that has collections below it, once looked for.
+  private var parent: DocumentKey??
+
+  init(
+    _ collection: CollectionPath, _ reading: DocumentReading, from first: DocumentKey?
+  ) throws(StorageError) {
+    let base = collection.text + "/"
+    self.base = base
+    rows = CollectionRows(reading, below: collection.text)
+    let number = try reading.scope(of: collection)
+    scope = DocumentScope(number: number ?? 0, collection: collection)
+    let start = first?.segment(behind: base).map { DocumentKey(unchecked: base + $0) }
+    if let start { rows.begin(at: start.text) }
+    guard let number else {
+      walk = nil
+      prefixCount = 0
+      return
+    }
+    var range = KeyRange(prefix: reading.rows.key(.document, number))
+    prefixCount = range.lower.count
+    if let start { range.lower = reading.rows.documentKey(number, start) }
+    walk = EntryWalk(reading, [range], isReversed: false)
+  }
+
+  mutating func next() throws(StorageError) -> Entry? {
+    if parent == nil {
+      parent = .some(try rows.nextName(after: base).map { DocumentKey(unchecked: base + $0) })
+    }
+    let above = parent.flatMap { $0 }
+    guard let row = try walk?.current() else {
+      return above.map { pass($0, nil) }
+    }
+    guard let key = scope.key(row.key, from: prefixCount) else {
+      throw .corruptRecord(key: row.key)
+    }
+    if let above, above < key { return pass(above, nil) }
+    walk?.advance()
+    guard let document = StoredDocument.decode(row.value.span, key) else {
+      throw .corruptRecord(key: row.key)
+    }
+    if key == above { return pass(key, document) }
+    return Entry(key: key, document: document, hasCollections: false)
+  }
+
+  private mutating func pass(_ key: DocumentKey, _ document: Document?) -> Entry {
+    rows.skip(key.text)
+    parent = nil
+    return Entry(key: key, document: document, hasCollections: true)
+  }
+}
+
+extension DocumentKey {
+  /// The segment of the key behind a path and its slash; `nil` when it does not lie there.
+  fileprivate func segment(behind base: String) -> String? {
+    guard text.utf8.count > base.utf8.count, text.utf8.starts(with: base.utf8) else { return nil }
+    let rest = text.utf8.dropFirst(base.utf8.count)
+    return String(decoding: rest.prefix { $0 != UInt8(ascii: "/") }, as: UTF8.self)
+  }
+}

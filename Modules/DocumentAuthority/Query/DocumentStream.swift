@@ -1,0 +1,218 @@
+import TernCore
+import TernQuery
+import TernStorage
+
+/// Documents in the order of a query, one at a time.
+class DocumentStream {
+  func next() throws(StorageError) -> Document? { nil }
+}
+
+/// Documents that are known already.
+final class ListStream: DocumentStream {
+  private var documents: ArraySlice<Document>
+
+  init(_ documents: [Document]) { self.documents = documents[...] }
+
+  override func next() -> Document? { documents.popFirst() }
+}
+
+/// The documents of a source whose groups are ordered, sorted within each group.
+final class SourceStream: DocumentStream {
+  private let source: CandidateSource
+  private let ordering: DocumentOrdering
+  /// `true` to sort every group; `false` to sort only the groups whose values were cut.
+  private let sortsGroups: Bool
+  private let cutBytes: Int
+  private var group: ArraySlice<UInt8> = []
+  private var members: [Document] = []
+  private var sorted: ArraySlice<Document> = []
+  private var isAtEnd = false
+
+  /// - Parameter cutBytes: How long a group's value is when it may have been cut.
+  init(
+    _ source: CandidateSource, _ ordering: DocumentOrdering, sortsGroups: Bool,
+    cutBytes: Int = .max
+  ) {
+    self.source = source
+    self.ordering = ordering
+    self.sortsGroups = sortsGroups
+    self.cutBytes = cutBytes
+  }
+
+  override func next() throws(StorageError) -> Document? {
+    var document: Document?
+    while !isAtEnd || !sorted.isEmpty {
+      document = try advance()
+      if document != nil { return document }
+    }
+    return document
+  }
+
+  /// One step; `nil` while nothing can be said.
+  func advance() throws(StorageError) -> Document? {
+    if let first = sorted.popFirst() { return first }
+    if isAtEnd { return nil }
+    switch try source.step() {
+    case .passed: return nil
+    case .end:
+      isAtEnd = true
+      closeGroup()
+    case .found(let document, let group):
+      if !members.isEmpty, self.group != group { closeGroup() }
+      guard sortsGroups || group.count >= cutBytes else {
+        sorted.append(document)
+        break
+      }
+      self.group = group
+      members.append(document)
+    }
+    return sorted.popFirst()
+  }
+
+  /// `true` if no documents are left.
+  var isOver: Bool { isAtEnd && sorted.isEmpty }
+
+  private func closeGroup() {
+    let ordering = ordering
+    sorted += members.sorted { ordering.compare($0, $1) < 0 }
+    members = []
+  }
+}
+
+/// Several streams of one order as one; a document that is in several comes once.
+final class MergedStream: DocumentStream {
+  private let ordering: DocumentOrdering
+  private var heads: [(document: Document, stream: DocumentStream)] = []
+  private var waiting: [DocumentStream]
+  private var last: DocumentKey?
+
+  init(_ streams: [DocumentStream], _ ordering: DocumentOrdering) {
+    waiting = streams
+    self.ordering = ordering
+  }
+
+  override func next() throws(StorageError) -> Document? {
+    while true {
+      for stream in waiting {
+        if let document = try stream.next() { heads.append((document, stream)) }
+      }
+      waiting = []
+      // There are no more than thirty: a heap would not be faster.
+      var least = 0
+      for index in heads.indices.dropFirst()
+      where ordering.compare(heads[index].document, heads[least].document) < 0 { least = index }
+      guard least < heads.count else { return nil }
+      let head = heads.remove(at: least)
+      waiting = [head.stream]
+      if head.document.key == last { continue }
+      last = head.document.key
+      return head.document
+    }
+  }
+}
+
+/// Two ways to the same documents, of which the shorter one is found out by going both.
+///
+/// One is in order and done when it has found as many documents as are needed; the other is in no
+/// order and done when there are no more. The work is at most about twice that of the better one.
+final class RacingStream: DocumentStream {
+  private let ordered: SourceStream
+  private let unordered: CandidateSource
+  private let ordering: DocumentOrdering
+  private let needed: Int
+  private var winner: ListStream?
+
+  /// - Parameter needed: The most documents that will be asked for.
+  init(
+    _ ordered: SourceStream, _ unordered: CandidateSource, _ ordering: DocumentOrdering,
+    needed: Int
+  ) {
+    self.ordered = ordered
+    self.unordered = unordered
+    self.ordering = ordering
+    self.needed = needed
+  }
+
+  /// The steps of the first round; each further one has twice as many.
+  private static let firstRound = 16
+
+  override func next() throws(StorageError) -> Document? {
+    if let winner { return winner.next() }
+    let winner = ListStream(try race())
+    self.winner = winner
+    return winner.next()
+  }
+
+  private func race() throws(StorageError) -> [Document] {
+    var inOrder: [Document] = []
+    var found: [Document] = []
+    var round = RacingStream.firstRound
+    while true {
+      for _ in 0..<round {
+        if let document = try ordered.advance() { inOrder.append(document) }
+        if inOrder.count >= needed || ordered.isOver { return inOrder }
+      }
+      for _ in 0..<round {
+        switch try unordered.step() {
+        case .found(let document, _): found.append(document)
+        case .passed: break
+        case .end:
+          let ordering = ordering
+          return found.sorted { ordering.compare($0, $1) < 0 }
+        }
+      }
+      round *= 2
+    }
+  }
+}
+
+extension CandidateSource {
+  /// Everything, in no order.
+  func all() throws(StorageError) -> [Document] {
+    var documents: [Document] = []
+    while true {
+      switch try step() {
+      case .found(let document, _): documents.append(document)
+      case .passed: break
+      case .end: return documents
+      }
+    }
+  }
+}
+
+/// Several streams one behind the other; a document that is in several comes once.
+final class UnionStream: DocumentStream {
+  private var streams: ArraySlice<DocumentStream>
+  private var seen: Set<DocumentKey> = []
+
+  init(_ streams: [DocumentStream]) { self.streams = streams[...] }
+
+  override func next() throws(StorageError) -> Document? {
+    while let stream = streams.first {
+      guard let document = try stream.next() else {
+        streams.removeFirst()
+        continue
+      }
+      if seen.insert(document.key).inserted { return document }
+    }
+    return nil
+  }
+}
+
+/// A stream without some documents.
+final class RemainingStream: DocumentStream {
+  private let stream: DocumentStream
+  private let isLeftOut: (DocumentKey) -> Bool
+
+  init(_ stream: DocumentStream, leavingOut isLeftOut: @escaping (DocumentKey) -> Bool) {
+    self.stream = stream
+    self.isLeftOut = isLeftOut
+  }
+
+  override func next() throws(StorageError) -> Document? {
+    while let document = try stream.next() {
+      if !isLeftOut(document.key) { return document }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,162 @@
+package import TernCore
+import TernStorage
+
+/// The change of one document in one commit.
+package struct DocumentCommitChange: Hashable, Sendable {
+  /// The document before the commit; missing when there was none.
+  package let before: Document
+  /// The document after it.
+  package let after: Document
+
+  /// The document.
+  package var key: DocumentKey { after.key }
+}
+
+/// Works out what a commit changes in the store.
+struct DocumentRowWriter {
+  private let reading: DocumentReading
+  private var state: DatabaseState
+  /// Numbers given in this commit.
+  private var given: [[UInt8]: ScopeNumber] = [:]
+  private(set) var mutations: [Mutation] = []
+
+  private var rows: DocumentRows { reading.rows }
+
+  /// - Parameter version: The version of the commit.
+  init(_ reading: DocumentReading, version: DocumentVersion) throws(StorageError) {
+    self.reading = reading
+    state = try reading.state()
+    if state.epoch == .none { state.epoch = version }
+    state.last = version
+  }
+
+  /// Adds the changes of one document.
+  ///
+  /// - Parameter index: The index of the document within the commit.
+  mutating func write(_ change: DocumentCommitChange, index: UInt32) throws(StorageError) {
+    let collection = change.key.collection
+    let scope = try number(
+      under: rows.collectionKey(collection), text: collection.text,
+      known: try reading.scope(of: collection))
+    put(change, scope)
+    let reverse = ReverseChange(from: change.before, to: change.after).encode()
+    mutations.append(
+      .put(key: rows.changeKey(scope, state.last, index: index), value: reverse))
+    var places = [Place(scope: scope, reference: DocumentReference.inCollection(change.key))]
+    if collection.parent != nil {
+      let group = try number(
+        under: rows.groupKey(collection.id), text: collection.id,
+        known: try reading.scope(ofGroup: collection.id))
+      var pointer = ByteWriter()
+      pointer.append(bigEndian: scope)
+      mutations.append(
+        .put(key: rows.changeKey(group, state.last, index: index), value: pointer.bytes))
+      places.append(Place(scope: group, reference: DocumentReference.inGroup(change.key)))
+    }
+    writeEntries(change, places)
+    try writeComposites(change, places)
+  }
+
+  /// Ends the commit: what the database remembers of it.
+  mutating func finish() {
+    mutations.append(.put(key: rows.key(.state), value: state.encode()))
+  }
+
+  private struct Place {
+    let scope: ScopeNumber
+    let reference: [UInt8]
+  }
+
+  private mutating func number(
+    under key: [UInt8], text: String, known: ScopeNumber?
+  ) throws(StorageError) -> ScopeNumber {
+    if let known = known ?? given[key] { return known }
+    let scope = state.nextScope
+    state.nextScope += 1
+    given[key] = scope
+    var writer = ByteWriter()
+    writer.append(bigEndian: scope)
+    writer.append(Array(text.utf8))
+    mutations.append(.put(key: key, value: writer.bytes))
+    return scope
+  }
+
+  private mutating func put(_ change: DocumentCommitChange, _ scope: ScopeNumber) {
+    let key = rows.documentKey(scope, change.key)
+    if let fields = change.after.fields {
+      mutations.append(.put(key: key, value: StoredDocument.encode(fields, change.after)))
+    } else {
+      mutations.append(.remove(KeyRange(only: key)))
+    }
+  }
+
+  /// Changes the entries of single fields that differ.
+  private mutating func writeEntries(_ change: DocumentCommitChange, _ places: [Place]) {
+    let before = change.before.fields.map { FieldEntries($0).entries } ?? []
+    let after = change.after.fields.map { FieldEntries($0).entries } ?? []
+    let (removed, added) = DocumentRowWriter.differences(before, after)
+    for place in places {
+      let start = rows.key(.entry, place.scope)
+      let (reference, value) = DocumentReference.row(
+        place.reference, change.key, limit: rows.referenceBytes)
+      for entry in removed {
+        mutations.append(.remove(KeyRange(only: start + entry + reference)))
+      }
+      for entry in added {
+        mutations.append(.put(key: start + entry + reference, value: value))
+      }
+    }
+    guard let group = places.dropFirst().first else { return }
+    // The nested documents of a group are found by their keys through entries of their own.
+    let (reference, value) = DocumentReference.row(
+      group.reference, change.key, limit: rows.referenceBytes)
+    let key = rows.key(.entry, group.scope) + FieldEntries.keyField + reference
+    switch (change.before.isFound, change.after.isFound) {
+    case (false, true): mutations.append(.put(key: key, value: value))
+    case (true, false): mutations.append(.remove(KeyRange(only: key)))
+    case (true, true), (false, false): break
+    }
+  }
+
+  private mutating func writeComposites(
+    _ change: DocumentCommitChange, _ places: [Place]
+  ) throws(StorageError) {
+    for place in places {
+      for index in try reading.composites(of: place.scope) {
+        let before = change.before.fields.map { index.entries($0) } ?? []
+        let after = change.after.fields.map { index.entries($0) } ?? []
+        let (removed, added) = DocumentRowWriter.differences(before, after)
+        let start = rows.key(.composite, index.number)
+        let (reference, value) = DocumentReference.row(
+          place.reference, change.key, limit: rows.referenceBytes)
+        for entry in removed {
+          mutations.append(.remove(KeyRange(only: start + entry + reference)))
+        }
+        for entry in added {
+          mutations.append(.put(key: start + entry + reference, value: value))
+        }
+      }
+    }
+  }
+
+  /// Returns the elements that only one of two ascending lists contains.
+  private static func differences(
+    _ old: [[UInt8]], _ new: [[UInt8]]
+  ) -> (removed: [[UInt8]], added: [[UInt8]]) {
+    var (removed, added): ([[UInt8]], [[UInt8]]) = ([], [])
+    var (i, j) = (0, 0)
+    while i < old.count || j < new.count {
+      if j == new.count || i < old.count && bytesPrecede(old[i], new[j]) {
+        removed.append(old[i])
+        i += 1
+      } else if i == old.count || bytesPrecede(new[j], old[i]) {
+        added.append(new[j])
+        j += 1
+      } else {
+        i += 1
+        j += 1
+      }
+    }
+    return (removed, added)
+  }
+}

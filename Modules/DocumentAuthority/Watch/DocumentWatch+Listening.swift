@@ -1,0 +1,273 @@
+import TernCore
+package import TernQuery
+package import TernStorage
+
+extension DocumentWatch {
+  /// Begins to watch a target for a stream.
+  ///
+  /// A resumed client receives exactly the changes since its last version, as long as they are
+  /// known. After that, a query without a limit receives newer documents, the expected document
+  /// count and a filter of the document names. All other targets receive the complete result again.
+  /// Source: documents reference, sections 5.9 and 6.4.
+  package func listen(
+    _ target: WatchTarget, on stream: Int, in reader: any StoreReader
+  ) throws(StorageError) -> WatchOpening {
+    if let refusal = refusal(of: target, on: stream) { return refused(target, refusal) }
+    let group = group(of: target.subject)
+    let reading = DocumentReading(authority.rows, reader)
+    let state = try reading.state()
+    if !target.isOnce, var window = group.window {
+      try window.load(reading)
+      group.window = window
+    }
+    let start = WatchDelta.start(target.resume, state)
+    let id = WatchBodyID(group: group.serial, start: start, version: state.last)
+    let delta = WatchDelta(group, reading, state, limitBytes: limits.openingBytes)
+    var body: WatchBody
+    if let known = told[id] {
+      body = known
+    } else {
+      body = try delta.body(from: start)
+      if body.isTooLarge { return tooLarge(target) }
+      told.remember(id, body)
+    }
+    var isMistaken = false
+    if let held = target.expectedCount, let known = body.heldBefore {
+      isMistaken = !known.contains(held)
+    }
+    if isMistaken { body = try delta.corrected(body) }
+    if body.isTooLarge { return tooLarge(target) }
+    let isVoid = body.isReset || start == .nothing && target.resume != nil
+    var head = [WatchChange.target(WatchTargetChange(.added, targets: [target.id]))]
+    if isVoid { head.append(.target(WatchTargetChange(.reset, targets: [target.id]))) }
+    let token = WatchToken(state).encode()
+    let tail = [
+      WatchChange.target(
+        WatchTargetChange(.current, targets: [target.id], resumeToken: token))
+    ]
+    var end: [WatchChange] = []
+    if target.isOnce {
+      end.append(.target(WatchTargetChange(.removed(nil), targets: [target.id])))
+    } else {
+      enter(group, WatchSubscriber(stream: stream, target: target.id))
+    }
+    let isFiltered = body.changes.contains { if case .filter = $0 { true } else { false } }
+    let strips = isFiltered && target.expectedCount == nil
+    return WatchOpening(
+      group: target.isOnce ? nil : group, head: head,
+      body: strips ? body.changes.map(\.withoutNames) : body.changes,
+      bodyID: isMistaken || strips ? nil : id, tail: tail, end: end)
+  }
+
+  private func refused(_ target: WatchTarget, _ status: DocumentStatus) -> WatchOpening {
+    let message = WatchChange.target(WatchTargetChange(.removed(status), targets: [target.id]))
+    return WatchOpening(group: nil, head: [message], body: [], bodyID: nil, tail: [], end: [])
+  }
+
+  private func tooLarge(_ target: WatchTarget) -> WatchOpening {
+    let text = "The result is larger than \(limits.openingBytes) bytes."
+    return refused(target, DocumentStatus(.resourceExhausted, text))
+  }
+}
+
+/// The difference between a client's last state and the current one.
+struct WatchDelta {
+  private let group: WatchGroup
+  private let reading: DocumentReading
+  private let state: DatabaseState
+  private let limitBytes: Int
+
+  /// - Parameter limitBytes: The most bytes of documents that are told.
+  init(
+    _ group: WatchGroup, _ reading: DocumentReading, _ state: DatabaseState, limitBytes: Int
+  ) {
+    self.group = group
+    self.reading = reading
+    self.state = state
+    self.limitBytes = limitBytes
+  }
+
+  /// As of when documents are missing.
+  private var time: DocumentVersion { max(state.last, DocumentVersion(microseconds: 1)) }
+
+  /// The false-positive rate of the filter for documents that are not in the result.
+  private static let filterErrorRate = 0.01
+
+  /// Returns the version from which a client may continue; its state is void if that is not known
+  /// here.
+  static func start(_ resume: WatchTarget.Resume?, _ state: DatabaseState) -> WatchBodyID.Start {
+    switch resume {
+    case nil: return .nothing
+    case .token(let bytes):
+      guard let token = WatchToken(bytes), token.epoch == state.epoch,
+        token.version <= state.last, token.version != .none
+      else { return .nothing }
+      return .version(token.version)
+    case .readTime(let version):
+      guard state.epoch != .none, version >= state.epoch else { return .nothing }
+      return .version(min(version, state.last))
+    }
+  }
+
+  func body(from start: WatchBodyID.Start) throws(StorageError) -> WatchBody {
+    guard case .version(let version) = start else { return try everything() }
+    switch group.subject {
+    case .documents(let keys): return try documents(keys, after: version)
+    case .query(let target):
+      if let past = try PastDocuments.read(target.source, at: version, reading) {
+        return try exactly(past)
+      }
+      guard group.window == nil, let query = group.query else {
+        return try everything(isReset: true)
+      }
+      return try filtered(query, after: version)
+    }
+  }
+
+  /// Returns the correction for a client that holds another number of documents than it should.
+  func corrected(_ body: WatchBody) throws(StorageError) -> WatchBody {
+    guard group.window == nil, let query = group.query else {
+      return try everything(isReset: true)
+    }
+    // The changes are known; the client finds out which documents it has too many or too few.
+    var corrected = try filtered(query, after: state.last)
+    corrected.changes = body.changes + corrected.changes
+    return corrected
+  }
+
+  private func everything(isReset: Bool = false) throws(StorageError) -> WatchBody {
+    var body = WatchBody(changes: [], isReset: isReset)
+    guard let query = group.query else {
+      guard case .documents(let keys) = group.subject else { return body }
+      let documents = try documents(keys, after: .none)
+      (body.changes, body.isTooLarge) = (documents.changes, documents.isTooLarge)
+      return body
+    }
+    let now = PastDocuments(documents: [:], version: state.last)
+    var run = try QueryRun(query, now, reading)
+    var byteCount = 0
+    while !body.isTooLarge, let document = try run.next() {
+      byteCount += document.byteCountStored
+      body.isTooLarge = byteCount > limitBytes
+      body.changes.append(WatchChange(document, at: time))
+    }
+    if group.window == nil, !body.isTooLarge { group.count = body.changes.count }
+    return body
+  }
+
+  /// Missing documents are always told: that they are missing is all there is to know.
+  private func documents(
+    _ keys: [DocumentKey], after version: DocumentVersion
+  ) throws(StorageError) -> WatchBody {
+    var body = WatchBody(changes: [])
+    var old = 0
+    var byteCount = 0
+    let distinct = Set(keys).sorted()
+    for key in distinct where byteCount <= limitBytes {
+      let document = try reading.document(key)
+      if document.isFound, document.created <= version { old += 1 }
+      if document.isFound, document.version <= version { continue }
+      byteCount += document.byteCountStored
+      body.changes.append(WatchChange(document, at: time))
+    }
+    body.isTooLarge = byteCount > limitBytes
+    // What is missing or new now may have been there before.
+    body.heldBefore = old...distinct.count
+    return body
+  }
+
+  /// Returns the exact changes, computed from the known past documents.
+  private func exactly(_ past: PastDocuments) throws(StorageError) -> WatchBody {
+    if group.window != nil, let query = group.query { return try windows(query, past) }
+    var body = WatchBody(changes: [])
+    var growth = 0
+    for (key, before) in past.documents.sorted(by: { $0.key < $1.key }) {
+      let now = try reading.document(key)
+      if now.state == before.state, now.version == before.version { continue }
+      let change = DocumentCommitChange(before: before, after: now)
+      let meaning = group.meaning(of: change, at: time)
+      growth += meaning.growth
+      if let message = meaning.message { body.changes.append(message) }
+    }
+    body.heldBefore = group.count.map { $0 - growth...$0 - growth }
+    return body
+  }
+
+  /// Returns the changes between the earlier and the current window of a query with a limit.
+  private func windows(
+    _ query: DocumentQuery, _ past: PastDocuments
+  ) throws(StorageError) -> WatchBody {
+    if past.documents.isEmpty {
+      let count = group.window?.shownCount
+      return WatchBody(changes: [], heldBefore: count.map { $0...$0 })
+    }
+    let now = PastDocuments(documents: [:], version: state.last)
+    let before = try all(query, past)
+    let after = try all(query, now)
+    let versions = Dictionary(uniqueKeysWithValues: before.map { ($0.key, $0.version) })
+    let shown = Set(after.map(\.key))
+    var changes: [(key: DocumentKey, change: WatchChange)] = []
+    for document in before where !shown.contains(document.key) {
+      let key = document.key
+      let document = try reading.document(key)
+      changes.append(
+        (
+          key,
+          document.isFound
+            ? .changed(document, targets: [], removed: [WatchChange.anyTarget])
+            : WatchChange(Document(key, .missing), at: time)
+        ))
+    }
+    for document in after where versions[document.key] != document.version {
+      changes.append((document.key, WatchChange(document, at: time)))
+    }
+    return WatchBody(
+      changes: changes.sorted { $0.key < $1.key }.map(\.change),
+      heldBefore: before.count...before.count)
+  }
+
+  private func all(
+    _ query: DocumentQuery, _ past: PastDocuments
+  ) throws(StorageError) -> [Document] {
+    var run = try QueryRun(query, past, reading)
+    var documents: [Document] = []
+    while let document = try run.next() { documents.append(document) }
+    return documents
+  }
+
+  /// Returns newer documents, and the filter by which the client finds removed ones.
+  private func filtered(
+    _ query: DocumentQuery, after version: DocumentVersion
+  ) throws(StorageError) -> WatchBody {
+    let now = PastDocuments(documents: [:], version: state.last)
+    var run = try QueryRun(query, now, reading)
+    var body = WatchBody(changes: [])
+    var names: [String] = []
+    var byteCount = 0
+    while !body.isTooLarge, let document = try run.next() {
+      names.append(DocumentName(document.key, in: reading.rows.database).resourceName)
+      guard document.version > version else { continue }
+      byteCount += document.byteCountStored
+      body.isTooLarge = byteCount > limitBytes
+      body.changes.append(WatchChange(document, at: time))
+    }
+    let filter = BloomFilter(of: names, errorRate: WatchDelta.filterErrorRate)
+    body.changes.append(
+      .filter(target: WatchChange.anyTarget, count: names.count, unchanged: filter))
+    return body
+  }
+}
+
+extension WatchChange {
+  /// A filter without its names, for clients that did not say how many documents they hold.
+  fileprivate var withoutNames: WatchChange {
+    guard case .filter(let target, let count, _) = self else { return self }
+    return .filter(
+      target: target, count: count, unchanged: BloomFilter(bitmap: [], padding: 0, hashCount: 0))
+  }
+}
+
+extension Document {
+  /// About how much memory and room in a message it takes.
+  fileprivate var byteCountStored: Int { (fields?.bytes.count ?? 0) + key.text.utf8.count }
+}

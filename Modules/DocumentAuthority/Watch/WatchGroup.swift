@@ -1,0 +1,135 @@
+import TernCore
+package import TernQuery
+
+/// The subscriber of a target: a stream, and the client's id for the target there.
+package struct WatchSubscriber: Hashable, Sendable {
+  package let stream: Int
+  package let target: Int32
+
+  /// Names a target.
+  package init(stream: Int, target: Int32) {
+    self.stream = stream
+    self.target = target
+  }
+}
+
+/// The subscribers that share one subject.
+package final class WatchGroup {
+  /// The watched subject.
+  package let subject: WatchTarget.Subject
+  /// One text for each subject.
+  let id: String
+  /// Groups are served in the order in which they were first asked for.
+  let serial: Int
+  let query: DocumentQuery?
+  let matcher: DocumentMatcher?
+  /// The window of a query with a limit or an offset; `nil` for all others.
+  var window: WatchWindow?
+  /// The number of the query's documents, once counted; unused with a window.
+  var count: Int?
+  /// In no order.
+  package private(set) var subscribers: [WatchSubscriber] = [] {
+    didSet { notes = nil }
+  }
+  /// Data that the sender of messages caches; reset when the subscribers change.
+  package var notes: AnyObject?
+  private var positions: [WatchSubscriber: Int] = [:]
+
+  init(_ subject: WatchTarget.Subject, id: String, serial: Int) {
+    self.subject = subject
+    self.id = id
+    self.serial = serial
+    switch subject {
+    case .documents: (query, matcher) = (nil, nil)
+    case .query(let target):
+      let query = DocumentQuery(target)
+      self.query = query
+      matcher = DocumentMatcher(query)
+      window = target.limit == nil && target.offset == 0 ? nil : WatchWindow(query)
+    }
+  }
+
+  /// One text for each subject, however it was put together.
+  static func id(of subject: WatchTarget.Subject) -> String {
+    switch subject {
+    case .query(let target): return target.id
+    case .documents(let keys):
+      // Lengths keep two lists of keys from reading alike.
+      return Set(keys).sorted().reduce("|d") { $0 + ":\($1.text.utf8.count):" + $1.text }
+    }
+  }
+
+  var isEmpty: Bool { subscribers.isEmpty }
+
+  func add(_ subscriber: WatchSubscriber) {
+    guard positions[subscriber] == nil else { return }
+    positions[subscriber] = subscribers.count
+    subscribers.append(subscriber)
+  }
+
+  func remove(_ subscriber: WatchSubscriber) {
+    guard let index = positions.removeValue(forKey: subscriber) else { return }
+    let last = subscribers.removeLast()
+    guard last != subscriber else { return }
+    subscribers[index] = last
+    positions[last] = index
+  }
+
+  /// Follows one change of a commit, for a group without a window.
+  ///
+  /// - Returns: What it means to those who watch.
+  func follow(_ change: DocumentCommitChange, at version: DocumentVersion) -> WatchChange? {
+    let (message, growth) = meaning(of: change, at: version)
+    if let count { self.count = count + growth }
+    return message
+  }
+
+  /// Returns the message for a changed document, and the growth of the subscribers' result.
+  func meaning(
+    of change: DocumentCommitChange, at version: DocumentVersion
+  ) -> (message: WatchChange?, growth: Int) {
+    guard let matcher else { return (WatchChange(change.after, at: version), 0) }
+    let (matched, matches) = (matcher.matches(change.before), matcher.matches(change.after))
+    let growth = (matches ? 1 : 0) - (matched ? 1 : 0)
+    if matches { return (WatchChange(change.after, at: version), growth) }
+    if !matched { return (nil, 0) }
+    let message: WatchChange =
+      change.after.isFound
+      ? .changed(change.after, targets: [], removed: [WatchChange.anyTarget])
+      : WatchChange(change.after, at: version)
+    return (message, growth)
+  }
+}
+
+extension WatchChange {
+  /// A placeholder for each recipient's own target; see ``addressed(to:)``.
+  package static let anyTarget: Int32 = 0
+
+  /// A document as it is now, or that it is not.
+  init(_ document: Document, at version: DocumentVersion) {
+    self =
+      document.isFound
+      ? .changed(document, targets: [WatchChange.anyTarget], removed: [])
+      : .deleted(document.key, readTime: version, removed: [WatchChange.anyTarget])
+  }
+
+  /// The same for one subscriber, in place of ``anyTarget``.
+  package func addressed(to target: Int32) -> WatchChange {
+    switch self {
+    case .target(let change) where change.targets == [WatchChange.anyTarget]:
+      .target(
+        WatchTargetChange(
+          change.kind, targets: [target], resumeToken: change.resumeToken,
+          readTime: change.readTime))
+    case .target: self
+    case .changed(let document, let targets, _):
+      targets.isEmpty
+        ? .changed(document, targets: [], removed: [target])
+        : .changed(document, targets: [target], removed: [])
+    case .deleted(let key, let time, _): .deleted(key, readTime: time, removed: [target])
+    case .removed(let key, let time, _): .removed(key, readTime: time, removed: [target])
+    case .filter(_, let count, let unchanged):
+      .filter(target: target, count: count, unchanged: unchanged)
+    }
+  }
+}

@@ -1,0 +1,124 @@
+import TernCore
+import TernQuery
+
+/// Finds the watched queries that a changed document may concern, without asking the others.
+///
+/// Queries are filed by where they look, and there by a value that they want a field to have.
+struct WatchIndex {
+  private var collections: [CollectionPath: WatchIndexBucket] = [:]
+  private var groups: [ExactText: WatchIndexBucket] = [:]
+  private var documents: [DocumentKey: [ObjectIdentifier: WatchGroup]] = [:]
+
+  mutating func add(_ group: WatchGroup) {
+    for place in WatchScope.places(of: group) {
+      switch place {
+      case .collection(let path): collections[path, default: WatchIndexBucket()].add(group)
+      case .group(let id): groups[ExactText(id), default: WatchIndexBucket()].add(group)
+      case .document(let key): documents[key, default: [:]][ObjectIdentifier(group)] = group
+      }
+    }
+  }
+
+  mutating func remove(_ group: WatchGroup) {
+    for place in WatchScope.places(of: group) {
+      switch place {
+      case .collection(let path):
+        collections[path]?.remove(group)
+        if collections[path]?.isEmpty == true { collections[path] = nil }
+      case .group(let id):
+        groups[ExactText(id)]?.remove(group)
+        if groups[ExactText(id)]?.isEmpty == true { groups[ExactText(id)] = nil }
+      case .document(let key):
+        documents[key]?[ObjectIdentifier(group)] = nil
+        if documents[key]?.isEmpty == true { documents[key] = nil }
+      }
+    }
+  }
+
+  /// The groups that may have to be told, each once, in the order in which they were made.
+  func candidates(for change: DocumentCommitChange) -> [WatchGroup] {
+    var found: [ObjectIdentifier: WatchGroup] = documents[change.key] ?? [:]
+    let collection = change.key.collection
+    collections[collection]?.collect(change, into: &found)
+    groups[ExactText(collection.id)]?.collect(change, into: &found)
+    return found.values.sorted { $0.serial < $1.serial }
+  }
+}
+
+/// The scope of a group's documents.
+private enum WatchScope {
+  case collection(CollectionPath)
+  case group(String)
+  case document(DocumentKey)
+
+  static func places(of group: WatchGroup) -> [WatchScope] {
+    switch group.subject {
+    case .documents(let keys): return keys.map { .document($0) }
+    case .query(let target):
+      switch target.source {
+      case .collection(let path): return [.collection(path)]
+      case .group(let id): return [.group(id)]
+      case .document(let key): return [.document(key)]
+      // Not watched: the service refuses such targets.
+      case .all: return []
+      }
+    }
+  }
+}
+
+/// The queries of one collection, or of one group of collections.
+private struct WatchIndexBucket {
+  /// Those that want no field to have one value.
+  private var others: [ObjectIdentifier: WatchGroup] = [:]
+  /// By a field, and the value that they want it to have.
+  private var fixed: [DocumentFieldPath: [[UInt8]: [ObjectIdentifier: WatchGroup]]] = [:]
+
+  var isEmpty: Bool { others.isEmpty && fixed.isEmpty }
+
+  mutating func add(_ group: WatchGroup) {
+    if let (path, value) = WatchIndexBucket.label(of: group) {
+      fixed[path, default: [:]][value, default: [:]][ObjectIdentifier(group)] = group
+    } else {
+      others[ObjectIdentifier(group)] = group
+    }
+  }
+
+  mutating func remove(_ group: WatchGroup) {
+    others[ObjectIdentifier(group)] = nil
+    guard let (path, value) = WatchIndexBucket.label(of: group) else { return }
+    fixed[path]?[value]?[ObjectIdentifier(group)] = nil
+    if fixed[path]?[value]?.isEmpty == true { fixed[path]?[value] = nil }
+    if fixed[path]?.isEmpty == true { fixed[path] = nil }
+  }
+
+  func collect(_ change: DocumentCommitChange, into found: inout [ObjectIdentifier: WatchGroup]) {
+    found.merge(others) { group, _ in group }
+    for (path, values) in fixed {
+      for fields in [change.before.fields, change.after.fields] {
+        guard let value = fields?[path], let groups = values[WatchIndexBucket.bytes(value)] else {
+          continue
+        }
+        found.merge(groups) { group, _ in group }
+      }
+    }
+  }
+
+  /// A value that every document of the query has in a field.
+  private static func label(
+    of group: WatchGroup
+  ) -> (path: DocumentFieldPath, value: [UInt8])? {
+    var filters: [DocumentFilter] = []
+    switch group.query?.filter {
+    case .and(let members): filters = members
+    case .field(let filter): filters = [.field(filter)]
+    case .or, nil: break
+    }
+    for case .field(let filter) in filters
+    where filter.comparison == .equal && !filter.path.isKey {
+      return (filter.path, bytes(filter.operand))
+    }
+    return nil
+  }
+
+  private static func bytes(_ value: DocumentValue) -> [UInt8] { IndexValue(value).bytes }
+}

@@ -1,0 +1,154 @@
+import TernCore
+import TernQuery
+import TernStorage
+
+/// The documents that a query with a limit or an offset shows, kept up to date commit by commit.
+///
+/// It keeps keys and positions, not the documents. Beyond the limit it keeps a few more, so that a
+/// removed document has a known successor. All subscribers of a query share one window.
+struct WatchWindow {
+  private struct Candidate: Equatable {
+    /// The values of the order, one behind the other, and the key: sorts like the documents.
+    let place: [UInt8]
+    let key: DocumentKey
+  }
+
+  private let query: DocumentQuery
+  private let orders: [DocumentOrder]
+  private let matcher: DocumentMatcher
+  /// The number of documents up to the end of the window: the offset and the limit.
+  private let reach: Int
+  private let capacity: Int
+  private var candidates: [Candidate] = []
+  private var places: [DocumentKey: [UInt8]] = [:]
+  /// `true` if all matching documents are candidates.
+  private var isComplete = false
+  private var isLoaded = false
+
+  init(_ query: DocumentQuery) {
+    self.query = query
+    orders = query.normalizedOrders
+    matcher = DocumentMatcher(query)
+    let limit = query.limit?.count ?? .max
+    let (reach, isHuge) = limit.addingReportingOverflow(query.offset)
+    self.reach = isHuge ? .max : reach
+    capacity = isHuge ? .max : reach + min(max(limit, 16), 1_024)
+  }
+
+  /// The keys of the documents that are shown, in order.
+  var shown: [DocumentKey] {
+    candidates.prefix(reach).dropFirst(query.offset).map(\.key)
+  }
+
+  /// The number of documents shown; `nil` before the window is loaded.
+  var shownCount: Int? { isLoaded ? shown.count : nil }
+
+  /// Loads the window from the store, unless it is loaded.
+  mutating func load(_ reading: DocumentReading) throws(StorageError) {
+    if isLoaded { return }
+    try reload(reading)
+  }
+
+  private mutating func reload(_ reading: DocumentReading) throws(StorageError) {
+    candidates = []
+    places = [:]
+    let now = PastDocuments(documents: [:], version: .none)
+    var run = try QueryRun(query.windowed(capacity == .max ? nil : capacity), now, reading)
+    while let document = try run.next() {
+      let place = place(of: document)
+      candidates.append(Candidate(place: place, key: document.key))
+      places[document.key] = place
+    }
+    isComplete = candidates.count < capacity
+    isLoaded = true
+  }
+
+  /// Follows the changes of one commit, which is stored already.
+  ///
+  /// - Returns: What changes for those who watch, in the order of keys.
+  mutating func update(
+    _ changes: [DocumentCommitChange], at version: DocumentVersion, _ reading: DocumentReading
+  ) throws(StorageError) -> [WatchChange] {
+    let before = shown
+    for change in changes {
+      remove(change.key)
+      if matcher.matches(change.after) { offer(change.after) }
+    }
+    if !isComplete, candidates.count < reach { try reload(reading) }
+    let documents = Dictionary(uniqueKeysWithValues: changes.map { ($0.key, $0.after) })
+    return try WatchWindow.differences(before, shown, documents, at: version, reading)
+  }
+
+  private static func differences(
+    _ before: [DocumentKey], _ after: [DocumentKey], _ changed: [DocumentKey: Document],
+    at version: DocumentVersion, _ reading: DocumentReading
+  ) throws(StorageError) -> [WatchChange] {
+    let (old, new) = (Set(before), Set(after))
+    var result: [(key: DocumentKey, change: WatchChange)] = []
+    for key in before where !new.contains(key) {
+      let change: WatchChange
+      switch changed[key] {
+      case let document? where document.isFound:
+        change = .changed(document, targets: [], removed: [WatchChange.anyTarget])
+      case .some: change = WatchChange(Document(key, .missing), at: version)
+      case nil: change = .removed(key, readTime: version, removed: [WatchChange.anyTarget])
+      }
+      result.append((key, change))
+    }
+    for key in after {
+      if let document = changed[key] {
+        result.append((key, WatchChange(document, at: version)))
+      } else if !old.contains(key) {
+        result.append((key, WatchChange(try reading.document(key), at: version)))
+      }
+    }
+    return result.sorted { $0.key < $1.key }.map(\.change)
+  }
+
+  /// Takes in a document if it is known to be among the first.
+  private mutating func offer(_ document: Document) {
+    let candidate = Candidate(place: place(of: document), key: document.key)
+    let isFull = candidates.count >= capacity
+    if !isComplete || isFull {
+      // Behind the last candidate there may be documents before this one.
+      guard let last = candidates.last, bytesPrecede(candidate.place, last.place) else {
+        isComplete = false
+        return
+      }
+    }
+    if isFull, let dropped = candidates.popLast() {
+      places[dropped.key] = nil
+      isComplete = false
+    }
+    candidates.insert(candidate, at: index(of: candidate.place))
+    places[candidate.key] = candidate.place
+  }
+
+  private mutating func remove(_ key: DocumentKey) {
+    guard let place = places.removeValue(forKey: key) else { return }
+    candidates.remove(at: index(of: place))
+  }
+
+  /// Returns the index of a position, or its insertion index.
+  private func index(of place: [UInt8]) -> Int {
+    var low = 0
+    var high = candidates.count
+    while low < high {
+      let middle = (low + high) / 2
+      if bytesPrecede(candidates[middle].place, place) { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+
+  private func place(of document: Document) -> [UInt8] {
+    var place: [UInt8] = []
+    for order in orders {
+      if order.path.isKey {
+        OrderedBytes.append(document.key, isDescending: order.isDescending, to: &place)
+      } else if let value = document.fields?[order.path] {
+        OrderedBytes.append(value, isDescending: order.isDescending, to: &place)
+      }
+    }
+    return place
+  }
+}

@@ -1,0 +1,64 @@
+import TernCore
+import TernStorage
+import TernSync
+import TernTreeRows
+
+/// The layout of a tree cache's keys in its store. Source: Docs/Formats/tree-cache.md.
+struct CacheKeys: Sendable {
+  /// The format written here.
+  static let version: UInt8 = 1
+
+  /// The prefix of every key of the cache.
+  let prefix: [UInt8]
+  /// The server's data.
+  let rows: TreeRows
+
+  init(prefix: [UInt8]) {
+    self.prefix = prefix
+    rows = TreeRows(prefix: prefix + [2])
+  }
+
+  /// Everything.
+  var all: KeyRange { KeyRange(prefix: prefix) }
+
+  /// The row that says what the cache is, and how large.
+  var head: [UInt8] { prefix + [1] }
+
+  /// All tracked queries.
+  var queries: KeyRange { KeyRange(prefix: prefix + [3]) }
+
+  /// One tracked query.
+  func query(_ id: UInt64) -> [UInt8] {
+    var key = prefix + [3]
+    key.append(integer: id)
+    return key
+  }
+
+  /// The number in the key of a tracked query.
+  func queryID(_ key: [UInt8]) -> UInt64? {
+    var reader = RecordReader(Array(key.dropFirst(prefix.count + 1)))
+    return reader.integer()
+  }
+
+  /// The children in the window of one filtered query.
+  func window(_ id: UInt64) -> KeyRange { KeyRange(prefix: windowPrefix(id)) }
+
+  /// One child in the window of one filtered query.
+  func window(_ id: UInt64, _ child: TreeKey) -> [UInt8] {
+    var key = windowPrefix(id)
+    RowKey.append(child, to: &key)
+    return key
+  }
+
+  /// The child in the key of a window's row.
+  func windowChild(_ key: [UInt8]) -> TreeKey? {
+    var offset = prefix.count + 9
+    return RowKey.segment(of: key.span, at: &offset)
+  }
+
+  private func windowPrefix(_ id: UInt64) -> [UInt8] {
+    var key = prefix + [4]
+    key.append(integer: id)
+    return key
+  }
+}

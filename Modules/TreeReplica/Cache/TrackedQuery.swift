@@ -1,0 +1,85 @@
+import TernCore
+import TernQuery
+import TernSync
+import TernTreeRows
+
+/// A query whose data the cache holds, or held when it was last used.
+///
+/// Source: Docs/Formats/tree-cache.md, section 3.
+struct TrackedQuery: Sendable {
+  /// Names the query's rows in the store.
+  let id: UInt64
+  let path: TreePath
+  /// Normalised: one that loads all data is the default query.
+  let query: TreeQuery
+  /// The time of its last use, in steps of the cache's own count.
+  var lastUse: UInt64
+  /// Until when its data was up to date, in the same steps.
+  var lastAnswer: UInt64 = 0
+  /// `true` once the server has confirmed its whole result.
+  var isComplete = false
+  /// `true` while the query has a listener.
+  var isActive = false
+  /// `true` once the server has answered the current listen, so that pushes keep the data up to
+  /// date.
+  var isAnswered = false
+  /// `true` if its rows may differ from its listeners' data in memory, because some were lost or
+  /// came from another source. Not stored: after a restart the rows are the only data.
+  var needsRewrite = false
+
+  /// The stored form.
+  var record: [UInt8] {
+    var bytes: [UInt8] = [
+      (isComplete ? 1 : 0) | (isActive ? 2 : 0) | (isAnswered ? 4 : 0)
+    ]
+    bytes.append(integer: lastUse)
+    bytes.append(integer: lastAnswer)
+    var key: [UInt8] = []
+    RowKey.append(path, to: &key)
+    bytes.append(counted: key)
+    if !query.isDefault { bytes.append(text: query.id) }
+    return bytes
+  }
+}
+
+extension TrackedQuery {
+  /// Records that the last listener has stopped.
+  mutating func deactivate(now: UInt64) {
+    if isAnswered { lastAnswer = now }
+    isAnswered = false
+    isActive = false
+  }
+
+  /// Reads a stored record; `nil` when it is none.
+  init?(id: UInt64, record: [UInt8]) {
+    var reader = RecordReader(record)
+    guard let flags = reader.byte(), flags < 8, let lastUse: UInt64 = reader.integer(),
+      let lastAnswer: UInt64 = reader.integer(), lastUse < .max, lastAnswer < .max,
+      let key = reader.counted(), let path = TreePath(rowKey: key)
+    else { return nil }
+    var query = TreeQuery.all
+    if !reader.isAtEnd {
+      guard let text = reader.text(), let wire = try? JSONValue(parsing: text),
+        let parsed = try? TreeQuery(wire: wire)
+      else { return nil }
+      query = parsed
+    }
+    self.init(
+      id: id, path: path, query: query, lastUse: lastUse, lastAnswer: lastAnswer,
+      isComplete: flags & 1 != 0,
+      isActive: flags & 2 != 0, isAnswered: flags & 4 != 0)
+  }
+}
+
+extension TreePath {
+  /// Reads the path that a row's key, without the prefix of its tree, stands for.
+  init?(rowKey: [UInt8]) {
+    var keys: [TreeKey] = []
+    var offset = 0
+    while offset < rowKey.count {
+      guard let key = RowKey.segment(of: rowKey.span, at: &offset) else { return nil }
+      keys.append(key)
+    }
+    self.init(unchecked: keys)
+  }
+}

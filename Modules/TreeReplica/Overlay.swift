@@ -1,0 +1,155 @@
+package import TernCore
+
+/// The pending local writes, in the order they were made, over what the server says.
+///
+/// Nothing is folded together: each place remembers which writes touched it, and a value is
+/// computed from the last write that covers it and the later ones beneath. So taking a write out
+/// never rebuilds anything, and a hidden write can never slip in.
+package struct Overlay: Sendable {
+  /// One write's say about one path.
+  struct Entry: Sendable {
+    let id: WriteID
+    let isVisible: Bool
+    let node: TreeNode
+  }
+
+  /// The selection of pending writes that a reader sees.
+  package struct WriteVisibility: Sendable {
+    var includesHidden: Bool
+    var excluded: Set<WriteID>
+
+    /// The writes that listeners see.
+    package static let visible = WriteVisibility(includesHidden: false, excluded: [])
+
+    /// The writes that a transaction sees: all except the writes it is about to replace.
+    package static func all(excluding excluded: Set<WriteID>) -> WriteVisibility {
+      WriteVisibility(includesHidden: true, excluded: excluded)
+    }
+
+    func sees(_ entry: Entry) -> Bool {
+      (entry.isVisible || includesHidden) && !excluded.contains(entry.id)
+    }
+  }
+
+  private var trie = PathTrie<[Entry]>()
+  private var writes: [WriteID: PendingWrite] = [:]
+
+  /// The pending write `id`, if it is still pending.
+  package subscript(id: WriteID) -> PendingWrite? { writes[id] }
+
+  /// The pending writes that listeners see, oldest first.
+  package var visibleWrites: [TreeWrite] {
+    writes.values.filter(\.isVisible).sorted { $0.id < $1.id }.map(\.write)
+  }
+
+  /// Adds a write that is later than all others.
+  mutating func insert(_ pending: PendingWrite) {
+    writes[pending.id] = pending
+    for assignment in pending.write.assignments {
+      let entry = Entry(id: pending.id, isVisible: pending.isVisible, node: assignment.node)
+      trie.update(at: assignment.path) { place in
+        if place.value == nil { place.value = [entry] } else { place.value?.append(entry) }
+      }
+    }
+  }
+
+  /// Takes a write out; `nil` when it is not pending.
+  mutating func remove(_ id: WriteID) -> PendingWrite? {
+    guard let pending = writes.removeValue(forKey: id) else { return nil }
+    for assignment in pending.write.assignments {
+      trie.update(at: assignment.path) { place in
+        if let index = place.value?.firstIndex(where: { $0.id == id }) {
+          place.value?.remove(at: index)
+        }
+        if place.value?.isEmpty == true { place.value = nil }
+      }
+    }
+    return pending
+  }
+
+  /// Returns the node at `path` after the writes are applied, in order, to `base`.
+  ///
+  /// - Parameter base: The server's node there; `nil` when it is not known.
+  /// - Returns: `nil` when `base` is not known and no write covers the path.
+  func resolve(
+    at path: TreePath, base: TreeNode?, sight: WriteVisibility = .visible
+  ) -> TreeNode? {
+    let (cover, beneath) = lookUp(path, sight)
+    guard var node = cover?.node ?? base else { return nil }
+    guard let beneath, !beneath.children.isEmpty else { return node }
+    var later: [(id: WriteID, path: TreePath, node: TreeNode)] = []
+    beneath.visit { path, entries in
+      guard !path.isRoot else { return }
+      for entry in entries where sight.sees(entry) && isAfter(entry.id, cover?.id) {
+        later.append((entry.id, path, entry.node))
+      }
+    }
+    later.sort { $0.id < $1.id }
+    for write in later { node.setNode(write.node, at: write.path) }
+    return node
+  }
+
+  /// Returns `true` if a write at `path` or above replaces everything there, independent of the
+  /// server.
+  func covers(_ path: TreePath, sight: WriteVisibility = .visible) -> Bool {
+    lookUp(path, sight).cover != nil
+  }
+
+  /// Returns `true` if a write sets a priority on the node at `path` itself or makes it a leaf.
+  ///
+  /// If no write does, and the server's data does not either, the result below `path` can be
+  /// computed child by child.
+  func disturbs(_ path: TreePath) -> Bool {
+    var isDisturbed = false
+    let beneath = trie.walk(to: path) { depth, entries in
+      let rest = TreePath(unchecked: Array(path.keys.dropFirst(depth)))
+      isDisturbed = isDisturbed || entries.contains { $0.node.node(at: rest).isSingular }
+    }
+    return isDisturbed || beneath?.children[.priority] != nil
+  }
+
+  /// The children of `path` that some write touches, in key order.
+  func touchedChildren(of path: TreePath) -> [TreeKey] {
+    trie.subtrie(at: path)?.sortedKeys.filter { !$0.isPriority } ?? []
+  }
+
+  /// Returns `true` if a visible write changes `path`, an ancestor or a descendant.
+  package func touches(_ path: TreePath) -> Bool {
+    let (cover, beneath) = lookUp(path, .visible)
+    return cover != nil || beneath?.holdsVisible == true
+  }
+
+  /// The last write at `path` or above, cut down to `path`, and everything at and below `path`.
+  private func lookUp(
+    _ path: TreePath, _ sight: WriteVisibility
+  ) -> (cover: (id: WriteID, node: TreeNode)?, beneath: PathTrie<[Entry]>?) {
+    guard !trie.isEmpty else { return (nil, nil) }
+    var best: (depth: Int, entry: Entry)?
+    let beneath = trie.walk(to: path) { depth, entries in
+      guard let last = entries.last(where: sight.sees) else { return }
+      if isAfter(last.id, best?.entry.id) { best = (depth, last) }
+    }
+    let cover = best.map { best in
+      let rest = TreePath(unchecked: Array(path.keys.dropFirst(best.depth)))
+      return (best.entry.id, best.entry.node.node(at: rest))
+    }
+    return (cover, beneath)
+  }
+
+  private func isAfter(_ id: WriteID, _ other: WriteID?) -> Bool {
+    guard let other else { return true }
+    return id > other
+  }
+}
+
+extension PathTrie where Value == [Overlay.Entry] {
+  fileprivate var holdsVisible: Bool {
+    if value?.contains(where: \.isVisible) == true { return true }
+    return children.values.contains { $0.holdsVisible }
+  }
+}
+
+extension TreeNode {
+  /// `true` if the node is more than its children: a leaf, or a node with a priority.
+  var isSingular: Bool { isLeaf || priority != nil }
+}

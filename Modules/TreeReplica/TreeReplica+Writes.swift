@@ -1,0 +1,110 @@
+package import TernCore
+import TernQuery
+
+extension TreeReplica {
+  /// Applies a local write at once, over whatever the server says until it answers.
+  ///
+  /// - Parameters:
+  ///   - isVisible: Whether listeners see it; transactions can read hidden writes too.
+  ///   - replaced: An earlier write this one takes the place of, in the same step, so that
+  ///     listeners see one change; how a transaction runs again.
+  ///   - id: The id of a write restored from a queue; restored writes come in their old order.
+  ///   - now: The server's time as estimated here, in milliseconds since 1970.
+  /// - Returns: The write's id, to name it in ``acknowledge(_:_:)``, and the events it causes.
+  package mutating func plan(
+    _ write: TreeWrite, isVisible: Bool = true, replacing replaced: WriteID? = nil,
+    id: WriteID? = nil, now: Int64
+  ) -> (id: WriteID, outcome: ReplicaOutcome) {
+    var touched = PathTrie<TreeNode>()
+    if let old = replaced.flatMap({ overlay.remove($0) }), old.isVisible { touched.add(old.write) }
+    let estimate = write.resolvingServerValues(now: now) { localNode(at: $0) ?? .empty }
+    let pending = PendingWrite(
+      id: makeWriteID(id), original: write, write: estimate, isVisible: isVisible)
+    overlay.insert(pending)
+    if isVisible { touched.add(estimate) }
+    return (pending.id, refresh(touched))
+  }
+
+  /// Removes a write from the overlay after the server's verdict.
+  ///
+  /// The server pushes the effect of an accepted write first, if a listen covers it. Without a
+  /// listen, the write's own data replaces the server's, except for unresolved server values.
+  /// - Returns: The events it causes: none when the data already came, inverse ones when rejected.
+  package mutating func acknowledge(_ id: WriteID, _ verdict: WriteVerdict) -> ReplicaOutcome {
+    guard let pending = overlay.remove(id) else { return ReplicaOutcome() }
+    var touched = PathTrie<TreeNode>()
+    switch verdict {
+    case .rejected:
+      if pending.isVisible { touched.add(pending.write) }
+      return refresh(touched)
+    case .accepted(let resolved):
+      touched.add(resolved ?? pending.write)
+      keep(resolved?.assignments ?? pending.certain)
+      return settle(touched)
+    }
+  }
+
+  private mutating func refresh(_ touched: PathTrie<TreeNode>) -> ReplicaOutcome {
+    var outcome = ReplicaOutcome()
+    let overlay = overlay
+    points.meet(touched) { place, _, change in
+      outcome.events += place.updateViews { $0.refresh(change, overlay) }
+    }
+    return outcome
+  }
+
+  private mutating func settle(_ touched: PathTrie<TreeNode>) -> ReplicaOutcome {
+    var outcome = ReplicaOutcome()
+    let overlay = overlay
+    points.meet(touched) { place, _, change in
+      let isLive = place.value?.views.allSatisfy(\.isLive) ?? true
+      let fresher = isLive ? [] : place.liveBelow()
+      outcome.events += place.updateViews { $0.settle(change, fresher: fresher, overlay) }
+    }
+    return outcome
+  }
+
+  /// Keeps accepted data for later reads, except where a listen brings or brought it.
+  private mutating func keep(_ assignments: [TreeMerge.Entry]) {
+    guard cache != nil else { return }
+    for assignment in assignments where !isPushed(assignment.path) {
+      var node = assignment.node
+      for (path, pushed) in points.subtrie(at: assignment.path)?.pushed() ?? [] {
+        node.setNode(pushed, at: path)
+      }
+      cache?.overwrite(node, at: assignment.path, from: .nobody)
+      if !assignment.path.namesPriority { cache?.markComplete(.all, at: assignment.path) }
+    }
+  }
+
+  /// Returns `true` if a live view receives all changes at `path`.
+  private func isPushed(_ path: TreePath) -> Bool {
+    var isPushed = false
+    points.walk(to: path) { depth, point in
+      let rest = TreePath(unchecked: Array(path.keys.dropFirst(depth)))
+      for view in point.views where view.isLive && view.server.known(at: rest) != nil {
+        isPushed = true
+      }
+    }
+    return isPushed
+  }
+}
+
+extension PathTrie where Value == TreeNode {
+  /// Adds the places a write touches; a place inside another one is no place of its own.
+  mutating func add(_ write: TreeWrite) {
+    for assignment in write.assignments { self[assignment.path] = assignment.node }
+  }
+}
+
+extension PathTrie where Value == SyncPoint {
+  /// Edits every view at this place and gathers the events, view by view.
+  mutating func updateViews(_ body: (inout ReplicaView) -> [TreeEvent]) -> [TreeEvent] {
+    // Taken out and put back, so that nothing is shared and views are edited in place.
+    guard var point = value.take() else { return [] }
+    defer { value = point }
+    var events: [TreeEvent] = []
+    for index in point.views.indices { events += body(&point.views[index]) }
+    return events
+  }
+}

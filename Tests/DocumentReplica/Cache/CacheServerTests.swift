@@ -1,0 +1,143 @@
+import TernCore
+import TernQuery
+import TernStorage
+import TernStorageMemory
+import Testing
+
+@testable import TernDocumentReplica
+
+@Suite("a cache takes in what servers say")
+struct CacheServerTests {
+  @Test("an accepted write is marked until the server shows it")
+  func committed() throws {
+    var cache = try CacheParts.cache()
+    let key = CacheParts.city(1)
+    let shown = cache.write(CacheParts.batch(1, [CacheParts.set(key, ["a": .integer(1)])]))
+    #expect(shown[key]?.localWrites == .pending)
+    let after = cache.acknowledge(
+      1, version: CacheParts.version(20),
+      results: [DocumentWriteResult(version: CacheParts.version(19))])
+    #expect(after[key]?.localWrites == .committed)
+    #expect(after[key]?.version == CacheParts.version(19))
+    // Something older does not take it away; the document itself does.
+    let old = DocumentServerEvent(
+      version: CacheParts.version(18),
+      documents: [key: CacheParts.found(key, ["a": .integer(0)], 18)])
+    #expect(cache.applyServer(old).isEmpty)
+    let told = CacheParts.found(key, ["a": .integer(1)], 19)
+    let event = DocumentServerEvent(version: CacheParts.version(20), documents: [key: told])
+    #expect(cache.applyServer(event) == [key: told])
+    #expect(cache.document(key) == told)
+  }
+
+  @Test("a document that is missing at no version is forgotten")
+  func forgotten() throws {
+    var cache = try CacheParts.cache()
+    let key = CacheParts.city(1)
+    cache.hear(CacheParts.all, [CacheParts.found(key, [:], 5)])
+    try cache.commit()
+    let event = DocumentServerEvent(version: .none, documents: [key: Document(key, .missing)])
+    #expect(cache.applyServer(event)[key]?.state == .invalid)
+    try cache.commit()
+    #expect(cache.document(key).state == .invalid)
+    #expect(cache.lastSnapshotVersion == CacheParts.version(10))
+  }
+
+  @Test("increments on what the server has already added to are not added twice")
+  func bases() throws {
+    var cache = try CacheParts.cache()
+    let key = CacheParts.city(1)
+    cache.hear(CacheParts.all, [CacheParts.found(key, ["n": .integer(5)], 5)])
+    let increment = DocumentMutation(
+      key, .patch(.empty, mask: .empty),
+      transforms: [DocumentFieldTransform("n", .increment(.integer(1)))])
+    let bases = cache.baseMutations(for: [increment])
+    _ = cache.write(
+      DocumentBatch(
+        id: 1, localWriteTime: DocumentTimestamp(uncheckedMicroseconds: 1), baseMutations: bases,
+        mutations: [increment]))
+    let echo = DocumentServerEvent(
+      version: CacheParts.version(11),
+      documents: [key: CacheParts.found(key, ["n": .integer(6)], 11)])
+    #expect(cache.applyServer(echo)[key]?.fields?["n"] == .integer(6))
+  }
+
+  @Test("thousands of writes to one document are answered one by one")
+  func manyAnswers() throws {
+    var cache = try CacheParts.cache()
+    let key = CacheParts.city(1)
+    let count = 3_000
+    let increment = DocumentMutation(
+      key, .patch(.empty, mask: .empty),
+      transforms: [DocumentFieldTransform("n", .increment(.integer(1)))])
+    for id in 1...count { _ = cache.write(CacheParts.batch(UInt64(id), [increment])) }
+    for id in 1...count {
+      let shown = cache.acknowledge(
+        UInt64(id), version: CacheParts.version(Int64(id)), results: [])
+      #expect(shown[key]?.fields?["n"] == .integer(Int64(count)))
+      #expect(shown[key]?.localWrites == (id == count ? .committed : .pending))
+    }
+  }
+
+  @Test("a target continues where it was, also after a restart", arguments: CacheStore.allCases)
+  func tokens(_ kind: CacheStore) throws {
+    let opened = try kind.open()
+    var cache = try CacheParts.cache(opened.store)
+    let documents = CacheParts.cities(3)
+    let id = cache.hear(CacheParts.all, documents, token: [9, 9])
+    #expect(id == 2)
+    cache.release(id)
+    try cache.commit()
+    try opened.reopen()
+    cache = try CacheParts.cache(opened.store)
+    let record = cache.allocate(.query(CacheParts.all.target))
+    #expect(record.id == 2)
+    #expect(record.resumeToken == [9, 9])
+    #expect(record.snapshotVersion == CacheParts.version(10))
+    #expect(record.keyCount == 3)
+    #expect(cache.remoteKeys(of: 2) == Set(documents.map(\.key)))
+    #expect(cache.allocate(.documents([CacheParts.city(1)])).id == 4)
+    #expect(cache.lastSnapshotVersion == CacheParts.version(10))
+  }
+
+  @Test("a target that is told anew loses token and versions")
+  func mismatch() throws {
+    var cache = try CacheParts.cache()
+    let id = cache.hear(CacheParts.all, CacheParts.cities(3))
+    let event = DocumentServerEvent(
+      version: CacheParts.version(11),
+      targets: [
+        id: DocumentServerEvent.TargetDelta(
+          removed: cache.remoteKeys(of: id), resumeToken: [5])
+      ],
+      mismatched: [id: .existenceFilterMismatch])
+    _ = cache.applyServer(event)
+    try cache.commit()
+    let record = try #require(cache.target(id))
+    #expect(record.resumeToken.isEmpty)
+    #expect(record.snapshotVersion == .none)
+    #expect(record.keyCount == 0)
+  }
+
+  @Test("what the server judged is not looked at again")
+  func previous() throws {
+    var cache = try CacheParts.cache()
+    let query = try CacheParts.all.where(CacheParts.state, .equal, .string("S1"))
+    let documents = CacheParts.cities(200)
+    cache.hear(CacheParts.all, documents)
+    let matching = query.run(over: documents)
+    let id = cache.hear(query, matching, version: 11)
+    cache.noteViewChanges(
+      target: id, added: Set(matching.map(\.key)), removed: [], isFromCache: false)
+    try cache.commit()
+    let key = CacheParts.city(3)
+    let late = CacheParts.found(key, ["state": .string("S1"), "rank": .integer(0)], 12)
+    _ = cache.applyServer(
+      DocumentServerEvent(version: CacheParts.version(12), documents: [key: late]))
+    try cache.commit()
+    let result = cache.run(query)
+    #expect(result.plan.strategy == .previousResults)
+    #expect(result.plan.documentsRead == matching.count + 1)
+    #expect(result.documents == query.run(over: matching + [late]))
+  }
+}
