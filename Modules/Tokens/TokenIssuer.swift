@@ -12,7 +12,7 @@ public struct TokenIssuer: Sendable {
     self.key = key
   }
 
-  /// How the tokens are signed.
+  /// The algorithm that signs the tokens.
   public var algorithm: TokenAlgorithm { key.algorithm }
 
   /// Signs a token about `claims`, as they are.

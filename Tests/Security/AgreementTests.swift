@@ -92,7 +92,7 @@ struct AgreementTests {
     var granted = 0
     /// Reads with a query.
     var queries = 0
-    /// What the rules were made of.
+    /// The parts that the rules were made of.
     var vocabulary: [String: Int] = [:]
   }
 }

@@ -4,7 +4,7 @@ import TernQuery
 import TernSecurity
 import Testing
 
-/// What a log is told of denials. The clock is the test's.
+/// The entries of a log about denials. The clock is the test's.
 @Suite("Denials in the log")
 struct DenialLogTests {
   /// An authorizer that denies everything, and what its log was told.
@@ -69,7 +69,7 @@ struct DenialLogTests {
     let authorizer = try desk.authorizer()
     for number in 0..<50_000 { ask(authorizer, "10.0.\(number / 256).\(number % 256)", at: 9_000) }
     #expect(desk.denied.withLock { $0.count } == RulesLimits.denialsPerSecond)
-    // Whoever was let through or is beyond the table, all are counted once.
+    // All are counted once, the allowed ones and those beyond the table too.
     for second in 1...40 {
       ask(authorizer, "10.9.9.9", at: 9_000 + Int64(second) * 10 * RulesLimits.denialMilliseconds)
     }

@@ -2,7 +2,7 @@ import TernCore
 import TernSecurity
 import Testing
 
-/// What an operator learns about a denial, and what a client does not.
+/// An operator's explanation of a denial, and a client's.
 @Suite("Explanations")
 struct ExplanationTests {
   private let rules = """

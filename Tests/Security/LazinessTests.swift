@@ -2,7 +2,7 @@ import TernCore
 import TernSecurity
 import Testing
 
-/// What rules read of the tree, and nothing else.
+/// The data that rules read of the tree, and nothing else.
 @Suite("Reads of the tree")
 struct LazinessTests {
   /// Writes down every question.

@@ -28,7 +28,7 @@ enum NaiveValue {
 /// The rule is false as a whole.
 struct NaiveMistake: Error {}
 
-/// Where an expression is evaluated.
+/// The scope of an expression.
 struct NaiveScope {
   var auth: JSONValue
   var now: Double

@@ -8,7 +8,7 @@ struct NaiveGenerator {
   /// The variables the rule at hand may name.
   var snapshots = ["data"]
   var captures: [String] = []
-  /// Whether it may ask about the query.
+  /// True when it may use the query.
   var mayQuery = false
 
   private static let names = ["a", "b", "c", "1", "x.y", "a/b", "/b/", ""]

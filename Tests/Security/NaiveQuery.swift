@@ -1,9 +1,9 @@
 import TernCore
 import TernSecurity
 
-/// What a rule may ask about the query, the obvious way: by name.
+/// The query's properties for a rule, the obvious way: by name.
 struct NaiveQuery {
-  /// What each member is; those that are missing are `null`.
+  /// The value of each member; those that are missing are `null`.
   var members: [String: NaiveValue] = ["orderByKey": .bool(true)]
 
   /// A read without a query, and what rules above the queried place see.

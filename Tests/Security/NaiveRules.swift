@@ -84,7 +84,7 @@ struct NaiveRules {
       + root.naiveNode(path).children.flatMap { everyPath(below: path + [$0.key.text], root) }
   }
 
-  /// Whether every expression passes the naive types.
+  /// True when every expression passes the naive types.
   var isAcceptable: Bool { Self.isAcceptable(top, captures: []) }
 
   private static func isAcceptable(_ node: Node, captures: Set<String>) -> Bool {

@@ -1,4 +1,4 @@
-/// Which expressions a rules file may hold, decided the obvious way: by sets of kinds.
+/// The types of expressions in a rules file, decided the obvious way: by sets of kinds.
 enum NaiveKind {
   case null, bool, number, text, object, claims, snapshot
 }
@@ -9,7 +9,7 @@ struct NaiveRefusal: Error {}
 extension NaiveExpression {
   private static let scalars: Set<NaiveKind> = [.null, .bool, .number, .text, .object]
 
-  /// What it may turn out to be; throws when it can never work in a rule of this kind.
+  /// Returns the possible kinds; throws when it can never work in a rule of this kind.
   func kinds(isRead: Bool, captures: Set<String>) throws(NaiveRefusal) -> Set<NaiveKind> {
     func kinds(_ other: NaiveExpression) throws(NaiveRefusal) -> Set<NaiveKind> {
       try other.kinds(isRead: isRead, captures: captures)

@@ -1,4 +1,4 @@
-/// What expressions are made of, to see that random ones are made of everything.
+/// The parts of expressions, to see that random ones have all of them.
 enum NaiveVocabulary {
   /// Every operator, method, variable and query member of the language, as `count(into:)` names it.
   static let all: [String] =

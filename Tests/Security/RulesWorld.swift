@@ -59,7 +59,7 @@ func problems(_ file: String, limits: RulesLimits = .standard) -> [String] {
   }
 }
 
-/// What an expression comes to as a `.read` rule at `/a/b`, or `invalid` or `error`.
+/// Returns the result of an expression as a `.read` rule at `/a/b`, or `invalid` or `error`.
 func verdict(
   _ expression: String, auth: JSONValue = nil, tree: TreeNode = .empty, at path: TreePath = "a/b"
 ) throws -> String {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TernTokens
 
-/// A token that nobody may take, and why.
+/// A token that no server may accept, with the reason.
 private struct Forgery: Sendable, CustomTestStringConvertible {
   let name: String
   let make: @Sendable (TokenBench) async throws -> String

@@ -4,16 +4,30 @@ public struct AccessRefusal: Error, Hashable, Sendable {
   /// It says nothing about data or rules, so clients may have it.
   public let id: String?
 
+  /// The reason as clients of a development server are told it; `nil` elsewhere.
+  public let reason: String?
+
   /// A refusal whose reason is known by `id`.
-  public init(id: String? = nil) { self.id = id }
+  public init(id: String? = nil, reason: String? = nil) {
+    self.id = id
+    self.reason = reason
+  }
 }
 
 extension AccessRefusal {
   /// The sentence clients of the Realtime Database know.
   package static let sentence = "Permission denied"
 
-  /// What a client is told where there is room for one text: the sentence, and the id in brackets.
-  package var text: String { Self.sentence + (id.map { " [\($0)]" } ?? "") }
+  /// The sentence clients of Cloud Firestore know.
+  package static let documentSentence = "Missing or insufficient permissions."
+
+  /// The denial as a single text: the sentence, and the id in brackets.
+  package var text: String { Self.sentence + bracketedID }
+
+  /// The same in the words of Cloud Firestore; in development the reason alone.
+  package var documentText: String { reason ?? Self.documentSentence + bracketedID }
+
+  private var bracketedID: String { id.map { " [\($0)]" } ?? "" }
 
   /// The refusal that ``text`` tells of; one without an id for any other text.
   package init(text: String) {

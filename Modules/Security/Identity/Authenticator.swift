@@ -1,8 +1,8 @@
 public import TernCore
 
-/// What a client shows to say who it is.
+/// The proof of identity that a client presents.
 public struct Credential: Hashable, Sendable {
-  /// How the token is to be read.
+  /// The form of the token.
   public enum Kind: Hashable, Sendable {
     /// A signed token about a user.
     case user
@@ -10,12 +10,13 @@ public struct Credential: Hashable, Sendable {
     case service
   }
 
+  /// The form of the token.
   public var kind: Kind
-  /// What proves it.
+  /// The token that proves the identity.
   public var token: String
-  /// What rules are to see as the user instead; only for those who may ask for it.
+  /// The claims that rules see as the user instead; only for administrators.
   public var override: JSONValue?
-  /// Whether it was shown on this machine, by a program or a page of this machine.
+  /// True when it was presented on this machine, by a program or a page of this machine.
   public var isLocal: Bool
 
   /// A credential as a client shows it.
@@ -31,20 +32,21 @@ public struct Credential: Hashable, Sendable {
 
 /// A credential that was accepted.
 public struct Authentication: Hashable, Sendable {
-  /// Who it is.
+  /// The identity that the credential proves.
   public var identity: Identity
-  /// Who has shown it; another than ``identity`` for an administrator who speaks for somebody.
+  /// The identity that presented it; it differs from ``identity`` for an administrator who
+  /// impersonates a user.
   public let holder: Identity
-  /// When it ends, in seconds since 1970, as the credential says; `nil` when it does not.
+  /// The expiry, in seconds since 1970, as the credential says; `nil` for none.
   public var expires: Int64?
-  /// How many seconds later it is taken to have ended: clocks differ.
+  /// The tolerance of the expiry in seconds: clocks differ.
   public var graceSeconds: Int64
-  /// When it was made, in seconds since 1970; `nil` when it does not say.
+  /// The time of issue, in seconds since 1970; `nil` when the credential has none.
   public var issued: Int64?
-  /// What vouched for it, in a form that only its authenticator understands.
+  /// The key or signature behind the credential, in a form that only its authenticator understands.
   public var voucher: UInt64?
 
-  /// Somebody, for good or until `expires`.
+  /// Creates an identity that is valid for good or until `expires`.
   public init(
     _ identity: Identity, expires: Int64? = nil, graceSeconds: Int64 = 0, issued: Int64? = nil,
     voucher: UInt64? = nil
@@ -57,11 +59,11 @@ public struct Authentication: Hashable, Sendable {
     self.voucher = voucher
   }
 
-  /// When it no longer counts, in seconds since 1970; `nil` when it always does.
+  /// The time at which it stops to count, in seconds since 1970; `nil` for never.
   public var ends: Int64? { expires.map { $0 + graceSeconds } }
 }
 
-/// Why a credential was not accepted.
+/// The reason a credential was not accepted.
 public enum AuthenticationError: Error, Hashable, Sendable {
   /// It is not genuine, or not for this server. Get another one.
   case invalid(reason: String)
@@ -76,8 +78,8 @@ public protocol Authenticator: Sendable {
     _ credential: Credential, now: Int64
   ) throws(AuthenticationError) -> Authentication
 
-  /// Why something that was accepted no longer counts at `now`, in milliseconds since 1970; `nil`
-  /// while it does. Asked again and again about everybody who is connected, so it has to be fast.
+  /// Returns the reason an accepted credential no longer counts at `now`, in milliseconds since
+  /// 1970; `nil` while it does. Called again and again for every connection, so it has to be fast.
   func objection(to accepted: Authentication, now: Int64) -> AuthenticationError?
 }
 
@@ -89,7 +91,7 @@ extension Authenticator {
   }
 }
 
-/// Accepts no credential: everybody stays anonymous.
+/// Accepts no credential: every client stays anonymous.
 public struct NoAuthenticator: Authenticator {
   /// There is nothing to choose.
   public init() {}

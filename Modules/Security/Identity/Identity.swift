@@ -1,19 +1,19 @@
 public import TernCore
 
-/// Who is asking.
+/// The identity of a client.
 public enum Identity: Hashable, Sendable {
-  /// Nobody in particular.
+  /// No identity.
   case anonymous
   /// A user, with what the token says about them.
   case user(id: String, claims: JSONValue)
-  /// Somebody whom rules do not bind.
+  /// An administrator. Rules do not apply.
   case administrator
-  /// Whom an administrator speaks for: an object that rules see as `auth`, as it stands.
+  /// The user that an administrator impersonates: an object that rules see as `auth`, as it stands.
   case impersonated(JSONValue)
 }
 
 extension Identity {
-  /// Whether both are the same; users by the bytes of their ids.
+  /// Returns true when both are the same; users are compared by the bytes of their ids.
   public static func == (left: Identity, right: Identity) -> Bool {
     switch (left, right) {
     case (.anonymous, .anonymous), (.administrator, .administrator): true
@@ -42,7 +42,7 @@ extension Identity {
     }
   }
 
-  /// What rules see as `auth`; `nil` for an administrator, whom they do not bind.
+  /// The value of `auth` in rules; `nil` for an administrator, who is exempt from them.
   ///
   /// The claims of a user's token become `auth.token`. Source: realtime reference, section 12.4.
   package var auth: JSONValue? {
@@ -71,7 +71,7 @@ extension Identity {
     }
   }
 
-  /// Reads what ``json`` wrote; anything else is nobody.
+  /// Reads the form that ``json`` wrote; anything else is anonymous.
   package init(json: JSONValue) {
     if json["administrator"] == .bool(true) {
       self = .administrator

@@ -1,6 +1,6 @@
 package import TernCore
 
-/// Takes whoever shows the token `owner` for an administrator. For development only.
+/// Accepts the token `owner` as an administrator. For development only.
 ///
 /// The token is no secret, so it counts only on this machine; emulators of the Firebase Realtime
 /// Database take it, and the clients that are made for those send it.
@@ -23,14 +23,15 @@ public struct OwnerAuthenticator: Authenticator {
   }
 
   public func objection(to accepted: Authentication, now: Int64) -> AuthenticationError? {
-    // What the owner was taken for neither ends, nor does anybody vouch for it.
+    // An identity from the token `owner` has neither an expiry nor a signature.
     accepted.voucher == nil && accepted.expires == nil
       ? nil : others.objection(to: accepted, now: now)
   }
 }
 
 extension Identity {
-  /// Whom an administrator speaks for: nobody, or an object that rules see as `auth`.
+  /// Returns the identity that an administrator impersonates: anonymous, or an object that rules
+  /// see as `auth`.
   package init(speakingFor user: JSONValue) throws(AuthenticationError) {
     if user == .null {
       self = .anonymous

@@ -1,18 +1,18 @@
 package import TernCore
 
-/// Whose tokens no longer count: those of a user that were issued before a moment.
+/// Tokens revoked at run time: those of a user that were issued before a moment.
 public struct Revocations: Hashable, Sendable {
   /// The most users on a list.
   public static let most = 100_000
   /// The most bytes of a user's id. Source: the limit of Firebase's.
   public static let userBytes = 128
-  /// What stands for everybody.
+  /// The key for all users.
   public static let everybody = "*"
 
   /// By user, in seconds since 1970.
   package private(set) var moments: [ExactText: Int64] = [:]
 
-  /// Nobody.
+  /// Creates an empty list.
   public init() {}
 
   /// Notes that tokens of `user` issued before `moment`, in seconds since 1970, do not count. A
@@ -25,10 +25,10 @@ public struct Revocations: Hashable, Sendable {
   /// Takes a user off the list.
   public mutating func pardon(_ user: String) { moments[ExactText(user)] = nil }
 
-  /// Whether what was accepted is on the list: whoever showed it, whomever they speak for. A token
-  /// that does not say when it was issued was issued before any moment.
+  /// Returns true when an accepted credential is on the list, by its holder or by the user it
+  /// impersonates. A token without a time of issue counts as issued before any moment.
   public func revokes(_ accepted: Authentication) -> Bool {
-    // What neither says when it began nor ends, and is signed by nobody, is no token.
+    // A credential without times and without a signature is no token.
     if accepted.issued == nil, accepted.expires == nil, accepted.voucher == nil { return false }
     let issued = accepted.issued ?? .min
     if let moment = moments[ExactText(Self.everybody)], issued < moment { return true }
@@ -38,7 +38,8 @@ public struct Revocations: Hashable, Sendable {
     return issued < moment
   }
 
-  /// Whether tokens of a user, or of everybody, that were issued at an unknown time are on the list.
+  /// Returns true when tokens of a user, or of all users, with an unknown time of issue are on the
+  /// list.
   package func names(_ user: String) -> Bool {
     moments[ExactText(user)] != nil || moments[ExactText(Self.everybody)] != nil
   }

@@ -3,7 +3,7 @@
 /// Every address has a token bucket; a denial without a token is counted, and the count is told
 /// with the next denial that has one. Addresses beyond the table's limit share one bucket.
 struct DenialSampler {
-  /// How much of a denial is told.
+  /// The level of detail in the report of a denial.
   enum Detail: Equatable {
     /// Every rule and what it came to.
     case explained
@@ -13,7 +13,7 @@ struct DenialSampler {
     case omitted
   }
 
-  /// What becomes of one denial.
+  /// The handling of one denial.
   struct Decision: Equatable {
     var detail: Detail
     /// Counts of earlier denials that were not told, to be told now.
@@ -22,7 +22,7 @@ struct DenialSampler {
 
   private struct Bucket {
     var tokens = RulesLimits.denialBurst
-    /// When tokens were last added, in milliseconds since 1970.
+    /// The time at which tokens were last added, in milliseconds since 1970.
     var filledAt: Int64
     var omitted = 0
 
@@ -35,7 +35,7 @@ struct DenialSampler {
     }
   }
 
-  /// What the addresses beyond the table's limit are called.
+  /// The label of the addresses beyond the table's limit.
   static let others = "other addresses"
 
   private var buckets: [String: Bucket] = [:]
@@ -107,7 +107,7 @@ struct DenialSampler {
 public struct OmittedDenials: Hashable, Sendable, CustomStringConvertible {
   /// The number of denials.
   public let count: Int
-  /// Where the requests came from.
+  /// The address of the requests.
   public let address: String
 
   /// One line for a log.

@@ -65,7 +65,7 @@ public struct TreeRules: Sendable {
   }
 }
 
-/// What loading a rules file made; shared by all who judge.
+/// The compiled form of a rules file; shared by all evaluations.
 final class CompiledRules: Sendable {
   let source: RulesSource
   let nodes: [RuleNode]
@@ -89,7 +89,7 @@ final class CompiledRules: Sendable {
     return nodes[node].capture.map { ($0, true) }
   }
 
-  /// Where a byte of a rule's text stands in the file.
+  /// Returns the position in the file of a byte of a rule's text.
   func position(of offset: Int, in rule: Int) -> RulesPosition {
     source.position(at: program.rules[rule].text.origin(of: offset))
   }

@@ -4,9 +4,9 @@ public import TernSecurity
 /// Takes a user's token without looking who has signed it, as emulators of the Firebase Realtime
 /// Database do for tests with mock users. For development only.
 ///
-/// Anybody can write such a token, so that it counts on this machine alone. When it ends is not
-/// looked at: those of stock clients say that they ended in 1970.
-/// Source: realtime reference, section 11.7.
+/// Such a token can be forged by any program, so it counts on this machine alone. Its expiry is
+/// ignored: tokens of stock clients say that they expired in 1970. Source: realtime reference,
+/// section 11.7.
 public struct MockUserAuthenticator: Authenticator {
   /// There is nothing to choose.
   public init() {}
@@ -20,10 +20,10 @@ public struct MockUserAuthenticator: Authenticator {
     guard credential.override == nil else {
       throw .invalid(reason: "Only an administrator may speak for somebody else.")
     }
-    do throws(TokenFlaw) {
+    do throws(TokenError) {
       let claims = try Self.claims(credential.token)
       guard claims[TokenUser.powerClaim] == nil else {
-        throw TokenFlaw("a mock user is no administrator")
+        throw TokenError("a mock user is no administrator")
       }
       return Authentication(try TokenUser.identity(claims))
     } catch {
@@ -31,15 +31,15 @@ public struct MockUserAuthenticator: Authenticator {
     }
   }
 
-  /// What is accepted counts for good.
+  /// Returns `nil`: an accepted credential counts for good.
   public func objection(to accepted: Authentication, now: Int64) -> AuthenticationError? { nil }
 
-  private static func claims(_ token: String) throws(TokenFlaw) -> JSONValue {
+  private static func claims(_ token: String) throws(TokenError) -> JSONValue {
     guard token.utf8.count <= SignedToken.most else {
-      throw TokenFlaw("it is longer than \(SignedToken.most) bytes")
+      throw TokenError("it is longer than \(SignedToken.most) bytes")
     }
     let parts = token.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-    guard parts.count == 3 else { throw TokenFlaw("it does not have three parts") }
+    guard parts.count == 3 else { throw TokenError("it does not have three parts") }
     _ = try object(parts[0], "header")
     return try object(parts[1], "payload")
   }
@@ -47,7 +47,7 @@ public struct MockUserAuthenticator: Authenticator {
   /// Some who make mock users write base64 in its other alphabet, and pad it.
   private static func object(
     _ part: some Sequence<UInt8>, _ name: String
-  ) throws(TokenFlaw) -> JSONValue {
+  ) throws(TokenError) -> JSONValue {
     let text = part.filter { $0 != UInt8(ascii: "=") }.map { byte in
       switch byte {
       case UInt8(ascii: "+"): UInt8(ascii: "-")
@@ -57,7 +57,7 @@ public struct MockUserAuthenticator: Authenticator {
     }
     guard let bytes = Base64URL.decode(text),
       case .object(let members) = try? JSONValue(parsing: bytes)
-    else { throw TokenFlaw("its \(name) is no JSON object in base64url") }
+    else { throw TokenError("its \(name) is no JSON object in base64url") }
     return .object(members)
   }
 }

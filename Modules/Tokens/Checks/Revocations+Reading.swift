@@ -2,14 +2,14 @@ import TernCore
 public import TernSecurity
 
 extension Revocations {
-  /// Reads a list from a file: an object of user ids and moments in seconds since 1970, with `*` for
-  /// everybody. `{"ada": 1760000000}`
+  /// Reads a list from a file: an object of user ids and moments in seconds since 1970, with `*`
+  /// for all users. `{"ada": 1760000000}`
   ///
   /// - Throws: ``TokenKeyError/unusable(reason:)`` or ``TokenKeyError/tooMany(limit:)``.
   public init(reading file: [UInt8]) throws(TokenKeyError) {
     self.init()
     let json: JSONValue
-    do throws(TokenFlaw) { json = try StrictJSON.object(file) } catch {
+    do throws(TokenError) { json = try StrictJSON.object(file) } catch {
       throw .unusable(reason: "the list of revocations cannot be read: \(error.text)")
     }
     guard case .object(let members) = json else { return }

@@ -40,7 +40,7 @@ public final class TokenAuthenticator: Authenticator {
     state.withLock { $0.revocations = revocations }
   }
 
-  /// How often a token was judged by its signature, and not by what was remembered of it.
+  /// The number of tokens verified by their signature, and not found in the cache.
   package var judgedTokens: Int { state.withLock { $0.judged } }
 
   public func authenticate(
@@ -89,11 +89,11 @@ public final class TokenAuthenticator: Authenticator {
   private func judge(
     _ text: String, _ keys: TokenKeys, now: Int64
   ) throws(AuthenticationError) -> Authentication {
-    do throws(TokenFlaw) {
+    do throws(TokenError) {
       let token = try SignedToken(text)
       let key = keys.candidates(token.algorithm, name: token.keyName)
         .first { $0.verifies(token.signature, of: token.content) }
-      guard let key else { throw TokenFlaw("no key here has signed it") }
+      guard let key else { throw TokenError("no key here has signed it") }
       // Only now is anything in it believed.
       let identity = try TokenUser.identity(token.claims)
       let times = try checks.judge(token.claims, now: now)

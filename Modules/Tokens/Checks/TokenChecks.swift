@@ -1,16 +1,16 @@
 import TernCore
 import TernSecurity
 
-/// What a genuine token has to say to be taken.
+/// The claims that a genuine token must have to be accepted.
 public struct TokenChecks: Hashable, Sendable {
   /// The issuers that are trusted; empty for any that has a key.
   public var issuers: Set<String>
   /// The audiences that are meant here, of which a token names one; empty takes any.
   public var audiences: Set<String>
-  /// How far the clocks of issuer and server may be apart, 0...300 s.
+  /// The tolerated difference between the clocks of issuer and server, 0...300 s.
   public var clockSkewSeconds: Int64
 
-  /// How far clocks may be apart where nothing else is said.
+  /// The default tolerance for the difference between clocks.
   public static let standardClockSkewSeconds: Int64 = 30
   /// The most bytes of a user's id.
   public static let userIDBytes = Revocations.userBytes
@@ -29,29 +29,29 @@ public struct TokenChecks: Hashable, Sendable {
 
 extension TokenChecks {
   /// Judges the claims of a genuine token at `now`, in milliseconds since 1970.
-  func judge(_ claims: JSONValue, now: Int64) throws(TokenFlaw) -> TokenTimes {
+  func judge(_ claims: JSONValue, now: Int64) throws(TokenError) -> TokenTimes {
     try checkOrigin(claims)
     let times = try TokenTimes(claims)
     let seconds = now / 1_000
     if let begins = times.begins, begins > seconds + clockSkewSeconds {
-      throw TokenFlaw("it does not count yet")
+      throw TokenError("it does not count yet")
     }
     if let issued = times.issued, issued > seconds + clockSkewSeconds {
-      throw TokenFlaw("it was issued in the future")
+      throw TokenError("it was issued in the future")
     }
     guard times.expires + clockSkewSeconds > seconds else { throw .expired }
     return times
   }
 
-  /// Whether a list has this very name, compared by bytes.
+  /// Returns true when a list has this very name, compared by bytes.
   private static func names(_ name: String, in list: Set<String>) -> Bool {
     list.contains { $0.hasSameBytes(as: name) }
   }
 
-  private func checkOrigin(_ claims: JSONValue) throws(TokenFlaw) {
+  private func checkOrigin(_ claims: JSONValue) throws(TokenError) {
     if !issuers.isEmpty {
       guard let issuer = claims["iss"]?.text, Self.names(issuer, in: issuers) else {
-        throw TokenFlaw("its issuer is not trusted here")
+        throw TokenError("its issuer is not trusted here")
       }
     }
     if audiences.isEmpty { return }
@@ -62,26 +62,26 @@ extension TokenChecks {
       case nil: []
       }
     guard named.contains(where: { $0.text.map { Self.names($0, in: audiences) } ?? false }) else {
-      throw TokenFlaw("it is meant for another audience")
+      throw TokenError("it is meant for another audience")
     }
   }
 }
 
-/// When a token counts, in seconds since 1970.
+/// The validity period of a token, in seconds since 1970.
 struct TokenTimes {
   let expires: Int64
   let issued: Int64?
   let begins: Int64?
 
-  init(_ claims: JSONValue) throws(TokenFlaw) {
-    guard let end = claims["exp"] else { throw TokenFlaw("it does not say when it expires") }
+  init(_ claims: JSONValue) throws(TokenError) {
+    guard let end = claims["exp"] else { throw TokenError("it does not say when it expires") }
     expires = try Self.seconds(end, "exp")
-    issued = try claims["iat"].map { value throws(TokenFlaw) in try Self.seconds(value, "iat") }
-    begins = try claims["nbf"].map { value throws(TokenFlaw) in try Self.seconds(value, "nbf") }
+    issued = try claims["iat"].map { value throws(TokenError) in try Self.seconds(value, "iat") }
+    begins = try claims["nbf"].map { value throws(TokenError) in try Self.seconds(value, "nbf") }
   }
 
   /// Whole seconds, rounded down; fractions are allowed. Source: RFC 7519, section 2.
-  private static func seconds(_ value: JSONValue, _ name: String) throws(TokenFlaw) -> Int64 {
+  private static func seconds(_ value: JSONValue, _ name: String) throws(TokenError) -> Int64 {
     let seconds: Int64? =
       switch value {
       case .integer(let value): value
@@ -89,7 +89,7 @@ struct TokenTimes {
       case .null, .bool, .string, .array, .object: nil
       }
     guard let seconds, (0...latest).contains(seconds) else {
-      throw TokenFlaw("its \(name) is not a time")
+      throw TokenError("its \(name) is not a time")
     }
     return seconds
   }

@@ -1,7 +1,7 @@
 import TernCore
 import TernSecurity
 
-/// Who a token speaks of.
+/// The user that a token identifies.
 ///
 /// Two forms are read. An *identity token* names its user in `user_id` or `sub`, and has what it
 /// says about them at its top. A *custom token*, as `firebase-admin` makes it, names the user in
@@ -18,9 +18,9 @@ enum TokenUser {
     "iss", "jti", "nbf", "nonce", "sub", "user_id", "uid", powerClaim,
   ]
 
-  static func identity(_ claims: JSONValue) throws(TokenFlaw) -> Identity {
+  static func identity(_ claims: JSONValue) throws(TokenError) -> Identity {
     if let power = claims[powerClaim] {
-      guard power == administrator else { throw TokenFlaw("its power is not known here") }
+      guard power == administrator else { throw TokenError("its power is not known here") }
       return .administrator
     }
     if let user = claims["uid"] {
@@ -31,15 +31,16 @@ enum TokenUser {
     return .user(id: user, claims: claims)
   }
 
-  private static func id(_ value: JSONValue) throws(TokenFlaw) -> String {
+  private static func id(_ value: JSONValue) throws(TokenError) -> String {
     guard let id = value.text, !id.isEmpty, id.utf8.count <= TokenChecks.userIDBytes else {
-      throw TokenFlaw("it names no user of 1 to \(TokenChecks.userIDBytes) bytes")
+      throw TokenError("it names no user of 1 to \(TokenChecks.userIDBytes) bytes")
     }
     return id
   }
 
-  /// What rules see of a custom token.
-  private static func exchanged(_ token: JSONValue, for id: String) throws(TokenFlaw) -> JSONValue {
+  /// Returns the claims that rules see of a custom token.
+  private static func exchanged(_ token: JSONValue, for id: String) throws(TokenError) -> JSONValue
+  {
     var members: [JSONValue.Member] = [
       .init("sub", .string(id)), .init("user_id", .string(id)),
       .init("firebase", .object([.init("sign_in_provider", .string("custom"))])),
@@ -51,12 +52,12 @@ enum TokenUser {
     case .object(let claims):
       for claim in claims {
         guard !reserved.contains(claim.name) else {
-          throw TokenFlaw("its claims have a reserved name")
+          throw TokenError("its claims have a reserved name")
         }
         members.append(claim)
       }
     case nil, .null: break
-    case .some: throw TokenFlaw("its claims are not an object")
+    case .some: throw TokenError("its claims are not an object")
     }
     return .object(members)
   }

@@ -1,4 +1,4 @@
-/// How tokens are signed.
+/// The algorithm that signs tokens.
 public enum TokenAlgorithm: String, Hashable, Sendable, CaseIterable {
   /// HMAC with SHA-256: one secret signs and checks.
   case hs256 = "HS256"
@@ -8,7 +8,7 @@ public enum TokenAlgorithm: String, Hashable, Sendable, CaseIterable {
   case es256 = "ES256"
 }
 
-/// Why keys could not be taken from a file.
+/// The reason keys could not be read from a file.
 public enum TokenKeyError: Error, Hashable, Sendable {
   /// The file cannot be read.
   case unreadable(reason: String)

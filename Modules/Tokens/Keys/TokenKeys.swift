@@ -12,7 +12,7 @@ public struct TokenKeys: Sendable {
   /// No key: no token is genuine.
   public init() { keys = [] }
 
-  /// How many there are.
+  /// The number of keys.
   public var count: Int { keys.count }
 
   /// The keys of both.
@@ -79,7 +79,7 @@ extension TokenKeys {
 
   private static func set(_ text: [UInt8]) async throws(TokenKeyError) -> [TokenKey] {
     let json: JSONValue
-    do throws(TokenFlaw) { json = try StrictJSON.object(text) } catch {
+    do throws(TokenError) { json = try StrictJSON.object(text) } catch {
       throw .unusable(reason: "the key set is not JSON: \(error.text)")
     }
     guard let members = json["keys"] else { return [try await key(json)].compactMap { $0 } }

@@ -6,7 +6,7 @@ struct SignedToken {
   /// The key that it says it was signed with.
   let keyName: String?
   let claims: JSONValue
-  /// What was signed.
+  /// The signed content.
   let content: [UInt8]
   let signature: [UInt8]
 
@@ -15,13 +15,13 @@ struct SignedToken {
   /// The most bytes of the name of a key.
   private static let keyNameBytes = 256
 
-  init(_ text: String) throws(TokenFlaw) {
+  init(_ text: String) throws(TokenError) {
     let bytes = Array(text.utf8)
     guard bytes.count <= Self.most else {
-      throw TokenFlaw("it is longer than \(Self.most) bytes")
+      throw TokenError("it is longer than \(Self.most) bytes")
     }
     let parts = bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-    guard parts.count == 3 else { throw TokenFlaw("it does not have three parts") }
+    guard parts.count == 3 else { throw TokenError("it does not have three parts") }
     let header = try StrictJSON.object(try Self.decode(parts[0], "header"))
     (algorithm, keyName) = try Self.read(header)
     claims = try StrictJSON.object(try Self.decode(parts[1], "payload"))
@@ -31,9 +31,9 @@ struct SignedToken {
 
   private static func decode(
     _ part: ArraySlice<UInt8>, _ name: String
-  ) throws(TokenFlaw) -> [UInt8] {
+  ) throws(TokenError) -> [UInt8] {
     guard !part.isEmpty, let bytes = Base64URL.decode(part) else {
-      throw TokenFlaw("its \(name) is not base64url")
+      throw TokenError("its \(name) is not base64url")
     }
     return bytes
   }
@@ -41,19 +41,19 @@ struct SignedToken {
   /// Keys that a header carries or points at are not looked at: the server knows its own.
   private static func read(
     _ header: JSONValue
-  ) throws(TokenFlaw) -> (TokenAlgorithm, String?) {
+  ) throws(TokenError) -> (TokenAlgorithm, String?) {
     guard let algorithm = header["alg"]?.text.flatMap(TokenAlgorithm.init(rawValue:)) else {
-      throw TokenFlaw("its algorithm is not one of HS256, RS256 and ES256")
+      throw TokenError("its algorithm is not one of HS256, RS256 and ES256")
     }
     if let type = header["typ"] {
-      guard type.text?.uppercased() == "JWT" else { throw TokenFlaw("its type is not JWT") }
+      guard type.text?.uppercased() == "JWT" else { throw TokenError("its type is not JWT") }
     }
     for member in ["crit", "b64", "enc", "zip"] where header[member] != nil {
-      throw TokenFlaw("its header asks for \(member), which is not done here")
+      throw TokenError("its header asks for \(member), which is not done here")
     }
     guard let name = header["kid"] else { return (algorithm, nil) }
     guard let text = name.text, !text.isEmpty, text.utf8.count <= keyNameBytes else {
-      throw TokenFlaw("the name of its key is not a short text")
+      throw TokenError("the name of its key is not a short text")
     }
     return (algorithm, text)
   }

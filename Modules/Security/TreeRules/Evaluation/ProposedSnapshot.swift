@@ -10,13 +10,13 @@ public struct ProposedSnapshot: RulesSnapshot {
   /// The write, if it is of one node: most are, and then one look tells what it says of a place.
   private let only: TreeMerge.Entry?
 
-  /// What is written at a node and below it.
+  /// The changes at a node and below it.
   private struct Changes {
     var node: TreeNode?
     var priority: TreeScalar??
     var below: [TreeKey: Changes] = [:]
 
-    /// Whether anything is put, not only deleted.
+    /// True when anything is put, not only deleted.
     var adds: Bool {
       node.map { !$0.isEmpty } ?? below.contains { $0.value.adds }
     }
@@ -50,7 +50,7 @@ public struct ProposedSnapshot: RulesSnapshot {
     }
   }
 
-  /// What the write says about a node.
+  /// The effect of the write on a node.
   private enum Saying {
     /// It replaced the node, or one above.
     case replaced(TreeNode)

@@ -4,7 +4,7 @@ import TernCore
 extension RuleEvaluator {
   mutating func computeScalar(
     _ operation: Operation, at index: Int
-  ) throws(RuleFault) -> RuleValue {
+  ) throws(RuleEvaluationError) -> RuleValue {
     switch operation {
     case .negative(let operand): return try negated(operand)
     case .arithmetic(let operation, let left, let right):
@@ -36,7 +36,7 @@ extension RuleEvaluator {
 
   mutating func comparison(
     _ operation: BinaryOperator, _ left: Int, _ right: Int, at index: Int
-  ) throws(RuleFault) -> Bool {
+  ) throws(RuleEvaluationError) -> Bool {
     let (a, b) = (try evaluate(left), try evaluate(right))
     guard let verdict = RuleValue.comparison(operation, a, b) else {
       throw .mistake(.notOrdered, operation: index)
@@ -46,7 +46,7 @@ extension RuleEvaluator {
 
   mutating func equality(
     _ left: Int, _ right: Int, at index: Int
-  ) throws(RuleFault) -> Bool {
+  ) throws(RuleEvaluationError) -> Bool {
     let (a, b) = (try evaluate(left), try evaluate(right))
     guard let isEqual = RuleValue.equality(a, b) else {
       throw .mistake(.notComparable, operation: index)
@@ -54,7 +54,7 @@ extension RuleEvaluator {
     return isEqual
   }
 
-  private mutating func negated(_ operand: Int) throws(RuleFault) -> RuleValue {
+  private mutating func negated(_ operand: Int) throws(RuleEvaluationError) -> RuleValue {
     switch try evaluate(operand) {
     case .integer(let value) where value != .min: return .integer(-value)
     case .integer(let value): return .double(-Double(value))
@@ -65,7 +65,7 @@ extension RuleEvaluator {
 
   private mutating func arithmetic(
     _ operation: BinaryOperator, _ left: Int, _ right: Int, at index: Int
-  ) throws(RuleFault) -> RuleValue {
+  ) throws(RuleEvaluationError) -> RuleValue {
     let (a, b) = (try evaluate(left), try evaluate(right))
     if let result = RuleValue.arithmetic(operation, a, b) { return result }
     guard operation == .add else {
@@ -78,21 +78,23 @@ extension RuleEvaluator {
     return .text(try limited(first + second, at: index))
   }
 
-  private mutating func element(_ receiver: Int, _ name: Int) throws(RuleFault) -> RuleValue {
+  private mutating func element(_ receiver: Int, _ name: Int) throws(RuleEvaluationError)
+    -> RuleValue
+  {
     let value = try evaluate(receiver)
     let name =
       switch try evaluate(name) {
       case .text(let text): text
       case .integer(let number): "\(number)"
       case .double(let number): number.ruleText
-      default: throw RuleFault.mistake(.notString, operation: name)
+      default: throw RuleEvaluationError.mistake(.notString, operation: name)
       }
     return value.member(name)
   }
 
   private mutating func length(
     _ receiver: Int, _ isMember: Bool, at index: Int
-  ) throws(RuleFault) -> RuleValue {
+  ) throws(RuleEvaluationError) -> RuleValue {
     switch try evaluate(receiver) {
     case .text(let text):
       try spend(text.utf8.count / 16, at: index)
@@ -104,7 +106,7 @@ extension RuleEvaluator {
 
   private mutating func textTest(
     _ test: Operation.TextTest, _ receiver: Int, _ argument: Int, at index: Int
-  ) throws(RuleFault) -> Bool {
+  ) throws(RuleEvaluationError) -> Bool {
     let text = try text(receiver)
     let part = try self.text(argument)
     try spend((text.utf8.count + part.utf8.count) / 8, at: index)
@@ -117,7 +119,7 @@ extension RuleEvaluator {
 
   private mutating func replacement(
     _ receiver: Int, _ old: Int, _ new: Int, at index: Int
-  ) throws(RuleFault) -> String {
+  ) throws(RuleEvaluationError) -> String {
     let text = try text(receiver)
     let (old, new) = (try self.text(old), try self.text(new))
     try spend((text.utf8.count + old.utf8.count) / 8, at: index)
@@ -139,7 +141,7 @@ extension RuleEvaluator {
     return String(decoding: result + bytes[next...], as: UTF8.self)
   }
 
-  private func limited(_ text: String, at index: Int) throws(RuleFault) -> String {
+  private func limited(_ text: String, at index: Int) throws(RuleEvaluationError) -> String {
     guard text.utf8.count <= limits.stringBytes else {
       throw .exhausted(.string, operation: index)
     }
@@ -148,7 +150,7 @@ extension RuleEvaluator {
 }
 
 extension RuleValue {
-  /// What `+` joins: a string as it is, a number as text.
+  /// The operand of `+` as text: a string as it is, a number in its text form.
   fileprivate var addend: String? {
     switch self {
     case .text(let text): text

@@ -5,7 +5,7 @@ import TernCore
 /// One evaluator serves one request. It reads nodes only when a rule asks, and keeps the two
 /// shapes of the node the current rule stands at, because most rules look there.
 struct RuleEvaluator {
-  /// What a node read costs, in steps: about what twenty operations take.
+  /// The cost of reading a node, in steps: about that of twenty operations.
   static let readSteps = 20
 
   let rules: CompiledRules
@@ -27,7 +27,7 @@ struct RuleEvaluator {
   var steps = 0
   /// The steps the request may still take.
   private(set) var requestSteps: Int
-  /// The values met, by operation, when someone wants to know.
+  /// The values met, by operation, when the caller asked for them.
   private(set) var trace: [Int: RuleValue]?
 
   /// The node of the current rule and what is known about it.
@@ -44,11 +44,11 @@ struct RuleEvaluator {
     var path: TreePath { place.path }
   }
 
-  /// How one rule came out.
+  /// The result of one rule.
   enum Outcome {
     case holds
     case fails
-    case mistaken(RuleMistake, operation: Int)
+    case mistaken(RuleError, operation: Int)
     case exhausted(RulesBudget, operation: Int)
   }
 
@@ -74,7 +74,7 @@ struct RuleEvaluator {
     here = Place(place, after: proposed)
   }
 
-  /// Whether anything would be at the current node after the request.
+  /// Returns true when a node would exist at the current path after the request.
   mutating func isProposed() throws(RulesDataError) -> Bool {
     requestSteps -= Self.readSteps
     if here.after == nil { here.after = try after.shape(at: here.path) }
@@ -95,7 +95,7 @@ struct RuleEvaluator {
     steps = allowance
     trace = tracing ? [:] : nil
     defer { requestSteps -= allowance - steps }
-    do throws(RuleFault) {
+    do throws(RuleEvaluationError) {
       return try condition(rules.entries[rule]) ? .holds : .fails
     } catch {
       switch error {
@@ -109,20 +109,20 @@ struct RuleEvaluator {
   }
 
   /// The value of an operation.
-  mutating func evaluate(_ index: Int) throws(RuleFault) -> RuleValue {
+  mutating func evaluate(_ index: Int) throws(RuleEvaluationError) -> RuleValue {
     try spend(1, at: index)
     let value = try compute(index)
     if trace != nil { trace?[index] = value }
     return value
   }
 
-  mutating func spend(_ count: Int, at index: Int) throws(RuleFault) {
+  mutating func spend(_ count: Int, at index: Int) throws(RuleEvaluationError) {
     steps -= count
     if steps < 0 { throw .exhausted(.rule, operation: index) }
   }
 
   /// The value of an operation that has to be a boolean.
-  mutating func condition(_ index: Int) throws(RuleFault) -> Bool {
+  mutating func condition(_ index: Int) throws(RuleEvaluationError) -> Bool {
     if trace == nil, let verdict = try plainCondition(index) { return verdict }
     guard case .bool(let value) = try evaluate(index) else {
       throw .mistake(.notBoolean, operation: index)
@@ -130,9 +130,9 @@ struct RuleEvaluator {
     return value
   }
 
-  /// The short way for what most rules are made of, as long as nobody wants to know the values
-  /// met; `nil` for everything else, of which nothing was evaluated.
-  private mutating func plainCondition(_ index: Int) throws(RuleFault) -> Bool? {
+  /// Evaluates the forms that most rules have, as long as no trace of the values is recorded; `nil`
+  /// for everything else, of which nothing was evaluated.
+  private mutating func plainCondition(_ index: Int) throws(RuleEvaluationError) -> Bool? {
     switch operations[index] {
     case .all(let operands):
       try spend(1, at: index)
@@ -155,10 +155,10 @@ struct RuleEvaluator {
     }
   }
 
-  /// What is asked about `data` and `newData` themselves and answered with yes or no.
+  /// Evaluates questions about `data` and `newData` themselves that are answered with yes or no.
   private mutating func plainInspection(
     _ inspection: Operation.Inspection, _ receiver: Int, at index: Int
-  ) throws(RuleFault) -> Bool? {
+  ) throws(RuleEvaluationError) -> Bool? {
     let isProposed: Bool
     switch (inspection, operations[receiver]) {
     case (.val, _), (.parent, _), (.getPriority, _): return nil
@@ -188,14 +188,14 @@ struct RuleEvaluator {
   }
 
   /// The value of an operation that has to be a string.
-  mutating func text(_ index: Int) throws(RuleFault) -> String {
+  mutating func text(_ index: Int) throws(RuleEvaluationError) -> String {
     guard case .text(let value) = try evaluate(index) else {
       throw .mistake(.notString, operation: index)
     }
     return value
   }
 
-  private mutating func compute(_ index: Int) throws(RuleFault) -> RuleValue {
+  private mutating func compute(_ index: Int) throws(RuleEvaluationError) -> RuleValue {
     switch operations[index] {
     case .constant(let constant): return rules.program.constants[constant]
     case .path(let path): return .text(rules.program.paths[path].text)
@@ -223,12 +223,12 @@ struct RuleEvaluator {
     }
   }
 
-  private mutating func all(_ operands: Range<Int>) throws(RuleFault) -> Bool {
+  private mutating func all(_ operands: Range<Int>) throws(RuleEvaluationError) -> Bool {
     for position in operands where !(try condition(lists[position])) { return false }
     return true
   }
 
-  private mutating func any(_ operands: Range<Int>) throws(RuleFault) -> Bool {
+  private mutating func any(_ operands: Range<Int>) throws(RuleEvaluationError) -> Bool {
     for position in operands where try condition(lists[position]) { return true }
     return false
   }
@@ -236,7 +236,7 @@ struct RuleEvaluator {
 
 // Nodes of the tree.
 extension RuleEvaluator {
-  private mutating func reference(_ index: Int) throws(RuleFault) -> SnapshotReference {
+  private mutating func reference(_ index: Int) throws(RuleEvaluationError) -> SnapshotReference {
     guard case .snapshot(let reference) = try evaluate(index) else {
       preconditionFailure("the types of a rule promised a snapshot")
     }
@@ -245,7 +245,7 @@ extension RuleEvaluator {
 
   private mutating func child(
     _ path: Int, of receiver: Int
-  ) throws(RuleFault) -> SnapshotReference {
+  ) throws(RuleEvaluationError) -> SnapshotReference {
     var reference = try reference(receiver)
     let added: RulePath
     if case .path(let literal) = operations[path] {
@@ -268,7 +268,7 @@ extension RuleEvaluator {
 
   private mutating func hasChildren(
     _ names: Range<Int>, _ receiver: Int, at index: Int
-  ) throws(RuleFault) -> Bool {
+  ) throws(RuleEvaluationError) -> Bool {
     // Every name is evaluated before any node is read, so that a mistake in one always shows.
     var children: [SnapshotReference] = []
     for position in names {
@@ -280,7 +280,7 @@ extension RuleEvaluator {
 
   private mutating func inspect(
     _ inspection: Operation.Inspection, _ receiver: Int
-  ) throws(RuleFault) -> RuleValue {
+  ) throws(RuleEvaluationError) -> RuleValue {
     if let shape = try shapeOfVariable(receiver, for: inspection) {
       return answer(inspection, shape)
     }
@@ -302,7 +302,7 @@ extension RuleEvaluator {
   /// The short way for `data` and `newData` themselves, which most rules ask about.
   private mutating func shapeOfVariable(
     _ receiver: Int, for inspection: Operation.Inspection
-  ) throws(RuleFault) -> RulesShape? {
+  ) throws(RuleEvaluationError) -> RulesShape? {
     guard trace == nil, inspection != .parent, inspection != .getPriority else { return nil }
     let isProposed: Bool
     switch operations[receiver] {
@@ -333,7 +333,7 @@ extension RuleEvaluator {
 
   private mutating func shape(
     of reference: SnapshotReference, at index: Int
-  ) throws(RuleFault) -> RulesShape {
+  ) throws(RuleEvaluationError) -> RulesShape {
     guard reference.isPossible, reference.path.count <= TreeLimits.depth else { return .absent }
     try spend(Self.readSteps, at: index)
     do throws(RulesDataError) {
@@ -346,7 +346,7 @@ extension RuleEvaluator {
 
   private mutating func priority(
     of reference: SnapshotReference, at index: Int
-  ) throws(RuleFault) -> RuleValue {
+  ) throws(RuleEvaluationError) -> RuleValue {
     guard reference.isPossible, reference.path.count <= TreeLimits.depth else { return .null }
     try spend(Self.readSteps, at: index)
     do throws(RulesDataError) {
@@ -365,8 +365,8 @@ extension RuleEvaluator {
   }
 }
 
-/// A node that rules stand at: the end of a path, or a child there, whose own path is put together
-/// only when somebody asks.
+/// The node that a rule is evaluated at: the end of a path, or a child there, whose own path is put
+/// together only on demand.
 struct RulePlace {
   private let parent: TreePath
   private let name: TreeKey?

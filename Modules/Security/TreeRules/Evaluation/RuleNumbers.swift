@@ -78,7 +78,7 @@ extension RuleValue {
     }
   }
 
-  /// Whether two values are the same; `nil` when both are objects.
+  /// Returns true when two values are the same; `nil` when both are objects.
   static func equality(_ left: RuleValue, _ right: RuleValue) -> Bool? {
     switch (left, right) {
     case (.null, .null): return true

@@ -1,6 +1,6 @@
 import TernCore
 
-/// What a part of an expression is, once evaluated.
+/// The value of a part of an expression.
 enum RuleValue: Sendable {
   case null
   case bool(Bool)
@@ -56,30 +56,38 @@ struct SnapshotReference: Sendable {
   var path: TreePath
   /// The number of keys before the first that no node can have; `Int.max` when all are possible.
   var possibleCount = Int.max
-  /// Whether this is the node of the rule itself, whose shape is kept.
+  /// True for the node of the rule itself, whose shape is kept.
   var isHere = false
 
   var isPossible: Bool { path.count <= possibleCount }
 }
 
-/// Why a rule could not be evaluated; the rule is false.
-enum RuleFault: Error {
+/// The reason a rule could not be evaluated; the rule is false.
+enum RuleEvaluationError: Error {
   /// The operation at an index met a value it has no meaning for.
-  case mistake(RuleMistake, operation: Int)
+  case mistake(RuleError, operation: Int)
   /// The steps were used up.
   case exhausted(RulesBudget, operation: Int)
   case data(RulesDataError)
 }
 
-/// What can go wrong inside a rule. The rule is false; others may still grant.
-public enum RuleMistake: String, Hashable, Sendable {
+/// An error inside a rule. The rule is false; others may still grant.
+public enum RuleError: String, Hashable, Sendable {
+  /// An operand of another type, for an operator of booleans.
   case notBoolean = "a boolean was needed"
+  /// An operand of another type, for an operator of numbers.
   case notNumber = "a number was needed"
+  /// An operand of another type, for an operator of strings.
   case notString = "a string was needed"
+  /// Operands that `+` cannot join.
   case notAddable = "'+' takes numbers, or a string with a string or number"
+  /// Operands without an order between them.
   case notOrdered = "an order exists between two numbers or two strings"
+  /// Two objects compared with each other.
   case notComparable = "objects cannot be compared with each other"
+  /// A length of something other than a string.
   case noLength = "only strings have a length"
+  /// The parent of the root.
   case noParent = "the root has no parent"
 }
 

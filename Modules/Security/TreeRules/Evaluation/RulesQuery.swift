@@ -1,23 +1,24 @@
 public import TernCore
 public import TernQuery
 
-/// What a rule sees of the query that a read asks for, as `query`.
+/// The query of a read as rules see it, as `query`.
 ///
 /// Rules above the queried node see ``none``. Source: realtime reference, sections 12.2 and 12.4.
 public struct RulesQuery: Sendable {
-  /// What the children are sorted by.
+  /// The sort order of the children.
   public enum Order: Hashable, Sendable {
+    /// The key, the value or the priority of each child.
     case key, value, priority
     /// The path below each child, such as `a/b`.
     case child(String)
   }
 
-  /// What the children are sorted by.
+  /// The sort order of the children.
   public var order: Order
-  /// Where the range starts; `nil` for an open start. A bound may be `null` itself, which rules
+  /// The start of the range; `nil` for an open start. A bound may be `null` itself, which rules
   /// cannot tell from none.
   public var start: TreeScalar?
-  /// Where the range ends; `nil` for an open end.
+  /// The end of the range; `nil` for an open end.
   public var end: TreeScalar?
   /// The one value asked for; `nil` when the query is a range.
   public var equal: TreeScalar?
@@ -50,7 +51,7 @@ public struct RulesQuery: Sendable {
 }
 
 extension RulesQuery {
-  /// What rules see of a query.
+  /// Creates the rules' view of a query.
   ///
   /// A query for everything counts as one by key, as if none had been given. A range of a single
   /// value sets `equalTo` besides its two bounds; exclusive bounds look like inclusive ones.

@@ -6,7 +6,7 @@ public import TernCore
 /// An answer must stay the same while one request is judged. The server answers from its rows and
 /// the mutations that wait; ``TreeNodeSnapshot`` answers from a node in memory.
 public protocol RulesSnapshot {
-  /// What is at `path`, whatever lies below.
+  /// Returns the shape of the node at `path`, without its descendants.
   func shape(at path: TreePath) throws(RulesDataError) -> RulesShape
 
   /// The priority of the node at `path`.
@@ -22,7 +22,7 @@ public protocol RulesSnapshot {
 public struct RulesChild: Hashable, Sendable {
   /// Its name.
   public let key: TreeKey
-  /// What it is; never absent.
+  /// The shape of the node; never absent.
   public let shape: RulesShape
 
   /// Describes one child.
@@ -32,7 +32,7 @@ public struct RulesChild: Hashable, Sendable {
   }
 }
 
-/// What one node is, without its contents.
+/// The shape of one node, without its contents.
 public enum RulesShape: Hashable, Sendable {
   /// Nothing is there.
   case absent
@@ -44,7 +44,7 @@ public enum RulesShape: Hashable, Sendable {
 
 /// The tree could not be read: retry the request, or stop when the cause says so.
 public struct RulesDataError: Error, Sendable {
-  /// What the store said.
+  /// The error of the store.
   public let cause: any Error
 
   /// Wraps what the store said.

@@ -28,7 +28,7 @@ struct Expression {
   let kind: Kind
   /// The bytes it takes up, parentheses included.
   let range: Range<Int>
-  /// Where a message about the operator, member or method points.
+  /// The position of messages about the operator, member or method.
   let anchor: Int
   /// The number of levels, itself included.
   let height: Int
@@ -82,7 +82,7 @@ enum BinaryOperator: Sendable {
     }
   }
 
-  /// How tightly it binds; larger is tighter.
+  /// The precedence; larger binds tighter.
   var precedence: Int {
     switch self {
     case .equal, .notEqual: 3

@@ -1,7 +1,7 @@
 extension ExpressionCompiler {
   mutating func member(
     _ name: String, of value: Expression, for source: Expression
-  ) throws(SyntaxFault) -> Int {
+  ) throws(RulesSyntaxError) -> Int {
     if case .variable("query") = value.kind { return try queryMember(name, for: source) }
     let value = try compile(value)
     let type = type(of: value)
@@ -16,30 +16,31 @@ extension ExpressionCompiler {
       return emit(.length(value, isMember: false), .number, for: source)
     }
     let isMethod = type.contains(.snapshot) ? Self.isSnapshotMethod(name) : Self.isTextMethod(name)
-    throw SyntaxFault(
+    throw RulesSyntaxError(
       isMethod ? "'\(name)' is a method: write \(name)()" : "\(type.name) has no member '\(name)'",
       at: source.anchor)
   }
 
   private mutating func queryMember(
     _ name: String, for source: Expression
-  ) throws(SyntaxFault) -> Int {
+  ) throws(RulesSyntaxError) -> Int {
     guard scope.kind == .read else {
-      throw SyntaxFault("only a .read rule has a 'query'", at: source.range.lowerBound)
+      throw RulesSyntaxError("only a .read rule has a 'query'", at: source.range.lowerBound)
     }
     guard let member = Operation.QueryMember(rawValue: name) else {
       let known = Operation.QueryMember.allCases.map(\.rawValue).joined(separator: ", ")
-      throw SyntaxFault("query has no member '\(name)'; it has \(known)", at: source.anchor)
+      throw RulesSyntaxError("query has no member '\(name)'; it has \(known)", at: source.anchor)
     }
     return emit(.query(member), member.result, for: source)
   }
 
   mutating func element(
     _ index: Expression, of value: Expression, for source: Expression
-  ) throws(SyntaxFault) -> Int {
+  ) throws(RulesSyntaxError) -> Int {
     let value = try compile(value)
     guard type(of: value).contains(.claims) else {
-      throw SyntaxFault("only members of auth may be chosen by a computed name", at: source.anchor)
+      throw RulesSyntaxError(
+        "only members of auth may be chosen by a computed name", at: source.anchor)
     }
     let index = try compile(index)
     try require(index, [.text, .number], "a member's name must be a string")

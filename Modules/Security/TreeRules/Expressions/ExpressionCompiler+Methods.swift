@@ -2,16 +2,16 @@ extension ExpressionCompiler {
   mutating func call(
     _ method: String, of receiver: Expression, with arguments: [Expression],
     for source: Expression
-  ) throws(SyntaxFault) -> Int {
+  ) throws(RulesSyntaxError) -> Int {
     if case .variable("query") = receiver.kind {
-      throw SyntaxFault("query has no methods", at: source.anchor)
+      throw RulesSyntaxError("query has no methods", at: source.anchor)
     }
     let receiver = try compile(receiver)
     let type = type(of: receiver)
     let call = Call(method: method, receiver: receiver, arguments: arguments, source: source)
     if type.contains(.snapshot) { return try snapshotCall(call) }
     guard Self.isTextMethod(method) else {
-      throw SyntaxFault("\(type.name) has no method '\(method)'", at: source.anchor)
+      throw RulesSyntaxError("\(type.name) has no method '\(method)'", at: source.anchor)
     }
     try require(receiver, .text, "'\(method)' is a method of strings")
     return try textCall(call)
@@ -25,7 +25,7 @@ extension ExpressionCompiler {
     let source: Expression
   }
 
-  private mutating func snapshotCall(_ call: Call) throws(SyntaxFault) -> Int {
+  private mutating func snapshotCall(_ call: Call) throws(RulesSyntaxError) -> Int {
     switch call.method {
     case "child":
       let path = try texts(1, of: call, arePaths: true)[0]
@@ -37,19 +37,20 @@ extension ExpressionCompiler {
       return try hasChildren(call)
     default:
       guard let inspection = Operation.Inspection(rawValue: call.method) else {
-        throw SyntaxFault("a snapshot has no method '\(call.method)'", at: call.source.anchor)
+        throw RulesSyntaxError("a snapshot has no method '\(call.method)'", at: call.source.anchor)
       }
       _ = try texts(0, of: call)
       return emit(.inspection(inspection, call.receiver), inspection.result, for: call.source)
     }
   }
 
-  private mutating func hasChildren(_ call: Call) throws(SyntaxFault) -> Int {
+  private mutating func hasChildren(_ call: Call) throws(RulesSyntaxError) -> Int {
     guard call.arguments.count == 1, case .list(let names) = call.arguments[0].kind else {
-      throw SyntaxFault("hasChildren() takes nothing or one list of names", at: call.source.anchor)
+      throw RulesSyntaxError(
+        "hasChildren() takes nothing or one list of names", at: call.source.anchor)
     }
     guard !names.isEmpty else {
-      throw SyntaxFault("the list of names is empty", at: call.arguments[0].anchor)
+      throw RulesSyntaxError("the list of names is empty", at: call.arguments[0].anchor)
     }
     var list: [Int] = []
     for name in names { list.append(try text(name, of: call, isPath: true)) }
@@ -57,7 +58,7 @@ extension ExpressionCompiler {
     return emit(.hasChildren(call.receiver, children), .bool, for: call.source)
   }
 
-  private mutating func textCall(_ call: Call) throws(SyntaxFault) -> Int {
+  private mutating func textCall(_ call: Call) throws(RulesSyntaxError) -> Int {
     switch call.method {
     case "replace":
       let texts = try texts(2, of: call)
@@ -69,25 +70,25 @@ extension ExpressionCompiler {
     case "matches": return try matches(call)
     default:
       guard let test = Operation.TextTest(rawValue: call.method) else {
-        throw SyntaxFault("a string has no method '\(call.method)'", at: call.source.anchor)
+        throw RulesSyntaxError("a string has no method '\(call.method)'", at: call.source.anchor)
       }
       let text = try texts(1, of: call)[0]
       return emit(.textTest(test, call.receiver, text), .bool, for: call.source)
     }
   }
 
-  private mutating func matches(_ call: Call) throws(SyntaxFault) -> Int {
+  private mutating func matches(_ call: Call) throws(RulesSyntaxError) -> Int {
     guard call.arguments.count == 1, case .pattern(let body, let flags) = call.arguments[0].kind
-    else { throw SyntaxFault("matches() takes one pattern: /.../", at: call.source.anchor) }
+    else { throw RulesSyntaxError("matches() takes one pattern: /.../", at: call.source.anchor) }
     let offset = call.arguments[0].range.lowerBound
     guard flags.isEmpty || flags == "i" else {
-      throw SyntaxFault("the only flag of a pattern is 'i'", at: offset)
+      throw RulesSyntaxError("the only flag of a pattern is 'i'", at: offset)
     }
     let syntax = try PatternParser.parse(bytes, body, ignoresCase: flags == "i")
     let pattern = try Pattern(syntax, limit: limits.patternPositions, at: offset)
     let index = program.add(pattern: pattern)
     guard program.patternBytes <= limits.patternTableBytes else {
-      throw SyntaxFault("the patterns of this file are too large together", at: offset)
+      throw RulesSyntaxError("the patterns of this file are too large together", at: offset)
     }
     return emit(.matches(call.receiver, index), .bool, for: call.source)
   }
@@ -95,10 +96,10 @@ extension ExpressionCompiler {
   /// Compiles exactly `count` arguments that have to be strings.
   private mutating func texts(
     _ count: Int, of call: Call, arePaths: Bool = false
-  ) throws(SyntaxFault) -> [Int] {
+  ) throws(RulesSyntaxError) -> [Int] {
     guard call.arguments.count == count else {
       let wanted = ["no argument", "one argument", "two arguments"][count]
-      throw SyntaxFault("\(call.method)() takes \(wanted)", at: call.source.anchor)
+      throw RulesSyntaxError("\(call.method)() takes \(wanted)", at: call.source.anchor)
     }
     var list: [Int] = []
     for argument in call.arguments {
@@ -109,7 +110,7 @@ extension ExpressionCompiler {
 
   private mutating func text(
     _ argument: Expression, of call: Call, isPath: Bool
-  ) throws(SyntaxFault) -> Int {
+  ) throws(RulesSyntaxError) -> Int {
     if isPath, case .text(let text) = argument.kind {
       return emit(.path(program.add(path: text)), .text, for: argument)
     }

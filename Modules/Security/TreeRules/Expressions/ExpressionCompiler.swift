@@ -2,7 +2,7 @@
 ///
 /// Source of the types: realtime reference, sections 12.4 to 12.6.
 struct ExpressionCompiler {
-  /// What surrounds the expression.
+  /// The context of the expression.
   struct Scope {
     let kind: RulesKind
     /// The `$names` on the way to the rule, outermost first.
@@ -25,7 +25,7 @@ struct ExpressionCompiler {
   }
 
   /// Compiles a whole rule and returns its entry; the rule must be a boolean.
-  mutating func compile(rule bytes: [UInt8], in scope: Scope) throws(SyntaxFault) -> Int {
+  mutating func compile(rule bytes: [UInt8], in scope: Scope) throws(RulesSyntaxError) -> Int {
     self.bytes = bytes
     self.scope = scope
     let expression = try ExpressionParser.parse(bytes, depthLimit: limits.expressionDepth)
@@ -42,13 +42,13 @@ struct ExpressionCompiler {
   }
 
   /// Refuses an operand that can be none of `wanted`; each branch of `?:` has to comply.
-  func require(_ operand: Int, _ wanted: RuleType, _ message: String) throws(SyntaxFault) {
+  func require(_ operand: Int, _ wanted: RuleType, _ message: String) throws(RulesSyntaxError) {
     if case .choice(_, let then, let otherwise) = program.operations[operand] {
       try require(then, wanted, message)
       try require(otherwise, wanted, message)
     } else if type(of: operand).isDisjoint(with: wanted) {
       let found = type(of: operand).name
-      throw SyntaxFault("\(message); this is \(found)", at: program.ranges[operand].lowerBound)
+      throw RulesSyntaxError("\(message); this is \(found)", at: program.ranges[operand].lowerBound)
     }
   }
 
@@ -56,7 +56,7 @@ struct ExpressionCompiler {
   ///
   /// Values that are known only at run time, such as `auth.token.admin` or `data.val()`, are
   /// rejected here as the live service does. Source: realtime reference, 12.5.
-  func requireBoolean(_ operand: Int, _ message: String) throws(SyntaxFault) {
+  func requireBoolean(_ operand: Int, _ message: String) throws(RulesSyntaxError) {
     if case .choice(_, let then, let otherwise) = program.operations[operand] {
       try requireBoolean(then, message)
       try requireBoolean(otherwise, message)
@@ -68,12 +68,12 @@ struct ExpressionCompiler {
     let text = range.count <= 40 ? String(decoding: bytes[range], as: UTF8.self) : "it"
     var wanted = "== true"
     if case .auth = program.operations[operand] { wanted = "!= null" }
-    throw SyntaxFault(
+    throw RulesSyntaxError(
       "\(message); this may be any value: write \(text) \(wanted)", at: range.lowerBound)
   }
 
   /// Emits the operations of `expression` and returns the last one.
-  mutating func compile(_ expression: Expression) throws(SyntaxFault) -> Int {
+  mutating func compile(_ expression: Expression) throws(RulesSyntaxError) -> Int {
     switch expression.kind {
     case .null: return constant(.null, .null, for: expression)
     case .bool(let value): return constant(.bool(value), .bool, for: expression)
@@ -81,9 +81,9 @@ struct ExpressionCompiler {
     case .double(let value): return constant(.double(value), .number, for: expression)
     case .text(let value): return constant(.text(value), .text, for: expression)
     case .pattern:
-      throw SyntaxFault("a pattern is only an argument of matches()", at: expression.anchor)
+      throw RulesSyntaxError("a pattern is only an argument of matches()", at: expression.anchor)
     case .list:
-      throw SyntaxFault("a list is only an argument of hasChildren()", at: expression.anchor)
+      throw RulesSyntaxError("a list is only an argument of hasChildren()", at: expression.anchor)
     case .variable(let name): return try variable(name, for: expression)
     case .capture(let name): return try capture(name, for: expression)
     case .not(let operand):
@@ -117,7 +117,7 @@ struct ExpressionCompiler {
 
   private mutating func variable(
     _ name: String, for source: Expression
-  ) throws(SyntaxFault) -> Int {
+  ) throws(RulesSyntaxError) -> Int {
     switch name {
     case "auth": return emit(.auth, .anyClaims, for: source)
     case "now": return emit(.now, .number, for: source)
@@ -125,24 +125,26 @@ struct ExpressionCompiler {
     case "data": return emit(.data, .snapshot, for: source)
     case "newData":
       guard scope.kind != .read else {
-        throw SyntaxFault("a .read rule has no 'newData'", at: source.anchor)
+        throw RulesSyntaxError("a .read rule has no 'newData'", at: source.anchor)
       }
       return emit(.newData, .snapshot, for: source)
-    case "query": throw SyntaxFault("'query' is only used with a member", at: source.anchor)
-    default: throw SyntaxFault("unknown variable '\(name)'", at: source.anchor)
+    case "query": throw RulesSyntaxError("'query' is only used with a member", at: source.anchor)
+    default: throw RulesSyntaxError("unknown variable '\(name)'", at: source.anchor)
     }
   }
 
-  private mutating func capture(_ name: String, for source: Expression) throws(SyntaxFault) -> Int {
+  private mutating func capture(_ name: String, for source: Expression) throws(RulesSyntaxError)
+    -> Int
+  {
     guard let slot = scope.captures.firstIndex(of: name) else {
-      throw SyntaxFault("no key on the way here is named \(name)", at: source.anchor)
+      throw RulesSyntaxError("no key on the way here is named \(name)", at: source.anchor)
     }
     return emit(.capture(slot), .text, for: source)
   }
 
   private mutating func conditions(
     _ operands: [Expression], of symbol: String
-  ) throws(SyntaxFault) -> Range<Int> {
+  ) throws(RulesSyntaxError) -> Range<Int> {
     var list: [Int] = []
     for operand in operands {
       let operand = try compile(operand)
@@ -154,14 +156,15 @@ struct ExpressionCompiler {
 
   private mutating func choice(
     _ condition: Expression, _ then: Expression, _ otherwise: Expression, for source: Expression
-  ) throws(SyntaxFault) -> Int {
+  ) throws(RulesSyntaxError) -> Int {
     let condition = try compile(condition)
     try requireBoolean(condition, "the condition of '?:' needs a boolean")
     let then = try compile(then)
     let otherwise = try compile(otherwise)
     let (first, second) = (type(of: then), type(of: otherwise))
     guard first.contains(.snapshot) == second.contains(.snapshot) else {
-      throw SyntaxFault("one branch of '?:' is a snapshot, the other is not", at: source.anchor)
+      throw RulesSyntaxError(
+        "one branch of '?:' is a snapshot, the other is not", at: source.anchor)
     }
     var type = first.union(second)
     if !(first.contains(.claims) && second.contains(.claims)) { type.remove(.claims) }
@@ -170,19 +173,20 @@ struct ExpressionCompiler {
 
   private mutating func binary(
     _ operation: BinaryOperator, _ left: Int, _ right: Int, for source: Expression
-  ) throws(SyntaxFault) -> Int {
+  ) throws(RulesSyntaxError) -> Int {
     let (first, second) = (type(of: left), type(of: right))
     switch operation {
     case .equal, .notEqual:
       guard !first.union(second).contains(.snapshot) else {
-        throw SyntaxFault("a snapshot cannot be compared; use val() or exists()", at: source.anchor)
+        throw RulesSyntaxError(
+          "a snapshot cannot be compared; use val() or exists()", at: source.anchor)
       }
       return emit(.equality(left, right, isNegated: operation == .notEqual), .bool, for: source)
     case .less, .lessOrEqual, .greater, .greaterOrEqual:
       try require(left, [.number, .text], "an order needs numbers or strings")
       try require(right, [.number, .text], "an order needs numbers or strings")
       guard !first.intersection(second).isDisjoint(with: [.number, .text]) else {
-        throw SyntaxFault("\(first.name) has no order with \(second.name)", at: source.anchor)
+        throw RulesSyntaxError("\(first.name) has no order with \(second.name)", at: source.anchor)
       }
       return emit(.comparison(operation, left, right), .bool, for: source)
     case .add:

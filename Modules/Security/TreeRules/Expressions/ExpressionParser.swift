@@ -8,35 +8,35 @@ struct ExpressionParser {
   private let depthLimit: Int
 
   /// The whole of `bytes` as one expression.
-  static func parse(_ bytes: [UInt8], depthLimit: Int) throws(SyntaxFault) -> Expression {
+  static func parse(_ bytes: [UInt8], depthLimit: Int) throws(RulesSyntaxError) -> Expression {
     var parser = try ExpressionParser(bytes: bytes, depthLimit: depthLimit)
     let expression = try parser.choice()
     guard parser.token.kind == .end else { throw parser.unexpected("an operator") }
     return expression
   }
 
-  private init(bytes: [UInt8], depthLimit: Int) throws(SyntaxFault) {
+  private init(bytes: [UInt8], depthLimit: Int) throws(RulesSyntaxError) {
     lexer = Lexer(bytes: bytes)
     token = try lexer.next()
     self.depthLimit = depthLimit
   }
 
-  private func unexpected(_ expected: String) -> SyntaxFault {
-    SyntaxFault("expected \(expected), found \(token.name)", at: token.range.lowerBound)
+  private func unexpected(_ expected: String) -> RulesSyntaxError {
+    RulesSyntaxError("expected \(expected), found \(token.name)", at: token.range.lowerBound)
   }
 
-  private mutating func advance() throws(SyntaxFault) {
+  private mutating func advance() throws(RulesSyntaxError) {
     token = try lexer.next()
   }
 
-  private mutating func skip(_ symbol: Token.Symbol) throws(SyntaxFault) -> Bool {
+  private mutating func skip(_ symbol: Token.Symbol) throws(RulesSyntaxError) -> Bool {
     guard token.kind == .symbol(symbol) else { return false }
     try advance()
     return true
   }
 
   /// Consumes `symbol` and returns where it ended.
-  private mutating func expect(_ symbol: Token.Symbol) throws(SyntaxFault) -> Int {
+  private mutating func expect(_ symbol: Token.Symbol) throws(RulesSyntaxError) -> Int {
     guard token.kind == .symbol(symbol) else { throw unexpected("'\(symbol.rawValue)'") }
     let end = token.range.upperBound
     try advance()
@@ -46,25 +46,25 @@ struct ExpressionParser {
   /// A node over finished operands, if the tree does not become too high to walk.
   private func make(
     _ kind: Expression.Kind, range: Range<Int>, anchor: Int? = nil
-  ) throws(SyntaxFault) -> Expression {
+  ) throws(RulesSyntaxError) -> Expression {
     let expression = Expression(kind, range: range, anchor: anchor)
     if expression.height > depthLimit {
-      throw SyntaxFault("more than \(depthLimit) levels", at: range.lowerBound)
+      throw RulesSyntaxError("more than \(depthLimit) levels", at: range.lowerBound)
     }
     return expression
   }
 
-  private mutating func enter() throws(SyntaxFault) {
+  private mutating func enter() throws(RulesSyntaxError) {
     depth += 1
     if depth > depthLimit {
-      throw SyntaxFault("more than \(depthLimit) levels", at: token.range.lowerBound)
+      throw RulesSyntaxError("more than \(depthLimit) levels", at: token.range.lowerBound)
     }
   }
 }
 
 // From the loosest operator to the tightest.
 extension ExpressionParser {
-  private mutating func choice() throws(SyntaxFault) -> Expression {
+  private mutating func choice() throws(RulesSyntaxError) -> Expression {
     try enter()
     defer { depth -= 1 }
     let condition = try disjunction()
@@ -78,7 +78,7 @@ extension ExpressionParser {
       range: condition.range.lowerBound..<otherwise.range.upperBound, anchor: anchor)
   }
 
-  private mutating func disjunction() throws(SyntaxFault) -> Expression {
+  private mutating func disjunction() throws(RulesSyntaxError) -> Expression {
     let first = try conjunction()
     guard token.kind == .symbol(.or) else { return first }
     let anchor = token.range.lowerBound
@@ -88,7 +88,7 @@ extension ExpressionParser {
     return try make(.any(operands), range: range, anchor: anchor)
   }
 
-  private mutating func conjunction() throws(SyntaxFault) -> Expression {
+  private mutating func conjunction() throws(RulesSyntaxError) -> Expression {
     let first = try binary(minimum: 3)
     guard token.kind == .symbol(.and) else { return first }
     let anchor = token.range.lowerBound
@@ -98,7 +98,7 @@ extension ExpressionParser {
     return try make(.all(operands), range: range, anchor: anchor)
   }
 
-  private mutating func binary(minimum: Int) throws(SyntaxFault) -> Expression {
+  private mutating func binary(minimum: Int) throws(RulesSyntaxError) -> Expression {
     var left = try unary()
     while case .symbol(let symbol) = token.kind, let operation = BinaryOperator(symbol),
       operation.precedence >= minimum
@@ -113,7 +113,7 @@ extension ExpressionParser {
     return left
   }
 
-  private mutating func unary() throws(SyntaxFault) -> Expression {
+  private mutating func unary() throws(RulesSyntaxError) -> Expression {
     let start = token.range.lowerBound
     let isNot = token.kind == .symbol(.not)
     guard isNot || token.kind == .symbol(.minus) else { return try postfix() }
@@ -125,7 +125,7 @@ extension ExpressionParser {
       isNot ? .not(operand) : .negative(operand), range: start..<operand.range.upperBound)
   }
 
-  private mutating func postfix() throws(SyntaxFault) -> Expression {
+  private mutating func postfix() throws(RulesSyntaxError) -> Expression {
     var value = try primary()
     while true {
       switch token.kind {
@@ -137,7 +137,7 @@ extension ExpressionParser {
     }
   }
 
-  private mutating func member(of value: Expression) throws(SyntaxFault) -> Expression {
+  private mutating func member(of value: Expression) throws(RulesSyntaxError) -> Expression {
     try advance()
     guard case .name(let name) = token.kind else { throw unexpected("a member's name") }
     let range = token.range
@@ -147,7 +147,7 @@ extension ExpressionParser {
       anchor: range.lowerBound)
   }
 
-  private mutating func element(of value: Expression) throws(SyntaxFault) -> Expression {
+  private mutating func element(of value: Expression) throws(RulesSyntaxError) -> Expression {
     try advance()
     let index = try choice()
     let range = value.range.lowerBound..<(try expect(.closeBracket))
@@ -158,9 +158,9 @@ extension ExpressionParser {
     return try make(.element(value, index), range: range, anchor: anchor)
   }
 
-  private mutating func call(_ callee: Expression) throws(SyntaxFault) -> Expression {
+  private mutating func call(_ callee: Expression) throws(RulesSyntaxError) -> Expression {
     guard case .member(let receiver, let method) = callee.kind else {
-      throw SyntaxFault("only a method of a value can be called", at: token.range.lowerBound)
+      throw RulesSyntaxError("only a method of a value can be called", at: token.range.lowerBound)
     }
     try advance()
     let (arguments, end) = try expressions(until: .closeParenthesis)
@@ -171,7 +171,7 @@ extension ExpressionParser {
 
   private mutating func expressions(
     until closing: Token.Symbol
-  ) throws(SyntaxFault) -> (list: [Expression], end: Int) {
+  ) throws(RulesSyntaxError) -> (list: [Expression], end: Int) {
     var list: [Expression] = []
     if token.kind != .symbol(closing) {
       repeat { list.append(try choice()) } while try skip(.comma)
@@ -179,7 +179,7 @@ extension ExpressionParser {
     return (list, try expect(closing))
   }
 
-  private mutating func primary() throws(SyntaxFault) -> Expression {
+  private mutating func primary() throws(RulesSyntaxError) -> Expression {
     let range = token.range
     switch token.kind {
     case .integer(let value): return try literal(.integer(value))
@@ -207,7 +207,7 @@ extension ExpressionParser {
     }
   }
 
-  private mutating func literal(_ kind: Expression.Kind) throws(SyntaxFault) -> Expression {
+  private mutating func literal(_ kind: Expression.Kind) throws(RulesSyntaxError) -> Expression {
     let range = token.range
     try advance()
     return Expression(kind, range: range)

@@ -8,7 +8,7 @@ struct Lexer {
   }
 
   /// The next token; `end` for ever once the text is used up.
-  mutating func next() throws(SyntaxFault) -> Token {
+  mutating func next() throws(RulesSyntaxError) -> Token {
     try skipBlanks()
     let start = index
     guard let byte = peek() else { return Token(kind: .end, range: start..<start) }
@@ -28,7 +28,7 @@ struct Lexer {
   }
 
   /// Reads the pattern whose first `/` is at `start`, where the parser expects a value.
-  mutating func pattern(at start: Int) throws(SyntaxFault) -> Token {
+  mutating func pattern(at start: Int) throws(RulesSyntaxError) -> Token {
     index = start + 1
     var isInClass = false
     while let byte = peek() {
@@ -39,7 +39,7 @@ struct Lexer {
       index += byte == UInt8(ascii: "\\") ? 2 : 1
     }
     guard peek() == UInt8(ascii: "/") else {
-      throw SyntaxFault("the pattern does not end", at: start)
+      throw RulesSyntaxError("the pattern does not end", at: start)
     }
     let body = start + 1..<index
     index += 1
@@ -54,7 +54,7 @@ struct Lexer {
   ///
   /// Called only where a token begins, so that the `/` of a pattern never begins a comment: an
   /// empty pattern is not part of the language, and `*` cannot begin one.
-  private mutating func skipBlanks() throws(SyntaxFault) {
+  private mutating func skipBlanks() throws(RulesSyntaxError) {
     while let byte = peek() {
       if byte == 0x20 || (0x09...0x0D).contains(byte) {
         index += 1
@@ -79,7 +79,7 @@ struct Lexer {
     }
   }
 
-  private mutating func skipBlockComment() throws(SyntaxFault) {
+  private mutating func skipBlockComment() throws(RulesSyntaxError) {
     let start = index
     index += 2
     while let byte = peek() {
@@ -89,7 +89,7 @@ struct Lexer {
       }
       index += 1
     }
-    throw SyntaxFault("the comment does not end", at: start)
+    throw RulesSyntaxError("the comment does not end", at: start)
   }
 
   private mutating func name() -> String {
@@ -98,15 +98,15 @@ struct Lexer {
     return String(decoding: bytes[start..<index], as: UTF8.self)
   }
 
-  private mutating func capture() throws(SyntaxFault) -> Token.Kind {
+  private mutating func capture() throws(RulesSyntaxError) -> Token.Kind {
     let start = index
     index += 1
     let name = name()
-    guard !name.isEmpty else { throw SyntaxFault("expected a name after '$'", at: start) }
+    guard !name.isEmpty else { throw RulesSyntaxError("expected a name after '$'", at: start) }
     return .capture("$" + name)
   }
 
-  private mutating func number() throws(SyntaxFault) -> Token.Kind {
+  private mutating func number() throws(RulesSyntaxError) -> Token.Kind {
     let start = index
     skipDigits()
     var isWhole = true
@@ -122,13 +122,13 @@ struct Lexer {
       skipDigits()
     }
     if let byte = peek(), byte.isNameCharacter || byte == UInt8(ascii: "$") {
-      throw SyntaxFault("a number ends in a letter", at: start)
+      throw RulesSyntaxError("a number ends in a letter", at: start)
     }
     let text = String(decoding: bytes[start..<index], as: UTF8.self)
     if isWhole, let value = Int64(text) { return .integer(value) }
     let digits = text.hasPrefix(".") ? "0" + text : text
     guard let value = Double(digits), value.isFinite else {
-      throw SyntaxFault("'\(text)' is not a number", at: start)
+      throw RulesSyntaxError("'\(text)' is not a number", at: start)
     }
     return .double(value)
   }
@@ -137,7 +137,7 @@ struct Lexer {
     while peek()?.isASCIIDigit == true { index += 1 }
   }
 
-  private mutating func symbol() throws(SyntaxFault) -> Token.Symbol {
+  private mutating func symbol() throws(RulesSyntaxError) -> Token.Symbol {
     for length in [3, 2, 1] where index + length <= bytes.count {
       let text = String(decoding: bytes[index..<index + length], as: UTF8.self)
       if let symbol = Token.Symbol(rawValue: text) {
@@ -147,19 +147,19 @@ struct Lexer {
     }
     switch bytes[index] {
     case UInt8(ascii: "="):
-      throw SyntaxFault("rules cannot assign; compare with '=='", at: index)
+      throw RulesSyntaxError("rules cannot assign; compare with '=='", at: index)
     case UInt8(ascii: "&"), UInt8(ascii: "|"):
-      throw SyntaxFault("bitwise operators are not part of the language", at: index)
+      throw RulesSyntaxError("bitwise operators are not part of the language", at: index)
     default:
       let rest = String(decoding: bytes[index...].prefix(4), as: UTF8.self)
       let character = rest.unicodeScalars.first.map(String.init) ?? ""
-      throw SyntaxFault("unexpected character '\(character)'", at: index)
+      throw RulesSyntaxError("unexpected character '\(character)'", at: index)
     }
   }
 }
 
 extension Lexer {
-  private mutating func string(quote: UInt8) throws(SyntaxFault) -> String {
+  private mutating func string(quote: UInt8) throws(RulesSyntaxError) -> String {
     let start = index
     var text: [UInt8] = []
     index += 1
@@ -172,10 +172,10 @@ extension Lexer {
         text.append(byte)
       }
     }
-    throw SyntaxFault("the string does not end", at: start)
+    throw RulesSyntaxError("the string does not end", at: start)
   }
 
-  private mutating func escape(into text: inout [UInt8], from start: Int) throws(SyntaxFault) {
+  private mutating func escape(into text: inout [UInt8], from start: Int) throws(RulesSyntaxError) {
     guard let byte = peek() else { return }
     index += 1
     switch byte {
@@ -194,12 +194,13 @@ extension Lexer {
 
   private mutating func scalar(
     digits: Int, into text: inout [UInt8], from start: Int
-  ) throws(SyntaxFault) {
+  ) throws(RulesSyntaxError) {
     let end = index + digits
     guard end <= bytes.count, let code = UInt32(hexDigits: bytes[index..<end]),
       let scalar = Unicode.Scalar(code), let encoded = UTF8.encode(scalar)
     else {
-      throw SyntaxFault("the escape needs \(digits) hexadecimal digits of a character", at: start)
+      throw RulesSyntaxError(
+        "the escape needs \(digits) hexadecimal digits of a character", at: start)
     }
     text.append(contentsOf: encoded)
     index = end

@@ -54,7 +54,7 @@ enum Operation: Sendable {
     case contains, beginsWith, endsWith
   }
 
-  /// What a rule may ask about the query.
+  /// A property of the query that rules can read.
   enum QueryMember: String, CaseIterable, Sendable {
     case orderByKey, orderByValue, orderByPriority, orderByChild
     case startAt, endAt, equalTo, limitToFirst, limitToLast

@@ -47,17 +47,20 @@ struct RuleProgram: Sendable {
   }
 }
 
-/// What a rule decides.
+/// The kind of a rule.
 public enum RulesKind: String, Hashable, Sendable {
+  /// Grants reads and listens.
   case read = ".read"
+  /// Grants writes.
   case write = ".write"
+  /// Validates the new value of a node.
   case validate = ".validate"
 }
 
 /// One compiled rule.
 struct Rule: Sendable {
   let kind: RulesKind
-  /// Where it stands among the rules, such as `/users/$uid`.
+  /// The location among the rules, such as `/users/$uid`.
   let location: String
   /// The expression as written, with the place of each byte in the file.
   let text: RulesText

@@ -1,4 +1,4 @@
-/// What an expression may turn out to be: a set of kinds of values.
+/// The possible results of an expression: a set of kinds of values.
 struct RuleType: OptionSet, Sendable {
   let rawValue: UInt8
 
@@ -11,14 +11,14 @@ struct RuleType: OptionSet, Sendable {
   static let claims = RuleType(rawValue: 32)
   static let snapshot = RuleType(rawValue: 64)
 
-  /// What `val()` may be.
+  /// The possible results of `val()`.
   static let value: RuleType = [.null, .bool, .number, .text, .object]
-  /// What `auth` and its members may be.
+  /// The possible values of `auth` and its members.
   static let anyClaims: RuleType = [.value, .claims]
-  /// What a leaf or a bound of a query may be.
+  /// The possible values of a leaf or a bound of a query.
   static let scalar: RuleType = [.null, .bool, .number, .text]
 
-  /// How to name it in a message.
+  /// The name in messages.
   var name: String {
     switch self {
     case .null: "null"

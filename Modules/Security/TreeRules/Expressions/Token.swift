@@ -45,7 +45,7 @@ struct Token: Equatable {
   /// The bytes of the expression it takes up.
   let range: Range<Int>
 
-  /// How to name it in a message.
+  /// The name in messages.
   var name: String {
     switch kind {
     case .integer(let value): "\(value)"

@@ -1,11 +1,11 @@
 extension UInt8 {
-  /// Whether this is `0`...`9`.
+  /// True for `0`...`9`.
   var isASCIIDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
 
-  /// Whether this is an ASCII letter.
+  /// True for an ASCII letter.
   var isASCIILetter: Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self | 0x20) }
 
-  /// Whether this may stand inside a name: a letter, a digit or `_`.
+  /// True for a character that may occur inside a name: a letter, a digit or `_`.
   var isNameCharacter: Bool { isASCIILetter || isASCIIDigit || self == UInt8(ascii: "_") }
 
   /// The value of a hexadecimal digit.

@@ -18,16 +18,16 @@ struct RuleNode: Sendable {
   var indexes: [RulesIndex] = []
   /// The literal children below which something is validated.
   var validatedChildren: [(key: TreeKey, node: Int)] = []
-  /// Whether all other children are validated.
+  /// True when all other children are validated.
   var validatesCapture = false
-  /// Whether this node or one below has a `.validate`.
+  /// True when this node or one below has a `.validate`.
   var hasValidation = false
 }
 
-/// What an `.indexOn` declares.
+/// A declaration of `.indexOn`.
 public enum RulesIndex: Hashable, Sendable {
   /// The values of the children themselves.
   case value
-  /// What lies at a path below each child.
+  /// The value at a path below each child.
   case child(TreePath)
 }

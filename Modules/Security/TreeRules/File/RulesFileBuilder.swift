@@ -6,14 +6,14 @@ struct RulesFileBuilder {
   private let limits: RulesLimits
   private var compiler: ExpressionCompiler
   private(set) var nodes: [RuleNode] = []
-  private var problems: [RulesProblem] = []
+  private var problems: [RulesFileIssue] = []
 
   /// Reads a whole file; one that was stored may have conditions of unknown type.
   static func build(
     _ source: RulesSource, limits: RulesLimits, isStored: Bool
   ) throws(RulesFileError) -> (nodes: [RuleNode], program: RuleProgram) {
     var builder = RulesFileBuilder(source: source, limits: limits, isStored: isStored)
-    do throws(SyntaxFault) {
+    do throws(RulesSyntaxError) {
       let file = try RulesFileParser.parse(source.bytes, limits: limits)
       builder.addFile(file)
     } catch {
@@ -32,7 +32,7 @@ struct RulesFileBuilder {
   private mutating func report(_ message: String, at offset: Int, in rule: String?) {
     guard problems.count < limits.problems else { return }
     let position = source.position(at: offset)
-    problems.append(RulesProblem(position: position, rule: rule, message: message))
+    problems.append(RulesFileIssue(position: position, rule: rule, message: message))
   }
 
   private mutating func addFile(_ file: RulesJSON) {
@@ -139,17 +139,17 @@ extension RulesFileBuilder {
   ) -> Int? {
     let location = nodes[index].location
     let name = (location == "/" ? "/" : location + "/") + kind.rawValue
-    var text = RulesText()
+    let text: RulesText
     switch json.content {
     case .text(let written): text = written
     case .bool(let value):
-      for byte in "\(value)".utf8 { text.append(byte, from: json.offset) }
-      text.end(at: json.offset)
+      let bytes = Array("\(value)".utf8)
+      text = RulesText(bytes, origins: Array(repeating: json.offset, count: bytes.count + 1))
     case .object, .array, .number, .null:
       report("a rule is an expression in a string, or true, or false", at: json.offset, in: name)
       return nil
     }
-    do throws(SyntaxFault) {
+    do throws(RulesSyntaxError) {
       let scope = ExpressionCompiler.Scope(kind: kind, captures: captures)
       let entry = try compiler.compile(rule: text.bytes, in: scope)
       compiler.program.rules.append(

@@ -1,10 +1,10 @@
-/// Why a rules file was refused: everything that is wrong with it, in the order of the file.
+/// The reason a rules file is invalid: every problem in it, in the order of the file.
 ///
-/// A file with one mistake is refused as a whole; the rules in force stay in force. Show the
-/// problems to whoever wrote the file.
+/// A file with one mistake is rejected as a whole; the rules in force stay in force. Show the
+/// problems to the author of the file.
 public struct RulesFileError: Error, Hashable, Sendable, CustomStringConvertible {
   /// At least one problem.
-  public let problems: [RulesProblem]
+  public let problems: [RulesFileIssue]
 
   /// One line per problem.
   public var description: String {
@@ -13,13 +13,13 @@ public struct RulesFileError: Error, Hashable, Sendable, CustomStringConvertible
 }
 
 /// One mistake in a rules file.
-public struct RulesProblem: Hashable, Sendable, CustomStringConvertible {
-  /// Where it is.
+public struct RulesFileIssue: Hashable, Sendable, CustomStringConvertible {
+  /// The position of the problem.
   public let position: RulesPosition
   /// The node of the rules it belongs to, such as `/users/$uid/.write`; `nil` when the file is
   /// not even JSON.
   public let rule: String?
-  /// What is wrong, as a sentence without its full stop.
+  /// The problem, as a sentence without its full stop.
   public let message: String
 
   /// `line:column: rule: message`.
@@ -30,7 +30,7 @@ public struct RulesProblem: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// A mistake found while reading a text, at a byte of that text.
-struct SyntaxFault: Error, Equatable {
+struct RulesSyntaxError: Error, Equatable {
   let offset: Int
   let message: String
 

@@ -1,4 +1,4 @@
-/// How large a rules file may be and how much work one decision may cost.
+/// The limits on the size of a rules file and on the work of one decision.
 ///
 /// The limits on the file are checked when it is loaded, so that judging needs no other bound
 /// than its steps. See `Docs/Formats/tree-rules.md`, section 6, for what a step is worth.

@@ -1,23 +1,16 @@
 /// A string of the rules file, decoded, that still knows where each of its bytes was written.
 struct RulesText: Sendable {
   /// The decoded UTF-8.
-  private(set) var bytes: [UInt8] = []
+  let bytes: [UInt8]
   /// For each decoded byte the offset in the file; one more for the end.
-  private(set) var origins: [Int32] = []
+  private let origins: [Int32]
 
   var string: String { String(decoding: bytes, as: UTF8.self) }
 
-  mutating func append(_ byte: UInt8, from offset: Int) {
-    bytes.append(byte)
-    origins.append(Int32(truncatingIfNeeded: offset))
-  }
-
-  mutating func append(_ scalar: Unicode.Scalar, from offset: Int) {
-    for byte in UTF8.encode(scalar)! { append(byte, from: offset) }
-  }
-
-  mutating func end(at offset: Int) {
-    origins.append(Int32(truncatingIfNeeded: offset))
+  /// Holds a decoded string, with the offset in the file of each of its bytes and of its end.
+  init(_ bytes: [UInt8], origins: [Int]) {
+    self.bytes = bytes
+    self.origins = origins.map { Int32(truncatingIfNeeded: $0) }
   }
 
   /// The offset in the file of a decoded byte; the closing quote for what lies past the end.

@@ -79,7 +79,8 @@ extension Judge {
     }
   }
 
-  /// Whether what an operation answers is in the request's time or path, and not in data.
+  /// Returns true when an operation's result depends on the request's time or path, and not on
+  /// data.
   private func isPublic(_ operation: Int) -> Bool {
     switch rules.program.operations[operation] {
     case .constant, .path, .now, .capture: true
@@ -89,7 +90,7 @@ extension Judge {
 }
 
 extension Operation {
-  /// Whether it answers a question with yes or no, instead of handing a value on.
+  /// True when it answers a question with yes or no, instead of handing a value on.
   fileprivate var makesTruth: Bool {
     switch self {
     case .constant, .not, .all, .any, .equality, .comparison, .hasChild, .hasChildren, .textTest,

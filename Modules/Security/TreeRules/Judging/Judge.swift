@@ -2,18 +2,18 @@ import TernCore
 
 /// Walks the rules for one request.
 struct Judge {
-  /// How many children are listed at a time.
+  /// The number of children that are listed at a time.
   private static let pageChildren = 256
   /// Up to this many children are looked for by name; listing them is dearer.
   private static let fewChildren = 4
-  /// When a node has so many times more rules for children than it has children, each is found by
-  /// itself; otherwise both are gone through side by side.
+  /// The factor for sparse nodes: with so many times more rules for children than children, each
+  /// child's rule is looked up by itself; otherwise both are walked side by side.
   private static let sparseness = 8
 
   let rules: CompiledRules
   let caller: RulesCaller
   var evaluator: RuleEvaluator
-  /// What every rule said, when someone wants to know.
+  /// The result of every rule, when the caller asked for it.
   var findings: [RulesFinding]?
   /// Verdicts of `.write` rules by node, for requests that write several paths.
   private var grants: [TreePath: Bool] = [:]
@@ -23,7 +23,7 @@ struct Judge {
   /// One node on the way from the root to a path.
   private struct Step {
     let node: Int
-    /// How many keys of the path lead here.
+    /// The number of keys of the path up to here.
     let count: Int
 
     func path(on way: TreePath) -> TreePath {
@@ -42,7 +42,7 @@ struct Judge {
     findings = isExplaining ? [] : nil
   }
 
-  /// Whether some `.read` rule from the root to `path` holds.
+  /// Evaluates the `.read` rules from the root to `path`; one that holds allows the read.
   mutating func read(_ path: TreePath, query: RulesQuery) throws(RulesDataError) -> RulesVerdict {
     for step in walk(to: path) {
       guard let rule = rules.nodes[step.node].read else { continue }
@@ -58,7 +58,7 @@ struct Judge {
     return denied(.read, path, .notGranted)
   }
 
-  /// Whether every path is granted, and the tree the request proposes is valid around them.
+  /// Evaluates the rules for every path of a write, and validates the proposed tree around them.
   mutating func write(_ paths: [TreePath]) throws(RulesDataError) -> RulesVerdict {
     keepsVerdicts = paths.count > 1
     let nodes = paths.map { $0.namesPriority ? $0.parent ?? $0 : $0 }

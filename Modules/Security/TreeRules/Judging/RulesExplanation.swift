@@ -4,7 +4,7 @@ public import TernCore
 ///
 /// It shows data and claims; clients must not see it.
 public struct RulesExplanation: Sendable, CustomStringConvertible {
-  /// What the client is told, apart from the reasons.
+  /// The verdict for the client, apart from the reasons.
   public let verdict: RulesVerdict
   /// One entry per rule asked, in the order they were asked.
   public let findings: [RulesFinding]
@@ -48,25 +48,29 @@ extension RulesDenial: CustomStringConvertible {
   }
 }
 
-/// What one rule said.
+/// The result of one rule.
 public struct RulesFinding: Sendable, CustomStringConvertible {
-  /// How a rule came out.
+  /// The outcome of a rule.
   public enum Outcome: Hashable, Sendable {
+    /// The rule is true.
     case held
+    /// The rule is false.
     case failed
     /// It met a value it has no meaning for, which makes it false.
-    case mistaken(RuleMistake)
+    case mistaken(RuleError)
+    /// The evaluation used up its budget.
     case exhausted(RulesBudget)
 
     var isHeld: Bool { self == .held }
   }
 
+  /// The kind of the rule.
   public let kind: RulesKind
-  /// Where the rule stands among the rules, such as `/users/$uid`.
+  /// The location of the rule among the rules, such as `/users/$uid`.
   public let location: String
   /// The node of the tree it was asked about.
   public let path: TreePath
-  /// How it came out.
+  /// The outcome of the rule.
   public let outcome: Outcome
   /// The parts of the expression that decided.
   public let reason: RulesReason
@@ -92,12 +96,12 @@ public struct RulesFinding: Sendable, CustomStringConvertible {
 public struct RulesReason: Hashable, Sendable {
   /// The part as written.
   public let text: String
-  /// Where it begins in the file.
+  /// The start of the rule in the file.
   public let position: RulesPosition
-  /// What it came to, as text; `nil` when its evaluation failed.
+  /// The result as text; `nil` when the evaluation failed.
   public let value: String?
-  /// What it came to, without data and claims: a truth value that an operator or a method made, or
-  /// the type of anything else; `nil` when its evaluation failed.
+  /// The result without data and claims: a truth value that an operator or a method made, or the
+  /// type of anything else; `nil` when the evaluation failed.
   public let shape: String?
   /// The parts that mattered; what was never evaluated is left out.
   public let operands: [RulesReason]

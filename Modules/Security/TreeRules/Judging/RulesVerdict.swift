@@ -1,9 +1,9 @@
 public import TernCore
 
-/// Who makes a request, and when.
+/// The caller and the time of a request.
 public struct RulesCaller: Sendable {
-  /// What rules see as `auth`: an object with `uid`, `provider` and `token`; `null` for a caller
-  /// who did not sign in. Names are compared by their bytes.
+  /// The value of `auth` in rules: an object with `uid`, `provider` and `token`; `null` for a
+  /// caller who did not sign in. Names are compared by their bytes.
   public var auth: JSONValue
   /// The server's time in milliseconds since 1970, the same that server values of the request get.
   public var now: Int64
@@ -15,18 +15,20 @@ public struct RulesCaller: Sendable {
   }
 }
 
-/// What the rules say to a request.
+/// The decision of the rules about a request.
 public enum RulesVerdict: Hashable, Sendable {
+  /// The request is allowed.
   case allowed
+  /// The request is denied.
   case denied(RulesDenial)
 
-  /// Whether the request may go on.
+  /// True when the request is allowed.
   public var isAllowed: Bool { self == .allowed }
 }
 
 /// A refusal. Tell the client the ``id`` and nothing else; the operator finds the rest by it.
 public struct RulesDenial: Error, Hashable, Sendable {
-  /// Why a request is refused.
+  /// The reason a request is denied.
   public enum Reason: Hashable, Sendable {
     /// No rule from the root to the path grants it.
     case notGranted
@@ -42,6 +44,6 @@ public struct RulesDenial: Error, Hashable, Sendable {
   public let kind: RulesKind
   /// The node of the tree it refused.
   public let path: TreePath
-  /// Why.
+  /// The reason for the denial.
   public let reason: Reason
 }

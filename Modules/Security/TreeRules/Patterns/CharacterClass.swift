@@ -18,7 +18,7 @@ struct CharacterClass: Sendable {
     ranges += other.isNegated ? other.complement : other.ranges
   }
 
-  /// Whether the class holds `scalar`, with letter case put aside if it should be.
+  /// Returns true when the class holds `scalar`, regardless of letter case if the pattern says so.
   func contains(_ scalar: Unicode.Scalar) -> Bool {
     var isMember = holds(scalar)
     if ignoresCase, !isMember {
@@ -63,7 +63,7 @@ extension CharacterClass {
   /// Everything but the ends of lines.
   static let dot = negated(of: [0x0A...0x0A, 0x0D...0x0D, 0x2028...0x2029])
 
-  /// What `\d`, `\w`, `\s` and their capitals stand for; ASCII, as the service has it.
+  /// The class for `\d`, `\w`, `\s` and their capitals; ASCII, as the service has it.
   static func shorthand(_ letter: Unicode.Scalar) -> CharacterClass? {
     switch letter {
     case "d": of(digits)

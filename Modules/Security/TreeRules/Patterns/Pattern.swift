@@ -23,7 +23,7 @@ final class Pattern: Sendable {
   /// Builds the automaton.
   ///
   /// - Throws: A fault at `offset` when the pattern has more than `limit` positions.
-  init(_ syntax: PatternSyntax, limit: Int, at offset: Int) throws(SyntaxFault) {
+  init(_ syntax: PatternSyntax, limit: Int, at offset: Int) throws(RulesSyntaxError) {
     var builder = PatternBuilder(limit: limit, offset: offset)
     var (anchoredFirst, first, anchoredLast, last) = ([Int](), [Int](), [Int](), [Int]())
     var (matchesAll, matchesEmpty) = (false, false)
@@ -67,7 +67,7 @@ final class Pattern: Sendable {
     return table
   }
 
-  /// Whether the pattern occurs in `text`.
+  /// Returns true when the pattern occurs in `text`.
   ///
   /// - Parameter steps: The work still allowed. It is reduced by one for each character and each
   ///   eight live states; below zero the search was abandoned and the answer means nothing.

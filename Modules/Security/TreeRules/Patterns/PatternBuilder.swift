@@ -6,7 +6,7 @@ struct PatternBuilder {
   struct Part {
     var first: [Int] = []
     var last: [Int] = []
-    /// Whether it matches nothing at all.
+    /// True when it matches nothing at all.
     var isOptional = true
   }
 
@@ -23,10 +23,10 @@ struct PatternBuilder {
   }
 
   /// Adds the positions of `node`, repetitions written out.
-  mutating func add(_ node: PatternSyntax.Node) throws(SyntaxFault) -> Part {
+  mutating func add(_ node: PatternSyntax.Node) throws(RulesSyntaxError) -> Part {
     work += 1
     guard classes.count < limit, work <= limit * limit * 2 else {
-      throw SyntaxFault("the pattern is too large: more than \(limit) characters", at: offset)
+      throw RulesSyntaxError("the pattern is too large: more than \(limit) characters", at: offset)
     }
     switch node {
     case .one(let characters):
@@ -54,7 +54,7 @@ struct PatternBuilder {
 
   private mutating func addRepeated(
     _ item: PatternSyntax.Node, least: Int, most: Int?
-  ) throws(SyntaxFault) -> Part {
+  ) throws(RulesSyntaxError) -> Part {
     var whole = Part()
     for _ in 0..<least { whole = join(whole, try add(item)) }
     guard let most else {

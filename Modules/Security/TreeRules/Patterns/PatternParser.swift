@@ -33,7 +33,7 @@ struct PatternParser {
   /// Reads `bytes[range]`; faults name offsets in `bytes`.
   static func parse(
     _ bytes: [UInt8], _ range: Range<Int>, ignoresCase: Bool
-  ) throws(SyntaxFault) -> PatternSyntax {
+  ) throws(RulesSyntaxError) -> PatternSyntax {
     var parser = PatternParser(bytes, range, ignoresCase: ignoresCase)
     var syntax = PatternSyntax()
     syntax.isAnchoredAtStart = parser.skip("^")
@@ -63,17 +63,17 @@ struct PatternParser {
     return true
   }
 
-  private func fault(_ message: String, at position: Int? = nil) -> SyntaxFault {
-    SyntaxFault(message, at: offsets[min(position ?? index, scalars.count)])
+  private func fault(_ message: String, at position: Int? = nil) -> RulesSyntaxError {
+    RulesSyntaxError(message, at: offsets[min(position ?? index, scalars.count)])
   }
 
-  private mutating func alternatives() throws(SyntaxFault) -> [PatternSyntax.Node] {
+  private mutating func alternatives() throws(RulesSyntaxError) -> [PatternSyntax.Node] {
     var list: [PatternSyntax.Node] = []
     repeat { list.append(try sequence()) } while skip("|")
     return list
   }
 
-  private mutating func sequence() throws(SyntaxFault) -> PatternSyntax.Node {
+  private mutating func sequence() throws(RulesSyntaxError) -> PatternSyntax.Node {
     var items: [PatternSyntax.Node] = []
     while let scalar = peek, scalar != "|", scalar != ")" {
       if scalar == "$", depth == 0, index + 1 == scalars.count { break }
@@ -89,7 +89,7 @@ struct PatternParser {
     return .sequence(items)
   }
 
-  private mutating func quantified() throws(SyntaxFault) -> PatternSyntax.Node {
+  private mutating func quantified() throws(RulesSyntaxError) -> PatternSyntax.Node {
     let node = try single()
     let start = index
     guard let (least, most) = try quantifier() else { return node }
@@ -100,7 +100,7 @@ struct PatternParser {
     return .repeated(node, least: least, most: most)
   }
 
-  private mutating func quantifier() throws(SyntaxFault) -> (Int, Int?)? {
+  private mutating func quantifier() throws(RulesSyntaxError) -> (Int, Int?)? {
     if skip("*") { return (0, nil) }
     if skip("+") { return (1, nil) }
     if skip("?") { return (0, 1) }
@@ -113,7 +113,7 @@ struct PatternParser {
     return (least, most)
   }
 
-  private mutating func count(from start: Int) throws(SyntaxFault) -> Int {
+  private mutating func count(from start: Int) throws(RulesSyntaxError) -> Int {
     var value: Int?
     while let scalar = peek, ("0"..."9").contains(scalar) {
       value = (value ?? 0) * 10 + Int(scalar.value - 0x30)
@@ -126,7 +126,7 @@ struct PatternParser {
     return value
   }
 
-  private mutating func single() throws(SyntaxFault) -> PatternSyntax.Node {
+  private mutating func single() throws(RulesSyntaxError) -> PatternSyntax.Node {
     guard let scalar = peek else { throw fault("the pattern ends too early") }
     let start = index
     index += 1
@@ -143,7 +143,7 @@ struct PatternParser {
     }
   }
 
-  private mutating func group(from start: Int) throws(SyntaxFault) -> PatternSyntax.Node {
+  private mutating func group(from start: Int) throws(RulesSyntaxError) -> PatternSyntax.Node {
     if peek == "?" { throw fault("groups that begin with '?' are not supported", at: start) }
     depth += 1
     defer { depth -= 1 }
@@ -162,7 +162,7 @@ struct PatternParser {
 
 extension PatternParser {
   /// The rest of `\x` after the backslash.
-  private mutating func escape() throws(SyntaxFault) -> CharacterClass {
+  private mutating func escape() throws(RulesSyntaxError) -> CharacterClass {
     let start = index - 1
     guard let scalar = peek else { throw fault("nothing follows the backslash", at: start) }
     index += 1
@@ -180,7 +180,7 @@ extension PatternParser {
   }
 
   /// The rest of `[...]` after the bracket.
-  private mutating func bracketed(from start: Int) throws(SyntaxFault) -> CharacterClass {
+  private mutating func bracketed(from start: Int) throws(RulesSyntaxError) -> CharacterClass {
     var result = CharacterClass()
     let isNegated = skip("^")
     if peek == "]" { throw fault("the character class is empty", at: start) }
@@ -203,7 +203,7 @@ extension PatternParser {
     return folded(result)
   }
 
-  private mutating func classItem() throws(SyntaxFault) -> (CharacterClass, isSingle: Bool) {
+  private mutating func classItem() throws(RulesSyntaxError) -> (CharacterClass, isSingle: Bool) {
     guard let scalar = peek else { throw fault("the character class does not end") }
     index += 1
     guard scalar == "\\" else { return (CharacterClass(scalar), true) }

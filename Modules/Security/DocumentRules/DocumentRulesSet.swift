@@ -1,0 +1,27 @@
+/// The rules of a server: for all databases, or for each of its own.
+///
+/// A database without rules is closed to all but administrators.
+public struct DocumentRulesSet: Sendable {
+  /// The rules of databases without rules of their own.
+  public let common: DocumentRules?
+  /// The rules of single databases, by their ids.
+  public let byDatabase: [String: DocumentRules]
+  private let fingerprints: [String: UInt64]
+  private let commonFingerprint: UInt64
+
+  /// Gathers rules.
+  public init(common: DocumentRules?, byDatabase: [String: DocumentRules] = [:]) {
+    self.common = common
+    self.byDatabase = byDatabase
+    fingerprints = byDatabase.mapValues { Fingerprint.of($0.source) }
+    commonFingerprint = Fingerprint.of(common?.source ?? [])
+  }
+
+  /// The rules of a database, with a number that tells them from others.
+  func rules(of databaseID: String) -> (rules: DocumentRules?, fingerprint: UInt64) {
+    guard let rules = byDatabase[databaseID], let fingerprint = fingerprints[databaseID] else {
+      return (common, commonFingerprint)
+    }
+    return (rules, fingerprint)
+  }
+}

@@ -1,0 +1,238 @@
+import TernCore
+
+/// Evaluates expressions for one request.
+///
+/// Source: firestore reference, section 6.4.
+struct DocumentRuleEvaluator {
+  typealias Node = DocumentRuleExpression
+  typealias Value = DocumentRuleValue
+
+  /// A parameter or binding of a function that is being evaluated.
+  private enum Local {
+    case value(Value)
+    case fault(DocumentRuleFault)
+    /// A binding that nothing has used yet.
+    case pending(Node)
+  }
+
+  private let functions: [DocumentRuleFunction]
+  private let request: DocumentRulesRequest
+  private let state: DocumentRulesState
+  private var locals: [Local] = []
+  /// The index of the first local of the function that is being evaluated.
+  private var base = 0
+  /// The values of the captures of the path, outermost first.
+  var captures: [Value] = []
+  var budget: DocumentRulesBudget
+
+  init(
+    _ functions: [DocumentRuleFunction], _ request: DocumentRulesRequest,
+    _ state: DocumentRulesState, _ budget: DocumentRulesBudget
+  ) {
+    self.functions = functions
+    self.request = request
+    self.state = state
+    self.budget = budget
+  }
+
+  /// Evaluates a condition.
+  mutating func holds(_ condition: Node) throws(DocumentRuleFault) -> Bool {
+    locals.removeAll(keepingCapacity: true)
+    base = 0
+    let value = try value(condition)
+    guard case .bool(let result) = value else { throw .notBool(value, in: "if") }
+    return result
+  }
+
+  /// Evaluates an expression and counts it.
+  mutating func value(_ node: Node) throws(DocumentRuleFault) -> Value {
+    try budget.count(node.cost)
+    switch node.kind {
+    case .constant(let value): return value
+    case .group(let inner): return try value(inner)
+    case .request: return request.value
+    case .resource: return request.resourceValue
+    case .capture(let index): return captures[index]
+    case .local(let index): return try local(index)
+    case .member(let base, let name): return try member(name, of: base)
+    case .and(let operands): return .bool(try chain(operands, ends: false))
+    case .or(let operands): return .bool(try chain(operands, ends: true))
+    case .not(let operand):
+      let value = try value(operand)
+      guard case .bool(let flag) = value else { throw .notBool(value, in: "!") }
+      return .bool(!flag)
+    case .negate(let operand): return try DocumentRuleOperations.negated(try value(operand))
+    case .binary(let operation, let left, let right):
+      return try DocumentRuleOperations.apply(operation, try value(left), try value(right))
+    case .conditional(let condition, let first, let second):
+      let choice = try value(condition)
+      guard case .bool(let isFirst) = choice else { throw .notBool(choice, in: "?:") }
+      return try value(isFirst ? first : second)
+    case .isType(let operand, let type): return .bool(try value(operand).isOf(type))
+    case .function(let number, let arguments): return try call(number, arguments)
+    case .access(let function, let path): return try read(function, try value(path))
+    default: return try rare(node)
+    }
+  }
+
+  /// Evaluates the forms that are seldom, or cost enough for one more call.
+  private mutating func rare(_ node: Node) throws(DocumentRuleFault) -> Value {
+    switch node.kind {
+    case .list(let items): return .list(try values(items))
+    case .map(let entries): return try map(entries)
+    case .path(let parts): return try path(parts)
+    case .index(let base, let key):
+      return try DocumentRuleOperations.element(of: try value(base), at: try value(key))
+    case .slice(let base, let low, let high):
+      return try DocumentRuleOperations.slice(
+        of: try value(base), from: try value(low), to: try value(high))
+    case .builtin(let function, let arguments):
+      return try DocumentRuleFunctions.call(function, try values(arguments))
+    case .method(let method, let receiver, let arguments, let pattern):
+      return try call(method, of: receiver, arguments, pattern)
+    case .name(let name): throw .unknownVariable(name)
+    case .call(let name, _): throw .unknownFunction(name)
+    case .unknownMethod(let name, let receiver, _):
+      let receiver = try value(receiver)
+      if case .null = receiver { throw .nullValue }
+      throw .unknownFunction(name)
+    default: preconditionFailure("an expression of this form is evaluated directly")
+    }
+  }
+
+  private mutating func values(_ nodes: [Node]) throws(DocumentRuleFault) -> [Value] {
+    var values: [Value] = []
+    values.reserveCapacity(nodes.count)
+    for node in nodes { values.append(try value(node)) }
+    return values
+  }
+
+  /// Evaluates a chain of `&&` or `||`.
+  ///
+  /// - Parameter ends: The operand that decides the chain, even beside one that is an error.
+  private mutating func chain(
+    _ operands: [Node], ends: Bool
+  ) throws(DocumentRuleFault) -> Bool {
+    var fault: DocumentRuleFault?
+    for operand in operands {
+      do throws(DocumentRuleFault) {
+        let value = try value(operand)
+        guard case .bool(let result) = value else {
+          throw .notBool(value, in: ends ? "||" : "&&")
+        }
+        if result == ends { return ends }
+      } catch {
+        if error == .exhausted { throw error }
+        if fault == nil { fault = error }
+      }
+    }
+    if let fault { throw fault }
+    return !ends
+  }
+
+  private mutating func member(
+    _ name: String, of base: Node
+  ) throws(DocumentRuleFault) -> Value {
+    if case .request = base.kind {
+      try budget.count(base.cost)
+      guard let value = request.member(name) else { throw .undefinedProperty(name) }
+      return value
+    }
+    return try DocumentRuleOperations.member(name, of: try value(base))
+  }
+
+  private mutating func map(_ entries: [Node.MapEntry]) throws(DocumentRuleFault) -> Value {
+    var pairs: [(String, Value)] = []
+    for entry in entries {
+      let key = try value(entry.key)
+      guard case .string(let name) = key else {
+        throw .unsupported(received: "a key of type \(key.typeName)", expected: "string")
+      }
+      pairs.append((name, try value(entry.value)))
+    }
+    return .map(DocumentRuleMap(pairs))
+  }
+
+  private mutating func path(_ parts: [Node.PathPart]) throws(DocumentRuleFault) -> Value {
+    var segments: [String] = []
+    segments.reserveCapacity(parts.count)
+    for part in parts {
+      switch part {
+      case .literal(let text): segments.append(text)
+      case .expression(let node):
+        try DocumentRuleOperations.append(try value(node), to: &segments)
+      }
+    }
+    return .path(DocumentRulePath(segments))
+  }
+
+  private mutating func call(
+    _ method: DocumentRuleMethod, of receiver: Node, _ arguments: [Node],
+    _ pattern: DocumentPattern?
+  ) throws(DocumentRuleFault) -> Value {
+    let receiver = try value(receiver)
+    let arguments = try values(arguments)
+    if method.takesPattern {
+      return try DocumentRuleTexts.call(
+        method, receiver, arguments, pattern, steps: &budget.patternSteps)
+    }
+    return try DocumentRuleMethodCalls.call(method, receiver, arguments)
+  }
+}
+
+extension DocumentRuleEvaluator {
+  /// The value of a parameter or binding; a binding is evaluated when it is first used.
+  private mutating func local(_ index: Int) throws(DocumentRuleFault) -> Value {
+    switch locals[base + index] {
+    case .value(let value): return value
+    case .fault(let fault): throw fault
+    case .pending(let node):
+      do throws(DocumentRuleFault) {
+        let value = try value(node)
+        locals[base + index] = .value(value)
+        return value
+      } catch {
+        locals[base + index] = .fault(error)
+        throw error
+      }
+    }
+  }
+
+  private mutating func call(
+    _ number: Int, _ arguments: [Node]
+  ) throws(DocumentRuleFault) -> Value {
+    let function = functions[number]
+    var frame: [Local] = []
+    frame.reserveCapacity(arguments.count + function.bindings.count)
+    for argument in arguments { frame.append(.value(try value(argument))) }
+    for binding in function.bindings { frame.append(.pending(binding)) }
+    let (outerBase, outerCount) = (base, locals.count)
+    base = outerCount
+    locals += frame
+    defer {
+      locals.removeSubrange(outerCount...)
+      base = outerBase
+    }
+    return try value(function.body)
+  }
+
+  /// Reads a document for `get` and its sisters.
+  private mutating func read(
+    _ function: DocumentRuleAccess, _ argument: Value
+  ) throws(DocumentRuleFault) -> Value {
+    guard case .path(let path) = argument else {
+      throw .unsupported(
+        received: "\(function.rawValue)(\(argument.typeName))",
+        expected: "\(function.rawValue)(path)")
+    }
+    guard let key = path.documentKey(in: request.databaseID), budget.countRead(of: key) else {
+      let text = String(
+        decoding: path.text.utf8.prefix(DocumentRulesLimits.printedPathBytes), as: UTF8.self)
+      throw .documentAccess(function, path: text)
+    }
+    let fields = function.isAfter ? state.after(key) : state.before(key)
+    if function.isExistence { return .bool(fields != nil) }
+    guard let fields else { return .null }
+    return .map(DocumentRuleMap(DocumentRuleResource(key, fields, in: request.databaseID)))
+  }
+}

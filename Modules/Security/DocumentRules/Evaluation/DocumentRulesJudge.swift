@@ -1,0 +1,129 @@
+import TernCore
+
+extension DocumentRules {
+  /// Judges a request about one document.
+  ///
+  /// - Parameters:
+  ///   - request: The request; a list is judged as a request about one concrete document.
+  ///   - state: The documents that conditions read.
+  ///   - budget: The work that the request may still do; this operation is counted in it.
+  package func judge(
+    _ request: DocumentRulesRequest, state: DocumentRulesState,
+    budget: inout DocumentRulesBudget
+  ) -> DocumentRulesVerdict {
+    budget.beginOperation()
+    var judge = DocumentRulesJudge(self, request, state, budget)
+    let verdict = judge.verdict()
+    budget = judge.budget
+    return verdict
+  }
+}
+
+/// Finds the statements that apply to a document, and evaluates them until one allows.
+///
+/// Source: firestore reference, sections 6.3 and 6.4.
+private struct DocumentRulesJudge {
+  private let rules: DocumentRules
+  private let request: DocumentRulesRequest
+  private let segments: [String]
+  private var evaluator: DocumentRuleEvaluator
+  private var findings: [DocumentRulesVerdict.Finding] = []
+  private var steps = DocumentRulesLimits.matchSteps
+  private var isAllowed = false
+
+  init(
+    _ rules: DocumentRules, _ request: DocumentRulesRequest, _ state: DocumentRulesState,
+    _ budget: DocumentRulesBudget
+  ) {
+    self.rules = rules
+    self.request = request
+    segments =
+      DocumentRulePath.prefix(request.databaseID) + DocumentRulePath.split(request.key.text)
+    evaluator = DocumentRuleEvaluator(rules.functions, request, state, budget)
+  }
+
+  var budget: DocumentRulesBudget { evaluator.budget }
+
+  mutating func verdict() -> DocumentRulesVerdict {
+    for match in rules.matches {
+      evaluator.captures.removeAll(keepingCapacity: true)
+      if visit(match, segment: 0, at: 0) { break }
+    }
+    return DocumentRulesVerdict(
+      isAllowed: isAllowed, method: request.method, findings: findings,
+      reads: evaluator.budget.reads)
+  }
+
+  /// Compares the path of a block from one of its segments on; true when the request is decided.
+  private mutating func visit(
+    _ match: DocumentRuleMatch, segment first: Int, at start: Int
+  ) -> Bool {
+    var position = start
+    for number in first..<match.segments.count {
+      steps -= 1
+      if steps < 0 { return true }
+      switch match.segments[number] {
+      case .literal(let text):
+        guard position < segments.count, segments[position].hasSameBytes(as: text) else {
+          return false
+        }
+        position += 1
+      case .capture:
+        guard position < segments.count else { return false }
+        evaluator.captures.append(.string(segments[position]))
+        position += 1
+      case .recursive: return visitRecursive(match, segment: number, at: position)
+      }
+    }
+    return visitContents(of: match, at: position)
+  }
+
+  /// Tries every number of segments for a recursive wildcard, the most first.
+  private mutating func visitRecursive(
+    _ match: DocumentRuleMatch, segment: Int, at position: Int
+  ) -> Bool {
+    let captured = evaluator.captures.count
+    let least = rules.version == 1 ? 1 : 0
+    guard position + least <= segments.count else { return false }
+    for end in (position + least...segments.count).reversed() {
+      evaluator.captures.append(.path(DocumentRulePath(Array(segments[position..<end]))))
+      let isDecided = visit(match, segment: segment + 1, at: end)
+      evaluator.captures.removeSubrange(captured...)
+      if isDecided { return true }
+    }
+    return false
+  }
+
+  private mutating func visitContents(of match: DocumentRuleMatch, at position: Int) -> Bool {
+    if position == segments.count {
+      for allow in match.allows where allow.methods.contains(request.method) {
+        if evaluate(allow) { return true }
+      }
+    }
+    for inner in match.matches {
+      let captured = evaluator.captures.count
+      let isDecided = visit(inner, segment: 0, at: position)
+      evaluator.captures.removeSubrange(captured...)
+      if isDecided { return true }
+    }
+    return false
+  }
+
+  /// Evaluates a statement; true when it decides the request.
+  private mutating func evaluate(_ allow: DocumentRuleAllow) -> Bool {
+    let outcome: DocumentRulesVerdict.Finding.Outcome
+    do throws(DocumentRuleFault) {
+      let holds = try allow.condition.map { condition throws(DocumentRuleFault) in
+        try evaluator.holds(condition)
+      }
+      outcome = holds ?? true ? .allowed : .isFalse
+    } catch {
+      outcome = .fault(error)
+    }
+    findings.append(
+      DocumentRulesVerdict.Finding(
+        position: allow.position, conditionPosition: allow.conditionPosition, outcome: outcome))
+    isAllowed = outcome == .allowed
+    return isAllowed || outcome == .fault(.exhausted)
+  }
+}
