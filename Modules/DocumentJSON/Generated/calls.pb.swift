@@ -3716,7 +3716,7 @@ nonisolated extension Google_Firestore_V1_ExistenceFilter: SwiftProtobuf.Message
 }
 
 nonisolated extension Google_Firestore_V1_WriteMark: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
-  static let protoMessageName: String = _protobuf_package + ".WriteMark"
+  static let protoMessageName: String = _protobuf_package + ".WriteHeader"
   static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}stream\0\u{1}sequence\0\u{1}acknowledged\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
