@@ -1,20 +1,21 @@
 public import TernPresence
+import TernTransport
 
-/// What may be chosen about a server.
+/// The options of a server.
 public struct ServerOptions: Hashable, Sendable {
   /// The host clients are told to use for their next connections.
   public var host: String
-  /// How long absence is tolerated, and what a session may leave behind.
+  /// The tolerated absence of sessions, and the limits of their onDisconnect operations.
   public var presence: PresenceLimits
-  /// How much one client may ask of the server.
+  /// The limits on each client of the server.
   public var limits: ServerLimits
-  /// What everybody is told instead of being served; `nil` to serve. Default: `nil`.
-  public var farewell: ServerFarewell?
+  /// The notice that all clients get instead of service; `nil` to serve. Default: `nil`.
+  public var farewell: ServiceNotice?
 
   /// The defaults, but for what is given.
   public init(
     host: String = "localhost", presence: PresenceLimits = PresenceLimits(),
-    limits: ServerLimits = ServerLimits(), farewell: ServerFarewell? = nil
+    limits: ServerLimits = ServerLimits(), farewell: ServiceNotice? = nil
   ) {
     self.farewell = farewell
     self.host = host
@@ -23,15 +24,15 @@ public struct ServerOptions: Hashable, Sendable {
   }
 }
 
-/// Why a server serves nobody. Source: realtime reference, sections 10.4 and 11.3.
-public enum ServerFarewell: Hashable, Sendable {
+/// The reason a server accepts no requests. Source: realtime reference, sections 10.4 and 11.3.
+public enum ServiceNotice: Hashable, Sendable {
   /// The databases are at another host, such as `db2.example.com:9000`, where clients go at once.
   case moved(host: String)
   /// The databases are closed; clients do not come back until they are started again.
   case closed(reason: String)
 }
 
-/// How much one client may ask of a server.
+/// The limits on one client of a server.
 public struct ServerLimits: Hashable, Sendable {
   /// The most frames decided together. More share a sync; fewer let the answers to the first ones
   /// go out, and their clients go on, while the others are decided. Default 256.
@@ -50,23 +51,30 @@ public struct ServerLimits: Hashable, Sendable {
   public var memoryBytes: Int
   /// The part of ``memoryBytes`` that one address may take; `nil` for a quarter. Default `nil`.
   public var memoryBytesPerAddress: Int?
+  /// The part of ``memoryBytes`` that one user may take, over all addresses; `nil` for a quarter.
+  /// Default `nil`.
+  public var memoryBytesPerIdentity: Int?
+  /// The time that a client above its share is not read from before it is closed, in milliseconds.
+  /// Default 5,000.
+  public var slowedMilliseconds: Int64 = 5_000
   /// The most bytes of one read's answer or one listen's first data; more is `too_big`. No more
   /// than what the transports carry in one frame. Default 64 MiB less 64 KiB.
   public var answerBytes: Int
-  /// What has more bytes in the store is not read at once for those who can take it piece by
-  /// piece. Default 1 MiB.
+  /// The size in the store above which a read goes piece by piece, for clients that can take it so.
+  /// Default 1 MiB.
   public var wholeReadBytes: Int
   /// The most such readings at once; each keeps a thread and a snapshot of the store. Default 16.
   public var exports: Int
   /// After so many milliseconds in which nothing was taken of what is sent, such a reading gives
   /// its place to another one when there is none left. Default 2,000.
   public var exportStallMilliseconds: Int64 = 2_000
-  /// How much one address and one identity may ask in a time. Default: any amount.
+  /// The request rates of one address and one identity. Default: any amount.
   public var rates: RateLimits
   /// The most listens of one session, or targets of one link about documents. Default 100,000.
   public var listens: Int
   /// The most batches in a row that the ledger may answer otherwise than it has to. After each of
-  /// them all clients are let go and the state is read again; after more the server ends. Default 3.
+  /// them all clients are let go and the state is read again; after more the server ends. Default
+  /// 3.
   public var contradictions: Int
   /// The most bytes in the name of a database, at most 256. Default 128.
   public var namespaceBytes: Int
@@ -76,6 +84,13 @@ public struct ServerLimits: Hashable, Sendable {
   /// The most calls about documents that one link carries at once. Default 1,000.
   public var documentCalls: Int
 
+  /// The budget that these limits describe.
+  var budget: MemoryBudget {
+    MemoryBudget(
+      limitBytes: memoryBytes, addressBytes: memoryBytesPerAddress,
+      identityBytes: memoryBytesPerIdentity)
+  }
+
   /// The most bytes of rows that are read at once: those of an answer, as far as the memory for all
   /// clients allows.
   var readBytes: Int { min(2 * answerBytes, max(8 << 20, memoryBytes / 8)) }
@@ -83,7 +98,8 @@ public struct ServerLimits: Hashable, Sendable {
   /// The defaults, but for what is given.
   public init(
     memoryBytes: Int = 1 << 30, memoryBytesPerAddress: Int? = nil,
-    batchFrames: Int = 256, batchBytes: Int = 16 << 20, inboxBytes: Int = 8 << 20,
+    memoryBytesPerIdentity: Int? = nil, batchFrames: Int = 256, batchBytes: Int = 16 << 20,
+    inboxBytes: Int = 8 << 20,
     queuedBytes: Int = 128 << 20,
     answerBytes: Int = (64 << 20) - (64 << 10), wholeReadBytes: Int = 1 << 20, exports: Int = 16,
     rates: RateLimits = RateLimits(), listens: Int = 100_000, contradictions: Int = 3,
@@ -92,6 +108,7 @@ public struct ServerLimits: Hashable, Sendable {
     precondition(namespaceBytes <= 256, "longer names leave too little room for paths")
     self.memoryBytes = memoryBytes
     self.memoryBytesPerAddress = memoryBytesPerAddress
+    self.memoryBytesPerIdentity = memoryBytesPerIdentity
     self.batchFrames = batchFrames
     self.batchBytes = batchBytes
     self.inboxBytes = inboxBytes

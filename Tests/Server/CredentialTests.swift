@@ -99,10 +99,10 @@ import Testing
   }
 }
 
-/// Takes any number for a token of somebody that ends at that second.
+/// Accepts any number as the token of a user that expires at that second.
 private final class Passes: Authenticator {
   let revoked = Mutex("")
-  /// How many credentials were looked at.
+  /// The number of credentials that were examined.
   let judged = Mutex(0)
 
   func authenticate(

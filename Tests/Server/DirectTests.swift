@@ -8,7 +8,7 @@ import Testing
 @testable import TernServer
 
 @Suite("Requests without a session") struct DirectTests {
-  /// Asks as somebody who shows `token`.
+  /// Sends a request with the credential `token`.
   private func ask(
     _ bench: MachineBench, _ operation: DirectRequest.Operation, as token: String? = nil,
     in namespace: String = "default"
@@ -197,7 +197,7 @@ import Testing
 }
 
 extension DirectAnswer {
-  /// Whether the rules have refused, and named the refusal.
+  /// True when the rules have denied, and named the denial.
   fileprivate var isDenied: Bool {
     if case .refused(.permissionDenied(let refusal)) = self {
       refusal.id?.count == 16

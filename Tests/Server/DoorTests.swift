@@ -44,7 +44,7 @@ private final class HandLink: Link {
 
   var queuedBytes: Int { 0 }
 
-  /// What the server sent, and whether it closed the link.
+  /// The server's messages, and the closure of the link.
   var said: [String] { state.withLock { $0 } }
 
   func send(_ frame: [UInt8]) {
@@ -88,7 +88,7 @@ struct DoorTests {
         case .connected(let peer): "\(peer) is here"
         case .disconnected(let peer, _): "\(peer) is gone"
         case .failed(let error): "failed \(error)"
-        case .ended, .diskFull, .diskHasRoom, .corrupt: "\(event)"
+        case .ended, .diskFull, .diskHasRoom, .corrupt, .oldFormat: "\(event)"
         }
       events.withLock { $0.append(text) }
     }
@@ -97,7 +97,7 @@ struct DoorTests {
     reader.request(.listen(TreeListen(path: "room")))
     #expect(await reader.next()?.brief == "ok")
     events.withLock { $0 = [] }
-    let door = ServerDoor(to: server, from: other)
+    let door = LinkAcceptor(to: server, from: other)
     let (short, long) = (HandLink("loopback#short"), HandLink("loopback#long"))
     let opening = TreeClientMessage.open(TreeOpening(stream: nil))
     // All of it happens before the server can look once.

@@ -3,7 +3,7 @@ import TernDocumentWire
 import TernLedger
 import TernStorage
 import TernTestKit
-import TernTreeEngine
+import TernTreeRows
 import TernTreeWire
 import Testing
 
@@ -30,7 +30,8 @@ import Testing
       let slot = random.roll(2)
       let path = treePath(number, &random)
       let node = random.roll(6) == 0 ? TreeNode.empty : treeNode(&random)
-      let mark = WriteMark(WriteStamp(sequence: UInt64(number)), acknowledged: UInt64(number - 1))
+      let mark = WriteHeader(
+        WriteIdempotencyKey(sequence: UInt64(number)), acknowledged: UInt64(number - 1))
       let put = TreeRequest.put(path, node, expectedHash: nil, mark)
       let answer = try #require(try bench.response(slot, put), "seed \(seed)")
       if answer.status == .ok { stored[names[slot], default: [:]][path] = node }
@@ -57,7 +58,8 @@ import Testing
     }
   }
 
-  /// A path of its own, of which the segments are short, long, numbers, and as many as there may be.
+  /// A path of its own, of which the segments are short, long, numbers, and as many as there may
+  /// be.
   private func treePath(_ number: Int, _ random: inout SeededGenerator) -> TreePath {
     var keys = [TreeKey(unchecked: "a\(number)")]
     var left = TreeLimits.storedPathBytes - 8 - random.roll(3)

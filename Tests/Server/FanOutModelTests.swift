@@ -6,7 +6,7 @@ import Testing
 
 @testable import TernServer
 
-/// What one client makes of what it hears about one listen.
+/// A client's view of one listen.
 private struct View {
   let path: TreePath
   let query: TreeQuery

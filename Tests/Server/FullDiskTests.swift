@@ -36,13 +36,13 @@ import Testing
       try await RawClient.connect(transport, stream: stream)
     }
 
-    /// What was told about the disk.
+    /// The events about the disk.
     var news: [ServerEvent] {
       events.list.withLock { list in
         list.filter { event in
           switch event {
           case .connected, .disconnected: false
-          case .failed, .ended, .diskFull, .diskHasRoom, .corrupt: true
+          case .failed, .ended, .diskFull, .diskHasRoom, .corrupt, .oldFormat: true
           }
         }
       }
@@ -53,7 +53,7 @@ import Testing
     .unavailable, detail: "The server's disk is full. Nothing is stored until it has room again.")
 
   private func put(_ node: TreeNode, _ sequence: UInt64) -> TreeRequest {
-    .put("n", node, expectedHash: nil, WriteMark(WriteStamp(sequence: sequence)))
+    .put("n", node, expectedHash: nil, WriteHeader(WriteIdempotencyKey(sequence: sequence)))
   }
 
   @Test(
@@ -153,6 +153,55 @@ import Testing
     second.request(put(1, 1))
     #expect(await second.next()?.brief == "put n 1")
     #expect(await second.next()?.response == TreeResponse(.ok, version: 1))
+    await house.server.stop()
+  }
+
+  @Test(
+    "a batch that would leave nothing for removals is rejected; removals are taken at once",
+    .timeLimit(.minutes(1)))
+  func largeBatch() async throws {
+    let house = try await House()
+    let first = try await house.client(7)
+    first.request(put(1, 1))
+    #expect(await first.next()?.response == TreeResponse(.ok, version: 1))
+    house.disk.fill(holdingBack: 3 << 20)
+    first.request(put(TreeNode(.string(String(repeating: "x", count: 1_100_000))), 2))
+    #expect(await first.next() == .error("the server's disk is full"))
+    #expect(await first.next() == nil)
+    let second = try await house.client(7)
+    second.request(put(2, 2))
+    #expect(await second.next()?.response == full)
+    second.request(put(.empty, 2))
+    #expect(await second.next()?.response == TreeResponse(.ok, version: 2))
+    await house.server.stop()
+  }
+
+  @Test("removals are taken as soon as they can be, before there is room", .timeLimit(.minutes(1)))
+  func removalsReturn() async throws {
+    let house = try await House()
+    let first = try await house.client(7)
+    first.request(put(1, 1))
+    #expect(await first.next()?.response == TreeResponse(.ok, version: 1))
+    house.disk.fill()
+    first.request(put(2, 2))
+    #expect(await first.next() == .error("the server's disk is full"))
+    let second = try await house.client(7)
+    second.request(put(.empty, 2))
+    #expect(await second.next()?.response == full)
+    // Nothing is held back yet.
+    await house.server.tick()
+    second.request(put(.empty, 2))
+    #expect(await second.next()?.response == full)
+    house.disk.fill(holdingBack: 100_000)
+    await house.server.tick()
+    second.request(put(3, 2))
+    #expect(await second.next()?.response == full)
+    second.request(put(.empty, 2))
+    #expect(await second.next()?.response == TreeResponse(.ok, version: 2))
+    house.disk.free()
+    await house.server.tick()
+    second.request(put(3, 3))
+    #expect(await second.next()?.response == TreeResponse(.ok, version: 3))
     await house.server.stop()
   }
 

@@ -133,7 +133,7 @@ import Testing
   }
 }
 
-/// Allows nobody anything.
+/// Denies everything.
 private struct Nobody: DocumentAuthorizer {
   func allows(
     _ access: DocumentAccess, by requester: Requester, now: Int64,

@@ -217,7 +217,7 @@ struct ListenTests {
     _ = try bench.ask(1, .unlisten(TreePath("a/b/c"), .all, tag: nil))
     _ = try bench.ask(2, bench.put("a", json("1")))
     #expect(bench.take(1).isEmpty)
-    #expect(bench.machine.namespaces["default"]?.listens.root.sortedChildren.isEmpty == true)
+    #expect(bench.machine.tree.namespaces["default"]?.listens.root.sortedChildren.isEmpty == true)
   }
 
   @Test("databases of one server do not see each other")

@@ -40,6 +40,14 @@ final class RawClient: LinkHandler {
     }
   }
 
+  /// Sends frames as they are, together.
+  func sendFrames(_ frames: [[UInt8]]) {
+    link.withLock { link in
+      for frame in frames { link?.send(frame) }
+      link?.flush()
+    }
+  }
+
   func request(_ request: TreeRequest) {
     send(.request(number.add(1, ordering: .relaxed).newValue, request))
   }

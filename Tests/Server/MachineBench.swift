@@ -5,6 +5,7 @@ import TernQuery
 import TernSecurity
 import TernStorage
 import TernStorageMemory
+import TernTransport
 import TernTreeWire
 import Testing
 
@@ -25,6 +26,13 @@ final class MachineBench {
   var answers: [UInt64: DirectAnswer] = [:]
   private(set) var lastCommits: [Commit] = []
   private(set) var lastOutputs: [ServerOutput] = []
+  let budget: MemoryBudget
+  /// The limit of work in one batch.
+  var portion = BatchPortion.unlimited
+  /// The inputs that the last batch has left.
+  private(set) var deferred: [ServerInput] = []
+  /// `true` if the last batch has left work.
+  private(set) var isUnfinished = false
 
   init(
     store: any OrderedStore = MemoryStore(), ledgerOptions: LedgerOptions = LedgerOptions(),
@@ -35,9 +43,10 @@ final class MachineBench {
     self.store = store
     ledger = try EmbeddedLedger(store: store, options: ledgerOptions) { 0 }
     let counter = Counter(seed)
+    budget = options.limits.budget
     machine = ServerMachine(
       options: options, authorizer: authorizer, authenticator: authenticator,
-      randomBits: { counter.next() })
+      budget: budget, randomBits: { counter.next() })
     let uptime = uptime
     try ledger.read { snapshot throws(StorageError) in
       try machine.restore(from: snapshot, uptime: uptime)
@@ -45,14 +54,17 @@ final class MachineBench {
   }
 
   /// The disk is full.
-  func lackRoom(_ left: DiskRoom) { machine.lackRoom(left) }
+  func lackRoom(_ left: DiskSpace) { machine.lackSpace(left) }
 
   /// Decides a batch and makes it durable.
   func run(_ inputs: [ServerInput]) throws {
     let (now, uptime) = (now, uptime)
+    let portion = portion
     let plan = try ledger.read { snapshot throws(StorageError) in
-      try machine.plan(inputs, in: snapshot, now: now, uptime: uptime)
+      try machine.plan(inputs, in: snapshot, now: now, uptime: uptime, portion: portion)
     }
+    deferred = plan.deferred
+    isUnfinished = plan.isUnfinished
     let results = try ledger.commit(plan.commits)
     #expect(results == plan.versions.map { .committed($0) })
     lastCommits = plan.commits
@@ -71,7 +83,7 @@ final class MachineBench {
     received[slot, default: []].append(try TreeServerMessage.decode(frame))
   }
 
-  /// What a client received since it last looked.
+  /// Returns the messages that a client received since the last look.
   func take(_ slot: Int) -> [TreeServerMessage] {
     received.removeValue(forKey: slot) ?? []
   }
@@ -107,12 +119,22 @@ final class MachineBench {
     return take(slot)
   }
 
+  /// Runs batches until nothing is left, and returns how many there were.
+  func finish() throws -> Int {
+    var count = 0
+    while !deferred.isEmpty || isUnfinished {
+      count += 1
+      try run(isUnfinished ? deferred + [.goOn] : deferred)
+    }
+    return count
+  }
+
   /// Sends a request and returns its response.
   func response(_ slot: Int, _ request: TreeRequest) throws -> TreeResponse? {
     try ask(slot, request).lazy.compactMap(\.response).last
   }
 
-  func put(_ path: String, _ node: TreeNode, _ mark: WriteMark = .none) throws -> TreeRequest {
+  func put(_ path: String, _ node: TreeNode, _ mark: WriteHeader = .none) throws -> TreeRequest {
     .put(try TreePath(writable: path), node, expectedHash: nil, mark)
   }
 

@@ -28,7 +28,7 @@ import Testing
     _ = try bench.ledger.commit([Commit(mutations: stored, record: [])])
     try bench.open(1, stream: 7)
     _ = try bench.ask(
-      1, bench.put("n", 1, WriteMark(WriteStamp(sequence: 1))), .onDisconnectSet("m", 1))
+      1, bench.put("n", 1, WriteHeader(WriteIdempotencyKey(sequence: 1))), .onDisconnectSet("m", 1))
     return disk
   }
 
@@ -61,10 +61,10 @@ import Testing
     let known = try bench.open(2, stream: 7).lastSequence
     #expect(known == (kind == .stream || kind == .journal ? 0 : 1))
     let answer = try bench.response(
-      2, bench.put("n", 2, WriteMark(WriteStamp(sequence: 2), acknowledged: 1)))
+      2, bench.put("n", 2, WriteHeader(WriteIdempotencyKey(sequence: 2), acknowledged: 1)))
     #expect(answer?.status == (kind == .rules ? .permissionDenied : .ok))
     let moment: Int64 = kind == .revocation ? 2_000_001 : 9
-    #expect(bench.machine.revocations.moments["ada"] == moment)
+    #expect(bench.machine.admin.credentials.revocations.moments["ada"] == moment)
   }
 
   @Test("a log without its end goes on with versions that nobody has seen")
@@ -120,7 +120,7 @@ import Testing
     try bench.run([.opened(slot: 2, isLocal: true), .frame(slot: 2, opening)])
     #expect(bench.take(2).map(\.brief) == ["error"] && bench.closed[2] != nil)
     #expect(try bench.response(1, bench.put("n", 2))?.status == .ok)
-    let mark = WriteMark(WriteStamp(stream: 7, sequence: 2))
+    let mark = WriteHeader(WriteIdempotencyKey(stream: 7, sequence: 2))
     #expect(try bench.response(1, bench.put("n", 3, mark))?.status == .failed)
   }
 }

@@ -94,7 +94,7 @@ struct SessionTests {
     try bench.open(2, stream: 7)
     _ = try bench.ask(2, bench.listen("p"))
 
-    // The client has left link 1, so nobody answers there.
+    // The client has left link 1, so no answer comes from there.
     try bench.run([opening])
     #expect(bench.take(1) == [.inquiry])
     #expect(bench.closed.isEmpty)
@@ -179,7 +179,7 @@ struct SessionTests {
     try bench.open(2)
     for index in 0..<200 { _ = try bench.ask(1, left("p", TreeNode(.integer(Int64(index))))) }
     let id = try #require(bench.machine.sessions[1]?.id)
-    #expect((bench.machine.presence.estate(of: id)?.writes.count ?? 0) < 70)
+    #expect((bench.machine.tree.disconnects.operations.estate(of: id)?.writes.count ?? 0) < 70)
     let after = try MachineBench(store: bench.store, seed: 1)
     after.uptime = 30_000
     try after.open(2)
@@ -227,7 +227,9 @@ struct SessionTests {
 }
 
 extension MachineBench {
-  fileprivate var presenceIsEmpty: Bool { machine.presence.due(at: .max).isEmpty }
+  fileprivate var presenceIsEmpty: Bool {
+    machine.tree.disconnects.operations.due(at: .max).isEmpty
+  }
 }
 
 /// Believes every name but one.

@@ -18,7 +18,7 @@ private final class SlowLedger: Ledger {
 
   init() throws { ledger = try EmbeddedLedger(store: MemoryStore()) { 0 } }
 
-  /// What is decided next is not answered before ``release()``.
+  /// Holds the answers of later decisions until ``release()``.
   func hold() { isHeld.withLock { $0 = true } }
 
   /// Waits until something has been decided that is held up.
@@ -57,7 +57,9 @@ private final class SlowLedger: Ledger {
 
 @Suite("A server whose ledger takes its time") struct SlowLedgerTests {
   private func put(_ sequence: UInt64) -> TreeRequest {
-    .put("n", TreeNode(.integer(1)), expectedHash: nil, WriteMark(WriteStamp(sequence: sequence)))
+    .put(
+      "n", TreeNode(.integer(1)), expectedHash: nil,
+      WriteHeader(WriteIdempotencyKey(sequence: sequence)))
   }
 
   @Test(

@@ -34,7 +34,7 @@ struct StoreScrubTests {
   @Test("with a rate of 0 nothing is examined")
   func off() async throws {
     let store = FaultyDisk().open()
-    await StoreScrub(store, bytesPerSecond: 0, clock: HandClock()) { _ in
+    await StoreScrub(store, bytesPerSecond: 0, clock: ManualClock()) { _ in
       Issue.record("something was found")
     }.run()
   }

@@ -10,8 +10,8 @@ import Testing
 @Suite("Rejected writes of strangers") struct StrangerTests {
   private func mark(
     _ sequence: UInt64, known: UInt64? = nil, stream: UInt128? = nil
-  ) -> WriteMark {
-    WriteMark(WriteStamp(stream: stream, sequence: sequence), acknowledged: known)
+  ) -> WriteHeader {
+    WriteHeader(WriteIdempotencyKey(stream: stream, sequence: sequence), acknowledged: known)
   }
 
   private func rowCount(_ bench: MachineBench) throws -> Int {

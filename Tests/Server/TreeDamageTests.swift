@@ -35,7 +35,7 @@ struct TreeDamageTests {
   func batch(kind: ServerStore) throws {
     let (bench, store) = try bench(kind)
     defer { store.close() }
-    let stamp = { (sequence: UInt64) in WriteMark(WriteStamp(sequence: sequence)) }
+    let stamp = { (sequence: UInt64) in WriteHeader(WriteIdempotencyKey(sequence: sequence)) }
     let increment = json(#"{".sv":{"increment":1}}"#)
     try bench.run([
       bench.frame(1, try bench.put("good/n", increment, stamp(1))),

@@ -26,7 +26,8 @@ struct TroubleTests {
 
   private func put(_ value: Int64, _ sequence: UInt64) -> TreeRequest {
     .put(
-      "n", TreeNode(.integer(value)), expectedHash: nil, WriteMark(WriteStamp(sequence: sequence)))
+      "n", TreeNode(.integer(value)), expectedHash: nil,
+      WriteHeader(WriteIdempotencyKey(sequence: sequence)))
   }
 
   @Test("what could not be stored is not answered, and told to all", .timeLimit(.minutes(1)))
@@ -86,7 +87,7 @@ struct TroubleTests {
 
   /// Writes behind the server's back, so that the next batch does not become what it has to.
   private func interfere(_ ledger: EmbeddedLedger, _ sequence: UInt64) throws {
-    let claim = CommitClaim(
+    let claim = IdempotencyKey(
       id: CommitID(stream: 7, sequence: sequence), payloadHash: 1, acknowledged: sequence - 1)
     #expect(
       try ledger.commit([Commit(claim: claim, mutations: [], record: [1])]).count == 1)

@@ -3,15 +3,15 @@ import TernLedger
 import TernQuery
 import TernSecurity
 import TernTestKit
-import TernTreeEngine
+import TernTreeAuthority
 import TernTreeWire
 import Testing
 
 @testable import TernServer
 
 struct WriteTests {
-  func mark(_ sequence: UInt64, known: UInt64? = nil, stream: UInt128? = nil) -> WriteMark {
-    WriteMark(WriteStamp(stream: stream, sequence: sequence), acknowledged: known)
+  func mark(_ sequence: UInt64, known: UInt64? = nil, stream: UInt128? = nil) -> WriteHeader {
+    WriteHeader(WriteIdempotencyKey(stream: stream, sequence: sequence), acknowledged: known)
   }
 
   @Test("a repeated write gets the first answer and is not applied again")
@@ -85,7 +85,7 @@ struct WriteTests {
     func put(_ path: TreePath, _ hash: String, _ value: TreeNode) throws -> TreeStatus? {
       try bench.response(1, .put(path, value, expectedHash: hash, .none))?.status
     }
-    let hashes = try #require(bench.machine.namespaces["default"]?.hashes)
+    let hashes = try #require(bench.machine.tree.namespaces["default"]?.hashes)
     #expect(try put("big", "bogus", 1) == .dataStale)
     #expect(hashes.count == 1)
     #expect(try put("small", "bogus", 1) == .dataStale)
@@ -165,13 +165,14 @@ struct WriteTests {
 
 /// Forbids everything named `secret`.
 struct NoSecrets: Authorizer {
-  func mayRead(
-    _ path: TreePath, _ query: TreeQuery, by requester: Requester, now: Int64,
-    tree: (TreePath) -> TreeNode
-  ) -> Bool { requester.identity != .anonymous || path != "private" }
+  func mayRead(_ request: TreeReadRequest, in state: TreeState) -> TreeVerdict {
+    TreeVerdict(isAllowed: request.requester.identity != .anonymous || request.path != "private")
+  }
 
-  func mayWrite(
-    _ assignments: [TreeMerge.Entry], by requester: Requester, now: Int64,
-    tree: (TreePath) -> TreeNode
-  ) -> Bool { assignments.allSatisfy { !$0.path.keys.contains(TreeKey(unchecked: "secret")) } }
+  func mayWrite(_ request: TreeWriteRequest, in state: TreeState) -> TreeVerdict {
+    // As an authorizer that decides about nodes, it leaves paths alone undecided.
+    guard request.assignments != nil else { return .undecided }
+    return TreeVerdict(
+      isAllowed: !request.paths.contains { $0.keys.contains(TreeKey(unchecked: "secret")) })
+  }
 }

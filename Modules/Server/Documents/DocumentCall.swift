@@ -1,5 +1,5 @@
 import TernCore
-import TernDocumentEngine
+import TernDocumentAuthority
 import TernDocumentWire
 import TernSecurity
 
@@ -8,30 +8,40 @@ final class DocumentCall {
   let number: UInt32
   let method: DocumentMethod
   let identity: Identity
-  /// What showed who asks; `nil` for nobody in particular.
+  /// The credential of the caller; `nil` for anonymous ones.
   let accepted: AcceptedCredential?
   unowned let link: DocumentLink
   /// The database; `nil` until the first message named it.
-  var room: DocumentRoom?
+  var database: OpenDatabase?
   /// Of a listen call: the number by which the watch knows it.
   var stream: Int?
   /// Of a listen call: when it was told something.
   private(set) lazy var pulse = ListenPulse()
+  /// The memory that its targets are charged with.
+  private let charge: ListenCharge
+  /// The bytes charged for each target.
+  private var targetBytes: [Int32: Int] = [:]
+  /// Of a listen call: the last id of a target that this side has chosen; 0 before the first.
+  var assignedTarget: Int32 = 0
+  /// The rest of a query call, while its answer is under way.
+  var runningQuery: RunningQuery?
   /// Of a write call: what was agreed on in the handshake.
   var handshake: Handshake?
 
-  /// What a write call has agreed on.
+  /// The agreement of a write call.
   struct Handshake {
     /// The client's stream of writes; `nil` for a client that knows of none.
     let stream: UInt128?
-    /// How many answers were given.
+    /// The number of answers given.
     var answers: UInt64 = 0
   }
 
   init(
     _ number: UInt32, _ method: DocumentMethod, _ identity: Identity,
-    _ accepted: AcceptedCredential?, _ link: DocumentLink
+    _ accepted: AcceptedCredential?, _ link: DocumentLink,
+    _ charge: ListenCharge
   ) {
+    self.charge = charge
     self.number = number
     self.method = method
     self.identity = identity
@@ -41,12 +51,33 @@ final class DocumentCall {
 
   var slot: Int { link.slot }
 
-  func requester(in room: DocumentRoom) -> Requester {
-    Requester(identity, isLocal: link.isLocal, namespace: room.database.resourceName)
+  /// Sends one message of the call.
+  func send(_ message: [UInt8], _ batch: inout ServerBatch) {
+    let frame = DocumentServerFrame.message(stream: number, message)
+    batch.add(.send(slot: slot, frame.encode()))
+  }
+
+  /// Charges memory for a target, as far as that was not done.
+  ///
+  /// - Returns: `false`, and nothing more is charged, when the client's share does not allow it.
+  func charge(_ bytes: Int, for target: Int32) -> Bool {
+    let more = max(0, bytes - targetBytes[target, default: 0])
+    guard charge.add(more) else { return false }
+    targetBytes[target, default: 0] += more
+    return true
+  }
+
+  /// Releases what was charged for a target that has ended.
+  func release(_ target: Int32) {
+    if let bytes = targetBytes.removeValue(forKey: target) { charge.remove(bytes) }
+  }
+
+  func requester(in database: OpenDatabase) -> Requester {
+    Requester(identity, isLocal: link.isLocal, namespace: database.name.resourceName)
   }
 }
 
-/// When a listen call was told something; shared with whoever tells many at once.
+/// The time of a listen call's latest message; shared by messages to many calls at once.
 final class ListenPulse {
   /// In milliseconds of the uptime.
   var lastTold: Int64 = 0

@@ -1,12 +1,14 @@
 import TernCore
-import TernDocumentEngine
+import TernDocumentAuthority
 import TernDocumentWire
 import TernSecurity
 
-/// What one link of the documents' dialect carries: calls, side by side.
+/// The calls that one link of the documents' dialect carries, side by side.
 final class DocumentLink {
   let slot: Int
   let isLocal: Bool
+  /// The other end's address, without its port.
+  let address: String
   /// The calls that have not ended.
   var calls: [UInt32: DocumentCall] = [:]
   /// Rejections of its numbered writes that are not stored.
@@ -14,20 +16,21 @@ final class DocumentLink {
   /// The highest number of a call so far.
   var lastCall: UInt32?
 
-  init(slot: Int, isLocal: Bool) {
-    self.slot = slot
-    self.isLocal = isLocal
+  init(_ session: Session) {
+    slot = session.slot
+    isLocal = session.isLocal
+    address = session.address
   }
 
-  /// How many targets all its listen calls have.
+  /// The number of targets of all its listen calls.
   var targetCount: Int {
     calls.values.reduce(0) { count, call in
-      guard let stream = call.stream, let room = call.room else { return count }
-      return count + room.watch.targetCount(of: stream)
+      guard let stream = call.stream, let database = call.database else { return count }
+      return count + database.watch.targetCount(of: stream)
     }
   }
 
-  /// Whether a link that begins with this frame speaks about documents, not about the tree.
+  /// Returns true when a link that begins with this frame carries documents, not the tree.
   ///
   /// The tree's frames are text. Source: Docs/Formats/document-wire.md, section 1.
   static func begins(with frame: [UInt8]) -> Bool {

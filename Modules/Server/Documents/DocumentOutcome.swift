@@ -1,8 +1,9 @@
 import TernCore
 import TernDocumentWire
 import TernLedger
+import TernStorage
 
-/// What became of a numbered batch, as the ledger keeps it.
+/// The outcome of a numbered batch, as the ledger stores it.
 ///
 /// Source: Docs/Formats/document-wire.md, section 5.
 enum DocumentOutcome: Equatable {

@@ -1,9 +1,9 @@
 import TernCore
-import TernDocumentEngine
+import TernDocumentAuthority
 import TernDocumentWire
 import TernQuery
 
-/// A message to those who watch one thing, encoded but for whom it goes to.
+/// A message to the watchers of one subject, encoded except for the target of each.
 struct DocumentPush {
   private let change: WatchChange
   private let names: DocumentNames
@@ -23,7 +23,7 @@ struct DocumentPush {
   /// About how many bytes the message has.
   var byteCount: Int { (document?.count ?? 64) + 16 }
 
-  /// The message for whoever calls the target so.
+  /// Returns the message for watchers that use this number for the target.
   func message(for target: Int32) -> [UInt8] {
     let addressed = change.addressed(to: target)
     if let document, case .changed(_, let targets, let removed) = addressed {

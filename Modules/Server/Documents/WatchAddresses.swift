@@ -1,8 +1,8 @@
 import TernCore
-import TernDocumentEngine
+import TernDocumentAuthority
 import TernSecurity
 
-/// Where everybody who watches one thing is told, so that frames are shared.
+/// The addresses of the watchers of one subject, so that frames are shared.
 ///
 /// Clients of one kind number their calls and targets alike; those have one frame.
 final class WatchAddresses {
@@ -19,8 +19,8 @@ final class WatchAddresses {
     fileprivate let isLocal: Bool
     fileprivate(set) var subscribers: [WatchSubscriber]
 
-    func requester(in room: DocumentRoom) -> Requester {
-      Requester(identity, isLocal: isLocal, namespace: room.database.resourceName)
+    func requester(in database: OpenDatabase) -> Requester {
+      Requester(identity, isLocal: isLocal, namespace: database.name.resourceName)
     }
   }
 
@@ -38,10 +38,10 @@ final class WatchAddresses {
   private(set) var askers: [Asker] = []
   /// The streams that are told, each once.
   private(set) var streams: [Int] = []
-  /// When each of them was told something.
+  /// The time of the latest message to each of them.
   private(set) var pulses: [ListenPulse] = []
-  /// Where the streams are told what concerns all of their targets: for each number of a call the
-  /// links, each once. Where possible the links of ``shared``, not a copy.
+  /// The recipients of messages about all targets of a stream: for each number of a call the links,
+  /// each once. Where possible the links of ``shared``, not a copy.
   private(set) var wholes: [(call: UInt32, slots: [Int])] = []
 
   /// - Parameter calls: The listen calls by the number of their stream.

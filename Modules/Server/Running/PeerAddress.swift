@@ -1,6 +1,6 @@
-/// What can be told from the name of a peer.
+/// The parts of a peer's name.
 enum PeerAddress {
-  /// Where a peer is, without its port: all connections from there count as one.
+  /// Returns the address of a peer, without its port: all connections from there count as one.
   ///
   /// The doors name peers of other machines with a word before and the page behind the address:
   /// `remote 192.0.2.7:50412 for https://example.com`.
@@ -15,7 +15,7 @@ enum PeerAddress {
     return String(text[..<colon])
   }
 
-  /// Whether the peer is on this machine: over loopback, in memory or as an address.
+  /// Returns true when the peer is on this machine: over loopback, in memory or as an address.
   ///
   /// Peers are named as transports name them: `127.0.0.1:50412`, `[::1]:50412`, `loopback#3`.
   static func isLocal(_ peer: String) -> Bool {

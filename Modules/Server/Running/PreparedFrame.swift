@@ -1,15 +1,18 @@
 import TernCore
+import TernSecurity
 import TernTransport
 import TernTreeWire
 
 /// A large frame that was decoded away from the server's executor.
 package struct PreparedFrame: Sendable {
-  /// What decoding came to.
+  /// The outcome of decoding.
   enum Outcome: Sendable {
     case message(TreeClientMessage)
     case invalid(WireError)
     /// Decoding would take too much memory: now, or whenever it is tried.
     case tooMuch(request: UInt64?, isForGood: Bool)
+    /// The rules deny the write, whatever its data; it was not decoded.
+    case denied(request: UInt64, AccessRefusal)
   }
 
   /// The bytes of the frame as it arrived.
@@ -17,6 +20,13 @@ package struct PreparedFrame: Sendable {
   let outcome: Outcome
   /// The memory of the decoded message, charged until it is decided.
   let charge: MemoryCharge
+
+  /// A write that the rules deny.
+  init(denied refusal: AccessRefusal, request: UInt64, bytes: Int, charging charge: MemoryCharge) {
+    self.charge = charge
+    frameBytes = bytes
+    outcome = .denied(request: request, refusal)
+  }
 
   /// Weighs a frame, and decodes it if the budget allows. Blocks for as long as that takes.
   init(_ frame: [UInt8], charging charge: MemoryCharge) {

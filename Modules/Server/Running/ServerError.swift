@@ -2,7 +2,7 @@ public import TernLedger
 public import TernStorage
 public import TernTransport
 
-/// Why a server could not start.
+/// The reason a server could not start.
 public enum ServerError: Error, Hashable, Sendable {
   /// The ledger could not be read.
   case ledger(LedgerError)
@@ -18,11 +18,11 @@ public enum ServerEvent: Hashable, Sendable {
   case connected(peer: String)
   /// A client is gone; the reason may be the server's or the client's.
   case disconnected(peer: String, reason: SessionEnd)
-  /// The ledger failed. All clients were disconnected; nothing of their last batch was answered. The
-  /// server goes on if the ledger can be read again.
+  /// The ledger failed. All clients were disconnected; nothing of their last batch was answered.
+  /// The server goes on if the ledger can be read again.
   case failed(LedgerError)
-  /// The server has ended, because its ledger cannot be read again or contradicts itself: it serves
-  /// nobody any more. End the program, so that its supervisor starts it anew.
+  /// The server has ended, because its ledger cannot be read again or contradicts itself. It
+  /// accepts no requests any more. End the program, so that its supervisor starts it anew.
   case ended(LedgerError)
   /// The disk is full. What clients write is refused, as something to try again later, but for what
   /// only removes; reads and listens go on. Told once, until ``diskHasRoom``.
@@ -32,11 +32,14 @@ public enum ServerEvent: Hashable, Sendable {
   /// The scrub found bytes in the store that fail their check. Requests that meet them are denied,
   /// all others go on.
   case corrupt(StoreCorruption)
+  /// The store has an earlier format whose bytes are checked less. Stop the server and compact the
+  /// store (``TernServer/compact(_:keepingLog:)``) to bring it up to date.
+  case oldFormat
 }
 
 extension ServerEvent {
-  /// Whether writes that were not acknowledged may be stored nevertheless: after a failed sync the
-  /// disk alone knows.
+  /// True when writes without an acknowledgement may be stored nevertheless: after a failed sync
+  /// the disk alone knows.
   public var mayHaveStored: Bool {
     guard case .failed(let error) = self else { return false }
     switch error {

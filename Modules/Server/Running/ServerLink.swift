@@ -6,9 +6,9 @@ final class ServerLink: LinkHandler {
   let link: any Link
   /// The link's place in the server's tables, its own until the server has let it go.
   let slot: Int
-  private let door: ServerDoor
+  private let door: LinkAcceptor
 
-  init(_ link: any Link, slot: Int, door: ServerDoor) {
+  init(_ link: any Link, slot: Int, door: LinkAcceptor) {
     self.link = link
     self.slot = slot
     self.door = door
@@ -36,11 +36,11 @@ enum LinkEvent: Sendable {
   case closed(slot: Int, LinkClosure)
 }
 
-/// Where events of one transport enter the server.
+/// The entry of one transport's events into the server.
 ///
 /// Those of the server's own transport are on its executor already. Those of another one wait
 /// here, in order, for one hop that takes all of them along.
-final class ServerDoor: Sendable {
+final class LinkAcceptor: Sendable {
   private let server: TernServer
   private let isAtHome: Bool
   private let waiting = Mutex<[LinkEvent]>([])
@@ -82,7 +82,7 @@ final class SlotTable: Sendable {
 
   private let state = Mutex(State())
 
-  /// How many are handed out.
+  /// The number of indexes in use.
   var inUse: Int { state.withLock { $0.next - $0.free.count } }
 
   func take() -> Int {

@@ -8,7 +8,7 @@ extension TernServer {
   /// a server that has stopped ignores it.
   ///
   /// - Parameters:
-  ///   - tree: Decides about trees; `nil` leaves it to whom it is left to.
+  ///   - tree: Decides about trees; `nil` keeps the present authorizer.
   ///   - documents: Decides about documents; `nil` likewise.
   public func adopt(
     _ tree: (any Authorizer)? = nil, documents: (any DocumentAuthorizer)? = nil

@@ -1,7 +1,8 @@
 package import TernTransport
 
 extension TernServer {
-  /// Whether the server lives on the executor of that transport, so that its callbacks need no hop.
+  /// Returns true when the server runs on the executor of that transport, so that its callbacks
+  /// need no hop.
   package nonisolated func lives(on transport: any Transport) -> Bool {
     transport.executor === executor
   }
@@ -23,7 +24,7 @@ extension TernServer {
     drainSoon()
   }
 
-  /// Tells everybody who waits for an answer that none will come.
+  /// Reports to all direct requests that no answer will come.
   func refuseAskers(_ reason: String) {
     let waiting = askers.sorted { $0.key < $1.key }
     askers = [:]

@@ -1,5 +1,7 @@
 import Dispatch
+import TernSecurity
 import TernTransport
+import TernTreeWire
 
 // Large frames are decoded on a thread of their own, one after the other; what comes behind one
 // over the same link waits for it.
@@ -26,15 +28,29 @@ extension TernServer {
   /// Decodes the large frame that is first of what waits at a link.
   private func prepare(_ state: LinkState) {
     guard case .frame(let slot, let frame)? = state.behind.first else { return }
-    let charge = MemoryCharge(budget, .parsing, of: state.address)
-    let work = LinkWork(state)
+    let large = LargeFrame(
+      slot: slot, bytes: frame, charge: MemoryCharge(budget, .parsing, of: state.address),
+      work: LinkWork(state))
     preparer.async {
-      let prepared = PreparedFrame(frame, charging: charge)
-      Task { await self.take(prepared, slot, work) }
+      guard let outline = WriteOutline(frame) else { return large.decode(for: self) }
+      Task { await self.judge(outline, of: large) }
     }
   }
 
-  private func take(_ prepared: PreparedFrame, _ slot: Int, _ work: LinkWork) {
+  /// Asks the rules as far as they can judge without the data, behind what the link sent before.
+  private func judge(_ outline: WriteOutline, of large: LargeFrame) {
+    nextTicket += 1
+    askers[nextTicket] = { answer in
+      if case .refused(.permissionDenied(let refusal)) = answer {
+        return large.deny(outline.request, refusal, for: self)
+      }
+      self.preparer.async { large.decode(for: self) }
+    }
+    inbox.append(.judge(slot: large.slot, ticket: nextTicket, outline))
+    drainSoon()
+  }
+
+  fileprivate func take(_ prepared: PreparedFrame, _ slot: Int, _ work: LinkWork) {
     let state = work.state
     inbox.append(.prepared(slot: slot, prepared))
     var rest = state.behind.dropFirst()
@@ -51,7 +67,31 @@ extension TernServer {
   }
 }
 
-/// Carries a link's state past the thread that decodes for it, which does not look at it.
+/// A large frame on its way to be decoded.
+private struct LargeFrame: Sendable {
+  let slot: Int
+  let bytes: [UInt8]
+  /// The memory that decoding takes, once it is known.
+  let charge: MemoryCharge
+  let work: LinkWork
+
+  /// Weighs and decodes the frame. Blocks for as long as that takes.
+  func decode(for server: TernServer) {
+    let prepared = PreparedFrame(bytes, charging: charge)
+    Task { await server.take(prepared, slot, work) }
+  }
+
+  /// Denies the write that it carries.
+  func deny(_ request: UInt64, _ refusal: AccessRefusal, for server: TernServer) {
+    let denied = PreparedFrame(
+      denied: refusal, request: request, bytes: bytes.count, charging: charge)
+    Task { await server.take(denied, slot, work) }
+  }
+}
+
+/// Carries a link's state past the thread that decodes for it.
+///
+/// `@unchecked Sendable` is sound because that thread does not look at the state.
 private struct LinkWork: @unchecked Sendable {
   let state: TernServer.LinkState
 

@@ -1,11 +1,11 @@
 import TernTransport
 
 /// Frames that some links are owed one behind the other.
-final class Parcel {
-  /// Whether many links get it.
+final class OutgoingBatch {
+  /// True when many links get it.
   fileprivate let isShared: Bool
   fileprivate var frames: [[UInt8]]
-  /// Whether none of its links is owed anything behind it, so that more may join it.
+  /// True when nothing is pending for its links behind it, so that more may join it.
   fileprivate var isOpen = true
   /// Made when the parcel is complete.
   fileprivate lazy var shared = SharedFrames(frames)
@@ -36,23 +36,27 @@ extension TernServer {
   func perform(_ outputs: [ServerOutput]) {
     var touched: [LinkState] = []
     // By where the list of their links lies, which the outputs keep alive.
-    var parcels: [UInt: Parcel] = [:]
+    var parcels: [UInt: OutgoingBatch] = [:]
     for output in outputs {
       switch output {
       case .send(let slot, let frame):
-        guard let state = link(in: slot) else { continue }
+        // Nothing follows a farewell.
+        guard let state = link(in: slot), state.reason == nil else { continue }
         if let last = state.lastOwed, !last.isShared {
           last.frames.append(frame)
         } else {
-          state.owe(Parcel(frame, isShared: false), &touched)
+          state.emit(OutgoingBatch(frame, isShared: false), &touched)
         }
       case .broadcast(let slots, let frame):
         if let known = parcels[slots.place], known.isOpen {
           known.frames.append(frame)
         } else {
-          let parcel = Parcel(frame, isShared: true)
+          let parcel = OutgoingBatch(frame, isShared: true)
           parcels[slots.place] = parcel
-          for slot in slots { link(in: slot)?.owe(parcel, &touched) }
+          for slot in slots {
+            guard let state = link(in: slot), state.reason == nil else { continue }
+            state.emit(parcel, &touched)
+          }
         }
       case .answer(let ticket, let answer): askers.removeValue(forKey: ticket)?(answer)
       case .close(let slot, let reason):
@@ -60,7 +64,7 @@ extension TernServer {
       }
     }
     for state in touched { deliver(state) }
-    if budget.isShort { makeRoom() }
+    if budget.isTight { makeRoom() }
   }
 
   private func deliver(_ state: LinkState) {
@@ -99,12 +103,12 @@ extension TernServer {
 }
 
 extension TernServer.LinkState {
-  fileprivate var lastOwed: Parcel? { owedBehind.last ?? owed }
+  fileprivate var lastOwed: OutgoingBatch? { owedBehind.last ?? pendingEffects }
 
   /// Puts a parcel behind what the link is owed already.
-  fileprivate func owe(_ parcel: Parcel, _ touched: inout [TernServer.LinkState]) {
+  fileprivate func emit(_ parcel: OutgoingBatch, _ touched: inout [TernServer.LinkState]) {
     guard let last = lastOwed else {
-      owed = parcel
+      pendingEffects = parcel
       touched.append(self)
       return
     }
@@ -113,15 +117,15 @@ extension TernServer.LinkState {
     owedBehind.append(parcel)
   }
 
-  /// What the link is owed first, which is on its way now: nothing more joins it.
-  fileprivate func takeOwed() -> Parcel? {
+  /// Takes the link's first pending batch, which is on its way now: nothing more joins it.
+  fileprivate func takeOwed() -> OutgoingBatch? {
     lastOwed?.isOpen = false
-    return exchange(&owed, with: nil)
+    return exchange(&pendingEffects, with: nil)
   }
 }
 
 extension Link {
-  fileprivate func send(_ parcel: Parcel) {
+  fileprivate func send(_ parcel: OutgoingBatch) {
     if parcel.isShared {
       send(parcel.shared)
     } else {
@@ -131,8 +135,8 @@ extension Link {
 }
 
 extension [Int] {
-  /// Where the array lies: two that live and have elements are one piece of memory, and so equal,
-  /// when they lie at the same place.
+  /// The address of the array: two live arrays with elements are one piece of memory, and so equal,
+  /// when they have the same address.
   fileprivate var place: UInt {
     unsafe withUnsafeBufferPointer { UInt(bitPattern: $0.baseAddress) }
   }

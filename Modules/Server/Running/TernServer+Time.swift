@@ -11,8 +11,8 @@ extension TernServer {
     }
   }
 
-  /// Starts over after a batch that failed: nobody was told anything about it, so every client
-  /// comes back and asks what became of its writes.
+  /// Starts over after a batch that failed: no client was told anything about it, so all of them
+  /// reconnect and ask for the outcomes of their writes.
   ///
   /// The ledger is the truth, also after something was found in it that should not be there: the
   /// machine is made anew from it. A store that refuses to be read, as after a failed sync, ends
@@ -22,15 +22,15 @@ extension TernServer {
     let isFull = error == .storage(.diskFull)
     let reason = SessionEnd.serverStopped(
       isFull ? "the server's disk is full" : "the server could not store what was written")
-    if isFull, machine.diskRoom == .ample { report(.diskFull) }
-    perform(machine.farewells(reason))
+    if isFull, machine.diskSpace == .ample { report(.diskFull) }
+    perform(machine.sessions.farewells(reason))
     closeAll(reason)
     giveBackSlots(of: inbox.takeAll())
-    refuseAskers(isFull ? ServerMachine.fullText : "What was written could not be stored.")
+    refuseAskers(isFull ? RefusalText.full : "What was written could not be stored.")
     machine = ServerMachine(
       options: options, authorizer: authorizer, documentAuthorizer: documentAuthorizer,
-      authenticator: authenticator, randomBits: ambient.randomBits)
-    if isFull { machine.lackRoom(.none) }
+      authenticator: authenticator, budget: budget, randomBits: ambient.randomBits)
+    if isFull { machine.lackSpace(exchange(&spaceAfterFailure, with: .none)) }
     guard isWorthAnotherTry(after: error) else { return giveUp(reason, error) }
     do throws(LedgerError) { try await restore() } catch let second { giveUp(reason, second) }
   }
@@ -68,6 +68,7 @@ extension TernServer {
     reportHeldLinks()
     recountOutput()
     returnMemory()
+    reviewSlowed()
     inbox.append(.tick)
     reviewExports()
     drainSoon()

@@ -7,7 +7,7 @@ public import TernSync
 public import TernTransport
 import TernTreeWire
 
-/// The database as everyone shares it.
+/// The server of a database that many clients share.
 ///
 /// An actor on the executor of its transport: frames arrive without a hop, wait until the tick
 /// that brought them is over, and are decided together. A batch costs one durable write and one
@@ -24,7 +24,7 @@ public actor TernServer {
   /// Changed by ``adopt(_:documents:)`` alone.
   var documentAuthorizer: any DocumentAuthorizer
   let authenticator: any Authenticator
-  let ambient: Ambient
+  let ambient: RuntimeEnvironment
   let uptime: @Sendable () -> Int64
   let report: @Sendable (ServerEvent) -> Void
   var machine: ServerMachine
@@ -38,15 +38,19 @@ public actor TernServer {
   var unsentSlots: Set<Int> = []
   /// The slots of links that leave much unread: what they ask for waits.
   var heldSlots: Set<Int> = []
-  var inbox = FairInbox()
-  /// Who waits for the answer to a direct request, by ticket.
+  /// The slots of links that are not read from until their clients hold less.
+  var slowedSlots: Set<Int> = []
+  /// The uptime of the last look at these.
+  var slowedReview: Int64 = 0
+  var inbox = FairQueue()
+  /// The waiting direct requests, by request id.
   var askers: [UInt64: @Sendable (DirectAnswer) -> Void] = [:]
   var nextTicket: UInt64 = 0
-  /// What is read piece by piece, by number.
+  /// The reads that go piece by piece, by number.
   var exports: [UInt64: OpenExport] = [:]
   /// Exports that lost their place and have not ended yet, by number.
   var leavingExports: [UInt64: OpenExport] = [:]
-  /// Where large frames are decoded.
+  /// The queue on which large frames are decoded.
   let preparer = DispatchQueue(label: "tern.frames")
   /// The most memory that clients held since free memory was given back to the system.
   var peakBytes = 0
@@ -55,10 +59,12 @@ public actor TernServer {
   var ticking: Task<Void, Never>?
   /// Batches in a row whose results were not those the machine had foreseen.
   var contradictions = 0
-  /// Why the server takes nobody in any more.
+  /// The state of the disk after the failure that is being reported, if it was a full disk.
+  var spaceAfterFailure = DiskSpace.none
+  /// The reason the server accepts no more clients.
   var end: SessionEnd?
 
-  /// What the server knows about one link.
+  /// The server's state of one link.
   final class LinkState {
     let slot: Int
     let link: any Link
@@ -67,20 +73,26 @@ public actor TernServer {
     /// The bytes sent so far, and what of them the budget counts, in order.
     var sentBytes = 0
     var unsent: [(end: Int, charge: OutputCharge)] = []
+    /// The user that the link's session has proved to be, as of the last frame that arrived.
+    var user: String?
+    /// The uptime in milliseconds since which the link is not read from because its address or user
+    /// holds more than its share, or because memory is short; `nil` when neither is so.
+    var slowedSince: Int64?
     /// Bytes of frames that are not decided yet.
     var waitingBytes = 0
     /// A large frame that is decoded, and what came behind it.
     var behind: [ServerInput] = []
-    /// Whether the link is not read from until they are.
+    /// True while the link is not read from, until they are.
     var isPaused = false
-    /// Whether anything arrived since that was last reported for a link that is held.
+    /// True when anything arrived since that was last reported for a link that is held.
     var wasHeard = false
-    /// What the batch that is carried out sends first, and what behind that. Mostly there is one.
-    var owed: Parcel?
-    var owedBehind: [Parcel] = []
+    /// The first output of the batch that is performed, and the output behind that. Mostly there is
+    /// one.
+    var pendingEffects: OutgoingBatch?
+    var owedBehind: [OutgoingBatch] = []
     /// Room for so many parcels is kept from one batch to the next.
     static let owedKept = 64
-    /// Why the server closed the link.
+    /// The reason the server closed the link.
     var reason: SessionEnd?
 
     init(slot: Int, link: any Link) {
@@ -90,16 +102,16 @@ public actor TernServer {
     }
   }
 
-  /// How many links are open.
+  /// The number of open links.
   package var linkCount: Int { links.count { $0 != nil } }
 
   /// The most memory that all clients together may make the server hold, in bytes.
   public nonisolated var memoryBytes: Int { budget.limitBytes }
 
-  /// How many slots are given to links, those included whose end is not decided yet.
+  /// The number of connection indexes in use, those included whose end is not decided yet.
   package nonisolated var slotsInUse: Int { slots.inUse }
 
-  /// How many sessions the machine keeps, opened or half opened.
+  /// The number of sessions in the machine, open or half open.
   package var sessionCount: Int { machine.sessions.count }
 
   /// The link in a slot, until it has ended.
@@ -119,21 +131,20 @@ public actor TernServer {
   ///   - authorizer: Who may do what. Default: everything, on this machine only.
   ///   - documentAuthorizer: Decides about documents. Default: `authorizer` where it decides about
   ///     documents, too; else administrators may do everything, and other clients nothing.
-  ///   - authenticator: Who is who. Default: nobody is anybody.
+  ///   - authenticator: Maps credentials to identities. By default every client is anonymous.
   ///   - report: Told what an operator may want to know, on the server's executor.
   /// - Complexity: O(deferred writes of sessions), whatever else is stored.
   public init(
     ledger: any Ledger, on transport: any Transport, options: ServerOptions = ServerOptions(),
     authorizer: any Authorizer = AllowLocal(),
     documentAuthorizer: (any DocumentAuthorizer)? = nil,
-    authenticator: any Authenticator = NoAuthenticator(), ambient: Ambient = .system,
+    authenticator: any Authenticator = NoAuthenticator(), ambient: RuntimeEnvironment = .system,
     report: @escaping @Sendable (ServerEvent) -> Void = { _ in }
   ) async throws(ServerError) {
     executor = transport.executor
     self.ledger = ledger
     self.options = options
-    budget = MemoryBudget(
-      limitBytes: options.limits.memoryBytes, addressBytes: options.limits.memoryBytesPerAddress)
+    budget = options.limits.budget
     self.authorizer = authorizer
     let documentAuthorizer =
       documentAuthorizer ?? authorizer as? any DocumentAuthorizer ?? AllowAdministrators()
@@ -144,7 +155,7 @@ public actor TernServer {
     uptime = ambient.stopwatch()
     machine = ServerMachine(
       options: options, authorizer: authorizer, documentAuthorizer: documentAuthorizer,
-      authenticator: authenticator, randomBits: ambient.randomBits)
+      authenticator: authenticator, budget: budget, randomBits: ambient.randomBits)
     do throws(LedgerError) { try await restore() } catch { throw .ledger(error) }
     startTicking()
   }
@@ -152,18 +163,18 @@ public actor TernServer {
   /// Lets clients in over `transport`, until the server stops.
   ///
   /// - Returns: The address that clients connect to.
-  /// - Throws: ``ServerError/transport(_:)``; ``ServerError/stopped``, also when the server is stopped
-  ///   while the door opens.
+  /// - Throws: ``ServerError/transport(_:)``; ``ServerError/stopped``, also when the server is
+  ///   stopped while the door opens.
   @discardableResult
   public func listen(on transport: any Transport) async throws(ServerError) -> String {
     if end != nil { throw .stopped }
-    let door = ServerDoor(to: self, from: transport)
+    let door = LinkAcceptor(to: self, from: transport)
     let listener: any TransportListener
     do throws(TransportError) { listener = try await transport.listen { door.open($0) } } catch {
       throw .transport(error)
     }
     guard end == nil else {
-      // Stopped meanwhile, by somebody who did not know of this door.
+      // Stopped meanwhile, by a caller that did not know of this listener.
       await listener.close()
       throw .stopped
     }
@@ -171,8 +182,9 @@ public actor TernServer {
     return listener.address
   }
 
-  /// Stops: nobody is let in, links close after what was sent to them. What sessions left for
-  /// their end stays stored, and fires when they come back to the next run or its grace is over.
+  /// Stops: no new client is accepted, and links close after their pending output. The onDisconnect
+  /// operations of sessions stay stored, and fire when their clients come back to the next run or
+  /// its grace is over.
   public func stop() async {
     guard end == nil else { return }
     end = .serverStopped("the server stops")

@@ -2,8 +2,8 @@ package import TernStorage
 
 /// A slow examination of a store that is being served, over and over, in the background.
 ///
-/// It reads a slice, reports its findings, and pauses for as long as the rate asks for. Commits wait
-/// for a slice of pages at the most.
+/// It reads a slice, reports its findings, and pauses for as long as the rate asks for. Commits
+/// wait for a slice of pages at the most.
 package struct StoreScrub: Sendable {
   /// The bytes examined each second unless the configuration says otherwise.
   package static let standardBytesPerSecond = 1 << 20

@@ -5,6 +5,7 @@ import TernQuery
 import TernSecurity
 import TernStorage
 import TernStorageMemory
+import TernTransport
 import Testing
 
 @testable import TernServer
@@ -50,6 +51,10 @@ final class DocumentBench {
   private(set) var closed: [Int: SessionEnd] = [:]
   private(set) var lastCommits: [Commit] = []
   private(set) var lastOutputs: [ServerOutput] = []
+  private(set) var lastDeferred: [ServerInput] = []
+  /// The bounds of one batch.
+  var portion = BatchPortion.unlimited
+  let budget: MemoryBudget
 
   init(
     store: any OrderedStore = MemoryStore(), authorizer: any DocumentAuthorizer = AllowAll(),
@@ -60,9 +65,10 @@ final class DocumentBench {
     self.store = store
     ledger = try EmbeddedLedger(store: store, options: ledgerOptions) { 0 }
     let counter = Counter(seed)
+    budget = options.limits.budget
     machine = ServerMachine(
       options: options, authorizer: AllowAll(), documentAuthorizer: authorizer,
-      authenticator: authenticator, randomBits: { counter.next() })
+      authenticator: authenticator, budget: budget, randomBits: { counter.next() })
     let uptime = uptime
     try ledger.read { snapshot throws(StorageError) in
       try machine.restore(from: snapshot, uptime: uptime)
@@ -70,18 +76,19 @@ final class DocumentBench {
   }
 
   /// The disk is full.
-  func lackRoom(_ left: DiskRoom) { machine.lackRoom(left) }
+  func lackRoom(_ left: DiskSpace) { machine.lackSpace(left) }
 
   /// Decides a batch and makes it durable.
   func run(_ inputs: [ServerInput]) throws {
-    let (now, uptime) = (now, uptime)
+    let (now, uptime, portion) = (now, uptime, portion)
     let plan = try ledger.read { snapshot throws(StorageError) in
-      try machine.plan(inputs, in: snapshot, now: now, uptime: uptime)
+      try machine.plan(inputs, in: snapshot, now: now, uptime: uptime, portion: portion)
     }
     let results = try ledger.commit(plan.commits)
     #expect(results == plan.versions.map { .committed($0) })
     lastCommits = plan.commits
     lastOutputs = plan.outputs
+    lastDeferred = plan.deferred
     for output in plan.outputs {
       switch output {
       case .send(let slot, let frame): try receive(frame, slot)
@@ -92,7 +99,7 @@ final class DocumentBench {
     }
   }
 
-  /// Decides a batch whose answers nobody reads.
+  /// Decides a batch without reading the answers.
   func runUnread(_ inputs: [ServerInput]) throws {
     isDeaf = true
     defer { isDeaf = false }
@@ -121,7 +128,7 @@ final class DocumentBench {
       method, bytes, DocumentNames(databases[slot] ?? benchDatabase))
   }
 
-  /// What a client heard since it last looked.
+  /// Returns the messages to a client since the last look.
   func take(_ slot: Int) -> [Heard] { heard.removeValue(forKey: slot) ?? [] }
 
   /// The messages of a call that a client heard since it last looked; others are forgotten.
@@ -195,7 +202,7 @@ final class DocumentBench {
 
   /// Writes a batch and returns what the stream says to it.
   func write(
-    _ slot: Int, _ call: UInt32, _ writes: [DocumentMutation], _ mark: DocumentWriteMark? = nil
+    _ slot: Int, _ call: UInt32, _ writes: [DocumentMutation], _ mark: DocumentWriteHeader? = nil
   ) throws -> DocumentWriteResponse.Content? {
     try say(slot, call, .write(DocumentWriteRequest(.writes(writes, mark), token: [1])))
     guard case .write(let response)? = responses(slot, call).last else { return nil }
@@ -215,7 +222,7 @@ final class DocumentBench {
     return changes(slot, call)
   }
 
-  /// What a listen stream told since somebody last looked.
+  /// Returns the changes on a listen stream since the last look.
   func changes(_ slot: Int, _ call: UInt32) -> [WatchChange] {
     responses(slot, call).compactMap { if case .listen(let change) = $0 { change } else { nil } }
   }

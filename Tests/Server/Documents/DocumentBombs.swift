@@ -52,7 +52,7 @@ struct DocumentBombs {
     field(1, documents) + field(2, field(2, field(2, Array("c".utf8))) + rest)
   }
 
-  /// Alternatives times alternatives, more than anybody can work out.
+  /// Alternatives times alternatives, more than any server can work out.
   private var product: [UInt8] {
     let wide = field(1, [0x08, 2] + (0..<29).flatMap { field(2, equal(UInt8($0))) })
     return field(1, [0x08, 1] + (0..<40).flatMap { _ in field(2, wide) })

@@ -14,6 +14,8 @@ struct DocumentCallTests {
     return bench
   }
 
+  private let root = benchDatabase.documentsName
+
   private func keys(_ responses: [DocumentResponse]) -> [String] {
     responses.flatMap { response -> [String] in
       switch response {
@@ -37,7 +39,7 @@ struct DocumentCallTests {
     #expect(document.fields == ["y": 2])
     #expect(document.created == document.version)
     let again = try bench.ask(1, 2, .create(path, id: "a", [:], mask: nil))
-    #expect(throws: DocumentStatus(.alreadyExists, "Document already exists: cities/a")) {
+    #expect(throws: DocumentStatus(.alreadyExists, "Document already exists: \(root)/cities/a")) {
       try again.get()
     }
     let named = try bench.ask(1, 3, .create(path, id: nil, [:], mask: nil)).get()
@@ -58,7 +60,9 @@ struct DocumentCallTests {
             "cities/a", .found(["x": 1]), version: document.version, created: document.version)))
     #expect(try bench.ask(1, 7, .delete(DocumentMutation("cities/a", .delete))).get() == [.done])
     let gone = try bench.ask(1, 8, .get("cities/a", mask: nil, .now))
-    #expect(throws: DocumentStatus(.notFound, "There is no document cities/a.")) { try gone.get() }
+    #expect(throws: DocumentStatus(.notFound, "Document \"\(root)/cities/a\" not found.")) {
+      try gone.get()
+    }
   }
 
   private func fill(_ bench: DocumentBench, _ keys: [DocumentKey]) throws {
@@ -130,16 +134,23 @@ struct DocumentCallTests {
   @Test("a group is cut into parts of like size")
   func partitions() throws {
     let bench = try bench()
-    try fill(bench, (0..<9).map { DocumentKey(unchecked: "c/\($0)") })
+    try fill(bench, (100..<400).map { DocumentKey(unchecked: "c/\($0)") })
     let query = try DocumentQuery.group("c").ordered(by: .key)
     let answer = try bench.ask(1, 2, .partition(DocumentPartitioning(query: query, count: 2))).get()
-    let cursors = ["c/3", "c/6"].map {
+    let cursors = ["c/200", "c/300"].map {
       WireCursor(
         [.reference(DocumentName(DocumentKey(unchecked: $0), in: benchDatabase))], isBefore: true)
     }
     #expect(answer == [.partitions(cursors, nextPageToken: "")])
+    var page = DocumentPartitioning(query: query, count: 2, page: DocumentPageRequest(size: 1))
+    #expect(
+      try bench.ask(1, 4, .partition(page)).get()
+        == [.partitions([cursors[0]], nextPageToken: "1")])
+    page.page.token = "1"
+    #expect(
+      try bench.ask(1, 5, .partition(page)).get() == [.partitions([cursors[1]], nextPageToken: "")])
     let other = DocumentQuery.collection(try CollectionPath("c"))
-    let refused = try bench.ask(1, 3, .partition(DocumentPartitioning(query: other, count: 2)))
+    let refused = try bench.ask(1, 6, .partition(DocumentPartitioning(query: other, count: 2)))
     #expect(throws: DocumentStatus.self) { try refused.get() }
   }
 
@@ -155,7 +166,7 @@ struct DocumentCallTests {
     }
     let one = try begin(2)
     let two = try begin(3)
-    #expect(one.count == 16 && one != two)
+    #expect(!one.isEmpty && one != two)
     let first = try bench.ask(1, 4, .commit([bench.set("c/a", ["n": 9])], transaction: one, nil))
     #expect(throws: Never.self) { try first.get() }
     let second = try bench.ask(1, 5, .commit([bench.set("c/b", ["n": 8])], transaction: two, nil))
@@ -169,7 +180,7 @@ struct DocumentCallTests {
     #expect(try bench.ask(1, 7, .rollback(transaction: third)).get() == [.done])
     let fourth = try begin(8)
     bench.uptime += 60_001
-    let ends: [DocumentStatus.Code] = [.invalidArgument, .invalidArgument, .aborted]
+    let ends: [DocumentStatus.Code] = [.aborted, .aborted, .aborted]
     for (call, (id, code)) in zip(UInt32(9)..., zip([two, third, fourth], ends)) {
       guard case .failure(let status) = try bench.ask(1, call, .commit([], transaction: id, nil))
       else {

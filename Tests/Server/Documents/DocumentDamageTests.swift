@@ -6,7 +6,7 @@ import TernQuery
 import TernStorage
 import Testing
 
-@testable import TernDocumentEngine
+@testable import TernDocumentAuthority
 @testable import TernServer
 
 /// A server with documents of which some records are damaged, and a client that needs none of them.
@@ -49,7 +49,7 @@ private final class DamagedWorld {
 
   deinit { store.close() }
 
-  /// The number of the next call, whoever makes it.
+  /// Returns the number of the next call, for any client.
   func next() -> UInt32 {
     call += 1
     return call
@@ -75,7 +75,7 @@ private final class DamagedWorld {
     #expect(count > 0)
   }
 
-  /// What the victim is answered, while another client is served in the same batch.
+  /// Returns the victim's answer, while another client is served in the same batch.
   func status(of body: DocumentRequest.Body) throws -> DocumentStatus.Code? {
     let number = next()
     let request = DocumentRequest(body, in: benchDatabase)
@@ -89,7 +89,7 @@ private final class DamagedWorld {
     return code
   }
 
-  /// How the victim's target is received.
+  /// Returns the server's response to the victim's target.
   func listen(_ target: WatchTarget) throws -> String? {
     let number = next()
     let request = DocumentRequest(.listen(.add(target)), in: benchDatabase)
@@ -292,7 +292,7 @@ struct DocumentDamageTests {
     try world.damage(.document, isAbout("b"))
     try bench.openWrites(1, 50, stream: 9)
     func write(_ key: DocumentKey, _ sequence: UInt64) throws -> DocumentStatus.Code? {
-      let mark = DocumentWriteMark(sequence: sequence)
+      let mark = DocumentWriteHeader(sequence: sequence)
       guard case .outcome(let outcome)? = try bench.write(1, 50, [bench.set(key, [:])], mark) else {
         Issue.record("every batch has an outcome")
         return nil
@@ -316,7 +316,7 @@ struct DocumentDamageTests {
     let world = try DamagedWorld(store)
     try world.bench.openWrites(1, 50, stream: 0xABCD_EF01_2345)
     let write = [world.bench.set("c/a", [:])]
-    _ = try world.bench.write(1, 50, write, DocumentWriteMark(sequence: 1))
+    _ = try world.bench.write(1, 50, write, DocumentWriteHeader(sequence: 1))
     let id: [UInt8] = [0xAB, 0xCD, 0xEF, 0x01, 0x23, 0x45]
     let count = try world.store.damage { $0.suffix(6).elementsEqual(id) }
     #expect(count == 1)
@@ -326,7 +326,7 @@ struct DocumentDamageTests {
     try again.say(1, 1, .write(DocumentWriteRequest(.handshake(stream: 0xABCD_EF01_2345))))
     #expect(again.end(1, 1)??.code == .dataLoss)
     #expect(try again.openWrites(1, 2, stream: 77) == 0)
-    _ = try again.write(1, 2, write, DocumentWriteMark(sequence: 1))
+    _ = try again.write(1, 2, write, DocumentWriteHeader(sequence: 1))
     #expect(again.closed.isEmpty)
   }
 

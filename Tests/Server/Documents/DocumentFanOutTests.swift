@@ -1,5 +1,5 @@
 import TernCore
-import TernDocumentEngine
+import TernDocumentAuthority
 import TernDocumentWire
 import TernLedger
 import TernQuery
@@ -9,7 +9,7 @@ import Testing
 
 @testable import TernServer
 
-/// What a change costs however many watch, and what a client is told who comes back.
+/// The cost of a change for many watchers, and the messages to a client that comes back.
 @Suite("Telling many")
 struct DocumentFanOutTests {
   @Test("a change that 10,000 listeners on 100 queries watch is matched at most 100 times")
@@ -58,10 +58,10 @@ struct DocumentFanOutTests {
     }
   }
 
-  private func room(_ bench: DocumentBench) throws -> DocumentRoom {
-    let machine = bench.machine.documents
+  private func room(_ bench: DocumentBench) throws -> OpenDatabase {
+    let registry = bench.machine.documents.registry
     return try bench.ledger.read { snapshot throws(StorageError) in
-      try machine.room(benchDatabase, in: snapshot.reader)
+      try registry.database(benchDatabase, in: snapshot.reader)
     }
   }
 

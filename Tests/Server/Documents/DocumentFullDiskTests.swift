@@ -1,5 +1,5 @@
 import TernCore
-import TernDocumentEngine
+import TernDocumentAuthority
 import TernDocumentWire
 import Testing
 
@@ -17,20 +17,20 @@ import Testing
     let bench = try DocumentBench()
     try bench.link(1)
     try bench.openWrites(1, 1, stream: 7)
-    guard case .outcome(let made)? = try bench.write(1, 1, [add], DocumentWriteMark(sequence: 1))
+    guard case .outcome(let made)? = try bench.write(1, 1, [add], DocumentWriteHeader(sequence: 1))
     else { return #expect(Bool(false), "it is stored") }
 
     bench.lackRoom(.removals)
     // What was stored is told again, also now.
-    #expect(try bench.write(1, 1, [add], DocumentWriteMark(sequence: 1)) == .outcome(made))
-    let second = DocumentWriteRequest(.writes([add, add], DocumentWriteMark(sequence: 2)))
+    #expect(try bench.write(1, 1, [add], DocumentWriteHeader(sequence: 1)) == .outcome(made))
+    let second = DocumentWriteRequest(.writes([add, add], DocumentWriteHeader(sequence: 2)))
     try bench.say(1, 1, .write(second))
     #expect(bench.end(1, 1) == .some(full))
     #expect(bench.lastCommits.isEmpty)
 
     try bench.run([.room])
     #expect(try bench.openWrites(1, 2, stream: 7) == 1)
-    let mark = DocumentWriteMark(sequence: 2)
+    let mark = DocumentWriteHeader(sequence: 2)
     guard case .outcome(let later)? = try bench.write(1, 2, [add, add], mark),
       case .committed = later.verdict
     else { return #expect(Bool(false), "it is stored") }
@@ -43,7 +43,7 @@ import Testing
     #expect(throws: Never.self) { try bench.ask(1, 1, .commit([add], transaction: [], nil)).get() }
     bench.lackRoom(.removals)
     #expect(try bench.ask(1, 2, .commit([add], transaction: [], nil)) == .failure(full))
-    let mark = DocumentWriteMark(stream: 9, sequence: 1)
+    let mark = DocumentWriteHeader(stream: 9, sequence: 1)
     #expect(try bench.ask(1, 3, .commit([add], transaction: [], mark)) == .failure(full))
     #expect(throws: Never.self) { try bench.ask(1, 4, .get("c/a", mask: nil, .now)).get() }
     #expect(throws: Never.self) {
@@ -60,7 +60,7 @@ import Testing
     try bench.openWrites(1, 1, stream: 7)
     let status = DocumentStatus(.unavailable, "the server's disk is full")
     #expect(
-      bench.machine.farewells(.serverStopped("the server's disk is full"))
+      bench.machine.sessions.farewells(.serverStopped("the server's disk is full"))
         == [.send(slot: 1, DocumentServerFrame.end(stream: 1, status).encode())])
   }
 }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import TernServer
 
-/// Whatever bytes come, the server goes on, and holds no more memory than before.
+/// Any bytes leave the server running, with no more memory than before.
 @Suite("Hostile messages about documents")
 struct DocumentHostileTests {
   private static let query: DocumentQuery = {
@@ -45,7 +45,7 @@ struct DocumentHostileTests {
       .delete(DocumentMutation("c/a", .delete, precondition: .exists(true))),
       .batchGet(["c/a", "c/b", "d/e"], mask: ["n"], .begin(.readWrite(retrying: [1, 2]))),
       .batchGet(["c/a"], mask: nil, .transaction([1, 2, 3])), .begin(.readOnly(nil)),
-      .commit(writes, transaction: [], DocumentWriteMark(stream: 7, sequence: 1)),
+      .commit(writes, transaction: [], DocumentWriteHeader(stream: 7, sequence: 1)),
       .commit([set], transaction: [9, 9], nil), .rollback(transaction: [1]), .query(either, .now),
       .query(query, .begin(.readOnly(DocumentVersion(microseconds: 1)))),
       .aggregate(query, [.init("c", .count(upTo: 5)), .init("s", .sum("n"))], .now),
@@ -54,7 +54,7 @@ struct DocumentHostileTests {
       .listCollections(below: "c/a", DocumentPageRequest(size: 2), .now),
       .batchWrite([set, patch]),
       .write(DocumentWriteRequest(.handshake(stream: 77))),
-      .write(DocumentWriteRequest(.writes(writes, DocumentWriteMark(sequence: 1)), token: [1])),
+      .write(DocumentWriteRequest(.writes(writes, DocumentWriteHeader(sequence: 1)), token: [1])),
       .write(DocumentWriteRequest(.outcomes(1...9), token: [1])),
       .listen(
         .add(
@@ -159,7 +159,7 @@ struct DocumentHostileTests {
         let body = DocumentHostileTests.requests[
           Int.random(in: DocumentHostileTests.requests.indices, using: &random)]
         let request = DocumentRequest(body, in: benchDatabase)
-        // A megabyte behind every request that nobody knows.
+        // A megabyte behind every request with unknown fields.
         let bytes =
           request.encode() + [0xFA, 0x3F, 0x80, 0x80, 0x40] + [UInt8](repeating: 7, count: 1 << 20)
         try bench.runUnread([
@@ -178,7 +178,7 @@ struct DocumentHostileTests {
   }
 }
 
-/// What this process holds.
+/// The memory of this process.
 private enum Memory {
   /// Bytes that are resident; 0 where the system does not say.
   static var resident: Int {

@@ -5,7 +5,7 @@ import TernQuery
 import TernStorage
 import Testing
 
-@testable import TernDocumentEngine
+@testable import TernDocumentAuthority
 @testable import TernServer
 
 @Suite("Forgetting what documents were")

@@ -9,8 +9,8 @@ import Testing
 
 @Suite("Writing documents")
 struct DocumentWriteTests {
-  private func mark(_ sequence: UInt64, known: UInt64 = 0) -> DocumentWriteMark {
-    DocumentWriteMark(sequence: sequence, acknowledged: known)
+  private func mark(_ sequence: UInt64, known: UInt64 = 0) -> DocumentWriteHeader {
+    DocumentWriteHeader(sequence: sequence, acknowledged: known)
   }
 
   private func addOne(_ key: DocumentKey) -> DocumentMutation {
@@ -41,7 +41,7 @@ struct DocumentWriteTests {
     let exists = DocumentMutation("a/b", .set(.empty), precondition: .exists(false))
     try bench.say(1, 1, .write(DocumentWriteRequest(.writes([exists], nil), token: [1])))
     #expect(bench.end(1, 1)??.code == .alreadyExists)
-    // What is still said in the call is nobody's.
+    // Later messages of the call are ignored.
     try bench.say(1, 1, .write(DocumentWriteRequest(.writes([], nil), token: [1])))
     #expect(bench.take(1).isEmpty)
     #expect(bench.closed.isEmpty)
@@ -97,7 +97,7 @@ struct DocumentWriteTests {
     try bench.openWrites(1, 1, stream: 9)
     let secret = bench.set("secret/x", [:])
     let refused = DocumentWriteOutcome(
-      1, .rejected(DocumentStatus(.permissionDenied, "Permission denied")))
+      1, .rejected(DocumentStatus(.permissionDenied, "Missing or insufficient permissions.")))
     #expect(try bench.write(1, 1, [bench.set("a/b", [:]), secret], mark(1)) == .outcome(refused))
     #expect(try bench.write(1, 1, [bench.set("a/b", [:]), secret], mark(1)) == .outcome(refused))
     guard case .outcome(let next)? = try bench.write(1, 1, [bench.set("a/c", [:])], mark(2)),
@@ -200,12 +200,12 @@ struct DocumentWriteTests {
   func numberedCommit() throws {
     let bench = try DocumentBench()
     try bench.link(1)
-    let mark = DocumentWriteMark(stream: 5, sequence: 1)
+    let mark = DocumentWriteHeader(stream: 5, sequence: 1)
     let first = try bench.ask(1, 1, .commit([addOne("a/n")], transaction: [], mark))
     let again = try bench.ask(1, 2, .commit([addOne("a/n")], transaction: [], mark))
     #expect(try first.get() == again.get())
     #expect(try number(bench, 3) == 1)
-    let gap = DocumentWriteMark(stream: 5, sequence: 9)
+    let gap = DocumentWriteHeader(stream: 5, sequence: 9)
     let late = try bench.ask(1, 4, .commit([addOne("a/n")], transaction: [], gap))
     #expect(throws: DocumentStatus(.outOfRange, "The next number of the stream is 2.")) {
       try late.get()
@@ -223,7 +223,8 @@ struct NoSecretDocuments: DocumentAuthorizer {
     case .get(let document): document.key.collection.text != "secret"
     case .list(let query): query.collectionID != "secret"
     case .listCollections: false
-    case .write(let before, _): before.key.collection.text != "secret"
+    case .privileged: true
+    case .write(let write): write.before.key.collection.text != "secret"
     }
   }
 }

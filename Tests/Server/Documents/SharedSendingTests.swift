@@ -71,7 +71,7 @@ extension RawDocumentClient {
 /// Loopback links whose server's ends count what they are asked to do.
 private final class CountingTransport: Transport {
   struct Counted {
-    /// What was posted, once for each link.
+    /// The posts, once for each link.
     var posts: [ObjectIdentifier] = []
     var sends = 0
     var flushes = 0

@@ -20,7 +20,7 @@ import Testing
 
   private static let large = TreeNode(.string(String(repeating: "x", count: 50_000)))
 
-  /// What is hidden; the first hides nothing.
+  /// The hidden values; the first hides nothing.
   private static let secrets: [HiddenWorld.Secret] = {
     let many = manyChildren(300)
     return [
@@ -90,12 +90,24 @@ import Testing
       requests.append(
         (
           "numbered put",
-          .put(path, 1, expectedHash: "", WriteMark(WriteStamp(stream: nil, sequence: 1)))
+          .put(
+            path, 1, expectedHash: "", WriteHeader(WriteIdempotencyKey(stream: nil, sequence: 1)))
         ))
       for hash in Self.hashes {
         requests.append(("put if \(hash)", .put(path, 1, expectedHash: hash, .none)))
         requests.append(
           ("listen from \(hash)", .listen(TreeListen(path: path, query: .all, hash: hash))))
+        for posts in [[], ["n"], ["n", "x/k1"]] as [[TreePath]] {
+          let compound = TreeCompoundHash(hashes: posts.map { _ in hash } + [""], posts: posts)
+          requests.append(
+            (
+              "listen with \(posts.count) parts from \(hash)",
+              .listen(
+                TreeListen(
+                  path: path, query: .all, hash: "x", compoundHash: compound,
+                  leavesLargeData: hash.isEmpty))
+            ))
+        }
       }
     }
     let merge = TreeMerge(unchecked: [

@@ -1,11 +1,12 @@
 import TernCore
-import TernDocumentEngine
+import TernDocumentAuthority
 import TernDocumentWire
 import TernLedger
 import TernQuery
 import TernSecurity
 import TernStorage
 import TernStorageMemory
+import TernTreeAuthority
 import TernTreeWire
 import Testing
 
@@ -17,6 +18,8 @@ struct ReadWork: Equatable {
   var foundBytes = 0
   var rows = 0
   var rowBytes = 0
+  /// The large nodes whose hashes were worked out and kept; those of others are of bytes read here.
+  var hashedNodes = 0
 }
 
 /// Counts the reads that pass through it.
@@ -59,9 +62,27 @@ struct ChiefAuthenticator: Authenticator {
   }
 }
 
+/// Lets every client read and write the documents of the collection `open`, and no others.
+struct OpenCollectionAuthorizer: DocumentAuthorizer {
+  func allows(
+    _ access: DocumentAccess, by requester: Requester, now: Int64,
+    documents: (DocumentKey) -> Document
+  ) -> Bool {
+    if requester.identity == .administrator { return true }
+    return switch access {
+    case .get(let document): document.key.text.hasPrefix("open/")
+    case .write(let write): write.before.key.text.hasPrefix("open/")
+    case .list(let query):
+      query.target == DocumentQuery.collection(CollectionPath(unchecked: "open")).target
+    case .privileged(let privilege): privilege == .readWriteTransaction
+    case .listCollections: false
+    }
+  }
+}
+
 /// A server with hidden data, and one client without rights that tries things in it.
 final class HiddenWorld {
-  /// What one world hides: a node of the tree, and documents of the collection `hidden`.
+  /// The hidden parts of one world: a node of the tree, and documents of the collection `hidden`.
   struct Secret: Sendable {
     let name: String
     let node: TreeNode
@@ -72,13 +93,18 @@ final class HiddenWorld {
   private var machine: ServerMachine
   /// The reads of the last batch.
   private(set) var work = ReadWork()
+  /// The frames of the last batch.
+  private(set) var frames: [[UInt8]] = []
 
-  init(_ secret: Secret, _ rules: TreeRules) throws {
+  init(
+    _ secret: Secret, _ rules: TreeRules,
+    documents: any DocumentAuthorizer = AllowAdministrators()
+  ) throws {
     ledger = try EmbeddedLedger(store: MemoryStore(), options: LedgerOptions()) { 0 }
     let counter = Counter(7)
     machine = ServerMachine(
       options: ServerOptions(), authorizer: RulesAuthorizer(rules),
-      documentAuthorizer: AllowAdministrators(), authenticator: ChiefAuthenticator(),
+      documentAuthorizer: documents, authenticator: ChiefAuthenticator(),
       randomBits: { counter.next() })
     // One commit of each model, whatever is hidden.
     let tree = TreeMerge(unchecked: [
@@ -110,7 +136,9 @@ final class HiddenWorld {
         inputs, in: LedgerSnapshot(reader, version: snapshot.version), now: 1_000_000, uptime: 0)
     }
     work = seen
+    work.hashedNodes = machine.tree.hashes.values.reduce(0) { $0 + $1.count }
     _ = try ledger.commit(plan.commits)
+    frames = plan.outputs.compactMap { if case .send(_, let frame) = $0 { frame } else { nil } }
     return plan.outputs.map { output in
       switch output {
       case .send(let slot, let frame): "\(slot) \(String(decoding: frame, as: UTF8.self))"
@@ -119,6 +147,19 @@ final class HiddenWorld {
       case .close(let slot, let reason): "\(slot) closed: \(reason)"
       }
     }
+  }
+
+  /// A message of a call that is open.
+  func message(_ body: DocumentRequest.Body, slot: Int = 2, number: UInt32) -> ServerInput {
+    let request = DocumentRequest(body, in: benchDatabase)
+    return .frame(
+      slot: slot, DocumentClientFrame.message(stream: number, request.encode()).encode())
+  }
+
+  /// Opens a stream.
+  func open(_ method: DocumentMethod, slot: Int = 2, number: UInt32) -> ServerInput {
+    let opening = DocumentCallOpening(method)
+    return .frame(slot: slot, DocumentClientFrame.open(stream: number, opening).encode())
   }
 
   func loseLink(_ slot: Int) { machine.loseLink(slot) }

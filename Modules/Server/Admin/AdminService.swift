@@ -1,0 +1,215 @@
+import TernCore
+import TernLedger
+import TernQuery
+import TernSecurity
+import TernStorage
+import TernTreeRows
+import TernTreeWire
+
+/// The decisions of administrators about databases: rules of their own, settings, revoked tokens.
+///
+/// Rules that a database was given over the wire are stored with its data, and are in force before
+/// the answer.
+struct AdminService {
+  /// Decides about trees that have no rules of their own.
+  private var authorizer: any Authorizer
+  /// The databases with rules of their own.
+  private var ownRules: [ExactText: RulesAuthorizer] = [:]
+  /// The settings of databases, besides their rules.
+  private var settings: [ExactText: DatabaseSettings] = [:]
+  /// Decides about credentials.
+  var credentials: CredentialChecker
+
+  init(_ authorizer: any Authorizer, _ authenticator: any Authenticator) {
+    self.authorizer = authorizer
+    credentials = CredentialChecker(authenticator)
+  }
+
+  /// The rights of a requester in a database.
+  func access(to namespace: Namespace, as requester: Requester) -> TreeAccess {
+    TreeAccess(
+      namespace: namespace, requester: requester,
+      authorizer: ownRules[namespace.key] ?? authorizer,
+      writeSizeLimit: settings[namespace.key]?.writeSizeLimit)
+  }
+
+  /// A request of a session, with its rights.
+  func call(_ number: UInt64, _ session: Session, _ namespace: Namespace) -> TreeCall {
+    TreeCall(
+      number: number, session: session,
+      access: access(to: namespace, as: session.requester(in: namespace)))
+  }
+
+  /// Lets another authorizer decide. Rules that a database was given stay; their denials are told
+  /// where the new authorizer's are.
+  mutating func adopt(_ authorizer: any Authorizer) {
+    self.authorizer = authorizer
+    ownRules = ownRules.mapValues { authorizer.judging(by: $0.rules) }
+  }
+
+  /// Takes up the decisions of runs before.
+  mutating func restore(from snapshot: borrowing LedgerSnapshot) throws(StorageError) {
+    try restoreRules(from: snapshot)
+    try credentials.restore(from: snapshot)
+    try restoreSettings(from: snapshot)
+  }
+
+  /// Takes up the rules that were given in runs before.
+  private mutating func restoreRules(from snapshot: borrowing LedgerSnapshot) throws(StorageError) {
+    var cursor = snapshot.cursor(over: KeyRange(prefix: StoreLayout.rules))
+    while try cursor.next() {
+      let name = cursor.key.extracting(StoreLayout.rules.count..<cursor.key.count)
+      let text = [UInt8](copying: cursor.value)
+      // They were compiled before they were stored; those that no longer can be allow nothing.
+      let rules = (try? TreeRules(stored: text)) ?? Self.closed
+      let database = ExactText(String(decoding: [UInt8](copying: name), as: UTF8.self))
+      ownRules[database] = authorizer.judging(by: rules)
+    }
+  }
+
+  /// Rules that grant nothing.
+  private static let closed: TreeRules = {
+    do throws(RulesFileError) { return try TreeRules(#"{"rules": {}}"#) } catch {
+      preconditionFailure("rules that grant nothing are rules: \(error)")
+    }
+  }()
+
+  /// Carries out an administrator's request about a database.
+  mutating func manage(
+    _ operation: DirectRequest.Operation, _ namespace: Namespace, _ batch: inout ServerBatch
+  ) throws(StorageError) -> DirectAnswer {
+    switch operation {
+    case .readRules: return .rules(try rulesText(of: namespace, batch))
+    case .setRules(let text, let isTrial): return try setRules(text, isTrial, namespace, &batch)
+    case .setDocumentRules(let text, let isTrial):
+      return DocumentRulesTable.store(text, isTrial, for: namespace.name, &batch)
+    case .databases: return .databases(try databases(batch))
+    case .readRevocations: return .revocations(credentials.revocations)
+    case .revoke(let changes): return try revoke(changes, &batch)
+    case .readSetting(let name):
+      return .setting((settings[namespace.key] ?? DatabaseSettings())[name])
+    case .set(let name, let value): return set(name, to: value, namespace, &batch)
+    case .read, .readOrExport, .review, .mayWrite, .mayPush, .names, .write, .push:
+      return .refused(.invalid("This is for nobody in particular."))
+    }
+  }
+
+  private func rulesText(
+    of namespace: Namespace, _ batch: borrowing ServerBatch
+  ) throws(StorageError) -> [UInt8] {
+    let reader = batch.reader
+    let key = StoreLayout.rules + namespace.name.utf8
+    let stored = try Snapshot(reader).withValue(for: key.span) { [UInt8](copying: $0) }
+    if let stored { return stored }
+    if let rules = authorizer as? RulesAuthorizer { return rules.rules.text }
+    return Array(#"{"rules": {".read": true, ".write": true}}"#.utf8)
+  }
+
+  private mutating func setRules(
+    _ text: [UInt8], _ isTrial: Bool, _ namespace: Namespace, _ batch: inout ServerBatch
+  ) throws(StorageError) -> DirectAnswer {
+    let rules: TreeRules
+    do throws(RulesFileError) { rules = try TreeRules(text) } catch {
+      return .refused(.invalid(error.description))
+    }
+    if isTrial { return .done }
+    let mutations: [Mutation] = [.put(key: StoreLayout.rules + namespace.name.utf8, value: text)]
+    do throws(StorageError) { try mutations.checkLimits() } catch {
+      return .refused(.invalid(RefusalText.excess(error)))
+    }
+    batch.commit(mutations)
+    ownRules[namespace.key] = authorizer.judging(by: rules)
+    return .done
+  }
+
+  /// The most names that are told.
+  private static let mostDatabases = 10_000
+
+  private func firstKey(
+    in range: KeyRange, _ view: borrowing some StoreView & ~Copyable & ~Escapable
+  ) throws(StorageError) -> [UInt8]? {
+    var cursor = view.cursor(over: range, limit: 1)
+    return try cursor.next() ? [UInt8](copying: cursor.key) : nil
+  }
+
+  private func databases(_ batch: borrowing ServerBatch) throws(StorageError) -> [String] {
+    var names: [String] = []
+    var range = KeyRange(prefix: StoreLayout.trees)
+    let reader = batch.reader
+    while names.count < Self.mostDatabases {
+      guard let key = try firstKey(in: range, Snapshot(reader)) else { break }
+      let name = key.dropFirst(StoreLayout.trees.count).prefix { $0 != 0 }
+      names.append(String(decoding: name, as: UTF8.self))
+      // On to the next name: behind everything that begins with this one and its end.
+      guard let next = KeyRange.successor(ofPrefix: StoreLayout.trees + name + [0]) else { break }
+      range.lower = next
+    }
+    return names
+  }
+
+  /// Takes up the settings that were made in runs before.
+  private mutating func restoreSettings(from snapshot: borrowing LedgerSnapshot)
+    throws(StorageError)
+  {
+    var cursor = snapshot.cursor(over: KeyRange(prefix: StoreLayout.settings))
+    while try cursor.next() {
+      let name = cursor.key.extracting(StoreLayout.settings.count..<cursor.key.count)
+      guard let json = try? JSONValue(parsing: [UInt8](copying: cursor.value)) else { continue }
+      let database = ExactText(String(decoding: [UInt8](copying: name), as: UTF8.self))
+      settings[database] = DatabaseSettings(json)
+    }
+  }
+
+  /// Makes a setting, for good.
+  private mutating func set(
+    _ name: DatabaseSettings.Name, to value: JSONValue, _ namespace: Namespace,
+    _ batch: inout ServerBatch
+  ) -> DirectAnswer {
+    var changed = settings[namespace.key] ?? DatabaseSettings()
+    guard changed.set(name, to: value) else {
+      return .refused(.invalid("\(name.rawValue) has no such value."))
+    }
+    let key = StoreLayout.settings + namespace.name.utf8
+    let mutations: [Mutation] = [.put(key: key, value: changed.json.bytes)]
+    do throws(StorageError) { try mutations.checkLimits() } catch {
+      return .refused(.invalid(RefusalText.excess(error)))
+    }
+    batch.commit(mutations)
+    settings[namespace.key] = changed
+    return .setting(changed[name])
+  }
+
+  /// Notes what an administrator asks for.
+  private mutating func revoke(
+    _ changes: [RevocationChange], _ batch: inout ServerBatch
+  ) throws(StorageError) -> DirectAnswer {
+    var next = credentials.revocations
+    // What was issued in this very second is meant, too.
+    let now = batch.now / 1_000 + 1
+    for change in changes {
+      switch change.moment {
+      case .now: next.revoke(change.user, before: now)
+      case .before(let moment): next.revoke(change.user, before: moment)
+      case .never: next.pardon(change.user)
+      }
+    }
+    guard next.moments.count <= Revocations.most else {
+      return .refused(.invalid("There are revocations for \(Revocations.most) users already."))
+    }
+    let mutations = changes.map { change -> Mutation in
+      let key = StoreLayout.revocations + change.user.utf8
+      guard let moment = next.moments[ExactText(change.user)] else {
+        return Mutation.remove(KeyRange(only: key))
+      }
+      let bits = UInt64(bitPattern: moment)
+      let value = (0..<8).map { UInt8(truncatingIfNeeded: bits >> UInt64(56 - 8 * $0)) }
+      return .put(key: key, value: value)
+    }
+    do throws(StorageError) { try mutations.checkLimits() } catch {
+      return .refused(.invalid(RefusalText.excess(error)))
+    }
+    batch.commit(mutations)
+    credentials.revocations = next
+    return .done
+  }
+}

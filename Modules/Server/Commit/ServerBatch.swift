@@ -1,0 +1,187 @@
+import TernLedger
+import TernSecurity
+import TernStorage
+import TernTreeWire
+
+/// One batch while it is decided: what it has seen and what it owes.
+struct ServerBatch {
+  /// The store, with the batch's own changes on top.
+  let reader: any StoreReader
+  private let pending: PendingReader
+  /// Wall-clock time in milliseconds since 1970; all writes of the batch happen then.
+  let now: Int64
+  /// Milliseconds of the machine's uptime; never jumps.
+  let uptime: Int64
+  /// The version of the last commit decided.
+  private(set) var version: Version
+  private(set) var plan = ServerPlan()
+  /// Pushes of whole listens at the current version, for the next who listens to the same.
+  var initialPushes: [ObjectIdentifier: PushFrame] = [:]
+
+  /// The state of writers and of the disk; the machine's between batches.
+  private(set) var stage: CommitStage
+
+  private let portion: BatchPortion
+  /// Bytes made for each link, by slot; frames too short to matter are not counted.
+  private var madeBytes: [Int: Int] = [:]
+  private var madeInAll = 0
+  private var deferredSlots: Set<Int> = []
+  /// The links with calls that have more to answer.
+  private var continued: [Int] = []
+  /// Steps that may be taken yet; negative when the last piece of work took more.
+  private(set) var stepsLeft: Int
+
+  init(
+    over snapshot: borrowing LedgerSnapshot, _ stage: CommitStage, now: Int64, uptime: Int64,
+    portion: BatchPortion = .unlimited
+  ) {
+    self.stage = stage
+    self.portion = portion
+    stepsLeft = portion.steps
+    pending = PendingReader(over: snapshot.reader)
+    reader = pending
+    version = snapshot.version
+    self.now = now
+    self.uptime = uptime
+  }
+
+  /// The changes that later reads of the batch see.
+  var changes: PendingReader { pending }
+
+  /// Adds a commit; its mutations were given to ``changes`` already.
+  mutating func add(_ commit: Commit) {
+    if !commit.isOutcomeOnly {
+      version += 1
+      initialPushes.removeAll()
+    }
+    plan.commits.append(commit)
+    plan.versions.append(version)
+  }
+
+  /// Applies mutations that say nothing about data, and commits them without a record in the log.
+  mutating func commit(_ mutations: [Mutation]) {
+    changes.apply(mutations)
+    add(Commit(mutations: mutations, record: []))
+  }
+
+  mutating func add(_ output: ServerOutput) {
+    if case .send(let slot, let frame) = output, frame.count >= Self.countedBytes {
+      madeBytes[slot, default: 0] += frame.count
+      madeInAll += frame.count
+    }
+    plan.outputs.append(output)
+  }
+
+  /// Frames of fewer bytes are not counted: a whole batch of them is less than one portion.
+  private static let countedBytes = 1_024
+
+  /// Returns true when an input has to wait for the next batch, because the output is large enough;
+  /// then it is kept for that.
+  mutating func defers(_ input: ServerInput, at index: Int, of inputs: [ServerInput]) -> Bool {
+    guard madeInAll > 0 || stepsLeft <= 0, isToWait(input) else {
+      if !plan.deferred.isEmpty { plan.decided.append(input) }
+      return false
+    }
+    if plan.deferred.isEmpty { plan.decided = Array(inputs[..<index]) }
+    if let slot = input.slot { deferredSlots.insert(slot) }
+    plan.deferred.append(input)
+    return true
+  }
+
+  private func isToWait(_ input: ServerInput) -> Bool {
+    switch input {
+    case .opened(let slot, _, _), .frame(let slot, _), .prepared(let slot, _),
+      .judge(let slot, _, _), .closed(let slot), .more(let slot):
+      madeInAll > portion.totalBytes || stepsLeft <= 0 || deferredSlots.contains(slot)
+        || madeBytes[slot, default: 0] > portion.linkBytes
+    case .direct: madeInAll > portion.totalBytes || stepsLeft <= 0
+    case .adopt, .heard, .tick, .room, .goOn: false
+    }
+  }
+
+  /// The bytes of an answer that are read in a step.
+  static let bytesPerStep = 256
+
+  /// Counts steps of long work.
+  mutating func spend(_ steps: Int) { stepsLeft -= min(steps, 1 << 32) }
+
+  /// Keeps an input, which was begun to be decided, for the next batch.
+  mutating func putOff(_ input: ServerInput, at index: Int, of inputs: [ServerInput]) {
+    if plan.deferred.isEmpty {
+      plan.decided = Array(inputs[..<index])
+    } else {
+      plan.decided.removeLast()
+    }
+    if let slot = input.slot { deferredSlots.insert(slot) }
+    plan.deferred.append(input)
+  }
+
+  /// True when long answers go out in portions, so that no link waits for those of others.
+  var isBounded: Bool { portion.linkBytes < .max }
+
+  /// Lets calls of a link go on with their answers in another batch.
+  mutating func goOnLater(_ slot: Int) {
+    if !continued.contains(slot) { continued.append(slot) }
+  }
+
+  /// Notes what is to go on behind the inputs of the batch.
+  mutating func finish(_ inputs: [ServerInput]) {
+    if continued.isEmpty { return }
+    if plan.deferred.isEmpty { plan.decided = inputs }
+    let known = plan.deferred.compactMap { if case .more(let slot) = $0 { slot } else { nil } }
+    plan.deferred = continued.filter { !known.contains($0) }.map { .more(slot: $0) } + plan.deferred
+  }
+
+  /// Notes that work is left for the next batch.
+  mutating func leaveWork() { plan.isUnfinished = true }
+
+  // MARK: - Writers
+
+  /// The space that can be written to.
+  var diskSpace: DiskSpace { stage.diskSpace }
+
+  /// Notes that the disk has space again.
+  mutating func noteSpace() { stage.diskSpace = .ample }
+
+  /// Returns the state of a writer, the batch's own writes included.
+  mutating func state(of writerID: UInt128) throws(StorageError) -> StreamState {
+    try stage.state(of: writerID, in: reader, at: version)
+  }
+
+  /// Records the outcome of a write that was added just now.
+  mutating func record(_ key: IdempotencyKey, _ outcome: [UInt8]) {
+    stage.record(key, version, outcome)
+  }
+
+  /// Returns true when rejections of a writer's numbered writes are stored: it has proved an
+  /// identity, or had a write accepted before.
+  func hasStanding(_ identity: Identity, _ key: IdempotencyKey) -> Bool {
+    identity != .anonymous || stage.lastSequence(of: key.id.stream) > 0
+  }
+
+  /// Stores the rejections before a write that is stored itself.
+  mutating func store(_ refused: inout RefusedWrites, before key: IdempotencyKey) {
+    let known = stage.lastSequence(of: key.id.stream)
+    for (key, outcome) in refused.take(before: key, behind: known) {
+      add(Commit(claim: key, mutations: [], record: [], outcome: outcome))
+      record(key, outcome)
+    }
+  }
+
+  // MARK: - Messages of the tree's dialect
+
+  /// Sends a message to a session.
+  mutating func send(_ message: TreeServerMessage, to session: Session) {
+    add(.send(slot: session.slot, message.encode()))
+  }
+
+  /// Answers a request.
+  mutating func respond(_ response: TreeResponse, to call: TreeCall) {
+    respond(response, to: call.number, call.session)
+  }
+
+  /// Answers the request of that number.
+  mutating func respond(_ response: TreeResponse, to number: UInt64, _ session: Session) {
+    send(.response(number, response), to: session)
+  }
+}

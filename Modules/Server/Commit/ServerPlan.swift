@@ -1,0 +1,48 @@
+package import TernLedger
+
+/// The decision about a batch: commits to make, then outputs to perform.
+package struct ServerPlan: Sendable {
+  /// In order.
+  package internal(set) var commits: [Commit] = []
+  /// In order.
+  package internal(set) var outputs: [ServerOutput] = []
+  /// The version each commit has to get.
+  package internal(set) var versions: [Version] = []
+  /// Inputs that were not decided, in order: what was made for their links, or altogether, is to
+  /// be sent first.
+  package internal(set) var deferred: [ServerInput] = []
+  /// True when work is left that a further batch goes on with; ``ServerInput/goOn`` begins one.
+  package internal(set) var isUnfinished = false
+  /// The inputs that were decided, if any was not.
+  var decided: [ServerInput] = []
+
+  /// The inputs that were decided, in order.
+  package func decided(of inputs: [ServerInput]) -> [ServerInput] {
+    deferred.isEmpty ? inputs : decided
+  }
+}
+
+/// The output of one batch after which inputs wait for the next one.
+package struct BatchPortion: Sendable {
+  /// The bytes for one link after which its further inputs wait.
+  package var linkBytes: Int
+  /// The bytes for all links after which all further inputs wait.
+  package var totalBytes: Int
+  /// The steps of long work after which what is left of it, and all further inputs, wait. A step
+  /// takes about a microsecond: it ends one listen, or reads 256 bytes. Work that is short for
+  /// every input, such as that of a small write, is not counted.
+  package var steps: Int
+
+  /// Limits in bytes and steps.
+  package init(linkBytes: Int, totalBytes: Int, steps: Int = .max) {
+    self.linkBytes = linkBytes
+    self.totalBytes = totalBytes
+    self.steps = steps
+  }
+
+  /// No limits.
+  package static let unlimited = BatchPortion(linkBytes: .max, totalBytes: .max)
+
+  /// The steps of long work between which other clients have their turn: about 200 microseconds.
+  package static let sliceSteps = 200
+}

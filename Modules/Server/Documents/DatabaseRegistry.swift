@@ -1,0 +1,116 @@
+import TernCore
+import TernDocumentAuthority
+import TernDocumentWire
+import TernStorage
+
+/// The documents of a server, as far as they live in memory.
+final class DatabaseRegistry {
+  private var databases: [DocumentDatabase: OpenDatabase] = [:]
+  /// The listen streams by the number that a database's watch knows them by.
+  private(set) var streams: [Int: DocumentCall] = [:]
+  private var nextStream = 0
+  /// False while listens wait to be judged by other rules.
+  var isReviewed = true
+  /// The listens that were told something since the last snapshots, in order.
+  private var pending: [PendingSnapshot] = []
+  /// Those of them who are told together, each once.
+  private var isPending: Set<ObjectIdentifier> = []
+  /// Counts the rounds of snapshots.
+  private var round: UInt64 = 0
+
+  private var lastSweep: Int64 = 0
+  private var sweepTurn = 0
+
+  /// The interval of sweeping steps, in milliseconds: every 5 seconds.
+  private static let sweepPause: Int64 = 5_000
+
+  /// In how many goes every database has its turn: in a minute.
+  private static let sweepsPerRound = 12
+
+  /// The most databases kept in memory without a call about them.
+  static let databasesKept = 256
+
+  /// The number of databases in memory.
+  var databaseCount: Int { databases.count }
+
+  /// The database of that name.
+  func database(
+    _ name: DocumentDatabase, in reader: any StoreReader
+  ) throws(StorageError) -> OpenDatabase {
+    if let database = databases[name] { return database }
+    if databases.count >= DatabaseRegistry.databasesKept {
+      databases = databases.filter { $0.value.isUsed }
+    }
+    let database = try OpenDatabase(name, in: reader)
+    databases[name] = database
+    return database
+  }
+
+  /// The databases whose turn it is to be swept; none when it is not yet time.
+  func nextSweeps(uptime: Int64) -> [OpenDatabase] {
+    guard uptime - lastSweep >= DatabaseRegistry.sweepPause, !databases.isEmpty else { return [] }
+    lastSweep = uptime
+    let ordered = databases.values.sorted { $0.name.resourceName < $1.name.resourceName }
+    let count =
+      (ordered.count + DatabaseRegistry.sweepsPerRound - 1) / DatabaseRegistry.sweepsPerRound
+    defer { sweepTurn += count }
+    return (0..<count).map { ordered[(sweepTurn + $0) % ordered.count] }
+  }
+
+  /// Forgets transactions that took too long.
+  func expire(uptime: Int64) {
+    for database in databases.values { database.transactions.expire(uptime: uptime) }
+  }
+
+  /// The number by which a listen call is told.
+  func open(_ call: DocumentCall) -> Int {
+    nextStream += 1
+    streams[nextStream] = call
+    return nextStream
+  }
+
+  /// Ends a call from this side.
+  func finish(_ call: DocumentCall, _ status: DocumentStatus?, _ batch: inout ServerBatch) {
+    let frame = DocumentServerFrame.end(stream: call.number, status)
+    batch.add(.send(slot: call.slot, frame.encode()))
+    close(call)
+  }
+
+  /// Forgets a call and what it watches.
+  func close(_ call: DocumentCall) {
+    guard call.link.calls.removeValue(forKey: call.number) != nil else { return }
+    call.database?.callCount -= 1
+    guard let stream = call.stream else { return }
+    call.database?.closeStream(stream)
+    streams[stream] = nil
+    call.stream = nil
+  }
+
+  /// Notes that a stream is told something, so that a snapshot has to follow.
+  func emit(_ stream: Int) { pending.append(.stream(stream)) }
+
+  /// Records that all listens to one thing are told something.
+  func emit(_ addresses: WatchAddresses, of group: WatchGroup, in database: OpenDatabase) {
+    if isPending.insert(ObjectIdentifier(addresses)).inserted {
+      pending.append(.group(group, addresses, database))
+    }
+  }
+
+  /// Those that a snapshot is owed to, who no longer are, and the number of the round.
+  func takePendingSnapshots() -> (pending: [PendingSnapshot], round: UInt64) {
+    defer {
+      pending = []
+      isPending.removeAll(keepingCapacity: true)
+    }
+    round += 1
+    return (pending, round)
+  }
+}
+
+/// A listener that has received changes and still needs the closing snapshot.
+enum PendingSnapshot {
+  /// A listen stream.
+  case stream(Int)
+  /// All who watched one thing when they were told.
+  case group(WatchGroup, WatchAddresses, OpenDatabase)
+}

@@ -1,0 +1,102 @@
+import TernCore
+import TernDocumentAuthority
+import TernDocumentWire
+import TernLedger
+import TernQuery
+import TernSecurity
+import TernStorage
+
+/// Requests of one message that write.
+struct DocumentCommits {
+  let writer: DocumentWriter
+
+  func create(
+    _ path: CollectionPath, _ id: String?, _ fields: DocumentFields, _ mask: [DocumentFieldPath]?,
+    _ call: DocumentCall, _ database: OpenDatabase, _ batch: inout ServerBatch
+  ) throws(StorageError) -> DocumentAnswer {
+    let key: DocumentKey
+    do throws(DocumentError) {
+      key = try path.document(id ?? DocumentIDGenerator.next(randomBits: writer.context.randomBits))
+    } catch {
+      return .failure(DocumentWireError.document(error).status)
+    }
+    let mutation = DocumentMutation(key, .set(fields), precondition: .exists(false))
+    return try update(mutation, mask, call, database, &batch)
+  }
+
+  /// Makes one write and answers with the document as it is then.
+  func update(
+    _ mutation: DocumentMutation, _ mask: [DocumentFieldPath]?, _ call: DocumentCall,
+    _ database: OpenDatabase, _ batch: inout ServerBatch
+  ) throws(StorageError) -> DocumentAnswer {
+    switch try writer.commit([mutation], nil, nil, call, database, &batch) {
+    case .failure(let status): return .failure(status)
+    case .success:
+      let document = try database.authority.document(mutation.key, in: batch.reader)
+      return .success([.document(document.masked(by: mask))])
+    }
+  }
+
+  func commit(
+    _ writes: [DocumentMutation], in id: [UInt8], _ mark: DocumentWriteHeader?,
+    _ call: DocumentCall, _ database: OpenDatabase, _ batch: inout ServerBatch
+  ) throws(StorageError) -> DocumentAnswer {
+    if let mark {
+      guard let stream = mark.stream, id.isEmpty else {
+        let text = "A numbered commit names its stream, and belongs to no transaction."
+        return .failure(DocumentStatus(.invalidArgument, text))
+      }
+      return try writer.once(writes, mark, stream, call, database, &batch)
+        .flatMap(Self.answer(to:))
+    }
+    var reads: DocumentReadSet?
+    if !id.isEmpty {
+      switch database.transactions.finish(id, uptime: batch.uptime) {
+      case .failure(let status): return .failure(status)
+      case .success(let read?): reads = read
+      case .success(nil):
+        if writes.isEmpty { return .success([.commit([], database.readTime)]) }
+        let text = "Cannot modify entities in a read-only transaction."
+        return .failure(DocumentStatus(.invalidArgument, text))
+      }
+    }
+    return try writer.commit(writes, reads, nil, call, database, &batch).map {
+      if !id.isEmpty { database.transactions.noteCommit(id) }
+      return [.commit($0.results, $0.version)]
+    }
+  }
+
+  private static func answer(to outcome: DocumentWriteOutcome) -> DocumentAnswer {
+    switch outcome.verdict {
+    case .committed(let version, let results): .success([.commit(results, version)])
+    case .rejected(let status): .failure(status)
+    case .gap(let expected):
+      .failure(DocumentStatus(.outOfRange, "The next number of the stream is \(expected)."))
+    }
+  }
+
+  /// Makes each write on its own: some may fail.
+  func writeEach(
+    _ writes: [DocumentMutation], _ call: DocumentCall, _ database: OpenDatabase,
+    _ batch: inout ServerBatch
+  ) throws(StorageError) -> DocumentAnswer {
+    do throws(DocumentStatus) { try DocumentAuthority.checkBatch(writes) } catch {
+      return .failure(error)
+    }
+    let denial = try writer.judge.denial(of: [.privileged(.batchWrite)], call, database, batch)
+    if let denial { return .failure(denial) }
+    var results: [DocumentWriteResult] = []
+    var statuses: [DocumentStatus?] = []
+    for write in writes {
+      switch try writer.commit([write], nil, nil, call, database, &batch) {
+      case .success(let done):
+        results.append(done.results.first ?? DocumentWriteResult(version: nil))
+        statuses.append(nil)
+      case .failure(let status):
+        results.append(DocumentWriteResult(version: nil))
+        statuses.append(status)
+      }
+    }
+    return .success([.batchWrite(results, statuses)])
+  }
+}

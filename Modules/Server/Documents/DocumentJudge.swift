@@ -1,0 +1,150 @@
+import TernCore
+import TernDocumentAuthority
+import TernDocumentWire
+import TernLedger
+import TernQuery
+import TernSecurity
+import TernStorage
+
+/// Asks the authorizer about documents.
+struct DocumentJudge {
+  let authorizer: any DocumentAuthorizer
+  /// The rules of projects and databases that have rules of their own.
+  let ownRules: DocumentRulesTable
+
+  /// The authorizer of a database.
+  func authorizer(of database: OpenDatabase) -> any DocumentAuthorizer {
+    ownRules.authorizer(of: database.name) ?? authorizer
+  }
+
+  /// Returns true when the authorizer denies the caller everything, which is known before any
+  /// document is read.
+  func deniesEverything(_ call: DocumentCall, _ database: OpenDatabase) -> Bool {
+    authorizer(of: database).blanketVerdict(for: call.requester(in: database)) == false
+  }
+
+  /// Returns true when the authorizer allows a requester everything, whatever the documents are.
+  func allowsEverything(_ requester: Requester, _ database: OpenDatabase) -> Bool {
+    authorizer(of: database).blanketVerdict(for: requester) == true
+  }
+
+  /// Decides about several accesses of a call's request; all must be allowed.
+  ///
+  /// - Parameter time: The version that documents are read at; `nil` for now.
+  /// - Returns: The denial; `nil` when all are allowed.
+  func denial(
+    of accesses: [DocumentAccess], at time: DocumentVersion? = nil, _ call: DocumentCall,
+    _ database: OpenDatabase, _ batch: borrowing ServerBatch
+  ) throws(StorageError) -> DocumentStatus? {
+    let verdict = try verdict(
+      on: accesses, at: time, call.requester(in: database), database, batch)
+    return verdict.refusal.map(DocumentStatus.init(denial:))
+  }
+
+  /// Decides about several accesses of one request; all must be allowed.
+  ///
+  /// - Parameters:
+  ///   - time: The version that documents are read at; `nil` for now.
+  ///   - earlier: The dependencies of verdicts on other parts of the same request.
+  func verdict(
+    on accesses: [DocumentAccess], at time: DocumentVersion? = nil,
+    after earlier: Set<DocumentKey> = [], _ requester: Requester,
+    _ database: OpenDatabase, _ batch: borrowing ServerBatch
+  ) throws(StorageError) -> DocumentVerdict {
+    let authorizer = authorizer(of: database)
+    if let blanket = authorizer.blanketVerdict(for: requester) {
+      return DocumentVerdict(refusal: blanket ? nil : AccessRefusal(), dependencies: [])
+    }
+    let lookup = DocumentLookup(database.authority, batch.reader, at: time)
+    let verdict = authorizer.verdict(
+      on: accesses, by: requester,
+      time: DocumentTimestamp(uncheckedMicroseconds: batch.now * 1_000),
+      in: DocumentAccessState(asked: earlier) { lookup.document($0) })
+    try lookup.finish()
+    return verdict
+  }
+
+  /// Decides about every write of a commit, also those that change nothing.
+  func denial(
+    of steps: [DocumentCommitStep], at time: DocumentVersion, _ call: DocumentCall,
+    _ database: OpenDatabase, _ batch: borrowing ServerBatch
+  ) throws(StorageError) -> DocumentStatus? {
+    let requester = call.requester(in: database)
+    let authorizer = authorizer(of: database)
+    if let blanket = authorizer.blanketVerdict(for: requester) {
+      return blanket ? nil : DocumentStatus(denial: AccessRefusal())
+    }
+    let lookup = DocumentLookup(database.authority, batch.reader, at: nil)
+    var outcome: [DocumentKey: Document] = [:]
+    for step in steps { outcome[step.mutation.key] = step.after }
+    let after = outcome
+    let verdict = authorizer.verdict(
+      on: steps.map(Self.access), by: requester,
+      time: Self.timestamp(of: time),
+      in: DocumentAccessState(
+        before: { lookup.document($0) }, after: { after[$0] ?? lookup.document($0) }))
+    try lookup.finish()
+    return verdict.refusal.map(DocumentStatus.init(denial:))
+  }
+
+  /// The value that server timestamps take in a commit: whole milliseconds.
+  private static func timestamp(of version: DocumentVersion) -> DocumentTimestamp {
+    DocumentTimestamp(
+      uncheckedMicroseconds: version.microseconds - version.microseconds % microsecondsPerUnit)
+  }
+
+  private static let microsecondsPerUnit: Int64 = 1_000
+
+  /// The access that a write of a commit is.
+  ///
+  /// A write that wants its document to exist, or not to, is judged as what it would be then.
+  private static func access(_ step: DocumentCommitStep) -> DocumentAccess {
+    let method: DocumentWriteAccess.Method
+    switch (step.mutation.change, step.mutation.precondition) {
+    case (.verify, _): return .get(step.before)
+    case (.delete, _): method = .delete
+    case (_, .exists(true)), (_, .version): method = .update
+    case (_, .exists(false)): method = .create
+    case (_, .none): method = step.before.isFound ? .update : .create
+    }
+    return .write(DocumentWriteAccess(before: step.before, after: step.after, method: method))
+  }
+}
+
+extension DocumentStatus {
+  /// The answer to a request that is denied.
+  init(denial: AccessRefusal) { self.init(.permissionDenied, denial.documentText) }
+}
+
+/// Lets an authorizer read documents, and keeps the failure it cannot throw.
+private final class DocumentLookup {
+  private let authority: DocumentAuthority
+  private let reader: any StoreReader
+  private let time: DocumentVersion?
+  private var failure: StorageError?
+
+  /// - Parameter time: The version that documents are read at; `nil` for now.
+  init(_ authority: DocumentAuthority, _ reader: any StoreReader, at time: DocumentVersion?) {
+    self.authority = authority
+    self.reader = reader
+    self.time = time
+  }
+
+  func document(_ key: DocumentKey) -> Document {
+    do throws(StorageError) {
+      guard let time else { return try authority.document(key, in: reader) }
+      let past = try authority.documents(of: .document(key), at: time, in: reader)
+      // Nothing is known of a time that is too long ago: the request ends anyway.
+      guard case .success(let documents) = past else { return .invalid(key) }
+      return documents.first ?? Document(key, .missing)
+    } catch {
+      failure = error
+      return .invalid(key)
+    }
+  }
+
+  /// Throws what went wrong while reading.
+  func finish() throws(StorageError) {
+    if let failure { throw failure }
+  }
+}

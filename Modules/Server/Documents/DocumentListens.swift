@@ -1,0 +1,213 @@
+import TernCore
+import TernDocumentAuthority
+import TernDocumentWire
+import TernLedger
+import TernQuery
+import TernSecurity
+import TernStorage
+
+/// The targets of listen calls, and the pushes to them.
+struct DocumentListens {
+  let limits: ServerLimits
+  let judge: DocumentJudge
+  let registry: DatabaseRegistry
+
+  /// Adds or removes a target of a listen call.
+  func listen(
+    _ request: DocumentListenRequest, _ call: DocumentCall, _ database: OpenDatabase,
+    _ batch: inout ServerBatch
+  ) throws(StorageError) {
+    let stream = call.stream ?? registry.open(call)
+    call.stream = stream
+    call.pulse.lastTold = batch.uptime
+    switch request {
+    case .remove(let target):
+      database.unlisten(target, on: stream)
+      call.release(target)
+      tell(.target(WatchTargetChange(.removed(nil), targets: [target])), call, database, &batch)
+    case .add(let asked):
+      guard let target = named(asked, stream, call, database, &batch) else { return }
+      do throws(StorageError) {
+        try add(target, stream, call, database, &batch)
+      } catch {
+        // Nothing was told yet, and the other targets go on.
+        refuse(target.id, try DocumentStatus(damage: error), call, &batch)
+      }
+    }
+  }
+
+  /// Returns the target with the id it has on the stream; none when that is not possible.
+  ///
+  /// Source: firestore server reference, section 2.10.
+  private func named(
+    _ target: WatchTarget, _ stream: Int, _ call: DocumentCall, _ database: OpenDatabase,
+    _ batch: inout ServerBatch
+  ) -> WatchTarget? {
+    if target.id == 0 {
+      call.assignedTarget += 1
+      return target.named(call.assignedTarget)
+    }
+    if target.id < 0 || call.assignedTarget > 0 {
+      let text = "Target id \(target.id) is invalid on this stream."
+      registry.finish(call, DocumentStatus(.invalidArgument, text), &batch)
+      return nil
+    }
+    if database.watch.subject(of: target.id, on: stream) == nil { return target }
+    database.unlisten(target.id, on: stream)
+    // The target that was there is gone as well.
+    let text = "Target ID already exists: \(target.id)"
+    refuse(target.id, DocumentStatus(.alreadyExists, text), call, &batch)
+    return nil
+  }
+
+  private func add(
+    _ target: WatchTarget, _ stream: Int, _ call: DocumentCall, _ database: OpenDatabase,
+    _ batch: inout ServerBatch
+  ) throws(StorageError) {
+    let verdict = try verdict(on: target.subject, call.requester(in: database), database, batch)
+    if let refusal = verdict.refusal {
+      return refuse(target.id, DocumentStatus(denial: refusal), call, &batch)
+    }
+    guard call.link.targetCount < limits.listens else {
+      let text = "A link watches \(limits.listens) targets already."
+      return refuse(target.id, DocumentStatus(.resourceExhausted, text), call, &batch)
+    }
+    let dependencies = verdict.dependencies ?? []
+    let weight = DocumentWeight.bytes(of: target) + DocumentWeight.bytes(of: dependencies)
+    guard call.charge(weight, for: target.id) else {
+      return refuse(target.id, Self.tooManyTargets, call, &batch)
+    }
+    try open(target, weight, stream, call, database, &batch)
+    let subscriber = WatchSubscriber(stream: stream, target: target.id)
+    if database.watch.subject(of: target.id, on: stream) != nil {
+      database.dependencies.set(dependencies, of: subscriber)
+    }
+  }
+
+  private static var tooManyTargets: DocumentStatus {
+    DocumentStatus(
+      .resourceExhausted,
+      "The targets of this address or user hold their share of the server's memory.")
+  }
+
+  private func open(
+    _ target: WatchTarget, _ weight: Int, _ stream: Int, _ call: DocumentCall,
+    _ database: OpenDatabase,
+    _ batch: inout ServerBatch
+  ) throws(StorageError) {
+    let opening = try database.watch.listen(target, on: stream, in: batch.reader)
+    for change in opening.head { tell(change, call, database, &batch) }
+    let pushes = pushes(of: opening, call, database)
+    let size = pushes.reduce(0) { $0 + $1.byteCount }
+    if size > limits.answerBytes {
+      database.unlisten(target.id, on: stream)
+      let text = "The result is larger than \(limits.answerBytes) bytes."
+      return refuse(target.id, DocumentStatus(.resourceExhausted, text), call, &batch)
+    }
+    let kept = DocumentWeight.bytes(ofWindowOf: target, showing: pushes.count)
+    guard call.charge(weight + kept, for: target.id) else {
+      database.unlisten(target.id, on: stream)
+      return refuse(target.id, Self.tooManyTargets, call, &batch)
+    }
+    batch.spend(size / ServerBatch.bytesPerStep)
+    for push in pushes { call.send(push.message(for: target.id), &batch) }
+    for change in opening.tail { tell(change, call, database, &batch) }
+    if opening.end.isEmpty {
+      if opening.group != nil { registry.emit(stream) }
+      return
+    }
+    let snapshot = try database.watch.snapshot(at: database.readTime, in: batch.reader)
+    for change in [snapshot] + opening.end { tell(change, call, database, &batch) }
+    call.release(target.id)
+  }
+
+  /// Returns the body of an initial snapshot; equal ones are encoded once.
+  private func pushes(
+    of opening: WatchOpening, _ call: DocumentCall, _ database: OpenDatabase
+  ) -> [DocumentPush] {
+    let mayLook = judge.allowsEverything(call.requester(in: database), database)
+    if !mayLook, opening.body.contains(where: { $0.departed != nil }) {
+      let time = database.readTime
+      return opening.body.map { DocumentPush($0.withoutDeparted(at: time), database.names) }
+    }
+    if let id = opening.bodyID, let known = database.bodies[id] { return known }
+    let pushes = opening.body.map { DocumentPush($0, database.names) }
+    if let id = opening.bodyID { database.bodies[id] = pushes }
+    return pushes
+  }
+
+  /// Decides whether a requester may watch a subject.
+  func verdict(
+    on subject: WatchTarget.Subject, _ requester: Requester, _ database: OpenDatabase,
+    _ batch: borrowing ServerBatch
+  ) throws(StorageError) -> DocumentVerdict {
+    switch subject {
+    case .query(let target):
+      return try judge.verdict(on: [.list(DocumentQuery(target))], requester, database, batch)
+    case .documents(let keys):
+      if judge.authorizer(of: database).blanketVerdict(for: requester) == false {
+        return DocumentVerdict(refusal: AccessRefusal())
+      }
+      let found = try database.authority.documents(keys, in: batch.reader)
+      return try judge.verdict(on: found.map { .get($0) }, requester, database, batch)
+    }
+  }
+
+  /// Ends one target; the stream goes on.
+  func refuse(
+    _ target: Int32, _ status: DocumentStatus, _ call: DocumentCall, _ batch: inout ServerBatch
+  ) {
+    call.release(target)
+    let change = WatchChange.target(WatchTargetChange(.removed(status), targets: [target]))
+    // No name of a document is in it, and so no database is needed.
+    call.send(DocumentResponse.listen(change).encode(DocumentNames()), &batch)
+  }
+
+  private func tell(
+    _ change: WatchChange, _ call: DocumentCall, _ database: OpenDatabase,
+    _ batch: inout ServerBatch
+  ) {
+    call.send(DocumentResponse.listen(change).encode(database.names), &batch)
+  }
+
+  /// Sends the effects of a commit to all watchers.
+  ///
+  /// A change is encoded once for each query; calls of one number with targets of one name, as
+  /// clients of one kind have them, even share the frame.
+  func fanOut(
+    _ decision: DocumentDecision, in database: OpenDatabase, _ batch: inout ServerBatch
+  ) throws(StorageError) {
+    if decision.changes.isEmpty { return }
+    database.bodies = [:]
+    try ListenReview(listens: self).endDependents(on: decision.changes.map(\.key), database, &batch)
+    for delivery in try database.watch.commit(decision, in: batch.reader) {
+      try ListenReview(listens: self).endDenied(delivery, database, &batch)
+      let addresses = addresses(of: delivery.group)
+      let showsAll = addresses.askers.allSatisfy {
+        judge.allowsEverything($0.requester(in: database), database)
+      }
+      for told in delivery.changes {
+        let change = showsAll ? told : told.withoutDeparted(at: decision.version)
+        let push = DocumentPush(change, database.names)
+        for address in addresses.shared {
+          let frame = DocumentServerFrame.message(
+            stream: address.call, push.message(for: address.target))
+          batch.add(.broadcast(slots: address.slots, frame.encode()))
+        }
+      }
+      if delivery.isLast {
+        for stream in addresses.streams { registry.emit(stream) }
+      } else {
+        registry.emit(addresses, of: delivery.group, in: database)
+      }
+    }
+  }
+
+  /// Returns the addresses of a group's subscribers; computed anew when they have changed.
+  func addresses(of group: WatchGroup) -> WatchAddresses {
+    if let known = group.notes as? WatchAddresses { return known }
+    let addresses = WatchAddresses(group.subscribers, registry.streams)
+    group.notes = addresses
+    return addresses
+  }
+}

@@ -1,0 +1,288 @@
+import TernCore
+import TernDocumentAuthority
+import TernDocumentWire
+import TernLedger
+import TernQuery
+import TernSecurity
+import TernStorage
+
+/// Requests that read. Source: documents reference, section 6.6.
+struct DocumentReads {
+  let limits: ServerLimits
+  let judge: DocumentJudge
+  let randomBits: @Sendable () -> UInt64
+
+  func get(
+    _ key: DocumentKey, _ mask: [DocumentFieldPath]?, _ point: DocumentReadPoint,
+    _ call: DocumentCall, _ database: OpenDatabase, _ batch: borrowing ServerBatch
+  ) throws(StorageError) -> DocumentAnswer {
+    let found: (documents: [Document], place: DocumentReadPlace)
+    switch try read([key], point, call, database, batch) {
+    case .failure(let status): return .failure(status)
+    case .success(let read): found = read
+    }
+    guard let document = found.documents.first, document.isFound else {
+      return .failure(
+        DocumentStatus(
+          .notFound, "Document \"\(DocumentName(key, in: database.name).resourceName)\" not found.")
+      )
+    }
+    return .success([.document(document.masked(by: mask))])
+  }
+
+  func batchGet(
+    _ keys: [DocumentKey], _ mask: [DocumentFieldPath]?, _ point: DocumentReadPoint,
+    _ call: DocumentCall, _ database: OpenDatabase, _ batch: borrowing ServerBatch
+  ) throws(StorageError) -> DocumentAnswer {
+    var asked: Set<DocumentKey> = []
+    let distinct = keys.filter { asked.insert($0).inserted }
+    switch try read(distinct, point, call, database, batch) {
+    case .failure(let status): return .failure(status)
+    case .success(let (documents, place)):
+      var answers: [DocumentBatchGetAnswer] = []
+      if !place.begun.isEmpty {
+        answers.append(
+          DocumentBatchGetAnswer(nil, transaction: place.begun, readTime: .none))
+      }
+      for document in documents {
+        answers.append(
+          DocumentBatchGetAnswer(document.masked(by: mask), readTime: place.readTime))
+      }
+      return .success(answers.map { .batchGet($0) })
+    }
+  }
+
+  /// Reads documents for a caller that may read them.
+  private func read(
+    _ keys: [DocumentKey], _ point: DocumentReadPoint, _ call: DocumentCall,
+    _ database: OpenDatabase, _ batch: borrowing ServerBatch
+  ) throws(StorageError) -> Result<
+    (documents: [Document], place: DocumentReadPlace), DocumentStatus
+  > {
+    if judge.deniesEverything(call, database) { return .failure(DocumentStatus.denied) }
+    if case .begin(.readWrite) = point,
+      let denial = try judge.denial(
+        of: [.privileged(.readWriteTransaction)], call, database, batch)
+    {
+      return .failure(denial)
+    }
+    let place: DocumentReadPlace
+    switch self.place(of: point, database, batch) {
+    case .failure(let status): return .failure(status)
+    case .success(let found): place = found
+    }
+    var found: [Document] = []
+    var size = AnswerSize(limitBytes: limits.answerBytes)
+    var surplus: DocumentStatus?
+    // What rules have asked for counts for all documents together.
+    var asked: Set<DocumentKey> = []
+    for key in keys {
+      let document: Document
+      switch try self.document(key, at: place.time, database, batch) {
+      case .failure(let status): return .failure(status)
+      case .success(let read): document = read
+      }
+      // A denial comes before the size of anything is told.
+      let verdict = try judge.verdict(
+        on: [.get(document)], at: place.time, after: asked, call.requester(in: database),
+        database, batch)
+      if let refusal = verdict.refusal { return .failure(DocumentStatus(denial: refusal)) }
+      asked.formUnion(verdict.dependencies ?? [])
+      surplus = surplus ?? size.add(document)
+      if surplus == nil { found.append(document) }
+    }
+    if let surplus { return .failure(surplus) }
+    if !place.notes.isEmpty, let status = database.transactions.note(found, in: place.notes) {
+      return .failure(status)
+    }
+    return .success((found, place))
+  }
+
+  private func document(
+    _ key: DocumentKey, at time: DocumentVersion?, _ database: OpenDatabase,
+    _ batch: borrowing ServerBatch
+  ) throws(StorageError) -> Result<Document, DocumentStatus> {
+    guard let time else { return .success(try database.authority.document(key, in: batch.reader)) }
+    let query = DocumentQuery.document(key)
+    return try database.authority.documents(of: query, at: time, in: batch.reader).map { past in
+      past.first ?? Document(key, .missing)
+    }
+  }
+
+  func aggregate(
+    _ aggregations: [DocumentAggregation], _ query: DocumentQuery, _ point: DocumentReadPoint,
+    _ call: DocumentCall, _ database: OpenDatabase, _ batch: inout ServerBatch
+  ) throws(StorageError) -> DocumentAnswer {
+    let place: DocumentReadPlace
+    switch try self.place(for: query, point, call, database, batch) {
+    case .failure(let status): return .failure(status)
+    case .success(let found): place = found
+    }
+    if query.explaining == .plan {
+      let answer = DocumentAggregationAnswer(
+        nil, transaction: place.begun, readTime: place.readTime, metrics: query.metrics(nil))
+      return .success([.aggregation(answer)])
+    }
+    let outcome = try database.authority.aggregate(
+      aggregations, over: query, at: place.time, in: batch.reader)
+    switch outcome {
+    case .failure(let status): return .failure(status)
+    case .success(let (values, explanation)):
+      improve(explanation, database, &batch)
+      let fields = DocumentMap(zip(aggregations, values).map { ($0.alias, $1) })
+      var answer = DocumentAggregationAnswer(DocumentFields(fields), readTime: place.readTime)
+      if query.explaining == .analysis {
+        answer.metrics = query.metrics(
+          DocumentExplainMetrics.Statistics(
+            returned: 1, entriesRead: explanation.cost.entriesRead,
+            documentsRead: explanation.cost.documentsRead))
+      }
+      if place.begun.isEmpty { return .success([.aggregation(answer)]) }
+      let head = DocumentAggregationAnswer(nil, transaction: place.begun, readTime: .none)
+      return .success([.aggregation(head), .aggregation(answer)])
+    }
+  }
+
+  /// Returns the point in time that a query reads at, for a caller that may run it; a transaction
+  /// records that it was run.
+  func place(
+    for query: DocumentQuery, _ point: DocumentReadPoint, _ call: DocumentCall,
+    _ database: OpenDatabase, _ batch: borrowing ServerBatch
+  ) throws(StorageError) -> Result<DocumentReadPlace, DocumentStatus> {
+    let time = snapshotTime(of: point, database)
+    if let denial = try judge.denial(of: accesses(point, query), at: time, call, database, batch) {
+      return .failure(denial)
+    }
+    let found = place(of: point, database, batch)
+    guard case .success(let place) = found, !place.notes.isEmpty else { return found }
+    let status = database.transactions.note(
+      query: query.target, at: place.readTime, in: place.notes)
+    return status.map { .failure($0) } ?? found
+  }
+
+  /// The accesses of a query: a transaction that it begins is judged before it exists.
+  private func accesses(
+    _ point: DocumentReadPoint, _ query: DocumentQuery
+  ) -> [DocumentAccess] {
+    switch point {
+    case .begin(.readWrite): [.privileged(.readWriteTransaction), Self.access(to: query)]
+    case .begin(.readOnly), .now, .time, .transaction: [Self.access(to: query)]
+    }
+  }
+
+  /// The version that a request reads at, before anything is done for it; `nil` for the newest, and
+  /// for a transaction that is unknown.
+  private func snapshotTime(
+    of point: DocumentReadPoint, _ database: OpenDatabase
+  ) -> DocumentVersion? {
+    switch point {
+    case .now, .begin(.readWrite): nil
+    case .time(let version): version
+    case .begin(.readOnly(let version)): version
+    case .transaction(let id): database.transactions.readOnlyTime(of: id)
+    }
+  }
+
+  /// The access that a query asks for. One that asks for no collection sees all there are.
+  private static func access(to query: DocumentQuery) -> DocumentAccess {
+    if case .all(let parent, _) = query.source { return .listCollections(below: parent) }
+    return .list(query)
+  }
+
+  /// Begins the indexes that a query has missed.
+  func improve(
+    _ explanation: DocumentExplanation, _ database: OpenDatabase, _ batch: inout ServerBatch
+  ) {
+    // The query has its answer also when what is known of indexes is damaged.
+    let found = try? database.authority.indexes(worth: explanation, in: batch.reader)
+    DocumentSweep.store(found ?? [], &batch)
+  }
+
+  /// Finds out where a request reads, and begins a transaction if it asks for one.
+  func place(
+    of point: DocumentReadPoint, _ database: OpenDatabase, _ batch: borrowing ServerBatch
+  ) -> Result<DocumentReadPlace, DocumentStatus> {
+    switch point {
+    case .now: return .success(DocumentReadPlace(readTime: database.readTime))
+    case .time(let version):
+      guard version <= max(database.readTime, DocumentVersion(microseconds: batch.now * 1_000))
+      else {
+        return .failure(Self.futureTime)
+      }
+      return .success(DocumentReadPlace(time: version, readTime: version))
+    case .transaction(let id): return place(in: id, database, batch)
+    case .begin(let options):
+      switch begin(options, database, batch) {
+      case .failure(let status): return .failure(status)
+      case .success(let id):
+        return place(in: id, database, batch).map { place in
+          var place = place
+          place.begun = id
+          return place
+        }
+      }
+    }
+  }
+
+  private func place(
+    in id: [UInt8], _ database: OpenDatabase, _ batch: borrowing ServerBatch
+  ) -> Result<DocumentReadPlace, DocumentStatus> {
+    let now = database.readTime
+    return database.transactions.use(id, uptime: batch.uptime).map { kind in
+      switch kind {
+      case .readWrite: DocumentReadPlace(readTime: now, notes: id)
+      case .readOnly(let time): DocumentReadPlace(time: time, readTime: time)
+      }
+    }
+  }
+
+  private static let futureTime = DocumentStatus(
+    .invalidArgument, "The requested 'read_time' cannot be in the future.")
+
+  /// Begins a transaction for a caller that may.
+  func begin(
+    _ options: DocumentTransactionOptions, _ call: DocumentCall, _ database: OpenDatabase,
+    _ batch: borrowing ServerBatch
+  ) throws(StorageError) -> DocumentAnswer {
+    if case .readWrite = options,
+      let denial = try judge.denial(
+        of: [.privileged(.readWriteTransaction)], call, database, batch)
+    {
+      return .failure(denial)
+    }
+    return begin(options, database, batch).map { [.transaction($0)] }
+  }
+
+  private func begin(
+    _ options: DocumentTransactionOptions, _ database: OpenDatabase, _ batch: borrowing ServerBatch
+  ) -> Result<[UInt8], DocumentStatus> {
+    let kind: DocumentTransactions.Kind
+    switch options {
+    case .readWrite(let retried):
+      if let status = DocumentTransactions.checkRetried(retried) { return .failure(status) }
+      kind = .readWrite
+    case .readOnly(let time):
+      if let time, time > max(database.readTime, DocumentVersion(microseconds: batch.now * 1_000)) {
+        return .failure(Self.futureTime)
+      }
+      let oldest = batch.now * 1_000 - DocumentAuthorityLimits.changeRetention
+      if let time, time < database.readTime, time.microseconds < oldest {
+        return .failure(DocumentAuthority.tooOld)
+      }
+      kind = .readOnly(at: time ?? database.readTime)
+    }
+    return database.transactions.begin(kind, uptime: batch.uptime, randomBits: randomBits)
+  }
+}
+
+/// The point in time that a request reads at.
+struct DocumentReadPlace {
+  /// As of when; `nil` for the newest commit.
+  var time: DocumentVersion?
+  /// As of when it tells that it has read.
+  var readTime: DocumentVersion
+  /// The transaction that notes what is read; empty for none.
+  var notes: [UInt8] = []
+  /// The transaction that begins; empty for none.
+  var begun: [UInt8] = []
+}

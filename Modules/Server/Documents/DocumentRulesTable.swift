@@ -1,0 +1,76 @@
+import TernCore
+import TernLedger
+import TernSecurity
+import TernStorage
+
+/// The rules of projects and databases that were given rules of their own over the wire.
+///
+/// They are stored with the data, and are in force before the answer.
+struct DocumentRulesTable {
+  private struct Entry {
+    let rules: DocumentRules
+    let authorizer: any DocumentAuthorizer
+  }
+
+  private var entries: [ExactText: Entry] = [:]
+
+  /// The authorizer of a database: its own or its project's; `nil` when it has neither.
+  func authorizer(of database: DocumentDatabase) -> (any DocumentAuthorizer)? {
+    if entries.isEmpty { return nil }
+    let entry =
+      entries[ExactText(database.resourceName)]
+      ?? entries[ExactText(Self.name(ofProject: database.projectID))]
+    return entry?.authorizer
+  }
+
+  /// The name under which the rules of a whole project are kept.
+  static func name(ofProject id: String) -> String { "projects/" + id }
+
+  /// Puts rules in force under the name of a project or a database.
+  mutating func set(_ rules: DocumentRules, for name: String, under base: any DocumentAuthorizer) {
+    entries[ExactText(name)] = Entry(rules: rules, authorizer: base.judging(by: rules))
+  }
+
+  /// Lets denials be reported where another authorizer reports its own.
+  mutating func adopt(_ base: any DocumentAuthorizer) {
+    entries = entries.mapValues { Entry(rules: $0.rules, authorizer: base.judging(by: $0.rules)) }
+  }
+
+  /// Takes up the rules that were given in runs before.
+  mutating func restore(
+    from snapshot: borrowing LedgerSnapshot, under base: any DocumentAuthorizer
+  ) throws(StorageError) {
+    var cursor = snapshot.cursor(over: KeyRange(prefix: StoreLayout.documentRules))
+    while try cursor.next() {
+      let name = [UInt8](copying: cursor.key).dropFirst(StoreLayout.documentRules.count)
+      // They were compiled before they were stored; those that no longer can be allow nothing.
+      let rules = (try? DocumentRules(source: [UInt8](copying: cursor.value))) ?? Self.closed
+      set(rules, for: String(decoding: name, as: UTF8.self), under: base)
+    }
+  }
+
+  /// Rules that grant nothing.
+  static let closedSource = "service \(DocumentRules.serviceName) { }"
+
+  private static let closed: DocumentRules = {
+    do throws(DocumentRulesError) { return try DocumentRules(source: closedSource) } catch {
+      preconditionFailure("rules that grant nothing are rules: \(error)")
+    }
+  }()
+
+  /// Stores rules for the next run.
+  static func store(
+    _ text: [UInt8], _ isTrial: Bool, for name: String, _ batch: inout ServerBatch
+  ) -> DirectAnswer {
+    do throws(DocumentRulesError) { _ = try DocumentRules(source: text) } catch {
+      return .refused(.invalid(error.description))
+    }
+    if isTrial { return .done }
+    let mutations: [Mutation] = [.put(key: StoreLayout.documentRules + name.utf8, value: text)]
+    do throws(StorageError) { try mutations.checkLimits() } catch {
+      return .refused(.invalid(RefusalText.excess(error)))
+    }
+    batch.commit(mutations)
+    return .done
+  }
+}

@@ -1,0 +1,332 @@
+import TernCore
+import TernDocumentAuthority
+import TernDocumentWire
+import TernLedger
+import TernQuery
+import TernSecurity
+import TernStorage
+import TernTransport
+
+/// Links that speak about documents: frames in, calls out of them.
+struct DocumentService {
+  let context: ServerContext
+  let registry = DatabaseRegistry()
+  /// Decides about documents.
+  private(set) var authorizer: any DocumentAuthorizer
+  /// The rules of projects and databases that were given rules of their own.
+  private(set) var ownRules = DocumentRulesTable()
+
+  init(_ context: ServerContext, _ authorizer: any DocumentAuthorizer) {
+    self.context = context
+    self.authorizer = authorizer
+  }
+
+  private var limits: ServerLimits { context.options.limits }
+
+  private var judge: DocumentJudge { DocumentJudge(authorizer: authorizer, ownRules: ownRules) }
+
+  /// The targets of listen calls.
+  var listens: DocumentListens {
+    DocumentListens(limits: limits, judge: judge, registry: registry)
+  }
+
+  private var writer: DocumentWriter {
+    DocumentWriter(context: context, judge: judge, registry: registry, listens: listens)
+  }
+
+  private var reads: DocumentReads {
+    DocumentReads(limits: limits, judge: judge, randomBits: context.randomBits)
+  }
+
+  private var answers: DocumentAnswers {
+    DocumentAnswers(reads: reads, commits: DocumentCommits(writer: writer))
+  }
+
+  private var queries: DocumentQueries { DocumentQueries(reads: reads, registry: registry) }
+
+  /// Goes on with the answers of a session's queries.
+  func goOn(_ session: Session, _ batch: inout ServerBatch) throws(StorageError) {
+    let calls = session.documents?.calls.values.filter { $0.runningQuery != nil } ?? []
+    for call in calls.sorted(by: { $0.number < $1.number }) {
+      do throws(StorageError) {
+        try queries.goOn(call, &batch)
+      } catch {
+        registry.finish(call, try DocumentStatus(damage: error), &batch)
+      }
+    }
+  }
+
+  /// Lets another authorizer decide.
+  ///
+  /// Listens are judged by it before they are told anything: see ``ReviewQueue``.
+  mutating func adopt(_ authorizer: any DocumentAuthorizer) {
+    self.authorizer = authorizer
+    ownRules.adopt(authorizer)
+    registry.isReviewed = false
+  }
+
+  /// Puts rules that were stored in force, for the project or the database of that name.
+  mutating func adopt(_ text: [UInt8], for name: String) {
+    guard let rules = try? DocumentRules(source: text) else { return }
+    ownRules.set(rules, for: name, under: authorizer)
+    registry.isReviewed = false
+  }
+
+  /// Takes up the rules that were given in runs before.
+  mutating func restore(from snapshot: borrowing LedgerSnapshot) throws(StorageError) {
+    try ownRules.restore(from: snapshot, under: authorizer)
+  }
+
+  /// Tells listen calls that the batch is complete.
+  func sendSnapshots(
+    _ sessions: borrowing SessionTable, _ batch: inout ServerBatch
+  ) throws(StorageError) {
+    try DocumentSnapshots(registry: registry).send(sessions, &batch)
+  }
+
+  /// Does what comes with time.
+  func tick(_ batch: inout ServerBatch) throws(StorageError) {
+    registry.expire(uptime: batch.uptime)
+    DocumentSnapshots(registry: registry).remindQuietStreams(batch)
+    try DocumentSweep(registry: registry).run(&batch)
+  }
+
+  /// Ends calls of a session that has ended, as many as the batch has steps for.
+  ///
+  /// - Returns: Whether none is left.
+  func clear(_ session: Session, _ batch: inout ServerBatch) -> Bool {
+    for call in session.documents?.calls.values.sorted(by: { $0.number < $1.number }) ?? [] {
+      if batch.stepsLeft <= 0 { return false }
+      batch.spend(1 + (call.stream.flatMap { call.database?.watch.targetCount(of: $0) } ?? 0))
+      registry.close(call)
+    }
+    session.documents = nil
+    return true
+  }
+
+  /// Ends the calls of a session whose credentials no longer count.
+  func endCalls(
+    of session: Session, _ credentials: CredentialChecker, _ batch: inout ServerBatch
+  ) {
+    for call in session.documents?.calls.values.sorted(by: { $0.number < $1.number }) ?? [] {
+      guard let error = credentials.revalidate(call.accepted, batch) else { continue }
+      registry.finish(call, DocumentStatus(.unauthenticated, error.text), &batch)
+    }
+  }
+
+  /// Receives a frame of a link of documents.
+  ///
+  /// - Returns: The reason to end the session; `nil` when it goes on.
+  func receive(
+    _ frame: [UInt8], from session: Session, _ link: DocumentLink,
+    _ credentials: CredentialChecker, _ rates: inout RateTable, _ batch: inout ServerBatch
+  ) throws(StorageError) -> SessionEnd? {
+    let message: DocumentClientFrame
+    do throws(DocumentWireError) {
+      message = try DocumentClientFrame.decode(frame)
+    } catch {
+      return .malformedFrame(error.status.message)
+    }
+    switch message {
+    case .open(let number, _) where isTooMuch(number, session, &rates, &batch): break
+    case .message(let number, _) where isTooMuch(number, session, &rates, &batch): break
+    case .open(let number, let opening):
+      if let last = link.lastCall, number <= last {
+        return .outOfTurn("call \(number) after \(last)")
+      }
+      link.lastCall = number
+      try begin(opening, number, link, credentials, &batch)
+    // What is said in a call that has ended was on its way when it did.
+    case .message(let number, let message):
+      if let call = link.calls[number] { try receive(message, call, &batch) }
+    case .halfClose(let number):
+      if let call = link.calls[number] { halfClose(call, &batch) }
+    case .cancel(let number):
+      if let call = link.calls[number] { registry.close(call) }
+    case .ping: batch.add(.send(slot: link.slot, DocumentServerFrame.pong.encode()))
+    }
+    return nil
+  }
+
+  /// Counts a frame; ends its call when its client asks too much.
+  private func isTooMuch(
+    _ number: UInt32, _ session: Session, _ rates: inout RateTable, _ batch: inout ServerBatch
+  ) -> Bool {
+    guard let excess = rates.count(session, "", at: batch.uptime) else { return false }
+    if let call = session.documents?.calls[number] { registry.close(call) }
+    let status = DocumentStatus(.resourceExhausted, excess.text)
+    batch.add(
+      .send(slot: session.slot, DocumentServerFrame.end(stream: number, status).encode()))
+    return true
+  }
+
+  private func begin(
+    _ opening: DocumentCallOpening, _ number: UInt32, _ link: DocumentLink,
+    _ credentials: CredentialChecker, _ batch: inout ServerBatch
+  ) throws(StorageError) {
+    func refuse(_ status: DocumentStatus) {
+      batch.add(
+        .send(slot: link.slot, DocumentServerFrame.end(stream: number, status).encode()))
+    }
+    guard let method = DocumentMethod(rawValue: opening.method) else {
+      let name = "\(DocumentMethod.service)/\(opening.method)"
+      return refuse(DocumentStatus(.unimplemented, "Method \(name) is unimplemented"))
+    }
+    guard link.calls.count < limits.documentCalls else {
+      let text = "A link carries at most \(limits.documentCalls) calls at once."
+      return refuse(DocumentStatus(.resourceExhausted, text))
+    }
+    let authentication: Authentication?
+    do throws(AuthenticationError) {
+      let shown = try Self.credential(in: opening, isLocal: link.isLocal)
+      authentication = try shown.map { shown throws(AuthenticationError) in
+        try credentials.recognize(shown, batch)
+      }
+    } catch {
+      switch error {
+      case .invalid(let reason), .expired(let reason):
+        return refuse(DocumentStatus(.unauthenticated, reason))
+      }
+    }
+    let call = DocumentCall(
+      number, method, authentication?.identity ?? .anonymous,
+      authentication.map { AcceptedCredential($0, batch) }, link,
+      ListenCharge(
+        context.budget, address: link.address, user: authentication?.identity.userID))
+    link.calls[number] = call
+    guard let message = opening.message else { return }
+    try receive(message, call, &batch)
+    if link.calls[number] === call { halfClose(call, &batch) }
+  }
+
+  private static func credential(
+    in opening: DocumentCallOpening, isLocal: Bool
+  ) throws(AuthenticationError) -> Credential? {
+    guard let entry = opening.metadata.last(where: { $0.name == "authorization" }) else {
+      return nil
+    }
+    let words = entry.value.split(separator: " ", maxSplits: 1)
+    guard words.count == 2, words[0].lowercased() == "bearer" else {
+      throw .invalid(reason: "Only bearer tokens are taken.")
+    }
+    return Credential(.user, token: String(words[1]), isLocal: isLocal)
+  }
+
+  private func receive(
+    _ message: [UInt8], _ call: DocumentCall, _ batch: inout ServerBatch
+  ) throws(StorageError) {
+    let weight = DocumentWeight.bytes(ofMessage: message.count)
+    guard context.budget.charge(weight, .parsing, to: call.link.address, user: call.identity.userID)
+    else {
+      return try refuseUnread(message, tooHeavy(weight), call, &batch)
+    }
+    defer {
+      context.budget.release(weight, .parsing, of: call.link.address, user: call.identity.userID)
+    }
+    let request: DocumentRequest
+    do throws(DocumentWireError) {
+      request = try DocumentRequest.decode(call.method, message, in: call.database?.name)
+    } catch {
+      if case .severalDatabases = error, call.method == .listen {
+        return registry.finish(call, error.status, &batch)
+      }
+      return try refuseUnread(message, error.status, call, &batch)
+    }
+    do throws(StorageError) {
+      try perform(request, call, &batch)
+    } catch {
+      registry.finish(call, try DocumentStatus(damage: error), &batch)
+    }
+  }
+
+  /// The rejection of a message that would take more memory to read than its client may hold, now
+  /// or whenever it is sent.
+  private func tooHeavy(_ weight: Int) -> DocumentStatus {
+    let limit = min(context.budget.addressBytes, context.budget.identityBytes)
+    if weight <= limit {
+      return DocumentStatus(.unavailable, "Too much is being read. Try again.")
+    }
+    return DocumentStatus(
+      .resourceExhausted, "The message takes \(weight) bytes of memory to read, more than \(limit)."
+    )
+  }
+
+  /// Answers a message that cannot be read, or is too large.
+  private func refuseUnread(
+    _ message: [UInt8], _ status: DocumentStatus, _ call: DocumentCall,
+    _ batch: inout ServerBatch
+  ) throws(StorageError) {
+    // A target that cannot be watched is refused; the others of the stream go on.
+    if call.method == .listen, let target = DocumentRequest.addedTarget(in: message) {
+      return listens.refuse(target, status, call, &batch)
+    }
+    // So does a stream whose batches are numbered: without an outcome, the batch would be sent
+    // again and again.
+    if call.method == .write, let unread = DocumentRequest.unreadWrite(in: message) {
+      guard batch.diskSpace == .ample else { return registry.finish(call, .diskFull, &batch) }
+      do throws(StorageError) {
+        if try writer.refuse(unread, status, call, &batch) { return }
+      } catch {
+        return registry.finish(call, try DocumentStatus(damage: error), &batch)
+      }
+    }
+    registry.finish(call, status, &batch)
+  }
+
+  private func perform(
+    _ request: DocumentRequest, _ call: DocumentCall, _ batch: inout ServerBatch
+  ) throws(StorageError) {
+    let database: OpenDatabase
+    if let known = call.database {
+      database = known
+    } else {
+      database = try registry.database(request.database, in: batch.reader)
+      database.callCount += 1
+      call.database = database
+    }
+    switch request.body {
+    case .listen(let request): try listens.listen(request, call, database, &batch)
+    case .write(let request): try writer.write(request, call, database, &batch)
+    case .query(let query, let point):
+      try queries.begin(query, point, call, database, &batch)
+    case .get, .list, .create, .update, .delete, .batchGet, .begin, .commit, .rollback,
+      .aggregate, .partition, .listCollections, .batchWrite:
+      switch try answers.answer(request.body, call, database, &batch) {
+      case .success(let responses): deliver(responses, call, database, &batch)
+      case .failure(let status): registry.finish(call, status, &batch)
+      }
+    }
+  }
+
+  private func deliver(
+    _ responses: [DocumentResponse], _ call: DocumentCall, _ database: OpenDatabase,
+    _ batch: inout ServerBatch
+  ) {
+    var size = 0
+    for response in responses {
+      let bytes = response.encode(database.names)
+      size += bytes.count
+      if size > limits.answerBytes {
+        return registry.finish(call, AnswerSize.tooLarge(limits.answerBytes), &batch)
+      }
+      if !call.method.streamsResponses {
+        if size > DocumentWireLimits.messageBytes {
+          return registry.finish(call, AnswerSize.tooLarge(DocumentWireLimits.messageBytes), &batch)
+        }
+        let frame = DocumentServerFrame.answer(stream: call.number, bytes)
+        batch.add(.send(slot: call.slot, frame.encode()))
+        return registry.close(call)
+      }
+      call.send(bytes, &batch)
+    }
+    registry.finish(call, nil, &batch)
+  }
+
+  private func halfClose(_ call: DocumentCall, _ batch: inout ServerBatch) {
+    // The rest of its answer is still to be sent.
+    if call.runningQuery != nil { return }
+    let isStream = call.method.streamsRequests
+    let status = DocumentStatus(.invalidArgument, "No message came.")
+    registry.finish(call, isStream ? nil : status, &batch)
+  }
+}

@@ -1,0 +1,246 @@
+import TernCore
+import TernDocumentAuthority
+import TernDocumentWire
+import TernLedger
+import TernQuery
+import TernSecurity
+import TernStorage
+
+/// Decides writes of documents.
+struct DocumentWriter {
+  let context: ServerContext
+  let judge: DocumentJudge
+  let registry: DatabaseRegistry
+  let listens: DocumentListens
+
+  /// Takes a message of a write call. Source: documents reference, section 6.5.
+  func write(
+    _ request: DocumentWriteRequest, _ call: DocumentCall, _ database: OpenDatabase,
+    _ batch: inout ServerBatch
+  ) throws(StorageError) {
+    if case .handshake(let stream) = request.content {
+      if call.handshake != nil { return registry.finish(call, Self.secondHandshake, &batch) }
+      call.handshake = DocumentCall.Handshake(stream: stream)
+      let last = try stream.map { stream throws(StorageError) in
+        try batch.state(of: stream).last
+      }
+      let id = SessionID.text(context.nextID())
+      return reply(.handshake(id: id, lastSequence: last), call, &batch)
+    }
+    guard let handshake = call.handshake else {
+      let text = "A write stream begins with a message that names its database alone."
+      return registry.finish(call, DocumentStatus(.invalidArgument, text), &batch)
+    }
+    switch request.content {
+    case .handshake: break
+    case .outcomes(let range):
+      let outcomes = try outcomes(range, of: handshake.stream, &batch)
+      reply(.outcomes(outcomes), call, &batch)
+    // Clients say goodbye with an empty batch; nothing answers it.
+    case .writes(let writes, nil) where writes.isEmpty: break
+    case .writes(let writes, let mark):
+      try apply(writes, mark, handshake, call, database, &batch)
+    }
+  }
+
+  private static var secondHandshake: DocumentStatus {
+    DocumentStatus(.invalidArgument, "A write stream has one handshake.")
+  }
+
+  private func apply(
+    _ writes: [DocumentMutation], _ mark: DocumentWriteHeader?, _ handshake: DocumentCall.Handshake,
+    _ call: DocumentCall, _ database: OpenDatabase, _ batch: inout ServerBatch
+  ) throws(StorageError) {
+    guard let mark, let stream = mark.stream ?? handshake.stream else {
+      switch try commit(writes, nil, nil, call, database, &batch) {
+      case .success(let done): reply(.committed(done.version, done.results), call, &batch)
+      case .failure(let status): registry.finish(call, status, &batch)
+      }
+      return
+    }
+    let outcome: DocumentWriteOutcome
+    switch try once(writes, mark, stream, call, database, &batch) {
+    case .success(let found): outcome = found
+    // Without an outcome the client sends it again on another stream.
+    case .failure(let status): return registry.finish(call, status, &batch)
+    }
+    if handshake.stream == nil, case .rejected(let status) = outcome.verdict {
+      return registry.finish(call, status, &batch)
+    }
+    reply(.outcome(outcome), call, &batch)
+  }
+
+  private func reply(
+    _ content: DocumentWriteResponse.Content, _ call: DocumentCall, _ batch: inout ServerBatch
+  ) {
+    call.handshake?.answers += 1
+    let count = call.handshake?.answers ?? 0
+    let token = (0..<8).map { UInt8(truncatingIfNeeded: count >> UInt64(56 - 8 * $0)) }
+    let response = DocumentResponse.write(DocumentWriteResponse(content, token: token))
+    call.send(response.encode(call.database?.names ?? DocumentNames()), &batch)
+  }
+
+  /// Carries out a numbered batch unless that was done; a repetition is told the same.
+  ///
+  /// - Returns: A failure when nothing was decided about it.
+  func once(
+    _ writes: [DocumentMutation], _ mark: DocumentWriteHeader, _ stream: UInt128,
+    _ call: DocumentCall, _ database: OpenDatabase, _ batch: inout ServerBatch
+  ) throws(StorageError) -> Result<DocumentWriteOutcome, DocumentStatus> {
+    let key = IdempotencyKey(
+      id: CommitID(stream: stream, sequence: mark.sequence),
+      payloadHash: DocumentOutcome.payloadHash(writes, in: database.name),
+      acknowledged: mark.acknowledged)
+    let passed = call.link.refused.passed(by: key)
+    if let earlier = try batch.state(of: stream).verdict(on: passed) {
+      return .success(DocumentWriteOutcome(mark.sequence, Self.verdict(of: earlier)))
+    }
+    guard batch.diskSpace.allows(writes) else { return .failure(DocumentStatus.diskFull) }
+    let verdict: DocumentWriteOutcome.Verdict =
+      switch try commit(writes, nil, key, call, database, &batch) {
+      case .success(let done): .committed(done.version, done.results)
+      case .failure(let status): .rejected(status)
+      }
+    return .success(DocumentWriteOutcome(mark.sequence, verdict))
+  }
+
+  /// Refuses a numbered batch that cannot be read, as an outcome like every other.
+  ///
+  /// - Returns: `false` when the stream numbers no batches, or the batch has no number.
+  func refuse(
+    _ unread: UnreadDocumentWrite, _ status: DocumentStatus, _ call: DocumentCall,
+    _ batch: inout ServerBatch
+  ) throws(StorageError) -> Bool {
+    guard let stream = call.handshake?.stream, unread.mark.sequence > 0 else { return false }
+    let sequence = unread.mark.sequence
+    let key = IdempotencyKey(
+      id: CommitID(stream: stream, sequence: sequence), payloadHash: unread.payloadHash,
+      acknowledged: unread.mark.acknowledged)
+    let verdict: DocumentWriteOutcome.Verdict
+    let passed = call.link.refused.passed(by: key)
+    if let earlier = try batch.state(of: stream).verdict(on: passed) {
+      verdict = Self.verdict(of: earlier)
+    } else {
+      verdict = .rejected(refuse(status, key, call, &batch))
+    }
+    reply(.outcome(DocumentWriteOutcome(sequence, verdict)), call, &batch)
+    return true
+  }
+
+  private static func verdict(of earlier: CommitResult) -> DocumentWriteOutcome.Verdict {
+    switch earlier {
+    case .duplicate(_, let bytes): verdict(of: bytes)
+    case .gap(let expected): .gap(expected: expected)
+    case .mismatch:
+      .rejected(DocumentStatus(.invalidArgument, "Another batch has this number."))
+    case .forgotten:
+      .rejected(DocumentStatus(.dataLoss, "The outcome was forgotten as known."))
+    case .committed, .conflict, .failedPrecondition, .exceedsLimit:
+      .rejected(DocumentStatus(.dataLoss, "The outcome cannot be told."))
+    }
+  }
+
+  private static func verdict(of stored: [UInt8]) -> DocumentWriteOutcome.Verdict {
+    switch DocumentOutcome(stored) {
+    case .committed(let version, let results): .committed(version, results)
+    case .rejected(let status): .rejected(status)
+    case nil:
+      .rejected(DocumentStatus(.invalidArgument, "The number belongs to a write of a tree."))
+    }
+  }
+
+  private func outcomes(
+    _ range: ClosedRange<UInt64>, of stream: UInt128?, _ batch: inout ServerBatch
+  ) throws(StorageError) -> [DocumentWriteOutcome] {
+    guard let stream else { return [] }
+    let state = try batch.state(of: stream)
+    let (first, last) = (max(range.lowerBound, state.first), min(range.upperBound, state.last))
+    if first > last { return [] }
+    return (first...last).compactMap { sequence in
+      state[sequence].map {
+        DocumentWriteOutcome(sequence, Self.verdict(of: $0.detail))
+      }
+    }
+  }
+
+  /// The result of a commit.
+  struct DocumentsWritten {
+    let version: DocumentVersion
+    let results: [DocumentWriteResult]
+  }
+
+  /// Decides writes, stores them and tells their listeners; or says why not.
+  ///
+  /// - Parameters:
+  ///   - reads: What a transaction has read.
+  ///   - key: Under which a refusal for good is stored as well.
+  func commit(
+    _ writes: [DocumentMutation], _ reads: DocumentReadSet?, _ key: IdempotencyKey?,
+    _ call: DocumentCall, _ database: OpenDatabase, _ batch: inout ServerBatch
+  ) throws(StorageError) -> Result<DocumentsWritten, DocumentStatus> {
+    guard batch.diskSpace.allows(writes) else { return .failure(DocumentStatus.diskFull) }
+    let (decision, mutations, record): (DocumentDecision, [Mutation], [UInt8])
+    do throws(StorageError) {
+      switch try decide(writes, reads, call, database, batch) {
+      case .failure(let status): return .failure(refuse(status, key, call, &batch))
+      case .success(let made): decision = made
+      }
+      (mutations, record) = try database.authority.apply(decision, to: batch.changes)
+    } catch {
+      // Nothing was changed yet.
+      return .failure(refuse(try DocumentStatus(damage: error), key, call, &batch))
+    }
+    database.note(decision.version)
+    let outcome = DocumentOutcome.committed(decision.version, decision.results).encode()
+    if key != nil || !mutations.isEmpty {
+      let stored = key == nil ? [] : outcome
+      if let key { batch.store(&call.link.refused, before: key) }
+      batch.add(Commit(claim: key, mutations: mutations, record: record, outcome: stored))
+      if let key { batch.record(key, outcome) }
+    }
+    try listens.fanOut(decision, in: database, &batch)
+    return .success(DocumentsWritten(version: decision.version, results: decision.results))
+  }
+
+  /// Decides writes that their caller may make.
+  private func decide(
+    _ writes: [DocumentMutation], _ reads: DocumentReadSet?, _ call: DocumentCall,
+    _ database: OpenDatabase, _ batch: borrowing ServerBatch
+  ) throws(StorageError) -> Result<DocumentDecision, DocumentStatus> {
+    if judge.deniesEverything(call, database) { return .failure(DocumentStatus.denied) }
+    let decided = try database.authority.decide(
+      writes, validating: reads, now: batch.now * 1_000, in: batch.reader)
+    switch decided {
+    case .success(let decision):
+      let denial = try judge.denial(
+        of: decision.steps, at: decision.time, call, database, batch)
+      return denial.map { .failure($0) } ?? decided
+    case .failure(let status):
+      // What a document is not tells about it; only who may make such a write is told.
+      let rehearsal = try database.authority.rehearse(
+        writes, now: batch.now * 1_000, in: batch.reader)
+      // A write that is invalid in any case is reported to every caller.
+      guard let rehearsal else { return decided }
+      let denial = try judge.denial(
+        of: rehearsal.steps, at: rehearsal.time, call, database, batch)
+      return .failure(denial ?? status)
+    }
+  }
+
+  private func refuse(
+    _ status: DocumentStatus, _ key: IdempotencyKey?, _ call: DocumentCall,
+    _ batch: inout ServerBatch
+  ) -> DocumentStatus {
+    if let key, status.code.rejectsWrite {
+      let outcome = DocumentOutcome.rejected(status).encode()
+      guard batch.hasStanding(call.identity, key) else {
+        call.link.refused.note(key, outcome)
+        return status
+      }
+      batch.store(&call.link.refused, before: key)
+      batch.add(Commit(claim: key, mutations: [], record: [], outcome: outcome))
+      batch.record(key, outcome)
+    }
+    return status
+  }
+}

@@ -1,0 +1,47 @@
+import TernTransport
+
+/// The memory charged for listens to an address and a user, until it is released or the object
+/// goes.
+///
+/// Lives and is used inside the machine only.
+final class ListenCharge {
+  private let budget: MemoryBudget
+  private let address: String
+  /// The user who is charged, too; `nil` for clients that have proved no identity.
+  private(set) var user: String?
+  private(set) var bytes = 0
+
+  init(_ budget: MemoryBudget, address: String, user: String? = nil) {
+    self.budget = budget
+    self.address = address
+    self.user = user
+  }
+
+  deinit { budget.release(bytes, .listens, of: address, user: user) }
+
+  /// A charge of nothing yet to the same address and user.
+  func another() -> ListenCharge { ListenCharge(budget, address: address, user: user) }
+
+  /// Charges more.
+  ///
+  /// - Returns: `false`, and nothing more is charged, when a share or the budget do not allow it.
+  func add(_ count: Int) -> Bool {
+    guard budget.charge(count, .listens, to: address, user: user) else { return false }
+    bytes += count
+    return true
+  }
+
+  /// Releases a part.
+  func remove(_ count: Int) {
+    budget.release(count, .listens, of: address, user: user)
+    bytes -= count
+  }
+
+  /// Charges another user: the session has proved another identity.
+  ///
+  /// - Returns: Whether the new user is within its share.
+  func transfer(to newUser: String?) -> Bool {
+    defer { user = newUser }
+    return budget.transfer(bytes, from: user, to: newUser)
+  }
+}

@@ -1,0 +1,13 @@
+import TernTransport
+
+/// Constants of a machine that its parts share.
+struct ServerContext {
+  let options: ServerOptions
+  /// Bounds the memory that clients hold: what they listen to is charged here.
+  let budget: MemoryBudget
+  /// Draws 64 random bits.
+  let randomBits: @Sendable () -> UInt64
+
+  /// Draws an id that is unique for all practical purposes.
+  func nextID() -> UInt128 { UInt128(randomBits()) << 64 | UInt128(randomBits()) }
+}

@@ -1,0 +1,90 @@
+import TernCore
+import TernDocumentWire
+import TernTreeWire
+
+/// The sessions of a server, by all their names.
+struct SessionTable {
+  private var bySlot: [Int: Session] = [:]
+  /// By the id that a successor presents.
+  private var byID: [UInt128: Session] = [:]
+  /// By the name of their client.
+  private var byOrigin: [SessionOrigin: Session] = [:]
+  /// The sessions of the run before that left writes, by the name of their client.
+  private var orphans: [SessionOrigin: [UInt128]] = [:]
+  /// Sessions that have ended and whose listens are not removed yet, by slot. Their slots are not
+  /// given to others meanwhile.
+  private(set) var ending: [Int: Session] = [:]
+  /// Requests that clients have made recently.
+  var rates: RateTable
+
+  init(_ limits: RateLimits) { rates = RateTable(limits) }
+
+  var count: Int { bySlot.count }
+
+  /// All sessions, by slot.
+  var inOrder: [Session] { bySlot.values.sorted { $0.slot < $1.slot } }
+
+  /// The session of a link.
+  subscript(slot: Int) -> Session? { bySlot[slot] }
+
+  /// The session of that id.
+  func session(_ id: UInt128) -> Session? { byID[id] }
+
+  /// The open session of a client.
+  func session(of origin: SessionOrigin) -> Session? { byOrigin[origin] }
+
+  /// The sessions that were silent since `time`, in milliseconds of the uptime.
+  func silent(since time: Int64) -> [Session] {
+    bySlot.values.filter { $0.lastHeard < time }.sorted { $0.slot < $1.slot }
+  }
+
+  mutating func open(_ session: Session) {
+    bySlot[session.slot] = session
+    byID[session.id] = session
+  }
+
+  /// Names the client of a session.
+  ///
+  /// - Returns: The ids of its sessions of the run before that left writes.
+  mutating func claim(_ origin: SessionOrigin, for session: Session) -> [UInt128] {
+    byOrigin[origin] = session
+    return orphans.removeValue(forKey: origin) ?? []
+  }
+
+  /// Notes a session of the run before that left writes.
+  mutating func addOrphan(_ id: UInt128, of origin: SessionOrigin) {
+    orphans[origin, default: []].append(id)
+  }
+
+  /// Ends the session of a link; its listens are removed later.
+  mutating func end(_ slot: Int) -> Session? {
+    guard let session = bySlot.removeValue(forKey: slot) else { return nil }
+    byID[session.id] = nil
+    if let origin = session.origin, byOrigin[origin] === session { byOrigin[origin] = nil }
+    ending[slot] = session
+    return session
+  }
+
+  /// Forgets a session whose listens are removed.
+  mutating func finish(_ slot: Int) { ending[slot] = nil }
+
+  /// Returns the messages that tell all clients that the server has to let them go.
+  func farewells(_ reason: SessionEnd) -> [ServerOutput] {
+    var outputs: [ServerOutput] = []
+    for session in inOrder {
+      guard let link = session.documents else {
+        // Before its first frame the dialect of a link is not known.
+        if session.isFresh { continue }
+        let message = TreeServerMessage.error(reason.description)
+        outputs.append(.send(slot: session.slot, message.encode()))
+        continue
+      }
+      let status = DocumentStatus(.unavailable, reason.description)
+      for number in link.calls.keys.sorted() {
+        let frame = DocumentServerFrame.end(stream: number, status)
+        outputs.append(.send(slot: session.slot, frame.encode()))
+      }
+    }
+    return outputs
+  }
+}

@@ -1,0 +1,229 @@
+import TernCore
+import TernLedger
+import TernStorage
+import TernTreeAuthority
+import TernTreeRows
+import TernTreeWire
+
+/// The distribution of one committed write to all listeners.
+///
+/// Every push is encoded once for all recipients; the listens that cover the write are found along
+/// its path, without a look at the others.
+struct FanOut {
+  private let namespace: Namespace
+  private let reader: any StoreReader
+  private let version: Version
+  /// The path of the write; never a priority.
+  private let base: TreePath
+  private let entries: [TreeMerge.Entry]
+  /// The push for all plain listens at and above the base.
+  private var shared: PushFrame?
+  /// The links that the shared push went to; they need nothing more.
+  private var covered: Set<Int>?
+
+  /// - Parameter write: Resolved, and already among the batch's changes.
+  private init(of write: TreeWrite, in namespace: Namespace, _ batch: borrowing ServerBatch) {
+    self.namespace = namespace
+    reader = batch.reader
+    version = batch.version
+    entries = write.assignments
+    base = write.path.namesPriority ? write.path.parent ?? .root : write.path
+    for entry in entries { namespace.hashes.forget(entry.path) }
+  }
+
+  /// Pushes a write, already among the batch's changes, to all listens that may have it.
+  ///
+  /// Listens that wait to be judged again are judged first.
+  static func deliver(
+    _ write: TreeWrite, in namespace: Namespace, _ batch: inout ServerBatch
+  ) throws(StorageError) {
+    var fanOut = FanOut(of: write, in: namespace, batch)
+    if !namespace.underReview.isEmpty {
+      for group in fanOut.concernedGroups { try namespace.reviewListeners(of: group, &batch) }
+    }
+    try fanOut.deliver(to: &batch)
+  }
+
+  /// Adds all pushes to the batch, in the order of paths.
+  private mutating func deliver(to batch: inout ServerBatch) throws(StorageError) {
+    if entries.isEmpty { return }
+    var node = namespace.listens.root
+    try visit(node, entries, &batch)
+    for key in base.keys {
+      guard let child = node.children[key] else { return }
+      node = child
+      try visit(node, entries, &batch)
+    }
+    if !node.children.isEmpty { try descend(from: node, &batch) }
+  }
+
+  /// The groups that may be told something, those below the write included.
+  private var concernedGroups: [ListenGroup] {
+    var node = namespace.listens.root
+    var groups = node.groups
+    for key in base.keys {
+      guard let child = node.children[key] else { return groups }
+      node = child
+      groups += node.groups
+    }
+    var below = node.sortedChildren
+    while let next = below.popLast() {
+      groups += next.groups
+      below += next.sortedChildren
+    }
+    return groups
+  }
+
+  /// Serves the listens below the base.
+  private mutating func descend(
+    from node: ListenNode, _ batch: inout ServerBatch
+  ) throws(StorageError) {
+    var between: [(node: ListenNode, entries: [TreeMerge.Entry])] = []
+    var positions: [ObjectIdentifier: Int] = [:]
+    var below: [(node: ListenNode, entry: TreeMerge.Entry)] = []
+    for entry in entries {
+      guard let relative = entry.path.relative(to: base) else { continue }
+      var place: ListenNode? = node
+      for key in relative.keys {
+        place = place?.children[key]
+        guard let place else { break }
+        if let index = positions[ObjectIdentifier(place)] {
+          between[index].entries.append(entry)
+        } else {
+          positions[ObjectIdentifier(place)] = between.count
+          between.append((place, [entry]))
+        }
+      }
+      if let place { below.append((place, entry)) }
+    }
+    for visit in between { try self.visit(visit.node, visit.entries, &batch) }
+    for (place, entry) in below {
+      for child in place.sortedChildren { try replace(child, with: entry, &batch) }
+    }
+  }
+
+  /// Serves the listens at a node that holds all of `entries`.
+  private mutating func visit(
+    _ node: ListenNode, _ entries: [TreeMerge.Entry], _ batch: inout ServerBatch
+  ) throws(StorageError) {
+    if node.groups.isEmpty { return }
+    let whole = entries.first { $0.path == node.path }
+    // Worked out once, however many filtered queries there are.
+    let relative = entries.compactMap { entry in
+      entry.path.relative(to: node.path).map { TreeMerge.Entry(path: $0, node: entry.node) }
+    }
+    for group in node.groups {
+      group.shownHash = nil
+      if group.window == nil {
+        pushPlain(to: group, entries, &batch)
+      } else if let whole {
+        pushWhole(whole.node, to: group, &batch)
+      } else {
+        try pushWindow(to: group, relative, &batch)
+      }
+    }
+  }
+
+  /// Serves the listens at and below a node that lies below a replaced path.
+  private mutating func replace(
+    _ node: ListenNode, with entry: TreeMerge.Entry, _ batch: inout ServerBatch
+  ) throws(StorageError) {
+    if !node.groups.isEmpty, let relative = node.path.relative(to: entry.path) {
+      let value = entry.node.node(at: relative)
+      for group in node.groups {
+        group.shownHash = nil
+        pushWhole(value, to: group, &batch)
+      }
+    }
+    for child in node.sortedChildren { try replace(child, with: entry, &batch) }
+  }
+}
+
+extension FanOut {
+  /// Pushes what was written, to listens to everything.
+  private mutating func pushPlain(
+    to group: ListenGroup, _ entries: [TreeMerge.Entry], _ batch: inout ServerBatch
+  ) {
+    if group.node.path.contains(base) {
+      var frame = shared ?? PushFrame(message(entries, below: base))
+      send(&frame, to: group, &batch)
+      shared = frame
+    } else {
+      var frame = PushFrame(message(entries, below: group.node.path))
+      send(&frame, to: group, &batch)
+    }
+  }
+
+  /// Pushes a listen's whole new data.
+  private mutating func pushWhole(
+    _ node: TreeNode, to group: ListenGroup, _ batch: inout ServerBatch
+  ) {
+    let shown = group.window?.load(from: node) ?? node
+    if group.window != nil { group.isLoaded = true }
+    var frame = PushFrame(.put(TreePush(path: group.node.path, shown, version: version)))
+    send(&frame, to: group, &batch)
+  }
+
+  /// Pushes what changes in a filtered listen.
+  ///
+  /// - Parameter relative: The entries of the write, counted from the node of the listen.
+  private mutating func pushWindow(
+    to group: ListenGroup, _ relative: [TreeMerge.Entry], _ batch: inout ServerBatch
+  ) throws(StorageError) {
+    guard group.isLoaded else { return }
+    let path = group.node.path
+    let reader = reader
+    let changes: [TreeMerge.Entry]
+    do throws(StorageError) {
+      changes =
+        try group.window?.update(relative, at: path, of: namespace.rows, in: Snapshot(reader)) ?? []
+    } catch {
+      guard error.isCorruption else { throw error }
+      return end(group, &batch)
+    }
+    if changes.isEmpty { return }
+    let absolute = changes.map {
+      TreeMerge.Entry(path: path.appending($0.path), node: $0.node)
+    }
+    var frame = PushFrame(message(absolute, below: path))
+    send(&frame, to: group, &batch)
+  }
+
+  /// Ends the listens of a query whose data cannot be read any more; the write itself stands.
+  private func end(_ group: ListenGroup, _ batch: inout ServerBatch) {
+    group.isLoaded = false
+    let slots = group.tagged.map(\.slot) + group.plainSlots
+    let frame = TreeServerMessage.listenRevoked(
+      group.node.path, group.query, .failed, detail: RefusalText.damaged
+    ).encode()
+    if !slots.isEmpty { batch.add(.broadcast(slots: slots, frame)) }
+  }
+
+  private func message(_ entries: [TreeMerge.Entry], below path: TreePath) -> TreeServerMessage {
+    if entries.count == 1, let entry = entries.first {
+      return .put(TreePush(path: entry.path, entry.node, version: version))
+    }
+    let merge = TreeMerge(
+      unchecked: entries.compactMap { entry in
+        entry.path.relative(to: path).map { TreeMerge.Entry(path: $0, node: entry.node) }
+      })
+    return .merge(TreePush(path: path, merge, version: version))
+  }
+
+  private mutating func send(
+    _ frame: inout PushFrame, to group: ListenGroup, _ batch: inout ServerBatch
+  ) {
+    for listener in group.tagged {
+      batch.add(.send(slot: listener.slot, frame.frame(tag: listener.tag)))
+    }
+    if group.plainSlots.isEmpty { return }
+    let slots = covered.map { covered in group.plainSlots.filter { !covered.contains($0) } }
+    let others = slots ?? group.plainSlots
+    if !others.isEmpty { batch.add(.broadcast(slots: others, frame.plain)) }
+    // A client that got the shared push has all of the change; it is only worth remembering when
+    // there may be other listens further down the path.
+    if group.node.path.contains(base), !group.node.children.isEmpty {
+      covered = (covered ?? []).union(others)
+    }
+  }
+}

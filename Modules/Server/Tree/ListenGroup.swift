@@ -1,0 +1,202 @@
+import TernCore
+import TernQuery
+import TernTreeAuthority
+
+/// All listeners of one query at one path. Adding and removing a listener take constant time.
+final class ListenGroup {
+  let node: ListenNode
+  let query: TreeQuery
+  /// The present window of a filtered query; `nil` for listens to everything.
+  var window: QueryWindow?
+  /// True when the window was filled.
+  var isLoaded = false
+  /// The hash of the group's data, once it was requested; `nil` again as soon as that may have
+  /// changed.
+  var shownHash: String?
+  /// The links of those without a tag.
+  private(set) var plainSlots: [Int] = []
+  /// The links of those with a tag, and their tags.
+  private(set) var tagged: [(slot: Int, tag: Int64)] = []
+  /// The position of each link in ``plainSlots`` or ``tagged``; `nil` while there are few of them.
+  private var positions: [Int: Int]?
+  /// The memory that the window is charged with, to the client whose listen has filled it.
+  private var windowCharge: ListenCharge?
+  /// The position among the groups of its node; set by the node alone.
+  fileprivate var place = 0
+
+  /// Up to this many links of either kind are searched one by one.
+  private static let fewSlots = 16
+
+  init(_ query: TreeQuery, at node: ListenNode) {
+    self.query = query
+    self.node = node
+    window = query.loadsAllData ? nil : QueryWindow(query)
+  }
+
+  var isEmpty: Bool { plainSlots.isEmpty && tagged.isEmpty }
+
+  /// The memory that one listen takes, in bytes: its places in the tables, and a group of its own.
+  var listenBytes: Int {
+    Self.baseBytes + 4 * (node.path.byteCount + (window == nil ? 0 : query.id.utf8.count))
+  }
+
+  private static let baseBytes = 768
+  /// The memory of one child of a window, which keeps names and what they sort by.
+  private static let childBytes = 320
+
+  /// Charges the window, once, with what it keeps of the children it shows.
+  ///
+  /// - Returns: `false`, and the window is forgotten, when the client's share does not allow it.
+  func chargeWindow(showing node: TreeNode, to charge: ListenCharge) -> Bool {
+    guard window != nil, isLoaded, windowCharge == nil else { return true }
+    let own = charge.another()
+    guard own.add(2 * Self.childBytes * node.children.count) else {
+      window = QueryWindow(query)
+      isLoaded = false
+      return false
+    }
+    windowCharge = own
+    return true
+  }
+
+  func add(_ slot: Int, tag: Int64?) {
+    remove(slot)
+    if let tag {
+      positions?[slot] = tagged.count
+      tagged.append((slot, tag))
+    } else {
+      positions?[slot] = plainSlots.count
+      plainSlots.append(slot)
+    }
+    if positions == nil, plainSlots.count + tagged.count > Self.fewSlots { indexPositions() }
+  }
+
+  func remove(_ slot: Int) {
+    guard positions != nil else {
+      if let index = plainSlots.firstIndex(of: slot) { removePlain(at: index) }
+      if let index = tagged.firstIndex(where: { $0.slot == slot }) { removeTagged(at: index) }
+      return
+    }
+    // A link is in one of the two lists.
+    guard let index = positions?.removeValue(forKey: slot) else { return }
+    if index < plainSlots.count, plainSlots[index] == slot {
+      removePlain(at: index)
+    } else {
+      removeTagged(at: index)
+    }
+  }
+
+  private func indexPositions() {
+    var positions: [Int: Int] = [:]
+    for (index, slot) in plainSlots.enumerated() { positions[slot] = index }
+    for (index, listener) in tagged.enumerated() { positions[listener.slot] = index }
+    self.positions = positions
+  }
+
+  private func removePlain(at index: Int) {
+    plainSlots.swapAt(index, plainSlots.count - 1)
+    plainSlots.removeLast()
+    if index < plainSlots.count { positions?[plainSlots[index]] = index }
+  }
+
+  private func removeTagged(at index: Int) {
+    tagged.swapAt(index, tagged.count - 1)
+    tagged.removeLast()
+    if index < tagged.count { positions?[tagged[index].slot] = index }
+  }
+}
+
+/// A path with listeners, or above one.
+final class ListenNode {
+  let path: TreePath
+  /// In the order in which they were first asked for, as long as none was removed.
+  private(set) var groups: [ListenGroup] = []
+  fileprivate(set) var children: [TreeKey: ListenNode] = [:]
+  fileprivate weak var parent: ListenNode?
+  /// The groups by their query; `nil` while there are few of them.
+  private var groupsByQuery: [TreeQuery: ListenGroup]?
+
+  /// Up to this many groups are searched one by one.
+  private static let fewGroups = 8
+
+  init(_ path: TreePath, below parent: ListenNode? = nil) {
+    self.path = path
+    self.parent = parent
+  }
+
+  /// The places below, in key order.
+  var sortedChildren: [ListenNode] {
+    if children.count < 2 { return Array(children.values) }
+    return children.sorted { $0.key < $1.key }.map(\.value)
+  }
+
+  /// The group of a query, if there is one. Takes constant time.
+  func group(of query: TreeQuery) -> ListenGroup? {
+    if let groupsByQuery { return groupsByQuery[query] }
+    return groups.first { $0.query == query }
+  }
+
+  fileprivate func add(_ group: ListenGroup) {
+    group.place = groups.count
+    groups.append(group)
+    groupsByQuery?[group.query] = group
+    if groupsByQuery == nil, groups.count > Self.fewGroups {
+      groupsByQuery = Dictionary(groups.map { ($0.query, $0) }) { first, _ in first }
+    }
+  }
+
+  fileprivate func remove(_ group: ListenGroup) {
+    guard groups.indices.contains(group.place), groups[group.place] === group else { return }
+    groupsByQuery?[group.query] = nil
+    groups.swapAt(group.place, groups.count - 1)
+    groups.removeLast()
+    if group.place < groups.count { groups[group.place].place = group.place }
+    if groups.isEmpty { groupsByQuery = nil }
+  }
+}
+
+/// Finds the listens that cover a path in as many steps as the path has segments.
+final class ListenIndex {
+  let root = ListenNode(.root)
+
+  /// The group of a query at a path, made if there is none.
+  func group(of query: TreeQuery, at path: TreePath) -> ListenGroup {
+    var node = root
+    for key in path.keys {
+      if let child = node.children[key] {
+        node = child
+      } else {
+        let child = ListenNode(node.path.appending(key), below: node)
+        node.children[key] = child
+        node = child
+      }
+    }
+    if let group = node.group(of: query) { return group }
+    let group = ListenGroup(query, at: node)
+    node.add(group)
+    return group
+  }
+
+  /// Returns the group of a query at a path, if it has members.
+  func existingGroup(of query: TreeQuery, at path: TreePath) -> ListenGroup? {
+    var node = root
+    for key in path.keys {
+      guard let child = node.children[key] else { return nil }
+      node = child
+    }
+    return node.group(of: query)
+  }
+
+  /// Forgets a group without members, and the nodes that led only to it.
+  func removeIfEmpty(_ group: ListenGroup) {
+    guard group.isEmpty else { return }
+    group.node.remove(group)
+    var node = group.node
+    while node.groups.isEmpty, node.children.isEmpty, let parent = node.parent,
+      let key = node.path.last
+    {
+      parent.children[key] = nil
+      node = parent
+    }
+  }
+}

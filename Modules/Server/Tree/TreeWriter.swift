@@ -1,0 +1,197 @@
+import TernCore
+import TernLedger
+import TernQuery
+import TernSecurity
+import TernStorage
+import TernTreeAuthority
+import TernTreeRows
+import TernTreeWire
+
+/// Decides writes of one requester to one database of trees.
+struct TreeWriter {
+  let access: TreeAccess
+
+  private var namespace: Namespace { access.namespace }
+
+  /// The decision about a write.
+  enum Verdict {
+    /// It is made, with its server values resolved.
+    case accepted(TreeWrite)
+    case refused(TreeStatus, String)
+    /// The rules forbid it.
+    case denied(AccessRefusal)
+  }
+
+  /// Carries out a write, or says why not; a repetition gets the same answer.
+  func write(
+    _ write: TreeWrite, expectedHash: String?, _ mark: WriteHeader, _ call: TreeCall,
+    _ batch: inout ServerBatch
+  ) throws(StorageError) {
+    var key: IdempotencyKey?
+    if let stamp = mark.stamp {
+      guard let stream = stamp.stream ?? call.session.stream else {
+        let text = "A numbered write needs a stream."
+        return batch.respond(.init(.failed, detail: text), to: call)
+      }
+      let found = IdempotencyKey(
+        id: CommitID(stream: stream, sequence: stamp.sequence),
+        payloadHash: PayloadHash(write, expectedHash: expectedHash).value,
+        acknowledged: mark.acknowledged ?? 0)
+      do throws(StorageError) {
+        let passed = call.session.refused.passed(by: found)
+        if let earlier = try batch.state(of: stream).verdict(on: passed) {
+          return batch.respond(Self.response(to: earlier), to: call)
+        }
+      } catch {
+        return batch.respond(try Self.lostStream(error), to: call)
+      }
+      key = found
+    }
+    guard batch.diskSpace.allows(write) else {
+      return batch.respond(.init(.unavailable, detail: RefusalText.full), to: call)
+    }
+    let verdict = try verdict(on: write, expectedHash, key, &batch, from: call.session)
+    switch verdict {
+    case .accepted: batch.respond(.init(.ok, version: batch.version), to: call)
+    case .refused(let status, let detail): refuse(status, detail, key, call, &batch)
+    case .denied(let refusal): refuse(.permissionDenied, refusal.text, key, call, &batch)
+    }
+  }
+
+  /// Judges a write, and makes it if it may be made. One that meets damage is refused, and changes
+  /// nothing.
+  func verdict(
+    on write: TreeWrite, _ expectedHash: String?, _ key: IdempotencyKey?,
+    _ batch: inout ServerBatch, from session: Session? = nil
+  ) throws(StorageError) -> Verdict {
+    let (verdict, mutations): (Verdict, [Mutation])
+    do throws(StorageError) {
+      verdict = try judge(write, expectedHash: expectedHash, batch)
+      guard case .accepted(let resolved) = verdict else { return verdict }
+      mutations = try namespace.authority.apply(
+        resolved, to: batch.changes, knowing: namespace.places)
+    } catch {
+      if error.isExcess { return .refused(.failed, RefusalText.excess(error)) }
+      guard error.isCorruption else { throw error }
+      return .refused(.failed, RefusalText.damaged)
+    }
+    if case .accepted(let resolved) = verdict {
+      if let key, let session { batch.store(&session.refused, before: key) }
+      try commit(resolved, mutations, key, &batch)
+    }
+    return verdict
+  }
+
+  /// Decides whether a write may be made now.
+  func judge(
+    _ write: TreeWrite, expectedHash: String?, _ batch: borrowing ServerBatch
+  ) throws(StorageError) -> Verdict {
+    let authority = namespace.authority
+    do throws(TreeRejection) {
+      try authority.check(write)
+    } catch {
+      return .refused(.failed, error.text)
+    }
+    let reader = batch.reader
+    if let expectedHash {
+      // The comparison tells what is stored, so it is a read: neither its answer nor its cost may
+      // reach a requester that may not read there. Source: Docs/Decisions/0023.
+      let node = write.path.namesPriority ? write.path.parent ?? .root : write.path
+      if let refusal = try access.readRefusal(of: node, .all, batch) {
+        return .denied(refusal)
+      }
+      if try !authority.holds(
+        expectedHash, at: write.path, in: Snapshot(reader), knowing: namespace.hashes)
+      {
+        return .refused(.dataStale, "The data has changed")
+      }
+    }
+    if let refusal = try access.preliminaryRefusal(of: write, batch) {
+      return .denied(refusal)
+    }
+    let resolved = try authority.resolve(write, now: batch.now, in: Snapshot(reader))
+    if let refusal = try access.writeRefusal(of: resolved.assignments, batch) {
+      return .denied(refusal)
+    }
+    if try access.isTooLarge(resolved, batch) {
+      return .refused(.failed, WriteSizeLimit.excess)
+    }
+    return .accepted(resolved)
+  }
+
+  /// Stores a write whose server values are resolved, and tells its listeners.
+  private func commit(
+    _ write: TreeWrite, _ mutations: [Mutation], _ key: IdempotencyKey?,
+    _ batch: inout ServerBatch
+  ) throws(StorageError) {
+    let record = TreeRecord(of: write.assignments, in: namespace.rows)
+    batch.add(Commit(claim: key, mutations: mutations, record: record.encode()))
+    if let key { batch.record(key, []) }
+    try FanOut.deliver(write, in: namespace, &batch)
+  }
+
+  private func refuse(
+    _ status: TreeStatus, _ detail: String, _ key: IdempotencyKey?, _ call: TreeCall,
+    _ batch: inout ServerBatch
+  ) {
+    var version: Version?
+    if let key {
+      let outcome = StoredOutcome(status: status, detail: detail).encode()
+      guard batch.hasStanding(call.session.identity, key) else {
+        call.session.refused.note(key, outcome)
+        return batch.respond(.init(status, detail: detail), to: call)
+      }
+      batch.store(&call.session.refused, before: key)
+      batch.add(Commit(claim: key, mutations: [], record: [], outcome: outcome))
+      batch.record(key, outcome)
+      version = batch.version
+    }
+    batch.respond(.init(status, detail: detail, version: version), to: call)
+  }
+
+  /// Says what became of past writes of a stream.
+  func tellOutcomes(
+    _ stream: UInt128?, _ first: UInt64, _ last: UInt64, _ call: TreeCall,
+    _ batch: inout ServerBatch
+  ) throws(StorageError) {
+    guard let stream else {
+      return batch.respond(.init(.failed, detail: "There is no stream."), to: call)
+    }
+    let state: StreamState
+    do throws(StorageError) { state = try batch.state(of: stream) } catch {
+      return batch.respond(try Self.lostStream(error), to: call)
+    }
+    var outcomes: [TreeResponse.Outcome] = []
+    let known = max(first, state.first)
+    if known <= min(last, state.last) {
+      for sequence in known...min(last, state.last) {
+        guard let outcome = state[sequence] else { continue }
+        let stored = StoredOutcome(outcome.detail)
+        outcomes.append(
+          .init(
+            sequence: sequence, status: stored.status, detail: stored.detail,
+            version: outcome.version))
+      }
+    }
+    batch.respond(.outcomes(outcomes), to: call)
+  }
+
+  private static func lostStream(_ error: StorageError) throws(StorageError) -> TreeResponse {
+    guard error.isCorruption else { throw error }
+    return .init(.failed, detail: RefusalText.lostWriter)
+  }
+
+  private static func response(to earlier: CommitResult) -> TreeResponse {
+    switch earlier {
+    case .committed(let version): return .init(.ok, version: version)
+    case .duplicate(let version, let outcome):
+      let stored = StoredOutcome(outcome)
+      return .init(stored.status, detail: stored.detail, version: version)
+    case .gap(let expected): return .init(.gap, detail: "expected \(expected)")
+    case .mismatch: return .init(.failed, detail: "Another write has this number.")
+    case .forgotten: return .init(.failed, detail: "The outcome was forgotten as known.")
+    case .conflict, .failedPrecondition, .exceedsLimit:
+      return .init(.unavailable, detail: "Try again.")
+    }
+  }
+}

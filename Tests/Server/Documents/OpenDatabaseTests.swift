@@ -1,0 +1,41 @@
+import TernCore
+import TernDocumentWire
+import TernQuery
+import Testing
+
+@testable import TernServer
+
+@Suite("Databases of documents in memory")
+struct OpenDatabaseTests {
+  @Test("who writes and who watches meet, however many databases others open in between")
+  func manyDatabases() throws {
+    let bench = try DocumentBench()
+    for slot in [1, 2, 3] { try bench.link(slot) }
+    try bench.openWrites(1, 1)
+    for number in 0..<DatabaseRegistry.databasesKept {
+      bench.databases[3] = try DocumentDatabase(projectID: "p", databaseID: "other\(number)")
+      let writes = [bench.set("c/a", [:])]
+      _ = try bench.ask(3, UInt32(number + 1), .commit(writes, transaction: [], nil)).get()
+    }
+    let all = DocumentQuery.collection(try CollectionPath("c"))
+    let first = try bench.listen(2, 1, WatchTarget(id: 2, subject: .query(all.target)))
+    #expect(first.map(\.brief) == ["add [2]", "current [2]", "snapshot"])
+    _ = try bench.write(1, 1, [bench.set("c/x", [:])])
+    #expect(bench.changes(2, 1).map(\.brief) == ["c/x [2]", "snapshot"])
+  }
+
+  @Test("a database that nobody uses any more makes room for others")
+  func unused() throws {
+    let bench = try DocumentBench()
+    try bench.link(1)
+    try bench.openWrites(1, 1)
+    #expect(bench.machine.documents.registry.databaseCount == 1)
+    try bench.run([.closed(slot: 1)])
+    try bench.link(2)
+    for number in 0..<DatabaseRegistry.databasesKept {
+      bench.databases[2] = try DocumentDatabase(projectID: "p", databaseID: "other\(number)")
+      _ = try bench.ask(2, UInt32(number + 1), .commit([], transaction: [], nil)).get()
+    }
+    #expect(bench.machine.documents.registry.databaseCount <= DatabaseRegistry.databasesKept)
+  }
+}

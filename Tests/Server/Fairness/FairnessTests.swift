@@ -1,0 +1,161 @@
+import TernCore
+import TernQuery
+import TernSecurity
+import TernTreeWire
+import Testing
+
+@testable import TernServer
+
+@Suite("Turns") struct FairQueueTests {
+  private func frame(_ slot: Int, _ number: Int) -> ServerInput {
+    .frame(slot: slot, [UInt8(number & 0xFF)])
+  }
+
+  private func slots(_ inputs: [ServerInput]) -> [Int] {
+    inputs.map { input in
+      if case .frame(let slot, _) = input { return slot }
+      return -1
+    }
+  }
+
+  @Test("one that floods keeps nobody from the next batch")
+  func flood() {
+    var inbox = FairQueue()
+    for number in 0..<100_000 { inbox.append(frame(0, number)) }
+    for slot in 1...20 { inbox.append(frame(slot, 0)) }
+    inbox.append(.tick)
+    let batch = inbox.take(256)
+    #expect(Set(slots(batch)) == Set(-1...20), "everybody had a turn")
+    #expect(slots(batch).firstIndex(of: 20) ?? .max < 8 + 20, "after one turn of the flood")
+    #expect(batch.count == 256, "what is left of the batch is the flood's")
+    #expect(inbox.count == 100_021 - 256)
+  }
+
+  @Test("two that flood share what there is")
+  func shares() {
+    var inbox = FairQueue()
+    for number in 0..<1_000 { for slot in [3, 5] { inbox.append(frame(slot, number)) } }
+    let taken = slots(inbox.take(256))
+    #expect(taken.count { $0 == 3 } == 128)
+  }
+
+  @Test("nothing is lost, and each link keeps its order", arguments: [1, 7, 64, 256, 5_000])
+  func order(limit: Int) {
+    var inbox = FairQueue()
+    var sent: [Int: [UInt8]] = [:]
+    var got: [Int: [UInt8]] = [:]
+    var state: UInt64 = 42
+    func draw(_ count: UInt64) -> Int {
+      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+      return Int((state >> 33) % count)
+    }
+    func takeSome() {
+      for case .frame(let slot, let bytes) in inbox.take(limit) { got[slot, default: []] += bytes }
+    }
+    for number in 0..<4_000 {
+      let slot = draw(5) == 0 ? draw(40) : 0
+      inbox.append(frame(slot, number))
+      sent[slot, default: []].append(UInt8(number & 0xFF))
+      if draw(50) == 0 { takeSome() }
+    }
+    while !inbox.isEmpty { takeSome() }
+    #expect(got == sent)
+    #expect(inbox.take(limit).isEmpty)
+  }
+}
+
+@Suite("Rates") struct RateTests {
+  private let limits = RateLimits(requestsPerAddress: 10, requestsPerIdentity: 2, burstSeconds: 3)
+
+  @Test("a burst may be spent at once; then comes what comes with time")
+  func bucket() {
+    var bucket = TokenBucket(perSecond: 10, burstSeconds: 3, at: 0)
+    for _ in 0..<30 { #expect(bucket.take(perSecond: 10, burstSeconds: 3, at: 0) == nil) }
+    #expect(bucket.take(perSecond: 10, burstSeconds: 3, at: 0) == 100)
+    #expect(bucket.take(perSecond: 10, burstSeconds: 3, at: 99) == 1)
+    #expect(bucket.take(perSecond: 10, burstSeconds: 3, at: 100) == nil)
+    #expect(bucket.take(perSecond: 10, burstSeconds: 3, at: 50) == 100, "time does not go back")
+    var taken = 0
+    while bucket.take(perSecond: 10, burstSeconds: 3, at: 1_000_000) == nil { taken += 1 }
+    #expect(taken == 30, "no more than a burst is kept")
+  }
+
+  @Test("addresses and users are counted apart from each other")
+  func table() {
+    var table = RateTable(limits)
+    func ask(_ address: String, _ user: String?, at time: Int64 = 0) -> RateExcess? {
+      table.count(address: address, user: user, in: "n", at: time)
+    }
+    for _ in 0..<6 { #expect(ask("a", "ann") == nil) }
+    #expect(ask("b", "ann")?.isOfAddress == false, "wherever she is")
+    #expect(ask("a", "ben") == nil)
+    for _ in 0..<23 { #expect(ask("a", nil) == nil) }
+    let excess = ask("a", nil)
+    #expect(excess?.isOfAddress == true)
+    #expect(
+      excess?.text
+        == "Too many requests: one address may make 10 a second. Try again in 100 ms.")
+    #expect(ask("c", nil) == nil)
+    #expect(ask("a", "ann", at: 1_000) == nil)
+  }
+
+  @Test("what is remembered is bounded, and quiet ones go first")
+  func bounded() {
+    var table = RateTable(RateLimits(requestsPerAddress: 1, burstSeconds: 1))
+    for index in 0..<(RateLimits.mostKnown + 100) {
+      _ = table.count(address: "\(index)", user: nil, in: "n", at: Int64(index))
+    }
+    #expect(table.count <= RateLimits.mostKnown)
+    let last = "\(RateLimits.mostKnown + 99)"
+    let now = Int64(RateLimits.mostKnown + 99)
+    #expect(table.count(address: last, user: nil, in: "n", at: now) != nil, "not forgotten")
+  }
+
+  @Test("a session that asks too much is told, and a refused write can be sent again")
+  func sessions() throws {
+    let options = ServerOptions(
+      limits: ServerLimits(rates: RateLimits(requestsPerAddress: 2, burstSeconds: 1)))
+    let bench = try MachineBench(options: options)
+    try bench.open(1, stream: 7)
+    try bench.open(2, stream: 8)
+    func write(_ number: UInt64) throws -> TreeRequest {
+      try bench.put("a", json("1"), WriteHeader(WriteIdempotencyKey(sequence: number)))
+    }
+    let told = try bench.ask(1, write(1), write(2), write(3))
+    #expect(told.map(\.brief) == ["ok", "ok", "unavailable"])
+    #expect(told.last?.response?.detail.hasPrefix("Too many requests: one address") == true)
+    bench.uptime += 500
+    #expect(try bench.ask(1, write(3)).map(\.brief) == ["ok"])
+    #expect(bench.closed.isEmpty)
+  }
+
+  @Test("requests without a session are counted by their address")
+  func directRequests() throws {
+    let options = ServerOptions(
+      limits: ServerLimits(rates: RateLimits(requestsPerAddress: 3, burstSeconds: 1)))
+    let bench = try MachineBench(options: options)
+    func ask(_ address: String) throws -> DirectAnswer? {
+      let request = DirectRequest(
+        namespace: "n", isLocal: true, address: address, .read("a", .all))
+      try bench.run([.direct(ticket: 1, request)])
+      return bench.answers.removeValue(forKey: 1)
+    }
+    for _ in 0..<3 { #expect(try ask("192.0.2.1") == .node(.empty)) }
+    guard case .refused(.tooMany(let excess))? = try ask("192.0.2.1") else {
+      Issue.record("the fourth was answered")
+      return
+    }
+    #expect(excess.isOfAddress)
+    #expect(try ask("192.0.2.2") == .node(.empty))
+  }
+
+  @Test(
+    "connections from one place count as one",
+    arguments: [
+      ("127.0.0.1:50412", "127.0.0.1"), ("[::1]:50412", "[::1]"), ("loopback#3", "loopback"),
+      ("remote 192.0.2.7:1 for https://x.example:443", "192.0.2.7"), ("unknown", "unknown"),
+    ])
+  func addresses(peer: String, address: String) {
+    #expect(PeerAddress.address(of: peer) == address)
+  }
+}
