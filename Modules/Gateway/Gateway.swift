@@ -21,17 +21,18 @@ public enum Gateway {
   ///   - ambient: Where names of sessions come from.
   public static func open(
     to server: TernServer, on transport: any Transport, options: GatewayOptions = GatewayOptions(),
-    ambient: Ambient = .system
+    ambient: RuntimeEnvironment = .system
   ) {
     #if TCP
       guard let transport = transport as? TCPTransport else { return }
       precondition(
         server.lives(on: transport), "the doors open on the transport that the server was made for")
       transport.charge(server.budget)
+      let channels = WebChannelTables()
       let load = GatewayLoad(server.budget)
       let polls = PollTables()
-      transport.welcomeStrangers { channel, open in
-        let setting = DoorSetting(
+      transport.welcomeStrangers(protocols: ["h2", "http/1.1"]) { channel, open, installLink in
+        let setting = GatewayContext(
           options: options,
           ask: { request, answer in
             server.assumeIsolated { $0.ask(request, answer) }
@@ -41,16 +42,22 @@ public enum Gateway {
               $0.export(path, form, of: namespace, for: request, at: address, tell: tell)
             }
           },
-          open: open, load: load, polls: polls.table(on: channel.eventLoop),
-          randomBits: ambient.randomBits)
+          open: open, installLink: installLink, load: load,
+          polls: polls.table(on: channel.eventLoop),
+          randomBits: ambient.randomBits, channels: channels)
         try install(setting, in: channel)
       }
     #endif
   }
 
   #if TCP
-    /// Sets up a channel for HTTP, which may become a WebSocket.
-    static func install(_ setting: DoorSetting, in channel: any Channel) throws {
+    /// Sets up a channel for HTTP of any version, told by its first bytes.
+    static func install(_ setting: GatewayContext, in channel: any Channel) throws {
+      try channel.pipeline.syncOperations.addHandler(HTTPVersionDetector(setting))
+    }
+
+    /// Sets up a channel for HTTP/1.1, which may become a WebSocket.
+    static func installHTTP1(_ setting: GatewayContext, in channel: any Channel) throws {
       var limits = NIOHTTPDecoderLimitConfiguration()
       limits.maxHeaderFieldSize = setting.options.limits.headBytes
       limits.maxHeaderListSize = setting.options.limits.headBytes
@@ -60,7 +67,7 @@ public enum Gateway {
       let pipeline = channel.pipeline.syncOperations
       try pipeline.addHandler(ByteToMessageHandler(decoder))
       try pipeline.addHandler(HTTPResponseEncoder())
-      try pipeline.addHandler(HTTPDoorHandler(setting))
+      try pipeline.addHandler(HTTPHandler(setting))
     }
   #endif
 }

@@ -1,7 +1,10 @@
-/// What may be chosen about the doors for foreign clients.
+/// The options of the endpoints for foreign clients.
 public struct GatewayOptions: Hashable, Sendable {
-  /// How much a client may ask of the doors.
+  /// The limits on the clients of the endpoints.
   public var limits: GatewayLimits
+  /// True to serve what an emulator offers beside its services, to clients on this machine: erasing
+  /// databases, replacing rules. Default: false.
+  public var isDevelopment = false
 
   /// The defaults, but for what is given.
   public init(limits: GatewayLimits = GatewayLimits()) {
@@ -9,7 +12,7 @@ public struct GatewayOptions: Hashable, Sendable {
   }
 }
 
-/// How much foreign clients may ask of the doors. Beyond a limit they are refused in words.
+/// The limits on foreign clients. A request beyond one is rejected with a message.
 public struct GatewayLimits: Hashable, Sendable {
   /// The most connections at once. Default 10,000.
   public var connections: Int
@@ -34,21 +37,27 @@ public struct GatewayLimits: Hashable, Sendable {
   public var messageBytes: Int
   /// The most parts one message may be sent in. Default 9,999.
   public var messageParts: Int
-  /// How long a connection may take to send the head of its next request. Default 60 s.
+  /// The time limit for the head of a connection's next request. Default 60 s.
   public var headSeconds: Int
-  /// How long a request's body may take to arrive, and an answer to leave. Default 300 s.
+  /// The time limit for a request's body to arrive, and for an answer to leave. Default 300 s.
   public var bodySeconds: Int
-  /// How long a closed connection goes on delivering what was sent before. Default 5 s.
+  /// The time that a closed connection goes on delivering earlier output. Default 5 s.
   public var lingerSeconds: Int
-  /// How often a stream says that it is alive. Default 30 s.
+  /// The interval of a stream's keep-alive events. Default 30 s.
   public var keepAliveSeconds: Int
-  /// How long a poll waits for something to say. Default 25 s.
+  /// The limits on sessions over WebChannel.
+  public var webChannel: WebChannelLimits
+  /// The time that a poll waits for messages. Default 25 s.
   public var pollSeconds: Int
-  /// How long a session over long polling that is over waits for a poll, to tell it so. Default
-  /// 30 s.
+  /// The time that a closed session over long polling waits for a poll, to report the closure.
+  /// Default 30 s.
   public var pollFarewellSeconds: Int
-  /// The most sessions over long polling at once. Default 1,000.
+  /// The longest time a long-polling session lasts without a waiting poll. Default 15 s.
+  public var pollAbsenceSeconds: Int
+  /// The most concurrent long-polling sessions. Default 1,000.
   public var pollSessions: Int
+  /// The limits on HTTP/2 and on gRPC over it.
+  public var http2: HTTP2Limits
 
   /// The defaults.
   public init() {
@@ -66,8 +75,48 @@ public struct GatewayLimits: Hashable, Sendable {
     bodySeconds = 300
     lingerSeconds = 5
     keepAliveSeconds = 30
+    webChannel = WebChannelLimits()
     pollSeconds = 25
     pollFarewellSeconds = 30
+    pollAbsenceSeconds = 15
     pollSessions = 1_000
+    http2 = HTTP2Limits()
+  }
+}
+
+/// The limits on clients that speak HTTP/2, and gRPC over it. A connection that floods with frames
+/// is closed; the head of a request is bounded by ``GatewayLimits/headBytes``.
+public struct HTTP2Limits: Hashable, Sendable {
+  /// The most concurrent streams of one connection. Default 1,000: a client has one for each of
+  /// its listeners.
+  public var streams: Int
+  /// The bytes that one stream may send before they are processed. Default 1 MiB.
+  public var streamWindowBytes: Int
+  /// The bytes that all streams of a connection may send before they are received. Default 4 MiB.
+  public var connectionWindowBytes: Int
+  /// The most bytes of one gRPC message of a client. Default 11 MiB.
+  public var messageBytes: Int
+  /// The most `PING`, `SETTINGS` and `PRIORITY` frames within 30 s. Default 500.
+  public var controlFrames: Int
+  /// The most streams that a client resets within 30 s. Default 500.
+  public var resets: Int
+  /// The silence of a client after which it is sent a `PING`. Default 60 s.
+  public var pingSeconds: Int
+  /// The time limit for an answer to a `PING`. Default 20 s.
+  public var pingTimeoutSeconds: Int
+  /// The time limit for calls to end once the server is stopping. Default 5 s.
+  public var drainSeconds: Int
+
+  /// The defaults.
+  public init() {
+    streams = 1_000
+    streamWindowBytes = 1 << 20
+    connectionWindowBytes = 4 << 20
+    messageBytes = 11 << 20
+    controlFrames = 500
+    resets = 500
+    pingSeconds = 60
+    pingTimeoutSeconds = 20
+    drainSeconds = 5
   }
 }

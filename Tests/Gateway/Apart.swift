@@ -3,15 +3,15 @@ import Testing
 
 /// Runs tests that wait in calls to the system, on threads of their own.
 ///
-/// Tasks share as many threads as there are cores. Two tests that wait there for a socket would keep a
-/// server in the same process from what it does by the clock, which is what they wait for.
+/// Tasks share as many threads as there are cores. Two tests that wait there for a socket would
+/// keep a server in the same process from what it does by the clock, which is what they wait for.
 private final class ApartExecutor: TaskExecutor {
   static let shared = ApartExecutor()
   // In the thread's dictionary: a name is dropped when a thread sets it before the one that made it
   // knows its handle.
   private static let mark = "apart"
 
-  /// Whether this is one of its threads.
+  /// True on one of its threads.
   static var isCurrent: Bool { Thread.current.threadDictionary[mark] != nil }
 
   func enqueue(_ job: consuming ExecutorJob) {

@@ -7,7 +7,7 @@
 
   @testable import TernGateway
 
-  /// Whoever is refused gets an id; by it the operator finds what the rules said.
+  /// Every denial has an id; by it the operator finds the decision of the rules.
   @Suite("Refusals, over every door") struct DenialTests {
     private static let rules = """
       {
@@ -19,7 +19,7 @@
       }
       """
 
-    /// What the operator reads.
+    /// The log of the operator.
     private final class Log: Sendable {
       let entries = Mutex<[String]>([])
 
@@ -41,7 +41,8 @@
       await door.stop()
     }
 
-    /// Why a ten is not less than ten: the rule, the part of it, its operands, and where it stands.
+    /// Checks the reason in an entry: a ten is not less than ten; the rule, the part of it, its
+    /// operands and its position.
     private func expectReason(_ entry: String) {
       let lines = [
         "denied at /n: the .validate rule at 4:19 does not hold", ".validate of /n at /n: false",

@@ -4,6 +4,7 @@
   import TernLedger
   import TernSecurity
   import TernServer
+  import TernStorage
   import TernStorageMemory
   import TernSync
   import TernTransport
@@ -22,12 +23,13 @@
     init(
       limits: GatewayLimits = GatewayLimits(), serverLimits: ServerLimits = ServerLimits(),
       rules: String? = nil, authenticator: any Authenticator = OwnerAuthenticator(),
-      ambient: Ambient = .system,
+      ambient: RuntimeEnvironment = .system,
       denied: @escaping @Sendable (RulesExplanation) -> Void = { _ in },
-      farewell: ServerFarewell? = nil, store: MemoryStore = MemoryStore()
+      farewell: ServiceNotice? = nil, store: any OrderedStore = MemoryStore(),
+      ledgerOptions: LedgerOptions = LedgerOptions(), isDevelopment: Bool = false
     ) async throws {
       transport = try TCPTransport(TCPOptions(port: 0))
-      let ledger = try EmbeddedLedger(store: store) { 0 }
+      let ledger = try EmbeddedLedger(store: store, options: ledgerOptions) { 0 }
       let authorizer: any Authorizer =
         try rules.map { RulesAuthorizer(try TreeRules($0), onDenial: denied) } ?? AllowLocal()
       server = try await TernServer(
@@ -37,12 +39,14 @@
         report: { [endings] event in
           if case .disconnected(_, let reason) = event { endings.add(reason) }
         })
-      Gateway.open(to: server, on: transport, options: GatewayOptions(limits: limits))
+      var options = GatewayOptions(limits: limits)
+      options.isDevelopment = isDevelopment
+      Gateway.open(to: server, on: transport, options: options)
       let address = try await server.listen(on: transport)
       port = try #require(address.split(separator: ":").last.flatMap { Int($0) })
     }
 
-    /// Why sessions have ended, once enough have.
+    /// Returns the reasons for the ends of sessions, once enough have ended.
     func ends(_ isEnough: @escaping @Sendable ([SessionEnd]) -> Bool) async -> [SessionEnd] {
       await endings.wait(isEnough)
     }
@@ -69,12 +73,14 @@
   func withDoor(
     limits: GatewayLimits = GatewayLimits(), serverLimits: ServerLimits = ServerLimits(),
     rules: String? = nil, authenticator: any Authenticator = OwnerAuthenticator(),
-    farewell: ServerFarewell? = nil, store: MemoryStore = MemoryStore(),
+    farewell: ServiceNotice? = nil, store: any OrderedStore = MemoryStore(),
+    ledgerOptions: LedgerOptions = LedgerOptions(), isDevelopment: Bool = false,
     _ body: (DoorUnderTest) async throws -> Void
   ) async throws {
     let door = try await DoorUnderTest(
       limits: limits, serverLimits: serverLimits, rules: rules, authenticator: authenticator,
-      farewell: farewell, store: store)
+      farewell: farewell, store: store,
+      ledgerOptions: ledgerOptions, isDevelopment: isDevelopment)
     do { try await apart { try await body(door) } } catch {
       await door.stop()
       throw error
@@ -120,12 +126,13 @@
   /// A plain socket that waits for what it reads.
   final class Peer {
     private var socket: Int32
-    /// What was received and not looked at.
+    /// The received bytes that were not examined yet.
     private var received: [UInt8] = []
-    /// Whether the other side has closed.
+    /// True when the other side has closed.
     private var hasEnded = false
 
-    /// - Parameter receiveBytes: How much the system may hold for this end; `nil` for what it wants.
+    /// - Parameter receiveBytes: How much the system may hold for this end; `nil` for what it
+    ///   wants.
     init(port: Int, receiveBytes: Int? = nil) throws {
       socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
       if let receiveBytes {
@@ -133,7 +140,7 @@
         unsafe setsockopt(
           socket, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
       }
-      // Whoever waits longer than this waits in vain: the test is to fail, not to hang.
+      // A longer wait is in vain: the test is to fail, not to hang.
       var patience = timeval(tv_sec: 30, tv_usec: 0)
       unsafe setsockopt(
         socket, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
@@ -271,7 +278,8 @@
   }
 
   extension [UInt8] {
-    /// Where a text begins in these bytes, from an index on. Fast, however long they are.
+    /// Returns the position of a text in these bytes, from an index on. Fast, however long they
+    /// are.
     func position(of text: String, from start: Int = 0) -> Int? {
       let wanted = Array(text.utf8)
       guard let first = wanted.first else { return start }
@@ -289,7 +297,7 @@
       }
     }
 
-    /// How often a text occurs in these bytes.
+    /// Returns the number of occurrences of a text in these bytes.
     func occurrences(of text: String) -> Int {
       var found = 0
       var start = 0

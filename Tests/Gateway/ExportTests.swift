@@ -113,7 +113,7 @@
         let export = try #require(
           await door.server.export(try TreePath("big"), .value, of: "default") { meter.hear($0) })
         while let waiting = await meter.whenFull() {
-          // Whoever tells is waiting now, so that these two cannot be overtaken.
+          // The producer waits now, so that these two cannot be overtaken.
           meter.took(waiting / 2)
           export.take(waiting / 2)
         }
@@ -123,7 +123,7 @@
       }
     }
 
-    /// What may be under way, and one piece that ends with a child of ours.
+    /// The limit on bytes under way, and one piece that ends with a child of ours.
     private static let aheadLimit = TreeExport.aheadBytes + TreeExport.pieceBytes + 2_048
 
     @Test("of a node that is large no more waits for a reader that stalls than its limit")

@@ -49,14 +49,14 @@
       var options = GatewayOptions()
       options.limits = limits
       let server = server
-      let setting = DoorSetting(
+      let setting = GatewayContext(
         options: options, ask: { _, answer in server.askers.withLock { $0.append(answer) } },
         export: { _, _, _, _, _, _ in nil },
         open: { link in
           let heard = Heard(link)
           server.links.withLock { $0.append(heard) }
           return heard
-        }, load: GatewayLoad(MemoryBudget(limitBytes: 1 << 30)),
+        }, installLink: { _, _ in }, load: GatewayLoad(MemoryBudget(limitBytes: 1 << 30)),
         polls: NIOLoopBound(PollTable(), eventLoop: channel.eventLoop),
         randomBits: { 7 })
       try Gateway.install(setting, in: channel)
@@ -241,6 +241,31 @@
         }
         #expect(try poll(way + "&ser=2").hasPrefix("HTTP/1.1 404"), "it is told once")
       }
+    }
+
+    @Test("a client that polls no more keeps its session for a short time")
+    func pollAbsence() throws {
+      let (heard, way) = try startPolling()
+      wait(seconds: limits.pollAbsenceSeconds - 1)
+      #expect(try poll(way + "&ser=1&seg0=0&ts0=1&d0=e30.") == "", "it polls again in time")
+      wait(seconds: limits.pollSeconds - 1)
+      #expect(heard.closure.withLock { $0 } == nil)
+      wait(seconds: 1)
+      #expect(try sent().contains("pRTLPCB(1,[]);"))
+      wait(seconds: limits.pollAbsenceSeconds - 1)
+      #expect(heard.closure.withLock { $0 } == nil)
+      wait(seconds: 1)
+      #expect(heard.closure.withLock { $0 } != nil)
+      #expect(try poll(way + "&ser=2").hasPrefix("HTTP/1.1 404"))
+    }
+
+    @Test("a poll whose connection ends while it waits does not keep the session")
+    func lostPoll() throws {
+      let (heard, way) = try startPolling()
+      try send("GET \(way)&ser=1&seg0=0&ts0=1&d0=e30. HTTP/1.1\r\nHost: a\r\n\r\n")
+      try channel.close().wait()
+      wait(seconds: limits.pollSeconds + limits.pollAbsenceSeconds)
+      #expect(heard.closure.withLock { $0 } != nil)
     }
 
     @Test("a poll whose connection broke may be sent again, before and after its answer")

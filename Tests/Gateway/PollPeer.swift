@@ -9,12 +9,13 @@
     private let peer: Peer
     private let way: String
     private var lastSegment = -1
-    /// What was answered to the opening.
+    /// The answer to the opening.
     let greeting: String
 
-    init(_ door: DoorUnderTest) throws {
+    init(_ door: DoorUnderTest, namespace: String = "default") throws {
       peer = try door.connect()
-      peer.send("GET /.lp?start=t&ser=1&cb=1&v=5&ns=default HTTP/1.1\r\nHost: localhost\r\n\r\n")
+      peer.send(
+        "GET /.lp?start=t&ser=1&cb=1&v=5&ns=\(namespace) HTTP/1.1\r\nHost: localhost\r\n\r\n")
       greeting = peer.body()
       let names = try #require(greeting.firstMatch(of: /"start","(\w+)","(\w+)"/)).output
       way = "/.lp?id=\(names.1)&pw=\(names.2)"
@@ -39,6 +40,12 @@
       lastSegment += 1
       poll(way + "&seg0=\(lastSegment)&ts0=2&d0=\(text)")
       return peer.answer().head
+    }
+
+    /// Ends the session, as a page does that is left.
+    func leave() {
+      poll(way + "&disconn=t")
+      _ = answer()
     }
 
     /// Asks whether there is anything to say; ``answer()`` has it.

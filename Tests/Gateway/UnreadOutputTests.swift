@@ -57,14 +57,14 @@
     @Test("many listeners over WebSocket share the bytes of one push")
     func sharing() {
       let shared = SharedFrames([[UInt8](repeating: 97, count: 3 << 20), Array("{}".utf8)])
-      let first = DoorFrames.shared(shared).webSocketBuffers
-      let second = DoorFrames.shared(shared).webSocketBuffers
+      let first = GatewayFrames.shared(shared).webSocketBuffers
+      let second = GatewayFrames.shared(shared).webSocketBuffers
       let places = [first, second].map { buffers in
         buffers.map { unsafe $0.withUnsafeReadableBytes(\.baseAddress) }
       }
       #expect(places[0] == places[1])
       #expect(first.allSatisfy { $0.readableBytes < 2 << 20 })
-      let own = DoorFrames.own(shared.frames).webSocketBuffers
+      let own = GatewayFrames.own(shared.frames).webSocketBuffers
       let bytes = [own, first].map { $0.flatMap { Array($0.readableBytesView) } }
       #expect(bytes[0] == bytes[1])
     }

@@ -3,7 +3,7 @@ import Testing
 @testable import TernGateway
 
 @Suite("WebSocket frames") struct WebSocketReaderTests {
-  /// What comes of bytes, read in pieces of `size`.
+  /// Returns the outcome of bytes, read in pieces of `size`.
   private func read(
     _ bytes: [UInt8], size: Int = .max, limit: Int = 1 << 20
   ) -> Result<[WebSocketReader.Event], WebSocketFailure> {

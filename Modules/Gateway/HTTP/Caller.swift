@@ -1,13 +1,13 @@
 import TernCore
 import TernSecurity
 
-/// Who stands at the door, and which database they ask for.
+/// The origin of a request, and the database it names.
 struct Caller: Equatable, Sendable {
   /// The database.
   let namespace: String
-  /// Whether the request was made on this machine, by a program or a page of this machine.
+  /// True when the request was made on this machine, by a program or a page of this machine.
   let isLocal: Bool
-  /// Where the request came from, without the port.
+  /// The address of the request's origin, without the port.
   let address: String
   /// The name of the other end, for logs and for links. Only that of a local one is an address.
   let peer: String
@@ -39,6 +39,9 @@ struct Caller: Equatable, Sendable {
     "forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip",
   ]
 
+  /// The fields that tell the origin of a request, beside its host.
+  static let fields = Set(proxyFields + ["origin", "referer", "sec-fetch-site"])
+
   /// The database of those who name none.
   static let defaultNamespace = "default"
 }
@@ -69,7 +72,7 @@ struct HostName: Equatable, Sendable {
     name.hasPrefix("[") || name.utf8.allSatisfy { "0123456789.".utf8.contains($0) }
   }
 
-  /// Whether only this machine is called so.
+  /// True when the name can only mean this machine.
   var isThisMachine: Bool {
     name == "localhost" || name.hasSuffix(".localhost") || name == "[::1]"
       || (isAddress && name.hasPrefix("127."))
@@ -84,7 +87,7 @@ struct HostName: Equatable, Sendable {
     return String(labels[0])
   }
 
-  /// Whether a link's peer is on this machine.
+  /// Returns true when a link's peer is on this machine.
   static func isLoopbackPeer(_ peer: String) -> Bool {
     peer.hasPrefix("127.") || peer.hasPrefix("[::1]") || peer.hasPrefix("::1")
       || peer.hasPrefix("[::ffff:127.") || peer.hasPrefix("::ffff:127.")

@@ -12,13 +12,20 @@ enum CrossOrigin {
     // With credentials the origin must be named, and caches told that it matters.
     response.headers.append("Access-Control-Allow-Origin", origin)
     response.headers.append("Access-Control-Allow-Credentials", "true")
-    response.headers.append("Access-Control-Expose-Headers", "ETag, \(RESTError.denialField)")
+    response.headers.append("Access-Control-Expose-Headers", exposed)
     response.headers.append("Vary", "Origin")
   }
 
+  /// The header fields that pages may read. Source: Firestore server reference, section 3.4.
+  private static let exposed =
+    "ETag, \(RESTError.denialField), x-http-session-id, x-client-wire-protocol, "
+    + "x-http-initial-response, date, content-length"
+
   /// Answers the question that a browser asks before the request itself.
-  static func preflight(_ request: HTTPRequest) -> HTTPResponse {
-    let fields: HTTPFields = [
+  ///
+  /// - Parameter isDevelopment: True to let pages from elsewhere ask this machine's server.
+  static func preflight(_ request: HTTPRequest, isDevelopment: Bool) -> HTTPResponse {
+    var fields: HTTPFields = [
       ("Access-Control-Allow-Methods", "GET, PUT, PATCH, POST, DELETE, HEAD, OPTIONS"),
       (
         "Access-Control-Allow-Headers",
@@ -26,6 +33,9 @@ enum CrossOrigin {
       ),
       ("Access-Control-Max-Age", "3600"),
     ]
+    if isDevelopment, request.headers["access-control-request-private-network"] == "true" {
+      fields.append("Access-Control-Allow-Private-Network", "true")
+    }
     return HTTPResponse(status: 204, headers: fields)
   }
 }

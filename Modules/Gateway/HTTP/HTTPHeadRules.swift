@@ -1,11 +1,11 @@
-/// What a request's head must be beyond what the parser asks, so that nobody on the way can have
+/// The rules for a request's head beyond the parser's own, so that no proxy on the way can have
 /// understood it otherwise. Source: RFC 9112, sections 2.3, 3.2, 6.1.
 enum HTTPHeadRules {
   private static let methods: Set<String> = [
     "GET", "HEAD", "PUT", "POST", "PATCH", "DELETE", "OPTIONS",
   ]
 
-  /// Why a head is refused, and the connection with it; `nil` when it has one meaning.
+  /// Returns the reason to reject a head, and close the connection; `nil` when it has one meaning.
   ///
   /// - Parameter minor: The version behind `HTTP/1.`; `nil` for any other.
   static func objection(to request: HTTPRequest, minor: Int?) -> RESTError? {
@@ -32,7 +32,7 @@ enum HTTPHeadRules {
     return nil
   }
 
-  /// Whether a text may be a host with a port.
+  /// Returns true when a text may be a host with a port.
   private static func isHost(_ text: Substring) -> Bool {
     text.utf8.allSatisfy { byte in
       switch byte {

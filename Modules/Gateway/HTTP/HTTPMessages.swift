@@ -5,11 +5,11 @@ struct HTTPRequest: Equatable, Sendable {
   var target: String
   var headers: HTTPFields = []
   var body: [UInt8] = []
-  /// Where it came from, as links name it: `127.0.0.1:50412`.
+  /// The address of the other end, in the form of links: `127.0.0.1:50412`.
   var peer = ""
-  /// Whether it is of HTTP/1.0, which knows no chunks.
+  /// True for HTTP/1.0, which knows no chunks.
   var isOld = false
-  /// Whether the connection may be used for another request.
+  /// True when the connection may be used for another request.
   var isKeepAlive = true
 }
 
@@ -18,7 +18,7 @@ struct HTTPResponse: Equatable, Sendable {
   var status: Int
   var headers: HTTPFields = []
   var body: [UInt8] = []
-  /// Whether the connection ends behind it.
+  /// True when the connection ends behind it.
   var isLast = false
   /// The host where the same address is to be asked for.
   var otherHost: String?

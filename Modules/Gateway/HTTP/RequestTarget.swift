@@ -35,8 +35,16 @@ struct RequestTarget: Equatable, Sendable {
     self.parameters = parameters
   }
 
+  /// The path of the root, without parameters.
+  static let root = RequestTarget(path: "/", parameters: [])
+
   /// The same parameters at another path.
   func at(_ path: String) -> RequestTarget { RequestTarget(path: path, parameters: parameters) }
+
+  /// The same path with further parameters.
+  func adding(_ parameters: [Parameter]) -> RequestTarget {
+    RequestTarget(path: path, parameters: self.parameters + parameters)
+  }
 
   /// The value of a parameter; the last one counts.
   subscript(name: String) -> String? {
@@ -44,6 +52,11 @@ struct RequestTarget: Equatable, Sendable {
   }
 
   private static func decode(_ bytes: some Collection<UInt8>, plusIsSpace: Bool) -> String? {
+    unescaped(bytes, plusIsSpace: plusIsSpace).flatMap { String(validating: $0, as: UTF8.self) }
+  }
+
+  /// Returns bytes with their escapes resolved; `nil` when one is malformed.
+  static func unescaped(_ bytes: some Collection<UInt8>, plusIsSpace: Bool) -> [UInt8]? {
     var decoded: [UInt8] = []
     decoded.reserveCapacity(bytes.count)
     var rest = bytes.makeIterator()
@@ -57,7 +70,7 @@ struct RequestTarget: Equatable, Sendable {
       default: decoded.append(byte)
       }
     }
-    return String(validating: decoded, as: UTF8.self)
+    return decoded
   }
 
   private static func digit(_ byte: UInt8) -> UInt8? {

@@ -6,7 +6,7 @@ import TernCore
 /// A client sends its messages in base64, cut into numbered segments; the server's come as scripts
 /// that call the client back. Source: realtime reference, section 10.12.
 struct PollSession: Sendable {
-  /// Where it is spoken.
+  /// The path of long polling.
   static let path = "/.lp"
 
   /// Names the session.
@@ -25,7 +25,7 @@ struct PollSession: Sendable {
   private var nextAnswer = 0
   private var isStarted = false
   private(set) var isClosed = false
-  /// Whether the client was told that it is closed.
+  /// True when the client was told that it is closed.
   private(set) var hasSaidAll = false
   /// The serial number of the request that was answered last, and the answer; without its bytes if
   /// they are more than ``keptBytes``.
@@ -96,8 +96,8 @@ struct PollSession: Sendable {
 
   /// The server says no more.
   ///
-  /// - Parameter limitBytes: If more than this waits, nothing of it is told: whoever is so far
-  ///   behind begins anew in any case.
+  /// - Parameter limitBytes: If more than this is pending, none of it is sent: a client that is so
+  ///   far behind starts over in any case.
   mutating func close(keepingBytes limitBytes: Int) {
     isClosed = true
     if waitingBytes > limitBytes { waiting = [] }
@@ -106,13 +106,14 @@ struct PollSession: Sendable {
   /// Drops what waits to be said: the client begins anew.
   mutating func dropWaiting() { waiting = [] }
 
-  /// Whether there is something to say.
+  /// True when there is something to send.
   var hasNews: Bool { !waiting.isEmpty || isClosed && !hasSaidAll }
 
   /// The bytes that wait to be said.
   var waitingBytes: Int { waiting.reduce(0) { $0 + $1.count } }
 
-  /// What was said to a request that comes again; `nil` when it comes for the first time.
+  /// Returns the earlier answer to a request that comes again; `nil` when it comes for the first
+  /// time.
   ///
   /// - Throws: When that was too much to be kept: to leave it out would be to leave a gap.
   func script(alreadySaidTo serial: String?) throws(RESTError) -> [UInt8]? {

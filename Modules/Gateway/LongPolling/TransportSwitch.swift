@@ -1,13 +1,13 @@
 import TernCore
 
-/// How a session moves from long polling to a WebSocket, without I/O.
+/// The move of a session from long polling to a WebSocket, without I/O.
 ///
 /// The server says `a` over the new way; the client tries it with pings, then says `a` over it and
 /// `n` over the old one, after which it says nothing more there. Then the server says `n` over the
 /// old way and goes on over the new one. What the client says over the new way before the old one
 /// has brought everything waits. Source: realtime reference, sections 10.4 and 10.12.
 struct TransportSwitch {
-  /// What is to be done, in order.
+  /// The steps of the move, in order.
   enum Step: Equatable {
     /// Answer over the new way.
     case answer([UInt8])
@@ -19,7 +19,7 @@ struct TransportSwitch {
     case giveUp(String)
   }
 
-  /// What the server says first over the new way.
+  /// The server's first message over the WebSocket.
   static let ready = control("a")
   /// The last that is said over the old way.
   static let ended = control("n")
@@ -28,7 +28,7 @@ struct TransportSwitch {
     Array(#"{"t":"c","d":{"t":"\#(name)","d":{}}}"#.utf8)
   }
 
-  /// How many bytes may wait for the old way to end.
+  /// The number of bytes that may wait for the end of long polling.
   let limitBytes: Int
   private var hasAgreed = false
   private var hasEnded = false

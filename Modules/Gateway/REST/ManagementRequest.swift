@@ -12,7 +12,7 @@ enum ManagementRequest {
   case databases(DirectRequest)
   case readRevocations(DirectRequest)
   case revoke(DirectRequest)
-  /// What a client says about its own connection; over REST there is nothing to be off about.
+  /// A client's message about its own connection; over REST there is nothing to switch off.
   case info(JSONValue)
 
   /// Understands a request; `nil` when it is about data.
@@ -107,7 +107,7 @@ enum ManagementRequest {
       credential: try Credential.shown(by: request, target, isLocal: caller.isLocal), operation)
   }
 
-  /// What the server is asked; `nil` when the answer is known.
+  /// The request to the server; `nil` when the answer is known.
   var asked: DirectRequest? {
     switch self {
     case .readRules(let asked, _), .setRules(let asked), .setting(let asked),

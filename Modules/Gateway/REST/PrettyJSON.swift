@@ -1,7 +1,7 @@
 /// JSON text spread over lines, as the service prints it: two spaces a level, a space on either
 /// side of a colon, the elements of an array in one row.
 enum PrettyJSON {
-  /// Returns the same JSON for people to read.
+  /// Returns the same JSON with line breaks and indentation.
   ///
   /// - Parameter json: JSON without space between its tokens, as our own writer makes it.
   static func text(of json: [UInt8]) -> [UInt8] {

@@ -86,7 +86,7 @@ enum RESTAnswer {
     writer.endObject()
   }
 
-  /// Prints the body as the parameters want it; one that nobody is to see is not made.
+  /// Prints the body as the parameters demand; a body that is not sent is not made.
   private static func finish(
     _ json: @autoclosure () -> [UInt8], _ request: RESTRequest, tag: String?, _ limitBytes: Int
   ) -> HTTPResponse {

@@ -2,13 +2,13 @@ import TernCore
 import TernSecurity
 import TernServer
 
-/// Why a request is not answered with data: a status and one sentence.
+/// The reason a request is not answered with data: a status and one sentence.
 ///
 /// Clients of the Realtime Database look at the status, and show the sentence; where a sentence
 /// is known to them, it is the one they know. Source: realtime reference, section 11.3.
 struct RESTError: Error, Equatable, Sendable {
-  /// The field that names a refusal, for whoever can look it up in the server's log. The sentence
-  /// stays the one that clients know.
+  /// The field with the id of a denial, for a search in the server's log. The sentence stays the
+  /// one that clients know.
   static let denialField = "X-Tern-Denial"
 
   let status: Int
@@ -54,8 +54,9 @@ struct RESTError: Error, Equatable, Sendable {
     RESTError(400, "Invalid data; the body is larger than \(limitBytes) bytes.")
   }
 
-  /// What a server says that serves nobody. Source: realtime reference, section 11.5.
-  static func sentAway(_ farewell: ServerFarewell) -> RESTError {
+  /// Returns the answer of a server that accepts no requests. Source: realtime reference, section
+  /// 11.5.
+  static func sentAway(_ farewell: ServiceNotice) -> RESTError {
     switch farewell {
     case .moved(let host):
       var error = RESTError(307, "The database is at \(host).")

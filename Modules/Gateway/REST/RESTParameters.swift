@@ -3,11 +3,11 @@ import TernQuery
 import TernSecurity
 import TernServer
 
-/// What the parameters behind the `?` say about how to read, write and answer.
+/// The parameters behind the `?`, which control reading, writing and the form of the answer.
 ///
 /// Source: realtime reference, sections 3.5 and 11.2.
 struct RESTParameters: Equatable, Sendable {
-  /// How an answer is printed.
+  /// The print style of an answer.
   enum Print: Equatable, Sendable { case plain, pretty, silent }
 
   var print = Print.plain
@@ -18,9 +18,9 @@ struct RESTParameters: Equatable, Sendable {
   /// The name of the file that an answer is to be saved as.
   var download: String?
 
-  /// How many milliseconds a read may take.
+  /// The time limit of a read in milliseconds.
   var timeoutMilliseconds: Int?
-  /// How much a write may change.
+  /// The limit on the size of a write's change.
   var sizeLimit: WriteSizeLimit?
 
   init(_ target: RequestTarget) throws(RESTError) {
@@ -49,7 +49,8 @@ struct RESTParameters: Equatable, Sendable {
     sizeLimit = try target["writeSizeLimit"].map(Self.sizeLimit)
   }
 
-  /// What a script may name a function, so that a callback brings no script of its own.
+  /// Returns true when a script may use the name for a function, so that a callback brings no
+  /// script of its own.
   private static func isFunction(_ name: String) -> Bool {
     let isLetter: (UInt8) -> Bool = { byte in
       switch byte {
@@ -89,7 +90,7 @@ struct RESTParameters: Equatable, Sendable {
 }
 
 extension Credential {
-  /// What a request shows about who makes it; `nil` when it shows nothing.
+  /// Returns the credential of a request; `nil` when it has none.
   static func shown(
     by request: HTTPRequest, _ target: RequestTarget, isLocal: Bool
   ) throws(RESTError) -> Credential? {

@@ -7,7 +7,7 @@ import TernServer
 ///
 /// Source: realtime reference, sections 11.1 and 11.2.
 struct RESTRequest: Sendable {
-  /// What is to be done with the data.
+  /// The operation on the data.
   enum Method: String, Sendable {
     case get = "GET"
     case head = "HEAD"
@@ -22,11 +22,11 @@ struct RESTRequest: Sendable {
   let method: Method
   let path: TreePath
   let parameters: RESTParameters
-  /// What the server is asked.
+  /// The request to the server.
   let asked: DirectRequest
-  /// Whether the request reads by a query, so that nothing found is an empty object.
+  /// True when the request reads by a query, so that an empty result is an empty object.
   let isOrdered: Bool
-  /// Whether the answer names the state of the data.
+  /// True when the answer has the entity tag of the data.
   let wantsTag: Bool
   /// The states of the data that the client has already, as it lists them.
   let knownTags: String?
@@ -87,7 +87,7 @@ struct RESTRequest: Sendable {
     }
   }
 
-  /// What paths of data end in.
+  /// The suffix of paths of data.
   static let suffix = ".json"
 
   private static func expectedHash(
@@ -178,7 +178,7 @@ extension TreeMerge {
   }
 }
 
-/// How the state of data is named in a header: by its hash.
+/// The entity tag of data in a header: its hash.
 enum EntityTag {
   /// Names the state of having no data.
   static let none = "null_etag"
@@ -193,7 +193,7 @@ enum EntityTag {
     return bare == none ? "" : bare
   }
 
-  /// Whether one of the tags a client lists names the same state.
+  /// Returns true when one of the tags a client lists names the same state.
   ///
   /// Proxies that compress mark the tags they pass on as weak (`W/"…"`); they count.
   static func isListed(_ tag: String, in list: String) -> Bool {

@@ -2,7 +2,7 @@
 ///
 /// Source: realtime reference, section 11.7.
 enum RESTUpload {
-  /// What the paths of uploads end in.
+  /// The suffix of paths of uploads.
   static let suffix = "/.upload"
 
   /// The write that an upload asks for.

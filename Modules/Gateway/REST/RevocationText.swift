@@ -2,7 +2,7 @@ import TernCore
 import TernSecurity
 import TernServer
 
-/// How revocations are asked for: an object of user ids, each with a moment in seconds since 1970,
+/// The JSON form of revocations: an object of user ids, each with a moment in seconds since 1970,
 /// `"now"`, or `null` for none.
 enum RevocationText {
   static func changes(_ body: [UInt8]) throws(RESTError) -> [RevocationChange] {

@@ -42,7 +42,7 @@ struct EventStream: Sendable {
   /// The last commit that is seen in the data at the beginning.
   private var version: UInt64 = 0
 
-  /// What it takes to keep an event until it is sent, beside its own bytes.
+  /// The overhead of an event until it is sent, beside its own bytes.
   static let eventBytes = 1_024
 
   private static let authentication: UInt64 = 1
@@ -75,7 +75,7 @@ struct EventStream: Sendable {
     }
   }
 
-  /// What the server is told, behind the introduction.
+  /// The messages to the server, behind the introduction.
   var requests: [[UInt8]] {
     var requests: [TreeClientMessage] = []
     if let credential {
@@ -130,7 +130,7 @@ struct EventStream: Sendable {
     }
   }
 
-  private mutating func sendAway(_ farewell: ServerFarewell) -> [Output] {
+  private mutating func sendAway(_ farewell: ServiceNotice) -> [Output] {
     guard stage == .asking else { return close(because: "") }
     stage = .over
     return [.refuse(.sentAway(farewell))]
@@ -224,11 +224,11 @@ struct EventStream: Sendable {
 // MARK: - Data that are too large to be said at once
 
 extension EventStream {
-  /// What stands before the JSON text of the data at the beginning, and behind it.
+  /// The text before the JSON of the first data.
   static let exportHead = Array("event: put\ndata: {\"path\":\"/\",\"data\":".utf8)
   private static let exportTail = Array("}\n\n".utf8)
 
-  /// Whether the data at the beginning are being said: nothing else may be said in between.
+  /// True while the first data are being sent: nothing else may be sent in between.
   var isExporting: Bool { stage == .exporting }
 
   /// The data at the beginning show everything up to a commit.

@@ -5,7 +5,7 @@
 
   /// Carries what the server tells of a large node to a connection, no faster than that takes it.
   final class ExportPump {
-    /// What is done with what is told; on the event loop.
+    /// The consumer of the output; on the event loop.
     struct Taker {
       /// Sends bytes; the promise is kept once they have left.
       let send: ([UInt8], EventLoopPromise<Void>) -> Void
@@ -31,7 +31,7 @@
     ///
     /// - Parameter request: Who reads, when no session stands for them.
     func start(
-      _ path: TreePath, _ form: TreeNode.JSONForm, of namespace: String, _ setting: DoorSetting,
+      _ path: TreePath, _ form: TreeNode.JSONForm, of namespace: String, _ setting: GatewayContext,
       for request: DirectRequest? = nil, at address: String
     ) -> UInt64? {
       let pump = NIOLoopBound(self, eventLoop: loop)
@@ -42,7 +42,7 @@
       return export?.version
     }
 
-    /// Nobody takes anything any more.
+    /// Ends the pump because its consumer is gone.
     func cancel() {
       isOver = true
       export?.cancel()

@@ -6,19 +6,19 @@
   /// The long answer to a request for events: a session with the server, and what it says.
   final class StreamingAnswer {
     private var stream: EventStream
-    private var session: DoorSession?
-    private let handler: HTTPDoorHandler
+    private var session: GatewaySession?
+    private let handler: HTTPHandler
     private let context: ChannelHandlerContext
     private var keepAlive: RepeatedTask?
     private var pump: ExportPump?
     private let namespace: String
-    /// What waits for the client to take it, counted as ``GatewayLimits/streamBytes`` says.
+    /// The output that the client has not taken yet, counted as ``GatewayLimits/streamBytes`` says.
     private var unsentBytes = 0
-    /// What is said and not handed on yet: the events of a batch leave in one piece.
+    /// The output that was not handed on yet: the events of a batch leave in one piece.
     private var outbox: [UInt8] = []
 
     init(
-      _ stream: EventStream, for caller: Caller, of handler: HTTPDoorHandler,
+      _ stream: EventStream, for caller: Caller, of handler: HTTPHandler,
       _ context: ChannelHandlerContext
     ) {
       self.stream = stream
@@ -27,7 +27,7 @@
       namespace = caller.namespace
       let setting = handler.setting
       let opening = TreeOpening(namespace: caller.namespace)
-      session = DoorSession(
+      session = GatewaySession(
         opening, peer: caller.peer, on: context.eventLoop, open: setting.open
       ) { [weak self] in self?.carryOut($0) }
       session?.receive(stream.requests)
@@ -141,7 +141,7 @@
         stream.path, stream.form, of: namespace, handler.setting, at: handler.address)
       guard let version else {
         end()
-        handler.answer(HTTPDoorHandler.tooManyExports.response, context)
+        handler.answer(HTTPHandler.tooManyExports.response, context)
         return false
       }
       self.pump = pump
@@ -168,7 +168,7 @@
       if !stream.isExporting { handler.stream(EventStream.keepAlive, context) }
       let sent = context.eventLoop.makePromise(of: Void.self)
       let answer = NIOLoopBound(self, eventLoop: context.eventLoop)
-      // Whoever takes what is sent is alive, which is all that a silent listener can show.
+      // A client that takes output is alive, which is all that a silent listener can show.
       sent.futureResult.whenSuccess {
         answer.value.session?.receive([TreeClientMessage.keepAlive.encode()])
       }

@@ -4,7 +4,7 @@ enum WebSocketFrame {
   static let close: UInt8 = 0x8
   static let pong: UInt8 = 0xA
 
-  /// What stands before a payload of `count` bytes.
+  /// Returns the header of a payload of `count` bytes.
   static func header(_ opcode: UInt8, count: Int) -> [UInt8] {
     let first = 0x80 | opcode
     switch count {
@@ -62,7 +62,7 @@ enum WebSocketFrame {
   }
 
   /// Frames for a client of the doors, in order.
-  enum DoorFrames: Sendable {
+  enum GatewayFrames: Sendable {
     /// Frames for this client alone.
     case own([[UInt8]])
     /// Frames that other clients are sent as well.
@@ -86,7 +86,7 @@ enum WebSocketFrame {
   }
 #endif
 
-/// How messages too long for one frame of the dialect travel: a number, then as many parts.
+/// The form of messages too long for one frame of the dialect: a number, then as many parts.
 ///
 /// Source: realtime reference, section 10.2.
 enum MessageParts {

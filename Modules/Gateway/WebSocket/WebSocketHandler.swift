@@ -8,16 +8,16 @@
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    private let setting: DoorSetting
+    private let setting: GatewayContext
     private let opening: TreeOpening
     private let peer: String
     /// The client's address, without its port.
     private let address: String
     private var reader: WebSocketReader
     private var joiner: MessageJoiner
-    private var session: DoorSession?
-    /// What carries the session that is to go on here.
-    private var old: PollDoor?
+    private var session: GatewaySession?
+    /// The carrier of the session that is to go on here.
+    private var old: PollEndpoint?
     private var place: ChannelHandlerContext?
     private var frames: [[UInt8]] = []
     private var isEnding = false
@@ -30,8 +30,8 @@
     private var heldBytes = 0
 
     init(
-      _ opening: TreeOpening, for caller: Caller, takingOver old: PollDoor? = nil,
-      _ setting: DoorSetting
+      _ opening: TreeOpening, for caller: Caller, takingOver old: PollEndpoint? = nil,
+      _ setting: GatewayContext
     ) {
       self.old = old
       self.opening = opening
@@ -53,7 +53,7 @@
         }
         return say(TransportSwitch.ready)
       }
-      session = DoorSession(opening, peer: peer, on: context.eventLoop, open: setting.open) {
+      session = GatewaySession(opening, peer: peer, on: context.eventLoop, open: setting.open) {
         self.carryOut($0, context)
       }
       // The first flush may have met the connection's end.
@@ -172,7 +172,7 @@
     private func carryOut(_ order: LinkOrder, _ context: ChannelHandlerContext) {
       switch order {
       case .send(let frames, let bytes): send(frames, bytes, context)
-      case .setReading(let isOn): Linger.setReading(isOn, context.channel)
+      case .setReading(let isOn): HalfClose.setReading(isOn, context.channel)
       case .abort:
         endSession(.closedHere)
         context.close(promise: nil)
@@ -182,7 +182,7 @@
       }
     }
 
-    private func send(_ batches: [DoorFrames], _ bytes: Int, _ context: ChannelHandlerContext) {
+    private func send(_ batches: [GatewayFrames], _ bytes: Int, _ context: ChannelHandlerContext) {
       if isEnding { return }
       for batch in batches {
         for buffer in batch.webSocketBuffers {
@@ -213,7 +213,7 @@
       if let place { sayGoodbye(WebSocketFailure.protocolError("").code, reason, place) }
     }
 
-    /// What carried the session before is gone, and with it the session if it has not moved.
+    /// Handles the end of the earlier carrier: the session ends with it if it has not moved.
     func oldWayEnded() { refuse("the session has ended") }
 
     /// Sends the goodbye, once, and waits for the other side's to end the connection.
@@ -224,7 +224,7 @@
       isEnding = true
       letGo()
       let frame = ByteBuffer(bytes: WebSocketFrame.goodbye(code, reason))
-      timer = Linger.end(
+      timer = HalfClose.end(
         context.channel, behind: frame,
         within: .seconds(Int64(setting.options.limits.lingerSeconds)))
     }

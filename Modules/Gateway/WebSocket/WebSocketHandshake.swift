@@ -3,18 +3,31 @@ import TernTreeWire
 
 /// The request that turns a connection into a WebSocket. Source: RFC 6455, section 4.2.
 struct WebSocketHandshake: Equatable, Sendable {
-  /// Where it is asked for.
+  /// The path of the upgrade.
   static let path = "/.ws"
 
-  /// What the client is to see as proof.
+  /// The proof of the handshake for the client.
   let accept: String
   /// The session over long polling that is to go on over this connection.
   let takenOver: String?
-  /// How the client introduces itself to the server.
+  /// The client's introduction to the server.
   let opening: TreeOpening
 
   /// Checks a request for `/.ws`.
   init(_ request: HTTPRequest, _ target: RequestTarget, _ caller: Caller) throws(RESTError) {
+    accept = try Self.accept(request)
+    guard target["v"] == "5" else {
+      throw .invalid("Only version 5 of the protocol is spoken here.")
+    }
+    takenOver = target["s"]
+    opening = TreeOpening(
+      namespace: caller.namespace, lastSession: target["ls"], host: request.headers["host"])
+  }
+
+  /// Checks the fields that every request for a WebSocket has.
+  ///
+  /// - Returns: The proof that the answer shows. Source: RFC 6455, section 4.2.2.
+  static func accept(_ request: HTTPRequest) throws(RESTError) -> String {
     let headers = request.headers
     guard request.method == "GET", headers.list("upgrade").contains(where: Self.isWebSocket),
       headers.list("connection").contains(where: { $0.lowercased() == "upgrade" })
@@ -25,20 +38,18 @@ struct WebSocketHandshake: Equatable, Sendable {
     guard let key = headers["sec-websocket-key"], Self.isKey(key) else {
       throw .invalid("Sec-WebSocket-Key is no key.")
     }
-    guard target["v"] == "5" else {
-      throw .invalid("Only version 5 of the protocol is spoken here.")
-    }
-    takenOver = target["s"]
-    accept = Self.accept(key)
-    opening = TreeOpening(
-      namespace: caller.namespace, lastSession: target["ls"], host: headers["host"])
+    return Self.accept(key)
   }
 
   /// The lines that answer it.
-  var response: [UInt8] {
-    Array(
+  var response: [UInt8] { Self.response(accept: accept, subprotocol: nil) }
+
+  /// The lines that open a WebSocket.
+  static func response(accept: String, subprotocol: String?) -> [UInt8] {
+    let chosen = subprotocol.map { "Sec-WebSocket-Protocol: \($0)\r\n" } ?? ""
+    return Array(
       ("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-        + "Sec-WebSocket-Accept: \(accept)\r\n\r\n").utf8)
+        + "Sec-WebSocket-Accept: \(accept)\r\n\(chosen)\r\n").utf8)
   }
 
   private static func isWebSocket(_ word: Substring) -> Bool { word.lowercased() == "websocket" }

@@ -171,7 +171,7 @@ struct WebSocketReader {
   }
 }
 
-/// Why a WebSocket connection is ended from this side.
+/// The reason a WebSocket connection is ended from this side.
 enum WebSocketFailure: Error, Equatable {
   case protocolError(String)
   case unsupportedData(String)
@@ -223,12 +223,12 @@ enum WebSocketCloseCode {
 
 /// Checks text byte by byte, wherever it is cut.
 struct UTF8Checker {
-  /// How many bytes of the character have still to come.
+  /// The number of bytes of the character still to come.
   private var missing = 0
-  /// What the next of them may be.
+  /// The values that the next of them may have.
   private var allowed: ClosedRange<UInt8> = 0x80...0xBF
 
-  /// Whether no character is cut.
+  /// True when no character is cut.
   var isWhole: Bool { missing == 0 }
 
   /// Takes the next byte; `false` when no text has it there.

@@ -9,7 +9,7 @@ enum DoorOperation: Sendable {
   case priority(String, String)
   case update(String, [(path: String, json: String)])
 
-  /// What a door made of it.
+  /// The outcome at one endpoint.
   enum Verdict: Equatable, Sendable {
     /// Done; what was read, in export form.
     case done(String)

@@ -13,7 +13,7 @@
     String(decoding: JSONValue.string(text).bytes, as: UTF8.self)
   }
 
-  /// What was read, in export form, so that all doors spell it alike.
+  /// Returns the data in export form, so that all endpoints spell it alike.
   private func read(_ json: some Collection<UInt8>) -> Verdict {
     guard let node = try? TreeNode(json: Array(json)) else {
       return .other("no node: " + String(decoding: json, as: UTF8.self))
@@ -48,10 +48,7 @@
 
     func receive(_ operation: DoorOperation) -> Verdict {
       let head = peer.read(through: "\r\n\r\n")
-      let length =
-        head.split(separator: "\r\n").lazy
-        .filter { $0.hasPrefix("Content-Length: ") }.compactMap { Int($0.dropFirst(16)) }.first ?? 0
-      let body = peer.read(count: length) ?? []
+      let body = body(after: head.lowercased())
       switch head.dropFirst(9).prefix(3) {
       case "200":
         if case .read = operation { return read(body) }
@@ -60,6 +57,23 @@
       case "401": return .denied
       default: return .other(head)
       }
+    }
+
+    /// The body behind a head in lower case: whole, or in chunks, as large answers come.
+    private func body(after head: String) -> [UInt8] {
+      guard head.contains("\r\ntransfer-encoding: chunked\r\n") else {
+        let length = head.split(separator: "\r\n").lazy
+          .filter { $0.hasPrefix("content-length: ") }.compactMap { Int($0.dropFirst(16)) }.first
+        return peer.read(count: length ?? 0) ?? []
+      }
+      var body: [UInt8] = []
+      // A line end is one character.
+      while let size = Int(peer.read(through: "\r\n").dropLast(), radix: 16), size > 0 {
+        body += peer.read(count: size) ?? []
+        _ = peer.read(through: "\r\n")
+      }
+      _ = peer.read(through: "\r\n")
+      return body
     }
   }
 

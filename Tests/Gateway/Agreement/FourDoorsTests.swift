@@ -14,7 +14,7 @@
     /// Each world has a server and a share of the operations. A client that waits for every answer
     /// leaves most of a machine idle, so several worlds are played at once.
     private static let worlds = 5
-    /// How many operations are under way over one connection at once.
+    /// The number of operations under way over one connection at once.
     private static let ahead = 50
 
     private static var seed: UInt64 {
@@ -75,7 +75,7 @@
       #expect(disagreements == 0, "seed \(seed)")
     }
 
-    /// What is there in the end is the same behind every door.
+    /// Checks that the final state is the same behind every endpoint.
     private func compareStates(of door: DoorUnderTest, _ seed: UInt64) throws {
       let states = try ["rest", "socket", "native", "default"].map { namespace in
         try door.exchange(

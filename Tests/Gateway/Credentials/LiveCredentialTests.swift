@@ -5,7 +5,7 @@
 
   @testable import TernGateway
 
-  /// What shows who somebody is ends while they are connected: the same over every door.
+  /// A credential that ends during a connection: the same over every endpoint.
   @Suite("Credentials of who is connected") struct LiveCredentialTests {
     /// Ada, who listens to her place over every door.
     private struct Listeners {
@@ -67,7 +67,7 @@
         let ada = try Listeners(door, door.token("ada", for: 20))
         ada.poll.poll()
         await door.pass(seconds: 19)
-        // Nothing has happened: the first that everybody hears is a write.
+        // Nothing has happened: the first event of all listeners is a write.
         let written = try door.rest(
           "PUT", "/users/ada/n.json", token: door.token("ada", for: 99), body: "1")
         #expect(written.head.hasPrefix("HTTP/1.1 200"))
@@ -164,7 +164,7 @@
         #expect(socket.message().contains(#""s":"ok""#))
         socket.ask(8, "g", #"{"p":"/users/bob","q":{}}"#)
         #expect(socket.message().contains(#""s":"permission_denied""#))
-        // Nobody's session does not end, as long as it says something.
+        // An anonymous session does not end, as long as it sends something.
         for number in 9...12 {
           await door.pass(seconds: 25)
           socket.ask(number, "unauth", "{}")

@@ -6,7 +6,7 @@
 
   /// A large answer takes time, in which its reader may lose the right to it.
   @Suite("Credentials of who is reading much") struct LiveExportTests {
-    /// What ends the right to read.
+    /// The event that ends the right to read.
     enum Loss: CaseIterable { case expiry, revocation, rules }
 
     private static let texts = 6_000

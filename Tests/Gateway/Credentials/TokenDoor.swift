@@ -13,14 +13,14 @@
     static let rules = """
       {"rules": {"users": {"$uid": {".read": "auth.uid === $uid", ".write": "auth.uid === $uid"}}}}
       """
-    /// When the test begins, in seconds since 1970.
+    /// The start of the test, in seconds since 1970.
     static let start: Int64 = 1_760_000_000
 
     let door: DoorUnderTest
-    private let clock: HandClock
+    private let clock: ManualClock
     private let issuer: TokenIssuer
 
-    private init(_ door: DoorUnderTest, _ clock: HandClock, _ issuer: TokenIssuer) {
+    private init(_ door: DoorUnderTest, _ clock: ManualClock, _ issuer: TokenIssuer) {
       (self.door, self.clock, self.issuer) = (door, clock, issuer)
     }
 
@@ -28,11 +28,11 @@
     static func with(
       serverLimits: ServerLimits = ServerLimits(), _ body: (TokenDoor) async throws -> Void
     ) async throws {
-      let clock = HandClock()
+      let clock = ManualClock()
       let keys = try await TokenKeys.reading(Array("0123456789abcdef0123456789abcdef".utf8))
-      let ambient = Ambient(
+      let ambient = RuntimeEnvironment(
         millisecondsSinceEpoch: { (start * 1_000) + clock.now.offset.milliseconds },
-        clock: clock, randomBits: Ambient.system.randomBits)
+        clock: clock, randomBits: RuntimeEnvironment.system.randomBits)
       var limits = GatewayLimits()
       limits.pollSeconds = 600
       let door = try await DoorUnderTest(

@@ -18,7 +18,8 @@
     /// Paths that a client may read: it knows itself what is there.
     private static func isInfo(_ path: String) -> Bool { path.hasPrefix(".info") }
 
-    /// Paths that name a place nothing can be written to: there is nothing to remove or read either.
+    /// Paths that name a place nothing can be written to: there is nothing to remove or read
+    /// either.
     private static func isDeep(_ path: String) -> Bool {
       path.split(separator: "/").count > TreeLimits.depth && !path.contains(".")
     }
@@ -151,7 +152,7 @@
     func native() async throws {
       try await withDoor { door in
         let transport = try TCPTransport(TCPOptions(port: door.port))
-        let tern = try Tern.open(
+        let tern = try TernDatabase.open(
           ClientParts(queue: MemoryStore(), cache: MemoryStore(), transport: transport))
         var refused = 0
         for path in HostilePaths.paths {

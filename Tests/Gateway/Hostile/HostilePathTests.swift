@@ -11,7 +11,7 @@
     /// The requests of the dialect that name a path or key in one of the ways it can be named.
     private static let requests: [(action: String, body: String)] = byPath + byKey + byPlace
 
-    /// What may begin or end a path stands elsewhere in one that is put together.
+    /// The same first and last characters, in each position of a path.
     private static let byPlace: [(action: String, body: String)] = [
       ("m", #"{"p":"/x","d":{".info":1}}"#), ("m", #"{"p":"/x","d":{".info/a":1}}"#),
       ("m", #"{"p":"/x/.priority","d":{"a":1}}"#),
@@ -50,7 +50,7 @@
       #expect(Self.requests.count >= 500)
     }
 
-    /// The tree is as empty as before, whoever looks.
+    /// Checks that the tree is as empty as before, for every client.
     private func expectEmpty(_ door: DoorUnderTest) throws {
       #expect(try door.exchange(get("/.json")).hasSuffix("\r\n\r\nnull"))
     }
@@ -154,9 +154,13 @@
 
     /// The next frame; `ended` at the end.
     func frame() -> String {
-      guard let head = peer.read(count: 4) else { return "ended" }
-      let count = head.reduce(0) { $0 << 8 | Int($1) }
-      return peer.read(count: count).map { String(decoding: $0, as: UTF8.self) } ?? "ended"
+      frameBytes().map { String(decoding: $0, as: UTF8.self) } ?? "ended"
+    }
+
+    /// The next frame as it came; `nil` at the end.
+    func frameBytes() -> [UInt8]? {
+      guard let head = peer.read(count: 4) else { return nil }
+      return peer.read(count: head.reduce(0) { $0 << 8 | Int($1) })
     }
 
     func readToEnd() -> String { peer.readToEnd() }

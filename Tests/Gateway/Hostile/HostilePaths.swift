@@ -41,7 +41,8 @@ enum HostilePaths {
     "a.json", "a/b.json/c", "..json",
   ]
 
-  /// Paths that lead nowhere: through such keys, too deep, too long, or to what only a client knows.
+  /// Paths that lead nowhere: through such keys, too deep, too long, or to what only a client
+  /// knows.
   static let paths: [String] = keys + through + deep + wide + odd
 
   /// Escapes that are none.
@@ -59,7 +60,7 @@ enum HostilePaths {
     ["/%" + bytes + ".json", "/a%" + bytes + "b.json", "/a/%" + bytes + "/b.json"]
   }
 
-  /// What stands in an address and is no path of data.
+  /// Addresses that are no path of data.
   static let addresses: [String] =
     escapes + noTexts + [
       "/a", "/", "//", "/a.jsonx", "/a.JSON", "/a.json/", "/a.json/b", "/.json/x",

@@ -38,7 +38,7 @@ struct WebSocketCase: Sendable {
 struct RawFrame {
   var first: UInt8
   var isMasked = true
-  /// How many bytes the length is written in: 0 for the seven bits of the second byte.
+  /// The number of bytes of the length: 0 for the seven bits of the second byte.
   var lengthBytes: Int?
   var payload: [UInt8] = []
   var key: [UInt8] = [0x12, 0x34, 0x56, 0x78]

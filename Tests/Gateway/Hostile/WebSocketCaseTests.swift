@@ -3,7 +3,7 @@ import Testing
 @testable import TernGateway
 
 @Suite("WebSocket, case by case") struct WebSocketCaseTests {
-  /// What comes of bytes that arrive in pieces of `size`.
+  /// Returns the outcome of bytes that arrive in pieces of `size`.
   private func outcome(of bytes: [UInt8], size: Int) -> WebSocketCase.Outcome {
     var reader = WebSocketReader(limitBytes: WebSocketCase.limitBytes)
     do throws(WebSocketFailure) {

@@ -1,8 +1,8 @@
 #if TCP
   import NIOCore
 
-  /// How connections end from this side.
-  enum Linger {
+  /// The closing of connections from this side.
+  enum HalfClose {
     /// Sends the last bytes, closes the output, and drops what still comes until the other side
     /// has closed too or time is up: a socket closed with unread bytes in it would take back what
     /// it has just sent.

@@ -6,13 +6,13 @@
 
   /// All sessions over long polling of one gateway; on its event loop alone.
   final class PollTable {
-    private var doors: [String: PollDoor] = [:]
+    private var doors: [String: PollEndpoint] = [:]
     /// By the name of the session that they carry.
-    private var sessions: [String: PollDoor] = [:]
+    private var sessions: [String: PollEndpoint] = [:]
 
     /// Answers a request for `/.lp`, at once or when there is something to say.
     func take(
-      _ request: HTTPRequest, _ target: RequestTarget, _ caller: Caller, _ setting: DoorSetting,
+      _ request: HTTPRequest, _ target: RequestTarget, _ caller: Caller, _ setting: GatewayContext,
       _ poll: HeldPoll
     ) throws(RESTError) {
       let isGoodbye = target["disconn"] != nil
@@ -27,20 +27,20 @@
       if target["dframe"] != nil { return poll.answer(door.poll.farewellPage, type: "text/html") }
       if isGoodbye {
         door.leave()
-        return poll.answer([], type: PollDoor.scriptType)
+        return poll.answer([], type: PollEndpoint.scriptType)
       }
       try door.take(target, poll)
     }
 
     private func start(
-      _ request: HTTPRequest, _ target: RequestTarget, _ caller: Caller, _ setting: DoorSetting,
+      _ request: HTTPRequest, _ target: RequestTarget, _ caller: Caller, _ setting: GatewayContext,
       _ poll: HeldPoll
     ) throws(RESTError) {
       let limits = setting.options.limits
       guard target["v"] == "5" else {
         throw .invalid("Only version 5 of the protocol is spoken here.")
       }
-      if doors.count >= limits.pollSessions { doors.values.first { $0.poll.isClosed }?.forget() }
+      if doors.count >= limits.pollSessions { makeRoom() }
       guard doors.count < limits.pollSessions else {
         throw RESTError(503, "\(limits.pollSessions) sessions poll already.")
       }
@@ -53,27 +53,38 @@
         limits: limits)
       let opening = TreeOpening(
         namespace: caller.namespace, lastSession: target["ls"], host: request.headers["host"])
-      let door = PollDoor(session, in: self, setting, poll.loop)
+      let door = PollEndpoint(session, in: self, setting, poll.loop)
       doors[session.id] = door
       door.open(opening, caller, poll)
     }
 
-    /// The door that carries a session.
-    func door(of session: String) -> PollDoor? { sessions[session] }
+    /// Gives up a session that is over, or else the one whose client is absent for the longest
+    /// time.
+    private func makeRoom() {
+      if let over = doors.values.first(where: { $0.poll.isClosed }) { return over.forget() }
+      let absent = doors.values.filter { $0.absentSince != nil }
+      let last = absent.min {
+        ($0.absentSince ?? .distantFuture) < ($1.absentSince ?? .distantFuture)
+      }
+      last?.giveUp()
+    }
 
-    fileprivate func name(_ session: String, _ door: PollDoor) { sessions[session] = door }
+    /// The door that carries a session.
+    func door(of session: String) -> PollEndpoint? { sessions[session] }
+
+    fileprivate func name(_ session: String, _ door: PollEndpoint) { sessions[session] = door }
 
     /// The session is over: no WebSocket may take it over.
-    fileprivate func unname(_ door: PollDoor) {
+    fileprivate func unname(_ door: PollEndpoint) {
       if let session = door.sessionName { sessions[session] = nil }
     }
 
-    fileprivate func forget(_ door: PollDoor) {
+    fileprivate func forget(_ door: PollEndpoint) {
       unname(door)
       doors[door.poll.id] = nil
     }
 
-    private static func secret(_ setting: DoorSetting) -> String {
+    private static func secret(_ setting: GatewayContext) -> String {
       (0..<2).map { _ in String(setting.randomBits(), radix: 36) }.joined()
     }
   }
@@ -93,14 +104,14 @@
   }
 
   /// One session over long polling.
-  final class PollDoor {
+  final class PollEndpoint {
     static let scriptType = "application/javascript; charset=utf-8"
 
     private(set) var poll: PollSession
     private let table: PollTable
-    private let setting: DoorSetting
+    private let setting: GatewayContext
     private let loop: any EventLoop
-    private var session: DoorSession?
+    private var session: GatewaySession?
     /// The name of the session, once the server has told it.
     private(set) var sessionName: String?
     /// The WebSocket that the session may move to, and how far that has come.
@@ -110,6 +121,10 @@
     /// The serial number of the request that is held.
     private var heldSerial: String?
     private var timer: Scheduled<Void>?
+    /// Ends the session of a client that polls no more.
+    private var absence: Scheduled<Void>?
+    /// The time since which no poll waits; `nil` while one does.
+    fileprivate private(set) var absentSince: NIODeadline?
     /// Ends the wait for a client that has to learn that its session is over.
     private var farewell: Scheduled<Void>?
     /// Bytes of messages that are not whole, as they are counted over all connections.
@@ -117,7 +132,8 @@
     /// The address the session was opened from.
     private var address = ""
 
-    init(_ poll: PollSession, in table: PollTable, _ setting: DoorSetting, _ loop: any EventLoop) {
+    init(_ poll: PollSession, in table: PollTable, _ setting: GatewayContext, _ loop: any EventLoop)
+    {
       self.poll = poll
       self.table = table
       self.setting = setting
@@ -125,9 +141,9 @@
     }
 
     func open(_ opening: TreeOpening, _ caller: Caller, _ first: HeldPoll) {
-      held = first
+      hold(first)
       address = caller.address
-      session = DoorSession(opening, peer: caller.peer, on: loop, open: setting.open) {
+      session = GatewaySession(opening, peer: caller.peer, on: loop, open: setting.open) {
         [weak self] in self?.carryOut($0)
       }
     }
@@ -143,17 +159,48 @@
       let messages = try poll.receive(target)
       try hold(poll.heldBytes)
       if serial != nil, serial == heldSerial {
-        // Nobody listens to the first one any more, and nothing is lost if somebody does.
+        // The client no longer waits for the first one, and nothing is lost if it does.
         exchange(&held, with: nil)?.answer([], type: Self.scriptType)
       }
       release()
-      (held, heldSerial) = (next, serial)
+      hold(next)
+      heldSerial = serial
       take(messages.isEmpty ? [TreeClientMessage.keepAlive.encode()] : messages)
       if poll.hasNews { return release() }
       let door = NIOLoopBound(self, eventLoop: loop)
       timer = loop.scheduleTask(in: .seconds(Int64(setting.options.limits.pollSeconds))) {
         door.value.release()
       }
+    }
+
+    /// Lets a request wait, for as long as its connection is there.
+    private func hold(_ next: HeldPoll) {
+      let limits = setting.options.limits
+      absentSince = nil
+      held = next
+      expectPoll(within: limits.pollSeconds + limits.pollAbsenceSeconds)
+      next.whenGone { [weak self] in
+        guard let self, let held, !held.isAlive() else { return }
+        self.held = nil
+        absentSince = loop.now
+      }
+    }
+
+    /// Waits for the next poll, not for long: a client that is gone keeps nothing here.
+    private func expectPoll(within seconds: Int) {
+      absence?.cancel()
+      absence = nil
+      if poll.isClosed { return }
+      let door = NIOLoopBound(self, eventLoop: loop)
+      absence = loop.scheduleTask(in: .seconds(Int64(seconds))) { door.value.giveUp() }
+    }
+
+    /// Ends the session of a client that polls no more.
+    fileprivate func giveUp() {
+      // Over a WebSocket it goes on without polls.
+      if move?.isDone == true || poll.isClosed { return }
+      end(.lost("its client polls no more"))
+      forget()
     }
 
     /// Counts what is not whole yet.
@@ -198,6 +245,8 @@
     func forget() {
       farewell?.cancel()
       farewell = nil
+      absence?.cancel()
+      absence = nil
       setting.load.release(exchange(&heldBytes, with: 0), for: address)
       table.forget(self)
     }
@@ -222,7 +271,10 @@
     private func release() {
       timer?.cancel()
       timer = nil
-      guard let poll = exchange(&held, with: nil), poll.isAlive() else { return }
+      guard let poll = exchange(&held, with: nil) else { return }
+      absentSince = loop.now
+      expectPoll(within: setting.options.limits.pollAbsenceSeconds)
+      guard poll.isAlive() else { return }
       let bytes = self.poll.waitingBytes
       poll.answer(self.poll.script(for: exchange(&heldSerial, with: nil)), type: Self.scriptType)
       session?.link?.didSend(bytes)
@@ -232,7 +284,7 @@
 
   // MARK: - Moving to a WebSocket
 
-  extension PollDoor {
+  extension PollEndpoint {
     /// A WebSocket asks for the session; one at a time may.
     func offer(_ socket: WebSocketHandler, limitBytes: Int) -> Bool {
       guard successor == nil, move?.isDone != true, session != nil else { return false }
@@ -241,7 +293,8 @@
       return true
     }
 
-    /// The WebSocket is gone. Before the move the session stays here; after it there is no other way.
+    /// The WebSocket is gone. Before the move the session stays here; after it there is no other
+    /// way.
     func withdraw(_ reason: LinkClosure) {
       successor = nil
       if move?.isDone == true { return end(reason) }
@@ -288,14 +341,16 @@
     }
 
     /// The link whose bytes are on their way.
-    var link: DoorLink? { session?.link }
+    var link: GatewayLink? { session?.link }
   }
 
   /// A request that waits for its answer.
   struct HeldPoll {
     let loop: any EventLoop
-    /// Whether there is a connection to answer over.
+    /// Returns true while there is a connection to answer over.
     let isAlive: () -> Bool
+    /// Takes what is to be done when the connection ends.
+    let whenGone: (@escaping () -> Void) -> Void
     let respond: (HTTPResponse) -> Void
 
     func answer(_ body: [UInt8], type: String) {

@@ -6,8 +6,8 @@
 
   /// Hands bytes to the doors without a server behind them: for tools that try out what strangers
   /// may send.
-  package enum DoorProbe {
-    /// What comes of bytes on a WebSocket that was opened: the messages and pings, and the status
+  package enum ProtocolProbe {
+    /// Returns a summary of the bytes on an open WebSocket: the messages and pings, and the status
     /// it would be closed with.
     ///
     /// - Parameters:
@@ -35,12 +35,31 @@
       return told
     }
 
+    /// Returns a summary of the bytes of a gRPC stream: the messages, and the failure at its end.
+    ///
+    /// - Parameters:
+    ///   - pieces: The bytes, as they arrive.
+    ///   - limitBytes: The most bytes of one message.
+    package static func grpc(_ pieces: [[UInt8]], limitBytes: Int) -> String {
+      var reader = GRPCMessageReader(limit: limitBytes)
+      var found = ""
+      do throws(GRPCMessageReader.Failure) {
+        for piece in pieces {
+          try reader.read(piece[...]) { found += "message \($0) " }
+        }
+      } catch {
+        return found + "failed \(error)"
+      }
+      return found + "held \(reader.heldBytes)"
+    }
+
     /// Sets up a channel as a connection of the doors is, with a server that has nothing and hears
     /// nothing.
     package static func install(in channel: any Channel) throws {
-      let setting = DoorSetting(
+      let setting = GatewayContext(
         options: GatewayOptions(), ask: { _, answer in answer(.node(.empty)) },
         export: { _, _, _, _, _, _ in nil }, open: { _ in Nobody() },
+        installLink: { _, _ in },
         load: GatewayLoad(MemoryBudget(limitBytes: 1 << 30)),
         polls: NIOLoopBound(PollTable(), eventLoop: channel.eventLoop), randomBits: { 7 })
       try Gateway.install(setting, in: channel)

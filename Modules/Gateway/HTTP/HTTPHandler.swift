@@ -5,7 +5,7 @@
 
   /// The channel handler of one HTTP connection: puts requests together, one at a time, hands
   /// them to the router, and sends the answers.
-  final class HTTPDoorHandler: ChannelInboundHandler, RemovableChannelHandler {
+  final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
 
@@ -20,7 +20,7 @@
       case done
     }
 
-    let setting: DoorSetting
+    let setting: GatewayContext
     private var stage = Stage.idle
     /// Parts of the requests behind the one that is answered; reading has stopped.
     private var waiting: [HTTPServerRequestPart] = []
@@ -35,12 +35,16 @@
     private(set) var requestNumber = 0
     /// The answer that goes on for as long as the connection.
     var streaming: StreamingAnswer?
-    /// What brings the answer piece by piece.
+    /// The work that is due when the connection ends.
+    var whenGone: (() -> Void)?
+    /// The source of an answer that is sent piece by piece.
     var exporting: ExportPump?
+    /// The service of documents for this connection, once it was asked for.
+    var documents: DocumentRESTEndpoint?
 
     var limits: GatewayLimits { setting.options.limits }
 
-    init(_ setting: DoorSetting) {
+    init(_ setting: GatewayContext) {
       self.setting = setting
     }
 
@@ -81,30 +85,32 @@
       stopTimer()
       exchange(&streaming, with: nil)?.end()
       exchange(&exporting, with: nil)?.cancel()
+      exchange(&whenGone, with: nil)?()
+      exchange(&documents, with: nil)?.end()
       context.fireChannelInactive()
     }
   }
 
   // MARK: - Reading
 
-  extension HTTPDoorHandler {
+  extension HTTPHandler {
     private func take(_ part: HTTPServerRequestPart, _ context: ChannelHandlerContext) {
       switch (stage, part) {
       case (.idle, .head(let head)): begin(head, context)
       case (.reading(var request), .body(let bytes)):
         stage = .idle
         guard hold(bytes.readableBytes) else {
-          return answer(RESTError(503, "Too many requests are being read.").response, context)
+          return answer(.tooMany(request).readable(by: request), context)
         }
-        guard request.body.count + bytes.readableBytes <= limits.bodyBytes else {
-          return answer(RESTError.tooLarge(limitBytes: limits.bodyBytes).response, context)
+        guard request.body.count + bytes.readableBytes <= limits.bodyBytes(of: request) else {
+          return answer(.tooLarge(request, limits).readable(by: request), context)
         }
         request.body.append(contentsOf: bytes.readableBytesView)
         stage = .reading(request)
       case (.reading(let request), .end): finish(request, context)
       case (.answering, _):
         waiting.append(part)
-        Linger.setReading(false, context.channel)
+        HalfClose.setReading(false, context.channel)
       case (.idle, _), (.reading, .head), (.done, _): break
       }
     }
@@ -115,15 +121,16 @@
         headers: HTTPFields(head.headers.map { (name: $0.name, value: $0.value) }),
         peer: Self.peer(context.channel), isOld: head.version == .http1_0,
         isKeepAlive: head.isKeepAlive)
-      let minor = head.version.major == 1 ? head.version.minor : nil
+      // A request of HTTP/2 has the form of one of HTTP/1.1 here.
+      let minor = head.version.major == 2 ? 1 : head.version.major == 1 ? head.version.minor : nil
       if let objection = HTTPHeadRules.objection(to: request, minor: minor) {
-        return answer(objection.response, context)
+        return answer(objection.response.readable(by: request), context)
       }
       // A length that is no number here is one that is larger than any limit.
       if let length = request.headers["content-length"],
-        (Int(length[...].trimmed) ?? .max) > limits.bodyBytes
+        (Int(length[...].trimmed) ?? .max) > limits.bodyBytes(of: request)
       {
-        return answer(RESTError.tooLarge(limitBytes: limits.bodyBytes).response, context)
+        return answer(.tooLarge(request, limits).readable(by: request), context)
       }
       if request.headers["expect"]?.lowercased() == "100-continue" {
         let head = HTTPResponseHead(version: .http1_1, status: .continue)
@@ -134,7 +141,7 @@
     }
 
     private func finish(_ request: HTTPRequest, _ context: ChannelHandlerContext) {
-      // Whoever answers has the body; it need not be kept until they have.
+      // The handler of the request has the body; it need not be kept here until the answer.
       var head = request
       head.body = []
       stage = .answering(head)
@@ -155,7 +162,7 @@
         }
         take(part, context)
       }
-      Linger.setReading(true, context.channel)
+      HalfClose.setReading(true, context.channel)
     }
 
     private static func peer(_ channel: any Channel) -> String {
@@ -168,14 +175,14 @@
 
   // MARK: - Answering
 
-  extension HTTPDoorHandler {
+  extension HTTPHandler {
     /// Sends an answer; the connection goes on to the next request, or ends.
     func answer(_ response: HTTPResponse, _ context: ChannelHandlerContext) {
       let request: HTTPRequest?
       switch stage {
       case .done: return
       case .answering(let answered): request = answered
-      // Of a request that was not read to its end, nobody knows where the next one begins.
+      // Behind a request that was not read to its end, the start of the next one is unknown.
       case .idle, .reading: request = nil
       }
       let isLast = response.isLast || !(request?.isKeepAlive ?? false)
@@ -204,7 +211,7 @@
     private func end(behind sent: EventLoopPromise<Void>, _ context: ChannelHandlerContext) {
       let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
       let place = context.loopBound
-      Linger.setReading(true, context.channel)
+      HalfClose.setReading(true, context.channel)
       sent.futureResult.whenSuccess {
         place.value.channel.close(mode: .output, promise: nil)
         handler.value.startTimer(handler.value.limits.lingerSeconds, place.value)
@@ -289,9 +296,10 @@
       stage = .done
       stopTimer()
       release()
+      exchange(&documents, with: nil)?.end()
     }
 
-    /// Whether a request is being answered still.
+    /// True while a request is being answered.
     var isAnswering: Bool {
       if case .answering = stage { return true }
       return false
@@ -300,7 +308,7 @@
 
   // MARK: - Limits
 
-  extension HTTPDoorHandler {
+  extension HTTPHandler {
     func startTimer(_ seconds: Int, _ context: ChannelHandlerContext) {
       startTimer(.seconds(Int64(seconds)), context)
     }

@@ -6,8 +6,8 @@
   /// A foreign client's session with the server: on its event loop alone.
   ///
   /// The server sees a link like any other, whose first frame introduces the client.
-  final class DoorSession {
-    private(set) var link: DoorLink?
+  final class GatewaySession {
+    private(set) var link: GatewayLink?
     private var owner: (any LinkHandler)?
 
     /// Opens the session.
@@ -18,14 +18,14 @@
       order: @escaping (LinkOrder) -> Void
     ) {
       let orders = NIOLoopBound(order, eventLoop: loop)
-      let session = NIOLoopBoundBox<DoorSession?>.makeEmptyBox(eventLoop: loop)
-      let link = DoorLink(
+      let session = NIOLoopBoundBox<GatewaySession?>.makeEmptyBox(eventLoop: loop)
+      let link = GatewayLink(
         peer: peer, loop: loop, order: { orders.value($0) },
         drained: { session.value?.owner?.linkDidDrain() })
       self.link = link
       session.value = self
       owner = open(link)
-      // A server that takes nobody in any more has closed it by now.
+      // A server that accepts no more sessions has closed it by now.
       if link.isClosed {
         end(.closedHere)
         return

@@ -2,15 +2,15 @@
   import NIOCore
   import TernServer
 
-  extension HTTPDoorHandler {
-    /// What whoever comes when too much is being read is told.
+  extension HTTPHandler {
+    /// The answer to a read beyond the limit on simultaneous large reads.
     static let tooManyExports = RESTError(503, "Too much is being read already. Try again.")
 
     /// Answers with a node that is too large to be held: piece by piece.
     func export(_ request: RESTRequest, _ context: ChannelHandlerContext) {
       let head = RESTAnswer.exportHead(for: request)
       if request.method == .head {
-        // How long it would be is not known, and so nobody could tell where the next answer begins.
+        // Its length is unknown, so chunks mark its end and the start of the next answer.
         beginStream(head, context)
         return endStream(context)
       }
@@ -33,7 +33,7 @@
       guard version != nil else { return answer(Self.tooManyExports.response, context) }
       exporting = pump
       beginStream(head, context)
-      // Whoever takes it too slowly keeps a snapshot of the store from going.
+      // A client that reads too slowly keeps a snapshot of the store open.
       let limit = TimeAmount.seconds(Int64(limits.bodySeconds))
       let wanted = request.parameters.timeoutMilliseconds.map {
         TimeAmount.milliseconds(Int64($0))

@@ -3,10 +3,10 @@
   import Synchronization
   import TernTransport
 
-  /// What a link asks of the channel it runs over; asked on the channel's event loop.
+  /// A link's request to its channel; made on the channel's event loop.
   enum LinkOrder: Sendable {
-    /// Send these frames; ``DoorLink/didSend(_:)`` is told how many bytes they were, in the end.
-    case send([DoorFrames], bytes: Int)
+    /// Send these frames; ``GatewayLink/didSend(_:)`` is told how many bytes they were, in the end.
+    case send([GatewayFrames], bytes: Int)
     case setReading(Bool)
     /// End at once, without what was sent.
     case abort
@@ -15,9 +15,9 @@
   }
 
   /// The server's end of a connection that speaks another framing than ours.
-  final class DoorLink: Link {
+  final class GatewayLink: Link {
     private struct Outgoing {
-      var frames: [DoorFrames] = []
+      var frames: [GatewayFrames] = []
       var waitingBytes = 0
       /// Bytes given to the channel that it has not sent.
       var underwayBytes = 0
@@ -57,7 +57,7 @@
 
     func send(_ shared: SharedFrames) { send(.shared(shared)) }
 
-    private func send(_ frames: DoorFrames) {
+    private func send(_ frames: GatewayFrames) {
       outgoing.withLock { outgoing in
         if outgoing.isClosed { return }
         outgoing.frames.append(frames)

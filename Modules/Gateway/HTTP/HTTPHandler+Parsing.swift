@@ -4,6 +4,7 @@
   import TernCore
   import TernServer
   import TernTransport
+  import TernTreeWire
 
   /// A write whose body is large enough to be parsed away from the event loop.
   struct LargeRequest: Sendable {
@@ -36,14 +37,19 @@
       head = try RESTUpload.head(request, target, caller)
     }
 
-    /// The question whether the write is denied whatever its body; `nil` when only the body tells
-    /// which paths are written.
-    var question: DirectRequest? {
+    /// Returns the question whether the write is denied whatever its data; `nil` for none, and for
+    /// an update whose paths cannot be read.
+    ///
+    /// - Complexity: O(*n*) in the bytes of the body for an update, else O(1).
+    func question() -> DirectRequest? {
       var question = head.asked
       switch head.method {
-      case .put: question.operation = .mayWrite(head.path, isPush: false)
-      case .post: question.operation = .mayWrite(head.path, isPush: true)
-      case .get, .head, .patch, .delete: return nil
+      case .put: question.operation = .mayWrite([head.path])
+      case .post: question.operation = .mayPush(head.path)
+      case .patch:
+        guard let paths = WriteOutline.paths(ofUpdate: request.body) else { return nil }
+        question.operation = .mayWrite(paths.map { head.path.appending($0) })
+      case .get, .head, .delete: return nil
       }
       return question
     }
@@ -69,13 +75,30 @@
     }
   }
 
-  extension HTTPDoorHandler {
+  extension HTTPHandler {
     /// Bodies of more bytes are parsed on a thread of their own.
     static let largeBodyBytes = 64 << 10
 
     /// Asks the rules as far as they can judge without the body, then parses it.
     func parse(_ large: LargeRequest, _ context: ChannelHandlerContext) {
-      guard let question = large.question else { return parseNow(large, context) }
+      guard large.head.method == .patch else { return judge(large, large.question(), context) }
+      let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
+      let place = context.loopBound
+      let loop = context.eventLoop
+      let number = requestNumber
+      setting.load.parser.async {
+        let question = large.question()
+        loop.execute {
+          guard handler.value.isAnswering, handler.value.requestNumber == number else { return }
+          handler.value.judge(large, question, place.value)
+        }
+      }
+    }
+
+    private func judge(
+      _ large: LargeRequest, _ question: DirectRequest?, _ context: ChannelHandlerContext
+    ) {
+      guard let question else { return parseNow(large, context) }
       let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
       let place = context.loopBound
       let limit = limits.answerBytes

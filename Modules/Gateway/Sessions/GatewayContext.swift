@@ -5,9 +5,10 @@
   import TernCore
   import TernServer
   import TernTransport
+  import TernTransportTCP
 
-  /// What all connections of one gateway share.
-  struct DoorSetting: Sendable {
+  /// The state that all connections of one gateway share.
+  struct GatewayContext: Sendable {
     let options: GatewayOptions
     /// Asks the server something without a session; answered on the event loop.
     let ask: @Sendable (DirectRequest, @escaping @Sendable (DirectAnswer) -> Void) -> Void
@@ -19,12 +20,16 @@
       ) -> TreeExport?
     /// Opens a session with the server.
     let open: LinkOpening
-    /// How much is held now, over all connections.
+    /// Adds the framing of our own clients above a WebSocket.
+    let installLink: LinkInstallation
+    /// The bytes held now, over all connections.
     let load: GatewayLoad
     /// The sessions over long polling; on the event loop.
     let polls: NIOLoopBound<PollTable>
     /// Draws 64 random bits.
     let randomBits: @Sendable () -> UInt64
+    /// The sessions over WebChannel, which all connections share.
+    var channels = WebChannelTables()
   }
 
   /// Counts what connections hold together, on their one event loop.

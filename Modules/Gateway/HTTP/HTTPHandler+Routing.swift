@@ -2,21 +2,38 @@
   import NIOCore
   import NIOHTTP1
   import TernServer
+  import TernTransportTCP
+  import TernTransportWebSocket
 
-  extension HTTPDoorHandler {
+  extension HTTPHandler {
     /// Finds who answers a request.
     func route(_ request: HTTPRequest, _ context: ChannelHandlerContext) {
-      if request.method == "OPTIONS" { return answer(CrossOrigin.preflight(request), context) }
+      if request.method == "OPTIONS" {
+        let isDevelopment = setting.options.isDevelopment
+        return answer(CrossOrigin.preflight(request, isDevelopment: isDevelopment), context)
+      }
       guard let target = RequestTarget(request.target) else {
         return answer(RESTError.invalid("The address is malformed.").response, context)
       }
       let caller = Caller(request, target)
+      if let method = WebChannelRequest.method(at: target.path) {
+        return WebChannelExchange(self, context).serve(method, request, target, caller, setting)
+      }
       do throws(RESTError) {
         switch target.path {
         case WebSocketHandshake.path:
           try upgrade(try WebSocketHandshake(request, target, caller), caller, context)
+        case LinkHandshake.path:
+          openLink(try LinkHandshake(request), caller, context)
         case PollSession.path:
           try setting.polls.value.take(request, target, caller, setting, hold(context))
+        case let path where DocumentRoute.serves(path):
+          DocumentRESTEndpoint.of(self, context).serve(request, target, caller)
+        case let path where EmulatorRequest.serves(path):
+          DocumentRESTEndpoint.of(self, context).serveEmulator(request, target, caller)
+        case "/" where request.method == "GET" || request.method == "HEAD":
+          // Programs ask for the root to see that the server is up.
+          answer(.alive, context)
         case let path where path.hasSuffix(RESTRequest.suffix):
           if EventStream.isAsked(by: request) {
             let events = try EventStream(
@@ -89,21 +106,43 @@
       return HeldPoll(
         loop: context.eventLoop,
         isAlive: { self.isAnswering && self.requestNumber == number && context.channel.isActive },
-        respond: { self.answer($0, context) })
+        whenGone: { self.whenGone = $0 }, respond: { self.answer($0, context) })
     }
 
     /// Turns the connection into a WebSocket.
     private func upgrade(
       _ handshake: WebSocketHandshake, _ caller: Caller, _ context: ChannelHandlerContext
     ) throws(RESTError) {
-      // The decoder hands over what it has left when the connection has ended already, and tells
-      // the end to no handler that is added then. A channel without a peer's address is a test's.
-      if !context.channel.isActive, context.channel.remoteAddress != nil { return stepAside() }
-      var old: PollDoor?
+      var old: PollEndpoint?
       if let session = handshake.takenOver {
         old = setting.polls.value.door(of: session)
         if old == nil { throw RESTError(404, "There is no such session to take over.") }
       }
+      becomeWebSocket(answering: handshake.response, context) { [setting] channel in
+        try channel.pipeline.syncOperations.addHandler(
+          WebSocketHandler(handshake.opening, for: caller, takingOver: old, setting))
+      }
+    }
+
+    /// Turns the connection into a link of our own clients.
+    private func openLink(
+      _ handshake: LinkHandshake, _ caller: Caller, _ context: ChannelHandlerContext
+    ) {
+      becomeWebSocket(answering: handshake.response, context) { [setting] channel in
+        try WebSocketTunnel.install(
+          on: channel, for: LinkPeer(name: caller.peer, address: caller.address),
+          setting.installLink)
+      }
+    }
+
+    /// Answers the opening handshake, and puts handlers of WebSocket in the place of HTTP's.
+    private func becomeWebSocket(
+      answering response: [UInt8], _ context: ChannelHandlerContext,
+      _ install: (any Channel) throws -> Void
+    ) {
+      // The decoder hands over what it has left when the connection has ended already, and tells
+      // the end to no handler that is added then. A channel without a peer's address is a test's.
+      if !context.channel.isActive, context.channel.remoteAddress != nil { return stepAside() }
       stepAside()
       let channel = context.channel
       let pipeline = context.pipeline.syncOperations
@@ -114,9 +153,8 @@
         pipeline.removeHandler(context: encoder, promise: nil)
         // Not flushed yet: a flush that meets a connection that is gone ends the channel at once,
         // and the handler that is added next must learn of that to end its session.
-        channel.write(ByteBuffer(bytes: handshake.response), promise: nil)
-        try pipeline.addHandler(
-          WebSocketHandler(handshake.opening, for: caller, takingOver: old, setting))
+        channel.write(ByteBuffer(bytes: response), promise: nil)
+        try install(channel)
         channel.flush()
         pipeline.removeHandler(context: context, promise: nil)
         // What came behind the request goes to the handler that was just added, which takes it
@@ -131,7 +169,7 @@
   }
 
   extension RESTRequest {
-    /// What whoever set a time for a read is told when it took longer.
+    /// Returns the error for a read that took longer than the client's own time limit.
     fileprivate func objection(toTaking time: TimeAmount) -> RESTError? {
       guard method.isRead, let limit = parameters.timeoutMilliseconds,
         time > .milliseconds(Int64(limit))

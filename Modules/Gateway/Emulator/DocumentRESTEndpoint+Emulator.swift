@@ -1,0 +1,47 @@
+#if TCP
+  import NIOCore
+  import TernCore
+
+  extension DocumentRESTEndpoint {
+    /// Serves what an emulator offers beside the services, on a development server.
+    func serveEmulator(_ request: HTTPRequest, _ target: RequestTarget, _ caller: Caller) {
+      guard handler.setting.options.isDevelopment,
+        let asked = EmulatorRequest(request.method, target.path)
+      else { return handler.answer(DocumentRESTError.notFound, context) }
+      guard caller.isLocal else {
+        let error = DocumentRESTError(
+          .permissionDenied, "This is served to programs and pages of this machine only.")
+        return handler.answer(error.response(isStream: false), context)
+      }
+      switch asked {
+      case .services:
+        let address = context.channel.localAddress
+        let services = EmulatorRequest.services(
+          host: address?.ipAddress ?? "127.0.0.1", port: address?.port ?? 0)
+        handler.answer(.json(services), context)
+      case .triggers(let isEnabled):
+        handler.answer(.json(.object([.init("enabled", .bool(isEnabled))])), context)
+      case .clear(let database, let path): clear(database, path, caller)
+      case .rules(let project): setRules(project, request.body, caller)
+      }
+    }
+
+    private func setRules(_ project: String, _ body: [UInt8], _ caller: Caller) {
+      do throws(DocumentRESTError) {
+        let rules = try EmulatorRules(project: project, body: body)
+        handler.ask(rules.request(of: caller), context) { rules.response(to: $0) }
+      } catch {
+        handler.answer(error.response(isStream: false), context)
+      }
+    }
+
+    private func clear(_ database: String, _ path: [String], _ caller: Caller) {
+      let eraser = DocumentEraser(database, path: path, in: session(of: caller)) {
+        [handler, context] status in
+        let failure = status.map { DocumentRESTError($0).response(isStream: false) }
+        handler.answer(failure ?? .json(.object([])), context)
+      }
+      eraser.start()
+    }
+  }
+#endif

@@ -1,0 +1,328 @@
+#if TCP
+  import NIOCore
+  import NIOHPACK
+  import NIOHTTP2
+  import TernCore
+  import TernDocumentWire
+  import TernServer
+
+  /// The channel handler of one stream of HTTP/2 that carries a call of gRPC.
+  ///
+  /// Messages pass as they are; the server reads them. Source: Docs/Formats/gateway.md, "gRPC".
+  final class GRPCCallHandler: ChannelInboundHandler {
+    typealias InboundIn = HTTP2Frame.FramePayload
+    typealias OutboundOut = HTTP2Frame.FramePayload
+
+    private enum Stage {
+      /// Waits for the head.
+      case fresh
+      /// Waits for the only message of a call, and for the end of the request.
+      case collecting(GRPCRequestHead, DocumentMethod, DocumentGatewaySession, message: [UInt8]?)
+      case open(DocumentGatewayCall)
+      case ended
+    }
+
+    private let connection: HTTP2Connection
+    private var stage = Stage.fresh
+    private var reader: GRPCMessageReader
+    /// The bytes charged for messages that are not whole, or wait for the end of the request.
+    private var heldBytes = 0
+    private var place: ChannelHandlerContext?
+    private var contentType = GRPCRequestHead.contentTypePrefix
+    private var isHeadSent = false
+    private var isInputEnded = false
+    private var isFlushPending = false
+    private var deadline: Scheduled<Void>?
+    private var limit: Scheduled<Void>?
+
+    init(_ connection: HTTP2Connection) {
+      self.connection = connection
+      reader = GRPCMessageReader(limit: connection.limits.http2.messageBytes)
+    }
+
+    private var limits: GatewayLimits { connection.limits }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+      place = context
+      connection.add(self)
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+      switch unwrapInboundIn(data) {
+      case .headers(let headers):
+        isInputEnded = headers.endStream
+        if case .fresh = stage { begin(headers.headers, context) }
+        if headers.endStream { endInput() }
+      case .data(let data):
+        isInputEnded = data.endStream
+        if case .byteBuffer(let bytes) = data.data, bytes.readableBytes > 0 { receive(bytes) }
+        if data.endStream { endInput() }
+      case .rstStream, .priority, .settings, .pushPromise, .ping, .goAway, .windowUpdate,
+        .alternativeService, .origin:
+        break
+      }
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+      if case .open(let call) = stage { call.setReading(context.channel.isWritable) }
+      context.fireChannelWritabilityChanged()
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+      abandon()
+      context.fireChannelInactive()
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+      abandon()
+      place = nil
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+      abandon()
+      context.close(promise: nil)
+    }
+
+    /// Stops or resumes what the client sends.
+    func setReading(_ isOn: Bool) {
+      if let place { HalfClose.setReading(isOn, place.channel) }
+    }
+
+    /// Ends the call, whose client is gone.
+    private func abandon() {
+      if case .open(let call) = stage { call.cancel() }
+      stage = .ended
+      limit?.cancel()
+      settle()
+      connection.remove(self)
+    }
+
+    /// Releases what was held for the request.
+    private func settle() {
+      deadline?.cancel()
+      hold(0)
+    }
+
+    /// Charges the bytes that are held of the request now.
+    ///
+    /// - Returns: `false` when the client may not hold as many.
+    @discardableResult
+    private func hold(_ bytes: Int) -> Bool {
+      let load = connection.setting.load
+      if bytes <= heldBytes {
+        load.release(heldBytes - bytes, for: connection.address)
+      } else if !load.hold(
+        bytes - heldBytes, limit: limits.heldBodyBytes, for: connection.address)
+      {
+        return false
+      }
+      heldBytes = bytes
+      return true
+    }
+  }
+
+  // MARK: - The request
+
+  extension GRPCCallHandler {
+    private func begin(_ headers: HPACKHeaders, _ context: ChannelHandlerContext) {
+      let head: GRPCRequestHead
+      do throws(GRPCRequestHead.HTTPRejection) { head = try GRPCRequestHead(headers) } catch {
+        return reject(error.status)
+      }
+      contentType = head.contentType
+      if !connection.isReading { setReading(false) }
+      if head.isCompressed {
+        return finish(DocumentStatus(.unimplemented, "Compressed messages are not supported."))
+      }
+      switch GRPCMethod(path: head.path) {
+      case .unserved(let status): finish(status)
+      case .documents(let method):
+        startDeadline(head.timeout, context)
+        let session = connection.session(for: headers)
+        if method.streamsRequests {
+          stage = .open(session.begin(method.rawValue, metadata: head.metadata, to: self))
+          sendHead()
+          flushSoon()
+        } else {
+          stage = .collecting(head, method, session, message: nil)
+          startLimit(context)
+        }
+      }
+    }
+
+    private func receive(_ bytes: ByteBuffer) {
+      switch stage {
+      case .collecting, .open: break
+      case .fresh, .ended: return
+      }
+      // What is read now counts before it is read.
+      guard hold(heldBytes + bytes.readableBytes) else {
+        return abort(DocumentStatus(.resourceExhausted, "Too many requests are being read."))
+      }
+      do throws(GRPCMessageReader.Failure) {
+        try reader.read(Array(bytes.readableBytesView)[...]) { receive($0) }
+      } catch {
+        return abort(error.status)
+      }
+      var held = reader.heldBytes
+      if case .collecting(_, _, _, let message?) = stage { held += message.count }
+      hold(held)
+    }
+
+    private func receive(_ message: [UInt8]) {
+      switch stage {
+      case .open(let call): call.send(message)
+      case .collecting(let head, let method, let session, nil):
+        stage = .collecting(head, method, session, message: message)
+      case .collecting: abort(DocumentStatus(.internalError, "The method takes one message."))
+      case .fresh, .ended: break
+      }
+    }
+
+    /// Handles the end of what the client sends.
+    private func endInput() {
+      if reader.heldBytes > 0 {
+        return abort(DocumentStatus(.internalError, "The last message is not complete."))
+      }
+      switch stage {
+      case .open(let call): call.halfClose()
+      case .collecting(let head, let method, let session, let message):
+        limit?.cancel()
+        let call = session.begin(
+          method.rawValue, metadata: head.metadata, message: message, to: self)
+        stage = .open(call)
+        hold(0)
+        if message == nil { call.halfClose() }
+      case .fresh, .ended: break
+      }
+    }
+
+    private func startDeadline(_ time: TimeAmount?, _ context: ChannelHandlerContext) {
+      guard let time else { return }
+      let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
+      deadline = context.eventLoop.scheduleTask(in: time) {
+        handler.value.abort(DocumentStatus(.deadlineExceeded, "Deadline Exceeded"))
+      }
+    }
+
+    /// Ends the stream when its client neither sends nor reads what is left in time.
+    private func startLimit(_ context: ChannelHandlerContext) {
+      limit?.cancel()
+      let channel = context.channel
+      limit = context.eventLoop.scheduleTask(in: .seconds(Int64(limits.bodySeconds))) {
+        channel.close(promise: nil)
+      }
+    }
+
+    /// Ends the call from this side.
+    private func abort(_ status: DocumentStatus) {
+      if case .open(let call) = stage { call.cancel() }
+      finish(status)
+    }
+  }
+
+  // MARK: - The answer
+
+  extension GRPCCallHandler: DocumentCallReceiver {
+    func callDidReceive(_ message: [UInt8]) {
+      guard let place, case .open(let call) = stage else { return }
+      let count = GRPCMessageReader.headBytes + message.count
+      let (load, address) = (connection.setting.load, connection.address)
+      guard load.holdAnswer(count, limit: limits.heldAnswerBytes, for: address) else {
+        return abort(DocumentStatus(.unavailable, "The call's messages are read too slowly."))
+      }
+      sendHead()
+      var bytes = place.channel.allocator.buffer(capacity: count)
+      bytes.writeInteger(UInt8(0))
+      bytes.writeInteger(UInt32(message.count))
+      bytes.writeBytes(message)
+      let sent = place.eventLoop.makePromise(of: Void.self)
+      sent.futureResult.whenComplete { _ in load.releaseAnswer(count, for: address) }
+      write(.data(.init(data: .byteBuffer(bytes))), sent)
+      if !place.channel.isWritable { call.setReading(false) }
+      flushSoon()
+    }
+
+    func callDidEnd(_ status: DocumentStatus?) { finish(status) }
+
+    private func sendHead() {
+      if exchange(&isHeadSent, with: true) { return }
+      write(
+        .headers(
+          .init(headers: [
+            ":status": "200", "content-type": contentType, "grpc-accept-encoding": "identity",
+          ])))
+    }
+
+    /// Sends the status, in trailers or as the only head of the answer.
+    private func finish(_ status: DocumentStatus?) {
+      if case .ended = stage { return }
+      var trailers = HPACKHeaders()
+      if !isHeadSent {
+        trailers.add(name: ":status", value: "200")
+        trailers.add(name: "content-type", value: contentType)
+        trailers.add(name: "grpc-accept-encoding", value: "identity")
+      }
+      trailers.add(name: "grpc-status", value: "\(status?.code.rawValue ?? 0)")
+      if let status {
+        trailers.add(name: "grpc-message", value: GRPCStatusText.encode(status.message))
+      }
+      end(trailers)
+    }
+
+    /// Answers a request that is not gRPC as it is served.
+    private func reject(_ status: Int) { end([":status": "\(status)"]) }
+
+    private func end(_ headers: HPACKHeaders) {
+      stage = .ended
+      isHeadSent = true
+      settle()
+      guard let place else { return }
+      let sent = place.eventLoop.makePromise(of: Void.self)
+      write(.headers(.init(headers: headers, endStream: true)), sent)
+      // The rest of the request is not read. A reset would take back what flow control still holds.
+      let handler = NIOLoopBound(self, eventLoop: place.eventLoop)
+      sent.futureResult.whenSuccess { handler.value.resetInput() }
+      startLimit(place)
+      flushSoon()
+    }
+
+    private func resetInput() {
+      if isInputEnded { return }
+      write(.rstStream(.noError))
+      flushSoon()
+    }
+
+    private func write(
+      _ payload: HTTP2Frame.FramePayload, _ promise: EventLoopPromise<Void>? = nil
+    ) {
+      place?.write(wrapOutboundOut(payload), promise: promise)
+    }
+
+    /// Lets what was written leave with everything else of this turn of the loop.
+    private func flushSoon() {
+      guard let place, !isFlushPending else { return }
+      isFlushPending = true
+      let handler = NIOLoopBound(self, eventLoop: place.eventLoop)
+      place.eventLoop.execute {
+        handler.value.isFlushPending = false
+        handler.value.place?.flush()
+      }
+    }
+  }
+
+  extension GRPCMessageReader.Failure {
+    /// The end of the call whose messages are invalid.
+    fileprivate var status: DocumentStatus {
+      switch self {
+      case .compressed:
+        DocumentStatus(.unimplemented, "Compressed messages are not supported.")
+      case .invalidFlag(let flag):
+        DocumentStatus(.internalError, "A message begins with the flag \(flag).")
+      case .tooLarge(let count, let limit):
+        DocumentStatus(
+          .resourceExhausted, "The message has \(count) bytes, more than \(limit).")
+      }
+    }
+  }
+#endif

@@ -1,0 +1,67 @@
+/// Cuts the bytes of a gRPC stream into messages.
+///
+/// A message is a flag byte, 0 or 1 for compressed, its length in 4 bytes, most significant first,
+/// and its bytes. Messages may span reads or share one.
+/// Source: Docs/Formats/gateway.md, "gRPC".
+struct GRPCMessageReader {
+  /// An invalid stream of messages.
+  enum Failure: Error, Equatable {
+    /// The message is compressed, and no compression was agreed on.
+    case compressed
+    /// The flag is neither 0 nor 1.
+    case invalidFlag(UInt8)
+    case tooLarge(byteCount: Int, limit: Int)
+  }
+
+  /// The bytes before each message.
+  static let headBytes = 5
+
+  private let limit: Int
+  private var head: [UInt8] = []
+  /// The message that is being read; `nil` before its head is complete.
+  private var body: [UInt8]?
+  private var bodyCount = 0
+
+  /// - Parameter limit: The most bytes of one message.
+  init(limit: Int) { self.limit = limit }
+
+  /// The bytes that are held of an incomplete message.
+  var heldBytes: Int { head.count + (body?.count ?? 0) }
+
+  /// Hands on each message that is complete with these bytes, in order; also those before a
+  /// failure.
+  mutating func read(
+    _ bytes: ArraySlice<UInt8>, _ receive: ([UInt8]) -> Void
+  ) throws(Failure) {
+    var rest = bytes
+    while true {
+      guard var message = exchange(&body, with: nil) else {
+        let part = rest.prefix(Self.headBytes - head.count)
+        head.append(contentsOf: part)
+        rest = rest.dropFirst(part.count)
+        guard head.count == Self.headBytes else { return }
+        try begin()
+        continue
+      }
+      let part = rest.prefix(bodyCount - message.count)
+      message.append(contentsOf: part)
+      rest = rest.dropFirst(part.count)
+      if message.count < bodyCount {
+        body = message
+        return
+      }
+      receive(message)
+    }
+  }
+
+  private mutating func begin() throws(Failure) {
+    let count = head.dropFirst().reduce(0) { $0 << 8 | Int($1) }
+    let flag = head[0]
+    head.removeAll(keepingCapacity: true)
+    if flag > 1 { throw .invalidFlag(flag) }
+    if flag == 1 { throw .compressed }
+    if count > limit { throw .tooLarge(byteCount: count, limit: limit) }
+    bodyCount = count
+    body = []
+  }
+}

@@ -1,0 +1,70 @@
+#if TCP
+  import NIOCore
+  import NIOHPACK
+  import TernCore
+  import TernDocumentWire
+
+  /// The head of a request on a stream of HTTP/2 that asks for gRPC.
+  struct GRPCRequestHead {
+    /// `/service/method`.
+    let path: String
+    /// The content type of the answer: that of the request.
+    let contentType: String
+    let metadata: [DocumentCallOpening.Entry]
+    /// The time limit for the call; `nil` for none.
+    let timeout: TimeAmount?
+    /// True when the messages are compressed.
+    let isCompressed: Bool
+
+    static let contentTypePrefix = "application/grpc"
+    private static let contentTypes: Set = ["application/grpc", "application/grpc+proto"]
+
+    /// Returns true when a request is one of gRPC, valid or not, rather than of REST.
+    static func isGRPC(_ headers: HPACKHeaders) -> Bool {
+      if let type = headers.first(name: "content-type") {
+        return type.lowercased().hasPrefix(contentTypePrefix)
+      }
+      // The methods of the service have no other form below their path.
+      let path = headers.first(name: ":path") ?? ""
+      return headers.first(name: ":method") == "POST" && DocumentMethod(path: path) != nil
+    }
+
+    /// Reads the head of a request.
+    ///
+    /// - Throws: ``HTTPRejection`` for a request that is not gRPC in a form that is served.
+    init(_ headers: HPACKHeaders) throws(HTTPRejection) {
+      guard headers.first(name: ":method") == "POST" else { throw HTTPRejection(status: 405) }
+      let type = headers.first(name: "content-type") ?? ""
+      let bareType = String(type.lowercased().prefix { $0 != ";" }[...].trimmed)
+      guard Self.contentTypes.contains(bareType) else { throw HTTPRejection(status: 415) }
+      contentType = bareType
+      path = headers.first(name: ":path") ?? ""
+      if let text = headers.first(name: "grpc-timeout") {
+        guard let time = GRPCTimeout.nanoseconds(text) else { throw HTTPRejection(status: 400) }
+        timeout = .nanoseconds(time)
+      } else {
+        timeout = nil
+      }
+      isCompressed = (headers.first(name: "grpc-encoding") ?? "identity") != "identity"
+      metadata = Self.metadata(headers)
+    }
+
+    /// The headers that the server reads; the others are hints for proxies and telemetry.
+    private static let kept: Set = [
+      "authorization", "google-cloud-resource-prefix", "x-firebase-appcheck",
+    ]
+
+    private static func metadata(_ headers: HPACKHeaders) -> [DocumentCallOpening.Entry] {
+      var entries: [DocumentCallOpening.Entry] = []
+      for (name, value, _) in headers where kept.contains(name) {
+        entries.append(DocumentCallOpening.Entry(name, value))
+      }
+      return entries
+    }
+
+    /// A request that is answered with a status of HTTP alone.
+    struct HTTPRejection: Error {
+      let status: Int
+    }
+  }
+#endif

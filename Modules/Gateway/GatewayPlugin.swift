@@ -1,0 +1,31 @@
+public import TernSecurity
+public import TernServer
+
+/// Opens the ``Gateway`` on a server's own port, for `{"gateway": {…}}` in the section `endpoints`.
+public enum GatewayPlugin: EndpointPlugin {
+  /// The options of the gateway in a configuration.
+  public struct Options: Decodable, Sendable {
+    /// The most connections at once; see ``GatewayLimits/connections``.
+    public var connections: Int?
+
+    /// Options with the standard limits, or another one.
+    public init(connections: Int? = nil) { self.connections = connections }
+  }
+
+  public static let kind = "gateway"
+
+  public static func open(
+    _ options: Options, to server: TernServer, with resources: EndpointResources
+  ) async throws(PluginError) {
+    var limits = GatewayLimits()
+    limits.bodyBytes = resources.bodyBytes ?? limits.bodyBytes
+    if let connections = options.connections {
+      guard connections > 0 else { throw PluginError(reason: "connections must be 1 or more") }
+      limits.connections = connections
+    }
+    var gateway = GatewayOptions(limits: limits)
+    gateway.isDevelopment = resources.isDevelopment
+    Gateway.open(
+      to: server, on: resources.transport, options: gateway, ambient: resources.environment)
+  }
+}

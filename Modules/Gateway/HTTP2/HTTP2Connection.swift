@@ -1,0 +1,238 @@
+#if TCP
+  import NIOCore
+  import NIOHPACK
+  import NIOHTTP2
+  import TernServer
+  import TernTransport
+
+  /// One connection of HTTP/2: its sessions with the server, and what stops and resumes them. On
+  /// the connection's event loop.
+  final class HTTP2Connection {
+    let setting: GatewayContext
+    let address: String
+    /// The other end, in the form of links: `127.0.0.1:50412`.
+    let peer: String
+    private let channel: any Channel
+    /// The session of callers on this machine, and that of others.
+    private var sessions: [Bool: DocumentGatewaySession] = [:]
+    /// The open calls of gRPC.
+    private var calls: [ObjectIdentifier: GRPCCallHandler] = [:]
+    private(set) var isReading = true
+    private var isDraining = false
+    /// True when nothing more that comes is looked at.
+    private(set) var isClosing = false
+    /// Bytes received since reading was stopped.
+    private var unreadBytes = 0
+    /// Counts reads of the socket.
+    private(set) var reads: UInt64 = 0
+
+    private init(_ setting: GatewayContext, _ channel: any Channel) {
+      self.setting = setting
+      self.channel = channel
+      address = channel.remoteAddress?.ipAddress ?? "unknown"
+      peer = "\(address):\(channel.remoteAddress?.port ?? 0)"
+    }
+
+    var limits: GatewayLimits { setting.options.limits }
+
+    /// Sets up a channel for HTTP/2.
+    static func install(_ setting: GatewayContext, in channel: any Channel) throws {
+      let load = setting.load
+      let limits = setting.options.limits
+      guard load.enter(limit: limits.connections) else { throw TooManyConnections() }
+      let connection = HTTP2Connection(setting, channel)
+      let address = connection.address
+      let isCharged = load.budget.charge(connectionBytes, .connections, to: address)
+      let bound = NIOLoopBound(connection, eventLoop: channel.eventLoop)
+      channel.closeFuture.whenComplete { _ in
+        load.leave()
+        if isCharged { load.budget.release(connectionBytes, .connections, of: address) }
+        bound.value.end()
+      }
+      guard isCharged else { throw TooManyConnections() }
+      let management = NIOHTTP2ServerConnectionManagementHandler(
+        eventLoop: channel.eventLoop,
+        configuration: .init(maxIdleTime: nil, maxAge: nil, maxGraceTime: nil, keepalive: nil))
+      let pipeline = channel.pipeline.syncOperations
+      try pipeline.addHandler(HTTP2InboundMeter(connection))
+      _ = try pipeline.configureHTTP2Pipeline(
+        mode: .server, connectionConfiguration: connectionConfiguration(limits),
+        streamConfiguration: streamConfiguration(limits),
+        streamDelegate: management.http2StreamDelegate
+      ) { stream in
+        stream.eventLoop.makeCompletedFuture {
+          try stream.pipeline.syncOperations.addHandler(HTTP2StreamRouter(bound.value))
+        }
+      }
+      try pipeline.addHandler(management)
+      try pipeline.addHandler(HTTP2Keepalive(connection))
+      try pipeline.addHandler(HTTP2ErrorHandler(connection))
+    }
+
+    private struct TooManyConnections: Error {}
+
+    /// The memory of a connection without streams: mostly tables of header compression, and of the
+    /// times of frames that are counted.
+    private static let connectionBytes = 32 << 10
+    /// The memory of a stream whose call does nothing.
+    private static let streamBytes = 4 << 10
+
+    /// Charges a stream until its channel closes.
+    ///
+    /// - Returns: `false`, and nothing is charged, when the client may hold no more.
+    func admit(_ stream: any Channel) -> Bool {
+      let (budget, address) = (setting.load.budget, address)
+      guard budget.charge(Self.streamBytes, .connections, to: address) else { return false }
+      stream.closeFuture.whenComplete { _ in
+        budget.release(Self.streamBytes, .connections, of: address)
+      }
+      return true
+    }
+
+    private static func connectionConfiguration(
+      _ limits: GatewayLimits
+    ) -> NIOHTTP2Handler.ConnectionConfiguration {
+      var configuration = NIOHTTP2Handler.ConnectionConfiguration()
+      configuration.initialSettings = [
+        HTTP2Setting(parameter: .maxConcurrentStreams, value: limits.http2.streams),
+        HTTP2Setting(parameter: .initialWindowSize, value: limits.http2.streamWindowBytes),
+        HTTP2Setting(parameter: .maxHeaderListSize, value: limits.headBytes),
+      ]
+      configuration.targetWindowSize = limits.http2.connectionWindowBytes
+      configuration.controlFrameRateLimit.maximumCount = limits.http2.controlFrames
+      configuration.maximumBufferedControlFrames = 2 * limits.http2.controlFrames
+      return configuration
+    }
+
+    private static func streamConfiguration(
+      _ limits: GatewayLimits
+    ) -> NIOHTTP2Handler.StreamConfiguration {
+      var configuration = NIOHTTP2Handler.StreamConfiguration()
+      configuration.targetWindowSize = limits.http2.streamWindowBytes
+      configuration.outboundBufferSizeHighWatermark = 64 << 10
+      configuration.outboundBufferSizeLowWatermark = 16 << 10
+      configuration.streamResetFrameRateLimit.maximumCount = limits.http2.resets
+      return configuration
+    }
+  }
+
+  // MARK: - Calls
+
+  extension HTTP2Connection {
+    /// The session for a request.
+    func session(for headers: HPACKHeaders) -> DocumentGatewaySession {
+      let caller = caller(headers)
+      if let known = sessions[caller.isLocal] { return known }
+      let new = DocumentGatewaySession(
+        peer: caller.peer, address: address, setting, on: channel.eventLoop)
+      new.onReading = { [weak self] in self?.setReading($0) }
+      new.onClosure = { [weak self] in self?.drain() }
+      sessions[caller.isLocal] = new
+      return new
+    }
+
+    /// Only the fields that tell the origin of the request are looked at.
+    private func caller(_ headers: HPACKHeaders) -> Caller {
+      var fields: HTTPFields = [("host", headers.first(name: ":authority") ?? "")]
+      for (name, value, _) in headers where Caller.fields.contains(name) {
+        fields.append(name, value)
+      }
+      let request = HTTPRequest(method: "POST", target: "/", headers: fields, peer: peer)
+      return Caller(request, RequestTarget.root)
+    }
+
+    func add(_ call: GRPCCallHandler) { calls[ObjectIdentifier(call)] = call }
+
+    func remove(_ call: GRPCCallHandler) { calls[ObjectIdentifier(call)] = nil }
+
+    /// Lets the calls end, and then the connection: the server has closed a session that had
+    /// calls. New calls are to be made on a new connection.
+    private func drain() {
+      if exchange(&isDraining, with: true) { return }
+      channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
+      let channel = channel
+      channel.eventLoop.scheduleTask(in: .seconds(Int64(limits.http2.drainSeconds))) {
+        channel.close(promise: nil)
+      }
+    }
+
+    /// Closes the connection behind the farewell of an error; what still comes is dropped.
+    fileprivate func closeBehindFarewell() {
+      if exchange(&isClosing, with: true) { return }
+      end()
+      HalfClose.setReading(true, channel)
+      let channel = channel
+      channel.eventLoop.execute { channel.close(mode: .output, promise: nil) }
+      channel.eventLoop.scheduleTask(in: .seconds(Int64(limits.lingerSeconds))) {
+        channel.close(promise: nil)
+      }
+    }
+
+    /// Ends what the connection held, when it has closed.
+    private func end() {
+      for session in sessions.values { session.end(.closedByPeer) }
+      sessions = [:]
+      calls = [:]
+    }
+  }
+
+  // MARK: - Reading
+
+  extension HTTP2Connection {
+    /// Stops or resumes what calls send. Answers go on: their flow control must be read.
+    private func setReading(_ isOn: Bool) {
+      guard isOn != isReading else { return }
+      isReading = isOn
+      for call in calls.values { call.setReading(isOn) }
+      if isOn {
+        unreadBytes = 0
+        HalfClose.setReading(true, channel)
+      }
+    }
+
+    /// Counts bytes of the socket. While calls are not read, more than the window of a connection
+    /// can only be data that is not wanted: the socket is not read either.
+    func count(_ bytes: Int) {
+      reads &+= 1
+      if isReading { return }
+      unreadBytes += bytes
+      if unreadBytes > limits.http2.connectionWindowBytes {
+        HalfClose.setReading(false, channel)
+      }
+    }
+  }
+
+  /// Tells a connection how much has arrived for it.
+  private final class HTTP2InboundMeter: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+
+    private let connection: HTTP2Connection
+
+    init(_ connection: HTTP2Connection) { self.connection = connection }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+      if connection.isClosing { return }
+      connection.count(unwrapInboundIn(data).readableBytes)
+      context.fireChannelRead(data)
+    }
+  }
+
+  /// Closes a connection whose client breaks the rules of HTTP/2. It has been sent `GOAWAY`.
+  private final class HTTP2ErrorHandler: ChannelInboundHandler {
+    typealias InboundIn = HTTP2Frame
+
+    private let connection: HTTP2Connection
+
+    init(_ connection: HTTP2Connection) { self.connection = connection }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+      switch error {
+      // Errors of one stream, which was reset.
+      case is NIOHTTP2Errors.StreamError, is NIOHTTP2Errors.NoSuchStream,
+        is NIOHTTP2Errors.StreamClosed, is NIOHTTP2Errors.MaxStreamsViolation:
+        break
+      default: connection.closeBehindFarewell()
+      }
+    }
+  }
+#endif

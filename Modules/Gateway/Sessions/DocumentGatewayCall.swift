@@ -1,0 +1,158 @@
+#if TCP
+  import NIOCore
+  import TernCore
+  import TernDocumentWire
+
+  /// One call of a ``DocumentGatewaySession``: on its event loop alone.
+  ///
+  /// While reading is paused, messages wait here. They are charged to the client's address; a call
+  /// that leaves more unread than ``GatewayLimits/streamBytes`` ends when more comes for it.
+  final class DocumentGatewayCall {
+    private(set) var isEnded = false
+    /// The number of the call on its link; 0 for a call that never began.
+    var number: UInt32 = 0
+    private weak var session: DocumentGatewaySession?
+    private var receiver: (any DocumentCallReceiver)?
+    private let load: DocumentGatewayLoad
+    private let loop: any EventLoop
+    private var isPaused = false
+    private var isDelivering = false
+    /// Messages that the receiver has not taken.
+    private var waiting = CircularBuffer<[UInt8]>()
+    private var waitingBytes = 0
+    /// The batch of frames whose messages may exceed the limit together.
+    private var batch: UInt64 = 0
+    /// The end that waits behind the messages.
+    private var pendingEnd: DocumentStatus??
+
+    init(_ session: DocumentGatewaySession, _ receiver: any DocumentCallReceiver) {
+      self.session = session
+      self.receiver = receiver
+      load = session.load
+      loop = session.loop
+    }
+
+    deinit { load.release(waitingBytes) }
+
+    /// Sends a message of the client.
+    func send(_ message: [UInt8]) { tell(.message(stream: number, message)) }
+
+    /// Tells the server that the client sends nothing more.
+    func halfClose() { tell(.halfClose(stream: number)) }
+
+    /// Ends the call; its receiver is told nothing more.
+    func cancel() {
+      if isEnded { return }
+      tell(.cancel(stream: number))
+      session?.forget(number)
+      abandon()
+    }
+
+    /// Stops or resumes the delivery of messages to the receiver.
+    func setReading(_ isOn: Bool) {
+      isPaused = !isOn
+      if isOn { deliver() }
+    }
+
+    private func tell(_ frame: DocumentClientFrame) {
+      // What comes for a call that the server has ended was on its way when it did.
+      if !isEnded, pendingEnd == nil, number != 0 { session?.send(frame) }
+    }
+  }
+
+  // MARK: - The session's side
+
+  extension DocumentGatewayCall {
+    /// Takes a message of the server.
+    func receive(_ message: [UInt8]) {
+      if isEnded || pendingEnd != nil { return }
+      if !isPaused, waiting.isEmpty, !isDelivering {
+        receiver?.callDidReceive(message)
+        return
+      }
+      // An answer comes in one batch; only its memory bounds it.
+      let leftTooMuch = batch != load.batch && waitingBytes > load.limits.streamBytes
+      batch = load.batch
+      guard !leftTooMuch, load.hold(message.count) else { return overflow() }
+      waitingBytes += message.count
+      waiting.append(message)
+    }
+
+    /// Ends a call whose client reads too slowly; it may begin again with what there is then.
+    private func overflow() {
+      tell(.cancel(stream: number))
+      session?.forget(number)
+      dropWaiting()
+      end(DocumentStatus(.unavailable, "The call's messages are read too slowly."))
+    }
+
+    /// Ends the call behind its messages.
+    func finish(_ status: DocumentStatus?) {
+      if isEnded || pendingEnd != nil { return }
+      session?.forget(number)
+      pendingEnd = .some(status)
+      deliver()
+    }
+
+    /// Ends the call when the loop is free: its beginner does not know it yet.
+    func endLater(_ status: DocumentStatus) {
+      let call = NIOLoopBound(self, eventLoop: loop)
+      loop.execute { call.value.finish(status) }
+    }
+
+    /// Ends the call without a word.
+    func abandon() {
+      isEnded = true
+      receiver = nil
+      pendingEnd = nil
+      dropWaiting()
+    }
+
+    private func dropWaiting() {
+      waiting.removeAll()
+      load.release(exchange(&waitingBytes, with: 0))
+    }
+
+    private func deliver() {
+      if isDelivering { return }
+      isDelivering = true
+      defer { isDelivering = false }
+      while !isPaused, !isEnded, let message = waiting.popFirst() {
+        waitingBytes -= message.count
+        load.release(message.count)
+        receiver?.callDidReceive(message)
+      }
+      if waiting.isEmpty, let status = pendingEnd, !isEnded { end(status) }
+    }
+
+    private func end(_ status: DocumentStatus?) {
+      isEnded = true
+      pendingEnd = nil
+      exchange(&receiver, with: nil)?.callDidEnd(status)
+    }
+  }
+
+  /// Counts the bytes that the calls of one client leave unread.
+  final class DocumentGatewayLoad {
+    let limits: GatewayLimits
+    /// Counts the server's batches, each of which may exceed the limit of a call.
+    private(set) var batch: UInt64 = 0
+    private let load: GatewayLoad
+    private let address: String
+
+    init(_ context: GatewayContext, address: String) {
+      limits = context.options.limits
+      load = context.load
+      self.address = address
+    }
+
+    func beginBatch() { batch &+= 1 }
+
+    /// Charges bytes; `false`, and nothing is charged, when the client may leave no more unread.
+    func hold(_ bytes: Int) -> Bool {
+      load.holdAnswer(bytes, limit: limits.heldAnswerBytes, for: address)
+    }
+
+    func release(_ bytes: Int) { load.releaseAnswer(bytes, for: address) }
+  }
+#endif

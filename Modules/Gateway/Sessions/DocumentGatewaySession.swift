@@ -1,0 +1,197 @@
+#if TCP
+  import NIOCore
+  import TernCore
+  import TernDocumentWire
+  import TernTransport
+
+  /// The receiver of one call's messages and end, called on the session's event loop.
+  ///
+  /// Nothing is delivered before the call has been returned to its beginner.
+  protocol DocumentCallReceiver: AnyObject {
+    /// Takes a message of the call.
+    func callDidReceive(_ message: [UInt8])
+    /// Ends the call; `nil` for a good end. Nothing is delivered afterwards.
+    func callDidEnd(_ status: DocumentStatus?)
+  }
+
+  /// Calls of the documents' dialect for clients that speak another protocol: on one event loop
+  /// alone. Source: Docs/Formats/document-wire.md.
+  ///
+  /// The server sees a link like any other. The link opens with the first call, and opens again
+  /// when a call begins after the server has closed it.
+  final class DocumentGatewaySession {
+    /// The other end as the server sees it; ``Caller/peer``.
+    let peer: String
+    let loop: any EventLoop
+    /// Stops and resumes what the client sends, when the server has enough to do.
+    var onReading: (Bool) -> Void = { _ in }
+    /// Told when the server has closed the link under calls, after their ends.
+    var onClosure: () -> Void = {}
+    let load: DocumentGatewayLoad
+    private let open: LinkOpening
+    private var carrier: Carrier?
+    private var calls: [UInt32: DocumentGatewayCall] = [:]
+    private var lastCall: UInt32 = 0
+    private var isEnded = false
+    private var heartbeat: RepeatedTask?
+
+    /// One link, for as long as the server keeps it.
+    private struct Carrier {
+      let link: GatewayLink
+      let owner: any LinkHandler
+    }
+
+    /// The interval of pings while calls are open: half the silence that the server allows.
+    static let pingInterval = TimeAmount.seconds(25)
+
+    /// - Parameters:
+    ///   - peer: The other end as the server is to see it; ``Caller/peer``.
+    ///   - address: The client's address without its port, which is charged for what it leaves
+    ///     unread.
+    init(peer: String, address: String, _ context: GatewayContext, on loop: any EventLoop) {
+      self.peer = peer
+      self.loop = loop
+      open = context.open
+      load = DocumentGatewayLoad(context, address: address)
+    }
+
+    /// The number of calls that have not ended.
+    var callCount: Int { calls.count }
+
+    /// Begins a call.
+    ///
+    /// - Parameters:
+    ///   - method: The bare name of the method.
+    ///   - metadata: Names in lower case; `authorization` carries the credential.
+    ///   - message: The only message of the call, which is thereby half-closed; `nil` when messages
+    ///     follow.
+    func begin(
+      _ method: String, metadata: [DocumentCallOpening.Entry], message: [UInt8]? = nil,
+      to receiver: any DocumentCallReceiver
+    ) -> DocumentGatewayCall {
+      let call = DocumentGatewayCall(self, receiver)
+      guard !isEnded, let carrier = carrier ?? openLink() else {
+        call.endLater(Self.unavailable)
+        return call
+      }
+      lastCall += 1
+      call.number = lastCall
+      calls[lastCall] = call
+      startHeartbeat()
+      let opening = DocumentCallOpening(method: method, metadata: metadata, message: message)
+      carrier.owner.linkDidReceive([
+        DocumentClientFrame.open(stream: lastCall, opening).encode()
+      ])
+      return call
+    }
+
+    /// Ends all calls without a word to their receivers, and the link: the client is gone.
+    func end(_ reason: LinkClosure) {
+      isEnded = true
+      let ended = exchange(&calls, with: [:])
+      for call in ended.values { call.abandon() }
+      close(reason)
+    }
+
+    func send(_ frame: DocumentClientFrame) {
+      carrier?.owner.linkDidReceive([frame.encode()])
+    }
+
+    /// Forgets a call that has ended or was cancelled.
+    func forget(_ number: UInt32) {
+      calls[number] = nil
+      if calls.isEmpty { stopHeartbeat() }
+    }
+
+    private static let unavailable = DocumentStatus(
+      .unavailable, "The service is shutting down.")
+  }
+
+  // MARK: - The link
+
+  extension DocumentGatewaySession {
+    private func openLink() -> Carrier? {
+      let session = NIOLoopBound(Weak(self), eventLoop: loop)
+      let link = GatewayLink(
+        peer: peer, loop: loop, order: { session.value.session?.perform($0) },
+        drained: { session.value.session?.carrier?.owner.linkDidDrain() })
+      lastCall = 0
+      let new = Carrier(link: link, owner: open(link))
+      // A server that accepts no more sessions has closed it by now.
+      guard !link.isClosed else {
+        link.abandon()
+        new.owner.linkDidClose(.closedHere)
+        return nil
+      }
+      carrier = new
+      return new
+    }
+
+    private final class Weak {
+      weak var session: DocumentGatewaySession?
+
+      init(_ session: DocumentGatewaySession) { self.session = session }
+    }
+
+    private func perform(_ order: LinkOrder) {
+      switch order {
+      case .send(let batches, let bytes): receive(batches, bytes)
+      case .setReading(let isOn): onReading(isOn)
+      case .abort, .close:
+        close(.closedHere)
+        let ended = exchange(&calls, with: [:])
+        for call in ended.values.sorted(by: { $0.number < $1.number }) {
+          call.finish(Self.unavailable)
+        }
+        if !ended.isEmpty { onClosure() }
+      }
+    }
+
+    /// Hands each frame to its call, which bounds what it keeps: a call that is not read holds
+    /// nothing of the others back.
+    private func receive(_ batches: [GatewayFrames], _ bytes: Int) {
+      let link = carrier?.link
+      load.beginBatch()
+      for batch in batches {
+        for bytes in batch.frames {
+          guard let frame = try? DocumentServerFrame.decode(bytes) else { continue }
+          receive(frame)
+        }
+      }
+      link?.didSend(bytes)
+    }
+
+    private func receive(_ frame: DocumentServerFrame) {
+      switch frame {
+      case .message(let number, let message): calls[number]?.receive(message)
+      case .answer(let number, let message):
+        guard let call = calls[number] else { return }
+        call.receive(message)
+        call.finish(nil)
+      case .end(let number, let status): calls[number]?.finish(status)
+      case .pong: break
+      }
+    }
+
+    private func close(_ reason: LinkClosure) {
+      stopHeartbeat()
+      guard let old = exchange(&carrier, with: nil) else { return }
+      old.link.abandon()
+      old.owner.linkDidClose(reason)
+      onReading(true)
+    }
+
+    private func startHeartbeat() {
+      if heartbeat != nil { return }
+      let session = NIOLoopBound(Weak(self), eventLoop: loop)
+      heartbeat = loop.scheduleRepeatedTask(
+        initialDelay: Self.pingInterval, delay: Self.pingInterval
+      ) { _ in session.value.session?.send(.ping) }
+    }
+
+    private func stopHeartbeat() {
+      heartbeat?.cancel()
+      heartbeat = nil
+    }
+  }
+#endif

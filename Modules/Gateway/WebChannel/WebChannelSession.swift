@@ -1,0 +1,209 @@
+import TernCore
+
+/// One session over WebChannel, without I/O: the order of the client's messages, and the server's
+/// arrays until they are acknowledged.
+///
+/// Both directions deliver exactly once, in order, over requests that are lost, repeated, or out
+/// of order. The client's messages are numbered from 0; a repeated number is ignored and one that
+/// is ahead waits. The server's arrays are numbered from 1 (0 is the handshake's) and sent again
+/// on the next back channel until the client has acknowledged them.
+/// Source: firestore-server reference, section 4.
+struct WebChannelSession: Sendable {
+  /// One message of the client.
+  struct Incoming: Sendable {
+    let id: Int
+    let content: Content
+
+    var bytes: Int {
+      guard case .message(let message) = content else { return WebChannelLimits.arrayBytes }
+      return WebChannelLimits.arrayBytes + message.count
+    }
+  }
+
+  /// The content of a message.
+  enum Content: Equatable, Sendable {
+    /// In protobuf.
+    case message([UInt8])
+    /// The client could not encode it; its number is used up.
+    case missing
+    /// The JSON is not this message: the end of the session.
+    case invalid(DocumentStatus)
+  }
+
+  /// One array of the server.
+  private struct Kept {
+    let id: Int
+    /// `[id,data]`
+    let text: [UInt8]
+
+    var bytes: Int { text.count + WebChannelLimits.arrayBytes }
+  }
+
+  private let limits: WebChannelLimits
+  // From the client.
+  private var nextMap: Int
+  /// Messages that came before their turn.
+  private var early: [Int: Incoming] = [:]
+  /// The bytes of messages that came before their turn.
+  private(set) var earlyBytes = 0
+  // To the client.
+  private var kept: [Kept] = []
+  /// The bytes of arrays that are not acknowledged.
+  private(set) var keptBytes = 0
+  /// The id of the newest array.
+  private var lastID = 0
+  /// The id of the newest array that was sent on any back channel.
+  private var lastSent = 0
+  /// True when no array follows.
+  private(set) var isEnded = false
+  // The back channel.
+  private var back: Back?
+
+  /// The response that arrays are sent in.
+  private struct Back {
+    let mode: WebChannelBack
+    /// The id of the newest array in it, or acknowledged before it.
+    var sent: Int
+    var bytes = 0
+  }
+
+  /// - Parameter firstMap: The number of the client's first message.
+  init(limits: WebChannelLimits, firstMap: Int = 0) {
+    self.limits = limits
+    nextMap = firstMap
+  }
+
+  // MARK: - From the client
+
+  /// Returns the messages whose turn it is.
+  ///
+  /// - Throws: When a message is too far ahead, or too many bytes wait; nothing is changed.
+  mutating func receive(_ maps: [Incoming]) throws(WebChannelError) -> [Content] {
+    var added = early
+    for map in maps where map.id >= nextMap && added[map.id] == nil { added[map.id] = map }
+    var next = nextMap
+    var contents: [Content] = []
+    while let map = added.removeValue(forKey: next) {
+      next += 1
+      if map.content != .missing { contents.append(map.content) }
+    }
+    let bytes = added.values.reduce(0) { $0 + $1.bytes }
+    guard added.count <= limits.maps, bytes <= limits.formBytes,
+      added.keys.allSatisfy({ $0 - next <= limits.maps })
+    else { throw .invalid("Too many messages are missing.") }
+    (early, earlyBytes, nextMap) = (added, bytes, next)
+    return contents
+  }
+
+  /// Forgets the arrays up to an id, which the client has received.
+  ///
+  /// - Throws: For an array that was never sent.
+  mutating func acknowledge(_ id: Int) throws(WebChannelError) {
+    guard id <= lastSent else { throw .invalid("AID is ahead of what was sent.") }
+    let received = kept.prefix { $0.id <= id }
+    keptBytes -= received.reduce(0) { $0 + $1.bytes }
+    kept.removeFirst(received.count)
+    if let back, back.sent < id { self.back?.sent = id }
+  }
+
+  // MARK: - To the client
+
+  /// Adds an array.
+  ///
+  /// - Parameter data: The text of a JSON array.
+  mutating func append(_ data: [UInt8]) {
+    if isEnded { return }
+    lastID += 1
+    var text = Array("[\(lastID),".utf8)
+    text.reserveCapacity(text.count + data.count + 1)
+    text += data
+    text.append(UInt8(ascii: "]"))
+    let new = Kept(id: lastID, text: text)
+    keptBytes += new.bytes
+    kept.append(new)
+  }
+
+  /// Adds an array that carries one message.
+  mutating func append(message json: [UInt8]) { append(Self.wrapped(json)) }
+
+  /// Adds the last arrays: an error if there is one, and the close.
+  mutating func end(_ error: DocumentStatus?) {
+    if let error { append(message: DocumentRESTError(error).json) }
+    append(Self.close)
+    isEnded = true
+  }
+
+  /// Replaces what was not sent by the array that aborts the session.
+  mutating func abort() {
+    while let last = kept.last, last.id > lastSent {
+      keptBytes -= last.bytes
+      kept.removeLast()
+    }
+    lastID = lastSent
+    append(Self.stop)
+    isEnded = true
+  }
+
+  /// True when the server's messages have to wait for an acknowledgement.
+  var isFull: Bool { kept.count >= limits.keptArrays || keptBytes >= limits.keptBytes }
+
+  /// True when the client has acknowledged the last array of a session that has ended.
+  var isAcknowledged: Bool { isEnded && kept.isEmpty }
+
+  /// Begins a response that arrays are sent in; what is not acknowledged is sent again.
+  mutating func attach(_ mode: WebChannelBack) {
+    back = Back(mode: mode, sent: (kept.first?.id ?? lastID + 1) - 1)
+  }
+
+  /// The response has ended, or is lost.
+  mutating func detach() { back = nil }
+
+  /// True while a response is there to send arrays in.
+  var hasBack: Bool { back != nil }
+
+  /// Returns the chunk to send now; `nil` when there is nothing to send, or nothing to send it in.
+  mutating func nextChunk() -> [UInt8]? {
+    guard let back, back.sent < lastID else { return nil }
+    var json: [UInt8] = []
+    json.reserveCapacity(keptBytes)
+    for array in kept where array.id > back.sent {
+      json.append(UInt8(ascii: json.isEmpty ? "[" : ","))
+      json += array.text
+    }
+    json.append(UInt8(ascii: "]"))
+    let chunk = WebChannelChunk.framed(json)
+    self.back?.sent = lastID
+    self.back?.bytes += chunk.count
+    lastSent = lastID
+    return chunk
+  }
+
+  /// True when the response has to end: behind the first chunk of a long poll, at the limit of its
+  /// size, when an acknowledgement is needed to go on, and behind the last array.
+  var isBackDone: Bool {
+    guard let back, back.bytes > 0, back.sent == lastID else { return false }
+    return back.mode.isLongPoll || back.bytes >= limits.responseBytes || isFull || isEnded
+  }
+
+  /// Adds a keep-alive array when nothing else is to be sent.
+  mutating func keepAlive() {
+    if let back, back.sent == lastID { append(Self.noop) }
+  }
+
+  // MARK: - Answers
+
+  /// Returns the answer to a request with messages: the presence of a back channel, the newest
+  /// array sent, and the bytes sent without an acknowledgement.
+  func forwardAnswer() -> [UInt8] {
+    let outstanding = kept.reduce(0) { $0 + ($1.id <= lastSent ? $1.text.count : 0) }
+    return WebChannelChunk.framed(Array("[\(hasBack ? 1 : 0),\(lastSent),\(outstanding)]".utf8))
+  }
+
+  private static func wrapped(_ json: [UInt8]) -> [UInt8] {
+    [UInt8(ascii: "[")] + json + [UInt8(ascii: "]")]
+  }
+
+  static let noop = Array(#"["noop"]"#.utf8)
+  static let close = Array(#"["close"]"#.utf8)
+  static let stop = Array(#"["stop"]"#.utf8)
+}

@@ -1,0 +1,125 @@
+#if TCP && canImport(Glibc)
+  import TernCore
+  import Testing
+
+  @testable import TernGateway
+
+  @Suite("An emulator's requests on a development server")
+  struct EmulatorTests {
+    private static let erase = "/emulator/v1/projects/p/databases/(default)/documents"
+
+    @Test("the services are listed, and triggers are switched")
+    func services() async throws {
+      try await withDoor(isDevelopment: true) { door in
+        let answer = try door.exchange(
+          "GET /emulators HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        let body = try #require(answer.split(separator: "\r\n\r\n").last)
+        let services = try JSONValue(parsing: String(body))
+        #expect(services["firestore"]?["port"]?.integer == Int64(door.port))
+        #expect(services["firestore"]?["host"]?.text == "127.0.0.1")
+        #expect(services["database"]?["port"]?.integer == Int64(door.port))
+        for (verb, isEnabled) in [("disable", false), ("enable", true)] {
+          let answer = try door.exchange(
+            "PUT /functions/\(verb)BackgroundTriggers HTTP/1.1\r\nHost: localhost\r\n"
+              + "Connection: close\r\n\r\n")
+          #expect(answer.hasSuffix(#"{"enabled":\#(isEnabled)}"#))
+        }
+      }
+    }
+
+    @Test("pages of a public network may ask a development server, and no other")
+    func privateNetwork() async throws {
+      for isDevelopment in [true, false] {
+        try await withDoor(isDevelopment: isDevelopment) { door in
+          let answer = try DocumentClient(door).send(
+            "OPTIONS", "/c/a",
+            headers: "Origin: http://app.example\r\nAccess-Control-Request-Method: GET\r\n"
+              + "Access-Control-Request-Private-Network: true\r\n")
+          let field = answer.field("Access-Control-Allow-Private-Network")
+          #expect(field == (isDevelopment ? "true" : nil))
+        }
+      }
+    }
+
+    @Test("other requests of an emulator are not found, and all are on a server for others")
+    func others() async throws {
+      try await withDoor(isDevelopment: true) { door in
+        let client = try DocumentClient(door)
+        for (method, path) in [
+          ("GET", Self.erase), ("GET", "/emulator/v1/projects/p:nothing"),
+          ("DELETE", "/emulator/v1/projects/p"), ("POST", Self.erase),
+        ] {
+          let answer = try client.send(method, path)
+          #expect(answer.status == 404, "\(method) \(path)")
+          #expect(answer.body == "Not Found")
+        }
+        let proxied = try client.send("DELETE", Self.erase, headers: "Via: 1.1 proxy\r\n")
+        #expect(proxied.status == 403)
+      }
+      try await withDoor { door in
+        let client = try DocumentClient(door)
+        #expect(try client.send("PATCH", "/c/a", "{}").status == 200)
+        #expect(try client.send("DELETE", Self.erase).status == 404)
+        #expect(try client.send("GET", "/c/a").status == 200)
+      }
+    }
+
+    private func fill(_ client: DocumentClient) throws {
+      for path in ["/c/a", "/c/b", "/c/a/sub/x", "/missing/y/sub/z", "/other/o"] {
+        #expect(try client.send("PATCH", path, "{}").status == 200)
+      }
+    }
+
+    private func status(_ client: DocumentClient, _ path: String) throws -> Int {
+      try client.send("GET", path).status
+    }
+
+    @Test("a database is erased, whatever its documents lie in")
+    func eraseAll() async throws {
+      try await withDoor(isDevelopment: true) { door in
+        let client = try DocumentClient(door)
+        try fill(client)
+        let answer = try client.send("DELETE", Self.erase)
+        #expect(answer.status == 200)
+        #expect(answer.body == "{}")
+        for path in ["/c/a", "/c/b", "/c/a/sub/x", "/missing/y/sub/z", "/other/o"] {
+          #expect(try status(client, path) == 404, "\(path)")
+        }
+        let unknown = "/emulator/v1/projects/p/databases/nope/documents"
+        #expect(try client.send("DELETE", unknown).status == 200)
+      }
+    }
+
+    @Test("a document or collection is erased with what lies below, and nothing else")
+    func erasePart() async throws {
+      try await withDoor(isDevelopment: true) { door in
+        let client = try DocumentClient(door)
+        try fill(client)
+        #expect(try client.send("DELETE", Self.erase + "/c/a").status == 200)
+        #expect(try status(client, "/c/a") == 404)
+        #expect(try status(client, "/c/a/sub/x") == 404)
+        #expect(try status(client, "/c/b") == 200)
+        #expect(try client.send("DELETE", Self.erase + "/c").status == 200)
+        #expect(try status(client, "/c/b") == 404)
+        #expect(try status(client, "/missing/y/sub/z") == 200)
+        #expect(try status(client, "/other/o") == 200)
+      }
+    }
+
+    @Test("more documents are erased than one round finds")
+    func eraseMany() async throws {
+      try await withDoor(isDevelopment: true) { door in
+        let client = try DocumentClient(door)
+        for batch in 0..<3 {
+          let writes = (0..<500).map { number in
+            #"{"update":{"name":"{root}/many/\#(batch)-\#(number)"}}"#
+          }
+          let body = #"{"writes":[\#(writes.joined(separator: ","))]}"#
+          #expect(try client.send("POST", ":commit", body).status == 200)
+        }
+        #expect(try client.send("DELETE", Self.erase).status == 200)
+        #expect(try client.send("GET", "/many").body == "{}")
+      }
+    }
+  }
+#endif
