@@ -13,24 +13,25 @@ public enum ClientNotice: Hashable, Sendable {
   /// until the end of the program. What waits to be sent is safe, for it lies in the queue. Mend
   /// the store, or remove it: the cache is filled again.
   case cacheUnusable(ClientCache, StorageError)
-  /// The queue of the tree's writes of somebody who has just signed in cannot be read, so that what
-  /// they write is not taken. The way out of damage is ``Tern/setDamagedAside(queue:of:ambient:)``.
+  /// The write queue of a user who has just signed in cannot be read, so that this user's writes to
+  /// the tree are rejected. The way out of damage is
+  /// ``TernDatabase/setDamagedAside(queue:of:ambient:)``.
   case queueUnusable(user: String, QueueError)
-  /// The same for documents; see ``Tern/setDamagedAside(documentQueue:of:user:ambient:)``.
+  /// The same for documents; see ``TernDatabase/setDamagedAside(documentQueue:of:user:ambient:)``.
   case documentQueueUnusable(user: String, QueueError)
-  /// These places had transactions of whoever is signed in now, given as closures, when the program
-  /// ended: nobody can compute them again.
+  /// These paths had transactions of the present user, given as closures, when the program ended:
+  /// they cannot be computed again.
   case transactionsLost(user: String, at: [TreePath])
-  /// There is no connection, for this reason. Told when it is another one than before; what is
-  /// written waits, and the client tries again by itself. ``TransportError/notSecure`` and
-  /// ``TransportError/invalidOption`` stay until somebody corrects them.
+  /// There is no connection, for this reason. Reported when it is another one than before; writes
+  /// wait, and the client tries again by itself. `TransportError.notSecure` and
+  /// `TransportError.invalidOption` stay until they are corrected.
   case notConnected(TransportError)
   /// The server says why it ends a connection, or takes no writes now: its disk is full, for
   /// example. What is written waits, and is sent again by itself. Told once for each text.
   case serverSays(String)
 }
 
-/// What a client keeps of what a server said.
+/// The cache of a client for data of a server.
 public enum ClientCache: String, Hashable, Sendable {
   /// The tree, ``ClientParts/cache``.
   case tree
@@ -61,7 +62,7 @@ extension ClientNotice: CustomStringConvertible {
 }
 
 extension TreeOrder {
-  /// What declares an index for it.
+  /// The declaration of an index for it.
   fileprivate var declaration: String {
     switch self {
     case .key: #"".indexOn": ".key""#

@@ -4,11 +4,11 @@ import TernSync
 /// Makes the stores of a client forget everything: all of them, also when the program ends in the
 /// middle.
 ///
-/// The queue is marked first and wiped last; whoever opens a queue with the mark finishes.
+/// The queue is marked first and erased last; the next opening of a queue with the mark finishes.
 /// Source: Docs/Formats/client-store.md, section "Forgetting everything".
 struct StoreWipe {
   let queue: any OrderedStore
-  /// What else goes; `nil` for what there is none of.
+  /// The other stores to erase; `nil` for missing ones.
   let caches: [(any OrderedStore)?]
 
   /// Forgets everything; neither store may be in use.

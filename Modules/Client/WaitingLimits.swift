@@ -1,5 +1,5 @@
-/// How much may wait in a client at the same moment. What goes beyond is refused with an error
-/// that names the limit, and nothing has happened.
+/// The limits on the calls that may wait in a client at the same moment. A call beyond fails with
+/// an error that names the limit, and has no effect.
 public struct WaitingLimits: Hashable, Sendable {
   /// One-time reads without an answer: ``ReadError/tooManyWaiting(limit:)``; of documents the code
   /// `resourceExhausted`. Counted apart for the tree and the documents.
@@ -8,7 +8,7 @@ public struct WaitingLimits: Hashable, Sendable {
   public var deferredWrites = 10_000
   /// Transactions that are not decided: `TransactionError.tooManyWaiting(limit:)`.
   public var transactions = 10_000
-  /// Calls that nobody waits for and the session has not looked at; they are ``SessionBusy``.
+  /// Calls without a waiting caller that the session has not processed; they are ``SessionBusy``.
   public var calls = 100_000
   /// Bytes from the server that the session has not looked at. Then the link is not read from
   /// until it has; the server feels it and waits.

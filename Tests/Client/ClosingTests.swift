@@ -1,5 +1,5 @@
 import TernCore
-import TernDocumentEngine
+import TernDocumentReplica
 import TernStorage
 import TernSync
 import TernTestKit
@@ -7,7 +7,7 @@ import Testing
 
 @testable import TernClient
 
-/// What those hear who ask for something while a database is closed, or after.
+/// The errors of calls while a database is closed, or after.
 @Suite("Closing", .timeLimit(.minutes(1)))
 struct ClosingTests {
   @Test("a write of the tree is only reported durable when it is, also by a closed database")

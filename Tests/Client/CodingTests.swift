@@ -46,7 +46,13 @@ struct CodingTests {
     #expect(throws: TreeCodingError.self) { try TreeDecoder().decode(Bool.self, from: 1) }
     #expect(throws: TreeCodingError.self) { try TreeDecoder().decode(Int8.self, from: 300) }
     #expect(throws: TreeCodingError.self) { try TreeDecoder().decode(Post.self, from: ["a": 1]) }
-    #expect(throws: TreeCodingError.invalid(.notFinite)) { try TreeEncoder().encode([Double.nan]) }
+    #expect(throws: TreeCodingError.encoding("0: a number must be finite")) {
+      try TreeEncoder().encode([Double.nan])
+    }
+    #expect(throws: TreeCodingError.decoding("authors.ann: expected a number, found string(\"x\")"))
+    {
+      try TreeDecoder().decode([String: [String: Double]].self, from: ["authors": ["ann": "x"]])
+    }
     #expect(throws: TreeCodingError.invalid(.invalidKey("a/b"))) {
       try TreeEncoder().encode(["a/b": 1])
     }

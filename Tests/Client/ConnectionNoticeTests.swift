@@ -13,8 +13,8 @@ import Testing
     let notices = Notices()
     var options = ClientOptions()
     options.report = notices.add
-    // Nobody listens on this network.
-    let tern = try Tern.open(
+    // No server listens on this network.
+    let tern = try TernDatabase.open(
       ClientParts(queue: MemoryStore(), cache: MemoryStore(), transport: LoopbackTransport()),
       options: options, ambient: .patient)
     _ = try await tern.tree["a"].set(1)

@@ -4,7 +4,7 @@ import TernServer
 import TernSync
 import Testing
 
-/// Clients that nobody closed, and nobody holds.
+/// Clients that are released without being closed.
 @Suite("Dropped clients", .timeLimit(.minutes(1)))
 struct DroppedClientTests {
   /// A server, and how many of its links have ended.
@@ -22,7 +22,7 @@ struct DroppedClientTests {
     try await home.documentClient().documents.document("a/1").set(["n": 1])
   }
 
-  private func values(at home: Home) throws -> Delivery<TreeSnapshot, ListenError> {
+  private func values(at home: Home) throws -> ListenSequence<TreeSnapshot, ListenError> {
     try home.client().tree["a"].values()
   }
 
@@ -53,7 +53,7 @@ struct DroppedClientTests {
     let (home, ended) = try await home()
     let other = try home.client()
     try await other.tree["a"].set(1).acknowledged()
-    var values: Delivery<TreeSnapshot, ListenError>.Iterator? = try values(at: home)
+    var values: ListenSequence<TreeSnapshot, ListenError>.Iterator? = try values(at: home)
       .makeAsyncIterator()
     for number in Int64(1)...3 {
       try await other.tree["a"].set(TreeNode(.integer(number))).acknowledged()

@@ -15,7 +15,7 @@ final class FakePeer {
   var denied: [TreePath] = []
   /// Every request, oldest first, as the wire's action and path.
   private(set) var log: [String] = []
-  /// How far each numbered write said that its writer knows the outcomes.
+  /// The sequence up to which each numbered write said that its writer knows the outcomes.
   private(set) var acknowledged: [UInt64] = []
   /// Applied writes, for counting.
   private(set) var applied = 0
@@ -23,11 +23,11 @@ final class FakePeer {
   private var connectionStream: UInt128?
   private var listens: [TreePath] = []
   private var deferred: [TreeWrite] = []
-  /// Where queries have no index: all is sent, to everybody who listens there.
+  /// The paths without an index for queries: all is sent, to every listener there.
   var unindexed: [TreePath] = []
   /// Answers conditional writes as stale this often before looking at them.
   var staleAnswers = 0
-  /// How the last connection was opened.
+  /// The opening of the last connection.
   private(set) var opening: TreeOpening?
   /// Keeps answers about past writes back while set.
   var holdsOutcomes = false
@@ -36,7 +36,7 @@ final class FakePeer {
   var refusedTokens: Set<String> = []
   /// Keeps answers about credentials back while set.
   var holdsCredentials = false
-  /// Why no write is taken while set.
+  /// The reason for rejecting writes while set.
   var refusal: String?
   /// Leaves listens without an answer while set.
   var ignoresListens = false
@@ -68,7 +68,7 @@ final class FakePeer {
     commit(write).map { $0.encode() }
   }
 
-  /// What was kept back.
+  /// Returns the frames that were kept back.
   func releaseHeld() -> [[UInt8]] {
     defer { held = [] }
     return held.map { $0.encode() }
@@ -155,7 +155,7 @@ final class FakePeer {
 
 extension FakePeer {
   private func judge(
-    _ write: TreeWrite, _ hash: String?, _ mark: WriteMark
+    _ write: TreeWrite, _ hash: String?, _ mark: WriteHeader
   ) -> Answers {
     guard let stamp = mark.stamp else {
       return Answers(pushes: [], response: TreeResponse(.failed))
@@ -215,7 +215,7 @@ extension FakePeer {
   }
 }
 
-/// What a write is answered: pushes first.
+/// The answers to a write: pushes first.
 struct Answers {
   var pushes: [TreeServerMessage]
   var response: TreeResponse

@@ -20,7 +20,7 @@ struct Home {
     report: @escaping @Sendable (ServerEvent) -> Void = { _ in }
   ) async throws {
     let ledger = try EmbeddedLedger(
-      store: MemoryStore(), uptime: Ambient.system.stopwatch())
+      store: MemoryStore(), uptime: RuntimeEnvironment.system.stopwatch())
     server = try await TernServer(
       ledger: ledger, on: transport, authorizer: authorizer, report: report)
     try await server.listen(on: transport)
@@ -29,11 +29,11 @@ struct Home {
   func client(
     queue: any OrderedStore = MemoryStore(), cache: MemoryStore? = MemoryStore(),
     _ change: (inout ClientOptions) -> Void = { _ in }
-  ) throws -> Tern {
+  ) throws -> TernDatabase {
     var options = ClientOptions()
     options.syncsInBackground = false
     change(&options)
-    return try Tern.open(
+    return try TernDatabase.open(
       ClientParts(queue: queue, cache: cache, transport: transport), options: options,
       ambient: .patient)
   }
@@ -42,15 +42,20 @@ struct Home {
   func documentClient(
     queue: any OrderedStore = MemoryStore(), cache: MemoryStore = MemoryStore(),
     _ change: (inout ClientOptions) -> Void = { _ in }
-  ) throws -> Tern {
+  ) throws -> TernDatabase {
     var options = ClientOptions()
     options.syncsInBackground = false
     change(&options)
     var parts = ClientParts(queue: MemoryStore(), cache: nil, transport: transport)
     parts.documents = DocumentParts(
       database: try DocumentDatabase(projectID: "demo"), queue: queue, cache: cache)
-    return try Tern.open(parts, options: options, ambient: .patient)
+    return try TernDatabase.open(parts, options: options, ambient: .patient)
   }
+}
+
+/// Rules under which everything can be read and nothing be written.
+func denyingWrites() throws -> RulesAuthorizer {
+  RulesAuthorizer(try TreeRules(#"{"rules": {".read": true, ".write": false}}"#))
 }
 
 extension AsyncSequence {

@@ -2,7 +2,7 @@ import Synchronization
 import TernCore
 import TernQuery
 import TernStorageMemory
-import TernTreeEngine
+import TernTreeReplica
 import TernTreeWire
 import Testing
 
@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Tokens and verdicts that come late")
 struct LateTokenTests {
-  /// A token that says whom it names, and the how-manieth of them it is.
+  /// Returns a token with its user, and its number among them.
   private func token(_ user: String, _ number: Int) -> String {
     let claims = #"{"uid":"\#(user)","n":\#(number)}"#
     return "e30." + String(decoding: Base64.encode(Array(claims.utf8)), as: UTF8.self) + ".s"
@@ -25,7 +25,7 @@ struct LateTokenTests {
     let other = token("bob", 1)
     try auth.signIn(token: first)
     try auth.signIn(token: other)
-    // Nobody has to be asked again either.
+    // The token need not be requested again either.
     #expect(auth.takes(second, insteadOf: first))
     #expect(auth.token == other && auth.currentUser?.uid == "bob")
     try auth.signOut()
@@ -119,7 +119,7 @@ private actor ShownTokens: CredentialSession {
 
   func setCredential(_ credential: String?) { shown.append(credential) }
 
-  /// What was asked of it, in order.
+  /// Returns the calls so far, in order.
   func takeCalls() -> [String?] {
     for call in calls.withLock({ exchange(&$0, with: []) }) { call(self) }
     return shown

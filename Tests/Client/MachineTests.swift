@@ -3,7 +3,7 @@ import TernQuery
 import TernStorage
 import TernStorageMemory
 import TernSync
-import TernTreeEngine
+import TernTreeReplica
 import TernTreeWire
 import Testing
 
@@ -295,7 +295,7 @@ struct MachineTests {
     let timer = try #require(world.timers.keys.first { if case .read = $0 { true } else { false } })
     #expect(world.timers[timer] == .seconds(3))
     try world.fire(timer)
-    #expect(world.takeHeard() == ["read offline"])
+    #expect(world.takeHeard() == ["read \(ReadError.offline)"])
     try world.act { _ = $0.write(.set("a", 2)) }
     try world.act { _ = $0.read(at: "a", query: .all) }
     #expect(world.takeHeard() == ["stored", "read 2 cached"])

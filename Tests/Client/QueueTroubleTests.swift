@@ -6,7 +6,7 @@ import TernStorage
 import TernSync
 import TernTestKit
 import TernTransactions
-import TernTreeEngine
+import TernTreeReplica
 import Testing
 
 @testable import TernClient
@@ -94,7 +94,7 @@ struct QueueTroubleTests {
     try world.act {
       _ = $0.transact("add", at: "n", arguments: 1, appliesLocally: true, addOne)
     }
-    let reason = "failed notStored(1 writes wait already; let some be sent first)"
+    let reason = "failed \(TransactionError.notStored(.queueFull(limitWrites: 1)))"
     #expect(world.takeHeard() == [reason, reason])
     world.isReachable = true
     try world.fire(.connection(.retry))
@@ -134,7 +134,7 @@ struct QueueTroubleTests {
       let store = disk.open()
       var parts = ClientParts(queue: store, cache: nil, transport: home.transport)
       parts.whenClosed = { store.close() }
-      let tern = try Tern.open(parts, ambient: .patient)
+      let tern = try TernDatabase.open(parts, ambient: .patient)
       for number in 1...3 {
         try await tern.tree["n/\(round)"].set(TreeNode(.integer(Int64(number)))).acknowledged()
       }

@@ -3,7 +3,7 @@ import TernQuery
 import TernStorage
 import TernSync
 import TernTestKit
-import TernTreeEngine
+import TernTreeReplica
 import Testing
 
 @testable import TernClient
@@ -30,7 +30,7 @@ struct SalvageTests {
   /// The same client after what is damaged was set aside, with all answers it can get.
   private func salvaged(_ peer: FakePeer) throws -> World {
     let store = disk.open()
-    let found = try Tern.setDamagedAside(queue: store)
+    let found = try TernDatabase.setDamagedAside(queue: store)
     #expect(found.pending.count == 3 && found.damaged.map(\.id) == [3])
     let world = try World(store: store, peer: peer)
     try world.act { $0.goOnline() }
@@ -75,8 +75,8 @@ struct SalvageTests {
     disk.corrupt([1])
     let store = disk.open()
     #expect(throws: QueueError.damagedHeader) { try World(store: store) }
-    #expect(try Tern.salvage(queue: store).hasLostClient)
-    try Tern.setDamagedAside(queue: store)
+    #expect(try TernDatabase.salvage(queue: store).hasLostClient)
+    try TernDatabase.setDamagedAside(queue: store)
     let world = try World(store: store, peer: peer)
     try world.act { $0.goOnline() }
     let kept = world.machine.queueStatus.rejected
@@ -97,14 +97,14 @@ struct SalvageTests {
     disk.corrupt(Self.third)
     let store = disk.open()
     #expect(throws: OpeningError.queue(.damaged(id: 3))) { try home.client(queue: store) }
-    #expect(try Tern.salvage(queue: store).pending.map(\.id) == [1, 2, 4])
-    try Tern.setDamagedAside(queue: store)
+    #expect(try TernDatabase.salvage(queue: store).pending.map(\.id) == [1, 2, 4])
+    try TernDatabase.setDamagedAside(queue: store)
     let second = try home.client(queue: store)
     await second.tree.goOnline()
     try await second.tree["n"].increment().acknowledged()
     #expect(try await home.client().tree["n"].get().number == 4)
     #expect(await second.tree.rejectedWrites.isEmpty)
     await second.close()
-    #expect(try Tern.salvage(queue: store).setAside.map(\.id) == [3])
+    #expect(try TernDatabase.salvage(queue: store).setAside.map(\.id) == [3])
   }
 }

@@ -3,7 +3,7 @@ import TernQuery
 import TernStorageMemory
 import TernSync
 import TernTransactions
-import TernTreeEngine
+import TernTreeReplica
 import Testing
 
 @testable import TernClient
@@ -34,7 +34,7 @@ struct TransactionTests {
         if case .rest = timer { try world.fire(timer) }
       }
     }
-    #expect(world.takeHeard() == ["failed tooManyAttempts(limit: 25)"])
+    #expect(world.takeHeard() == ["failed \(TransactionError.tooManyAttempts(limit: 25))"])
     #expect(world.peer.log.filter { $0 == "p /n" }.count == 25)
   }
 
@@ -118,7 +118,7 @@ struct TransactionTests {
     try world.act { _ = $0.transact(at: "n/a", appliesLocally: true, addOne) }
     try world.act { _ = $0.write(.set("n", 1)) }
     // The first was on its way and waits for its answer, the second had not been sent.
-    #expect(world.takeHeard() == ["failed overridden", "stored"])
+    #expect(world.takeHeard() == ["failed \(TransactionError.overridden)", "stored"])
     world.isReachable = true
     try world.fire(.connection(.retry))
     #expect(world.peer.tree == ["n": 1])

@@ -45,7 +45,7 @@ struct TreeWriteListTests {
     for id in 1...100_000 as ClosedRange<UInt64> { list[id: id] = Item(id: id, text: "") }
     var seen: TreeWriteList<Item>?
     for id in 1...100_000 as ClosedRange<UInt64> {
-      // Somebody looks at each of them.
+      // The test looks at each of them.
       seen = list
       list[id: id] = nil
     }

@@ -4,7 +4,7 @@ import TernQuery
 import TernSync
 import TernTransactions
 import TernTransport
-import TernTreeEngine
+import TernTreeReplica
 import Testing
 
 @testable import TernClient
@@ -26,7 +26,7 @@ struct WaitingLimitTests {
   func reads() throws {
     let world = try world()
     for _ in 1...3 { try world.act { _ = $0.read(at: "a", query: .all) } }
-    #expect(world.takeHeard() == ["read tooManyWaiting(limit: 2)"])
+    #expect(world.takeHeard() == ["read \(ReadError.tooManyWaiting(limit: 2))"])
     world.isReachable = true
     try world.fire(.connection(.retry))
     #expect(world.takeHeard() == ["read null", "read null"])
@@ -38,7 +38,7 @@ struct WaitingLimitTests {
   func deferredWrites() throws {
     let world = try world()
     for _ in 1...3 { try world.act { _ = $0.onDisconnect(.set("a", 1)) } }
-    #expect(world.takeHeard() == ["not registered tooManyWaiting(limit: 2)"])
+    #expect(world.takeHeard() == ["not registered \(DisconnectError.tooManyWaiting(limit: 2))"])
     world.isReachable = true
     try world.fire(.connection(.retry))
     #expect(world.takeHeard() == ["registered", "registered"])
@@ -50,7 +50,7 @@ struct WaitingLimitTests {
   func transactions() throws {
     let world = try world()
     for _ in 1...3 { try world.act { _ = $0.transact(at: "n", appliesLocally: true) { _ in 1 } } }
-    #expect(world.takeHeard() == ["failed tooManyWaiting(limit: 2)"])
+    #expect(world.takeHeard() == ["failed \(TransactionError.tooManyWaiting(limit: 2))"])
     world.isReachable = true
     try world.fire(.connection(.retry))
     #expect(world.takeHeard() == ["committed 1", "committed 1"])

@@ -3,7 +3,7 @@ import TernQuery
 import TernStorage
 import TernStorageMemory
 import TernTransactions
-import TernTreeEngine
+import TernTreeReplica
 import TernTreeWire
 
 @testable import TernClient
@@ -25,13 +25,15 @@ final class World {
 
   /// Events as `value path json`, `added path/key`, and ends, in order.
   var heard: [String] = []
-  /// What the server made of credentials.
+  /// The server's verdicts on credentials.
   private(set) var verdicts: [CredentialVerdict] = []
   var isReachable = true
   /// Frames from the server are lost while set.
   var losesAnswers = false
   /// Queue changes wait while set.
   var holdsDisk = false
+  /// The link is cut when the server has received this many more frames; `nil` for never.
+  var framesUntilCut: Int?
 
   init(
     store: any OrderedStore = MemoryStore(), peer: FakePeer = FakePeer(),
@@ -42,7 +44,7 @@ final class World {
     self.peer = peer
     peer.disconnected()
     let seed = Seed()
-    let ambient = Ambient(
+    let ambient = RuntimeEnvironment(
       millisecondsSinceEpoch: { 1_000_000 }, clock: ContinuousClock(),
       randomBits: { seed.next() })
     let (queue, rows) = try WriteQueue.open(store, limits: queueLimits, newClient: 0xC0FFEE)
@@ -63,7 +65,7 @@ final class World {
 
   func settle() throws {
     while true {
-      let effects = machine.takeEffects()
+      let effects = machine.drainEffects()
       for effect in effects { carryOut(effect) }
       if link == nil { toClient = [] }
       if try !step(), effects.isEmpty { return }
@@ -87,7 +89,7 @@ final class World {
     try settle()
   }
 
-  /// What the peer kept back arrives.
+  /// Delivers the frames that the peer kept back.
   func release() throws {
     peer.holdsOutcomes = false
     peer.holdsCredentials = false
@@ -117,6 +119,13 @@ final class World {
       return true
     }
     if !toPeer.isEmpty {
+      if framesUntilCut == 0 {
+        framesUntilCut = nil
+        isReachable = false
+        try drop()
+        return true
+      }
+      framesUntilCut = framesUntilCut.map { $0 - 1 }
       let frame = toPeer.removeFirst()
       let answers = try peer.receive(frame)
       if !losesAnswers { toClient += answers }
@@ -166,6 +175,7 @@ final class World {
     case .transactionEnded(_, .failed(let error)): heard.append("failed \(error)")
     case .disconnectAnswered(_, let error):
       heard.append(error.map { "not registered \($0)" } ?? "registered")
+    case .presenceEnded(_, let error): heard.append("presence ended: \(error)")
     case .noticed(let notice): heard.append("\(notice)")
     case .credential(let verdict): verdicts.append(verdict)
     case .queueAnswered, .queueChanged, .connectionChanged: break

@@ -1,13 +1,13 @@
 import TernStorage
 import TernSync
 
-/// The token of whoever is signed in, as the store of the queue keeps it. Source:
+/// The token of the signed-in user, as the store of the queue keeps it. Source:
 /// Docs/Formats/client-store.md, section on who is signed in.
 enum AuthRecord {
   static let key: [UInt8] = [4]
   private static let version: UInt8 = 1
 
-  /// The token that was kept; `nil` when nobody is signed in, or nothing is understood.
+  /// Reads the stored token; `nil` when no user is signed in, or the row is not understood.
   static func token(in store: any OrderedStore) throws(StorageError) -> String? {
     let bytes: [UInt8]?
     do throws(StorageError) {

@@ -2,13 +2,13 @@ public import TernCore
 public import TernStorage
 import TernSync
 
-/// Somebody who is signed in on this device, as their token says.
+/// A user who is signed in on this device, as their token says.
 public struct AuthUser: Hashable, Sendable {
   /// The id of the user; `auth.uid` in rules.
   public let uid: String
-  /// What the token says about them, as far as this device can read it.
+  /// The claims of the token, as far as this device can read it.
   public let claims: JSONValue
-  /// When the token ends, in seconds since 1970; `nil` when it does not say.
+  /// The expiry of the token, in seconds since 1970; `nil` when it has none.
   public let expires: Int64?
 
   /// Reads a token without believing it: the server decides whether it counts.
@@ -32,27 +32,28 @@ public struct AuthUser: Hashable, Sendable {
 }
 
 extension QueueUser {
-  /// Whom a credential names; nobody for none, and for one that names no user.
+  /// Creates the user that a credential names; empty for no credential, and for one that names no
+  /// user.
   init(showing credential: String?) {
     let user = credential.flatMap { try? AuthUser(token: $0) }
     self.init(user?.uid ?? "")
   }
 
-  /// Who is signed in; nobody where that is not known yet.
+  /// Creates the signed-in user; empty while that is not known yet.
   init(signedInTo auth: ClientAuth?) { self.init(auth?.currentUser?.uid ?? "") }
 }
 
-/// Who is signed in, and whether the server knows.
+/// The signed-in user, and the server's view of the token.
 public enum AuthState: Hashable, Sendable {
-  /// Nobody is signed in.
+  /// No user is signed in.
   case signedOut
-  /// Somebody is; the server has accepted the token, or has not seen it yet.
+  /// A user is signed in; the server has accepted the token, or has not seen it yet.
   case signedIn(AuthUser)
-  /// Somebody is, but their token has expired or is refused. Writes and listens wait until
-  /// ``ClientAuth/signIn(token:)`` brings another one.
+  /// A user is signed in, but their token has expired or was rejected. Writes and listens wait
+  /// until ``ClientAuth/signIn(token:)`` brings another one.
   case tokenNeeded(AuthUser, reason: String)
 
-  /// Who is signed in; `nil` for nobody.
+  /// The signed-in user; `nil` for none.
   public var user: AuthUser? {
     switch self {
     case .signedOut: nil
@@ -61,7 +62,7 @@ public enum AuthState: Hashable, Sendable {
   }
 }
 
-/// Why somebody could not be signed in or out; nothing has changed.
+/// The reason a sign-in or sign-out failed; nothing has changed.
 public enum AuthError: Error, Hashable, Sendable {
   /// The text is no token, or names no user. Get another one.
   case malformedToken

@@ -3,24 +3,24 @@ import TernCore
 public import TernStorage
 public import TernSync
 
-/// Who uses this client: sign-in with a token, kept on the device.
+/// The user of this client: sign-in with a token, kept on the device.
 ///
 /// The token is shown to the server on every connection, of the tree and of the documents. When it
 /// has expired, or is refused, nothing is lost: writes wait in the queue until there is another
 /// one, from ``signIn(token:)`` or from the source given to ``refreshTokens(by:)``.
 ///
-/// Writes belong to whoever is signed in when they are made. When somebody else signs in, or nobody
-/// is, they leave what is seen and wait on the device, over restarts too, for their user's return:
-/// nothing is ever sent with another user's token. ``TernSync/QueueLimits/userCount`` limits how many
-/// users can have writes waiting.
+/// Writes belong to the user who is signed in when they are made. After a change of user, or a
+/// sign-out, they leave what is seen and wait on the device, over restarts too, for their user's
+/// return: nothing is ever sent with another user's token. `QueueLimits.userCount`
+/// limits how many users can have writes waiting.
 public final class ClientAuth: Sendable {
   /// Asks an application for another token of a user; `nil` when it has none now.
   public typealias TokenSource = @Sendable (AuthUser) async -> String?
 
   /// A token is refreshed this long before it ends, or after half of its life if that is later.
   public static let refreshLead: Duration = .seconds(300)
-  /// How long a source that had no token rests before it is asked again; doubled each time, up to
-  /// ``longestRest``.
+  /// The time that a source without a token rests before it is asked again; doubled each time, up
+  /// to ``longestRest``.
   public static let shortestRest: Duration = .seconds(10)
   /// The longest rest between two questions for a token.
   public static let longestRest: Duration = .seconds(300)
@@ -33,7 +33,7 @@ public final class ClientAuth: Sendable {
     var refresh: Task<Void, Never>?
     var boxes: [UInt64: Mailbox<AuthState, Never>] = [:]
     var last: UInt64 = 0
-    /// Who shows the token to servers.
+    /// The sessions that show the token to servers.
     var audience: [Listener] = []
     /// Hears of every credential that a server refuses.
     var refusals: (@Sendable (_ credential: String, _ reason: String) -> Void)?
@@ -48,14 +48,14 @@ public final class ClientAuth: Sendable {
 
   private let core: Mutex<Core>
   private let store: any OrderedStore
-  private let ambient: Ambient
+  private let ambient: RuntimeEnvironment
 
   /// Takes up who was signed in when the program ended.
   ///
-  /// - Parameter store: Where the token is kept, beside whatever else is in it. The folder of a store
-  ///   on disk is readable by its owner alone.
+  /// - Parameter store: Where the token is kept, beside whatever else is in it. The folder of a
+  ///   store on disk is readable by its owner alone.
   /// - Throws: ``AuthError/notStored(_:)`` when it cannot be read.
-  public init(store: any OrderedStore, ambient: Ambient = .system) throws(AuthError) {
+  public init(store: any OrderedStore, ambient: RuntimeEnvironment = .system) throws(AuthError) {
     var core = Core()
     let token: String?
     do throws(StorageError) { token = try AuthRecord.token(in: store) } catch {
@@ -70,24 +70,24 @@ public final class ClientAuth: Sendable {
     self.ambient = ambient
   }
 
-  /// Who is signed in, also after a restart without a connection; `nil` for nobody.
+  /// The signed-in user, also after a restart without a connection; `nil` for none.
   public var currentUser: AuthUser? { state.user }
 
-  /// Who is signed in, and whether the server knows.
+  /// The signed-in user, and the server's view of the token.
   public var state: AuthState { core.withLock { $0.state } }
 
-  /// The token of whoever is signed in.
+  /// The token of the signed-in user.
   public var token: String? { core.withLock { $0.token } }
 
   /// The state, now and whenever it changes.
-  public var states: Delivery<AuthState, Never> {
-    Delivery(newest: { box in
+  public var states: ListenSequence<AuthState, Never> {
+    ListenSequence(newest: { box in
       let id = self.observe(box)
       return { self.core.withLock { $0.boxes[id] = nil } }
     })
   }
 
-  /// Signs somebody in, in the place of whoever was.
+  /// Signs a user in, in the place of the former one.
   ///
   /// Works offline: the server judges the token when it sees it. Writes that waited for a token are
   /// sent once the server has accepted it. Blocks for the time of one durable write.
@@ -101,7 +101,7 @@ public final class ClientAuth: Sendable {
     return user
   }
 
-  /// Signs out; what is sent from now on is nobody's. Blocks for the time of one durable write.
+  /// Signs out; later requests are anonymous. Blocks for the time of one durable write.
   public func signOut() throws(AuthError) { try change(to: .signedOut, nil) }
 
   /// Names who has further tokens: asked in time before one ends, and when one is refused.
@@ -117,7 +117,7 @@ public final class ClientAuth: Sendable {
     core.withLock { $0.refusals = body }
   }
 
-  /// The database is closed: nobody hears anything any more.
+  /// Ends all listeners: the database is closed.
   func close() {
     let (boxes, refresh) = core.withLock { core in
       core.isClosed = true
@@ -178,7 +178,7 @@ extension DocumentSession: CredentialSession {}
 extension ClientAuth {
   /// Lets a session that has not begun show the token, this one and those that follow.
   func attach<Session: CredentialSession>(_ session: Session) {
-    // As long as a session shows tokens, somebody sees to further ones.
+    // As long as a session shows tokens, the source provides further ones.
     let judged: @Sendable (CredentialVerdict) -> Void = { self.judged($0) }
     let listener = Listener(
       isGone: { [weak session] in session == nil },
@@ -247,7 +247,7 @@ extension ClientAuth {
   func takes(_ token: String, insteadOf shown: String) -> Bool {
     guard token != shown, let user = try? AuthUser(token: token) else { return false }
     do throws(AuthError) {
-      // Whoever has signed in or out meanwhile is not to be replaced by whom this token names.
+      // A sign-in or sign-out in the meantime takes precedence over this token's user.
       if try change(to: .signedIn(user), token, if: { $0.token == shown }) { scheduleRefresh() }
       return true
     } catch {

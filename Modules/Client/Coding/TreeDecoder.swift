@@ -18,12 +18,12 @@ public struct TreeDecoder: Sendable {
     do {
       return try NodeDecoder(node: node, codingPath: []).decode(type)
     } catch {
-      throw .decoding("\(error)")
+      throw .decoding(codingErrorText(error))
     }
   }
 }
 
-/// What a value decodes itself from.
+/// The decoder of one node.
 struct NodeDecoder: Decoder {
   let node: TreeNode
   let codingPath: [any CodingKey]
@@ -80,7 +80,13 @@ extension NodeDecoder: SingleValueDecodingContainer {
   func decode(_ type: UInt32.Type) throws -> UInt32 { try integer(type) }
   func decode(_ type: UInt64.Type) throws -> UInt64 { try integer(type) }
 
-  func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try type.init(from: self) }
+  func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+    guard let coded = type as? any TreeCoded.Type else { return try type.init(from: self) }
+    guard let scalar = node.scalar, let value = coded.decoded(from: scalar) as? Value else {
+      throw mismatch("a \(type)", type)
+    }
+    return value
+  }
 
   private func integer<I: FixedWidthInteger>(_ type: I.Type) throws -> I {
     let value: I? =

@@ -17,6 +17,11 @@ struct NamedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
   }
 
   func encodeNil(forKey key: Key) {}
+
+  func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
+    try member(key).encode(value)
+  }
+
   func encode(_ value: Bool, forKey key: Key) { member(key).encode(value) }
   func encode(_ value: String, forKey key: Key) { member(key).encode(value) }
   func encode(_ value: Double, forKey key: Key) throws { try member(key).encode(value) }
@@ -26,15 +31,11 @@ struct NamedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
   func encode(_ value: Int16, forKey key: Key) { member(key).encode(value) }
   func encode(_ value: Int32, forKey key: Key) { member(key).encode(value) }
   func encode(_ value: Int64, forKey key: Key) { member(key).encode(value) }
-  func encode(_ value: UInt, forKey key: Key) { member(key).encode(value) }
+  func encode(_ value: UInt, forKey key: Key) throws { try member(key).encode(value) }
   func encode(_ value: UInt8, forKey key: Key) { member(key).encode(value) }
   func encode(_ value: UInt16, forKey key: Key) { member(key).encode(value) }
   func encode(_ value: UInt32, forKey key: Key) { member(key).encode(value) }
-  func encode(_ value: UInt64, forKey key: Key) { member(key).encode(value) }
-
-  func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
-    try member(key).encode(value)
-  }
+  func encode(_ value: UInt64, forKey key: Key) throws { try member(key).encode(value) }
 
   func nestedContainer<Nested: CodingKey>(
     keyedBy type: Nested.Type, forKey key: Key
@@ -78,11 +79,11 @@ struct ListedEncoding: UnkeyedEncodingContainer {
   func encode(_ value: Int16) { element().encode(value) }
   func encode(_ value: Int32) { element().encode(value) }
   func encode(_ value: Int64) { element().encode(value) }
-  func encode(_ value: UInt) { element().encode(value) }
+  func encode(_ value: UInt) throws { try element().encode(value) }
   func encode(_ value: UInt8) { element().encode(value) }
   func encode(_ value: UInt16) { element().encode(value) }
   func encode(_ value: UInt32) { element().encode(value) }
-  func encode(_ value: UInt64) { element().encode(value) }
+  func encode(_ value: UInt64) throws { try element().encode(value) }
 
   func encode<Value: Encodable>(_ value: Value) throws { try element().encode(value) }
 

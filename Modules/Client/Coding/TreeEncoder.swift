@@ -3,7 +3,10 @@ public import TernCore
 /// Turns `Encodable` values into nodes.
 ///
 /// Structures and dictionaries become children, arrays children named `0`, `1` and so on; `nil`
-/// becomes absence, and so do empty collections. Integers above `Int64.max` become doubles.
+/// becomes absence, and so do empty collections. A `Date` becomes milliseconds since 1970, rounded;
+/// `Data` its base64; a `URL` its text; a `UUID` its text; a `Decimal` the double that has it as
+/// its
+/// shortest text. A number that the tree cannot hold exactly is an error.
 public struct TreeEncoder: Sendable {
   /// Makes an encoder; it has nothing to set.
   public init() {}
@@ -20,16 +23,16 @@ public struct TreeEncoder: Sendable {
     } catch let error as TreeError {
       throw .invalid(error)
     } catch {
-      throw .encoding("\(error)")
+      throw .encoding(codingErrorText(error))
     }
   }
 }
 
-/// Why a value could not be turned into a node, or a node into a value.
+/// The reason a value could not be turned into a node, or a node into a value.
 public enum TreeCodingError: Error, Hashable, Sendable {
   /// A key or value breaks a rule of the tree.
   case invalid(TreeError)
-  /// The value refused to be encoded; the text says why.
+  /// The value cannot be encoded; the text says where and why.
   case encoding(String)
   /// The node does not have the shape the type expects; the text says where and why.
   case decoding(String)
@@ -92,7 +95,7 @@ final class NodeBox {
   }
 }
 
-/// What a value encodes itself into.
+/// The encoder of one node.
 struct NodeEncoder: Encoder {
   let box: NodeBox
   let codingPath: [any CodingKey]
@@ -126,24 +129,39 @@ extension NodeEncoder: SingleValueEncodingContainer {
   func encode(_ value: Int16) { put(integer: value) }
   func encode(_ value: Int32) { put(integer: value) }
   func encode(_ value: Int64) { put(integer: value) }
-  func encode(_ value: UInt) { put(integer: value) }
+  func encode(_ value: UInt) throws { try put(unsigned: value) }
   func encode(_ value: UInt8) { put(integer: value) }
   func encode(_ value: UInt16) { put(integer: value) }
   func encode(_ value: UInt32) { put(integer: value) }
-  func encode(_ value: UInt64) { put(integer: value) }
+  func encode(_ value: UInt64) throws { try put(unsigned: value) }
 
   func encode<Value: Encodable>(_ value: Value) throws {
-    try value.encode(to: self)
+    guard let coded = value as? any TreeCoded else { return try value.encode(to: self) }
+    guard let scalar = coded.treeScalar() else { throw inexact(value) }
+    put(scalar)
+  }
+
+  private func inexact(_ value: Any) -> EncodingError {
+    .invalidValue(
+      value,
+      .init(codingPath: codingPath, debugDescription: "the tree holds no number that is \(value)"))
   }
 
   private func put(_ scalar: TreeScalar) { box.content = .node(TreeNode(scalar)) }
 
   private func put(double value: Double) throws {
-    guard value.isFinite else { throw TreeError.notFinite }
+    guard value.isFinite else {
+      throw EncodingError.invalidValue(
+        value, .init(codingPath: codingPath, debugDescription: "\(TreeError.notFinite)"))
+    }
     put(.double(value))
   }
 
-  private func put(integer value: some BinaryInteger) {
-    put(Int64(exactly: value).map { .integer($0) } ?? .double(Double(value)))
+  private func put(integer value: some BinaryInteger) { put(.integer(Int64(value))) }
+
+  private func put(unsigned value: some BinaryInteger) throws {
+    if let integer = Int64(exactly: value) { return put(.integer(integer)) }
+    guard let double = Double(exactly: value) else { throw inexact(value) }
+    put(.double(double))
   }
 }

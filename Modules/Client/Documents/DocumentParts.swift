@@ -1,21 +1,20 @@
 public import TernCore
-import TernDocumentEngine
+import TernDocumentReplica
 public import TernStorage
 import TernStorageMemory
 public import TernSync
 public import TernTransport
 
-/// What the documents of a client are made of, beside what all of it shares.
+/// The parts of a client for documents, beside those that all of it shares.
 public struct DocumentParts: Sendable {
   /// The database that is spoken of.
   public var database: DocumentDatabase
-  /// Where writes wait until the server has answered them; must be durable, and be used for
-  /// nothing else.
+  /// The store of pending writes; must be durable, and be used for nothing else.
   public var queue: any OrderedStore
-  /// Where the server's documents are kept; `nil` keeps them in memory. May lose its last writes
+  /// The store of the server's documents; `nil` keeps them in memory. May lose its last writes
   /// without harm, so it is best opened relaxed.
   public var cache: (any OrderedStore)?
-  /// Why there is no cache although there should be one; it is reported.
+  /// The reason for a missing cache; it is reported.
   public var cacheFailure: StorageError?
 
   /// Names the parts; nothing is opened yet.
@@ -25,7 +24,7 @@ public struct DocumentParts: Sendable {
     self.cache = cache
   }
 
-  /// What forgets all of it.
+  /// The erasure of all of it.
   var wipe: StoreWipe { StoreWipe(queue: queue, caches: [cache]) }
 
   /// Opens the cache; one that cannot be opened is replaced by one in memory.
@@ -55,18 +54,20 @@ public struct DocumentParts: Sendable {
 extension Documents {
   /// Opens the documents with what is in their stores; the connection is made at its first use.
   ///
-  /// For a client of documents alone; ``terminate()`` ends it. ``Tern/open(_:options:ambient:)``
+  /// For a client of documents alone; ``terminate()`` ends it.
+  /// ``TernDatabase/open(_:options:ambient:)``
   /// opens them beside a tree.
   ///
-  /// - Parameter isOffline: Whether there is no traffic before ``enableNetwork()``.
+  /// - Parameter isOffline: Whether there is no traffic before ``goOnline()``.
   /// - Throws: ``OpeningError``: the queue could not be read. A cache that cannot be is replaced by
   ///   one in memory, and reported: ``ClientNotice/cacheUnusable(_:_:)``.
   public static func open(
     _ parts: DocumentParts, over transport: any Transport,
-    options: ClientOptions = ClientOptions(), ambient: Ambient = .system, isOffline: Bool = false
+    options: ClientOptions = ClientOptions(), ambient: RuntimeEnvironment = .system,
+    isOffline: Bool = false
   ) throws(OpeningError) -> Documents {
     let user = QueueUser(signedInTo: options.auth)
-    let shelf = QueueShelf(store: parts.queue, limits: options.queue, ambient: ambient)
+    let shelf = WriteQueueRegistry(store: parts.queue, limits: options.queue, ambient: ambient)
     let queue: OpenedQueue
     let (pending, rejected): ([DocumentQueuedBatch], [RejectedDocumentBatch])
     do throws(StorageError) { try parts.wipe.finish() } catch {
@@ -100,5 +101,24 @@ extension Documents {
     session.submit { $0.begin() }
     return Documents(
       session: session, ambient: ambient, database: parts.database, wipe: parts.wipe)
+  }
+}
+
+extension Documents {
+  /// Documents of a database that was opened for the tree alone: every operation says so.
+  static func notOpened(over transport: any Transport) -> Documents {
+    let stores = DocumentParts(
+      database: DocumentDatabase(unchecked: "none"), queue: MemoryStore(), cache: nil)
+    let cache = stores.openCache(DocumentCache.Settings(limitBytes: nil), QueueUser(""), []).0
+    let machine = DocumentMachine(
+      replica: DocumentReplica(cache: cache, database: stores.database),
+      database: stores.database, user: QueueUser(""), stream: 0, pending: [], rejected: [],
+      nextSequence: 1, ambient: .system)
+    let queues = WriteQueueRegistry(store: stores.queue, limits: QueueLimits(), ambient: .system)
+    let session = DocumentSession(
+      machine: machine, queues: queues, place: .caller, transport: transport, ambient: .system,
+      waiting: WaitingLimits(), isOpened: false)
+    return Documents(
+      session: session, ambient: .system, database: stores.database, wipe: stores.wipe)
   }
 }

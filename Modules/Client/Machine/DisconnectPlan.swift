@@ -1,5 +1,5 @@
 import TernCore
-import TernTreeEngine
+import TernTreeReplica
 
 /// The deferred writes the server holds for this connection, as one sparse tree.
 ///

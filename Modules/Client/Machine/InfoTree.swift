@@ -1,8 +1,8 @@
 import TernCore
 import TernQuery
-import TernTreeEngine
+import TernTreeReplica
 
-/// What a client says about itself below `.info`: a tree of its own that no server knows.
+/// The client's own tree below `.info`, which no server knows.
 struct InfoTree: Sendable {
   private static let root = TreePath(unchecked: [.info])
   private var replica = TreeReplica()
@@ -39,6 +39,6 @@ struct InfoTree: Sendable {
 extension TreeMachine {
   mutating func setInfo(connected isConnected: Bool) {
     let events = info.set(isConnected: isConnected, serverTimeOffset: serverTimeOffset)
-    if !events.isEmpty { owe(.deliver(events, to: .info)) }
+    if !events.isEmpty { emit(.deliver(events, to: .info)) }
   }
 }

@@ -1,4 +1,4 @@
-import TernTreeEngine
+import TernTreeReplica
 
 /// The writes the server has not answered, by name, and the list of them that applications see.
 struct LocalWrites: Sendable {

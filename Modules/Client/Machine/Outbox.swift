@@ -1,7 +1,7 @@
-import TernTreeEngine
+import TernTreeReplica
 
-/// What goes to the server in the order the application asked for it: writes, transactions and
-/// deferred writes.
+/// The requests to the server in the order of the application's calls: writes, transactions and
+/// onDisconnect operations.
 ///
 /// An item leaves when it was answered. When the connection is lost, what was on its way goes
 /// back to the front, in the old order.
@@ -81,7 +81,7 @@ struct Outbox: Sendable {
     first = 0
   }
 
-  /// Forgets the writes and the transactions, sent or not: they are somebody's who is gone.
+  /// Forgets the writes and the transactions, sent or not: their user is gone.
   mutating func removeWrites() {
     waiting = waiting[first...].filter { !$0.item.isWrite }
     first = 0

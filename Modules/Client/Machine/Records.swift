@@ -1,7 +1,7 @@
 import TernCore
 import TernQuery
 import TernSync
-import TernTreeEngine
+import TernTreeReplica
 
 /// A write of this client that the server has not answered yet.
 struct LocalWrite: Sendable {
@@ -15,10 +15,10 @@ struct LocalWrite: Sendable {
   /// As the application gave it, with its server values unresolved.
   let write: TreeWrite
   var stage = Stage.storing
-  /// Whether the server may have seen it.
+  /// True when the server may have seen it.
   var wasSent = false
 
-  /// Whether it only stands where a damaged write was: nobody waits for what becomes of it.
+  /// True when it only fills the number of a corrupt write: no caller waits for its outcome.
   var isFiller: Bool { write.assignments.isEmpty }
 
   /// The row of the queue that holds it; `nil` until it is durable.
@@ -31,7 +31,7 @@ struct LocalWrite: Sendable {
   }
 }
 
-/// What a request on the wire is about.
+/// The subject of a request on the wire.
 enum Request: Sendable {
   case listen(ListenRequest)
   case unlisten(ListenRequest)
@@ -39,17 +39,18 @@ enum Request: Sendable {
   case batch(UInt64)
   case read(OperationID)
   case disconnect(OperationID)
+  case presence(OperationID)
   /// The outcomes of the writes of a stream up to a number.
   case outcomes(of: UInt128, through: UInt64)
   /// The outcomes of a declared transaction's attempts.
   case transactionOutcomes(OperationID)
   /// A credential was shown.
   case credential(String)
-  /// Nobody waits for the answer.
+  /// No caller waits for the answer.
   case unattended
 }
 
-/// What a change of the queue is about.
+/// The subject of a change of the queue.
 enum Ticket: Sendable {
   case append(WriteID)
   /// The row of the write numbered `sequence` goes, or becomes a rejected one.
@@ -76,7 +77,7 @@ struct DisconnectRequest: Sendable {
     case cancel(TreePath)
   }
 
-  /// Who asked; nobody else's credential registers it.
+  /// The user who asked; no other user's credential registers it.
   let user: QueueUser
   let verb: Verb
 }

@@ -1,7 +1,7 @@
 package import TernCore
 package import TernSync
 package import TernTransactions
-package import TernTreeEngine
+package import TernTreeReplica
 
 /// Something a ``TreeMachine`` owes the world; to be carried out in order.
 package enum TreeClientEffect: Sendable {
@@ -29,13 +29,14 @@ package enum TreeClientEffect: Sendable {
   case read(OperationID, Result<ReadAnswer, ReadError>)
   case transactionEnded(OperationID, TransactionOutcome)
   /// The server's answer to a deferred write; `nil` when it was registered.
+  case presenceEnded(OperationID, DisconnectError)
   case disconnectAnswered(OperationID, DisconnectError?)
   /// The answer to a request about the queue.
   case queueAnswered(OperationID, QueueResult)
   /// The list of pending and rejected writes is another one.
   case queueChanged
   case connectionChanged(ConnectionState)
-  /// What the server made of the credential.
+  /// The server's verdict on the credential.
   case credential(CredentialVerdict)
   /// Something for the developer's log.
   case noticed(ClientNotice)
@@ -80,7 +81,7 @@ package struct ListenerID: Hashable, Sendable {
   }
 }
 
-/// How the wait for the server's verdict on a write ended.
+/// The end of the wait for the server's verdict on a write.
 package enum WriteEnd: Sendable, Equatable {
   case accepted
   case rejected(Rejection)
@@ -90,19 +91,21 @@ package enum WriteEnd: Sendable, Equatable {
   case closed
   /// The queue could not store it, and it was taken back.
   case notStored(QueueError)
-  /// Nobody waits any more.
+  /// The waiting task was cancelled.
   case waitCancelled
+  /// The wait took longer than its limit.
+  case waitExpired
 }
 
-/// What a one-time read found.
+/// The result of a one-time read.
 package struct ReadAnswer: Sendable {
   package var node: TreeNode
-  /// Whether the server was not asked, or did not answer.
+  /// True when the server was not asked, or did not answer.
   package var isFromCache: Bool
   package var hasPendingWrites: Bool
 }
 
-/// How a transaction ended.
+/// The end of a transaction.
 package enum TransactionOutcome: Sendable {
   /// The server has it; the node is what it made of the place.
   case committed(TreeNode)

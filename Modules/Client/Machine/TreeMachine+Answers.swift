@@ -1,6 +1,6 @@
 import TernCore
 import TernSync
-import TernTreeEngine
+import TernTreeReplica
 import TernTreeWire
 
 // The server's answers and pushes, each taken to where it belongs.
@@ -43,6 +43,9 @@ extension TreeMachine {
       readAnswered(id, result)
     case .disconnect(let id):
       disconnectAnswered(id, rejection: rejection)
+    case .presence(let id):
+      if saysNothing(status) { return restPresence(id, because: response.detail) }
+      presenceAnswered(id, rejection: rejection)
     case .outcomes(let stream, let last):
       outcomesAnswered(try response.outcomes(), of: stream, through: last)
     case .transactionOutcomes(let id):
@@ -55,7 +58,7 @@ extension TreeMachine {
     }
   }
 
-  /// Whether a status says nothing about what was sent, which is to be sent again.
+  /// Returns true when a status is no verdict on the request, which is to be sent again.
   private func saysNothing(_ status: TreeStatus) -> Bool { status == .unavailable }
 
   /// Takes in a push; the listeners hear it, and transactions that depend on it run again.

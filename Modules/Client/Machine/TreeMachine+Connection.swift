@@ -1,6 +1,6 @@
 import TernCore
 package import TernSync
-import TernTreeEngine
+import TernTreeReplica
 import TernTreeWire
 
 // The connection: opened by the first use, restored in a fixed order, survived when lost.
@@ -12,7 +12,7 @@ extension TreeMachine {
     let actions = connection.handle(event, unit: ambient.randomUnit)
     if case .linkOpened(let link) = event, connection.isCurrent(link) { greet() }
     for action in actions { perform(action) }
-    if connectionState != before { owe(.connectionChanged(connectionState)) }
+    if connectionState != before { emit(.connectionChanged(connectionState)) }
   }
 
   /// A timer ran out.
@@ -25,7 +25,7 @@ extension TreeMachine {
     }
   }
 
-  /// What applications are told about the connection.
+  /// The state of the connection for applications.
   package var connectionState: ConnectionState { ConnectionState(connection.phase) }
 
   /// Closes the connection and stays without one.
@@ -45,10 +45,10 @@ extension TreeMachine {
 
   private mutating func perform(_ action: Connection.Action) {
     switch action {
-    case .openLink(let link): owe(.openLink(link))
-    case .closeLink(let link): owe(.closeLink(link))
-    case .startTimer(let timer, let delay): owe(.startTimer(.connection(timer), delay))
-    case .stopTimer(let timer): owe(.stopTimer(.connection(timer)))
+    case .openLink(let link): emit(.openLink(link))
+    case .closeLink(let link): emit(.closeLink(link))
+    case .startTimer(let timer, let delay): emit(.startTimer(.connection(timer), delay))
+    case .stopTimer(let timer): emit(.stopTimer(.connection(timer)))
     case .sendPing: send(.ping)
     case .goOnline: wentOnline()
     case .goOffline: wentOffline()
@@ -59,7 +59,9 @@ extension TreeMachine {
   mutating func greet() {
     announcedClient = book.client
     let opening = TreeOpening(
-      stream: book.client, origin: origin == book.client ? nil : origin, lastSession: lastSession)
+      namespace: namespace, stream: book.client, origin: origin == book.client ? nil : origin,
+      lastSession: lastSession)
+    openingSentAt = ambient.millisecondsSinceEpoch()
     send(.open(opening))
   }
 
@@ -82,6 +84,7 @@ extension TreeMachine {
     announcedClient = nil
     lastAnswered = 0
     setInfo(connected: false)
+    presencesDisconnected()
     replica.disconnect()
     applyDisconnectPlan()
     for id in reads.keys.sorted() { waitForConnection(id) }

@@ -6,20 +6,20 @@ import TernTreeWire
 // it that rules decide about: writes would be refused for good, and listeners would end. They wait
 // in the queue, and go on with the next credential. Source: realtime reference, section 6.7.
 
-/// How far the credential of a client got on this connection.
+/// The state of a client's credential on this connection.
 struct CredentialState: Sendable {
-  /// What is shown; `nil` shows nothing.
+  /// The token; `nil` shows none.
   var token: String?
-  /// Whether the server has accepted it on this connection.
+  /// True when the server has accepted it on this connection.
   var isAccepted = false
-  /// What the server refused last. It is not shown again: it would be refused again.
+  /// The token that the server rejected last. It is not sent again: it would be rejected again.
   var refused: String?
 
-  /// Whether everything waits until the server knows who is asking.
+  /// True while everything waits until the server knows the client's identity.
   var holdsBack: Bool { token != nil && !isAccepted }
 }
 
-/// What the server made of a credential.
+/// The server's verdict on a credential.
 package enum CredentialVerdict: Hashable, Sendable {
   /// It counts, until that second since 1970 if there is one.
   case accepted(String, expires: Int64?)
@@ -28,7 +28,7 @@ package enum CredentialVerdict: Hashable, Sendable {
 }
 
 extension TreeMachine {
-  /// Whether the server can be asked for what rules decide about.
+  /// True when requests that rules decide about can be sent.
   var isReady: Bool { connection.isOnline && !credential.holdsBack }
 
   /// Shows a credential from now on, or none.
@@ -57,7 +57,7 @@ extension TreeMachine {
     }
     credential.isAccepted = true
     let expires = (try? response.value())?["expires"]?.integer
-    owe(.credential(.accepted(token, expires: expires)))
+    emit(.credential(.accepted(token, expires: expires)))
     askForEverything()
   }
 
@@ -72,7 +72,7 @@ extension TreeMachine {
     guard let token = credential.token else { return }
     credential.isAccepted = false
     credential.refused = token
-    owe(.credential(.refused(token, reason: reason)))
+    emit(.credential(.refused(token, reason: reason)))
   }
 
   /// Asks for everything that has waited for the connection or for the identity.
@@ -88,6 +88,7 @@ extension TreeMachine {
     // More of them may have come since, with their user or with what they do.
     askForTransactionOutcomes()
     sendReady()
+    sendPresences()
     for id in reads.keys.sorted() where reads[id]?.isSent == false { sendRead(id) }
   }
 }

@@ -1,6 +1,6 @@
 package import TernCore
 import TernSync
-import TernTreeEngine
+import TernTreeReplica
 import TernTreeWire
 
 // Deferred writes: held by the server, carried out when this connection ends.
@@ -20,7 +20,7 @@ extension TreeMachine {
     use()
     let id = nextOperationID()
     guard disconnectRequests.count < limits.waiting.deferredWrites else {
-      owe(.disconnectAnswered(id, .tooManyWaiting(limit: limits.waiting.deferredWrites)))
+      emit(.disconnectAnswered(id, .tooManyWaiting(limit: limits.waiting.deferredWrites)))
       return id
     }
     disconnectRequests[id] = request
@@ -38,7 +38,7 @@ extension TreeMachine {
       case .cancel(let path): disconnectPlan.cancel(path)
       }
     }
-    owe(.disconnectAnswered(id, rejection.map { .rejected($0) }))
+    emit(.disconnectAnswered(id, rejection.map { .rejected($0) }))
   }
 
   /// Shows at once what the server is going to do, now that the connection is gone.

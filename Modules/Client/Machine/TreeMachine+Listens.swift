@@ -1,7 +1,7 @@
 package import TernCore
 package import TernQuery
 import TernSync
-package import TernTreeEngine
+package import TernTreeReplica
 import TernTreeWire
 
 // Listeners, and the listens they need from the server.
@@ -14,7 +14,7 @@ extension TreeMachine {
     use()
     guard !path.isInfo else {
       let (id, events) = info.listen(at: path, query: query, for: kinds)
-      owe(.deliver(events, to: .info))
+      emit(.deliver(events, to: .info))
       return ListenerID(tree: .info, registration: id)
     }
     let (id, outcome) = replica.listen(at: path, query: query, for: kinds)
@@ -54,8 +54,8 @@ extension TreeMachine {
     replica.stopSent(request)
   }
 
-  /// Asks for the listens that have waited, and then ends those that are over: a view that is fed by
-  /// another listen than before is told of everything in between.
+  /// Asks for the listens that have waited, and then ends those that are over: a view that is fed
+  /// by another listen than before is told of everything in between.
   mutating func sendWaitingListens() {
     let stops = stopsHeldBack
     stopsHeldBack = []

@@ -1,6 +1,6 @@
 import TernCore
 import TernSync
-import TernTreeEngine
+import TernTreeReplica
 import TernTreeWire
 
 // What the server says.
@@ -50,7 +50,10 @@ extension TreeMachine {
 
   private mutating func greeted(_ handshake: TreeHandshake, on link: Int) {
     lastSession = handshake.session
-    serverTimeOffset = handshake.time - ambient.millisecondsSinceEpoch()
+    // The server's time lies between the two: halfway, it is wrong by half of the way at most.
+    let now = ambient.millisecondsSinceEpoch()
+    let roundTrip = max(0, now - (openingSentAt ?? now))
+    serverTimeOffset = handshake.time - (now - roundTrip / 2)
     lastAnswered = announcedClient == book.client ? handshake.lastSequence ?? 0 : 0
     connectionEvent(.greeted(link))
   }

@@ -1,6 +1,6 @@
 import TernCore
 import TernSync
-import TernTreeEngine
+import TernTreeReplica
 import TernTreeWire
 
 // Sending what waits, in order, with a bounded number of unanswered requests.
@@ -43,7 +43,7 @@ extension TreeMachine {
     }
   }
 
-  /// Whether one more may be on its way.
+  /// True when one more may be on its way.
   private var hasRoom: Bool {
     outbox.inFlightCount < limits.window && outbox.inFlightBytes < limits.windowBytes
   }
@@ -52,13 +52,23 @@ extension TreeMachine {
   /// goes again after a rest, over the same connection, and so does all behind it.
   mutating func restOutbox(_ item: Outbox.Item, because detail: String) {
     outbox.rest(item)
+    rest(because: detail)
+  }
+
+  /// The same for an announcement.
+  mutating func restPresence(_ id: OperationID, because detail: String) {
+    presences[id]?.phase = .idle
+    rest(because: detail)
+  }
+
+  private mutating func rest(because detail: String) {
     notice(.serverSays(detail))
     guard !isOutboxResting else { return }
     isOutboxResting = true
     // The first delay of a schedule is none.
     var delay = outboxBackoff.next(unit: ambient.randomUnit())
     if delay == .zero { delay = outboxBackoff.next(unit: ambient.randomUnit()) }
-    owe(.startTimer(.outbox, delay))
+    emit(.startTimer(.outbox, delay))
   }
 
   /// Sends again what the server did not take.
@@ -67,13 +77,14 @@ extension TreeMachine {
     isOutboxResting = false
     outbox.rested()
     sendReady()
+    sendPresences()
   }
 
   private mutating func sendWrite(_ id: WriteID, _ write: TreeWrite, _ sequence: UInt64) {
     book.writes[id]?.wasSent = true
-    let stamp = WriteStamp(
+    let stamp = WriteIdempotencyKey(
       stream: announcedClient == book.client ? nil : book.client, sequence: sequence)
-    let mark = WriteMark(stamp, acknowledged: book.settledThrough)
+    let mark = WriteHeader(stamp, acknowledged: book.settledThrough)
     let request: TreeRequest =
       switch write {
       case .set(let path, let node): .put(path, node, expectedHash: nil, mark)

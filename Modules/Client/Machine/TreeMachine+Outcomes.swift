@@ -1,12 +1,12 @@
 import TernCore
 import TernSync
-import TernTreeEngine
+import TernTreeReplica
 import TernTreeWire
 
 // Writes that reached the server while their answers did not reach this client.
 
 extension TreeMachine {
-  /// Whether the answer to this write is being asked for on this connection.
+  /// Returns true when the answer to this write is being requested on this connection.
   func awaitsOutcome(_ sequence: UInt64) -> Bool { sequence <= lastAnswered }
 
   /// Asks for the outcomes of pending writes that the greeting says the server already has.
@@ -55,7 +55,7 @@ extension Rejection {
     status: unknownOutcome,
     detail: "The server no longer knows what became of this write.")
 
-  /// What an outcome refuses; `nil` when the write was accepted.
+  /// Creates the rejection of an outcome; `nil` when the write was accepted.
   init?(outcome: TreeResponse.Outcome) {
     guard outcome.status != .ok else { return nil }
     self.init(status: outcome.status.rawValue, detail: outcome.detail)

@@ -1,7 +1,7 @@
 package import TernCore
 package import TernSync
 import TernTransactions
-package import TernTreeEngine
+package import TernTreeReplica
 
 // The durable queue: what it answered, what it held at the start, and what may be asked of it.
 
@@ -16,14 +16,14 @@ extension TreeMachine {
     case .retry(let id, let row):
       if case .stored = result { withBook(of: owner) { $0.rejected[id: row] = nil } }
       stored(id, of: owner, result)
-      owe(.queueChanged)
+      emit(.queueChanged)
     case .discard(let id, let row):
       if result == .changed { withBook(of: owner) { $0.rejected[id: row] = nil } }
-      owe(.queueAnswered(id, result))
-      owe(.queueChanged)
+      emit(.queueAnswered(id, result))
+      emit(.queueChanged)
     case .purge(let id, let newClient):
       if case .purged = result { purged(newClient, of: owner) }
-      owe(.queueAnswered(id, result))
+      emit(.queueAnswered(id, result))
     case .unattended: break
     }
   }
@@ -93,7 +93,7 @@ extension TreeMachine {
     for id in gone {
       outbox.answered(.write(id))
       takeBack(id)
-      owe(.settled(id, .purged))
+      emit(.settled(id, .purged))
     }
     sendReady()
   }

@@ -1,7 +1,7 @@
 package import TernCore
 package import TernQuery
 import TernSync
-import TernTreeEngine
+import TernTreeReplica
 import TernTreeWire
 
 // One-time reads: what listeners keep complete, else the server, else the cache.
@@ -17,7 +17,7 @@ extension TreeMachine {
     } else if let node = known(at: path, query: query) {
       answer(id, node, at: path, isFromCache: !isReady)
     } else if reads.count >= limits.waiting.reads {
-      owe(.read(id, .failure(.tooManyWaiting(limit: limits.waiting.reads))))
+      emit(.read(id, .failure(.tooManyWaiting(limit: limits.waiting.reads))))
     } else {
       reads[id] = PendingRead(path: path, query: query)
       if isReady { sendRead(id) } else { waitForConnection(id) }
@@ -25,7 +25,8 @@ extension TreeMachine {
     return id
   }
 
-  /// What listeners have: while the server can be asked, only what it keeps up to date.
+  /// Returns the data of listeners: while the server is available, only data that it keeps up to
+  /// date.
   private func known(at path: TreePath, query: TreeQuery) -> TreeNode? {
     isReady
       ? replica.currentValue(at: path, query: query) : replica.value(at: path, query: query)
@@ -34,7 +35,7 @@ extension TreeMachine {
   mutating func sendRead(_ id: OperationID) {
     guard let read = reads[id] else { return }
     reads[id]?.isSent = true
-    owe(.stopTimer(.read(id)))
+    emit(.stopTimer(.read(id)))
     _ = send(.get(read.path, read.query), about: .read(id))
   }
 
@@ -42,7 +43,7 @@ extension TreeMachine {
   mutating func waitForConnection(_ id: OperationID) {
     reads[id]?.isSent = false
     if connection.interruptions.isEmpty {
-      owe(.startTimer(.read(id), limits.readPatience))
+      emit(.startTimer(.read(id), limits.readPatience))
     } else {
       readOutOfPatience(id)
     }
@@ -54,7 +55,7 @@ extension TreeMachine {
     if let node = replica.cachedValue(at: read.path, query: read.query) {
       answer(id, node, at: read.path, isFromCache: true)
     } else {
-      owe(.read(id, .failure(.offline)))
+      emit(.read(id, .failure(.offline)))
     }
   }
 
@@ -65,7 +66,7 @@ extension TreeMachine {
       let whole = replica.applyRead(node, at: read.path, query: read.query)
       answer(id, whole, at: read.path, isFromCache: false)
     case .failure(let rejection):
-      owe(.read(id, .failure(.rejected(rejection))))
+      emit(.read(id, .failure(.rejected(rejection))))
     }
   }
 
@@ -79,6 +80,6 @@ extension TreeMachine {
   }
 
   private mutating func answer(_ id: OperationID, _ answer: ReadAnswer) {
-    owe(.read(id, .success(answer)))
+    emit(.read(id, .success(answer)))
   }
 }

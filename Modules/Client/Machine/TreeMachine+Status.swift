@@ -2,13 +2,13 @@ package import TernCore
 package import TernQuery
 package import TernStorage
 import TernSync
-package import TernTreeEngine
+package import TernTreeReplica
 import TernTreeWire
 
 // What may be asked without changing anything, and the small switches.
 
 extension TreeMachine {
-  /// Whether news of this link is still wanted.
+  /// Returns true when events of this link are still wanted.
   package func isCurrentLink(_ number: Int) -> Bool { connection.isCurrent(number) }
 
   /// Pending writes in the order they were made, and rejected ones in the order of their rows.
@@ -28,7 +28,7 @@ extension TreeMachine {
       hasPendingWrites: state?.hasPendingWrites ?? false)
   }
 
-  /// What listeners of a query see, with all that is known about it; `nil` without listeners.
+  /// Returns the data of a query's listeners, with its metadata; `nil` without listeners.
   package func viewState(at path: TreePath, query: TreeQuery) -> ViewState? {
     replica.state(at: path, query: query)
   }

@@ -1,14 +1,14 @@
 import TernCore
 package import TernSync
 import TernTransactions
-import TernTreeEngine
+import TernTreeReplica
 
 // Who uses the device. Each user's writes are queued and numbered apart, shown to them alone, and
 // sent with no credential but theirs. Source: Docs/Decisions/0018.
 
 extension TreeMachine {
-  /// Somebody else uses the device, or nobody: their writes take the place of the former user's,
-  /// which wait for their return.
+  /// Switches to another user, or none: their writes take the place of the former user's, which
+  /// wait for their return.
   ///
   /// Transactions given as closures end; declared ones wait as well. What the former user had the
   /// server defer stays with the connection, as the server keeps it.
@@ -24,6 +24,7 @@ extension TreeMachine {
     var lost: [LostTransaction] = []
     var failure: QueueError?
     if user != self.user {
+      endPresences(because: .rejected(.userChanged))
       setAside()
       former[self.user] = book
       self.user = user
@@ -38,7 +39,7 @@ extension TreeMachine {
         dropAll()
       }
       if let book = former.removeValue(forKey: user) { takeUp(book) }
-      owe(.queueChanged)
+      emit(.queueChanged)
     }
     setCredential(token)
     return (lost, failure)
@@ -74,7 +75,7 @@ extension TreeMachine {
     book = UserWrites(client: ambient.randomID(), nextSequence: 1)
   }
 
-  /// Puts back what a user had written when somebody else took over, under the old names.
+  /// Restores the writes that a user made before another one took over, under the old names.
   private mutating func takeUp(_ known: UserWrites) {
     book = known
     transactions.dormant = known.dormant
@@ -102,10 +103,10 @@ extension TreeMachine {
     switch result {
     case .stored(let row, let sequence):
       withBook(of: owner) { $0.writes[id]?.stage = .durable(row: row, sequence: sequence) }
-      owe(.stored(id))
+      emit(.stored(id))
     case .failed(let error):
       withBook(of: owner) { $0.writes[id] = nil }
-      owe(.notStored(id, error))
+      emit(.notStored(id, error))
     case .changed, .purged:
       break
     }
@@ -117,7 +118,7 @@ extension TreeMachine {
       gone = book.purged(newClient)
       for id in gone { book.writes[id] = nil }
     }
-    for id in gone { owe(.settled(id, .purged)) }
+    for id in gone { emit(.settled(id, .purged)) }
   }
 
   /// A declared transaction that ended here because its user has gone, if this is one; taken off
@@ -141,8 +142,8 @@ extension TreeMachine {
 }
 
 extension Rejection {
-  /// What was asked was not passed on, because somebody else signed in first. The words are this
-  /// client's, not the server's.
+  /// The rejection of requests that were not passed on, because another user signed in first. The
+  /// text is this client's, not the server's.
   static let userChanged = Rejection(
     status: "user_changed", detail: "Somebody else uses the device now.")
 }

@@ -1,7 +1,7 @@
 package import TernCore
 import TernSync
 import TernTransactions
-package import TernTreeEngine
+package import TernTreeReplica
 
 // A write: seen here at once, made durable, sent, answered.
 
@@ -23,7 +23,7 @@ extension TreeMachine {
     book.writes[id] = LocalWrite(write: write)
     outbox.append(.write(id))
     change(queued, about: about(id))
-    owe(.queueChanged)
+    emit(.queueChanged)
     rerunTransactions(touchedBy: write)
     return id
   }
@@ -49,12 +49,12 @@ extension TreeMachine {
     switch result {
     case .stored(let row, let sequence):
       book.writes[id]?.stage = .durable(row: row, sequence: sequence)
-      owe(.stored(id))
-      owe(.queueChanged)
+      emit(.stored(id))
+      emit(.queueChanged)
       sendReady()
     case .failed(let error):
       takeBack(id)
-      owe(.notStored(id, error))
+      emit(.notStored(id, error))
     case .changed, .purged:
       break
     }
@@ -66,7 +66,7 @@ extension TreeMachine {
     book.writes[id] = nil
     perform(replica.acknowledge(id, .rejected))
     rerunTransactions(touchedBy: local.write)
-    owe(.queueChanged)
+    emit(.queueChanged)
   }
 
   /// The server decided about a write.
@@ -80,14 +80,14 @@ extension TreeMachine {
         id: row, write: local.write, reason: rejection)
       change(.reject(id: row, rejection), about: .settle(sequence: sequence))
       takeBack(id)
-      owe(.settled(id, .rejected(rejection)))
+      emit(.settled(id, .rejected(rejection)))
     } else {
       change(.settle(id: row), about: .settle(sequence: sequence))
       book.writes[id] = nil
       perform(replica.acknowledge(id, .accepted))
       rerunTransactions(touchedBy: local.write)
-      owe(.settled(id, .accepted))
-      owe(.queueChanged)
+      emit(.settled(id, .accepted))
+      emit(.queueChanged)
     }
   }
 }

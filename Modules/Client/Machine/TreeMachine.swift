@@ -1,20 +1,20 @@
 package import TernCore
 package import TernStorage
 package import TernSync
-package import TernTreeEngine
+package import TernTreeReplica
 import TernTreeWire
 
 /// The decisions of one client, without a thread, a clock, a disk or a socket.
 ///
-/// Whoever owns it calls one method for everything that happens, and carries out the effects it
-/// collects, in order, before the next call: ``takeEffects()``. Nothing here waits.
+/// Its owner calls one method for every event, and performs the effects it collects, in order,
+/// before the next call: ``drainEffects()``. Nothing here waits.
 package struct TreeMachine: Sendable {
   package struct Limits: Sendable {
     /// The most writes on their way to the server without an answer.
     package var window = 1_024
     /// The most bytes of frames on their way without an answer; one frame may always go.
     package var windowBytes = 16 * 1024 * 1024
-    /// How long a one-time read waits for a connection before it looks into the cache.
+    /// The time that a one-time read waits for a connection before it reads the cache.
     package var readPatience: Duration = .seconds(3)
     package var waiting = WaitingLimits()
     package var connection = Connection.Limits()
@@ -23,30 +23,34 @@ package struct TreeMachine: Sendable {
   }
 
   let limits: Limits
-  let ambient: Ambient
+  let ambient: RuntimeEnvironment
   var replica: TreeReplica
   var info = InfoTree()
   var connection: Connection
   var listens = ListenTable<ListenRequest>()
   var outbox = Outbox()
-  /// Whether nothing is sent from it for a while: the server takes nothing now.
+  /// True while nothing is sent from it: the server takes nothing now.
   var isOutboxResting = false
   var outboxBackoff = Backoff()
-  /// What each unanswered request on this connection was about.
+  /// The subject of each unanswered request on this connection.
   var requests: [UInt64: Request] = [:]
-  /// Who uses this device.
+  /// The user of this device.
   package internal(set) var user: QueueUser
-  /// What they have written.
+  /// The writes of the present user.
   var book: UserWrites
-  /// What those wrote who used the device before, in this run.
+  /// The writes of former users of the device in this run.
   var former: [QueueUser: UserWrites] = [:]
   var reads: [OperationID: PendingRead] = [:]
   var disconnectRequests: [OperationID: DisconnectRequest] = [:]
   var disconnectPlan = DisconnectPlan()
+  var presences: [OperationID: PresenceState] = [:]
   var transactions = TransactionTable()
   var tickets: [UInt64: (user: QueueUser, about: Ticket)] = [:]
 
-  /// What the server knows this client by, whoever uses it; purging a queue does not change it.
+  /// The name of the tree database on the server.
+  let namespace: String
+  /// The permanent name of this client at the server, for every user; purging a queue does not
+  /// change it.
   let origin: UInt128
   /// The stream announced on this connection.
   var announcedClient: UInt128?
@@ -54,18 +58,20 @@ package struct TreeMachine: Sendable {
   var lastAnswered: UInt64 = 0
   var lastSession: String?
   var serverTimeOffset: Int64 = 0
+  /// The time at which the last opening was sent, in milliseconds since 1970 on the client's clock.
+  var openingSentAt: Int64?
   var credential = CredentialState()
   /// The listens that are over and that the server was not told to end, because what may take their
   /// place waits until it knows who is asking. Fewer than it serves.
   var stopsHeldBack: [ListenRequest] = []
-  /// Whether what became of earlier writes was asked for on this connection.
+  /// True when the outcomes of earlier writes were requested on this connection.
   var hasAskedForOutcomes = false
   var pushIDs = PushIDGenerator()
-  /// What the developer was told already.
+  /// The notices that the developer has received already.
   private var notices: Set<ClientNotice> = []
   /// The most that is remembered of it; then all of it may be told once more.
   private static let noticesKept = 1_000
-  /// Why the cache last could not be stored.
+  /// The reason the cache last could not be stored.
   package internal(set) var cacheFailure: StorageError?
 
   private var lastOperation: UInt64 = 0
@@ -78,13 +84,17 @@ package struct TreeMachine: Sendable {
   /// - Parameters:
   ///   - user: Who uses the device.
   ///   - client: The stream of their durable writes, from the queue.
+  ///   - namespace: The name of the tree database on the server.
   ///   - origin: What names its store for ever, from the queue; by default its stream.
   ///   - nextSequence: The number its next write will get.
   package init(
-    replica: TreeReplica, user: QueueUser = .nobody, client: UInt128,
-    origin: UInt128? = nil, nextSequence: UInt64, ambient: Ambient, limits: Limits = Limits()
+    replica: TreeReplica, namespace: String = ClientOptions.defaultNamespace,
+    user: QueueUser = .nobody, client: UInt128, origin: UInt128? = nil, nextSequence: UInt64,
+    ambient: RuntimeEnvironment,
+    limits: Limits = Limits()
   ) {
     self.replica = replica
+    self.namespace = namespace
     self.user = user
     book = UserWrites(client: client, nextSequence: nextSequence)
     self.origin = origin ?? client
@@ -94,8 +104,8 @@ package struct TreeMachine: Sendable {
     transactions.stream = ambient.randomID()
   }
 
-  /// What is owed since the last call.
-  package mutating func takeEffects() -> [TreeClientEffect] {
+  /// Returns the effects since the last call.
+  package mutating func drainEffects() -> [TreeClientEffect] {
     var taken: [TreeClientEffect] = []
     swap(&taken, &effects)
     return taken
@@ -108,12 +118,12 @@ package struct TreeMachine: Sendable {
 // MARK: - Naming and owing
 
 extension TreeMachine {
-  mutating func owe(_ effect: TreeClientEffect) { effects.append(effect) }
+  mutating func emit(_ effect: TreeClientEffect) { effects.append(effect) }
 
   /// Tells the developer something, once.
   mutating func notice(_ notice: ClientNotice) {
     if notices.count >= Self.noticesKept { notices.removeAll() }
-    if notices.insert(notice).inserted { owe(.noticed(notice)) }
+    if notices.insert(notice).inserted { emit(.noticed(notice)) }
   }
 
   mutating func nextOperationID() -> OperationID {
@@ -140,16 +150,16 @@ extension TreeMachine {
   @discardableResult
   mutating func send(_ message: TreeClientMessage) -> Int {
     let frame = message.encode()
-    owe(.send(frame))
+    emit(.send(frame))
     _ = connection.handle(.sent) { 0 }
     return frame.count
   }
 
-  /// Hands a change to the queue of a user; without a name that of whoever uses the device.
+  /// Hands a change to the queue of a user; by default to that of the present user.
   mutating func change(_ change: QueueChange, about: Ticket, of owner: QueueUser? = nil) {
     lastTicket += 1
     tickets[lastTicket] = (owner ?? user, about)
-    owe(.change(change, ticket: lastTicket, of: owner ?? user))
+    emit(.change(change, ticket: lastTicket, of: owner ?? user))
   }
 
   /// The name of a child made now.
@@ -161,10 +171,10 @@ extension TreeMachine {
   mutating func perform(_ outcome: ReplicaOutcome, because error: ListenError? = nil) {
     for request in outcome.starts { startListen(request) }
     for request in outcome.stops { stopListen(request) }
-    if !outcome.events.isEmpty { owe(.deliver(outcome.events, to: .shared)) }
+    if !outcome.events.isEmpty { emit(.deliver(outcome.events, to: .shared)) }
     if !outcome.cancelled.isEmpty, let error {
       let listeners = outcome.cancelled.map { ListenerID(tree: .shared, registration: $0) }
-      owe(.cancelled(listeners, error))
+      emit(.cancelled(listeners, error))
     }
   }
 }

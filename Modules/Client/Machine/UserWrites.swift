@@ -1,8 +1,8 @@
 import TernCore
 import TernSync
-import TernTreeEngine
+import TernTreeReplica
 
-/// What one user has written that the server has not answered, and what it rejected.
+/// The writes of one user that the server has not answered, and those it rejected.
 struct UserWrites: Sendable {
   /// The stream in which the durable writes are numbered.
   var client: UInt128

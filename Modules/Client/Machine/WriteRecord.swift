@@ -1,7 +1,7 @@
 package import TernCore
 package import TernSync
 
-/// What the rows of a tree's write queue say; see `Docs/Formats/client-store.md`.
+/// The contents of rows in a tree's write queue; see `Docs/Formats/client-store.md`.
 package enum WriteRecord: Equatable, Sendable {
   case write(TreeWrite)
   case transaction(DeclaredTransaction)
@@ -66,7 +66,7 @@ package enum WriteRecord: Equatable, Sendable {
   /// A write that changes nothing and only has a number: it stands where a damaged one was.
   package static let filler = WriteRecord.write(.merge(.root, TreeMerge(unchecked: [])))
 
-  /// Whether a row of the queue says something this library understands.
+  /// Returns true when this library understands a row of the queue.
   package static func understands(_ row: QueuedWrite) -> Bool {
     switch (row.state, WriteRecord(decoding: row.payload)) {
     case (.pending, .write), (.rejected, .write), (.kept, .transaction), (.kept, .closure): true
@@ -89,7 +89,7 @@ package enum WriteRecord: Equatable, Sendable {
 /// A transaction given by the name of its update function and its arguments, which survives a
 /// restart of the program.
 package struct DeclaredTransaction: Equatable, Sendable {
-  /// Where its attempts are numbered, for exactly-once.
+  /// The writer id under which its attempts are numbered, for exactly-once.
   package let stream: UInt128
   package let path: TreePath
   package let name: String

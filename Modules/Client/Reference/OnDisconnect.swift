@@ -1,6 +1,6 @@
 public import TernCore
 import TernSync
-import TernTreeEngine
+import TernTreeReplica
 
 /// Writes at a place that the server carries out when this client's connection ends, for whatever
 /// reason.
@@ -51,6 +51,6 @@ public struct OnDisconnect: Sendable {
 }
 
 extension TreeReference {
-  /// What is to happen here when this client's connection ends.
+  /// The operations at this path for the end of this client's connection.
   public var onDisconnect: OnDisconnect { OnDisconnect(reference: self) }
 }

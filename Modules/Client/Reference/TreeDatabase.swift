@@ -2,7 +2,7 @@ public import TernCore
 public import TernStorage
 public import TernSync
 import TernTransactions
-import TernTreeEngine
+import TernTreeReplica
 
 /// The realtime tree, as one client has it.
 public struct TreeDatabase: Sendable {
@@ -29,9 +29,9 @@ public struct TreeDatabase: Sendable {
 
 extension TreeDatabase {
   /// The state of the connection, now and whenever it changes.
-  public var connection: Delivery<ConnectionState, Never> {
+  public var connection: ListenSequence<ConnectionState, Never> {
     let session = session
-    return Delivery(newest: { box in
+    return ListenSequence(newest: { box in
       let id = await session.observeConnection(box)
       return { session.submit { $0.stopObserving(id) } }
     })
@@ -46,7 +46,7 @@ extension TreeDatabase {
   /// Allows a connection again, and tries at once.
   public func goOnline() async { await session.goOnline() }
 
-  /// What this client shows the server to say who it is; `nil` shows nothing.
+  /// Sets the credential that proves this client's identity to the server; `nil` shows none.
   public func setCredential(_ credential: String?) async {
     await session.setCredential(credential)
   }
@@ -55,7 +55,7 @@ extension TreeDatabase {
 // MARK: - The cache
 
 extension TreeDatabase {
-  /// Why the cache could not be opened or last could not be stored; `nil` while it is well.
+  /// The reason the cache could not be opened or last could not be stored; `nil` while it is well.
   ///
   /// The database works without it, but finds less after a restart.
   public var cacheFailure: StorageError? {
@@ -67,9 +67,9 @@ extension TreeDatabase {
 
 extension TreeDatabase {
   /// The pending and rejected writes, now and whenever they change.
-  public var queue: Delivery<TreeQueueStatus, Never> {
+  public var queue: ListenSequence<TreeQueueStatus, Never> {
     let session = session
-    return Delivery(newest: { box in
+    return ListenSequence(newest: { box in
       let id = await session.observeQueue(box)
       return { session.submit { $0.stopObserving(id) } }
     })
@@ -90,10 +90,23 @@ extension TreeDatabase {
     get async { Array(await session.queueStatus.rejected) }
   }
 
+  /// Waits until the server has answered everything that is pending now, whatever it answers.
+  ///
+  /// Does not return while the device is offline and something is pending.
+  ///
+  /// - Throws: ``AcknowledgementError/cancelled``, ``AcknowledgementError/closed``.
+  public func waitForPendingWrites() async throws(AcknowledgementError) {
+    guard let last = await session.queueStatus.pending.last?.id else { return }
+    for await status in queue {
+      guard let first = status.pending.first?.id, first <= last else { return }
+    }
+    throw Task.isCancelled ? .cancelled : .closed
+  }
+
   /// Sends a rejected write again: as it was, or another one in its place.
   ///
   /// - Returns: When the write is durable again on this device.
-  /// - Throws: ``WriteError/queue(_:)`` with ``TernSync/QueueError/noSuchWrite(id:)`` when it was
+  /// - Throws: ``WriteError/queue(_:)`` with `QueueError.noSuchWrite(id:)` when it was
   ///   sent again or given up before.
   @discardableResult
   public func retry(

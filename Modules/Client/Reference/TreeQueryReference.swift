@@ -1,9 +1,10 @@
 public import TernCore
 package import TernQuery
 
-/// A query at a place of the tree. Making one costs nothing and asks nobody.
+/// A query at a location in the tree. Creating one performs no I/O.
 ///
-/// A query that cannot be made (two orders, a limit of zero) throws the broken rule when it is used.
+/// A query that cannot be made (two orders, a limit of zero) throws the broken rule when it is
+/// used.
 public struct TreeQueryReference: Sendable {
   /// The place that is queried.
   public let reference: TreeReference
@@ -20,7 +21,7 @@ public struct TreeQueryReference: Sendable {
   }
 }
 
-/// What can be refined to a query: a place, or a query at one.
+/// A location, or a query at one, that can be refined to a query.
 public protocol TreeQuerying: Sendable {
   /// The query so far.
   var queried: TreeQueryReference { get }

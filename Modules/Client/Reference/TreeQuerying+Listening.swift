@@ -1,7 +1,7 @@
 import TernCore
 public import TernQuery
 public import TernSync
-import TernTreeEngine
+import TernTreeReplica
 
 /// Limits of listeners.
 public enum ListenLimits {
@@ -12,45 +12,41 @@ public enum ListenLimits {
 extension TreeQuerying {
   /// The result of this query now, and again after every change that affects it.
   ///
-  /// Only complete results are delivered: the first comes when all of it is known, from the cache
-  /// or from the server. A slow reader skips intermediate results and never sees two out of order.
-  public func values() -> Delivery<TreeSnapshot, ListenError> {
+  /// Complete results are delivered as soon as they are known, from the cache or from the server. A
+  /// result that is not complete is delivered when a local write is part of it: the write shows at
+  /// once, with ``TreeSnapshot/isComplete`` `false` and only the children that are known. The same
+  /// node is delivered again when only ``TreeSnapshot/isComplete`` or
+  /// ``TreeSnapshot/hasPendingWrites`` has changed. A slow reader skips intermediate results and
+  /// never sees two out of order.
+  public func values() -> ListenSequence<TreeSnapshot, ListenError> {
     let target = target
-    return Delivery(newest: { box in
-      await target.listen(for: .value, box) { event in
-        TreeSnapshot(
-          path: event.path, node: event.change.node, query: target.query,
-          isFromCache: event.isFromCache, hasPendingWrites: event.hasPendingWrites)
-      }
-    })
+    return ListenSequence(newest: { box in await target.observeValues(box) })
   }
 
-  /// The same as ``values()``, and also what is known before the result is complete, and again
-  /// whenever only ``TreeSnapshot/isComplete``, ``TreeSnapshot/isFromCache`` or
-  /// ``TreeSnapshot/hasPendingWrites`` changes.
-  public func snapshots() -> Delivery<TreeSnapshot, ListenError> {
+  /// The same as ``values()``, and also incomplete results without local writes, the first at once,
+  /// and again whenever only ``TreeSnapshot/isFromCache`` changes.
+  public func snapshots() -> ListenSequence<TreeSnapshot, ListenError> {
     let target = target
-    return Delivery(newest: { box in await target.observe(box) })
+    return ListenSequence(newest: { box in await target.observe(box) })
   }
 
-  /// What happens to the children of this query: first each one there is, added; then every change.
+  /// Returns the events of this query's children: first each present one, added; then every change.
   ///
   /// No event is left out. A reader that falls `limit` events behind gets
   /// ``ListenError/overflow(limit:)``.
   public func children(
     limit: Int = ListenLimits.waitingEvents
-  ) -> Delivery<TreeChange, ListenError> {
+  ) -> ListenSequence<TreeChange, ListenError> {
     let target = target
-    return Delivery(
+    return ListenSequence(
       .every(limit: limit), overflow: { .overflow(limit: $0) },
       start: { box in await target.listen(for: .children, box) { $0.change } })
   }
 
   /// The first complete result, from the cache if it is there, else from the server.
   public func once() async throws(ListenError) -> TreeSnapshot {
-    var iterator = values().makeAsyncIterator()
-    guard let snapshot = try await iterator.next() else { throw .closed }
-    return snapshot
+    for try await snapshot in values() where snapshot.isComplete { return snapshot }
+    throw .closed
   }
 
   /// The result now: what listeners keep up to date, else what the server says, else the cache.
@@ -84,7 +80,7 @@ extension TreeQuerying {
 
 // MARK: - Private detail
 
-/// Where a query is, taken apart for its session.
+/// The location of a query, taken apart for its session.
 struct QueryTarget: Sendable {
   enum Problem {
     case path(TreeError)
@@ -126,6 +122,21 @@ struct QueryTarget: Sendable {
     return {
       box.cancel()
       session.submit { $0.unlisten(id) }
+    }
+  }
+
+  func observeValues(
+    _ box: Mailbox<TreeSnapshot, ListenError>
+  ) async -> @Sendable () -> Void {
+    if let problem {
+      box.fail(problem.listenError)
+      return {}
+    }
+    let session = session
+    guard let id = await session.observeValues(at: path, query: query, box) else { return {} }
+    return {
+      box.cancel()
+      session.submit { $0.stopObservingValues(id) }
     }
   }
 

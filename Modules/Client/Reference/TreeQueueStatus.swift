@@ -25,7 +25,7 @@ public struct PendingTreeWrite: Identifiable, Equatable, Sendable {
   /// Names it on this device, also after a restart, as ``RejectedTreeWrite/id`` does if it is
   /// rejected; `nil` until it is durable.
   public let row: UInt64?
-  /// Whether it is durable on this device.
+  /// True when it is durable on this device.
   public var isDurable: Bool { row != nil }
 
   package init(id: UInt64, write: TreeWrite, row: UInt64?) {
@@ -41,7 +41,7 @@ public struct RejectedTreeWrite: Identifiable, Equatable, Sendable {
   public let id: UInt64
   /// As it was given, with its server values unresolved.
   public let write: TreeWrite
-  /// What the server said.
+  /// The server's reason.
   public let reason: Rejection
 
   package init(id: UInt64, write: TreeWrite, reason: Rejection) {

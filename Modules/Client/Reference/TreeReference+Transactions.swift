@@ -2,8 +2,8 @@ public import TernCore
 import TernSync
 public import TernTransactions
 
-/// What became of a transaction that did not fail.
-public enum TransactionResult: Equatable, Sendable {
+/// The outcome of a transaction that did not fail.
+public enum TreeTransactionResult: Equatable, Sendable {
   /// The server has it: what the transaction made of the place.
   case committed(TreeSnapshot)
   /// The update function gave up on this.
@@ -11,7 +11,7 @@ public enum TransactionResult: Equatable, Sendable {
 }
 
 extension TreeReference {
-  /// Changes what is here depending on what is here, as if nobody else wrote meanwhile.
+  /// Changes the value here depending on the present one, isolated from other clients.
   ///
   /// The function is called with what this client knows, again and again until the server still
   /// has what it was called with: it must depend on nothing else, and must not mind an empty node
@@ -19,15 +19,18 @@ extension TreeReference {
   /// program; see ``transaction(_:arguments:appliesLocally:)`` for one that does not.
   ///
   /// ```swift
-  /// let result = try await stars.transaction { stars in stars = TreeNode(.integer(…)); return true }
+  /// let result = try await stars.transaction { stars in
+  ///   stars = TreeNode(.integer(…))
+  ///   return true
+  /// }
   /// ```
   /// - Parameters:
   ///   - appliesLocally: Whether listeners here see results the server has not confirmed.
   ///   - update: Changes the node in place; `false` gives up.
-  /// - Throws: ``TransactionError``.
+  /// - Throws: `TransactionError`.
   public func transaction(
     appliesLocally: Bool = true, _ update: @escaping @Sendable (inout TreeNode) -> Bool
-  ) async throws(TransactionError) -> TransactionResult {
+  ) async throws(TransactionError) -> TreeTransactionResult {
     try check()
     let promise = Promise<TransactionOutcome>()
     await session.transact(
@@ -47,7 +50,7 @@ extension TreeReference {
   ///   - arguments: What its function is called with, besides what is here.
   public func transaction(
     _ name: String, arguments: TreeNode = .empty, appliesLocally: Bool = true
-  ) async throws(TransactionError) -> TransactionResult {
+  ) async throws(TransactionError) -> TreeTransactionResult {
     try check()
     let promise = Promise<TransactionOutcome>()
     await session.transact(name, at: path, arguments: arguments, appliesLocally: appliesLocally) {
@@ -63,7 +66,7 @@ extension TreeReference {
 
   private func result(
     _ outcome: TransactionOutcome
-  ) throws(TransactionError) -> TransactionResult {
+  ) throws(TransactionError) -> TreeTransactionResult {
     switch outcome {
     case .committed(let node): .committed(TreeSnapshot(path: path, node: node))
     case .abandoned(let node): .abandoned(TreeSnapshot(path: path, node: node))

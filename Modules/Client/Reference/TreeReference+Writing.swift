@@ -1,11 +1,11 @@
 public import TernCore
 import TernSync
-import TernTreeEngine
+import TernTreeReplica
 
 /// A write that is durable on this device.
 public struct TreeWriteHandle: Sendable {
   private let promise: WritePromise
-  /// Whoever waits for a verdict needs the connection that it comes over.
+  /// A caller that waits for a verdict needs the connection that it comes over.
   private let session: TreeSession?
 
   /// Waits until the write is durable.
@@ -22,13 +22,29 @@ public struct TreeWriteHandle: Sendable {
   ///
   /// - Throws: ``AcknowledgementError``. A cancelled wait does not take the write back.
   public func acknowledged() async throws(AcknowledgementError) {
-    switch await promise.end.value(ifCancelled: .waitCancelled) {
+    try Self.check(await promise.end.value(ifCancelled: .waitCancelled), within: .zero)
+  }
+
+  /// Waits for the server's verdict, but not longer than `limit`.
+  ///
+  /// - Throws: ``AcknowledgementError``; ``AcknowledgementError/timedOut(after:)`` leaves the write
+  ///   in the queue, to be sent when there is a connection.
+  public func acknowledged(within limit: Duration) async throws(AcknowledgementError) {
+    let end = await promise.end.value(
+      ifCancelled: .waitCancelled, within: limit, on: session?.clock ?? ContinuousClock(),
+      late: .waitExpired)
+    try Self.check(end, within: limit)
+  }
+
+  private static func check(_ end: WriteEnd, within limit: Duration) throws(AcknowledgementError) {
+    switch end {
     case .accepted: return
     case .rejected(let rejection): throw .rejected(rejection)
     case .purged: throw .purged
     case .closed: throw .closed
     case .notStored(let error): throw .notStored(error)
     case .waitCancelled: throw .cancelled
+    case .waitExpired: throw .timedOut(after: limit)
     }
   }
 }
@@ -55,7 +71,7 @@ extension TreeReference {
     do throws(TreeCodingError) {
       node = try TreeEncoder().encode(value)
     } catch {
-      throw .coding(error)
+      throw .coding(error.at(description))
     }
     return try await set(node)
   }
@@ -83,6 +99,15 @@ extension TreeReference {
   /// Removes everything at and below this place.
   @discardableResult
   public func remove() async throws(WriteError) -> TreeWriteHandle { try await set(.empty) }
+
+  /// Adds an encoded value as a child under a new name that sorts after those made before.
+  @discardableResult
+  public func push(
+    from value: some Encodable
+  ) async throws(WriteError) -> (reference: TreeReference, write: TreeWriteHandle) {
+    let reference = await newChild()
+    return (reference, try await reference.set(from: value))
+  }
 
   /// Adds a child under a new name that sorts after those made before.
   @discardableResult

@@ -1,11 +1,11 @@
 public import TernCore
 
-/// A place in the tree. Making one costs nothing and asks nobody.
+/// A location in the tree. Creating a reference performs no I/O.
 public struct TreeReference: Sendable {
   let session: TreeSession
-  /// Where the place is.
+  /// The path of the location.
   public let path: TreePath
-  /// Why this is no place, if the text it was made of is no path; every use throws it.
+  /// The error of a text that is no path; every use throws it.
   let problem: TreeError?
 
   package init(session: TreeSession, path: TreePath, problem: TreeError?) {
@@ -18,6 +18,9 @@ public struct TreeReference: Sendable {
 extension TreeReference {
   /// The last segment; `nil` at the root.
   public var key: TreeKey? { path.last }
+
+  /// The last segment as text; empty at the root.
+  public var name: String { key?.text ?? "" }
 
   /// The place above; `nil` at the root.
   public var parent: TreeReference? {
@@ -48,12 +51,12 @@ extension TreeReference {
 
   /// The place of a new child, named so that children sort by the time they were made.
   ///
-  /// Nothing is written, and nobody is asked.
+  /// Nothing is written or sent.
   public func newChild() async -> TreeReference { child(await session.pushKey()) }
 }
 
 extension TreeReference: Equatable, CustomStringConvertible {
-  /// Whether both are the same place of the same database.
+  /// Returns true when both are the same location of the same database.
   public static func == (left: TreeReference, right: TreeReference) -> Bool {
     left.session === right.session && left.path == right.path && left.problem == right.problem
   }

@@ -1,19 +1,19 @@
 public import TernCore
 public import TernQuery
 
-/// What a listener or a read found at one place.
+/// The data of a listener or a read at one location.
 public struct TreeSnapshot: Hashable, Sendable {
-  /// Where it was found.
+  /// The path of the data.
   public let path: TreePath
-  /// What was found; empty when nothing is there.
+  /// The data; empty when there is none.
   public let node: TreeNode
-  /// Which part of the place was asked for.
+  /// The query of the data.
   public let query: TreeQuery
-  /// Whether everything in the result is known. If not, only the children that are known are here.
+  /// True when everything in the result is known. If not, only the known children are here.
   public let isComplete: Bool
-  /// Whether the server has not confirmed this on the current connection: it may be out of date.
+  /// True when the server has not confirmed this on the current connection: it may be out of date.
   public let isFromCache: Bool
-  /// Whether writes of this client are part of it that the server has not acknowledged.
+  /// True when it includes writes of this client that the server has not acknowledged.
   public let hasPendingWrites: Bool
 
   package init(
@@ -38,7 +38,10 @@ extension TreeSnapshot {
   /// The last segment of the path; `nil` at the root.
   public var key: TreeKey? { path.last }
 
-  /// Whether anything is there.
+  /// The last segment of the path as text; empty at the root.
+  public var name: String { key?.text ?? "" }
+
+  /// True when there is any data.
   public var exists: Bool { !node.isEmpty }
 
   /// The text, if a text is there.
@@ -59,7 +62,7 @@ extension TreeSnapshot {
     query.ordered(node).map { snapshot(of: $0.node, at: path.appending($0.key)) }
   }
 
-  /// What is at a path below; empty when nothing is there, or when the text is no path.
+  /// Returns the data at a path below; empty when there is none, or when the text is no path.
   public subscript(text: String) -> TreeSnapshot {
     do throws(TreeError) {
       let below = try TreePath(text)
@@ -81,6 +84,55 @@ extension TreeSnapshot {
   public func decode<Value: Decodable>(
     _ type: Value.Type = Value.self
   ) throws(TreeCodingError) -> Value {
-    try TreeDecoder().decode(type, from: node)
+    do throws(TreeCodingError) { return try TreeDecoder().decode(type, from: node) } catch {
+      throw error.at("/" + path.text)
+    }
   }
+
+  /// The value as JSON text; `null` when nothing is there.
+  public func json(_ form: TreeNode.JSONForm = .value) -> String { node.json(form) }
+}
+
+extension TreeSnapshot: CustomStringConvertible {
+  /// The path and the value.
+  public var description: String { "/\(path): \(json())" }
+}
+
+// MARK: - Events
+
+extension TreeChange {
+  /// The name of the child as text; empty for the value of the whole query.
+  public var name: String { key?.text ?? "" }
+
+  /// The text, if the child is a text.
+  public var string: String? {
+    if case .string(let value) = node.scalar { value } else { nil }
+  }
+
+  /// The number, if the child is a number.
+  public var number: Double? { node.scalar?.number }
+
+  /// The boolean, if the child is a boolean.
+  public var bool: Bool? {
+    if case .bool(let value) = node.scalar { value } else { nil }
+  }
+
+  /// The child as a value of a `Decodable` type.
+  ///
+  /// - Throws: ``TreeCodingError/decoding(_:)``, with the name of the child.
+  public func decode<Value: Decodable>(
+    _ type: Value.Type = Value.self
+  ) throws(TreeCodingError) -> Value {
+    do throws(TreeCodingError) { return try TreeDecoder().decode(type, from: node) } catch {
+      throw error.at(name)
+    }
+  }
+
+  /// The child as JSON text; `null` when nothing is there.
+  public func json(_ form: TreeNode.JSONForm = .value) -> String { node.json(form) }
+}
+
+extension TreeChange: CustomStringConvertible {
+  /// The kind of the event, the child and its value.
+  public var description: String { "\(kind) \(name): \(json())" }
 }

@@ -15,12 +15,12 @@ where Element: Identifiable & Equatable & Sendable, Element.ID == UInt64 {
     }
   }
 
-  /// What is changed is copied, so a list is cut into parts of at most this many.
+  /// The limit on the elements of one part: a change copies one part.
   private static var chunkLimit: Int { 256 }
 
   /// None is empty.
   private var chunks: [[Element]] = []
-  /// How many writes there are.
+  /// The number of writes.
   public private(set) var count = 0
 
   package init() {}
@@ -63,7 +63,8 @@ where Element: Identifiable & Equatable & Sendable, Element.ID == UInt64 {
     place.chunk < chunks.count && place.offset < chunks[place.chunk].count && self[place].id == id
   }
 
-  /// Where the element of that id is or belongs; a new greatest one belongs behind the last part.
+  /// Returns the present or future position of the element with that id; a new greatest one belongs
+  /// behind the last part.
   private func place(of id: UInt64) -> Index {
     let chunk = chunks.partition { $0[$0.count - 1].id < id }
     guard chunk < chunks.count else {
@@ -99,7 +100,7 @@ extension TreeWriteList: Equatable {
 }
 
 extension Array {
-  /// How many elements at the front fulfil `isBefore`, which no later one does.
+  /// Returns the number of elements at the front that fulfil `isBefore`, which no later one does.
   fileprivate func partition(_ isBefore: (Element) -> Bool) -> Int {
     var range = startIndex..<endIndex
     while !range.isEmpty {

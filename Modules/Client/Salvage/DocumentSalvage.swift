@@ -1,13 +1,13 @@
 public import TernCore
-import TernDocumentEngine
+import TernDocumentReplica
 public import TernStorage
 public import TernSync
 
-/// What the queue of a client's documents still holds, whether it opens or not.
+/// The readable contents of a client's document queue, whether it opens or not.
 ///
 /// The sister of ``TreeSalvage``.
 public struct DocumentSalvage: Sendable {
-  /// Whose queue it is; empty for nobody's.
+  /// The user of the queue; empty for none.
   public let user: String
   /// Batches the server has not answered, in order.
   public let pending: [SalvagedBatch]
@@ -17,12 +17,12 @@ public struct DocumentSalvage: Sendable {
   public let damaged: [DamagedRecord]
   /// Damaged records that were set aside earlier. They are kept, and keep nothing closed.
   public let setAside: [DamagedRecord]
-  /// Whether it is lost under which name this client writes. Then nobody knows which of the pending
-  /// batches the server has: setting aside makes them rejected ones, see
-  /// ``TernSync/Rejection/isOutcomeUnknown``.
+  /// True when this client's writer id is lost. It is then unknown which of the pending batches the
+  /// server has: setting aside makes them rejected ones, see
+  /// `Rejection.isOutcomeUnknown`.
   public let hasLostClient: Bool
 
-  /// Whether the queue opens as it is.
+  /// True when the queue opens as it is.
   public var isWell: Bool { damaged.isEmpty && !hasLostClient }
 }
 
@@ -34,7 +34,7 @@ public struct SalvagedBatch: Hashable, Sendable, Identifiable {
   public let mutations: [DocumentMutation]
 }
 
-extension Tern {
+extension TernDatabase {
   /// Looks at what the queue of documents in a store holds; changes nothing.
   ///
   /// For a queue that ``open(_:options:ambient:)`` finds damaged, see
@@ -42,9 +42,9 @@ extension Tern {
   ///
   /// - Parameters:
   ///   - database: The one whose documents the queue writes.
-  ///   - user: Whose queue, one of ``queueUsers(in:)``; empty for nobody's.
-  /// - Throws: ``TernSync/QueueError/storage(_:)``, and
-  ///   ``TernSync/QueueError/unreadable(reason:)`` for the queue of a later version or of another
+  ///   - user: The user of the queue, one of ``queueUsers(in:)``; empty for none.
+  /// - Throws: `QueueError.storage(_:)`, and
+  ///   `QueueError.unreadable(reason:)` for the queue of a later version or of another
   ///   database.
   public static func salvage(
     documentQueue store: any OrderedStore, of database: DocumentDatabase, user: String = ""
@@ -58,14 +58,15 @@ extension Tern {
   ///
   /// They are kept beside the queue, see ``DocumentSalvage/setAside``. What they asked for is given
   /// up, unless it had reached the server before; the batches behind them are sent without it, once
-  /// each, as if it had never been. With the queue's own record lost, pending batches become rejected
+  /// each, as if it had never been. With the queue's own record lost, pending batches become
+  /// rejected
   /// ones, to be looked at one by one: any of them may have reached the server.
   ///
   /// - Returns: What there was before. A queue that is well is not changed.
   @discardableResult
   public static func setDamagedAside(
     documentQueue store: any OrderedStore, of database: DocumentDatabase, user: String = "",
-    ambient: Ambient = .system
+    ambient: RuntimeEnvironment = .system
   ) throws(QueueError) -> DocumentSalvage {
     let found = try salvage(documentQueue: store, of: database, user: user)
     if found.isWell { return found }

@@ -2,9 +2,9 @@ public import TernCore
 public import TernStorage
 public import TernSync
 
-/// What the queue of a client still holds, whether it opens or not.
+/// The readable contents of a client's queue, whether it opens or not.
 public struct TreeSalvage: Sendable {
-  /// Whose queue it is; empty for nobody's.
+  /// The user of the queue; empty for none.
   public let user: String
   /// Writes the server has not answered, in order, under the ids of their rows.
   public let pending: [SalvagedWrite]
@@ -16,12 +16,12 @@ public struct TreeSalvage: Sendable {
   public let damaged: [DamagedRecord]
   /// Damaged records that were set aside earlier. They are kept, and keep nothing closed.
   public let setAside: [DamagedRecord]
-  /// Whether it is lost under which name this client writes. Then nobody knows which of the pending
-  /// writes the server has: setting aside makes them rejected ones, see
-  /// ``TernSync/Rejection/isOutcomeUnknown``.
+  /// True when this client's writer id is lost. It is then unknown which of the pending writes the
+  /// server has: setting aside makes them rejected ones, see
+  /// `Rejection.isOutcomeUnknown`.
   public let hasLostClient: Bool
 
-  /// Whether the queue opens as it is.
+  /// True when the queue opens as it is.
   public var isWell: Bool { damaged.isEmpty && !hasLostClient }
 }
 
@@ -33,14 +33,15 @@ public struct SalvagedWrite: Identifiable, Equatable, Sendable {
   public let write: TreeWrite
 }
 
-extension Tern {
+extension TernDatabase {
   /// Looks at what the queue in a store holds; changes nothing.
   ///
-  /// For a queue that ``open(_:options:ambient:)`` finds ``TernSync/QueueError/damaged(id:)`` or
-  /// ``TernSync/QueueError/damagedHeader``. The store must not be in use by an open database.
+  /// For a queue that ``open(_:options:ambient:)`` finds `QueueError.damaged(id:)` or
+  /// `QueueError.damagedHeader`. The store must not be in use by an open database.
   ///
-  /// - Parameter user: Whose queue, one of ``queueUsers(in:)``; empty for nobody's.
-  /// - Throws: ``QueueError/storage(_:)``, and ``QueueError/unreadable(reason:)`` for the queue of a
+  /// - Parameter user: The user of the queue, one of ``queueUsers(in:)``; empty for none.
+  /// - Throws: `QueueError.storage(_:)`, and `QueueError.unreadable(reason:)` for the queue of
+  /// a
   ///   later version.
   public static func salvage(
     queue store: any OrderedStore, of user: String = ""
@@ -49,7 +50,8 @@ extension Tern {
     return TreeSalvage(found, of: user)
   }
 
-  /// The users who have a queue in a store, of the tree or of documents; nobody not counted.
+  /// Returns the users with a queue in a store, of the tree or of documents; without the queue that
+  /// has no user.
   public static func queueUsers(in store: any OrderedStore) throws(QueueError) -> [String] {
     do throws(StorageError) { return try UserQueues.users(in: store) } catch {
       throw .storage(error)
@@ -66,7 +68,7 @@ extension Tern {
   /// - Returns: What there was before. A queue that is well is not changed.
   @discardableResult
   public static func setDamagedAside(
-    queue store: any OrderedStore, of user: String = "", ambient: Ambient = .system
+    queue store: any OrderedStore, of user: String = "", ambient: RuntimeEnvironment = .system
   ) throws(QueueError) -> TreeSalvage {
     let found = try WriteQueue.setDamagedAside(
       in: store, of: user, filler: WriteRecord.filler.encode(), newClient: ambient.randomID(),

@@ -4,12 +4,12 @@ import TernTransport
 /// The decisions a ``LinkedSession`` carries out.
 protocol SessionMachine: Sendable {
   associatedtype Timer: Hashable, Sendable
-  /// What waits for the server, and what it refused.
+  /// The pending and the rejected writes of the queue.
   associatedtype Status: Sendable
 
   var connectionState: ConnectionState { get }
   var queueStatus: Status { get }
-  /// Whether news of this link is still wanted.
+  /// Returns true when events of this link are still wanted.
   func isCurrentLink(_ number: Int) -> Bool
   mutating func connectionEvent(_ event: Connection.Event)
   mutating func received(_ frames: [[UInt8]], on link: Int)
@@ -44,12 +44,12 @@ package protocol CallableSession: Actor {
   ) throws(SessionBusy)
 }
 
-/// What connects a session with the world: its link, and its timers.
+/// The connection of a session with the outside: its link, and its timers.
 struct SessionWires<Timer: Hashable & Sendable>: Sendable {
   fileprivate let transport: any Transport
   fileprivate let clock: any Clock<Duration>
   fileprivate(set) var link: (number: Int, link: any Link)?
-  /// Why the last attempt to connect failed; `nil` after one that did not.
+  /// The reason the last attempt to connect failed; `nil` after a success.
   fileprivate var failure: TransportError?
   fileprivate var timers: [Timer: (generation: UInt64, task: Task<Void, Never>)] = [:]
   fileprivate var lastTimer: UInt64 = 0
@@ -62,7 +62,7 @@ struct SessionWires<Timer: Hashable & Sendable>: Sendable {
 }
 
 extension SessionWires {
-  /// Nobody has the session any more: ends its link, and what waits for a time.
+  /// Ends the link and the timers of a session that was released.
   func abandon() {
     link?.link.flush()
     link?.link.close()

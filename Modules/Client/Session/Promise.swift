@@ -36,16 +36,36 @@ package final class Promise<Value: Sendable>: Sendable {
     return id
   }
 
+  /// Waits for the value; a cancelled task gets `substitute` at once, and a wait that takes longer
+  /// than `limit` on `clock` gets `late`.
+  package func value(
+    ifCancelled substitute: Value, within limit: Duration, on clock: any Clock<Duration>,
+    late: Value
+  ) async -> Value {
+    let waiting = Promise<Value>()
+    let timer = Task {
+      try await clock.sleep(for: limit)
+      waiting.resolve(late)
+    }
+    defer { timer.cancel() }
+    return await value(ifCancelled: substitute, resolving: waiting)
+  }
+
   /// Waits for the value; a cancelled task gets `substitute` at once.
   package func value(ifCancelled substitute: Value) async -> Value {
-    let waiting = Promise<Value>()
+    await value(ifCancelled: substitute, resolving: Promise<Value>())
+  }
+
+  private func value(
+    ifCancelled substitute: Value, resolving waiting: Promise<Value>
+  ) async -> Value {
     let id = then { waiting.resolve($0) }
+    defer { _ = state.withLock { $0.waiters.removeValue(forKey: id) } }
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         waiting.then { continuation.resume(returning: $0) }
       }
     } onCancel: {
-      _ = state.withLock { $0.waiters.removeValue(forKey: id) }
       waiting.resolve(substitute)
     }
   }
@@ -58,7 +78,7 @@ package final class Promise<Value: Sendable>: Sendable {
   }
 }
 
-/// What is promised about one write.
+/// The promises about one write.
 package struct WritePromise: Sendable {
   /// That it is durable on this device, or why not.
   package let stored = Promise<Result<Void, WriteError>>()

@@ -10,11 +10,11 @@ enum SessionInput<Owner: Actor, Timer: Sendable>: Sendable {
   case frames([[UInt8]], Int)
   case timer(Timer, UInt64)
   case queueAnswers([(ticket: UInt64, result: QueueResult)])
-  /// A call by someone who does not wait for it.
+  /// A call without a waiting caller.
   case call(@Sendable (isolated Owner) -> Void)
 }
 
-/// What waits for a session, in order; everything that waits is taken in one hop.
+/// The pending inputs of a session, in order; all of them are taken in one hop.
 ///
 /// Calls of applications and bytes of the link have limits. What the session itself caused, such
 /// as answers of its disk, is bounded by what it asked for.

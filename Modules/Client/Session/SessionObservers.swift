@@ -1,12 +1,12 @@
 import TernSync
 
-/// Who wants to know about a session itself: its connection, and what waits in its queue.
+/// The observers of a session itself: its connection, and its queue.
 struct SessionObservers<Status: Sendable>: Sendable {
   private var connections: [UInt64: Mailbox<ConnectionState, Never>] = [:]
   private var queues: [UInt64: Mailbox<Status, Never>] = [:]
   private var last: UInt64 = 0
   private var isFinished = false
-  /// Whether the queue is another one than it was told to be.
+  /// True when the queue differs from the state reported last.
   var queueHasChanged = false
 
   /// Tells the connection's state, now and whenever it changes.
@@ -36,7 +36,7 @@ struct SessionObservers<Status: Sendable>: Sendable {
     for box in connections.values { box.post(state) }
   }
 
-  /// - Parameter status: Asked only when somebody has to be told.
+  /// - Parameter status: Called only when there are observers.
   mutating func tellQueue(_ status: () -> Status) {
     guard queueHasChanged else { return }
     queueHasChanged = false
@@ -55,7 +55,7 @@ struct SessionObservers<Status: Sendable>: Sendable {
 }
 
 extension LinkedSession {
-  /// What waits in the queue and what was refused, everything counted that was asked for before.
+  /// The pending and the rejected writes of the queue, after all earlier calls.
   var queueStatus: Machine.Status {
     drain()
     return machine.queueStatus

@@ -30,8 +30,8 @@ extension TreeSession {
     if let credential { setCredential(credential) }
   }
 
-  /// What this client shows the server to say who it is; `nil` shows nothing. That of another user
-  /// brings their writes with it.
+  /// Sets the credential that proves this client's identity to the server; `nil` shows none. That
+  /// of another user brings their writes with it.
   package func setCredential(_ credential: String?) {
     drain()
     guard !isClosed else { return }
@@ -98,6 +98,8 @@ extension TreeSession {
     transactionEnds.removeAll()
     for answer in disconnectAnswers.values { answer(.failure(.closed)) }
     disconnectAnswers.removeAll()
+    for ended in presenceEnds.values { ended(.closed) }
+    presenceEnds.removeAll()
     observers.finish()
   }
 }

@@ -1,8 +1,8 @@
 package import TernCore
 package import TernQuery
-package import TernTreeEngine
+package import TernTreeReplica
 
-/// Who hears the events of one registration.
+/// The receiver of one registration's events.
 struct Listener: Sendable {
   let heard: @Sendable (TreeEvent) -> Void
   let ended: @Sendable (ListenError) -> Void
@@ -51,12 +51,15 @@ extension TreeSession {
 
   func deliver(_ events: [TreeEvent], _ tree: ListenerID.Tree) {
     for event in events {
-      listeners[ListenerID(tree: tree, registration: event.registration)]?.heard(event)
+      let id = ListenerID(tree: tree, registration: event.registration)
+      if !tellValue(event, of: id) { listeners[id]?.heard(event) }
     }
   }
 
   func cancel(_ id: ListenerID, _ error: ListenError) {
     snapshots[id] = nil
+    values[id] = nil
+    unsettledValues.remove(id)
     listeners.removeValue(forKey: id)?.ended(error)
   }
 }

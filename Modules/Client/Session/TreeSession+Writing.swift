@@ -1,7 +1,7 @@
 public import TernCore
 import TernSync
 import TernTransactions
-import TernTreeEngine
+import TernTreeReplica
 
 extension TreeSession {
   /// Takes a write that keeps the limits of the tree; listeners have heard it when this returns.
@@ -71,7 +71,7 @@ extension TreeSession {
   }
 }
 
-/// What a declared transaction does with its arguments and what is there; `nil` gives up.
+/// A declared transaction's update: from its arguments and the present value; `nil` gives up.
 public typealias DeclaredUpdate =
   @Sendable (_ arguments: TreeNode, _ current: TreeNode) -> TreeNode?
 

@@ -3,7 +3,7 @@ import TernQuery
 import TernSync
 import TernTransactions
 import TernTransport
-import TernTreeEngine
+import TernTreeReplica
 
 /// One client at work: a ``TreeMachine`` and the hands that carry out what it decides.
 ///
@@ -13,8 +13,9 @@ import TernTreeEngine
 package actor TreeSession: LinkedSession, CallableSession {
   var machine: TreeMachine
   let report: @Sendable (ClientNotice) -> Void
-  let queue: QueueLane
+  let queue: WriteQueueWorker
   var wires: SessionWires<TreeTimer>
+  nonisolated let clock: any Clock<Duration>
   nonisolated let inbox: SessionInbox<TreeSession, TreeTimer>
 
   private var queueJobs: [QueueJob] = []
@@ -28,21 +29,26 @@ package actor TreeSession: LinkedSession, CallableSession {
   var queueAnswers: [OperationID: @Sendable (QueueResult) -> Void] = [:]
   var observers = SessionObservers<TreeQueueStatus>()
   var snapshots: [ListenerID: SnapshotObserver] = [:]
+  var values: [ListenerID: ValueObserver] = [:]
+  /// Those whose last snapshot was incomplete or had pending writes.
+  var unsettledValues: Set<ListenerID> = []
+  var presenceEnds: [OperationID: @Sendable (DisconnectError) -> Void] = [:]
   var declarations: [String: DeclaredUpdate] = [:]
   /// Hears what the server makes of the credential.
   var credentialJudged: @Sendable (CredentialVerdict) -> Void = { _ in }
   var isClosed = false
 
   init(
-    machine: TreeMachine, queues: QueueShelf, place: DiskLane<QueueJob>.Place,
-    transport: any Transport, ambient: Ambient,
+    machine: TreeMachine, queues: WriteQueueRegistry, place: SerialWorkQueue<QueueJob>.Place,
+    transport: any Transport, ambient: RuntimeEnvironment,
     report: @escaping @Sendable (ClientNotice) -> Void = { _ in }
   ) {
     inbox = SessionInbox(limits: machine.limits.waiting)
     self.machine = machine
-    wires = SessionWires(transport: transport, clock: ambient.clock)
+    clock = ambient.clock
+    wires = SessionWires(transport: transport, clock: clock)
     self.report = report
-    self.queue = QueueLane(queues, place: place)
+    self.queue = WriteQueueWorker(queues, place: place)
   }
 
   deinit {
@@ -79,7 +85,7 @@ extension TreeSession {
   func carryOut() {
     var hasSent = false
     while true {
-      let effects = machine.takeEffects()
+      let effects = machine.drainEffects()
       if effects.isEmpty { break }
       for effect in effects {
         if case .send = effect { hasSent = true }
@@ -92,13 +98,14 @@ extension TreeSession {
     }
     if hasSent { wires.link?.link.flush() }
     if !isClosed, let failure = machine.storeCache() { report(.cacheUnusable(.tree, failure)) }
+    tellValues(writesChanged: observers.queueHasChanged || !queueJobs.isEmpty)
     submitQueueJobs()
     observers.tellQueue { machine.queueStatus }
     tellSnapshots()
   }
 
   /// Hands waiting changes to the queue: at once when that blocks, else after the listeners had
-  /// their turn, so that waking the disk's thread does not hold up what people see.
+  /// their turn, so that waking the disk's thread does not delay their events.
   private func submitQueueJobs() {
     guard !queueJobs.isEmpty else { return }
     if queue.place == .caller {
@@ -133,6 +140,7 @@ extension TreeSession {
     case .transactionEnded(let id, let outcome): transactionEnds.removeValue(forKey: id)?(outcome)
     case .disconnectAnswered(let id, let error):
       disconnectAnswers.removeValue(forKey: id)?(error.map { .failure($0) } ?? .success(()))
+    case .presenceEnded(let id, let error): presenceEnds.removeValue(forKey: id)?(error)
     case .queueAnswered(let id, let result): queueAnswers.removeValue(forKey: id)?(result)
     case .queueChanged: observers.queueHasChanged = true
     case .noticed(let notice): report(notice)

@@ -1,6 +1,6 @@
 import TernClient
 import TernCore
-import TernDocumentEngine
+import TernDocumentReplica
 import TernDocumentWire
 import TernQuery
 import TernStorage
@@ -21,19 +21,19 @@ struct DocumentBench {
   private(set) var stored: [UInt64] = []
   private(set) var called: [Result<[DocumentResponse], DocumentStatus>] = []
   private(set) var verdicts: [CredentialVerdict] = []
-  /// What the server said, as a developer is told.
+  /// The server's messages, as a developer reads them.
   private(set) var said: [String] = []
   private(set) var timers: [DocumentTimer: Duration] = [:]
-  /// What the server was sent since the last look.
+  /// The write requests since the last look.
   private(set) var writes: [DocumentWriteRequest] = []
   private(set) var listens: [DocumentListenRequest] = []
   private(set) var calls: [(call: UInt32, request: DocumentRequest)] = []
   private(set) var listenCall: UInt32?
   private(set) var writeCall: UInt32?
   private var link: Int?
-  /// Whether links can be established.
+  /// True when links can be established.
   var isReachable = true
-  /// Whether the disk answers.
+  /// True when the disk answers.
   var diskAnswers = true
   private var heldChanges: [(QueueChange, UInt64)] = []
 
@@ -52,7 +52,7 @@ struct DocumentBench {
     }
     let cache = try DocumentCache(
       store: MemoryStore(), prefix: [], batches: pending.map(\.batch))
-    let ambient = Ambient(
+    let ambient = RuntimeEnvironment(
       millisecondsSinceEpoch: { 1_000 }, clock: ContinuousClock(), randomBits: { 1 })
     machine = DocumentMachine(
       replica: DocumentReplica(cache: cache, database: database), database: database,
@@ -64,7 +64,7 @@ struct DocumentBench {
   mutating func run(_ body: (inout DocumentMachine) -> Void) {
     body(&machine)
     while true {
-      let effects = machine.takeEffects()
+      let effects = machine.drainEffects()
       if effects.isEmpty { return }
       for effect in effects { perform(effect) }
     }

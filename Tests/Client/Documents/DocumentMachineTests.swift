@@ -1,6 +1,6 @@
 import TernClient
 import TernCore
-import TernDocumentEngine
+import TernDocumentReplica
 import TernDocumentWire
 import TernQuery
 import TernStorageMemory
@@ -275,7 +275,7 @@ struct DocumentMachineTests {
     bench.say(try #require(bench.calls.first?.call), missing(7))
     bench.clear()
     bench.run { $0.setCredential("a token") }
-    // Whether the commit was made nobody knows; the others are asked for again, in their order.
+    // The outcome of the commit is unknown; the others are asked for again, in their order.
     #expect(bench.called.map { $0.failure?.code } == [.unavailable])
     let methods = bench.calls.map(\.request.method)
     #expect(methods == [.batchGetDocuments, .runAggregationQuery, .listCollectionIDs])
@@ -356,13 +356,13 @@ extension Result {
 }
 
 @Suite("Book of a transaction")
-struct DocumentTransactionBookTests {
+struct TransactionWriteSetTests {
   private let key = DocumentKey(unchecked: "a/1")
   private let version = DocumentVersion(microseconds: 5)
 
   @Test("the first write of what was read asks for the version that was read")
   func preconditions() throws {
-    var book = DocumentTransactionBook()
+    var book = TransactionWriteSet()
     try book.note(Document(key, .found([:]), version: version))
     try book.note(Document(DocumentKey(unchecked: "a/2"), .missing))
     try book.note(Document(DocumentKey(unchecked: "a/3"), .found([:]), version: version))
@@ -380,12 +380,12 @@ struct DocumentTransactionBookTests {
 
   @Test("what is missing cannot be updated, and what changes between two reads is tried again")
   func refusals() throws {
-    var book = DocumentTransactionBook()
+    var book = TransactionWriteSet()
     try book.note(Document(key, .missing))
     let update = DocumentMutation(
       key, .patch([:], mask: .empty), precondition: .exists(true))
     #expect(throws: DocumentStatus.self) { try book.write(update) }
-    var other = DocumentTransactionBook()
+    var other = TransactionWriteSet()
     try other.note(Document(key, .found([:]), version: version))
     #expect(throws: DocumentStatus.self) { try other.note(Document(key, .missing)) }
   }
@@ -398,7 +398,7 @@ struct DocumentTransactionBookTests {
         .resourceExhausted, .internalError, .unavailable, .unauthenticated,
       ]
       #expect(
-        DocumentTransactionBook.mayRetry(DocumentStatus(code, "")) == again.contains(code))
+        TransactionWriteSet.mayRetry(DocumentStatus(code, "")) == again.contains(code))
     }
   }
 
@@ -406,8 +406,8 @@ struct DocumentTransactionBookTests {
   func uncertainCommit() {
     for code in DocumentStatus.Code.allCases {
       let status = DocumentStatus(code, "why")
-      #expect(DocumentTransactionBook.failure(status, mayBeMade: false) == status)
-      let last = DocumentTransactionBook.failure(status, mayBeMade: true)
+      #expect(TransactionWriteSet.failure(status, mayBeMade: false) == status)
+      let last = TransactionWriteSet.failure(status, mayBeMade: true)
       #expect(last == (code.isPermanent ? status : DocumentStatus(.unavailable, "why")))
     }
   }

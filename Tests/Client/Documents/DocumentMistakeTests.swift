@@ -1,6 +1,6 @@
 import TernClient
 import TernCore
-import TernDocumentEngine
+import TernDocumentReplica
 import TernQuery
 import TernSync
 import Testing
@@ -29,11 +29,11 @@ struct DocumentMistakeTests {
       try await one.update(["l": .transform(.arrayUnion([1, ["r": value]]))])
     }
     var batch = documents.batch()
-    batch.delete(one)
+    batch.remove(one)
     batch.set(one, to: ["r": .value(value)])
     await #expect(throws: try refusal(["r"])) { try await batch.commit() }
     await #expect(throws: try refusal(["r"])) {
-      try await documents.runTransaction { try $0.set(one, to: ["r": .value(value)]) }
+      try await documents.transaction { try $0.set(one, to: ["r": .value(value)]) }
     }
     let refused = RejectedDocumentBatch(
       id: 1, mutations: [], reason: Rejection(status: "notFound", detail: ""))
@@ -74,8 +74,8 @@ struct DocumentMistakeTests {
       { _ = try await all.page() }, { _ = try await documents.collectionIDs() },
       { try await one.set(["n": 2]) }, { try await documents.waitForPendingWrites() },
       { try await documents.loadBundle([]) },
-      { try await documents.runTransaction { try $0.set(one, to: ["n": 2]) } },
-      { try await documents.runTransaction { _ = try await $0.get(one) } },
+      { try await documents.transaction { try $0.set(one, to: ["n": 2]) } },
+      { try await documents.transaction { _ = try await $0.get(one) } },
       { for try await _ in all.snapshots() {} }, { for try await _ in one.snapshots() {} },
       { for try await _ in documents.snapshotsInSync() {} },
     ]
@@ -107,13 +107,13 @@ struct DocumentMistakeTests {
         try? $0.set(missing, to: ["__n__": 2])
       },
       {
-        try? $0.delete(documents.document("a"))
+        try? $0.remove(documents.document("a"))
         try? $0.set(one, to: ["n": 2])
       },
     ]
     for (index, breach) in breaches.enumerated() {
       await #expect(throws: DocumentsError.self, "breach \(index)") {
-        try await documents.runTransaction { await breach($0) }
+        try await documents.transaction { await breach($0) }
       }
     }
     #expect(try await one.get(from: .server)["n"] == 1)

@@ -1,6 +1,6 @@
 import TernClient
 import TernCore
-import TernDocumentEngine
+import TernDocumentReplica
 import TernQuery
 import TernSync
 import Testing
@@ -11,7 +11,7 @@ struct DocumentQueryTests {
     _ home: Home, _ change: (inout ClientOptions) -> Void = { _ in }
   ) async throws -> Documents {
     let documents = try home.documentClient(change).documents
-    await documents.disableNetwork()
+    await documents.goOffline()
     return documents
   }
 
@@ -41,7 +41,7 @@ struct DocumentQueryTests {
     await #expect(throws: DocumentsError.invalidQuery(.cursorFieldMissing(["people"]))) {
       try await byPeople.start(at: e).get(from: .cache)
     }
-    try await cities.document("e").delete()
+    try await cities.document("e").remove()
     let gone = try await cities.document("e").get(from: .cache)
     await #expect(
       throws: DocumentsError.invalidQuery(.cursorDocumentMissing(try DocumentKey("cities/e")))

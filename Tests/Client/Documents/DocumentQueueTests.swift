@@ -1,6 +1,6 @@
 import Synchronization
 import TernCore
-import TernDocumentEngine
+import TernDocumentReplica
 import TernQuery
 import TernStorageMemory
 import TernSync
@@ -8,7 +8,7 @@ import Testing
 
 @testable import TernClient
 
-/// What waits on a device, and what a server refused.
+/// The pending writes of a device, and those that a server rejected.
 @Suite("The documents' queue", .timeLimit(.minutes(1)))
 struct DocumentQueueTests {
   @Test("a refused batch is taken back and kept with its reason, also over a restart")
@@ -82,14 +82,14 @@ struct DocumentQueueTests {
   func watching() async throws {
     let home = try await Home()
     let tern = try home.documentClient()
-    await tern.documents.disableNetwork()
+    await tern.documents.goOffline()
     var states = tern.documents.queue.makeAsyncIterator()
     #expect(await states.next()?.pending.isEmpty == true)
     let write = try await tern.documents.document("a/b").set(["n": 1])
     var state = await states.next()
     while state?.pending.first?.isDurable == false { state = await states.next() }
     #expect(state?.pending.map { $0.mutations.map(\.key.text) } == [["a/b"]])
-    await tern.documents.enableNetwork()
+    await tern.documents.goOnline()
     try await write.acknowledged()
     while state?.pending.isEmpty == false { state = await states.next() }
     #expect(state?.rejected.isEmpty == true)

@@ -1,6 +1,6 @@
 import TernClient
 import TernCore
-import TernDocumentEngine
+import TernDocumentReplica
 import TernDocumentWire
 import TernQuery
 import TernStorage
@@ -21,7 +21,7 @@ struct DocumentSalvageTests {
 
   /// Adds one to the counter of all tests.
   @discardableResult
-  private func addOne(_ tern: Tern) async throws -> DocumentWrite {
+  private func addOne(_ tern: TernDatabase) async throws -> DocumentWrite {
     try await tern.documents.document("counters/all").set(
       ["n": .transform(.increment(.integer(1)))], merging: true)
   }
@@ -36,7 +36,7 @@ struct DocumentSalvageTests {
   func neverSent() async throws {
     let home = try await Home()
     let first = try home.documentClient(queue: disk.open())
-    await first.documents.disableNetwork()
+    await first.documents.goOffline()
     for _ in 1...4 { try await addOne(first) }
     await first.close()
     disk.corrupt(Self.third)
@@ -44,18 +44,18 @@ struct DocumentSalvageTests {
     #expect(throws: OpeningError.documentQueue(.damaged(id: 3))) {
       try home.documentClient(queue: store)
     }
-    let found = try Tern.salvage(documentQueue: store, of: database)
+    let found = try TernDatabase.salvage(documentQueue: store, of: database)
     #expect(found.pending.map(\.id) == [1, 2, 4] && found.damaged.map(\.id) == [3])
     #expect(found.pending.allSatisfy { $0.mutations.map(\.key.text) == ["counters/all"] })
     #expect(found.damaged.first?.bytes.isEmpty == false)
-    try Tern.setDamagedAside(documentQueue: store, of: database)
+    try TernDatabase.setDamagedAside(documentQueue: store, of: database)
     let second = try home.documentClient(queue: store)
     try await addOne(second).acknowledged()
     #expect(try await count(home) == 4)
     let status = await second.documents.queueStatus
     #expect(status.pending.isEmpty && status.rejected.isEmpty)
     await second.close()
-    let left = try Tern.salvage(documentQueue: store, of: database)
+    let left = try TernDatabase.salvage(documentQueue: store, of: database)
     #expect(left.isWell && left.setAside == found.damaged)
   }
 
@@ -64,7 +64,7 @@ struct DocumentSalvageTests {
     let home = try await Home()
     let first = try home.documentClient(queue: disk.open())
     for _ in 1...2 { try await addOne(first).acknowledged() }
-    await first.documents.disableNetwork()
+    await first.documents.goOffline()
     for _ in 3...4 { try await addOne(first) }
     await first.close()
     // The device as it was before it heard the answers to the third and the fourth.
@@ -78,7 +78,7 @@ struct DocumentSalvageTests {
     try image.write { transaction throws(StorageError) in
       try transaction.put([1, 2], for: Self.third)
     }
-    try Tern.setDamagedAside(documentQueue: image, of: database)
+    try TernDatabase.setDamagedAside(documentQueue: image, of: database)
     let again = try home.documentClient(queue: image)
     try await again.documents.waitForPendingWrites()
     #expect(try await count(home) == 4)
@@ -98,7 +98,7 @@ struct DocumentSalvageTests {
   func lostClient() async throws {
     let home = try await Home()
     let first = try home.documentClient(queue: disk.open())
-    await first.documents.disableNetwork()
+    await first.documents.goOffline()
     for _ in 1...3 { try await addOne(first) }
     await first.close()
     disk.corrupt([1])
@@ -106,8 +106,8 @@ struct DocumentSalvageTests {
     #expect(throws: OpeningError.documentQueue(.damagedHeader)) {
       try home.documentClient(queue: store)
     }
-    #expect(try Tern.salvage(documentQueue: store, of: database).hasLostClient)
-    try Tern.setDamagedAside(documentQueue: store, of: database)
+    #expect(try TernDatabase.salvage(documentQueue: store, of: database).hasLostClient)
+    try TernDatabase.setDamagedAside(documentQueue: store, of: database)
     let second = try home.documentClient(queue: store)
     let refused = await second.documents.queueStatus.rejected
     #expect(refused.count == 3 && refused.allSatisfy(\.reason.isOutcomeUnknown))
@@ -121,14 +121,14 @@ struct DocumentSalvageTests {
     let home = try await Home()
     let store = disk.open()
     let first = try home.documentClient(queue: store)
-    await first.documents.disableNetwork()
+    await first.documents.goOffline()
     try await addOne(first)
     await first.close()
     let other = try DocumentDatabase(projectID: "other")
     #expect(throws: QueueError.self) {
-      try Tern.setDamagedAside(documentQueue: store, of: other)
+      try TernDatabase.setDamagedAside(documentQueue: store, of: other)
     }
-    let found = try Tern.salvage(documentQueue: store, of: database)
+    let found = try TernDatabase.salvage(documentQueue: store, of: database)
     #expect(found.isWell && found.pending.count == 1)
   }
 
@@ -143,7 +143,7 @@ struct DocumentSalvageTests {
     try store.write { transaction throws(StorageError) in
       try transaction.put([1], for: [2, 0, 0, 0, 0, 0, 0, 0, 2])
     }
-    try Tern.setDamagedAside(documentQueue: store, of: try DocumentDatabase(projectID: "p"))
+    try TernDatabase.setDamagedAside(documentQueue: store, of: try DocumentDatabase(projectID: "p"))
     var bench = try DocumentBench(store: store)
     bench.answer(.handshake(id: "s", lastSequence: nil))
     let sent = bench.writes.compactMap { request in
@@ -168,7 +168,7 @@ struct DocumentSalvageTests {
     try store.write { transaction throws(StorageError) in
       try transaction.put([1], for: [2, 0, 0, 0, 0, 0, 0, 0, 1])
     }
-    try Tern.setDamagedAside(documentQueue: store, of: try DocumentDatabase(projectID: "p"))
+    try TernDatabase.setDamagedAside(documentQueue: store, of: try DocumentDatabase(projectID: "p"))
     var bench = try DocumentBench(store: store)
     bench.answer(.handshake(id: "s", lastSequence: 0))
     bench.answer(

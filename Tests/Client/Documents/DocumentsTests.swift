@@ -1,7 +1,7 @@
 import Synchronization
 import TernClient
 import TernCore
-import TernDocumentEngine
+import TernDocumentReplica
 import TernQuery
 import TernStorageMemory
 import TernSync
@@ -70,7 +70,7 @@ struct DocumentsTests {
       }
       try await tern.documents.waitForPendingWrites()
     }
-    let total = try await one.documents.runTransaction { transaction in
+    let total = try await one.documents.transaction { transaction in
       let counter = one.documents.document("c/1")
       let snapshot = try await transaction.get(counter)
       guard case .integer(let number)? = snapshot["n"] else { return Int64(-1) }
@@ -93,11 +93,11 @@ struct DocumentsTests {
     try await counter.set(["n": 1]).acknowledged()
     let runs = Mutex(0)
     let error = await #expect(throws: DocumentsError.self) {
-      try await tern.documents.runTransaction { transaction in
+      try await tern.documents.transaction { transaction in
         runs.withLock { $0 += 1 }
         _ = try await transaction.get(counter)
         try transaction.set(counter, to: ["n": 2])
-        await tern.documents.disableNetwork()
+        await tern.documents.goOffline()
       }
     }
     guard case .refused(let status)? = error else { throw try #require(error) }
@@ -113,7 +113,7 @@ struct DocumentsTests {
     let home = try await Home()
     let (queue, cache) = (MemoryStore(), MemoryStore())
     var tern = try home.documentClient(queue: queue, cache: cache)
-    await tern.documents.disableNetwork()
+    await tern.documents.goOffline()
     try await tern.documents.document("a/1").set(["x": 1])
     #expect(try await tern.documents.document("a/1").get()["x"] == 1)
     await #expect(throws: DocumentsError.self) {
@@ -141,7 +141,7 @@ struct DocumentsTests {
     }
     var batch = documents.batch()
     batch.set(documents.document("a/1"), to: ["x": 1])
-    batch.delete(documents.document("a"))
+    batch.remove(documents.document("a"))
     await #expect(throws: DocumentsError.self) { try await batch.commit() }
     #expect(try await documents.collection("a").get(from: .cache).count == 0)
     await tern.close()
@@ -155,7 +155,7 @@ struct DocumentsTests {
     let home = try await Home()
     let (queue, cache) = (MemoryStore(), MemoryStore())
     let tern = try home.documentClient(queue: queue, cache: cache)
-    await tern.documents.disableNetwork()
+    await tern.documents.goOffline()
     try await tern.documents.document("a/1").set(["x": 1])
     await #expect(throws: DocumentsError.self) { try await tern.documents.clearPersistence() }
     await tern.documents.terminate()

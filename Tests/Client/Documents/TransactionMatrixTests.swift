@@ -1,11 +1,11 @@
 import TernClient
 import TernCore
-import TernDocumentEngine
+import TernDocumentReplica
 import TernQuery
 import Testing
 
-/// What becomes of two writes to one document in a transaction, as the documents reference lists it
-/// in section 3.8.
+/// The results of two writes to one document in a transaction, as the documents reference lists
+/// them in section 3.8.
 @Suite("Transactions of documents")
 struct TransactionMatrixTests {
   enum Step: String, Sendable {
@@ -68,16 +68,16 @@ struct TransactionMatrixTests {
   }
 
   private func run(
-    _ steps: [Step], on document: DocumentReference, of documents: Documents
+    _ steps: [Step], on document: DocumentLocation, of documents: Documents
   ) async throws -> Outcome {
     let before = try await document.get(from: .server)
     do {
-      try await documents.runTransaction { transaction in
+      try await documents.transaction { transaction in
         for (number, step) in steps.enumerated() {
           let fields: DocumentInput = .value(.integer(Int64(number)))
           switch step {
           case .get: _ = try await transaction.get(document)
-          case .delete: try transaction.delete(document)
+          case .delete: try transaction.remove(document)
           case .set: try transaction.set(document, to: ["n": fields])
           case .update: try transaction.update(document, ["n": fields])
           }

@@ -1,6 +1,6 @@
 import TernClient
 import TernCore
-import TernDocumentEngine
+import TernDocumentReplica
 import TernQuery
 import TernStorage
 import TernStorageMemory
@@ -25,14 +25,14 @@ struct WipeTests {
 
     func open(
       _ home: Home, _ report: @escaping @Sendable (ClientNotice) -> Void = { _ in }
-    ) throws -> Tern {
+    ) throws -> TernDatabase {
       var options = ClientOptions()
       options.syncsInBackground = false
       options.report = report
-      return try Tern.open(try parts(home), options: options, ambient: .patient)
+      return try TernDatabase.open(try parts(home), options: options, ambient: .patient)
     }
 
-    /// How many rows a store has that are not its own bookkeeping.
+    /// Returns the number of rows in each store that are not its own bookkeeping.
     func rows() throws -> [Int] {
       try disks.map { disk in
         try disk.open().read { snapshot throws(StorageError) in try snapshot.scan().count }
@@ -44,7 +44,7 @@ struct WipeTests {
     let tern = try device.open(home)
     try await tern.documents.document("a/1").set(["n": 1]).acknowledged()
     _ = try await tern.documents.collection("a").get(from: .server)
-    await tern.documents.disableNetwork()
+    await tern.documents.goOffline()
     try await tern.documents.document("a/2").set(["n": 2])
     await tern.tree.goOffline()
     try await tern.tree["x"].set(1)
@@ -58,10 +58,10 @@ struct WipeTests {
     let home = try await Home()
     let device = Device()
     try await fill(device, home)
-    // Nobody has listened to the tree: its cache is empty.
+    // The tree had no listener: its cache is empty.
     #expect(try device.rows().map { $0 > 0 } == [true, false, true, true])
     let tern = try device.open(home)
-    await tern.documents.disableNetwork()
+    await tern.documents.goOffline()
     await tern.tree.goOffline()
     // The mark, the caches, the queue of documents, the queue.
     let disk = device.disks[[0, 1, 3, 2, 0][step]]
@@ -69,7 +69,7 @@ struct WipeTests {
     await #expect(throws: StorageError.self) { try await tern.wipe() }
     for disk in device.disks { disk.crash() }
     let again = try device.open(home)
-    await again.documents.disableNetwork()
+    await again.documents.goOffline()
     await again.tree.goOffline()
     let hasForgotten = step > 0 || isDurable
     let count = try await again.documents.collection("a").get(from: .cache).count
@@ -111,13 +111,13 @@ struct WipeTests {
     var options = ClientOptions()
     options.syncsInBackground = false
     options.report = notices.add
-    let tern = try Tern.open(parts, options: options, ambient: .patient)
+    let tern = try TernDatabase.open(parts, options: options, ambient: .patient)
     #expect(notices.all.contains(.cacheUnusable(.documents, .diskFull)))
     #expect(await tern.documents.cacheFailure == .diskFull)
     // What waited is sent, and everything works.
     try await tern.documents.waitForPendingWrites()
     #expect(try await tern.documents.collection("a").get(from: .server).count == 2)
-    await tern.documents.disableNetwork()
+    await tern.documents.goOffline()
     #expect(try await tern.documents.collection("a").get().count == 2)
     await tern.close()
     let again = try device.open(home)

@@ -2,10 +2,10 @@ import TernCore
 
 /// A type whose values are single values of a document, not maps or arrays of them.
 protocol DocumentCoded {
-  /// What a document holds for it; `nil` when no value stands for it exactly.
+  /// Returns the value for a document; `nil` when no value represents it exactly.
   func documentInput() -> DocumentInput?
 
-  /// What a value of a document stands for; `nil` when it is none of this type.
+  /// Creates an instance from a document's value; `nil` when it is none of this type.
   ///
   /// - Parameter documents: Where references lead to.
   static func decoded(from value: DocumentValue, in documents: Documents?) -> Self?
@@ -118,23 +118,23 @@ extension DocumentMap: DocumentCoded {
   }
 }
 
-extension DocumentReference: DocumentCoded {
+extension DocumentLocation: DocumentCoded {
   func documentInput() -> DocumentInput? {
     guard let key = try? key.get() else { return nil }
     return .value(.reference(DocumentName(key, in: documents.database)))
   }
 
-  static func decoded(from value: DocumentValue, in documents: Documents?) -> DocumentReference? {
+  static func decoded(from value: DocumentValue, in documents: Documents?) -> DocumentLocation? {
     guard case .reference(let name) = value, let documents, name.database == documents.database
     else { return nil }
-    return DocumentReference(documents: documents, key: .success(name.key))
+    return DocumentLocation(documents: documents, key: .success(name.key))
   }
 }
 
 /// Only a ``DocumentEncoder`` can encode it; decoding takes a snapshot, which knows the database.
-extension DocumentReference: Codable {
+extension DocumentLocation: Codable {
   public init(from decoder: any Decoder) throws {
-    throw DecodingError.onlyDocuments(DocumentReference.self, decoder.codingPath)
+    throw DecodingError.onlyDocuments(DocumentLocation.self, decoder.codingPath)
   }
 
   public func encode(to encoder: any Encoder) throws {

@@ -6,16 +6,18 @@ public import TernCore
 /// number type that holds it exactly, and into `Float`; a boolean is not a number. A field that is
 /// missing or null decodes into an optional as `nil`.
 public struct DocumentDecoder: Sendable {
-  /// What a value stands for in a foreign type; `nil` leaves it to the type's own decoding.
+  /// Converts a value to a foreign type; `nil` leaves it to the type's own decoding.
   package var conversion: @Sendable (any Decodable.Type, DocumentValue) throws -> (any Decodable)? =
     { _, _ in nil }
-  /// Where references lead to.
+  /// The database that references lead to.
   package var documents: Documents?
-  /// What types that decode themselves can ask for.
+  /// The document that is decoded, for a ``DocumentID``.
+  var document: DocumentLocation?
+  /// The information for types that decode themselves.
   public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
 
   /// Makes a decoder; it has nothing to set. Without a database it decodes no
-  /// ``DocumentReference``; ``DocumentSnapshot/decode(_:_:)`` knows one.
+  /// ``DocumentLocation``; ``SingleDocumentSnapshot/decode(_:_:)`` knows one.
   public init() {}
 
   /// Decodes the fields of a document.
@@ -33,7 +35,9 @@ public struct DocumentDecoder: Sendable {
   public func decode<Value: Decodable>(
     _ type: Value.Type, from value: DocumentValue
   ) throws(DocumentCodingError) -> Value {
-    do { return try decodeValue(type, from: value) } catch { throw .decoding("\(error)") }
+    do { return try decodeValue(type, from: value) } catch {
+      throw .decoding(codingErrorText(error))
+    }
   }
 
   /// Decodes one value.
@@ -46,12 +50,17 @@ public struct DocumentDecoder: Sendable {
   }
 }
 
-/// What a value decodes itself from.
+/// The decoder of one value.
 struct ValueDecoder: Decoder, SingleValueDecodingContainer {
   let coder: DocumentDecoder
   let value: DocumentValue
   let codingPath: [any CodingKey]
-  var userInfo: [CodingUserInfoKey: Any] { coder.userInfo }
+  var userInfo: [CodingUserInfoKey: Any] {
+    guard let document = coder.document, let key = CodingUserInfoKey.decodedDocument else {
+      return coder.userInfo
+    }
+    return coder.userInfo.merging([key: document]) { given, _ in given }
+  }
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
     guard case .map(let map) = value else { throw mismatch(type, "a map") }
@@ -78,12 +87,12 @@ struct ValueDecoder: Decoder, SingleValueDecodingContainer {
 
   func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
     if let converted = try coder.conversion(type, value) {
-      guard let converted = converted as? Value else { throw mismatch(type, "a value of it") }
+      guard let converted = converted as? Value else { throw mismatch(type, "a \(type)") }
       return converted
     }
     guard let coded = type as? any DocumentCoded.Type else { return try type.init(from: self) }
     guard let decoded = coded.decoded(from: value, in: coder.documents) as? Value else {
-      throw mismatch(type, "a value that is one exactly")
+      throw mismatch(type, "a \(type)")
     }
     return decoded
   }
@@ -91,6 +100,6 @@ struct ValueDecoder: Decoder, SingleValueDecodingContainer {
   private func mismatch(_ type: Any.Type, _ expected: String) -> DecodingError {
     .typeMismatch(
       type,
-      .init(codingPath: codingPath, debugDescription: "\(value) is not \(expected)"))
+      .init(codingPath: codingPath, debugDescription: "\(value.json()) is not \(expected)"))
   }
 }

@@ -3,11 +3,17 @@ public import TernCore
 /// Turns `Encodable` values into what can be written to documents.
 ///
 /// Structures and dictionaries become maps, lists arrays; integers stay exact; `[UInt8]` becomes
-/// bytes. ``TernCore/DocumentTimestamp``, ``TernCore/DocumentGeoPoint``,
-/// ``TernCore/DocumentValue``, ``DocumentReference`` stay what they are, and
-/// ``TernCore/DocumentInput`` carries transforms. A member that is `nil` is left out.
+/// bytes. `DocumentTimestamp`, `DocumentGeoPoint`,
+/// `DocumentValue`, ``DocumentLocation`` stay what they are, and
+/// `DocumentInput` carries transforms. A `Date` becomes a timestamp, cut to
+/// microseconds;
+/// `Data` bytes; a `URL` and a `UUID` their text; a `Decimal` the double that has it as its
+/// shortest
+/// text. A member that is `nil` is left out, unless it is an ``ExplicitNull``. What documents
+/// cannot
+/// hold is an error.
 public struct DocumentEncoder: Sendable {
-  /// What a value of a foreign type is written as; `nil` leaves it to its own encoding.
+  /// Converts a value of a foreign type; `nil` leaves it to its own encoding.
   package var conversion: @Sendable (any Encodable) throws -> DocumentInput? = { _ in nil }
 
   /// Makes an encoder; it has nothing to set.
@@ -24,7 +30,7 @@ public struct DocumentEncoder: Sendable {
     } catch let error as DocumentError {
       throw .invalid(error)
     } catch {
-      throw .encoding("\(error)")
+      throw .encoding(codingErrorText(error))
     }
   }
 
@@ -50,7 +56,7 @@ public struct DocumentEncoder: Sendable {
   }
 }
 
-/// Why a value could not be turned into a document's, or the other way round.
+/// The reason a value could not be turned into a document's, or the other way round.
 public enum DocumentCodingError: Error, Hashable, Sendable {
   /// A value breaks a rule of documents.
   case invalid(DocumentError)
@@ -109,7 +115,7 @@ final class InputBox {
   }
 }
 
-/// What a value encodes itself into.
+/// The encoder of one value.
 struct InputEncoder: Encoder, SingleValueEncodingContainer {
   let coder: DocumentEncoder
   let codingPath: [any CodingKey]

@@ -1,5 +1,5 @@
 package import TernCore
-package import TernDocumentEngine
+package import TernDocumentReplica
 import TernDocumentWire
 package import TernSync
 
@@ -29,7 +29,7 @@ package enum DocumentBatchRecord {
     return encode(nothing, in: database).bytes
   }
 
-  /// Whether a row of the queue says something this library understands, of whatever database.
+  /// Returns true when this library understands a row of the queue, of whatever database.
   static func understands(_ row: QueuedWrite) -> Bool {
     if case .kept = row.state { return false }
     return read(row.payload, id: row.id) != nil
@@ -38,8 +38,8 @@ package enum DocumentBatchRecord {
   /// Reads the batch in a row of the queue.
   ///
   /// - Parameter id: The name the batch gets in this run.
-  /// - Throws: ``QueueError/damaged(id:)`` when it is none, ``QueueError/unreadable(reason:)`` when it
-  ///   is one of another database.
+  /// - Throws: ``QueueError/damaged(id:)`` when it is none, ``QueueError/unreadable(reason:)`` when
+  ///   it is one of another database.
   static func batch(
     in row: QueuedWrite, id: UInt64, of database: DocumentDatabase
   ) throws(QueueError) -> DocumentBatch {

@@ -1,9 +1,9 @@
 package import TernCore
-package import TernDocumentEngine
+package import TernDocumentReplica
 package import TernDocumentWire
 package import TernSync
 
-/// What a ``DocumentMachine`` owes to the outside, in order.
+/// An effect that a ``DocumentMachine`` requests, in order.
 package enum DocumentClientEffect: Sendable {
   case openLink(Int)
   case closeLink(Int)
@@ -34,11 +34,11 @@ package enum DocumentClientEffect: Sendable {
   case queueChanged
   /// A batch was accepted, or rejected with a reason.
   case settled(batch: UInt64, DocumentStatus?)
-  /// What was pending is settled; or the wait makes no sense any more.
+  /// The pending writes are settled; or the wait makes no sense any more.
   case writesSettled(DocumentWaitID, isCancelled: Bool)
   /// All listeners have heard the same state of the world.
   case inSync(DocumentListenerID)
-  /// What the server made of the credential.
+  /// The server's verdict on the credential.
   case credential(CredentialVerdict)
   /// The server says why it takes no writes now.
   case serverSays(String)

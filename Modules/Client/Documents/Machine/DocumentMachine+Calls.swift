@@ -1,5 +1,5 @@
 import TernCore
-import TernDocumentEngine
+import TernDocumentReplica
 package import TernDocumentWire
 import TernSync
 
@@ -12,17 +12,17 @@ extension DocumentMachine {
     let id = calls.nextID()
     guard replica.isNetworkEnabled else {
       let status = DocumentStatus(.unavailable, "the network is switched off")
-      owe(.called(id, .failure(status)))
+      emit(.called(id, .failure(status)))
       return id
     }
     if holdsBack {
       let status = DocumentStatus(.unauthenticated, "the user has to sign in again")
-      owe(.called(id, .failure(status)))
+      emit(.called(id, .failure(status)))
       return id
     }
     guard calls.count < limits.calls else {
       let text = "\(limits.calls) calls are under way already"
-      owe(.called(id, .failure(DocumentStatus(.resourceExhausted, text))))
+      emit(.called(id, .failure(DocumentStatus(.resourceExhausted, text))))
       return id
     }
     use()
@@ -38,7 +38,7 @@ extension DocumentMachine {
 }
 
 /// The calls that wait for a connection or for their answer.
-struct CallBook: Sendable {
+struct PendingCalls: Sendable {
   private struct Call: Sendable {
     let id: DocumentCallID
     let request: DocumentRequest

@@ -1,12 +1,12 @@
 import TernCore
-import TernDocumentEngine
+import TernDocumentReplica
 import TernDocumentWire
 package import TernSync
 
 // The connection: opened by the first use, greeted by a ping, survived when lost.
 
 extension DocumentMachine {
-  /// Whether a link is the one in use.
+  /// Returns true when a link is the one in use.
   package func isCurrentLink(_ link: Int) -> Bool { connection.isCurrent(link) }
 
   /// Something happened to the link.
@@ -21,10 +21,10 @@ extension DocumentMachine {
     if case .linkOpened(let link) = event, connection.isCurrent(link) { send(.ping) }
     for action in actions { perform(action) }
     if isFailedAttempt { attemptFailed() }
-    if connectionState != before { owe(.connectionChanged(connectionState)) }
+    if connectionState != before { emit(.connectionChanged(connectionState)) }
   }
 
-  /// What applications are told about the connection.
+  /// The state of the connection for applications.
   var connectionState: ConnectionState { ConnectionState(connection.phase) }
 
   /// A timer ran out.
@@ -40,12 +40,12 @@ extension DocumentMachine {
       if writing.isWanted { openWriting() }
     case .evict:
       // What others have written and not sent must stay cached.
-      if knowsAllUsers { _ = replica.cache.evict() } else { owe(.findOthers) }
-      owe(.startTimer(.evict, Housekeeping.eviction))
+      if knowsAllUsers { _ = replica.cache.evict() } else { emit(.findOthers) }
+      emit(.startTimer(.evict, Housekeeping.eviction))
     case .index:
       let count = replica.cache.backfillIndexes(limit: Housekeeping.indexedDocuments)
       let isBusy = count >= Housekeeping.indexedDocuments
-      owe(.startTimer(.index, isBusy ? Housekeeping.busyIndexing : Housekeeping.indexing))
+      emit(.startTimer(.index, isBusy ? Housekeeping.busyIndexing : Housekeeping.indexing))
     }
   }
 
@@ -91,7 +91,7 @@ extension DocumentMachine {
     } else if call == writing.call {
       writingEnded(status)
     } else if let (id, result) = calls.end(call, status) {
-      owe(.called(id, result))
+      emit(.called(id, result))
     }
   }
 
@@ -111,14 +111,14 @@ extension DocumentMachine {
     isLeaving = false
   }
 
-  /// Whether everything waits for another credential.
+  /// True while everything waits for another credential.
   var holdsBack: Bool { credential != nil && credential == refusedCredential }
 
   /// A call was refused for who asks. All calls of a link show what is shown now.
   private mutating func credentialRefused(_ reason: String) {
     guard let credential, credential != refusedCredential else { return }
     refusedCredential = credential
-    owe(.credential(.refused(credential, reason: reason)))
+    emit(.credential(.refused(credential, reason: reason)))
   }
 
   /// Stops or resumes all traffic.
@@ -134,20 +134,20 @@ extension DocumentMachine {
     }
   }
 
-  /// Whoever stops the streams does not wait for what troubled them before.
+  /// Clears the pauses of the streams: their end is deliberate.
   mutating func forgetRests() {
     listening.forgetRest()
     writing.forgetRest()
-    owe(.stopTimer(.listenRetry))
-    owe(.stopTimer(.writeRetry))
+    emit(.stopTimer(.listenRetry))
+    emit(.stopTimer(.writeRetry))
   }
 
   /// Ends the connection for good.
   package mutating func close() {
     connectionEvent(.interrupt(.closed))
     failCalls()
-    owe(.stopTimer(.evict))
-    owe(.stopTimer(.index))
+    emit(.stopTimer(.evict))
+    emit(.stopTimer(.index))
   }
 
   /// The first use of the documents is what opens the connection.
@@ -157,7 +157,7 @@ extension DocumentMachine {
   }
 
   mutating func send(_ frame: DocumentClientFrame) {
-    owe(.send(frame.encode()))
+    emit(.send(frame.encode()))
     _ = connection.handle(.sent, unit: ambient.randomUnit)
   }
 
@@ -179,10 +179,10 @@ extension DocumentMachine {
     switch action {
     case .openLink(let link):
       lastCall = 0
-      owe(.openLink(link))
-    case .closeLink(let link): owe(.closeLink(link))
-    case .startTimer(let timer, let delay): owe(.startTimer(.connection(timer), delay))
-    case .stopTimer(let timer): owe(.stopTimer(.connection(timer)))
+      emit(.openLink(link))
+    case .closeLink(let link): emit(.closeLink(link))
+    case .startTimer(let timer, let delay): emit(.startTimer(.connection(timer), delay))
+    case .stopTimer(let timer): emit(.stopTimer(.connection(timer)))
     case .sendPing: send(.ping)
     case .goOnline: wentOnline()
     case .goOffline: wentOffline()
@@ -218,15 +218,15 @@ extension DocumentMachine {
 
   mutating func failCalls() { fail(calls.failAll(), DocumentMachine.unreachable) }
 
-  /// Somebody else uses the device: what the former user asked for, and was not sent or only reads,
-  /// is not asked for in another name.
+  /// Fails the calls of the former user that were not sent or only read: they must not run under
+  /// another identity.
   mutating func failCallsOfFormerUser() { fail(calls.failAll(), DocumentMachine.otherUser) }
 
-  /// Why a call of a user who is gone is not made.
+  /// The status of calls whose user is gone.
   static let otherUser = DocumentStatus(.cancelled, "somebody else uses the device now")
 
   private mutating func fail(_ ids: [DocumentCallID], _ status: DocumentStatus) {
-    for id in ids { owe(.called(id, .failure(status))) }
+    for id in ids { emit(.called(id, .failure(status))) }
   }
 }
 

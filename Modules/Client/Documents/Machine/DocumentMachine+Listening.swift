@@ -1,5 +1,5 @@
 import TernCore
-package import TernDocumentEngine
+package import TernDocumentReplica
 import TernDocumentWire
 package import TernQuery
 import TernSync
@@ -77,7 +77,7 @@ extension DocumentMachine {
   mutating func listeningEnded(_ status: DocumentStatus?) {
     listening.isWanted = false
     let delay = listening.ended(status, unit: ambient.randomUnit())
-    owe(.startTimer(.listenRetry, delay))
+    emit(.startTimer(.listenRetry, delay))
     run(replica.watchStreamClosed())
   }
 }

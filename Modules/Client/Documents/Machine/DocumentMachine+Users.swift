@@ -1,13 +1,13 @@
 import TernCore
-import TernDocumentEngine
+import TernDocumentReplica
 package import TernSync
 
 // Who uses the device. Each user's writes are queued and numbered apart, shown to them alone, and
 // sent with no token but theirs. Source: documents reference, sections 3.7 and 5.15.
 
 extension DocumentMachine {
-  /// Somebody else uses the device, or nobody: their writes take the place of the former user's,
-  /// which wait for their return, and everything is asked for anew.
+  /// Switches to another user, or none: their writes take the place of the former user's, which
+  /// wait for their return, and everything is requested anew.
   ///
   /// - Parameters:
   ///   - credential: What shows the server who it is.
@@ -31,7 +31,7 @@ extension DocumentMachine {
     writes.streamEnded()
     former[self.user] = writes
     self.user = user
-    var found: (book: WriteBook, batches: [DocumentBatch])?
+    var found: (book: OutboundWrites, batches: [DocumentBatch])?
     do throws(QueueError) {
       if let queue = try opened?.get() { found = try read(queue, of: user) }
     } catch {
@@ -39,13 +39,13 @@ extension DocumentMachine {
     }
     let known = former.removeValue(forKey: user)
     // Without a queue there is nothing to send, and nothing is taken.
-    writes = (opened == nil ? known : found?.book) ?? WriteBook()
+    writes = (opened == nil ? known : found?.book) ?? OutboundWrites()
     run(replica.switchUser(to: user.id, restoring: found?.batches ?? []))
-    owe(.queueChanged)
+    emit(.queueChanged)
     return failure
   }
 
-  /// What the queues of others hold: the documents they have written must stay cached.
+  /// Restores the queues of other users: the documents they have written must stay cached.
   ///
   /// - Returns: Whose queue cannot be read or makes no sense, and why.
   package mutating func restore(
@@ -68,10 +68,10 @@ extension DocumentMachine {
 
   private mutating func read(
     _ queue: OpenedQueue, of user: QueueUser
-  ) throws(QueueError) -> (book: WriteBook, batches: [DocumentBatch]) {
+  ) throws(QueueError) -> (book: OutboundWrites, batches: [DocumentBatch]) {
     let (pending, rejected) = try DocumentBatchRecord.batches(
       in: queue.rows, of: user, database, after: writeNames.lastBatch)
-    var book = WriteBook(stream: queue.client, nextSequence: queue.nextSequence)
+    var book = OutboundWrites(stream: queue.client, nextSequence: queue.nextSequence)
     for queued in pending {
       book.restore(queued)
       writeNames.note(batch: queued.batch.id)
@@ -80,18 +80,18 @@ extension DocumentMachine {
     return (book, pending.map(\.batch))
   }
 
-  /// What the former user had to wait for is nothing to the next one.
+  /// Clears pauses that belonged to the former user.
   private mutating func rest() {
     listening.isResting = false
     listening.backoff.reset()
     writing.isResting = false
     writing.backoff.reset()
-    owe(.stopTimer(.listenRetry))
-    owe(.stopTimer(.writeRetry))
+    emit(.stopTimer(.listenRetry))
+    emit(.stopTimer(.writeRetry))
   }
 
   /// Does something with the writes of a user.
-  mutating func withBook(of owner: QueueUser, _ body: (inout WriteBook) -> Void) {
+  mutating func withBook(of owner: QueueUser, _ body: (inout OutboundWrites) -> Void) {
     if owner == user { return body(&writes) }
     guard var book = former.removeValue(forKey: owner) else { return }
     body(&book)

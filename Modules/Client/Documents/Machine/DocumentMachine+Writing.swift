@@ -1,5 +1,5 @@
 package import TernCore
-package import TernDocumentEngine
+package import TernDocumentReplica
 import TernDocumentWire
 package import TernSync
 
@@ -8,7 +8,7 @@ package import TernSync
 
 extension DocumentMachine {
   /// Takes a batch of writes, each of which keeps the limits of documents; listeners hear it at
-  /// once. One that is too large for a request is refused here, and nobody hears of it.
+  /// once. One that is too large for a request is rejected here, without an event.
   ///
   /// - Parameter row: That of the rejected batch which is sent again.
   /// - Returns: Its name in the effects that follow.
@@ -21,14 +21,14 @@ extension DocumentMachine {
     let (record, writeBytes) = DocumentBatchRecord.encode(batch, in: database)
     guard writeBytes <= limits.batchBytes else {
       let error = DocumentError.batchTooLarge(byteCount: writeBytes, limit: limits.batchBytes)
-      owe(.invalid(batch: batch.id, error))
+      emit(.invalid(batch: batch.id, error))
       return batch.id
     }
     let change: QueueChange = row.map { .retry(id: $0, payload: record) } ?? .append(record)
     self.change(change, about: .store(batch: batch.id, insteadOf: row))
     writes.note(batch)
     run(replica.plan(batch))
-    owe(.queueChanged)
+    emit(.queueChanged)
     return batch.id
   }
 
@@ -47,14 +47,14 @@ extension DocumentMachine {
     case .settle(let sequence): withBook(of: owner) { $0.rowSettled(sequence, result) }
     case .discard(let row):
       if result == .changed { withBook(of: owner) { $0.forgetRejected(row) } }
-      owe(.discarded(row: row, result))
+      emit(.discarded(row: row, result))
     }
-    owe(.queueChanged)
+    emit(.queueChanged)
   }
 
   /// Hands a change to the queue of the user.
-  private mutating func change(_ change: QueueChange, about: WriteBook.Ticket) {
-    owe(.change(change, ticket: writeNames.ticket(about, of: user), of: user))
+  private mutating func change(_ change: QueueChange, about: OutboundWrites.Ticket) {
+    emit(.change(change, ticket: writeNames.ticket(about, of: user), of: user))
   }
 
   private mutating func stored(
@@ -66,10 +66,10 @@ extension DocumentMachine {
         if let rejected { book.forgetRejected(rejected) }
         book.remember(batch, row: row, sequence: sequence)
       }
-      owe(.stored(batch: batch))
+      emit(.stored(batch: batch))
       sendWrites()
     case .failed(let error):
-      owe(.notStored(batch: batch, error))
+      emit(.notStored(batch: batch, error))
       withBook(of: owner) { _ = $0.forget(batch) }
       run(replica.reject(batch, DocumentStatus(.resourceExhausted, "it could not be queued")))
     case .changed, .purged: break
@@ -144,10 +144,10 @@ extension DocumentMachine {
     let head = writes.numbersWrites ? nil : writes.sent.first
     writing.isWanted = false
     let delay = writing.ended(status, unit: ambient.randomUnit())
-    owe(.startTimer(.writeRetry, delay))
+    emit(.startTimer(.writeRetry, delay))
     if let status, status.code == .resourceExhausted, lastWords != status.message {
       lastWords = status.message
-      owe(.serverSays(status.message))
+      emit(.serverSays(status.message))
     }
     writes.streamEnded()
     if let head, let status, status.code.rejectsWrite {
@@ -200,7 +200,7 @@ extension DocumentMachine {
     run(replica.writeStreamOpened())
   }
 
-  /// The outcomes of writes whose answers were lost; those that are missing nobody knows.
+  /// Applies the outcomes of writes whose answers were lost; missing ones are unknown.
   private mutating func reconcile(_ outcomes: [DocumentWriteOutcome]) {
     for outcome in outcomes.sorted(by: { $0.sequence < $1.sequence }) { take(outcome) }
     if let asked = writes.asked {
@@ -236,7 +236,7 @@ extension DocumentMachine {
     if let (row, _) = writes.forget(batch) {
       let rejection = Rejection(status: word, detail: status.message)
       if mutations.isEmpty {
-        // It stood where a damaged one was: nobody has anything to decide.
+        // It replaced a corrupt one: there is nothing to decide.
         change(.settle(id: row), about: .settle(sequence: sequence))
       } else {
         writes.note(RejectedDocumentBatch(id: row, mutations: mutations, reason: rejection))
@@ -251,7 +251,7 @@ extension DocumentMachine {
     if let call = writing.call { send(.cancel(stream: call)) }
     writing.isWanted = false
     let delay = writing.ended(status, unit: ambient.randomUnit())
-    owe(.startTimer(.writeRetry, delay))
+    emit(.startTimer(.writeRetry, delay))
     writes.streamEnded()
     run(replica.writeStreamClosed(nil))
   }

@@ -1,5 +1,5 @@
 package import TernCore
-package import TernDocumentEngine
+package import TernDocumentReplica
 import TernDocumentWire
 package import TernStorage
 package import TernSync
@@ -7,17 +7,16 @@ package import TernSync
 /// The documents of one client: a replica, the link to its server, and the writes in between.
 ///
 /// A machine without input and output: what happens is told by its verbs, what is owed is taken
-/// by ``takeEffects()``. Calls share one link, see Docs/Formats/document-wire.md.
+/// by ``drainEffects()``. Calls share one link, see Docs/Formats/document-wire.md.
 package struct DocumentMachine: Sendable {
-  /// What bounds a machine.
+  /// The limits of a machine.
   package struct Limits: Sendable {
     /// The most calls that wait or are under way.
     package var calls = 1_000
     /// The most bytes of the writes of one batch, as they are sent: what a server takes in one
     /// request, without the little that goes with them. Source: documents reference, section 3.6.
     package var batchBytes = DocumentWireLimits.requestBytes - 1_024
-    /// How long a stream that failed waits before it is opened again. Source: documents
-    /// reference, section 5.2.
+    /// The pause before a failed stream is opened again. Source: documents reference, section 5.2.
     package var backoff = DocumentMachine.streamBackoff
 
     package init() {}
@@ -34,48 +33,49 @@ package struct DocumentMachine: Sendable {
     return limits
   }()
 
-  /// What is known and pending on this device.
+  /// The documents and pending writes on this device.
   package var replica: DocumentReplica
   let database: DocumentDatabase
   let names: DocumentNames
-  let ambient: Ambient
+  let ambient: RuntimeEnvironment
   let limits: Limits
-  /// Who uses this device.
+  /// The user of this device.
   package internal(set) var user: QueueUser
   var credential: String?
-  /// What the server refused last. With it nothing is asked for: it would be refused again.
+  /// The credential that the server rejected last. With it no request is made: it would be rejected
+  /// again.
   var refusedCredential: String?
 
   var connection = Connection()
-  /// Whether a link that works is being left for another one.
+  /// True while a working link is being left for another one.
   var isLeaving = false
   var lastCall: UInt32 = 0
   var listening: StreamState
   var writing: StreamState
-  var writes: WriteBook
-  /// Why the server last took no writes, as the developer was told.
+  var writes: OutboundWrites
+  /// The server's latest reason for taking no writes, as the developer was told.
   var lastWords: String?
   /// Those of who used this device before, in this run or as it was read from their queues.
-  var former: [QueueUser: WriteBook] = [:]
+  var former: [QueueUser: OutboundWrites] = [:]
   var writeNames = WriteNames()
-  /// Whether the queues of all users were looked into.
+  /// True when the queues of all users were read.
   var knowsAllUsers = false
-  var calls = CallBook()
-  /// Why the cache could not be opened, or last could not be stored; `nil` while it is well.
+  var calls = PendingCalls()
+  /// The reason the cache could not be opened, or last could not be stored; `nil` while it is well.
   package internal(set) var cacheFailure: StorageError?
 
   private var hasCacheStopped = false
-  private var owed: [DocumentClientEffect] = []
+  private var pendingEffects: [DocumentClientEffect] = []
   private var backlog: [DocumentEffect] = []
   private var isRunning = false
 
   /// One of the two streams that are opened again when they end.
   struct StreamState: Sendable {
-    /// Whether the replica asks for it.
+    /// True when the replica requests it.
     var isWanted = false
     /// The call it is; `nil` while there is none.
     var call: UInt32?
-    /// Whether a timer has to run out before it is opened.
+    /// True while a timer has to run out before it is opened.
     var isResting = false
     var backoff: Backoff
 
@@ -97,7 +97,7 @@ package struct DocumentMachine: Sendable {
   package init(
     replica: DocumentReplica, database: DocumentDatabase, user: QueueUser = .nobody,
     stream: UInt128, pending: [DocumentQueuedBatch],
-    rejected: [RejectedDocumentBatch] = [], nextSequence: UInt64 = 1, ambient: Ambient,
+    rejected: [RejectedDocumentBatch] = [], nextSequence: UInt64 = 1, ambient: RuntimeEnvironment,
     limits: Limits = Limits()
   ) {
     self.replica = replica
@@ -108,7 +108,7 @@ package struct DocumentMachine: Sendable {
     names = DocumentNames(database)
     listening = StreamState(backoff: Backoff(limits: limits.backoff))
     writing = StreamState(backoff: Backoff(limits: limits.backoff))
-    writes = WriteBook(stream: stream, nextSequence: nextSequence)
+    writes = OutboundWrites(stream: stream, nextSequence: nextSequence)
     for queued in pending {
       writes.restore(queued)
       writeNames.note(batch: queued.batch.id)
@@ -119,11 +119,11 @@ package struct DocumentMachine: Sendable {
   /// Begins to send what was pending. Called once, before anything else.
   package mutating func start() {
     run(replica.start())
-    owe(.startTimer(.evict, Housekeeping.firstEviction))
-    owe(.startTimer(.index, Housekeeping.firstIndexing))
+    emit(.startTimer(.evict, Housekeeping.firstEviction))
+    emit(.startTimer(.index, Housekeeping.firstIndexing))
   }
 
-  /// How often a device looks after its cache. Source: documents reference, section 5.2.
+  /// The intervals of a device's cache maintenance. Source: documents reference, section 5.2.
   enum Housekeeping {
     static let firstEviction: Duration = .seconds(60)
     static let eviction: Duration = .seconds(300)
@@ -135,13 +135,13 @@ package struct DocumentMachine: Sendable {
     static let indexedDocuments = 500
   }
 
-  /// Whether anything is owed.
-  package var owesSomething: Bool { !owed.isEmpty }
+  /// True when effects are pending.
+  package var owesSomething: Bool { !pendingEffects.isEmpty }
 
   /// Hands out what is owed.
-  package mutating func takeEffects() -> [DocumentClientEffect] {
-    defer { owed = [] }
-    return owed
+  package mutating func drainEffects() -> [DocumentClientEffect] {
+    defer { pendingEffects = [] }
+    return pendingEffects
   }
 
   /// Keeps what the server has told. A device whose cache fails works on without keeping.
@@ -160,7 +160,7 @@ package struct DocumentMachine: Sendable {
     return failure
   }
 
-  mutating func owe(_ effect: DocumentClientEffect) { owed.append(effect) }
+  mutating func emit(_ effect: DocumentClientEffect) { pendingEffects.append(effect) }
 
   /// Does what the replica owes, and what that leads to, in order.
   mutating func run(_ effects: [DocumentEffect]) {
@@ -185,15 +185,15 @@ package struct DocumentMachine: Sendable {
     case .openWriteStream: openWriting()
     case .closeWriteStream: closeWriting()
     case .send(let batch): queueToSend(batch)
-    case .startOnlineTimer(let delay): owe(.startTimer(.online, delay))
-    case .stopOnlineTimer: owe(.stopTimer(.online))
-    case .snapshot(let id, let snapshot): owe(.snapshot(id, snapshot))
-    case .failed(let id, let status): owe(.failed(id, status))
-    case .answered(let id, let result): owe(.answered(id, result))
-    case .settled(let batch, let status): owe(.settled(batch: batch, status))
+    case .startOnlineTimer(let delay): emit(.startTimer(.online, delay))
+    case .stopOnlineTimer: emit(.stopTimer(.online))
+    case .snapshot(let id, let snapshot): emit(.snapshot(id, snapshot))
+    case .failed(let id, let status): emit(.failed(id, status))
+    case .answered(let id, let result): emit(.answered(id, result))
+    case .settled(let batch, let status): emit(.settled(batch: batch, status))
     case .writesSettled(let id, let isCancelled):
-      owe(.writesSettled(id, isCancelled: isCancelled))
-    case .inSync(let id): owe(.inSync(id))
+      emit(.writesSettled(id, isCancelled: isCancelled))
+    case .inSync(let id): emit(.inSync(id))
     }
   }
 }

@@ -1,5 +1,5 @@
 import TernCore
-import TernDocumentEngine
+import TernDocumentReplica
 public import TernQuery
 
 /// The indexes of the documents on this device. Source: documents reference, section 5.11.
@@ -19,14 +19,14 @@ public struct DocumentIndexes: Sendable {
     get async { await session.withReplica { $0.cache.allIndexes } }
   }
 
-  /// Whether every index is filled, so that queries use it.
+  /// True when every index is filled, so that queries use it.
   public var areComplete: Bool {
     get async { await session.withReplica { $0.cache.areIndexesComplete } }
   }
 
   /// Makes exactly these indexes; others are deleted. They are filled little by little.
   ///
-  /// - Throws: ``TernQuery/DocumentIndexError/tooMany(_:limit:)``, with nothing changed.
+  /// - Throws: `DocumentIndexError.tooMany(_:limit:)`, with nothing changed.
   public func set(_ indexes: [DocumentIndex]) async throws(DocumentIndexError) {
     let result = await session.withReplica { replica in
       Result { () throws(DocumentIndexError) in try replica.cache.configure(indexes) }
@@ -36,7 +36,7 @@ public struct DocumentIndexes: Sendable {
 
   /// Makes exactly the indexes that a configuration names, in the form of `firestore.indexes.json`.
   ///
-  /// - Throws: ``TernQuery/DocumentIndexError``, with nothing changed.
+  /// - Throws: `DocumentIndexError`, with nothing changed.
   public func set(json: String) async throws(DocumentIndexError) {
     let result = await session.withReplica { replica in
       Result { () throws(DocumentIndexError) in try replica.cache.setIndexes(json) }

@@ -5,11 +5,11 @@ import TernDocumentWire
 public struct DocumentListPage<Element: Sendable>: Sendable {
   /// The elements, in the order of the list.
   public let elements: [Element]
-  /// Where the list goes on; `nil` behind its end.
+  /// The token at which the list continues; `nil` behind its end.
   public let next: String?
 }
 
-/// How much of a list comes at a time.
+/// The limits of one page of a list.
 public enum DocumentListLimits {
   /// The elements of a page, unless something else is asked for.
   public static let pageSize = 300
@@ -31,25 +31,25 @@ extension DocumentCollection {
   public func page(
     from token: String? = nil, limit: Int = DocumentListLimits.pageSize,
     includingMissing: Bool = false
-  ) async throws(DocumentsError) -> DocumentListPage<DocumentSnapshot> {
+  ) async throws(DocumentsError) -> DocumentListPage<SingleDocumentSnapshot> {
     let path: CollectionPath
     do throws(DocumentError) { path = try self.path.get() } catch { throw .invalid(error) }
     let listing = DocumentListing(
       parent: path.parent, collectionID: path.id,
       page: DocumentPageRequest(size: limit, token: token ?? ""), showsMissing: includingMissing)
     for case .documents(let found, let next) in try await documents.answers(to: .list(listing)) {
-      let metadata = SnapshotMetadata(hasPendingWrites: false, isFromCache: false)
+      let metadata = DocumentSnapshotMetadata(hasPendingWrites: false, isFromCache: false)
       return DocumentListPage(
         elements: found.map { document in
-          let place = DocumentReference(documents: documents, key: .success(document.key))
-          return DocumentSnapshot(place, document, metadata)
+          let place = DocumentLocation(documents: documents, key: .success(document.key))
+          return SingleDocumentSnapshot(place, document, metadata)
         }, next: next.isEmpty ? nil : next)
     }
     throw .refused(DocumentStatus(.internalError, "the server did not answer the list"))
   }
 }
 
-extension DocumentReference {
+extension DocumentLocation {
   /// Part of the ids of the collections below the document, whether it exists or not.
   ///
   /// - Parameters: As those of ``Documents/collectionIDs(from:limit:)``.

@@ -1,5 +1,5 @@
 public import TernCore
-import TernDocumentEngine
+import TernDocumentReplica
 import TernDocumentWire
 public import TernQuery
 
@@ -124,7 +124,7 @@ extension DocumentQuerying {
   /// A document that does not exist, or that lacks a field of the order, is told by the first
   /// operation. Source: documents reference, section 2.6.
   public func start(
-    at snapshot: DocumentSnapshot, isInclusive: Bool = true
+    at snapshot: SingleDocumentSnapshot, isInclusive: Bool = true
   ) -> DocumentQueryReference {
     queried.refined { query throws(DocumentQueryError) in
       try query.starting(
@@ -135,7 +135,7 @@ extension DocumentQuerying {
 
   /// Ends at a document, in the query's order completed by the key.
   public func end(
-    at snapshot: DocumentSnapshot, isInclusive: Bool = true
+    at snapshot: SingleDocumentSnapshot, isInclusive: Bool = true
   ) -> DocumentQueryReference {
     queried.refined { query throws(DocumentQueryError) in
       try query.ending(
@@ -150,14 +150,14 @@ extension DocumentQuerying {
   ///   allowed and it cannot be reached.
   public func get(
     from source: DocumentGetSource = .serverOrCache
-  ) async throws(DocumentsError) -> QuerySnapshot {
+  ) async throws(DocumentsError) -> DocumentQuerySnapshot {
     let reference = queried
     let query = try reference.checked()
     let promise = Promise<DocumentGetResult>()
     await reference.documents.session.get(query, source) { promise.resolve($0) }
     let cancelled = DocumentStatus(.cancelled, "the task was cancelled")
     switch await promise.value(ifCancelled: .failure(cancelled)) {
-    case .success(let snapshot): return QuerySnapshot(snapshot, reference.documents)
+    case .success(let snapshot): return DocumentQuerySnapshot(snapshot, reference.documents)
     case .failure(let status): throw await reference.documents.failure(status)
     }
   }
@@ -172,7 +172,7 @@ extension DocumentQuerying {
   ///   - source: Where the data comes from.
   public func snapshots(
     includingMetadata: Bool = false, source: DocumentListenOptions.Source = .server
-  ) -> DocumentSnapshots<QuerySnapshot> {
+  ) -> DocumentSnapshots<DocumentQuerySnapshot> {
     queried.delivery(includingMetadata, source) { $0 }
   }
 
@@ -191,14 +191,16 @@ extension DocumentQuerying {
     switch answer {
     case .failure(let status): throw await reference.documents.failure(status)
     case .success(let messages):
-      for case .aggregation(let answer) in messages { return answer.values.map }
+      for case .aggregation(let answer) in messages {
+        if let values = answer.values { return values.map }
+      }
       throw .refused(DocumentStatus(.internalError, "the server computed nothing"))
     }
   }
 
-  /// How the cache on this device answers the query now: by which indexes, and how many documents
-  /// it looks at. Runs it there, without any traffic; like every run it may begin an index, see
-  /// ``DocumentIndexes/createAutomatically(_:)``.
+  /// Returns the plan by which the cache on this device answers the query now: the indexes, and the
+  /// number of documents examined. Runs it there, without any traffic; like every run it may begin
+  /// an index, see ``DocumentIndexes/createAutomatically(_:)``.
   public func explain() async throws(DocumentsError) -> DocumentQueryPlan {
     let reference = queried
     let query = try reference.checked()
@@ -206,7 +208,7 @@ extension DocumentQuerying {
   }
 }
 
-extension DocumentSnapshot {
+extension SingleDocumentSnapshot {
   /// The document a cursor is made of; a missing one is refused where its fields are asked for.
   fileprivate func cursorDocument() throws(DocumentQueryError) -> Document {
     if let document { return document }

@@ -1,5 +1,5 @@
 public import TernCore
-import TernDocumentEngine
+import TernDocumentReplica
 public import TernQuery
 
 // Numbers over a result, and filters of several fields, in few words.
@@ -36,8 +36,8 @@ extension DocumentQuerying {
 }
 
 extension DocumentFilter {
-  /// Compares a field, for filters that join several:
-  /// `cities.filtered(.or([try .where("state", .equals, "CA"), try .where("n", .greaterThan, 1)]))`.
+  /// Compares a field, for filters that join several: `cities.filtered(.or([try .where("state",
+  /// .equals, "CA"), try .where("n", .greaterThan, 1)]))`.
   ///
   /// - Parameter field: A path, its names joined by dots, or `__name__`.
   /// - Throws: ``DocumentsError/invalidQuery(_:)`` when it is no path.
@@ -49,7 +49,7 @@ extension DocumentFilter {
 }
 
 extension DocumentAggregation.Function {
-  /// The sum of a field where it is a number: `DocumentAggregation("people", try .sum("people"))`.
+  /// The sum of a numeric field: `DocumentAggregation("population", try .sum("population"))`.
   ///
   /// - Parameter field: A path, its names joined by dots.
   public static func sum(

@@ -18,7 +18,7 @@ public struct PendingDocumentBatch: Hashable, Sendable, Identifiable {
   /// Names it on this device, also after a restart, as ``RejectedDocumentBatch/id`` does if it is
   /// rejected; `nil` until it is durable.
   public let row: UInt64?
-  /// Whether it survives the end of the program.
+  /// True when it survives the end of the program.
   public var isDurable: Bool { row != nil }
 }
 
@@ -29,7 +29,7 @@ public struct RejectedDocumentBatch: Hashable, Sendable, Identifiable {
   public let id: UInt64
   /// The writes, in order.
   public let mutations: [DocumentMutation]
-  /// Why; its status is the name of a `DocumentStatus.Code`.
+  /// The reason; its status is the name of a `DocumentStatus.Code`.
   public let reason: Rejection
 
   package init(id: UInt64, mutations: [DocumentMutation], reason: Rejection) {
@@ -41,9 +41,9 @@ public struct RejectedDocumentBatch: Hashable, Sendable, Identifiable {
 
 extension Documents {
   /// The pending and rejected batches, now and whenever they change.
-  public var queue: Delivery<DocumentQueueStatus, Never> {
+  public var queue: ListenSequence<DocumentQueueStatus, Never> {
     let session = session
-    return Delivery(newest: { box in
+    return ListenSequence(newest: { box in
       let id = await session.observeQueue(box)
       return { session.submit { $0.stopObserving(id) } }
     })
@@ -54,10 +54,21 @@ extension Documents {
     get async { await session.queueStatus }
   }
 
+  /// The batches the server has not answered, in the order they were made.
+  public var pendingWrites: [PendingDocumentBatch] {
+    get async { await session.queueStatus.pending }
+  }
+
+  /// The batches the server rejected, oldest first.
+  public var rejectedWrites: [RejectedDocumentBatch] {
+    get async { await session.queueStatus.rejected }
+  }
+
   /// Sends a rejected batch again: as it was, or with other writes in its place.
   ///
   /// - Returns: When the batch is durable again on this device.
-  /// - Throws: ``DocumentsError/queue(_:)`` with ``TernSync/QueueError/noSuchWrite(id:)`` when it was
+  /// - Throws: ``DocumentsError/queue(_:)`` with `QueueError.noSuchWrite(id:)` when it
+  /// was
   ///   sent again or given up before.
   @discardableResult
   public func retry(

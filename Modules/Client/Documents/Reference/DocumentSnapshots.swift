@@ -1,12 +1,12 @@
 import TernCore
-import TernDocumentEngine
+import TernDocumentReplica
 import TernQuery
 import TernSync
 
-/// What a listener hears, as a sequence that ends when its task is cancelled.
+/// The events of a listener, as a sequence that ends when its task is cancelled.
 public struct DocumentSnapshots<Element: Sendable>: AsyncSequence, Sendable {
-  let delivery: Delivery<NumberedSnapshot, DocumentsError>
-  let make: @Sendable (QuerySnapshot) -> Element
+  let delivery: ListenSequence<NumberedSnapshot, DocumentsError>
+  let make: @Sendable (DocumentQuerySnapshot) -> Element
 
   public func makeAsyncIterator() -> Iterator {
     Iterator(inner: delivery.makeAsyncIterator(), make: make)
@@ -14,13 +14,13 @@ public struct DocumentSnapshots<Element: Sendable>: AsyncSequence, Sendable {
 
   /// Reads the sequence.
   public struct Iterator: AsyncIteratorProtocol {
-    var inner: Delivery<NumberedSnapshot, DocumentsError>.Iterator
-    let make: @Sendable (QuerySnapshot) -> Element
+    var inner: ListenSequence<NumberedSnapshot, DocumentsError>.Iterator
+    let make: @Sendable (DocumentQuerySnapshot) -> Element
     private var last: NumberedSnapshot?
 
     init(
-      inner: Delivery<NumberedSnapshot, DocumentsError>.Iterator,
-      make: @escaping @Sendable (QuerySnapshot) -> Element
+      inner: ListenSequence<NumberedSnapshot, DocumentsError>.Iterator,
+      make: @escaping @Sendable (DocumentQuerySnapshot) -> Element
     ) {
       self.inner = inner
       self.make = make
@@ -42,17 +42,17 @@ public struct DocumentSnapshots<Element: Sendable>: AsyncSequence, Sendable {
 /// A snapshot with its place among those of its listener, from 1.
 struct NumberedSnapshot: Sendable {
   let number: UInt64
-  let snapshot: QuerySnapshot
+  let snapshot: DocumentQuerySnapshot
 }
 
 extension DocumentQueryReference {
   func delivery<Element: Sendable>(
     _ includesMetadata: Bool, _ source: DocumentListenOptions.Source,
-    _ make: @escaping @Sendable (QuerySnapshot) -> Element
+    _ make: @escaping @Sendable (DocumentQuerySnapshot) -> Element
   ) -> DocumentSnapshots<Element> {
     let reference = self
     let options = DocumentListenOptions(includesMetadata: includesMetadata, source: source)
-    let delivery = Delivery<NumberedSnapshot, DocumentsError>(newest: { box in
+    let delivery = ListenSequence<NumberedSnapshot, DocumentsError>(newest: { box in
       await reference.listen(options, box)
     })
     return DocumentSnapshots(delivery: delivery, make: make)
@@ -67,9 +67,10 @@ extension DocumentQueryReference {
       let query = try checked()
       let counter = SnapshotCounter()
       let owner = documents
-      let hearer = DocumentHearer(
+      let hearer = DocumentEventHandler(
         heard: { view in
-          box.post(NumberedSnapshot(number: counter.next(), snapshot: QuerySnapshot(view, owner)))
+          box.post(
+            NumberedSnapshot(number: counter.next(), snapshot: DocumentQuerySnapshot(view, owner)))
         }, ended: { box.fail($0) })
       guard let id = await session.listen(query, options, hearer) else { return {} }
       return {

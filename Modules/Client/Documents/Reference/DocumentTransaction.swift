@@ -1,47 +1,51 @@
 import Synchronization
 public import TernCore
-import TernDocumentEngine
+import TernDocumentReplica
 import TernDocumentWire
 import TernSync
 
-/// Reads and writes that are made as if nobody else were there.
+/// A transaction: reads and writes isolated from other clients.
 ///
 /// Reads come first and go to the server; writes are sent together at the end, on the condition
 /// that what was read still holds. One that breaks a rule writes nothing, even if the error is
 /// caught. Source: documents reference, section 3.8.
 public final class DocumentTransaction: Sendable {
-  /// How often a transaction is tried, unless something else is asked for.
+  /// The default number of attempts of a transaction.
   public static let attemptLimit = 5
-  /// How often a commit is sent while the server cannot be reached.
+  /// The number of times that a commit is sent while the server cannot be reached.
   private static let sendingLimit = 5
 
   private struct State {
-    var book = DocumentTransactionBook()
+    var book = TransactionWriteSet()
     /// The first rule that was broken.
     var problem: DocumentsError?
   }
 
   private let documents: Documents
-  /// Who began it; nobody else reads or commits for it.
+  /// The user who began it; no other user reads or commits for it.
   private let user: QueueUser
+  private let waitsForPendingWrites: Bool
   private let state = Mutex(State())
 
-  init(documents: Documents, user: QueueUser) {
+  init(documents: Documents, user: QueueUser, waitsForPendingWrites: Bool) {
     self.documents = documents
     self.user = user
+    self.waitsForPendingWrites = waitsForPendingWrites
   }
 
   /// The document as the server has it.
   ///
   /// - Throws: ``DocumentsError/refused(_:)``, also for a read after a write.
-  public func get(_ reference: DocumentReference) async throws(DocumentsError) -> DocumentSnapshot {
+  public func get(_ reference: DocumentLocation) async throws(DocumentsError)
+    -> SingleDocumentSnapshot
+  {
     let key: DocumentKey
     do throws(DocumentError) { key = try reference.key.get() } catch {
       throw broken(.invalid(error))
     }
-    return DocumentSnapshot(
+    return SingleDocumentSnapshot(
       reference, try await document(key),
-      SnapshotMetadata(hasPendingWrites: false, isFromCache: false))
+      DocumentSnapshotMetadata(hasPendingWrites: false, isFromCache: false))
   }
 
   /// The document as the server has it.
@@ -50,13 +54,27 @@ public final class DocumentTransaction: Sendable {
       let status = DocumentStatus(.invalidArgument, "a transaction reads before it writes")
       throw broken(.refused(status))
     }
+    let session = documents.session
+    let isPending =
+      waitsForPendingWrites ? await session.hasPendingWrites(to: key) : false
+    var document = try await read(key)
+    if isPending {
+      // The answer to the read shows that there is a connection over which the writes go.
+      let promise = Promise<Bool>()
+      await session.waitForPendingWrites { promise.resolve($0) }
+      _ = await promise.value(ifCancelled: true)
+      document = try await read(key)
+    }
+    try enter { [document] book throws(DocumentStatus) in try book.note(document) }
+    return document
+  }
+
+  private func read(_ key: DocumentKey) async throws(DocumentsError) -> Document {
     switch await documents.session.call(.batchGet([key], mask: nil, .now), as: user) {
     case .failure(let status): throw await documents.failure(status)
     case .success(let messages):
       for case .batchGet(let answer) in messages {
-        guard let document = answer.document else { continue }
-        try enter { book throws(DocumentStatus) in try book.note(document) }
-        return document
+        if let document = answer.document { return document }
       }
       throw .refused(DocumentStatus(.internalError, "the server did not answer the read"))
     }
@@ -64,7 +82,7 @@ public final class DocumentTransaction: Sendable {
 
   /// Replaces a document, or makes it.
   public func set(
-    _ reference: DocumentReference, to fields: DocumentInput, merging: Bool = false
+    _ reference: DocumentLocation, to fields: DocumentInput, merging: Bool = false
   ) throws(DocumentsError) {
     try write(reference) { key throws(DocumentError) in
       try .setting(key, to: fields, merging: merging)
@@ -73,18 +91,18 @@ public final class DocumentTransaction: Sendable {
 
   /// Writes single fields of a document that must exist; names are paths, joined by dots.
   public func update(
-    _ reference: DocumentReference, _ fields: KeyValuePairs<String, DocumentInput>
+    _ reference: DocumentLocation, _ fields: KeyValuePairs<String, DocumentInput>
   ) throws(DocumentsError) {
     try write(reference) { key throws(DocumentError) in try .updating(key, fields) }
   }
 
-  /// Deletes a document.
-  public func delete(_ reference: DocumentReference) throws(DocumentsError) {
+  /// Removes a document.
+  public func remove(_ reference: DocumentLocation) throws(DocumentsError) {
     try write(reference) { key throws(DocumentError) in .delete(key) }
   }
 
   private func write(
-    _ reference: DocumentReference,
+    _ reference: DocumentLocation,
     _ make: (DocumentKey) throws(DocumentError) -> DocumentMutation
   ) throws(DocumentsError) {
     let mutation: DocumentMutation
@@ -103,7 +121,7 @@ public final class DocumentTransaction: Sendable {
   }
 
   private func enter(
-    _ body: (inout DocumentTransactionBook) throws(DocumentStatus) -> Void
+    _ body: (inout TransactionWriteSet) throws(DocumentStatus) -> Void
   ) throws(DocumentsError) {
     let refusal: DocumentStatus? = state.withLock { state in
       do throws(DocumentStatus) { try body(&state.book) } catch { return error }
@@ -124,13 +142,13 @@ public final class DocumentTransaction: Sendable {
     let (writes, problem) = state.withLock { ($0.book.commit, $0.problem) }
     if let problem { throw problem }
     if writes.isEmpty { return nil }
-    let mark = DocumentWriteMark(stream: documents.ambient.randomID(), sequence: 1)
+    let mark = DocumentWriteHeader(stream: documents.ambient.randomID(), sequence: 1)
     let request = DocumentRequest.Body.commit(writes, transaction: [], mark)
     for attempt in 0..<Self.sendingLimit {
       let answer = await documents.session.call(request, as: user)
       guard case .failure(let status) = answer else { return nil }
       if status.code != .unavailable {
-        return DocumentTransactionBook.failure(status, mayBeMade: attempt > 0)
+        return TransactionWriteSet.failure(status, mayBeMade: attempt > 0)
       }
     }
     return DocumentStatus(.unavailable, "the server cannot be reached")
@@ -138,16 +156,19 @@ public final class DocumentTransaction: Sendable {
 }
 
 extension Documents {
-  /// Runs a transaction, again when somebody else interfered.
+  /// Runs a transaction, again after a conflict with another client.
   ///
   /// - Parameters:
   ///   - attempts: How often it is tried at most, at least 1.
+  ///   - waitsForPendingWrites: Whether a read of a document that this client has written waits
+  ///     until the server has answered those writes, so that the transaction reads them. Without,
+  ///     it reads what the server has at that moment.
   ///   - body: May run several times; does nothing but read and write by its argument.
   /// - Throws: What `body` throws, or ``DocumentsError/refused(_:)``. Nothing was written then,
-  ///   unless the code is `unavailable`: the answer to the commit may have been lost. When somebody
-  ///   else signs in meanwhile it is given up, with the code `cancelled`.
-  public func runTransaction<R: Sendable>(
-    attempts: Int = DocumentTransaction.attemptLimit,
+  ///   unless the code is `unavailable`: the answer to the commit may have been lost. After a
+  ///   change of user it is given up, with the code `cancelled`.
+  public func transaction<R: Sendable>(
+    attempts: Int = DocumentTransaction.attemptLimit, waitsForPendingWrites: Bool = true,
     _ body: @Sendable (DocumentTransaction) async throws -> R
   ) async throws -> R {
     var backoff = Backoff(limits: DocumentMachine.streamBackoff)
@@ -156,7 +177,8 @@ extension Documents {
     for attempt in 0..<max(attempts, 1) {
       let delay = backoff.next(unit: ambient.randomUnit())
       if attempt > 0, delay > .zero { try await ambient.clock.sleep(for: delay) }
-      let transaction = DocumentTransaction(documents: self, user: user)
+      let transaction = DocumentTransaction(
+        documents: self, user: user, waitsForPendingWrites: waitsForPendingWrites)
       do {
         let result = try await body(transaction)
         guard let status = try await transaction.commit() else { return result }
@@ -166,8 +188,8 @@ extension Documents {
       } catch DocumentsError.refused(let status) {
         last = status
       }
-      if await session.isClosed { throw DocumentsError.closed }
-      if !DocumentTransactionBook.mayRetry(last) { break }
+      if await session.isClosed { throw session.closure }
+      if !TransactionWriteSet.mayRetry(last) { break }
       if await session.user != user {
         last = DocumentMachine.otherUser
         break

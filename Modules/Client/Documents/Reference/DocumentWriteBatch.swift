@@ -13,7 +13,7 @@ public struct DocumentWriteBatch: Sendable {
 
   /// Replaces a document, or makes it.
   public mutating func set(
-    _ document: DocumentReference, to fields: DocumentInput, merging: Bool = false
+    _ document: DocumentLocation, to fields: DocumentInput, merging: Bool = false
   ) {
     add(document) { key throws(DocumentError) in
       try DocumentMutation.setting(key, to: fields, merging: merging)
@@ -22,18 +22,18 @@ public struct DocumentWriteBatch: Sendable {
 
   /// Writes single fields of a document that must exist; names are paths, joined by dots.
   public mutating func update(
-    _ document: DocumentReference, _ fields: KeyValuePairs<String, DocumentInput>
+    _ document: DocumentLocation, _ fields: KeyValuePairs<String, DocumentInput>
   ) {
     add(document) { key throws(DocumentError) in try DocumentMutation.updating(key, fields) }
   }
 
-  /// Deletes a document.
-  public mutating func delete(_ document: DocumentReference) {
+  /// Removes a document.
+  public mutating func remove(_ document: DocumentLocation) {
     add(document) { key throws(DocumentError) in .delete(key) }
   }
 
   private mutating func add(
-    _ document: DocumentReference,
+    _ document: DocumentLocation,
     _ make: (DocumentKey) throws(DocumentError) -> DocumentMutation
   ) {
     do throws(DocumentError) {
@@ -46,7 +46,7 @@ public struct DocumentWriteBatch: Sendable {
   /// Makes the writes; returns when they are durable on this device. Without any it does nothing.
   ///
   /// - Throws: ``DocumentsError/invalid(_:)``, also for more writes than a server takes in one
-  ///   request of 10 MiB (``TernCore/DocumentError/batchTooLarge(byteCount:limit:)``). Their number
+  ///   request of 10 MiB (`DocumentError.batchTooLarge(byteCount:limit:)`). Their number
   ///   is not limited.
   public func commit() async throws(DocumentsError) -> DocumentWrite {
     if let problem { throw .invalid(problem) }
@@ -57,7 +57,7 @@ public struct DocumentWriteBatch: Sendable {
 /// A write that is durable on this device.
 public struct DocumentWrite: Sendable {
   let promise: DocumentWritePromise
-  /// Whoever waits for a verdict needs the connection that it comes over.
+  /// A caller that waits for a verdict needs the connection that it comes over.
   let session: DocumentSession
 
   /// Returns when the server has accepted the write.
@@ -66,6 +66,16 @@ public struct DocumentWrite: Sendable {
   ///   ``DocumentsError/closed``: it stays queued; ``DocumentsError/cancelled``: it goes on.
   public func acknowledged() async throws(DocumentsError) {
     if let error = await promise.end.value(ifCancelled: .cancelled) { throw error }
+  }
+
+  /// Returns when the server has accepted the write, but waits no longer than `limit`.
+  ///
+  /// - Throws: As ``acknowledged()``; ``DocumentsError/timedOut(after:)`` leaves the write in the
+  ///   queue, to be sent when there is a connection.
+  public func acknowledged(within limit: Duration) async throws(DocumentsError) {
+    let end = await promise.end.value(
+      ifCancelled: .cancelled, within: limit, on: session.clock, late: .timedOut(after: limit))
+    if let end { throw end }
   }
 }
 

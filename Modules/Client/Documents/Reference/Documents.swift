@@ -1,5 +1,5 @@
 public import TernCore
-import TernDocumentEngine
+import TernDocumentReplica
 import TernDocumentWire
 public import TernQuery
 public import TernStorage
@@ -14,13 +14,14 @@ public import TernSync
 /// ```
 public struct Documents: Sendable {
   package let session: DocumentSession
-  let ambient: Ambient
+  let ambient: RuntimeEnvironment
   /// The project and id of the database.
   public let database: DocumentDatabase
   private let wipe: StoreWipe
 
   init(
-    session: DocumentSession, ambient: Ambient, database: DocumentDatabase, wipe: StoreWipe
+    session: DocumentSession, ambient: RuntimeEnvironment, database: DocumentDatabase,
+    wipe: StoreWipe
   ) {
     self.session = session
     self.ambient = ambient
@@ -50,8 +51,8 @@ public struct Documents: Sendable {
   }
 
   /// A document, by its path.
-  public func document(_ path: String) -> DocumentReference {
-    DocumentReference(
+  public func document(_ path: String) -> DocumentLocation {
+    DocumentLocation(
       documents: self, key: Result { () throws(DocumentError) in try DocumentKey(path) })
   }
 
@@ -65,30 +66,31 @@ public struct Documents: Sendable {
     let promise = Promise<Bool>()
     await session.waitForPendingWrites { promise.resolve($0) }
     guard await promise.value(ifCancelled: true) else { return }
-    throw await session.isClosed ? .closed : .cancelled
+    throw await session.isClosed ? session.closure : .cancelled
   }
 
-  /// Why a call came to nothing: where the documents are closed, that is why.
+  /// Returns the reason a call failed: where the documents are closed, that is the reason.
   func failure(_ status: DocumentStatus) async -> DocumentsError {
-    await session.isClosed ? .closed : .refused(status)
+    await session.isClosed ? session.closure : .refused(status)
   }
 
   /// The state of the connection of documents, now and whenever it changes; the tree has its own.
-  public var connection: Delivery<ConnectionState, Never> {
+  public var connection: ListenSequence<ConnectionState, Never> {
     let session = session
-    return Delivery(newest: { box in
+    return ListenSequence(newest: { box in
       let id = await session.observeConnection(box)
       return { session.submit { $0.stopObserving(id) } }
     })
   }
 
-  /// Stops all traffic: reads answer from the cache, writes wait in the queue.
-  public func disableNetwork() async { await session.setNetwork(isEnabled: false) }
+  /// Ends the connection and stays without one until ``goOnline()``: reads answer from the cache,
+  /// writes wait in the queue.
+  public func goOffline() async { await session.setNetwork(isEnabled: false) }
 
-  /// Resumes traffic.
-  public func enableNetwork() async { await session.setNetwork(isEnabled: true) }
+  /// Allows a connection again, and tries at once.
+  public func goOnline() async { await session.setNetwork(isEnabled: true) }
 
-  /// What this client shows the server to say who it is; `nil` shows nothing.
+  /// Sets the credential that proves this client's identity to the server; `nil` shows none.
   public func setCredential(_ credential: String?) async {
     await session.setCredential(credential)
   }
@@ -96,11 +98,11 @@ public struct Documents: Sendable {
   /// An element whenever all listeners have heard the same state of the world, first now.
   ///
   /// A slow reader skips.
-  public func snapshotsInSync() -> Delivery<Void, DocumentsError> {
+  public func snapshotsInSync() -> ListenSequence<Void, DocumentsError> {
     let session = session
-    return Delivery(newest: { box in
+    return ListenSequence(newest: { box in
       let id = await session.listenInSync(
-        DocumentStepHearer(heard: { box.post(()) }, ended: { box.fail(.closed) }))
+        DocumentStepHandler(heard: { box.post(()) }, ended: { box.fail(session.closure) }))
       guard let id else { return {} }
       return {
         box.cancel()
@@ -113,7 +115,7 @@ public struct Documents: Sendable {
   ///
   /// - Throws: ``DocumentsError/invalidBundle(_:)``, with nothing taken in.
   public func loadBundle(_ bytes: [UInt8]) async throws(DocumentsError) {
-    if await session.isClosed { throw .closed }
+    if await session.isClosed { throw session.closure }
     let bundle: DocumentBundle
     do throws(BundleError) {
       bundle = try BundleReader.read(bytes, of: database)
@@ -147,7 +149,8 @@ public struct Documents: Sendable {
   }
 
   /// Forgets everything on this device, what waits to be sent included. Only after
-  /// ``terminate()``, and before the stores are closed; ``Tern/wipe()`` does it all in one call.
+  /// ``terminate()``, and before the stores are closed; ``TernDatabase/wipe()`` does it all in one
+  /// call.
   ///
   /// No byte of it is left in the files. When the program ends in the middle, the next opening
   /// finishes.
@@ -161,7 +164,7 @@ public struct Documents: Sendable {
     do throws(StorageError) { try wipe.run() } catch { throw .queue(.storage(error)) }
   }
 
-  /// Why the cache could not be opened, or last could not be stored; `nil` while it is well.
+  /// The reason the cache could not be opened, or last could not be stored; `nil` while it is well.
   ///
   /// The documents work without it, but are known for the length of the program only.
   public var cacheFailure: StorageError? {

@@ -1,12 +1,12 @@
 package import TernCore
-package import TernDocumentEngine
+package import TernDocumentReplica
 import TernDocumentWire
 package import TernQuery
 import TernStorage
 import TernSync
 
-/// Who hears the snapshots of one listener.
-package struct DocumentHearer: Sendable {
+/// The receiver of one listener's snapshots.
+package struct DocumentEventHandler: Sendable {
   let heard: @Sendable (DocumentViewSnapshot) -> Void
   let ended: @Sendable (DocumentsError) -> Void
 
@@ -22,8 +22,8 @@ package struct DocumentHearer: Sendable {
   }
 }
 
-/// Who hears that all listeners have heard the same.
-package struct DocumentStepHearer: Sendable {
+/// The receiver of the event that all listeners have the same state.
+package struct DocumentStepHandler: Sendable {
   let heard: @Sendable () -> Void
   let ended: @Sendable () -> Void
 
@@ -38,7 +38,7 @@ package struct DocumentStepHearer: Sendable {
   }
 }
 
-/// What is promised about one batch of writes.
+/// The promises about one batch of writes.
 package struct DocumentWritePromise: Sendable {
   /// That it is durable on this device, or why not.
   package let stored = Promise<Result<Void, DocumentsError>>()
@@ -63,11 +63,11 @@ extension DocumentSession {
 
   /// Registers a listener; it hears what is known before this returns.
   package func listen(
-    _ query: DocumentQuery, _ options: DocumentListenOptions, _ hearer: DocumentHearer
+    _ query: DocumentQuery, _ options: DocumentListenOptions, _ hearer: DocumentEventHandler
   ) -> DocumentListenerID? {
     drain()
     guard !isClosed else {
-      hearer.ended(.closed)
+      hearer.ended(closure)
       return nil
     }
     let id = machine.listen(query, options: options)
@@ -95,7 +95,7 @@ extension DocumentSession {
     carryOut()
   }
 
-  package func listenInSync(_ hearer: DocumentStepHearer) -> DocumentListenerID? {
+  package func listenInSync(_ hearer: DocumentStepHandler) -> DocumentListenerID? {
     drain()
     guard !isClosed else {
       hearer.ended()
@@ -122,13 +122,21 @@ extension DocumentSession {
     drain()
     let promise = DocumentWritePromise()
     guard !isClosed else {
-      promise.stored.resolve(.failure(.closed))
-      promise.end.resolve(.closed)
+      promise.stored.resolve(.failure(closure))
+      promise.end.resolve(closure)
       return promise
     }
     promises[machine.write(mutations, insteadOf: row)] = promise
     carryOut()
     return promise
+  }
+
+  /// Returns true while the server has not answered a write of this user to a document.
+  func hasPendingWrites(to key: DocumentKey) -> Bool {
+    drain()
+    return machine.queueStatus.pending.contains { batch in
+      batch.mutations.contains { $0.key == key }
+    }
   }
 
   package func waitForPendingWrites(_ done: @escaping @Sendable (_ isCancelled: Bool) -> Void) {
@@ -140,7 +148,7 @@ extension DocumentSession {
 
   /// Calls the server once.
   ///
-  /// - Parameter user: Who must be using the device for that; `nil` for anybody.
+  /// - Parameter user: The user who must be signed in for that; `nil` for any user.
   func call(
     _ body: DocumentRequest.Body, as user: QueueUser? = nil
   ) async -> Result<[DocumentResponse], DocumentStatus> {
@@ -190,7 +198,7 @@ extension DocumentSession {
     carryOut()
   }
 
-  /// Who uses this device; writes belong to whoever it is when they are made.
+  /// The user of this device; writes belong to the one who is signed in when they are made.
   var user: QueueUser { machine.user }
 
   /// Looks into the queues of those who used this device before.

@@ -1,5 +1,5 @@
 import TernCore
-import TernDocumentEngine
+import TernDocumentReplica
 import TernDocumentWire
 import TernSync
 import TernTransport
@@ -10,15 +10,16 @@ import TernTransport
 /// The sister of ``TreeSession``.
 package actor DocumentSession: LinkedSession, CallableSession {
   var machine: DocumentMachine
-  let queue: QueueLane
+  let queue: WriteQueueWorker
   var wires: SessionWires<DocumentTimer>
+  nonisolated let clock: any Clock<Duration>
   nonisolated let inbox: SessionInbox<DocumentSession, DocumentTimer>
 
-  var listeners: [DocumentListenerID: DocumentHearer] = [:]
+  var listeners: [DocumentListenerID: DocumentEventHandler] = [:]
   var readers: [DocumentListenerID: @Sendable (DocumentGetResult) -> Void] = [:]
   var promises: [UInt64: DocumentWritePromise] = [:]
   var waiters: [DocumentWaitID: @Sendable (Bool) -> Void] = [:]
-  var stepListeners: [DocumentListenerID: DocumentStepHearer] = [:]
+  var stepListeners: [DocumentListenerID: DocumentStepHandler] = [:]
   var callers: [DocumentCallID: @Sendable (Result<[DocumentResponse], DocumentStatus>) -> Void] =
     [:]
   /// By row, in the order in which it was asked for.
@@ -28,17 +29,25 @@ package actor DocumentSession: LinkedSession, CallableSession {
   var credentialJudged: @Sendable (CredentialVerdict) -> Void = { _ in }
   let report: @Sendable (ClientNotice) -> Void
   package var isClosed = false
+  /// The error of every call once the session is closed.
+  nonisolated let closure: DocumentsError
 
+  /// - Parameter isOpened: Whether there is a database of documents; without, the session is
+  ///   closed from the start, and says so.
   init(
-    machine: DocumentMachine, queues: QueueShelf, place: DiskLane<QueueJob>.Place,
-    transport: any Transport, ambient: Ambient, waiting: WaitingLimits,
-    report: @escaping @Sendable (ClientNotice) -> Void = { _ in }
+    machine: DocumentMachine, queues: WriteQueueRegistry, place: SerialWorkQueue<QueueJob>.Place,
+    transport: any Transport, ambient: RuntimeEnvironment, waiting: WaitingLimits,
+    report: @escaping @Sendable (ClientNotice) -> Void = { _ in }, isOpened: Bool = true
   ) {
+    closure = isOpened ? .closed : .notOpened
+    isClosed = !isOpened
     self.report = report
     inbox = SessionInbox(limits: waiting)
     self.machine = machine
-    wires = SessionWires(transport: transport, clock: ambient.clock)
-    self.queue = QueueLane(queues, place: place)
+    clock = ambient.clock
+    wires = SessionWires(transport: transport, clock: clock)
+    self.queue = WriteQueueWorker(queues, place: place)
+    if !isOpened { observers.finish() }
   }
 
   deinit {
@@ -74,7 +83,7 @@ extension DocumentSession {
     var hasSent = false
     var jobs: [QueueJob] = []
     while true {
-      let effects = machine.takeEffects()
+      let effects = machine.drainEffects()
       if effects.isEmpty { break }
       for effect in effects {
         switch effect {

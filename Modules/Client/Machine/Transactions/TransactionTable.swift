@@ -1,7 +1,7 @@
 package import TernCore
 import TernSync
 import TernTransactions
-import TernTreeEngine
+import TernTreeReplica
 import TernTreeWire
 
 /// Computes what a place is to become from what it is; `nil` gives up. Called any number of times.
@@ -19,21 +19,21 @@ struct TreeTransaction: Sendable {
   var progress = Progress()
   /// Its place in the overlay.
   var write: WriteID
-  /// What it was computed from.
+  /// The input of the computation.
   var input: TreeNode
-  /// What it computed, with server values unresolved.
+  /// The output of the computation, with server values unresolved.
   var output: TreeNode
   /// Its row in the queue, once it has one.
   var row: UInt64?
   /// The number of its next attempt, if it is a declared one.
   var nextSequence: UInt64 = 1
-  /// Whether an attempt of an earlier run of the program may have been committed.
+  /// True when an attempt of an earlier run of the program may have been committed.
   var awaitsOutcome = false
   /// The transaction whose rest it shares before it is sent again.
   var rest: OperationID?
-  /// Whether it has rested for its next attempt.
+  /// True when it has paused for its next attempt.
   var hasRested = false
-  /// Whether others changed the place since the last attempt.
+  /// True when other clients changed the path since the last attempt.
   var wasDisturbed = false
 }
 
@@ -44,12 +44,12 @@ struct TransactionBatch: Sendable {
   /// Of what the server must still have at `path`.
   let hash: String
   let members: [OperationID]
-  /// Where it is numbered, for exactly-once.
+  /// The writer id of its number, for exactly-once.
   let stream: UInt128
   let sequence: UInt64
-  /// Whether others changed the place while it was prepared.
+  /// True when other clients changed the path while it was prepared.
   let wasDisturbed: Bool
-  /// Whether the server may have seen it.
+  /// True when the server may have seen it.
   var wasSent = false
 }
 
@@ -162,8 +162,8 @@ struct TransactionTable: Sendable {
   func request(forBatch id: UInt64) -> TreeRequest? {
     guard let batch = batches[id] else { return nil }
     let oldest = batches.values.lazy.filter { $0.stream == batch.stream }.map(\.sequence).min()
-    let mark = WriteMark(
-      WriteStamp(stream: batch.stream, sequence: batch.sequence),
+    let mark = WriteHeader(
+      WriteIdempotencyKey(stream: batch.stream, sequence: batch.sequence),
       acknowledged: (oldest ?? batch.sequence) - 1)
     return .put(batch.path, batch.node, expectedHash: batch.hash, mark)
   }

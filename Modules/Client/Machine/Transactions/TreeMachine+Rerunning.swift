@@ -1,7 +1,7 @@
 import TernCore
 import TernSync
 import TernTransactions
-import TernTreeEngine
+import TernTreeReplica
 
 // Computing transactions again when what they were computed from has changed.
 

@@ -1,7 +1,7 @@
 import TernCore
 import TernSync
 import TernTransactions
-import TernTreeEngine
+import TernTreeReplica
 import TernTreeWire
 
 // Sending transactions, and taking the server's answers.
@@ -73,7 +73,7 @@ extension TreeMachine {
         transactions.list[index].rest = owner.id
       }
     }
-    owe(.startTimer(.rest(owner.id), duration))
+    emit(.startTimer(.rest(owner.id), duration))
     return true
   }
 
@@ -102,7 +102,7 @@ extension TreeMachine {
     sendReady()
   }
 
-  /// What the transaction made of its place, with server values as estimated here.
+  /// Returns the transaction's output, with server values as estimated here.
   private func resolvedOutput(of transaction: TreeTransaction) -> TreeNode {
     guard case .set(_, let node) = replica.overlay[transaction.write]?.write else {
       return transaction.output

@@ -1,7 +1,7 @@
 package import TernCore
 import TernSync
 import TernTransactions
-import TernTreeEngine
+import TernTreeReplica
 
 // Transactions: computed here, decided by the server, computed again when they come too late.
 // Source: realtime reference, section 7.
@@ -67,7 +67,7 @@ extension TreeMachine {
     // Those of an earlier run were counted then.
     guard isRestored || transactions.list.count < limits.waiting.transactions else {
       let reason = TransactionError.tooManyWaiting(limit: limits.waiting.transactions)
-      owe(.transactionEnded(id, .failed(reason)))
+      emit(.transactionEnded(id, .failed(reason)))
       return false
     }
     let (listener, listening) = replica.listen(at: path, for: [])
@@ -76,7 +76,7 @@ extension TreeMachine {
     let computed = compute(update, input, at: path)
     guard case .output(let output) = computed else {
       perform(replica.unlisten(listener))
-      owe(.transactionEnded(id, computed.end(input)))
+      emit(.transactionEnded(id, computed.end(input)))
       return false
     }
     let (write, planned) = replica.plan(
@@ -131,7 +131,7 @@ extension TreeMachine {
 
   /// Tells the ends, and lets go of the data that was only kept for these transactions.
   mutating func tell(_ ends: [(TreeTransaction, TransactionOutcome)]) {
-    for (transaction, end) in ends { owe(.transactionEnded(transaction.id, end)) }
+    for (transaction, end) in ends { emit(.transactionEnded(transaction.id, end)) }
     for (transaction, _) in ends { perform(replica.unlisten(transaction.listener)) }
   }
 }
@@ -175,7 +175,7 @@ extension TreeMachine {
 
 // MARK: - Computing
 
-/// What an update function made of its input.
+/// The result of an update function.
 enum Computation {
   case output(TreeNode)
   case abandoned

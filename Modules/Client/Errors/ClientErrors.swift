@@ -2,7 +2,7 @@ public import TernCore
 public import TernQuery
 public import TernSync
 
-/// Why a write was not taken; nothing was changed.
+/// The reason a write was not taken; nothing was changed.
 public enum WriteError: Error, Hashable, Sendable {
   /// The path or the value breaks a rule of the tree. Correct it.
   case invalid(TreeError)
@@ -14,7 +14,7 @@ public enum WriteError: Error, Hashable, Sendable {
   case closed
 }
 
-/// Why a write that is durable on this device was not acknowledged.
+/// The reason a write that is durable on this device was not acknowledged.
 public enum AcknowledgementError: Error, Hashable, Sendable {
   /// The server refused it. It was taken back here, and is kept among the rejected writes.
   case rejected(Rejection)
@@ -26,11 +26,15 @@ public enum AcknowledgementError: Error, Hashable, Sendable {
   case notStored(QueueError)
   /// The waiting task was cancelled. The write goes on.
   case cancelled
+  /// The server did not answer in this time. The write goes on.
+  case timedOut(after: Duration)
 }
 
-/// Why a one-time read has no answer.
+/// The reason a one-time read has no answer.
 public enum ReadError: Error, Hashable, Sendable {
+  /// The path or a value breaks a rule.
   case invalid(TreeError)
+  /// The query breaks a rule.
   case invalidQuery(TreeQueryError)
   /// The server refused it.
   case rejected(Rejection)
@@ -38,30 +42,36 @@ public enum ReadError: Error, Hashable, Sendable {
   case offline
   /// As many reads wait for an answer as ``WaitingLimits/reads`` allows. Wait for some.
   case tooManyWaiting(limit: Int)
+  /// The database is closed.
   case closed
 }
 
-/// Why a listener ended by itself.
+/// The reason a listener ended by itself.
 public enum ListenError: Error, Hashable, Sendable {
+  /// The path or a value breaks a rule.
   case invalid(TreeError)
+  /// The query breaks a rule.
   case invalidQuery(TreeQueryError)
   /// The server refused the listen, or took it back.
   case rejected(Rejection)
   /// The reader fell this many events behind. Read faster, or listen to values.
   case overflow(limit: Int)
+  /// The database is closed.
   case closed
 }
 
-/// Why a deferred write was not registered with the server.
+/// The reason an onDisconnect operation was not registered with the server.
 public enum DisconnectError: Error, Hashable, Sendable {
+  /// The path or a value breaks a rule.
   case invalid(TreeError)
+  /// The server rejected the operation.
   case rejected(Rejection)
   /// As many wait for their confirmation as ``WaitingLimits/deferredWrites`` allows. Wait for some.
   case tooManyWaiting(limit: Int)
   case closed
 }
 
-/// Whether the client has a connection.
+/// The state of the client's connection.
 public enum ConnectionState: Hashable, Sendable {
   /// The server has greeted this client, and what was restored is being sent.
   case online

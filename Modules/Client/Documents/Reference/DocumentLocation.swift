@@ -1,10 +1,10 @@
 public import TernCore
-import TernDocumentEngine
+import TernDocumentReplica
 public import TernQuery
 import TernSync
 
-/// Where a document is, whether it exists or not.
-public struct DocumentReference: Sendable {
+/// A document's location, whether it exists or not.
+public struct DocumentLocation: Sendable {
   let documents: Documents
   let key: Result<DocumentKey, DocumentError>
 
@@ -57,11 +57,11 @@ public struct DocumentReference: Sendable {
     try await write { key throws(DocumentError) in try .updating(key, fields) }
   }
 
-  /// Deletes the document.
+  /// Removes the document.
   ///
   /// - Returns: When the write is durable on this device.
   @discardableResult
-  public func delete() async throws(DocumentsError) -> DocumentWrite {
+  public func remove() async throws(DocumentsError) -> DocumentWrite {
     try await write { key throws(DocumentError) in .delete(key) }
   }
 
@@ -79,9 +79,9 @@ public struct DocumentReference: Sendable {
   ///   are allowed do not know it.
   public func get(
     from source: DocumentGetSource = .serverOrCache
-  ) async throws(DocumentsError) -> DocumentSnapshot {
+  ) async throws(DocumentsError) -> SingleDocumentSnapshot {
     let snapshot = try await query.get(from: source)
-    return DocumentSnapshot(self, in: snapshot)
+    return SingleDocumentSnapshot(self, in: snapshot)
   }
 
   /// The document now, and again whenever it changes.
@@ -89,9 +89,9 @@ public struct DocumentReference: Sendable {
   /// A slow reader skips intermediate states and never sees two out of order.
   public func snapshots(
     includingMetadata: Bool = false, source: DocumentListenOptions.Source = .server
-  ) -> DocumentSnapshots<DocumentSnapshot> {
+  ) -> DocumentSnapshots<SingleDocumentSnapshot> {
     let reference = self
-    return query.delivery(includingMetadata, source) { DocumentSnapshot(reference, in: $0) }
+    return query.delivery(includingMetadata, source) { SingleDocumentSnapshot(reference, in: $0) }
   }
 
   private var query: DocumentQueryReference {
@@ -112,21 +112,21 @@ public struct DocumentCollection: DocumentQuerying {
   }
 
   /// A document of the collection.
-  public func document(_ id: String) -> DocumentReference {
-    DocumentReference(
+  public func document(_ id: String) -> DocumentLocation {
+    DocumentLocation(
       documents: documents,
       key: Result { () throws(DocumentError) in try path.get().document(id) })
   }
 
-  /// A document with an id of its own, which nobody else makes.
-  public func document() -> DocumentReference {
+  /// Returns a document with a random id that is unique.
+  public func document() -> DocumentLocation {
     document(DocumentIDGenerator.next(randomBits: documents.ambient.randomBits))
   }
 
   /// Makes a document with an id of its own.
   ///
   /// - Returns: When the write is durable on this device.
-  public func add(_ fields: DocumentInput) async throws(DocumentsError) -> DocumentReference {
+  public func add(_ fields: DocumentInput) async throws(DocumentsError) -> DocumentLocation {
     let reference = document()
     try await reference.set(fields)
     return reference

@@ -3,18 +3,20 @@ package import TernCore
 /// One attempt at a transaction: what it has read, and what it will write if nothing changed.
 ///
 /// Source: documents reference, section 3.8.
-package struct DocumentTransactionBook: Sendable {
-  /// How often a transaction is tried.
+package struct TransactionWriteSet: Sendable {
+  /// The number of attempts of a transaction.
   package static let attemptLimit = DocumentTransaction.attemptLimit
 
   private var versions: [DocumentKey: DocumentVersion] = [:]
   private var written: Set<DocumentKey> = []
+  /// The documents whose last write so far is a removal.
+  private var removed: Set<DocumentKey> = []
   private var mutations: [DocumentMutation] = []
 
   /// Begins an attempt.
   package init() {}
 
-  /// Whether something may still be read: reads come before writes.
+  /// True while reads are allowed: they come before writes.
   package var mayRead: Bool { mutations.isEmpty }
 
   /// Notes a document that was read.
@@ -32,6 +34,14 @@ package struct DocumentTransactionBook: Sendable {
   ///
   /// - Throws: A status not to try again with, when it updates a document that is missing.
   package mutating func write(_ mutation: DocumentMutation) throws(DocumentStatus) {
+    if removed.contains(mutation.key), mutation.precondition == .exists(true) {
+      throw Self.updateOfMissing(mutation.key)
+    }
+    if case .delete = mutation.change {
+      removed.insert(mutation.key)
+    } else {
+      removed.remove(mutation.key)
+    }
     let isFirst = written.insert(mutation.key).inserted
     guard isFirst, let version = versions[mutation.key] else {
       mutations.append(mutation)
@@ -40,10 +50,14 @@ package struct DocumentTransactionBook: Sendable {
     if version != .none {
       mutations.append(mutation.requiring(.version(version)))
     } else if mutation.precondition == .exists(true) {
-      throw DocumentStatus(.invalidArgument, "\(mutation.key) does not exist, and is updated")
+      throw Self.updateOfMissing(mutation.key)
     } else {
       mutations.append(mutation.requiring(.exists(false)))
     }
+  }
+
+  private static func updateOfMissing(_ key: DocumentKey) -> DocumentStatus {
+    DocumentStatus(.invalidArgument, "\(key) does not exist, and is updated")
   }
 
   /// Everything to commit: the writes, and that what was only read is unchanged.
@@ -52,7 +66,7 @@ package struct DocumentTransactionBook: Sendable {
     return mutations + unwritten.map { .verify($0, is: versions[$0] ?? .none) }
   }
 
-  /// Why a commit failed, as far as that is known.
+  /// Returns the reason a commit failed, as far as that is known.
   ///
   /// - Parameter mayBeMade: Whether an answer to the same commit may have been lost before. Then a
   ///   failure that says nothing about it leaves it as uncertain as it was: another transaction in
@@ -62,7 +76,7 @@ package struct DocumentTransactionBook: Sendable {
     return DocumentStatus(.unavailable, status.message)
   }
 
-  /// Whether another attempt may succeed after a failure.
+  /// Returns true when another attempt may succeed after a failure.
   package static func mayRetry(_ status: DocumentStatus) -> Bool {
     switch status.code {
     case .aborted, .failedPrecondition, .alreadyExists: true

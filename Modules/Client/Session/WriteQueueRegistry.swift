@@ -2,7 +2,7 @@ import Synchronization
 package import TernStorage
 package import TernSync
 
-/// What a user's queue held when it was opened.
+/// The contents of a user's queue at its opening.
 package struct OpenedQueue: Sendable {
   /// The stream in which its writes are numbered.
   package let client: UInt128
@@ -28,14 +28,14 @@ package struct OpenedQueue: Sendable {
 }
 
 /// The open queues of all users of one store.
-package final class QueueShelf: Sendable {
+package final class WriteQueueRegistry: Sendable {
   private let store: any OrderedStore
   private let limits: QueueLimits
-  private let ambient: Ambient
+  private let ambient: RuntimeEnvironment
   private let queues = Mutex<[QueueUser: Result<WriteQueue, QueueError>]>([:])
 
   /// Opens nothing yet.
-  package init(store: any OrderedStore, limits: QueueLimits, ambient: Ambient) {
+  package init(store: any OrderedStore, limits: QueueLimits, ambient: RuntimeEnvironment) {
     self.store = store
     self.limits = limits
     self.ambient = ambient
@@ -60,12 +60,12 @@ package final class QueueShelf: Sendable {
     return try opened.get()
   }
 
-  /// What names this device, whoever uses it; `nil` when that cannot be read.
+  /// The permanent name of this device, for every user; `nil` when it cannot be read.
   package var origin: UInt128? {
     try? UserQueues.origin(in: store, newClient: ambient.randomID())
   }
 
-  /// Opens the first queue, that of whoever uses the device at the start.
+  /// Opens the first queue, that of the user at the start.
   package func openFirst(_ user: QueueUser) throws(QueueError) -> OpenedQueue {
     guard let opened = try open(user) else {
       preconditionFailure("a new shelf has no open queues")

@@ -1,5 +1,5 @@
 import TernCore
-package import TernDocumentEngine
+package import TernDocumentReplica
 import TernDocumentWire
 import TernSync
 
@@ -18,14 +18,14 @@ package struct DocumentQueuedBatch: Sendable {
   }
 }
 
-/// Where each pending batch of one user is: in the queue, on the stream, or both.
-struct WriteBook: Sendable {
+/// The pending batches of one user: in the queue, on the stream, or both.
+struct OutboundWrites: Sendable {
   private struct Row: Sendable {
     let row: UInt64
     let sequence: UInt64
   }
 
-  /// What a change of the queue is about.
+  /// The subject of a change of the queue.
   enum Ticket: Sendable {
     /// A batch becomes durable; `row` is the rejected one it takes the place of.
     case store(batch: UInt64, insteadOf: UInt64?)
@@ -44,7 +44,7 @@ struct WriteBook: Sendable {
   private var unsent: [DocumentBatch] = []
   /// The numbers on their way on this stream, in order.
   private(set) var sent: [UInt64] = []
-  /// What each pending batch writes.
+  /// The writes of each pending batch.
   private(set) var contents: [UInt64: [DocumentMutation]] = [:]
   /// The batches the server rejected, by their rows.
   private(set) var rejected: [UInt64: RejectedDocumentBatch] = [:]
@@ -53,7 +53,7 @@ struct WriteBook: Sendable {
   /// The first number that was answered while its row could not be changed.
   private var firstUnsettled: UInt64?
 
-  /// Whether the server has answered the greeting, and knows numbers.
+  /// True when the server has answered the greeting, and knows numbers.
   var isOpen = false
   var numbersWrites = false
   /// The newest token of the stream.
@@ -95,7 +95,7 @@ struct WriteBook: Sendable {
 
   mutating func note(_ batch: DocumentBatch) { contents[batch.id] = batch.mutations }
 
-  /// Whether a batch survives the end of the program.
+  /// Returns true when a batch survives the end of the program.
   func isDurable(_ batch: UInt64) -> Bool { rows[batch] != nil }
 
   /// The row of the queue that holds a batch; `nil` until it is durable.
@@ -130,11 +130,11 @@ struct WriteBook: Sendable {
   mutating func queue(_ batch: DocumentBatch) { unsent.append(batch) }
 
   /// The next batch to send, once it is durable.
-  mutating func nextToSend() -> (batch: DocumentBatch, mark: DocumentWriteMark)? {
+  mutating func nextToSend() -> (batch: DocumentBatch, mark: DocumentWriteHeader)? {
     guard isOpen, let batch = unsent.first, let row = rows[batch.id] else { return nil }
     unsent.removeFirst()
     sent.append(row.sequence)
-    return (batch, DocumentWriteMark(sequence: row.sequence, acknowledged: settledThrough))
+    return (batch, DocumentWriteHeader(sequence: row.sequence, acknowledged: settledThrough))
   }
 
   /// The stream is gone; the replica hands out again what has no outcome.

@@ -1,35 +1,35 @@
 public import TernCore
-import TernDocumentEngine
+import TernDocumentReplica
 public import TernQuery
 
-/// Whether what is shown is the server's, and what of it is this device's.
-public struct SnapshotMetadata: Hashable, Sendable {
-  /// Whether writes of this device are in it that the server has not shown yet.
+/// The origin of a snapshot's data: the server's, or this device's.
+public struct DocumentSnapshotMetadata: Hashable, Sendable {
+  /// True when it includes writes of this device that the server has not shown yet.
   public let hasPendingWrites: Bool
-  /// Whether it may lack what only the server knows.
+  /// True when it may lack data that only the server has.
   public let isFromCache: Bool
 }
 
 /// A document at one moment.
-public struct DocumentSnapshot: Sendable {
-  /// Where the document is.
-  public let reference: DocumentReference
-  /// Where the data comes from.
-  public let metadata: SnapshotMetadata
+public struct SingleDocumentSnapshot: Sendable {
+  /// The location of the document.
+  public let reference: DocumentLocation
+  /// The origin of the data.
+  public let metadata: DocumentSnapshotMetadata
   let document: Document?
 
-  init(_ reference: DocumentReference, _ document: Document?, _ metadata: SnapshotMetadata) {
+  init(_ reference: DocumentLocation, _ document: Document?, _ metadata: DocumentSnapshotMetadata) {
     self.reference = reference
     self.document = document
     self.metadata = metadata
   }
 
   /// The only document that a query for it gave; one that does not exist has no pending writes.
-  init(_ reference: DocumentReference, in snapshot: QuerySnapshot) {
+  init(_ reference: DocumentLocation, in snapshot: DocumentQuerySnapshot) {
     let document = snapshot.view.documents.first
     self.init(
       reference, document,
-      SnapshotMetadata(
+      DocumentSnapshotMetadata(
         hasPendingWrites: document != nil && snapshot.metadata.hasPendingWrites,
         isFromCache: snapshot.metadata.isFromCache))
   }
@@ -37,7 +37,7 @@ public struct DocumentSnapshot: Sendable {
   /// The last part of the document's path.
   public var id: String { reference.id }
 
-  /// Whether the document exists.
+  /// True when the document exists.
   public var exists: Bool { document?.isFound ?? false }
 
   /// The commit that the data is from; `nil` when no server has shown it.
@@ -67,11 +67,11 @@ public struct DocumentSnapshot: Sendable {
 }
 
 /// The result of a query at one moment.
-public struct QuerySnapshot: Sendable {
+public struct DocumentQuerySnapshot: Sendable {
   let view: DocumentViewSnapshot
   private let owner: Documents
-  /// What is new since the snapshot that a reader saw before; `nil` for what the view says.
-  private var rebased: [DocumentChange]?
+  /// The changes since the snapshot that a reader saw before; `nil` for the view's own.
+  private var rebased: [DocumentViewChange]?
 
   init(_ view: DocumentViewSnapshot, _ owner: Documents) {
     self.view = view
@@ -79,17 +79,17 @@ public struct QuerySnapshot: Sendable {
   }
 
   /// The same for a reader that saw another one last.
-  func since(_ earlier: QuerySnapshot?) -> QuerySnapshot {
+  func since(_ earlier: DocumentQuerySnapshot?) -> DocumentQuerySnapshot {
     var snapshot = self
-    snapshot.rebased = DocumentChange.changes(
+    snapshot.rebased = DocumentViewChange.changes(
       from: earlier.map { Array($0.view.documents) } ?? [], to: Array(view.documents),
       of: view.query)
     return snapshot
   }
 
-  /// Where the data comes from.
-  public var metadata: SnapshotMetadata {
-    SnapshotMetadata(
+  /// The origin of the data.
+  public var metadata: DocumentSnapshotMetadata {
+    DocumentSnapshotMetadata(
       hasPendingWrites: view.hasPendingWrites, isFromCache: view.isFromCache)
   }
 
@@ -97,15 +97,15 @@ public struct QuerySnapshot: Sendable {
   public var count: Int { view.documents.count }
 
   /// The documents, in the query's order.
-  public var documents: [DocumentSnapshot] { view.documents.map(snapshot) }
+  public var documents: [SingleDocumentSnapshot] { view.documents.map(snapshot) }
 
-  /// What leads here from the snapshot before, applied one after the other.
-  public var changes: [DocumentChange] { rebased ?? view.changes }
+  /// The changes since the snapshot before, applied one after the other.
+  public var changes: [DocumentViewChange] { rebased ?? view.changes }
 
-  private func snapshot(_ document: Document) -> DocumentSnapshot {
-    DocumentSnapshot(
-      DocumentReference(documents: owner, key: .success(document.key)), document,
-      SnapshotMetadata(
+  private func snapshot(_ document: Document) -> SingleDocumentSnapshot {
+    SingleDocumentSnapshot(
+      DocumentLocation(documents: owner, key: .success(document.key)), document,
+      DocumentSnapshotMetadata(
         hasPendingWrites: view.mutatedKeys.contains(document.key),
         isFromCache: view.isFromCache))
   }

@@ -2,7 +2,7 @@ public import TernCore
 
 // Writing and reading documents as `Codable` values.
 
-extension DocumentReference {
+extension DocumentLocation {
   /// Replaces the document by an encoded value, or makes it.
   ///
   /// - Parameter merging: Whether fields that the value does not have stay.
@@ -11,7 +11,7 @@ extension DocumentReference {
   public func set(
     from value: some Encodable, merging: Bool = false
   ) async throws(DocumentsError) -> DocumentWrite {
-    try await set(.map(try DocumentEncoder().checkedFields(of: value)), merging: merging)
+    try await set(.map(try DocumentEncoder().checkedFields(of: value, for: self)), merging: merging)
   }
 
   /// Writes the fields of an encoded value, each as a whole; the document must exist.
@@ -19,7 +19,7 @@ extension DocumentReference {
   /// - Returns: When the write is durable on this device.
   @discardableResult
   public func update(from value: some Encodable) async throws(DocumentsError) -> DocumentWrite {
-    let fields = try DocumentEncoder().checkedFields(of: value)
+    let fields = try DocumentEncoder().checkedFields(of: value, for: self)
     let mutation: DocumentMutation
     do throws(DocumentError) {
       mutation = try .updating(try key.get(), whole: fields)
@@ -36,17 +36,19 @@ extension DocumentCollection {
   /// - Returns: When the write is durable on this device.
   public func add(
     from value: some Encodable
-  ) async throws(DocumentsError) -> DocumentReference {
-    try await add(.map(try DocumentEncoder().checkedFields(of: value)))
+  ) async throws(DocumentsError) -> DocumentLocation {
+    let reference = document()
+    try await reference.set(from: value)
+    return reference
   }
 }
 
 extension DocumentTransaction {
   /// Replaces a document by an encoded value, or makes it.
   public func set(
-    _ reference: DocumentReference, from value: some Encodable, merging: Bool = false
+    _ reference: DocumentLocation, from value: some Encodable, merging: Bool = false
   ) throws(DocumentsError) {
-    let fields = try DocumentEncoder().checkedFields(of: value)
+    let fields = try DocumentEncoder().checkedFields(of: value, for: reference)
     try set(reference, to: .map(fields), merging: merging)
   }
 }
@@ -56,33 +58,58 @@ extension DocumentWriteBatch {
   ///
   /// - Throws: ``DocumentsError/coding(_:)``; the batch is as it was.
   public mutating func set(
-    _ reference: DocumentReference, from value: some Encodable, merging: Bool = false
+    _ reference: DocumentLocation, from value: some Encodable, merging: Bool = false
   ) throws(DocumentsError) {
-    let fields = try DocumentEncoder().checkedFields(of: value)
+    let fields = try DocumentEncoder().checkedFields(of: value, for: reference)
     set(reference, to: .map(fields), merging: merging)
   }
 }
 
-extension DocumentSnapshot {
-  /// The fields as a value of a `Decodable` type; `nil` when the document does not exist.
+extension SingleDocumentSnapshot {
+  /// The fields as a value of a `Decodable` type; `nil` for an optional type when the document does
+  /// not exist.
   ///
-  /// - Parameter display: What stands for times that the server has not set yet.
-  /// - Throws: ``DocumentCodingError/decoding(_:)`` when the fields do not have the type's shape.
+  /// - Parameter display: The value of times that the server has not set yet.
+  /// - Throws: ``DocumentCodingError/decoding(_:)``, with the path of the document: it does not
+  ///   exist, or its fields do not have the type's shape.
   public func decode<Value: Decodable>(
     _ type: Value.Type = Value.self, _ display: DocumentPendingTimestamp.Display = .none
-  ) throws(DocumentCodingError) -> Value? {
-    guard let fields = data(display) else { return nil }
+  ) throws(DocumentCodingError) -> Value {
     var decoder = DocumentDecoder()
     decoder.documents = reference.documents
-    return try decoder.decode(type, from: fields)
+    decoder.document = reference
+    let fields = data(display)
+    do throws(DocumentCodingError) {
+      return try decoder.decode(type, from: fields.map { .map($0) } ?? .null)
+    } catch {
+      if fields == nil { throw .decoding("\(reference.path): there is no document") }
+      throw error.at(reference.path)
+    }
+  }
+}
+
+extension DocumentQuerySnapshot {
+  /// All documents as values of a `Decodable` type, in the query's order.
+  ///
+  /// - Throws: ``DocumentCodingError/decoding(_:)``, with the path of the first document whose
+  ///   fields do not have the type's shape.
+  public func decode<Value: Decodable>(
+    _ type: Value.Type = Value.self
+  ) throws(DocumentCodingError) -> [Value] {
+    var values: [Value] = []
+    for document in documents { values.append(try document.decode(type)) }
+    return values
   }
 }
 
 extension DocumentEncoder {
-  fileprivate func checkedFields(
-    of value: some Encodable
+  /// The fields of an encoded value; an error names the document that they are for.
+  func checkedFields(
+    of value: some Encodable, for reference: DocumentLocation
   ) throws(DocumentsError) -> [DocumentInput.Field] {
-    do throws(DocumentCodingError) { return try fields(of: value) } catch { throw .coding(error) }
+    do throws(DocumentCodingError) { return try fields(of: value) } catch {
+      throw .coding(error.at(reference.path))
+    }
   }
 }
 

@@ -4,12 +4,12 @@ import TernSync
 package struct QueueJob: Sendable {
   let ticket: UInt64
   let change: QueueChange
-  /// Whose queue it is about.
+  /// The user of the queue.
   let user: QueueUser
   let owner: any QueueOwner
 }
 
-/// Who waits for the answers of a durable queue.
+/// The receiver of a durable queue's answers.
 protocol QueueOwner: Sendable {
   /// Takes the answers, in order; does not wait.
   func queueAnswered(_ answers: [(ticket: UInt64, result: QueueResult)])
@@ -17,15 +17,15 @@ protocol QueueOwner: Sendable {
 
 /// The durable queues on their lane: what waits for one shares a transaction, answers come in
 /// order.
-struct QueueLane: Sendable {
-  let place: DiskLane<QueueJob>.Place
-  private let lane: DiskLane<QueueJob>
-  private let shelf: QueueShelf
+struct WriteQueueWorker: Sendable {
+  let place: SerialWorkQueue<QueueJob>.Place
+  private let lane: SerialWorkQueue<QueueJob>
+  private let shelf: WriteQueueRegistry
 
-  init(_ shelf: QueueShelf, place: DiskLane<QueueJob>.Place) {
+  init(_ shelf: WriteQueueRegistry, place: SerialWorkQueue<QueueJob>.Place) {
     self.place = place
     self.shelf = shelf
-    lane = DiskLane(place, label: "tern.queue") { jobs in
+    lane = SerialWorkQueue(place, label: "tern.queue") { jobs in
       let results = shelf.apply(jobs.map { ($0.user, $0.change) })
       let answers = zip(jobs, results).map { (ticket: $0.ticket, result: $1) }
       jobs.first?.owner.queueAnswered(answers)

@@ -2,22 +2,22 @@ public import TernCore
 public import TernStorage
 public import TernSync
 public import TernTransport
-import TernTreeEngine
+import TernTreeReplica
 
 /// A database as an application sees it: offline first, and in sync whenever there is a connection.
 ///
-/// End it with ``close()``. What nobody holds any more, neither itself nor a reference, a running
-/// listener or the handle of a write, ends its connections by itself: what is queued is sent when it
-/// is opened again.
+/// End it with ``close()``. Without it, the connections end when neither the database nor a
+/// reference, a running listener or the handle of a write is held any more. Queued writes are sent
+/// when it is opened again.
 ///
 /// ```swift
-/// let tern = try Tern.open(ClientParts(queue: queue, cache: cache, transport: transport))
+/// let tern = try TernDatabase.open(ClientParts(queue: queue, cache: cache, transport: transport))
 /// try await tern.tree["rooms/42/title"].set("Hi")
 /// ```
-public final class Tern: Sendable {
+public final class TernDatabase: Sendable {
   /// The realtime tree.
   public let tree: TreeDatabase
-  /// Who uses this client.
+  /// The user of this client.
   public let auth: ClientAuth
   private let ownsAuth: Bool
   private let openDocuments: Documents?
@@ -34,25 +34,37 @@ public final class Tern: Sendable {
     self.parts = parts
   }
 
-  /// The documents. The parts must have named stores for them: ``ClientParts/documents``.
-  public var documents: Documents {
-    guard let openDocuments else {
-      preconditionFailure("documents need stores: name them in ClientParts.documents")
-    }
-    return openDocuments
+  /// The documents. Where the parts named no stores for them, ``ClientParts/documents``, every
+  /// operation throws ``DocumentsError/notOpened``.
+  public var documents: Documents { openDocuments ?? .notOpened(over: parts.transport) }
+
+  /// Ends the connections of the tree and the documents, and stays without until ``goOnline()``.
+  ///
+  /// The server carries out this client's onDisconnect operations. Listeners keep what they have;
+  /// writes keep working here and wait.
+  public func goOffline() async {
+    await tree.goOffline()
+    await openDocuments?.goOffline()
+  }
+
+  /// Allows connections again, and tries at once.
+  public func goOnline() async {
+    await openDocuments?.goOnline()
+    await tree.goOnline()
   }
 
   /// Opens a database with what is in its stores; the connection is made at its first use.
   ///
-  /// Pending writes that whoever is signed in made in earlier runs are part of what is seen at once,
-  /// and are sent in their order. Those of others wait for their return, see ``ClientAuth``.
+  /// Pending writes that the signed-in user made in earlier runs are part of what is seen at once,
+  /// and are sent in their order. Those of other users wait for their return, see ``ClientAuth``.
   ///
   /// - Throws: ``OpeningError``: the store of a queue could not be read, or a record in it is
   ///   damaged; each case names its way out. A cache that cannot be read is reported
   ///   (``ClientNotice/cacheUnusable(_:_:)``), and done without.
   public static func open(
-    _ parts: ClientParts, options: ClientOptions = ClientOptions(), ambient: Ambient = .system
-  ) throws(OpeningError) -> Tern {
+    _ parts: ClientParts, options: ClientOptions = ClientOptions(),
+    ambient: RuntimeEnvironment = .system
+  ) throws(OpeningError) -> TernDatabase {
     do throws(StorageError) { try parts.wipe.finish() } catch { throw .queue(.storage(error)) }
     var options = options
     let ownsAuth = options.auth == nil
@@ -76,13 +88,13 @@ public final class Tern: Sendable {
       let user = auth.currentUser?.uid ?? ""
       options.report(.transactionsLost(user: user, at: lost.map(\.path)))
     }
-    return Tern(
+    return TernDatabase(
       tree: TreeDatabase(session: session, lostTransactions: lost.map(\.path)),
       documents: documents, auth: auth, ownsAuth: ownsAuth, parts: parts)
   }
 
   private static func openAuth(
-    _ parts: ClientParts, _ ambient: Ambient
+    _ parts: ClientParts, _ ambient: RuntimeEnvironment
   ) throws(OpeningError) -> ClientAuth {
     do throws(AuthError) {
       return try ClientAuth(store: parts.queue, ambient: ambient)
@@ -95,16 +107,16 @@ public final class Tern: Sendable {
   }
 
   private static func openTree(
-    _ parts: ClientParts, _ options: ClientOptions, _ ambient: Ambient
+    _ parts: ClientParts, _ options: ClientOptions, _ ambient: RuntimeEnvironment
   ) throws(QueueError) -> (TreeSession, [LostTransaction]) {
     let user = QueueUser(signedInTo: options.auth)
-    let shelf = QueueShelf(store: parts.queue, limits: options.queue, ambient: ambient)
+    let shelf = WriteQueueRegistry(store: parts.queue, limits: options.queue, ambient: ambient)
     let queue = try shelf.openFirst(user)
     let (cache, cacheFailure) = parts.openCache(limitBytes: options.cacheLimitBytes)
     var machine = TreeMachine(
-      replica: TreeReplica(cache: cache), user: user, client: queue.client,
-      origin: shelf.origin ?? queue.origin, nextSequence: queue.nextSequence, ambient: ambient,
-      limits: options.machineLimits)
+      replica: TreeReplica(cache: cache), namespace: options.namespace, user: user,
+      client: queue.client, origin: shelf.origin ?? queue.origin,
+      nextSequence: queue.nextSequence, ambient: ambient, limits: options.machineLimits)
     machine.cacheFailure = cacheFailure
     if let cacheFailure { options.report(.cacheUnusable(.tree, cacheFailure)) }
     let lost = try machine.restore(queue.rows)
@@ -117,17 +129,19 @@ public final class Tern: Sendable {
 
   /// Ends the database: the connection is closed, listeners end, waiting calls throw `closed`.
   ///
-  /// What was reported durable is kept. The stores and the transport belong to whoever made them,
-  /// and are told by ``ClientParts/whenClosed``.
+  /// Durable writes are kept. The stores and the transport belong to their maker, which
+  /// ``ClientParts/whenClosed`` informs.
   public func close() async {
     await closeSessions()
     await parts.whenClosed()
   }
 
-  /// Ends the database like ``close()``, and forgets everything on this device: what it was told and
+  /// Ends the database like ``close()``, and forgets everything on this device: what it was told
+  /// and
   /// what waits to be sent, of the tree and the documents.
   ///
-  /// No byte of it is left in the files of its stores, see ``TernStorage/OrderedStore/wipe()``. When
+  /// No byte of it is left in the files of its stores, see ``TernStorage/OrderedStore/wipe()``.
+  /// When
   /// the program ends in the middle, the next ``open(_:options:ambient:)`` finishes.
   ///
   /// - Throws: The error of the store that could not be wiped; the next opening tries again.
@@ -147,22 +161,21 @@ public final class Tern: Sendable {
   }
 }
 
-/// What a client is made of.
+/// The parts of a client.
 public struct ClientParts: Sendable {
-  /// Where writes wait until the server has answered them; must be durable, and be used for
-  /// nothing else.
+  /// The store of pending writes; must be durable, and be used for nothing else.
   public var queue: any OrderedStore
-  /// Where the server's data is kept for the next start; `nil` keeps none. May lose its last
-  /// writes without harm, so it is best opened relaxed.
+  /// The store of the server's data for the next start; `nil` keeps none. May lose its last writes
+  /// without harm, so it is best opened relaxed.
   public var cache: (any OrderedStore)?
-  /// Why there is no cache although there should be one; it is reported.
+  /// The reason for a missing cache; it is reported.
   public var cacheFailure: StorageError?
-  /// How the server is reached.
+  /// The transport to the server.
   public var transport: any Transport
   /// The stores of the documents; `nil` for a client of the tree alone.
   public var documents: DocumentParts?
-  /// What is left to do when the database has ended: it closes the parts above, if nobody else
-  /// uses them. Called by every ``Tern/close()``.
+  /// The closing of the parts above, for parts that only this database uses. Called by every
+  /// ``TernDatabase/close()``.
   public var whenClosed: @Sendable () async -> Void = {}
 
   /// Names the parts; nothing is opened or connected yet.
@@ -172,7 +185,7 @@ public struct ClientParts: Sendable {
     self.transport = transport
   }
 
-  /// What forgets all of it.
+  /// The erasure of all of it.
   var wipe: StoreWipe {
     StoreWipe(queue: queue, caches: [cache, documents?.cache, documents?.queue])
   }
@@ -197,8 +210,17 @@ public enum ClientLimits {
   public static let cacheBytes = 1 << 20
 }
 
-/// What may be chosen about a client.
+/// The options of a client.
 public struct ClientOptions: Sendable {
+  /// The tree database of clients that name none.
+  public static let defaultNamespace = "default"
+
+  /// The name of the tree database on the server, `ns` in the addresses of its HTTP endpoints: at
+  /// least one byte, and no control characters.
+  ///
+  /// The stores of a client belong to one database: open others for another name, as an assembler
+  /// does, or its queued writes reach the wrong database.
+  public var namespace = Self.defaultNamespace
   /// The most the queue of writes holds.
   public var queue = QueueLimits()
   /// The bytes of server data the cache keeps at most, unless active listeners need more;
@@ -209,23 +231,23 @@ public struct ClientOptions: Sendable {
   /// The bytes of documents the cache keeps at most, unless active listeners need more: at least
   /// ``ClientLimits/cacheBytes``; `nil` keeps everything.
   public var documentCacheLimitBytes: Int? = 100 * 1024 * 1024
-  /// Whether queries of documents that read many for few results get indexes by themselves, see
+  /// True when queries of documents that read many for few results get indexes by themselves, see
   /// ``DocumentIndexes``.
   public var createsDocumentIndexes = true
-  /// Whether a document leaves the cache as soon as nobody needs it: for caches in memory.
+  /// True when a document leaves the cache as soon as no listener needs it: for caches in memory.
   public var forgetsUnusedDocuments = false
   /// The most writes on their way to the server without an answer, 1...``ClientLimits/window``.
   public var window = 1_024
-  /// Who uses the client, if other clients of the program share it; `nil` keeps it in the store of
-  /// the queue.
+  /// The user of the client, if other clients of the program share it; `nil` keeps it in the store
+  /// of the queue.
   public var auth: ClientAuth?
-  /// How long a one-time read waits for a connection before it looks into the cache.
+  /// The time that a one-time read waits for a connection before it reads the cache.
   public var readPatience: Duration = .seconds(3)
   /// The most that may wait in this client at the same moment.
   public var waiting = WaitingLimits()
   /// Hears what a developer wants to know, on the session, and must not wait.
   public var report: @Sendable (ClientNotice) -> Void = { _ in }
-  /// Whether queued writes are made durable on a thread of their own. Without, a write blocks its
+  /// True when queued writes are made durable on a thread of their own. Without, a write blocks its
   /// session for the time of the sync: right for stores in memory and for simulations.
   public var syncsInBackground = true
 

@@ -1,0 +1,95 @@
+import TernClient
+import TernCore
+import TernSync
+import Testing
+
+@Suite("values()", .timeLimit(.minutes(3)))
+struct ValueTests {
+  @Test("a write under an incomplete node shows at once, marked incomplete and pending")
+  func incomplete() async throws {
+    let home = try await Home()
+    let other = try home.client()
+    try await other.tree["room/open"].set(true).acknowledged()
+    let tern = try home.client()
+    await tern.goOffline()
+    var heard = tern.tree["room"].values().makeAsyncIterator()
+    try await tern.tree["room/title"].set("Hi")
+    let first = try #require(try await heard.next())
+    #expect(first.node == ["title": "Hi"])
+    #expect(!first.isComplete && first.hasPendingWrites)
+
+    await tern.goOnline()
+    var last = first
+    while !last.isComplete || last.hasPendingWrites { last = try #require(try await heard.next()) }
+    #expect(last.node == ["open": true, "title": "Hi"])
+    await tern.close()
+    await other.close()
+  }
+
+  @Test("a node that is incomplete without local writes is not shown")
+  func unknown() async throws {
+    let home = try await Home()
+    let tern = try home.client()
+    await tern.goOffline()
+    let heard = Task { try await tern.tree["room"].values().first { _ in true } }
+    // The listener of another place hears its write, so that the first had its turn.
+    try await tern.tree["other"].set(1)
+    _ = try await tern.tree["other"].values().first { _ in true }
+    await tern.close()
+    await #expect(throws: ListenError.closed) { try await heard.value }
+  }
+
+  @Test("the acknowledgement of a write that changed nothing else is heard")
+  func acknowledged() async throws {
+    let home = try await Home()
+    let tern = try home.client()
+    let place = tern.tree["scores/ann"]
+    try await place.set(5).acknowledged()
+    var heard = place.values().makeAsyncIterator()
+    var snapshot = try #require(try await heard.next())
+    while snapshot.hasPendingWrites { snapshot = try #require(try await heard.next()) }
+    await tern.goOffline()
+    // The same value again: no event, but a pending write.
+    let write = try await place.set(5)
+    snapshot = try #require(try await heard.next())
+    #expect(snapshot.hasPendingWrites && snapshot.node == 5 && snapshot.isComplete)
+    await tern.goOnline()
+    try await write.acknowledged()
+    while snapshot.hasPendingWrites { snapshot = try #require(try await heard.next()) }
+    #expect(snapshot.node == 5)
+    await tern.close()
+  }
+
+  @Test("a rejected write is taken back from an incomplete node")
+  func rejected() async throws {
+    let home = try await Home(authorizer: try denyingWrites())
+    let tern = try home.client()
+    await tern.goOffline()
+    var heard = tern.tree["room"].values().makeAsyncIterator()
+    try await tern.tree["room/title"].set("Hi")
+    #expect(try await heard.next()?.node == ["title": "Hi"])
+    await tern.goOnline()
+    var last = try await heard.next()
+    while let snapshot = last, !snapshot.isComplete || snapshot.exists {
+      last = try await heard.next()
+    }
+    #expect(last?.hasPendingWrites == false)
+    await tern.close()
+  }
+
+  @Test("the first complete result of a read by listening is complete")
+  func once() async throws {
+    let home = try await Home()
+    let other = try home.client()
+    try await other.tree["room/open"].set(true).acknowledged()
+    let tern = try home.client()
+    await tern.goOffline()
+    try await tern.tree["room/title"].set("Hi")
+    let whole = Task { try await tern.tree["room"].once() }
+    _ = try await tern.tree["room"].values().first { $0.hasPendingWrites }
+    await tern.goOnline()
+    #expect(try await whole.value.node == ["open": true, "title": "Hi"])
+    await tern.close()
+    await other.close()
+  }
+}

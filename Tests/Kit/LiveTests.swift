@@ -1,0 +1,81 @@
+import Observation
+import Synchronization
+import TernKit
+import Testing
+
+@Suite("Observable models", .timeLimit(.minutes(3)))
+@MainActor
+struct LiveTests {
+  private struct City: Codable, Equatable, Sendable {
+    @DocumentID var id: String?
+    var name: String
+    var people: Int
+  }
+
+  @Test("a value follows its location, and what it says is observed")
+  func value() async throws {
+    let home = try await Home()
+    let tern = try await home.open()
+    let title = LiveValue(tern.tree["rooms/42/title"], as: String.self)
+    #expect(title.value == nil && !title.isComplete)
+    try await tern.tree["rooms/42/title"].set("Hi")
+    try await until { title.value == "Hi" && title.isComplete }
+    try await tern.tree["rooms/42/title"].set(["not": "a text"])
+    try await until { title.error is TreeCodingError }
+    #expect(title.value == "Hi")
+    try await tern.tree["rooms/42/title"].remove()
+    try await until { title.value == nil && title.error == nil }
+    await tern.close()
+    try await until { title.error is ListenError }
+  }
+
+  @Test("a query of documents and one of the tree are lists in their order")
+  func queries() async throws {
+    let home = try await Home()
+    let tern = try await home.open()
+    let cities = LiveQuery(
+      tern.documents.collection("cities").order(by: "people", isDescending: true), as: City.self)
+    let scores = LiveQuery(tern.tree["scores"].orderByValue(), as: Int.self)
+    try await tern.documents.collection("cities").document("oslo").set(
+      from: City(name: "Oslo", people: 700))
+    try await tern.documents.collection("cities").document("rome").set(
+      from: City(name: "Rome", people: 2_800))
+    try await tern.tree["scores"].set(["ann": 9, "bob": 4])
+    try await until { cities.results.map(\.id) == ["rome", "oslo"] && scores.results == [4, 9] }
+    #expect(cities.isLoaded && scores.isLoaded)
+    try await until { !cities.hasPendingWrites && !scores.hasPendingWrites }
+    #expect(!cities.isFromCache)
+    try await tern.documents.document("cities/bad").set(["people": "many"])
+    try await until { cities.error is DocumentCodingError }
+    #expect(cities.error?.description.hasPrefix("cities/bad: ") == true)
+    await tern.close()
+  }
+
+  @Test("a model that is gone listens no longer")
+  func gone() async throws {
+    let home = try await Home()
+    let tern = try await home.open()
+    weak var model: LiveValue<Int>?
+    do {
+      let alive = LiveValue(tern.tree["n"], as: Int.self)
+      model = alive
+      try await tern.tree["n"].set(1)
+      try await until { alive.value == 1 }
+    }
+    #expect(model == nil)
+    await tern.close()
+  }
+
+  /// Waits, as a view does, for a change of what a condition reads.
+  private func until(_ isSo: @escaping @MainActor () -> Bool) async throws {
+    while !isSo() {
+      try Task.checkCancellation()
+      await withCheckedContinuation { continuation in
+        let isDone = withObservationTracking(isSo) {
+          Task { @MainActor in continuation.resume() }
+        }
+        _ = isDone
+      }
+    }
+  }
+}
