@@ -4,10 +4,10 @@ public import TernClient
 import TernCore
 import TernSync
 
-/// What names a listener of ``Auth``.
+/// The name of a listener of ``Auth``.
 public typealias AuthStateDidChangeListenerHandle = any NSObjectProtocol
 
-/// Who uses the program, under Firebase's names.
+/// The user of the program, under Firebase's names.
 ///
 /// Sign-in is with a token that a server of one's own has made; it is kept on the device, and
 /// shown to the server by the databases of the same app.
@@ -19,7 +19,7 @@ public final class Auth: Sendable {
 
   private struct State {
     var user: User?
-    /// Whether it is known who is signed in.
+    /// True when the signed-in user is known.
     var isKnown = false
     /// In the order they came.
     var listeners: [Listener] = []
@@ -29,33 +29,60 @@ public final class Auth: Sendable {
   private let start: AuthStart
   private let queue: DispatchQueue
   private let state = Mutex(State())
+  private let closing: @Sendable () -> Void
+  private let reading = Mutex<Task<Void, Never>?>(nil)
+  /// Left once it is known who is signed in.
+  private let settling = DispatchGroup()
+  /// Reads what was kept, while callers of ``currentUser`` may block every other thread.
+  private static let executor = BackgroundExecutor("tern.auth")
 
-  /// Makes an `Auth` over what `opening` opens, at once.
+  /// Makes an `Auth` over what `opening` opens, at once; `closing` closes it at the end of the app.
   package init(
     callbackQueue: DispatchQueue = .main,
+    closing: @escaping @Sendable () -> Void = {},
     opening: @escaping @Sendable () async throws -> ClientAuth
   ) {
     queue = callbackQueue
+    self.closing = closing
     let start = AuthStart()
-    let opened = Task {
+    self.start = start
+    let opened = Task(executorPreference: Self.executor) {
       let native = try await opening()
       try start.began(with: native)
       return native
     }
     self.opened = opened
-    self.start = start
-    Task { [weak self] in
+    settling.enter()
+    Task(executorPreference: Self.executor) { [self] in
+      defer { settling.leave() }
+      // A store that cannot be read keeps no user.
+      guard let native = try? await opened.value else { return settle(nil) }
+      take(native.state, of: native)
+    }
+    let reader = Task { [weak self] in
       guard let native = try? await opened.value else { return }
       for await state in native.states {
         guard let self else { return }
         self.take(state, of: native)
       }
     }
+    reading.withLock { $0 = reader }
   }
 
-  /// Who is signed in; `nil` for nobody, and for a moment after the first use, until it is known: a
-  /// listener hears that moment.
-  public var currentUser: User? { state.withLock { $0.user } }
+  /// Ends the app's part: nothing is read or kept any more.
+  func close() async {
+    _ = try? await opened.value
+    reading.withLock { $0 }?.cancel()
+    closing()
+  }
+
+  /// The user who is signed in; `nil` when none is.
+  ///
+  /// The first use blocks its thread until the sign-in that was kept has been read.
+  public var currentUser: User? {
+    settling.wait()
+    return state.withLock { $0.user }
+  }
 
   /// The native sign-in underneath.
   public func native() async throws -> ClientAuth { try await opened.value }
@@ -87,7 +114,7 @@ public final class Auth: Sendable {
     }
   }
 
-  /// Signs out; before it is known who is signed in, too: then nobody is heard of.
+  /// Signs out; even before the signed-in user is known: then that user is never reported.
   ///
   /// - Throws: An error of ``AuthErrorCode`` when it cannot be kept.
   public func signOut() throws {
@@ -99,8 +126,8 @@ public final class Auth: Sendable {
     }
   }
 
-  /// Calls `listener` on the main queue with who is signed in, as soon as it is known, and whenever
-  /// it is somebody else.
+  /// Calls `listener` on the main queue with the signed-in user, as soon as it is known, and at
+  /// every change of user.
   @discardableResult
   public func addStateDidChangeListener(
     _ listener: @escaping (Auth, User?) -> Void
@@ -121,8 +148,11 @@ public final class Auth: Sendable {
   }
 
   private func take(_ news: AuthState, of native: ClientAuth) {
+    settle(news.user.map { User($0, native) })
+  }
+
+  private func settle(_ user: User?) {
     let concerned = state.withLock { state in
-      let user = news.user.map { User($0, native) }
       let isNews = !state.isKnown || state.user?.uid != user?.uid
       state.user = user
       state.isKnown = true
@@ -145,8 +175,8 @@ private final class AuthHandle: NSObject, Sendable {}
 
 /// Keeps a sign-out that comes before it is known who is signed in.
 ///
-/// It is made up for before anybody is given the sign-in; so no database shows the token of
-/// somebody who has left.
+/// It is made up for before the sign-in is handed out; so no database shows the token of a user who
+/// has left.
 private final class AuthStart: Sendable {
   private enum State {
     case waiting(signsOut: Bool)
@@ -163,7 +193,7 @@ private final class AuthStart: Sendable {
     }
   }
 
-  /// Signs out now, or as soon as it is known who is signed in: then there is nobody to give back.
+  /// Signs out now, or as soon as the signed-in user is known: then there is none to give back.
   func signOut() throws(AuthError) -> ClientAuth? {
     try state.withLock { state throws(AuthError) in
       guard case .began(let native) = state else {
@@ -176,7 +206,7 @@ private final class AuthStart: Sendable {
   }
 }
 
-/// Somebody who is signed in.
+/// A signed-in user.
 public final class User: Sendable {
   private let user: AuthUser
   private let native: ClientAuth
@@ -195,19 +225,19 @@ public final class User: Sendable {
   /// The name the token gives.
   public var displayName: String? { user.claims["name"]?.text }
 
-  /// The token that is shown to the server; `nil` when somebody else is signed in by now.
+  /// Returns the token that is shown to the server; `nil` when another user is signed in by now.
   public func getIDToken() async throws -> String? {
     native.currentUser?.uid == uid ? native.token : nil
   }
 }
 
-/// What a sign-in came to.
+/// The result of a sign-in.
 public struct AuthDataResult: Sendable {
-  /// Who is signed in.
+  /// The signed-in user.
   public let user: User
 }
 
-/// Why a sign-in failed, as the code of an `NSError`; the numbers are Firebase's.
+/// The reason a sign-in failed, as the code of an `NSError`; the numbers are Firebase's.
 public enum AuthErrorCode: Int, Sendable {
   /// The text is no token, or names no user.
   case invalidCustomToken = 17_000
@@ -234,9 +264,9 @@ extension NSError {
 }
 
 extension Auth {
-  /// Who uses the default app.
+  /// Returns the authentication of the default app.
   public static func auth() -> Auth { FirebaseApp.standard.auth }
 
-  /// Who uses an app.
+  /// Returns the authentication of an app.
   public static func auth(app: FirebaseApp) -> Auth { app.auth }
 }

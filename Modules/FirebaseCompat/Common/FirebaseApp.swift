@@ -1,11 +1,11 @@
-import Foundation
+import Dispatch
 import Synchronization
 public import TernAssembly
 import TernClient
 import TernCore
-public import TernStandard
+import TernStorage
 
-/// A configuration under a name, and the databases that belong to it.
+/// A server under a name, and the databases that belong to it.
 public final class FirebaseApp: Sendable {
   /// The name of the app that calls without a name mean.
   public static let defaultName = "__FIRAPP_DEFAULT"
@@ -16,36 +16,49 @@ public final class FirebaseApp: Sendable {
 
   /// The name.
   public let name: String
-  let database: Database
-  /// Who uses the databases of the app.
+  /// True when other libraries may collect data about the use of the app. Nothing here does.
+  public var isDataCollectionDefaultEnabled: Bool {
+    get { state.withLock { $0.collectsData } }
+    set { state.withLock { $0.collectsData = newValue } }
+  }
+  /// The users of the app's databases.
   let auth: Auth
+  private let given: FirebaseOptions.Values?
   private let projectID: String
-  private let configuration: Configuration
+  private let server: ServerChoice
   private let assembler: Assembler
-  /// By the id of the database; one that was terminated makes way for a new one.
-  private let firestores = Mutex<[String: Firestore]>([:])
+  private let state = Mutex(State())
+
+  private struct State {
+    var collectsData = true
+    var databases: [ServerChoice: Database] = [:]
+    /// By the id of the database; one that was terminated makes way for a new one.
+    var firestores: [String: Firestore] = [:]
+    var isDeleted = false
+  }
 
   private init(
-    name: String, projectID: String, configuration: Configuration, assembler: Assembler
+    name: String, projectID: String, options: FirebaseOptions.Values? = nil,
+    configuration: Configuration, assembler: Assembler
   ) {
     self.name = name
     self.projectID = projectID
-    self.configuration = configuration
+    given = options
+    var server = ServerChoice(configuration: configuration)
+    if let text = options?.databaseURL {
+      server = server.reaching(Misuse.address(text), isOther: false)
+    }
+    self.server = server
     self.assembler = assembler
-    let auth = Auth {
-      let store = try await assembler.store(from: configuration.keepingAuth)
-      return try ClientAuth(store: store, ambient: assembler.ambient)
-    }
-    self.auth = auth
-    database = Database(
-      address: Self.address(of: configuration), ambient: assembler.ambient
-    ) { settings in
-      var options = settings.clientOptions
-      // A device that cannot keep who is signed in still has its data.
-      options.auth = try? await auth.native()
-      return try await assembler.client(
-        from: settings.applied(to: configuration), options: options)
-    }
+    let kept = configuration.keepingAuth
+    let close = Mutex<(@Sendable () -> Void)?>(nil)
+    auth = Auth(
+      closing: { close.withLock { $0 }?() },
+      opening: {
+        let store = try await assembler.store(from: kept)
+        close.withLock { $0 = { store.close() } }
+        return try ClientAuth(store: store, ambient: assembler.ambient)
+      })
   }
 
   /// Says where the data is kept and which server is meant.
@@ -56,15 +69,50 @@ public final class FirebaseApp: Sendable {
   public static func configure(
     name: String = defaultName, projectID: String = "tern",
     configuration: Configuration = .standard,
-    assembler: Assembler = Assembler(catalog: .standard)
+    assembler: Assembler = Assembler(catalog: .firebase)
   ) -> FirebaseApp {
-    let app = FirebaseApp(
-      name: name, projectID: projectID, configuration: configuration, assembler: assembler)
-    apps.withLock { apps in
-      precondition(apps[name] == nil, "The app \"\(name)\" is configured already.")
-      apps[name] = app
-    }
-    return app
+    add(
+      FirebaseApp(
+        name: name, projectID: projectID, configuration: configuration, assembler: assembler))
+  }
+
+  /// Configures the default app, with the options of ``FirebaseOptions/defaultOptions()`` if the
+  /// program has them; else a server on this machine is meant.
+  ///
+  /// - Precondition: The default app was not configured before.
+  public static func configure() { add(standardApp()) }
+
+  /// Configures the default app.
+  ///
+  /// - Precondition: The default app was not configured before, and the options name a valid
+  ///   address.
+  public static func configure(options: FirebaseOptions) {
+    configure(name: defaultName, options: options)
+  }
+
+  /// Configures an app of a name.
+  ///
+  /// - Precondition: No app of this name was configured before, and the options name a valid
+  ///   address.
+  public static func configure(name: String, options: FirebaseOptions) {
+    configure(
+      name: name, options: options, configuration: .standard,
+      assembler: Assembler(catalog: .firebase))
+  }
+
+  /// Configures an app of a name, with parts other than the standard ones.
+  ///
+  /// - Precondition: No app of this name was configured before, and the options name a valid
+  ///   address.
+  @discardableResult
+  public static func configure(
+    name: String, options: FirebaseOptions, configuration: Configuration, assembler: Assembler
+  ) -> FirebaseApp {
+    let values = options.values
+    return add(
+      FirebaseApp(
+        name: name, projectID: values.projectID ?? "tern", options: values,
+        configuration: configuration, assembler: assembler))
   }
 
   /// The app of a name, if it was configured.
@@ -72,42 +120,109 @@ public final class FirebaseApp: Sendable {
     apps.withLock { $0[name] }
   }
 
-  /// The default app; it is configured with the standard configuration if nobody did.
+  /// All apps that were configured, by name; `nil` when none was.
+  public static var allApps: [String: FirebaseApp]? {
+    apps.withLock { $0.isEmpty ? nil : $0 }
+  }
+
+  /// A copy of the options that the app was configured with; of others, those that mean the same.
+  public var options: FirebaseOptions {
+    if let given { return FirebaseOptions(given) }
+    var values = FirebaseOptions.Values(gcmSenderID: "", googleAppID: "")
+    values.projectID = projectID
+    values.databaseURL = server.address
+    return FirebaseOptions(values)
+  }
+
+  /// Ends the app: its databases are closed, and its name is free again. Queued writes stay on the
+  /// device.
+  ///
+  /// - Returns: Whether it was still there.
+  @discardableResult
+  public func delete() async -> Bool {
+    let isFirst = FirebaseApp.apps.withLock { apps in
+      guard apps[name] === self else { return false }
+      apps[name] = nil
+      return true
+    }
+    guard isFirst else { return false }
+    let (databases, firestores) = state.withLock { state in
+      defer { (state.databases, state.firestores, state.isDeleted) = ([:], [:], true) }
+      return (state.databases.values, state.firestores.values)
+    }
+    for database in databases { await database.close() }
+    for firestore in firestores { try? await firestore.terminate() }
+    await auth.close()
+    return true
+  }
+
+  /// The same; `completion` is called on the main queue with whether it was still there.
+  public func delete(_ completion: @escaping (Bool) -> Void) {
+    let callback = Callback<Bool, Void> { isFirst, _ in completion(isFirst) }
+    Task { [self] in
+      let isFirst = await delete()
+      DispatchQueue.main.async { callback(isFirst, ()) }
+    }
+  }
+
+  /// The default app; it is configured as ``configure()`` does if the program did not.
   static var standard: FirebaseApp {
     apps.withLock { apps in
       if let app = apps[defaultName] { return app }
-      let app = FirebaseApp(
-        name: defaultName, projectID: "tern", configuration: .standard,
-        assembler: Assembler(catalog: .standard))
+      let app = standardApp()
       apps[defaultName] = app
       return app
     }
   }
 
+  private static func standardApp() -> FirebaseApp {
+    let options = FirebaseOptions.defaultOptions()?.values
+    return FirebaseApp(
+      name: defaultName, projectID: options?.projectID ?? "tern", options: options,
+      configuration: .standard, assembler: Assembler(catalog: .firebase))
+  }
+
+  @discardableResult
+  private static func add(_ app: FirebaseApp) -> FirebaseApp {
+    apps.withLock { apps in
+      precondition(apps[app.name] == nil, "The app \"\(app.name)\" is configured already.")
+      apps[app.name] = app
+    }
+    return app
+  }
+
   /// Tells a developer what a client has to say.
   static let report: @Sendable (ClientNotice) -> Void = { notice in
-    FileHandle.standardError.write(Data("Tern: \(notice)\n".utf8))
+    DebugLog.write("\(notice)")
   }
 
   /// The documents of a database of this app.
   ///
-  /// - Precondition: `id` is the id of a database.
+  /// - Precondition: `id` is the id of a database, and the app was not deleted.
   func firestore(_ id: String) -> Firestore {
-    firestores.withLock { firestores in
-      if let known = firestores[id], !known.isTerminated { return known }
+    state.withLock { state in
+      precondition(!state.isDeleted, "The app \"\(name)\" was deleted.")
+      if let known = state.firestores[id], !known.isTerminated { return known }
       let firestore = Firestore(
-        app: self, database: Misuse.database(id, of: projectID), configuration: configuration,
-        assembler: assembler)
-      firestores[id] = firestore
+        app: self, database: Misuse.database(id, of: projectID),
+        configuration: server.configuration, assembler: assembler)
+      state.firestores[id] = firestore
       return firestore
     }
   }
 
-  private static func address(of configuration: Configuration) -> String {
-    let members = configuration.transport.members
-    let host = members["host"]?.stringValue ?? "localhost"
-    guard let port = members["port"] else { return "http://\(host)" }
-    return "http://\(host):\(port.canonicalText)"
+  /// The tree database that an address names; without one the app's own.
+  ///
+  /// - Precondition: `url` is the address of the root of a database, and the app was not deleted.
+  func database(_ url: String? = nil) -> Database {
+    let choice = url.map { server.reaching(Misuse.address($0), isOther: true) } ?? server
+    return state.withLock { state in
+      precondition(!state.isDeleted, "The app \"\(name)\" was deleted.")
+      if let known = state.databases[choice] { return known }
+      let database = Database(choice, of: self, auth: auth, assembler: assembler)
+      state.databases[choice] = database
+      return database
+    }
   }
 }
 
@@ -124,10 +239,39 @@ extension Configuration {
 
 extension Database {
   /// The database of the default app.
-  public static func database() -> Database { FirebaseApp.standard.database }
+  public static func database() -> Database { FirebaseApp.standard.database() }
 
   /// The database of an app.
-  public static func database(app: FirebaseApp) -> Database { app.database }
+  public static func database(app: FirebaseApp) -> Database { app.database() }
+
+  /// The database of the default app that an address names, such as
+  /// `http://localhost:9000?ns=chat`.
+  ///
+  /// - Precondition: `url` is the address of the root of a database; see
+  ///   ``FirebaseOptions/databaseURL``.
+  public static func database(url: String) -> Database { FirebaseApp.standard.database(url) }
+
+  /// The database of an app that an address names.
+  ///
+  /// - Precondition: `url` is the address of the root of a database; see
+  ///   ``FirebaseOptions/databaseURL``.
+  public static func database(app: FirebaseApp, url: String) -> Database { app.database(url) }
+
+  /// Makes the database of an app.
+  fileprivate convenience init(
+    _ choice: ServerChoice, of app: FirebaseApp, auth: Auth, assembler: Assembler
+  ) {
+    self.init(
+      address: choice.address, namespace: choice.namespace, ambient: assembler.ambient, owner: app
+    ) { settings in
+      var options = settings.clientOptions
+      options.namespace = choice.namespace
+      // A device that cannot keep who is signed in still has its data.
+      options.auth = try? await auth.native()
+      return try await assembler.client(
+        from: settings.applied(to: choice.configuration), options: options)
+    }
+  }
 }
 
 extension DatabaseSettings {

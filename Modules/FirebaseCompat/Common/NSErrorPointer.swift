@@ -1,7 +1,8 @@
 #if !canImport(ObjectiveC)
   public import Foundation
 
-  /// Where a closure puts the error it ends with, where Foundation has no pointer for that.
+  /// The place for the error that a closure ends with, since Foundation has no pointer for that
+  /// here.
   public typealias NSErrorPointer = NSErrorPlace?
 
   /// A place for one error; written to as Foundation's pointer is on Apple's systems.

@@ -4,7 +4,7 @@ public import TernClient
 import TernCore
 import TernQuery
 package import TernSync
-import TernTreeEngine
+import TernTreeReplica
 
 /// A realtime tree under Firebase's names.
 ///
@@ -15,29 +15,40 @@ public final class Database: Sendable {
   /// The smallest limit of a cache, in bytes.
   public static let smallestCacheSizeBytes: UInt = 1024 * 1024
 
-  package typealias Opening = @Sendable (DatabaseSettings) async throws -> Tern
+  package typealias Opening = @Sendable (DatabaseSettings) async throws -> TernDatabase
 
   private struct State {
     var settings = DatabaseSettings()
     var isFrozen = false
     var pushIDs = PushIDGenerator()
     var serverTimeOffset: Int64 = 0
-    var tern: Tern?
+    var tern: TernDatabase?
   }
 
-  let lane = SessionLane<TreeSession> { DatabaseError.tooManyWaiting(limit: $0) }
+  let lane = CallBuffer<TreeSession> { DatabaseError.tooManyWaiting(limit: $0) }
   let observers = Observers()
   let address: String
-  private let ambient: Ambient
+  /// The database on the server.
+  let namespace: String
+  private let owner: FirebaseApp?
+  private let ambient: RuntimeEnvironment
   private let opening: Opening
   private let state = Mutex(State())
 
   /// Makes a database that `opening` opens at its first use.
-  package init(address: String, ambient: Ambient = .system, opening: @escaping Opening) {
+  package init(
+    address: String, namespace: String = ClientOptions.defaultNamespace,
+    ambient: RuntimeEnvironment = .system, owner: FirebaseApp? = nil, opening: @escaping Opening
+  ) {
     self.address = address
+    self.namespace = namespace
+    self.owner = owner
     self.ambient = ambient
     self.opening = opening
   }
+
+  /// The app that the database belongs to.
+  public var app: FirebaseApp { owner ?? FirebaseApp.standard }
 
   /// The top of the tree.
   public func reference() -> DatabaseReference {
@@ -51,6 +62,36 @@ public final class Database: Sendable {
   public func reference(withPath path: String) -> DatabaseReference {
     reference().child(path)
   }
+
+  /// The location at an address, such as ``DatabaseReference/url``.
+  ///
+  /// An address of another server or database is no location: every use of it fails with
+  /// ``DatabaseError/invalid(_:)``. Firebase's own SDK ends the program.
+  public func reference(fromURL databaseUrl: String) -> DatabaseReference {
+    open()
+    let root = DatabaseReference(database: self, path: .root)
+    guard let address = DatabaseAddress(databaseUrl) else {
+      return root.refused("\"\(databaseUrl)\" is not an address of a database.").ref
+    }
+    let own = DatabaseAddress(self.address)
+    let isHere =
+      address.isGoogles
+      || (address.host == own?.host && address.port == own?.port
+        && address.isEncrypted == own?.isEncrypted)
+    guard isHere, address.namespace.map({ $0 == namespace }) ?? true else {
+      return root.refused("\"\(databaseUrl)\" is not an address of \(self.address).").ref
+    }
+    return address.path.isEmpty ? root : root.child(address.path)
+  }
+
+  /// Notes on standard error when the connections of databases that are opened from now on come and
+  /// go; off unless asked for.
+  public static func setLoggingEnabled(_ enabled: Bool) {
+    DebugLog.setEnabled(enabled, for: .tree)
+  }
+
+  /// The version of this library.
+  public static func sdkVersion() -> String { "0.1.0" }
 
   /// Ends the connection and stays without one; the server carries out the deferred writes.
   public func goOffline() {
@@ -79,7 +120,7 @@ public final class Database: Sendable {
   }
 
   /// The native client underneath; it has what Firebase's names do not.
-  public func native() async throws -> Tern {
+  public func native() async throws -> TernDatabase {
     open()
     _ = try await lane.session()
     guard let tern = state.withLock({ $0.tern }) else {
@@ -111,7 +152,7 @@ extension Database {
     if let problem { throw problem }
   }
 
-  /// Whether data and queued writes outlive the program; off by default.
+  /// True when data and queued writes outlive the program; off by default.
   ///
   /// - Precondition: Set before the first reference is made.
   public var isPersistenceEnabled: Bool {
@@ -119,7 +160,7 @@ extension Database {
     set { require { $0.isPersistenceEnabled = newValue } }
   }
 
-  /// How much server data is kept, in bytes; 10 MiB by default, at least 1 MiB.
+  /// The limit on cached server data, in bytes; 10 MiB by default, at least 1 MiB.
   ///
   /// - Precondition: Set before the first reference is made.
   public var persistenceCacheSizeBytes: UInt {
@@ -127,7 +168,7 @@ extension Database {
     set { require { $0.persistenceCacheSizeBytes = newValue } }
   }
 
-  /// Where observers and completions are called; the main queue by default.
+  /// The queue on which observers and completions are called; the main queue by default.
   ///
   /// - Precondition: Set before the first reference is made.
   public var callbackQueue: DispatchQueue {
@@ -217,6 +258,14 @@ extension Database {
         heard: { [weak self] event in
           let offset = Int64(event.change.node.scalar?.number ?? 0)
           self?.state.withLock { $0.serverTimeOffset = offset }
+        }, ended: { _ in })
+      if !DebugLog.isEnabled(.tree) { return }
+      _ = session.listen(
+        at: TreePath(unchecked: [".info", "connected"].map(TreeKey.init(unchecked:))),
+        query: .all, for: .value,
+        heard: { [address] event in
+          let isConnected = event.change.node.scalar == .bool(true)
+          DebugLog.note(.tree, "\(isConnected ? "connected to" : "no connection to") \(address)")
         }, ended: { _ in })
     }
   }

@@ -1,7 +1,7 @@
 public import Foundation
 
 extension DatabaseError: LocalizedError {
-  /// What went wrong, in words: what `localizedDescription` answers.
+  /// The reason, in words, for `localizedDescription`.
   public var errorDescription: String? {
     switch self {
     case .refused(let code, let message): message.isEmpty ? code : "\(code): \(message)"

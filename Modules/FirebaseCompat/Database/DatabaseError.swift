@@ -4,7 +4,7 @@ import TernQuery
 import TernSync
 import TernTransactions
 
-/// What went wrong with a call to the database; calls give it inside of an `NSError`, see
+/// The error of a call to the database; calls give it inside of an `NSError`, see
 /// ``DatabaseErrorDomain``.
 public enum DatabaseError: Error, Hashable, Sendable {
   /// The server refused: its status word, such as `permission_denied`, and its text.
@@ -102,7 +102,7 @@ extension DatabaseError {
     switch end {
     case .accepted: return nil
     case .rejected(let rejection): self.init(rejection)
-    case .purged, .waitCancelled: self = .writeCanceled
+    case .purged, .waitCancelled, .waitExpired: self = .writeCanceled
     case .closed: self = .closed("the database was closed; the write stays queued")
     case .notStored(let error): self = .notStored("\(error)")
     }

@@ -2,7 +2,7 @@ import Foundation
 import TernClient
 import TernCore
 import TernQuery
-import TernTreeEngine
+import TernTreeReplica
 
 extension DatabaseQuery {
   /// Calls `block` for every event of a kind, from what is known now on.
@@ -56,17 +56,18 @@ extension DatabaseQuery {
       eventType, once: true, Callback(block), Callback { error, _ in cancelBlock?(error) })
   }
 
-  /// The first event of a kind, and the key of the child before.
+  /// Waits for the first event of a kind, and returns it with the key of the child before.
   ///
-  /// - Throws: An `NSError` of ``DatabaseErrorDomain`` when the server refuses.
+  /// Where Firebase waits for ever, because the server refuses, a snapshot of nothing is returned;
+  /// ``getData()`` tells why.
   public func observeSingleEventAndPreviousSiblingKey(
     of eventType: DataEventType
-  ) async throws -> (DataSnapshot, String?) {
-    let answer = Promise<Result<(DataSnapshot, String?), any Error>>()
+  ) async -> (DataSnapshot, String?) {
+    let answer = Promise<(DataSnapshot, String?)>()
     observeSingleEvent(
-      of: eventType, andPreviousSiblingKeyWith: { answer.resolve(.success(($0, $1))) },
-      withCancel: { answer.resolve(.failure($0)) })
-    return try await answer.value().get()
+      of: eventType, andPreviousSiblingKeyWith: { answer.resolve(($0, $1)) },
+      withCancel: { [ref] _ in answer.resolve((DataSnapshot(ref: ref, node: .empty), nil)) })
+    return await answer.value()
   }
 
   /// Ends the registration that has this handle; unknown handles are ignored.

@@ -4,7 +4,8 @@ import TernClient
 extension DatabaseQuery {
   /// Reads once: from the server if it can be reached, from the cache if not.
   ///
-  /// - Throws: An `NSError` whose cause is ``DatabaseError/unavailable`` when neither has the answer.
+  /// - Throws: An `NSError` whose cause is ``DatabaseError/unavailable`` when neither has the
+  ///   answer.
   public func getData() async throws -> DataSnapshot {
     let answer = Promise<Result<DataSnapshot, any Error>>()
     read { answer.resolve($0) }

@@ -11,7 +11,7 @@ public class DatabaseQuery: @unchecked Sendable {
   public let database: Database
   let path: TreePath
   let query: TreeQuery
-  /// Why this is no place or no query, if what it was made of breaks a rule; every use tells it.
+  /// The broken rule, if this is no location or no query; every use reports it.
   let problem: DatabaseError?
 
   init(database: Database, path: TreePath, query: TreeQuery, problem: DatabaseError? = nil) {
@@ -45,7 +45,7 @@ public class DatabaseQuery: @unchecked Sendable {
 
   /// Takes a call into the session's order, or tells why this is nothing to call about.
   func perform(
-    _ call: @escaping SessionLane<TreeSession>.Call,
+    _ call: @escaping CallBuffer<TreeSession>.Call,
     failed: @escaping @Sendable (any Error) -> Void = { _ in }
   ) {
     if let problem { return failed(problem) }

@@ -83,9 +83,9 @@ extension DatabaseReference {
 
   /// The same; `block` is called when the server has answered.
   public func cancelDisconnectOperations(
-    completionBlock block: @escaping DatabaseCompletion
+    completionBlock block: DatabaseCompletion?
   ) {
-    let callback = Callback(block)
+    let callback = Callback<(any Error)?, DatabaseReference> { block?($0, $1) }
     start(.success(.cancel(path))) { [self] error in database.call { callback(error, self) } }
   }
 

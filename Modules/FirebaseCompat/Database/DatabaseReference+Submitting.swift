@@ -1,7 +1,7 @@
 import Foundation
 import TernClient
 import TernCore
-import TernTreeEngine
+import TernTreeReplica
 
 extension DatabaseReference {
   /// Makes and checks a write; a fault is reported where the write's end would be.

@@ -5,7 +5,7 @@ import TernCore
 import TernTransactions
 
 extension DatabaseReference {
-  /// Changes what is here depending on what is here, as if nobody else wrote meanwhile.
+  /// Changes the value here depending on the present one, isolated from other clients.
   ///
   /// `block` may be called several times, first with what this client knows, which may be nothing.
   public func runTransactionBlock(_ block: @escaping (MutableData) -> TransactionResult) {
@@ -14,16 +14,17 @@ extension DatabaseReference {
 
   /// The same; `completionBlock` hears an error or `nil`, whether it was committed, and the result.
   ///
-  /// - Parameter localEvents: Whether observers here hear results that the server has not confirmed.
+  /// - Parameter localEvents: Whether observers here hear results that the server has not
+  ///   confirmed.
   public func runTransactionBlock(
     _ block: @escaping (MutableData) -> TransactionResult,
-    andCompletionBlock completionBlock: @escaping ((any Error)?, Bool, DataSnapshot?) -> Void,
+    andCompletionBlock completionBlock: (((any Error)?, Bool, DataSnapshot?) -> Void)?,
     withLocalEvents localEvents: Bool = true
   ) {
     let function = UpdateFunction(body: block)
     let fault = Fault()
     let callback = Callback<(any Error)?, (Bool, DataSnapshot?)> {
-      completionBlock($0, $1.0, $1.1)
+      completionBlock?($0, $1.0, $1.1)
     }
     let key = path.last
     let update: TransactionUpdate = { node in
@@ -47,6 +48,25 @@ extension DatabaseReference {
       })
   }
 
+  /// Changes the value here depending on the present one, isolated from other clients.
+  ///
+  /// - Returns: Whether it was committed, and what is here now.
+  /// - Throws: An `NSError` of ``DatabaseErrorDomain``; nothing was written then.
+  @discardableResult
+  public func runTransactionBlock(
+    _ block: @escaping (MutableData) -> TransactionResult
+  ) async throws -> (Bool, DataSnapshot) {
+    let answer = Promise<Result<(Bool, DataSnapshot), any Error>>()
+    runTransactionBlock(
+      block,
+      andCompletionBlock: { [self] error, isCommitted, snapshot in
+        answer.resolve(
+          error.map { .failure($0) }
+            ?? .success((isCommitted, snapshot ?? DataSnapshot(ref: self, node: .empty))))
+      })
+    return try await answer.value().get()
+  }
+
   private func report(
     _ outcome: TransactionOutcome, _ fault: DatabaseValueError?,
     _ callback: Callback<(any Error)?, (Bool, DataSnapshot?)>
@@ -63,7 +83,7 @@ extension DatabaseReference {
   }
 }
 
-/// What an update function did wrong, for its completion.
+/// The error of an update function, for its completion.
 private final class Fault: Sendable {
   private let state = Mutex<DatabaseValueError?>(nil)
 

@@ -65,8 +65,19 @@ public final class DatabaseReference: DatabaseQuery, @unchecked Sendable {
   }
 }
 
-extension DatabaseReference: CustomStringConvertible {
-  public var description: String { url }
+extension DatabaseReference: CustomDebugStringConvertible {
+  /// The address of the location. A method, as Firebase declares it.
+  public func description() -> String { url }
+
+  public var debugDescription: String { url }
+}
+
+extension DatabaseReference {
+  /// Ends the connection of the default database: ``Database/goOffline()``.
+  public static func goOffline() { Database.database().goOffline() }
+
+  /// Allows the default database a connection again: ``Database/goOnline()``.
+  public static func goOnline() { Database.database().goOnline() }
 }
 
 extension DatabaseReference: Equatable {

@@ -1,12 +1,12 @@
 public import Dispatch
 
-/// What can be chosen before the first use of a database.
+/// The settings that can be changed before the first use of a database.
 public struct DatabaseSettings: Sendable {
-  /// Whether data and queued writes outlive the program; off unless set.
+  /// True when data and queued writes outlive the program; off unless set.
   public var isPersistenceEnabled = false
-  /// How much server data is kept, in bytes: 1 MiB or more, or ``Database/cacheSizeUnlimited``.
+  /// The limit on cached server data, in bytes: 1 MiB or more, or ``Database/cacheSizeUnlimited``.
   public var persistenceCacheSizeBytes: UInt = 10 * 1024 * 1024
-  /// Where observers and completions are called.
+  /// The queue on which observers and completions are called.
   public var callbackQueue: DispatchQueue = .main
   /// The server, when it is not the one of the configuration.
   var emulator: Emulator?

@@ -1,7 +1,7 @@
 public import Foundation
 import TernClient
 import TernCore
-import TernDocumentEngine
+import TernDocumentReplica
 import TernQuery
 
 extension Firestore {
@@ -30,6 +30,13 @@ extension Firestore {
   ) {
     setIndexConfiguration(
       String(decoding: stream.everything(), as: UTF8.self), completion: completion)
+  }
+
+  /// The same, of a stream that is read to its end first.
+  ///
+  /// - Throws: ``FirestoreErrorCode/invalidArgument``, with nothing changed.
+  public func setIndexConfiguration(_ stream: InputStream) async throws {
+    try await setIndexConfiguration(String(decoding: stream.everything(), as: UTF8.self))
   }
 
   private func setIndexes(_ json: String, _ done: @escaping @Sendable ((any Error)?) -> Void) {

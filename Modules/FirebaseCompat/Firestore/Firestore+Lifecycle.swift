@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 import TernClient
 import TernCore
-import TernDocumentEngine
+import TernDocumentReplica
 
 extension Firestore {
   /// Allows traffic again, and tries at once.
@@ -46,7 +46,7 @@ extension Firestore {
       { [self] session in
         registration.begin {
           session.listenInSync(
-            DocumentStepHearer(heard: {
+            DocumentStepHandler(heard: {
               self.call { if registration.isActive { callback((), ()) } }
             }))
         }
@@ -89,7 +89,7 @@ extension Firestore {
 // MARK: - The end
 
 extension Firestore {
-  /// Whether ``terminate()`` was called.
+  /// True after ``terminate()``.
   var isTerminated: Bool { state.withLock { $0.isTerminated } }
 
   /// Ends all traffic and listeners; writes that wait stay queued for the next start.

@@ -3,7 +3,6 @@ import Synchronization
 import TernAssembly
 import TernClient
 import TernCore
-import TernStandard
 
 extension Firestore {
   /// The documents of the default app.
@@ -26,10 +25,16 @@ extension Firestore {
     app.firestore(database)
   }
 
+  /// Notes on standard error when the connections of databases that are opened from now on come and
+  /// go; off unless asked for.
+  public static func enableLogging(_ logging: Bool) {
+    DebugLog.setEnabled(logging, for: .documents)
+  }
+
   /// The app that the database belongs to.
   public var app: FirebaseApp { owner ?? FirebaseApp.standard }
 
-  /// What is chosen: a copy, which counts when it is assigned back.
+  /// The settings: a copy, which takes effect when it is assigned back.
   ///
   /// - Precondition: Assigned before the first operation, with a cache of at least 1 MiB; see
   ///   ``configure(_:)`` for a way to be told of a mistake.
@@ -83,7 +88,7 @@ extension Firestore {
   }
 }
 
-/// Why settings were refused; nothing was changed.
+/// The reason settings were rejected; nothing was changed.
 public enum FirestoreSettingsError: Error, Hashable, Sendable {
   /// A setting was changed after the first operation. Change it before.
   case settingsFrozen(String)
@@ -140,7 +145,7 @@ extension FirestoreChoices {
         "port": .integer(port ?? FirestoreChoices.standardPort),
       ]
     }
-    // Whom to trust says the configuration, also for another host.
+    // The configuration names the trusted roots, also for another host.
     if isSSLEnabled {
       configuration.transport = .object(
         configuration.transport.members.merging(["tls": tls ?? [:]]) { $1 })

@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 public import TernClient
 package import TernCore
-import TernDocumentEngine
+import TernDocumentReplica
 import TernQuery
 package import TernSync
 
@@ -26,18 +26,18 @@ public final class Firestore: Sendable {
   /// The app the database belongs to; `nil` for one that belongs to none.
   let owner: FirebaseApp?
   let database: DocumentDatabase
-  let ambient: Ambient
+  let ambient: RuntimeEnvironment
   let opening: Opening
-  /// Whether what was chosen leads to a transport that can encrypt.
+  /// Returns true when the settings lead to a transport that can encrypt.
   let canEncrypt: @Sendable (FirestoreChoices) -> Bool
-  let lane = SessionLane<DocumentSession> { limit in
+  let lane = CallBuffer<DocumentSession> { limit in
     FirestoreErrorCode.resourceExhausted.error("More than \(limit) calls wait.")
   }
   let state = Mutex(State())
 
   /// Makes a database that `opening` opens at its first use.
   package init(
-    database: DocumentDatabase, ambient: Ambient = .system, owner: FirebaseApp? = nil,
+    database: DocumentDatabase, ambient: RuntimeEnvironment = .system, owner: FirebaseApp? = nil,
     canEncrypt: @escaping @Sendable (FirestoreChoices) -> Bool = { _ in true },
     opening: @escaping Opening
   ) {
@@ -109,13 +109,21 @@ extension Firestore {
     lane.open { [self] in
       let opened = try await opening(choices, false)
       state.withLock { $0.opened = opened }
+      if DebugLog.isEnabled(.documents) {
+        // It ends with the documents.
+        Task {
+          for await state in opened.documents.connection {
+            DebugLog.note(.documents, "\(database.resourceName): \(state)")
+          }
+        }
+      }
       return opened.documents.session
     }
   }
 
   /// Takes a call into the session's order.
   func submit(
-    _ call: @escaping SessionLane<DocumentSession>.Call,
+    _ call: @escaping CallBuffer<DocumentSession>.Call,
     failed: @escaping @Sendable (any Error) -> Void
   ) {
     open()

@@ -24,7 +24,7 @@ public enum FirestoreArgumentError: Error, Hashable, Sendable {
   /// A configuration of indexes is not one.
   case indexes(String)
 
-  /// What is wrong, in words.
+  /// The reason, in words.
   var text: String {
     switch self {
     case .unsupportedType(let type, let field):

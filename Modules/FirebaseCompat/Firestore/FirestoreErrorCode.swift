@@ -8,35 +8,52 @@ import TernSync
 /// ``FirestoreErrorCode/Code``.
 public let FirestoreErrorDomain = "FIRFirestoreErrorDomain"
 
-/// Why a call failed.
+/// The reason a call failed.
 ///
 /// Callers are given an `NSError`, so that `catch let error as NSError` works wherever Swift does.
 /// Its `localizedDescription` names the rule or the server's words, and its underlying error is
 /// the typed one: ``FirestoreArgumentError`` or `DocumentsError`.
 public struct FirestoreErrorCode: Error, Hashable, Sendable {
-  /// What kind of failure it is; the raw value is the number on the wire.
+  /// The kind of failure; the raw value is the number on the wire.
   public enum Code: Int, Hashable, Sendable, CaseIterable {
     // swift-format-ignore: AlwaysUseLowerCamelCase
+    /// The call succeeded.
     case OK = 0
+    /// The caller cancelled the request.
     case cancelled = 1
+    /// An error without a better code.
     case unknown = 2
+    /// The request breaks a rule, whatever the state of the database.
     case invalidArgument = 3
+    /// The time ran out before the request was done.
     case deadlineExceeded = 4
+    /// The document does not exist.
     case notFound = 5
+    /// The document exists already.
     case alreadyExists = 6
+    /// Rules deny the request.
     case permissionDenied = 7
+    /// A limit or the disk space is used up.
     case resourceExhausted = 8
+    /// The state of the database does not admit the request.
     case failedPrecondition = 9
+    /// A concurrent change got in the way; retry from the start.
     case aborted = 10
+    /// A value is beyond the valid range.
     case outOfRange = 11
+    /// The server does not have the operation.
     case unimplemented = 12
+    /// An invariant of the server or the client is broken.
     case `internal` = 13
+    /// The server cannot serve the request now; retry later.
     case unavailable = 14
+    /// Stored data are lost or corrupt.
     case dataLoss = 15
+    /// The credential is missing or invalid.
     case unauthenticated = 16
   }
 
-  /// What kind of failure it is.
+  /// The kind of failure.
   public let code: Code
 
   /// Names a kind of failure.
@@ -76,7 +93,7 @@ extension FirestoreErrorCode {
   public static let resourceExhausted = Code.resourceExhausted
   /// The system is not in the state that the call needs.
   public static let failedPrecondition = Code.failedPrecondition
-  /// Somebody else wrote at the same time. Try again.
+  /// Another client wrote at the same time. Try again.
   public static let aborted = Code.aborted
   /// A number is out of range.
   public static let outOfRange = Code.outOfRange
@@ -135,7 +152,8 @@ extension NSError {
         status.message, because: error)
     case .queue(let failure): firestore(failure, error)
     case .cancelled: FirestoreErrorCode.cancelled.error("The wait was given up.", because: error)
-    case .closed:
+    case .timedOut: FirestoreErrorCode.deadlineExceeded.error("\(error)", because: error)
+    case .closed, .notOpened:
       FirestoreErrorCode.failedPrecondition.error(
         "The client has been terminated; writes that wait stay queued.", because: error)
     }

@@ -1,6 +1,6 @@
 import Synchronization
 import TernClient
-import TernDocumentEngine
+import TernDocumentReplica
 import TernQuery
 
 /// One registration of a listener.
@@ -58,7 +58,7 @@ final class SnapshotRegistration: ListenerRegistration {
   }
 }
 
-/// Where a listener's data comes from.
+/// The source of a listener's data.
 public enum ListenSource: UInt, Sendable {
   /// The cache and the server.
   case `default` = 0
@@ -66,11 +66,11 @@ public enum ListenSource: UInt, Sendable {
   case cache = 1
 }
 
-/// What a listener wants to hear.
+/// The events that a listener asks for.
 public struct SnapshotListenOptions: Hashable, Sendable {
-  /// Whether to hear when only metadata changed; not unless asked for.
+  /// True to receive events in which only metadata changed; off by default.
   public private(set) var includeMetadataChanges = false
-  /// Where the data comes from.
+  /// The source of the data.
   public private(set) var source = ListenSource.default
 
   /// The defaults.
@@ -96,7 +96,7 @@ public struct SnapshotListenOptions: Hashable, Sendable {
   }
 }
 
-/// Where a single read takes its answer from.
+/// The source of a single read's answer.
 public enum FirestoreSource: UInt, Sendable {
   /// The server, and the cache when the server cannot be reached.
   case `default` = 0

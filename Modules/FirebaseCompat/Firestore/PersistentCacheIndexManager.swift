@@ -1,5 +1,5 @@
 import TernClient
-import TernDocumentEngine
+import TernDocumentReplica
 
 /// The indexes that queries on this device use.
 ///

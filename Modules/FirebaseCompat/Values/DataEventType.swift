@@ -1,4 +1,4 @@
-/// What an observer of the realtime tree can listen for.
+/// An event of the realtime tree for observers.
 public enum DataEventType: Int, Sendable, CaseIterable {
   /// A child is there that was not, once for each child at first.
   case childAdded = 0

@@ -2,7 +2,7 @@ public import Foundation
 import TernCore
 import TernQuery
 
-/// What was at a location when an observer heard of it; it never changes.
+/// The data at a location when an observer received it; it never changes.
 public final class DataSnapshot: Sendable {
   /// The location.
   public let ref: DatabaseReference
@@ -29,13 +29,13 @@ public final class DataSnapshot: Sendable {
   /// The priority: a string, a number or `nil`.
   public var priority: Any? { node.priority?.foundation }
 
-  /// Whether anything is here.
+  /// Returns true when there is any data.
   public func exists() -> Bool { !node.isEmpty }
 
-  /// Whether there are children.
+  /// Returns true when there are children.
   public func hasChildren() -> Bool { node.hasChildren }
 
-  /// Whether there is data at `path` below here.
+  /// Returns true when there is data at `path` below here.
   public func hasChild(_ path: String) -> Bool { childSnapshot(forPath: path).exists() }
 
   /// The number of children.
@@ -55,15 +55,6 @@ public final class DataSnapshot: Sendable {
       DataSnapshot(ref: ref.descendant(TreePath.root.appending(child.key)), node: child.node)
     }
     return (snapshots as NSArray).objectEnumerator()
-  }
-
-  /// Decodes the value.
-  ///
-  /// - Throws: `DecodingError` when the value has another shape than `T`.
-  public func data<T: Decodable>(
-    as type: T.Type, decoder: Database.Decoder = Database.Decoder()
-  ) throws -> T {
-    try decoder.decode(type, from: node)
   }
 }
 

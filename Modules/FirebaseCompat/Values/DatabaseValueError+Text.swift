@@ -1,5 +1,5 @@
 extension DatabaseValueError: CustomStringConvertible {
-  /// What is wrong, and where in the value.
+  /// The reason, and its position in the value.
   public var description: String {
     switch self {
     case .unsupportedType(let type, let path): "a value of type \(type) cannot be stored (/\(path))"

@@ -1,6 +1,6 @@
 public import TernCore
 
-/// Why a value cannot be written; every case says where in the value the fault is.
+/// The reason a value cannot be written; every case has the position in the value.
 public enum DatabaseValueError: Error, Equatable, Sendable {
   /// Only strings, numbers, booleans, dictionaries, arrays, `NSNull` and `nil` can be stored.
   case unsupportedType(String, path: String)

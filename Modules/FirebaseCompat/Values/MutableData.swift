@@ -1,3 +1,4 @@
+public import Foundation
 import TernCore
 
 /// The current state of a location, lent to the update function of a transaction to change.
@@ -7,10 +8,10 @@ public final class MutableData {
   private let root: State
   private let path: TreePath
   private let name: TreeKey?
-  /// Why this is no place; what is written into it fails the transaction.
+  /// The reason this is no location; a write to it fails the transaction.
   private let problem: DatabaseValueError?
 
-  /// What all views of one transaction run share.
+  /// The state that all views of one transaction run share.
   private final class State {
     var node: TreeNode
     var error: DatabaseValueError?
@@ -67,10 +68,10 @@ public final class MutableData {
     }
   }
 
-  /// Whether there are children.
+  /// Returns true when there are children.
   public func hasChildren() -> Bool { node.hasChildren }
 
-  /// Whether there is data at `path` below here.
+  /// Returns true when there is data at `path` below here.
   public func hasChild(atPath path: String) -> Bool {
     !childData(byAppendingPath: path).node.isEmpty
   }
@@ -91,8 +92,10 @@ public final class MutableData {
   public var childrenCount: UInt { UInt(node.childCount) }
 
   /// The children in the order of their priorities, then keys.
-  public var children: [MutableData] {
-    problem != nil ? [] : node.children.map { MutableData(root, path.appending($0.key)) }
+  public var children: NSEnumerator {
+    let children =
+      problem != nil ? [] : node.children.map { MutableData(root, path.appending($0.key)) }
+    return (children as NSArray).objectEnumerator()
   }
 
   private func attempt(_ change: () throws(DatabaseValueError) -> Void) {

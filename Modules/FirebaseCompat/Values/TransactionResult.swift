@@ -1,6 +1,6 @@
 import TernCore
 
-/// What an update function of a transaction answers.
+/// The result of an update function of a transaction.
 public struct TransactionResult: Sendable {
   enum Verdict: Sendable {
     case abort

@@ -1,7 +1,7 @@
 public import Foundation
 import TernClient
 import TernCore
-import TernDocumentEngine
+import TernDocumentReplica
 import TernQuery
 
 extension Firestore {
@@ -41,9 +41,23 @@ extension Firestore {
   @discardableResult
   public func loadBundle(
     _ bundleStream: InputStream,
-    completion: @escaping (LoadBundleTaskProgress?, (any Error)?) -> Void = { _, _ in }
+    completion: @escaping (LoadBundleTaskProgress?, (any Error)?) -> Void
   ) -> LoadBundleTask {
     loadBundle(bundleStream.everything(), completion: completion)
+  }
+
+  /// The same, of a stream that is read to its end first.
+  @discardableResult
+  public func loadBundle(_ bundleStream: InputStream) -> LoadBundleTask {
+    loadBundle(bundleStream.everything()) { _, _ in }
+  }
+
+  /// The same, of a stream that is read to its end first; returns when it is in.
+  ///
+  /// - Throws: ``FirestoreErrorCode/invalidArgument``, with nothing taken in.
+  @discardableResult
+  public func loadBundle(_ bundleStream: InputStream) async throws -> LoadBundleTaskProgress {
+    try await loadBundle(bundleStream.everything())
   }
 
   /// A query that came in a bundle; `nil` when there is none of the name.

@@ -1,14 +1,20 @@
 import Synchronization
 
-/// How far a bundle has been taken in.
-public struct LoadBundleTaskProgress: Hashable, Sendable {
-  /// Whether a bundle is on its way, in, or refused.
-  public enum State: Int, Sendable {
-    case error = 0
-    case inProgress = 1
-    case success = 2
-  }
+/// The state of a bundle that is being taken in.
+public enum LoadBundleTaskState: Int, Sendable {
+  /// It was refused; nothing of it was taken in.
+  case error = 0
+  /// It is being taken in.
+  case inProgress = 1
+  /// All of it was taken in.
+  case success = 2
+}
 
+/// The name of an observer of a ``LoadBundleTask``.
+public typealias LoadBundleObserverHandle = Int
+
+/// The progress of a bundle that is taken in.
+public struct LoadBundleTaskProgress: Hashable, Sendable {
   /// Documents taken in.
   public let documentsLoaded: Int
   /// Documents in the bundle; 0 while that is not known.
@@ -17,16 +23,13 @@ public struct LoadBundleTaskProgress: Hashable, Sendable {
   public let bytesLoaded: Int
   /// Bytes of the bundle.
   public let totalBytes: Int
-  /// Whether it is on its way, in, or refused.
-  public let state: State
+  /// The state: on its way, taken in, or refused.
+  public let state: LoadBundleTaskState
 }
 
 /// A bundle that is being taken in. A bundle is taken in at once: there is one report of its
 /// beginning, and one of its end.
 public final class LoadBundleTask: Sendable {
-  /// Names an observer.
-  public typealias ObserverHandle = Int
-
   private struct State {
     var last = 0
     var observers: [Int: Callback<LoadBundleTaskProgress, Void>] = [:]
@@ -42,7 +45,7 @@ public final class LoadBundleTask: Sendable {
   @discardableResult
   public func addObserver(
     _ observer: @escaping (LoadBundleTaskProgress) -> Void
-  ) -> ObserverHandle {
+  ) -> LoadBundleObserverHandle {
     let callback = Callback<LoadBundleTaskProgress, Void> { progress, _ in observer(progress) }
     let (handle, known) = state.withLock { state in
       state.last += 1
@@ -54,7 +57,7 @@ public final class LoadBundleTask: Sendable {
   }
 
   /// Ends an observer.
-  public func removeObserver(with handle: ObserverHandle) {
+  public func removeObserverWith(handle: LoadBundleObserverHandle) {
     state.withLock { $0.observers[handle] = nil }
   }
 
@@ -69,7 +72,7 @@ public final class LoadBundleTask: Sendable {
     deliver(progress, to: handles)
   }
 
-  private func deliver(_ progress: LoadBundleTaskProgress, to handles: [ObserverHandle]) {
+  private func deliver(_ progress: LoadBundleTaskProgress, to handles: [LoadBundleObserverHandle]) {
     firestore.call { [self] in
       for handle in handles {
         state.withLock { $0.observers[handle] }?(progress, ())

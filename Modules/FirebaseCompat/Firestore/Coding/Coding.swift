@@ -34,12 +34,33 @@ extension DocumentReference {
     setData(try encoder.encode(value), mergeFields: mergeFields, completion: completion)
   }
 
-  /// The document as it is now, decoded.
+  /// Reads the document once, decoded.
+  ///
+  /// - Parameter serverTimestampBehavior: The value of times that the server has not set yet.
+  /// - Throws: ``FirestoreErrorCode/unavailable`` when the sources that are allowed do not know it,
+  ///   and the errors of ``DocumentSnapshot/data(as:with:decoder:)``.
   public func getDocument<T: Decodable>(
-    as type: T.Type, source: FirestoreSource = .default,
-    decoder: Firestore.Decoder = Firestore.Decoder()
+    as type: T.Type, with serverTimestampBehavior: ServerTimestampBehavior = .none,
+    decoder: Firestore.Decoder = Firestore.Decoder(), source: FirestoreSource = .default
   ) async throws -> T {
-    try await getDocument(source: source).data(as: type, decoder: decoder)
+    let snapshot = try await getDocument(source: source)
+    return try snapshot.data(as: type, with: serverTimestampBehavior, decoder: decoder)
+  }
+
+  /// Reads the document once, decoded; `completion` is called with it or with an error.
+  public func getDocument<T: Decodable>(
+    as type: T.Type, with serverTimestampBehavior: ServerTimestampBehavior = .none,
+    decoder: Firestore.Decoder = Firestore.Decoder(), source: FirestoreSource = .default,
+    completion: @escaping (Result<T, any Error>) -> Void
+  ) {
+    getDocument(source: source) { snapshot, error in
+      completion(
+        Result {
+          if let error { throw error }
+          guard let snapshot else { throw FirestoreErrorCode.internal.error("Nothing was read.") }
+          return try snapshot.data(as: type, with: serverTimestampBehavior, decoder: decoder)
+        })
+    }
   }
 }
 
@@ -70,6 +91,17 @@ extension WriteBatch {
   ) throws -> WriteBatch {
     try adding { try .coding(value, encoder, document, of: $0, merge: merge) }
   }
+
+  /// Writes these of the fields of an encoded value, and leaves the others.
+  ///
+  /// - Throws: What the encoder finds wrong with the value, before anything is written.
+  @discardableResult
+  public func setData<T: Encodable>(
+    from value: T, forDocument document: DocumentReference, mergeFields: [Any],
+    encoder: Firestore.Encoder = Firestore.Encoder()
+  ) throws -> WriteBatch {
+    setData(try encoder.encode(value), forDocument: document, mergeFields: mergeFields)
+  }
 }
 
 extension Transaction {
@@ -83,6 +115,17 @@ extension Transaction {
   ) throws -> Transaction {
     try adding { try .coding(value, encoder, document, of: $0, merge: merge) }
   }
+
+  /// Writes these of the fields of an encoded value, and leaves the others.
+  ///
+  /// - Throws: What the encoder finds wrong with the value, before anything is written.
+  @discardableResult
+  public func setData<T: Encodable>(
+    from value: T, forDocument document: DocumentReference, mergeFields: [Any],
+    encoder: Firestore.Encoder = Firestore.Encoder()
+  ) throws -> Transaction {
+    setData(try encoder.encode(value), forDocument: document, mergeFields: mergeFields)
+  }
 }
 
 extension DocumentSnapshot {
@@ -94,11 +137,8 @@ extension DocumentSnapshot {
     as type: T.Type, with serverTimestampBehavior: ServerTimestampBehavior = .none,
     decoder: Firestore.Decoder = Firestore.Decoder()
   ) throws -> T {
-    let value = document?.fields.map { fields in
-      DocumentValue.map(fields.map).displayed(serverTimestampBehavior.display)
-    }
-    return try decoder.decode(
-      type, from: value ?? .null, of: reference.firestore, in: reference)
+    let fields: Any = data(with: serverTimestampBehavior) ?? NSNull()
+    return try decoder.decode(type, from: fields, in: reference)
   }
 }
 
@@ -108,15 +148,13 @@ extension DocumentMutation {
     _ value: some Encodable, _ encoder: Firestore.Encoder, _ reference: DocumentReference,
     of firestore: Firestore, merge: Bool = false
   ) throws -> DocumentMutation {
-    let fields = try encoder.fields(of: value)
+    let fields = try encoder.encode(value)
     do throws(FirestoreArgumentError) {
-      let key = try reference.key(in: firestore)
-      return try FirestoreArgumentError.naming { () throws(DocumentError) in
-        let mutation: DocumentMutation =
-          merge ? try .merge(key, with: fields) : try .set(key, to: fields)
+      let mutation = try setting(fields, reference, of: firestore, merge: merge)
+      try FirestoreArgumentError.naming { () throws(DocumentError) in
         try mutation.check(in: firestore.database)
-        return mutation
       }
+      return mutation
     } catch {
       throw NSError.firestore(error)
     }

@@ -1,8 +1,8 @@
 import TernCore
 
-/// What a ``DocumentID`` may be: a `String`, or a ``DocumentReference``.
+/// A type for a ``DocumentID``: a `String`, or a ``DocumentReference``.
 public protocol DocumentIDWrappable {
-  /// What stands for a document.
+  /// Returns the representation of a document.
   static func wrap(_ documentReference: DocumentReference) throws -> Self
 }
 
@@ -17,7 +17,8 @@ extension DocumentReference: DocumentIDWrappable {
   /// The document itself.
   public static func wrap(_ documentReference: DocumentReference) throws -> Self {
     guard let reference = documentReference as? Self else {
-      throw FirestoreDecodingError.noDocument
+      throw FirestoreDecodingError.decodingIsNotSupported(
+        "A DocumentID of the type \(Self.self) cannot be decoded.")
     }
     return reference
   }
@@ -41,11 +42,15 @@ public struct DocumentID<Value: DocumentIDWrappable & Codable> {
 }
 
 extension DocumentID: Codable {
-  /// - Throws: ``FirestoreDecodingError/noDocument`` for any decoder but ``Firestore/Decoder``.
+  /// - Throws: ``FirestoreDecodingError/decodingIsNotSupported(_:)`` for any decoder but
+  ///   ``Firestore/Decoder``.
   public init(from decoder: any Decoder) throws {
     guard let key = CodingUserInfoKey.documentReference,
       let reference = decoder.userInfo[key] as? DocumentReference
-    else { throw FirestoreDecodingError.noDocument }
+    else {
+      throw FirestoreDecodingError.decodingIsNotSupported(
+        "A DocumentID is decoded by Firestore.Decoder only, of a document it is told.")
+    }
     wrappedValue = try Value.wrap(reference)
   }
 

@@ -1,136 +1,67 @@
 import Foundation
-import Synchronization
-import TernClient
-import TernCore
 
 extension Firestore {
   /// Turns `Encodable` values into the fields of documents.
   ///
-  /// `Date`, `Data`, ``Timestamp``, ``GeoPoint``, ``VectorValue``, ``DocumentReference`` and
-  /// ``FieldValue`` stay what they are; `URL` becomes a string. A member that is `nil` is left out
-  /// unless it is an ``ExplicitNull``.
-  public struct Encoder: Sendable {
-    /// An encoder; there is nothing to choose.
+  /// ``Timestamp``, ``GeoPoint``, ``VectorValue``, ``DocumentReference`` and ``FieldValue`` stay
+  /// what they are, a `Date` becomes a timestamp, `Data` bytes, `URL` a string and `Decimal` a
+  /// number. A member that is `nil` is left out unless it is an ``ExplicitNull``.
+  public final class Encoder {
+    /// The form of dates; `.timestamp` unless set.
+    public var dateEncodingStrategy = FirebaseDataEncoder.DateEncodingStrategy.timestamp
+    /// The form of bytes; `.blob` unless set.
+    public var dataEncodingStrategy = FirebaseDataEncoder.DataEncodingStrategy.blob
+    /// The form of numbers that are not finite; `.throw` unless set.
+    public var nonConformingFloatEncodingStrategy =
+      FirebaseDataEncoder.NonConformingFloatEncodingStrategy.throw
+    /// The form of keys; `.useDefaultKeys` unless set.
+    public var keyEncodingStrategy = FirebaseDataEncoder.KeyEncodingStrategy.useDefaultKeys
+    /// Values that types can ask for while they encode themselves.
+    public var userInfo: [CodingUserInfoKey: Any] = [:]
+
+    /// Makes an encoder with the defaults.
     public init() {}
 
-    /// The fields, as they can be given to ``DocumentReference/setData(_:)``.
+    /// Encodes the fields, as they can be given to `DocumentReference.setData(_:)`.
     ///
-    /// - Throws: `EncodingError`, or what a value throws that encodes itself.
+    /// - Throws: `EncodingError`, also when the value becomes no dictionary, or an error of a type
+    ///   that encodes itself.
     public func encode<T: Encodable>(_ value: T) throws -> [String: Any] {
-      let references = References()
-      let fields = try fields(of: value, noting: references)
-      return references.foundation(fields)
-    }
-
-    /// The fields, for a write.
-    func fields(of value: some Encodable) throws -> [DocumentInput.Field] {
-      try fields(of: value, noting: nil)
-    }
-
-    private func fields(
-      of value: some Encodable, noting references: References?
-    ) throws -> [DocumentInput.Field] {
-      var encoder = DocumentEncoder()
-      encoder.conversion = { value in
-        if let reference = value as? DocumentReference { references?.note(reference) }
-        return try (value as? any FirestoreEncodable)?.documentInput(encoder: self)
-      }
-      guard case .map(let fields) = try encoder.encodeValue(value) else {
+      let encoder = FirebaseDataEncoder()
+      encoder.model = .documents
+      encoder.dateEncodingStrategy = dateEncodingStrategy
+      encoder.dataEncodingStrategy = dataEncodingStrategy
+      encoder.nonConformingFloatEncodingStrategy = nonConformingFloatEncodingStrategy
+      encoder.keyEncodingStrategy = keyEncodingStrategy
+      encoder.userInfo = userInfo
+      guard let fields = try encoder.encode(value) as? [String: Any] else {
         throw EncodingError.invalidValue(
-          value, .init(codingPath: [], debugDescription: "a document is a map"))
+          value, .init(codingPath: [], debugDescription: "\(T.self) does not become a document"))
       }
       return fields
     }
   }
 }
 
-/// A type that is one value of a document, and not what it would encode itself as.
-protocol FirestoreEncodable {
-  func documentInput(encoder: Firestore.Encoder) throws -> DocumentInput
-}
-
-/// The references that were met, so that they come out as they went in.
-private final class References: Sendable {
-  private let known = Mutex<[DocumentName: DocumentReference]>([:])
-
-  func note(_ reference: DocumentReference) {
-    guard let name = try? reference.name() else { return }
-    known.withLock { $0[name] = reference }
-  }
-
-  func foundation(_ fields: [DocumentInput.Field]) -> [String: Any] {
-    var members: [String: Any] = [:]
-    for field in fields { members[field.name] = foundation(field.input) }
-    return members
-  }
-
-  private func foundation(_ input: DocumentInput) -> Any {
-    switch input {
-    case .map(let fields): foundation(fields)
-    case .array(let elements): elements.map { foundation($0) }
-    case .delete: FieldValue.delete()
-    case .transform(let transform): FieldValue(transform)
-    case .value(let value): foundation(value)
-    }
-  }
-
-  private func foundation(_ value: DocumentValue) -> Any {
-    switch value {
-    case .reference(let name): known.withLock { $0[name] } ?? NSNull()
-    case .array(let elements): elements.map { foundation($0) }
-    case .map(let map):
-      Dictionary(uniqueKeysWithValues: map.entries.map { ($0.name, foundation($0.value)) })
-    default: value.foundation(nil, .none)
+extension FirebaseDataEncoder.DateEncodingStrategy {
+  /// Dates become timestamps of documents; outside of the years 1 to 9999 they are refused with an
+  /// `EncodingError`.
+  public static var timestamp: FirebaseDataEncoder.DateEncodingStrategy {
+    .custom { date, encoder in
+      guard let time = Timestamp(exactly: date) else {
+        throw EncodingError.invalidValue(
+          date,
+          .init(codingPath: encoder.codingPath, debugDescription: "no timestamp has this year"))
+      }
+      var container = encoder.singleValueContainer()
+      try container.encode(time)
     }
   }
 }
 
-extension Date: FirestoreEncodable {
-  func documentInput(encoder: Firestore.Encoder) throws -> DocumentInput {
-    try DocumentInput(foundation: self, in: nil)
-  }
-}
-
-extension Data: FirestoreEncodable {
-  func documentInput(encoder: Firestore.Encoder) throws -> DocumentInput {
-    .value(.bytes(Array(self)))
-  }
-}
-
-extension URL: FirestoreEncodable {
-  func documentInput(encoder: Firestore.Encoder) throws -> DocumentInput {
-    .value(.string(absoluteString))
-  }
-}
-
-extension Decimal: FirestoreEncodable {
-  func documentInput(encoder: Firestore.Encoder) throws -> DocumentInput {
-    .value(.double(NSDecimalNumber(decimal: self).doubleValue))
-  }
-}
-
-extension Timestamp: FirestoreEncodable {
-  func documentInput(encoder: Firestore.Encoder) throws -> DocumentInput {
-    .value(.timestamp(kept))
-  }
-}
-
-extension GeoPoint: FirestoreEncodable {
-  func documentInput(encoder: Firestore.Encoder) throws -> DocumentInput { .value(.geoPoint(kept)) }
-}
-
-extension VectorValue: FirestoreEncodable {
-  func documentInput(encoder: Firestore.Encoder) throws -> DocumentInput { .value(.vector(array)) }
-}
-
-extension DocumentReference: FirestoreEncodable {
-  func documentInput(encoder: Firestore.Encoder) throws -> DocumentInput {
-    .value(.reference(try name()))
-  }
-}
-
-extension FieldValue: FirestoreEncodable {
-  func documentInput(encoder: Firestore.Encoder) throws -> DocumentInput {
-    try DocumentInput(foundation: self, in: nil)
+extension FirebaseDataDecoder.DateDecodingStrategy {
+  /// Dates are read from timestamps of documents.
+  public static var timestamp: FirebaseDataDecoder.DateDecodingStrategy {
+    .custom { try $0.singleValueContainer().decode(Timestamp.self).dateValue() }
   }
 }

@@ -1,31 +1,26 @@
-// What only Firestore's coders can code.
+// Types that only the coders of documents code.
 
 extension DocumentReference: Codable {
-  /// - Throws: Always: only ``Firestore/Decoder`` knows the database.
+  /// - Throws: ``FirestoreDecodingError/decodingIsNotSupported(_:)``, always: ``Firestore/Decoder``
+  ///   does not call it.
   public convenience init(from decoder: any Decoder) throws {
-    throw DecodingError.dataCorrupted(
-      .init(
-        codingPath: decoder.codingPath,
-        debugDescription: "a DocumentReference is decoded by Firestore.Decoder"))
+    throw FirestoreDecodingError.decodingIsNotSupported(
+      "A DocumentReference is decoded by Firestore.Decoder only.")
   }
 
-  /// - Throws: Always: only ``Firestore/Encoder`` can encode it.
+  /// - Throws: ``FirestoreEncodingError/encodingIsNotSupported(_:)``, always: ``Firestore/Encoder``
+  ///   does not call it.
   public func encode(to encoder: any Encoder) throws {
-    throw EncodingError.invalidValue(
-      self,
-      .init(
-        codingPath: encoder.codingPath,
-        debugDescription: "a DocumentReference is encoded by Firestore.Encoder"))
+    throw FirestoreEncodingError.encodingIsNotSupported(
+      "A DocumentReference is encoded by Firestore.Encoder only.")
   }
 }
 
 extension FieldValue: Encodable {
-  /// - Throws: Always: only ``Firestore/Encoder`` can encode it.
+  /// - Throws: ``FirestoreEncodingError/encodingIsNotSupported(_:)``, always: ``Firestore/Encoder``
+  ///   does not call it.
   public func encode(to encoder: any Encoder) throws {
-    throw EncodingError.invalidValue(
-      self,
-      .init(
-        codingPath: encoder.codingPath,
-        debugDescription: "a FieldValue is encoded by Firestore.Encoder"))
+    throw FirestoreEncodingError.encodingIsNotSupported(
+      "A FieldValue is encoded by Firestore.Encoder only.")
   }
 }

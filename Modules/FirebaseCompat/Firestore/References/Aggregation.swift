@@ -15,7 +15,7 @@ public final class AggregateField: Hashable, Sendable {
 
   private init(_ function: Function) { self.function = function }
 
-  /// How many documents there are.
+  /// Returns the field with the number of documents.
   public static func count() -> AggregateField { AggregateField(.count) }
 
   /// The sum of a field where it is a number; names are joined by dots.
@@ -44,7 +44,7 @@ public final class AggregateField: Hashable, Sendable {
     Result { () throws(FirestoreArgumentError) in try DocumentFieldPath.named(field) }
   }
 
-  /// What is asked of the server.
+  /// Returns the function for the server.
   func native() throws(FirestoreArgumentError) -> DocumentAggregation.Function {
     switch function {
     case .count: .count(upTo: nil)
@@ -54,7 +54,7 @@ public final class AggregateField: Hashable, Sendable {
   }
 }
 
-/// Who computes.
+/// The place of the computation.
 public enum AggregateSource: UInt, Sendable {
   /// The server; there is no answer without it.
   case server = 0
@@ -107,7 +107,7 @@ public final class AggregateQuery: Sendable {
 
 /// The numbers that were computed.
 public final class AggregateQuerySnapshot: Sendable {
-  /// What was asked for.
+  /// The query of the result.
   public let query: AggregateQuery
   private let fields: [AggregateField]
   private let values: DocumentMap
@@ -118,7 +118,7 @@ public final class AggregateQuerySnapshot: Sendable {
     self.values = values
   }
 
-  /// How many documents there are; 0 when that was not asked for.
+  /// The number of documents; 0 when it was not requested.
   public var count: NSNumber { self.get(.count()) as? NSNumber ?? 0 }
 
   /// The value of one that was asked for: a number, or `NSNull` for the mean of nothing.

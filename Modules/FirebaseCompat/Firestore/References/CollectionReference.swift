@@ -31,7 +31,7 @@ public final class CollectionReference: Query, @unchecked Sendable {
     DocumentReference(firestore, path: path + "/" + documentPath)
   }
 
-  /// A document with an id of its own, which nobody else makes.
+  /// Returns a document with a random id that is unique.
   public func document() -> DocumentReference { document(firestore.nextID()) }
 
   /// Makes a document with an id of its own; `completion` hears the server's verdict.

@@ -1,5 +1,5 @@
 import TernClient
-import TernDocumentEngine
+import TernDocumentReplica
 
 extension DocumentReference {
   /// Reads the document once; `completion` hears it, or why it cannot be had.

@@ -2,7 +2,7 @@ import TernClient
 import TernCore
 import TernQuery
 
-/// Where a document is, whether it exists or not.
+/// A document's location, whether it exists or not.
 public final class DocumentReference: Sendable {
   /// The database of the document.
   public let firestore: Firestore

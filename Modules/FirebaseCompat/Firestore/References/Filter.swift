@@ -1,7 +1,7 @@
 import TernCore
 import TernQuery
 
-/// Which documents a query keeps. A `String` names a field by its names joined by dots.
+/// A condition on documents. A `String` names a field by its names joined by dots.
 public final class Filter: Sendable {
   private indirect enum Shape: Sendable {
     case field(Result<Comparison, FirestoreArgumentError>)
@@ -67,7 +67,8 @@ extension [Filter] {
 }
 
 extension DocumentValue {
-  /// What is meant where the key is compared: texts are ids, or paths for a collection group.
+  /// Returns the operand for a comparison with the key: texts are ids, or paths for a collection
+  /// group.
   func asKey(
     for query: DocumentQuery, in database: DocumentDatabase
   ) throws(FirestoreArgumentError) -> DocumentValue {
@@ -129,12 +130,12 @@ extension Filter {
   }
 
   /// Keeps those whose field is not below a value, of the same type.
-  public static func whereField(_ field: String, isGreaterThanOrEqualTo value: Any) -> Filter {
+  public static func whereField(_ field: String, isGreaterOrEqualTo value: Any) -> Filter {
     comparing(field, .greaterThanOrEqual, value)
   }
 
   /// Keeps those whose field is not below a value, of the same type.
-  public static func whereField(_ path: FieldPath, isGreaterThanOrEqualTo value: Any) -> Filter {
+  public static func whereField(_ path: FieldPath, isGreaterOrEqualTo value: Any) -> Filter {
     comparing(path, .greaterThanOrEqual, value)
   }
 

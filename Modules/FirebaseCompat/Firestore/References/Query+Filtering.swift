@@ -66,12 +66,12 @@ extension Query {
 
   /// Keeps those whose field is not below a value, of the same type.
   public func whereField(_ field: String, isGreaterThanOrEqualTo value: Any) -> Query {
-    whereFilter(.whereField(field, isGreaterThanOrEqualTo: value))
+    whereFilter(.whereField(field, isGreaterOrEqualTo: value))
   }
 
   /// Keeps those whose field is not below a value, of the same type.
   public func whereField(_ path: FieldPath, isGreaterThanOrEqualTo value: Any) -> Query {
-    whereFilter(.whereField(path, isGreaterThanOrEqualTo: value))
+    whereFilter(.whereField(path, isGreaterOrEqualTo: value))
   }
 
   /// Keeps those whose field is an array that holds a value.

@@ -1,6 +1,6 @@
 import Foundation
 import TernClient
-import TernDocumentEngine
+import TernDocumentReplica
 import TernQuery
 
 extension Query {
@@ -77,7 +77,7 @@ extension Query {
     }
     do throws(FirestoreArgumentError) {
       let query = try checked()
-      let hearer = DocumentHearer(
+      let hearer = DocumentEventHandler(
         heard: { view in
           firestore.call { if registration.isActive { callback(make(view), nil) } }
         }, ended: { ended($0) })
@@ -135,8 +135,8 @@ extension Query {
 }
 
 extension Query {
-  /// How the cache on this device would answer, in one line that begins with `document`, `index`,
-  /// `previousResults` or `scan`. Not one of Firebase's names.
+  /// Returns the plan of the cache on this device, in one line that begins with `document`,
+  /// `index`, `previousResults` or `scan`. Not one of Firebase's names.
   public func explain() async throws -> String {
     do {
       let query = try checked()

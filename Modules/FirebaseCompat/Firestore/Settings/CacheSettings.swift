@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Where documents are cached: ``PersistentCacheSettings`` or ``MemoryCacheSettings``.
+/// The kind of document cache: ``PersistentCacheSettings`` or ``MemoryCacheSettings``.
 public protocol LocalCacheSettings: AnyObject, Sendable {}
 
 /// A cache on disk, which outlives the program. The default.
@@ -18,8 +18,8 @@ public final class PersistentCacheSettings: LocalCacheSettings {
 public final class MemoryCacheSettings: LocalCacheSettings {
   let collector: any MemoryGarbageCollectorSettings
 
-  /// A cache that forgets what nobody uses.
-  public init() { collector = MemoryEagerGCSettings() }
+  /// Creates a cache that drops unused documents.
+  public init() { collector = MemoryEagerGCSetting() }
 
   /// A cache that forgets as `garbageCollectorSettings` says.
   public init(garbageCollectorSettings: any MemoryGarbageCollectorSettings) {
@@ -27,11 +27,11 @@ public final class MemoryCacheSettings: LocalCacheSettings {
   }
 }
 
-/// When a cache in memory forgets: ``MemoryEagerGCSettings`` or ``MemoryLRUGCSettings``.
+/// The eviction of a cache in memory: ``MemoryEagerGCSetting`` or ``MemoryLRUGCSettings``.
 public protocol MemoryGarbageCollectorSettings: AnyObject, Sendable {}
 
 /// Forgets a document as soon as no listener and no pending write needs it.
-public final class MemoryEagerGCSettings: MemoryGarbageCollectorSettings {
+public final class MemoryEagerGCSetting: MemoryGarbageCollectorSettings {
   /// There is nothing to choose.
   public init() {}
 }

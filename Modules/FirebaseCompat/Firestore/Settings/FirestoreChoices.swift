@@ -1,13 +1,13 @@
 package import Dispatch
 
-/// What ``FirestoreSettings`` held when they were assigned.
+/// The values of ``FirestoreSettings`` at their assignment.
 package struct FirestoreChoices: Sendable {
-  /// The server that is meant when nobody names one: that of the app's configuration.
+  /// The default server: that of the app's configuration.
   package static let configuredHost = ""
 
   package var host = configuredHost
   package var isSSLEnabled = false
-  /// Whether a server is named, in the place of that of the configuration.
+  /// True when a server is named, in the place of that of the configuration.
   var namesHost: Bool { host != Self.configuredHost }
   package var callbackQueue = DispatchQueue.main
   var cacheSettings: (any LocalCacheSettings)?
@@ -18,11 +18,11 @@ package struct FirestoreChoices: Sendable {
 
   /// The cache that is meant.
   package struct Cache: Hashable, Sendable {
-    /// Whether it outlives the program.
+    /// True when it outlives the program.
     package var isPersistent: Bool
     /// The most bytes; `nil` for no limit.
     package var limitBytes: Int?
-    /// Whether what nobody uses goes at once.
+    /// True when unused documents are dropped at once.
     package var isEager = false
   }
 
@@ -45,7 +45,7 @@ package struct FirestoreChoices: Sendable {
     bytes == FirestoreCacheSizeUnlimited ? nil : Int(clamping: bytes)
   }
 
-  /// What differs first, by the name of its setting; `nil` when nothing does.
+  /// Returns the name of the first setting that differs; `nil` when none does.
   func difference(from other: FirestoreChoices) -> String? {
     if host != other.host { return "host" }
     if isSSLEnabled != other.isSSLEnabled { return "isSSLEnabled" }

@@ -4,8 +4,8 @@ public import Dispatch
 /// The size of a cache that never forgets.
 public let FirestoreCacheSizeUnlimited: Int64 = -1
 
-/// What can be chosen before the first use of a ``Firestore``; takes effect when it is assigned to
-/// ``Firestore/settings``.
+/// The settings that can be changed before the first use of a ``Firestore``; they take effect when
+/// they are assigned to ``Firestore/settings``.
 public final class FirestoreSettings {
   /// 100 MiB.
   static let defaultCacheSizeBytes: Int64 = 100 * 1024 * 1024
@@ -14,16 +14,16 @@ public final class FirestoreSettings {
 
   /// The server, as `name` or `name:port`.
   public var host: String
-  /// Whether the connection is encrypted: it is not, and to ask for it is refused.
+  /// True when the connection is encrypted: it is not, and asking for it is rejected.
   public var isSSLEnabled: Bool
-  /// Where listeners and completions are called; the main queue by default.
+  /// The queue on which listeners and completions are called; the main queue by default.
   public var dispatchQueue: DispatchQueue
-  /// Where documents are cached; of several assignments the last one counts. When set, the two
-  /// older settings below count for nothing.
+  /// The kind of document cache; of several assignments the last one counts. When set, the two
+  /// older settings below have no effect.
   public var cacheSettings: (any LocalCacheSettings)?
-  /// Whether documents and queued writes outlive the program; on unless set.
+  /// True when documents and queued writes outlive the program; on unless set.
   public var isPersistenceEnabled: Bool
-  /// How much the cache holds, in bytes: at least 1 MiB, or ``FirestoreCacheSizeUnlimited``.
+  /// The limit on the cache, in bytes: at least 1 MiB, or ``FirestoreCacheSizeUnlimited``.
   public var cacheSizeBytes: Int64
 
   /// The defaults.

@@ -1,13 +1,13 @@
 import TernClient
 import TernCore
-import TernDocumentEngine
+import TernDocumentReplica
 import TernQuery
 
-/// Whether what is shown is the server's, and what of it is this device's.
+/// The origin of a snapshot's data: the server's, or this device's.
 public struct SnapshotMetadata: Hashable, Sendable {
-  /// Whether writes of this device are in it that the server has not shown yet.
+  /// True when it includes writes of this device that the server has not shown yet.
   public let hasPendingWrites: Bool
-  /// Whether it may be stale, or lack what only the server knows.
+  /// True when it may be stale, or lack data that only the server has.
   public let isFromCache: Bool
 }
 
@@ -16,9 +16,9 @@ public struct SnapshotMetadata: Hashable, Sendable {
 /// - Note: `@unchecked` because the class is open to its one subclass; every stored property of
 ///   both is immutable and `Sendable`.
 public class DocumentSnapshot: @unchecked Sendable {
-  /// Where the document is.
+  /// The location of the document.
   public let reference: DocumentReference
-  /// Where the data comes from.
+  /// The origin of the data.
   public let metadata: SnapshotMetadata
   let document: Document?
 
@@ -40,7 +40,7 @@ public class DocumentSnapshot: @unchecked Sendable {
   /// The last part of the document's path.
   public var documentID: String { reference.documentID }
 
-  /// Whether the document exists.
+  /// True when the document exists.
   public var exists: Bool { document?.isFound ?? false }
 
   /// All fields; `nil` when the document does not exist.

@@ -1,14 +1,14 @@
 import Foundation
 import Synchronization
 import TernCore
-import TernDocumentEngine
+import TernDocumentReplica
 import TernQuery
 
 /// The result of a query at one moment; it never changes.
 public final class QuerySnapshot: Sendable {
   /// The query.
   public let query: Query
-  /// Where the data comes from.
+  /// The origin of the data.
   public let metadata: SnapshotMetadata
   private let view: DocumentViewSnapshot
   private let made = Mutex<[QueryDocumentSnapshot]?>(nil)
@@ -23,7 +23,7 @@ public final class QuerySnapshot: Sendable {
   /// The number of documents.
   public var count: Int { view.documents.count }
 
-  /// Whether there is no document.
+  /// True when there is no document.
   public var isEmpty: Bool { view.documents.isEmpty }
 
   /// The documents, in the query's order.
@@ -36,8 +36,8 @@ public final class QuerySnapshot: Sendable {
     }
   }
 
-  /// What leads here from the snapshot before, applied one after the other; all documents at
-  /// first. Documents of which only metadata changed are left out.
+  /// The changes since the snapshot before, applied one after the other; all documents at first.
+  /// Documents of which only metadata changed are left out.
   public var documentChanges: [DocumentChange] { documentChanges(includeMetadataChanges: false) }
 
   /// The same, with the documents of which only metadata changed.
@@ -69,7 +69,7 @@ extension QuerySnapshot: Equatable {
   }
 }
 
-/// What happened to a document of a result.
+/// The kind of change to a document of a result.
 public enum DocumentChangeType: Int, Sendable {
   /// It is new in the result.
   case added = 0
@@ -79,18 +79,19 @@ public enum DocumentChangeType: Int, Sendable {
   case removed = 2
 }
 
-/// How one document's place in a result changed.
+/// The change of one document's position in a result.
 public final class DocumentChange: Sendable {
-  /// What happened.
+  /// The kind of change.
   public let type: DocumentChangeType
   /// The document as it is now; as it was last when it was removed.
   public let document: QueryDocumentSnapshot
-  /// Where it was, earlier changes of the list applied; `UInt(NSNotFound)` when it was added.
+  /// The position before, with earlier changes of the list applied; `UInt(NSNotFound)` for an
+  /// addition.
   public let oldIndex: UInt
-  /// Where it is, this change applied too; `UInt(NSNotFound)` when it was removed.
+  /// The position after, with this change applied too; `UInt(NSNotFound)` for a removal.
   public let newIndex: UInt
 
-  init(_ change: TernQuery.DocumentChange, _ document: QueryDocumentSnapshot) {
+  init(_ change: DocumentViewChange, _ document: QueryDocumentSnapshot) {
     type =
       switch change.kind {
       case .added: .added

@@ -3,9 +3,9 @@ import Foundation
 import TernClient
 import TernCore
 
-/// What can be chosen about a transaction.
+/// The options of a transaction.
 public final class TransactionOptions {
-  /// How often it is tried at most, at least 1; five times unless set.
+  /// The greatest number of attempts, at least 1; five unless set.
   public var maxAttempts = 5
 
   /// The defaults.
@@ -13,7 +13,7 @@ public final class TransactionOptions {
 }
 
 extension Firestore {
-  /// Runs an update function, again when somebody else interfered, five times at most.
+  /// Runs an update function, again after a conflict with another client, five times at most.
   ///
   /// - Parameters:
   ///   - updateBlock: Runs on a thread of its own, and may run several times. It puts an error into
@@ -41,7 +41,7 @@ extension Firestore {
     }
   }
 
-  /// Runs an update function, again when somebody else interfered, five times at most.
+  /// Runs an update function, again after a conflict with another client, five times at most.
   ///
   /// - Returns: What the update function returned.
   /// - Throws: What the update function put into its second argument, or the server's verdict;
@@ -70,7 +70,8 @@ extension Firestore {
         nil, FirestoreErrorCode.invalidArgument.error("maxAttempts is at least 1."))
     }
     do {
-      return try await native().runTransaction(attempts: attempts) { native in
+      return try await native().transaction(attempts: attempts, waitsForPendingWrites: false) {
+        native in
         let transaction = Transaction(self, native)
         let outcome = await update.run(transaction)
         if let error = outcome.error { throw Self.judged(error) }
@@ -92,10 +93,10 @@ extension Firestore {
   }
 }
 
-/// What one run of an update function ended with.
+/// The end of one run of an update function.
 ///
-/// - Note: `@unchecked` because the value is handed from the thread that made it to the one that
-///   hears of it, and nobody keeps it in between.
+/// - Note: `@unchecked Sendable` is sound because the value is handed from the thread that made it
+///   to the one that receives it, and is not kept in between.
 private struct TransactionOutcome: @unchecked Sendable {
   let value: Any?
   let error: NSError?

@@ -4,7 +4,7 @@ import Synchronization
 import TernClient
 import TernCore
 
-/// Reads and writes that are made as if nobody else were there.
+/// A transaction: reads and writes isolated from other clients.
 ///
 /// Reads come first and go to the server; writes are sent together at the end. A mistake in a write
 /// is told when the update function has returned, and nothing is written then.

@@ -103,13 +103,13 @@ extension DocumentMap {
   }
 }
 
-/// What stands for a server timestamp that the server has not set yet.
+/// The value of a server timestamp that the server has not set yet.
 public enum ServerTimestampBehavior: Int, Sendable {
   /// Nothing: `NSNull`.
   case none = 0
   /// The time of the write, by the clock of this device.
   case estimate = 1
-  /// What the field held before, or `NSNull`.
+  /// The value of the field before, or `NSNull`.
   case previous = 2
 
   var display: DocumentPendingTimestamp.Display {

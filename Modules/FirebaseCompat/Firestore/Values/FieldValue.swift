@@ -1,6 +1,6 @@
 import TernCore
 
-/// What a field becomes when a write commits, in place of a value.
+/// A sentinel: the effect on a field when a write commits, in place of a value.
 public final class FieldValue: Sendable {
   enum Kind: Sendable {
     case delete
@@ -28,6 +28,26 @@ public final class FieldValue: Sendable {
   /// The number that is there plus this one; this one where no number is.
   public static func increment(_ amount: Double) -> FieldValue {
     FieldValue(.transform(.increment(.double(amount))))
+  }
+
+  /// The number that is there or this one, whichever is smaller; this one where no number is.
+  public static func minimum(_ value: Int64) -> FieldValue {
+    FieldValue(.transform(.minimum(.integer(value))))
+  }
+
+  /// The number that is there or this one, whichever is smaller; this one where no number is.
+  public static func minimum(_ value: Double) -> FieldValue {
+    FieldValue(.transform(.minimum(.double(value))))
+  }
+
+  /// The number that is there or this one, whichever is larger; this one where no number is.
+  public static func maximum(_ value: Int64) -> FieldValue {
+    FieldValue(.transform(.maximum(.integer(value))))
+  }
+
+  /// The number that is there or this one, whichever is larger; this one where no number is.
+  public static func maximum(_ value: Double) -> FieldValue {
+    FieldValue(.transform(.maximum(.double(value))))
   }
 
   /// The array that is there, and those of the elements it does not hold yet.

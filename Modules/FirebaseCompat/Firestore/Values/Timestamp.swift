@@ -32,9 +32,22 @@ public struct Timestamp: Hashable, Codable, Sendable {
     self.init(seconds: Int64(whole), nanoseconds: min(max(rest, 0), 999_999_999))
   }
 
+  /// The time of a date; `nil` outside of the years 1 to 9999.
+  init?(exactly date: Date) {
+    let since = date.timeIntervalSince1970
+    guard let whole = Int64(exactly: since.rounded(.down)) else { return nil }
+    let rest = Int32(((since - Double(whole)) * 1e9).rounded(.down))
+    guard
+      let time = try? DocumentTimestamp(
+        seconds: whole, nanoseconds: min(max(rest, 0), 999_999_999))
+    else { return nil }
+    seconds = time.seconds
+    nanoseconds = min(max(rest, 0), 999_999_999)
+  }
+
   /// The present, by the clock of this device.
   public init() {
-    let milliseconds = Ambient.system.millisecondsSinceEpoch()
+    let milliseconds = RuntimeEnvironment.system.millisecondsSinceEpoch()
     self.init(DocumentTimestamp(uncheckedMicroseconds: milliseconds * 1_000))
   }
 
@@ -46,6 +59,11 @@ public struct Timestamp: Hashable, Codable, Sendable {
   /// The time as a date.
   public func dateValue() -> Date {
     Date(timeIntervalSince1970: Double(seconds) + Double(nanoseconds) / 1e9)
+  }
+
+  /// The order of two times, as Foundation tells it.
+  public func compare(_ other: Timestamp) -> ComparisonResult {
+    self < other ? .orderedAscending : self == other ? .orderedSame : .orderedDescending
   }
 
   /// The time as documents keep it.

@@ -2,7 +2,7 @@ import Synchronization
 import TernClient
 
 /// Lets calls that do not wait reach a session in the order they were made, even while it opens.
-final class SessionLane<Session: CallableSession>: Sendable {
+final class CallBuffer<Session: CallableSession>: Sendable {
   typealias Call = @Sendable (isolated Session) -> Void
 
   private struct WaitingCall {

@@ -1,0 +1,58 @@
+import Foundation
+import TernAssembly
+import TernClient
+import TernStandard
+import Testing
+
+@testable import TernFirebaseCompat
+
+@Suite struct CurrentUserTests {
+  /// Returns a token that names a user; these tests do not verify tokens.
+  private static func token(_ user: String) -> String {
+    let parts = [#"{"alg":"none"}"#, #"{"sub":"\#(user)","user_id":"\#(user)"}"#, ""]
+    return parts.map {
+      Data($0.utf8).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
+        .replacing("=", with: "")
+    }.joined(separator: ".")
+  }
+
+  @Test("W18 the user who was kept is there at the first question after a start")
+  func atOnce() async throws {
+    let server = try await LocalServer()
+    let first = server.app()
+    try await Auth.auth(app: first).signIn(withCustomToken: Self.token("ann"))
+    await first.delete()
+    for _ in 1...20 {
+      let again = server.app(first.name)
+      #expect(Auth.auth(app: again).currentUser?.uid == "ann")
+      await again.delete()
+    }
+    await server.close()
+  }
+
+  @Test("W18 many who ask at once, on every thread there is, are all answered")
+  func manyAtOnce() async throws {
+    let store = try await Assembler(catalog: .standard).store(fromJSON: #"{"kind": "memory"}"#)
+    let native = try ClientAuth(store: store)
+    try native.signIn(token: Self.token("ann"))
+    let auth = Auth(callbackQueue: DispatchQueue(label: "callbacks")) {
+      for _ in 1...100 { await Task.yield() }
+      return native
+    }
+    let users = await withTaskGroup(of: String?.self) { group in
+      for _ in 1...64 { group.addTask { auth.currentUser?.uid } }
+      return await group.reduce(into: []) { $0.append($1) }
+    }
+    #expect(users == Array(repeating: "ann", count: 64))
+  }
+
+  @Test("a sign-in that cannot be read is that of nobody, and listeners hear so")
+  func unreadable() async {
+    struct Broken: Error {}
+    let auth = Auth(callbackQueue: DispatchQueue(label: "callbacks")) { throw Broken() }
+    #expect(auth.currentUser == nil)
+    let heard = Answer<String>()
+    auth.addStateDidChangeListener { _, user in heard.give(user?.uid ?? "nobody") }
+    #expect(await heard.next() == "nobody")
+  }
+}
