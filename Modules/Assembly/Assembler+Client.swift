@@ -7,7 +7,8 @@ extension Assembler {
   /// Opens a client: a store for its queue, another for its cache, and the transport.
   ///
   /// The stores are the folders `queue` and `cache` below `storage.path`, and the same below
-  /// `documents` there; caches are opened relaxed, for they can be had again. One that cannot be
+  /// `documents` there; those of another tree database than the default one lie below `trees` in a
+  /// folder with its name. Caches are opened relaxed, for they can be had again. One that cannot be
   /// opened is done without and reported; a queue never is, for it holds what only this device
   /// knows. The connection is made at the first use.
   ///
@@ -16,7 +17,7 @@ extension Assembler {
   /// - Throws: ``AssemblyError``, with nothing left open.
   public func client(
     from configuration: Configuration, options: ClientOptions = ClientOptions()
-  ) async throws(AssemblyError) -> Tern {
+  ) async throws(AssemblyError) -> TernDatabase {
     let prepared = try checked { () throws(ConfigurationError) in
       try prepareClient(configuration, options)
     }
@@ -31,11 +32,13 @@ extension Assembler {
 
   /// Opens the store that ``client(from:options:)`` keeps its queue in, and nothing else: for a
   /// queue that does not open. The caller closes it.
+  ///
+  /// - Parameter namespace: The name of the server's tree database, ``ClientOptions/namespace``.
   public func queueStore(
-    from configuration: Configuration
+    from configuration: Configuration, namespace: String = ClientOptions.defaultNamespace
   ) async throws(AssemblyError) -> any OrderedStore {
     let prepared = try checked { () throws(ConfigurationError) in
-      try storage(of: configuration, subfolder: "queue")
+      try storage(of: configuration, subfolder: try treeFolder(of: namespace) + "queue")
     }
     return try await prepared.open()
   }
@@ -66,9 +69,10 @@ extension Assembler {
     _ configuration: Configuration, _ options: ClientOptions
   ) throws(ConfigurationError) -> PreparedClient {
     try check(configuration)
+    let folder = try treeFolder(of: options.namespace)
     return PreparedClient(
-      queue: try storage(of: configuration, subfolder: "queue"),
-      cache: try storage(of: configuration, subfolder: "cache", durability: .relaxed),
+      queue: try storage(of: configuration, subfolder: folder + "queue"),
+      cache: try storage(of: configuration, subfolder: folder + "cache", durability: .relaxed),
       documentQueue: try storage(of: configuration, subfolder: Self.documentQueueFolder),
       documentCache: try storage(
         of: configuration, subfolder: "documents/cache", durability: .relaxed),
@@ -76,22 +80,33 @@ extension Assembler {
       options: try clientOptions(of: configuration, options))
   }
 
+  /// The folder of the stores of a tree database, with a slash at its end; none for the default
+  /// one.
+  private func treeFolder(of namespace: String) throws(ConfigurationError) -> String {
+    guard !namespace.isEmpty, namespace.utf8.allSatisfy({ $0 >= 0x20 }) else {
+      throw .refused(
+        section: "options", reason: "\"\(namespace)\" is not the name of a tree database")
+    }
+    return String((ClientFolders.tree(of: namespace) + "/").dropFirst())
+  }
+
   private func open(
     _ prepared: PreparedClient, _ open: OpenParts
-  ) async throws(AssemblyError) -> Tern {
-    let ((queue, cache, documents), transport) = try await connected(open, prepared.transport) {
+  ) async throws(AssemblyError) -> TernDatabase {
+    let (stores, transport) = try await connected(open, prepared.transport, \.self) {
       () throws(AssemblyError) in
       let queue = try await prepared.queue.open()
       open.add { queue.close() }
       let cache = await openCache(prepared.cache, open)
       return (queue, cache, try await openDocuments(prepared, open))
     }
+    let (queue, cache, documents) = stores
     var parts = ClientParts(queue: queue, cache: cache.store, transport: transport)
     parts.cacheFailure = cache.failure
     parts.documents = documents
     parts.whenClosed = { await open.close() }
     do throws(OpeningError) {
-      return try Tern.open(parts, options: prepared.options, ambient: ambient)
+      return try TernDatabase.open(parts, options: prepared.options, ambient: ambient)
     } catch {
       switch error {
       case .queue(let error): throw .queue(error, path: prepared.queue.path)

@@ -11,7 +11,7 @@ extension Assembler {
   ///   - database: Stores of another than the default one lie in a folder named after it.
   ///   - options: What the configuration does not say; its `documents.project` and
   ///     `documents.database` give way to `database`.
-  ///   - isOffline: Whether there is no traffic before `enableNetwork()`.
+  ///   - isOffline: Whether there is no traffic before `goOnline()`.
   /// - Throws: ``AssemblyError``, with nothing left open.
   public func documents(
     of database: DocumentDatabase, from configuration: Configuration,
@@ -31,7 +31,7 @@ extension Assembler {
     }
     let open = OpenParts()
     do throws(AssemblyError) {
-      let (parts, network) = try await connected(open, prepared.transport) {
+      let (parts, network) = try await connected(open, prepared.transport, \.self) {
         () throws(AssemblyError) in
         let queue = try await prepared.queue.open()
         open.add { queue.close() }

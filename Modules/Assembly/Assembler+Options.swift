@@ -18,7 +18,7 @@ extension Assembler {
     var createsIndexes: Bool?
   }
 
-  /// What the configuration says, over what `options` say.
+  /// Returns the configured options over those of `options`.
   func clientOptions(
     of configuration: Configuration, _ options: ClientOptions
   ) throws(ConfigurationError) -> ClientOptions {

@@ -1,7 +1,7 @@
 import TernClient
 public import TernStorage
 public import TernSync
-import TernTransport
+package import TernTransport
 
 /// Turns a ``Configuration`` into running parts.
 ///
@@ -9,25 +9,23 @@ import TernTransport
 /// of their opening. Parts assembled from the same `transport` section by one assembler share one
 /// transport; that is how a server and its clients meet over loopback in one process.
 public struct Assembler: Sendable {
-  /// What can be assembled.
+  /// The plugins that can be assembled.
   public let catalog: PluginCatalog
-  /// Where the parts get their time and chance from.
-  public let ambient: Ambient
+  /// The source of time and randomness for the parts.
+  public let ambient: RuntimeEnvironment
   let transports = SharedTransports()
 
   /// An assembler of its own: what it opens is shared with no other.
-  public init(catalog: PluginCatalog, ambient: Ambient = .system) {
+  public init(catalog: PluginCatalog, ambient: RuntimeEnvironment = .system) {
     self.catalog = catalog
     self.ambient = ambient
   }
 
-  /// Checks every section without opening anything.
+  /// Checks every section of a client's configuration without opening anything.
   public func check(_ configuration: Configuration) throws(ConfigurationError) {
     _ = try storage(of: configuration)
     _ = try transport(of: configuration)
     _ = try clientOptions(of: configuration, ClientOptions())
-    _ = try authOptions(of: configuration)
-    _ = try limitOptions(of: configuration)
   }
 
   /// Opens the store of the section `storage`.
@@ -50,37 +48,48 @@ public struct Assembler: Sendable {
     }
     return try await store(from: configuration)
   }
+
+  /// Opens the store in a subfolder of the configured folder, and nothing else. The caller closes
+  /// it.
+  ///
+  /// - Parameters:
+  ///   - subfolder: A server's store is in `server`, a client's are in `queue` and `cache`.
+  ///   - durability: The durability that the store's owner needs; `nil` leaves it to the
+  ///     configuration.
+  public func store(
+    in subfolder: String, durability: Durability? = nil, from configuration: Configuration
+  ) async throws(AssemblyError) -> any OrderedStore {
+    let prepared = try checked { () throws(ConfigurationError) in
+      try storage(of: configuration, subfolder: subfolder, durability: durability)
+    }
+    return try await prepared.open()
+  }
 }
 
 extension Assembler {
   /// Reads the section `storage`, for a store in `subfolder` of its path.
-  func storage(
+  package func storage(
     of configuration: Configuration, subfolder: String? = nil, durability: Durability? = nil
   ) throws(ConfigurationError) -> PreparedStore {
     let kind = try kind(in: configuration.storage, "storage", known: catalog.storageKinds)
     guard let entry = catalog.storages.first(where: { $0.kind == kind }) else {
       throw .unknownKind(kind, section: "storage", known: catalog.storageKinds)
     }
+    let own = try SectionReader(section: "storage", ownKeys: [])
+      .read(StoragePlace.self, ofKeys: StoragePlace.keys, from: configuration.storage)
+    let location = StorageLocation(
+      name: subfolder ?? "", in: own.path ?? StoragePlace.standardPath,
+      durability: durability ?? own.durability ?? .durable)
     var members = configuration.storage.members
-    members["kind"] = nil
-    members["scrub"] = nil
-    var path = "tern-data"
-    if let given = members["path"] {
-      guard let text = given.stringValue, !text.isEmpty else {
-        throw .wrongType(
-          key: "path", section: "storage", expected: "a folder",
-          found: given.stringValue == nil ? given.typeName : "an empty text")
-      }
-      path = text
+    for key in ["kind", "scrub"] + StoragePlace.keys { members[key] = nil }
+    let opening = try entry.prepare(.object(members))
+    return PreparedStore(kind: kind, location: location) { () async throws(StorageError) in
+      try await opening(location)
     }
-    if let subfolder { path += "/" + subfolder }
-    members["path"] = .string(path)
-    if let durability { members["durability"] = .string(durability.rawValue) }
-    return PreparedStore(kind: kind, path: path, opening: try entry.prepare(.object(members)))
   }
 
   /// Reads the section `transport`.
-  func transport(
+  package func transport(
     of configuration: Configuration
   ) throws(ConfigurationError) -> PreparedTransport {
     let kind = try kind(in: configuration.transport, "transport", known: catalog.transportKinds)
@@ -97,13 +106,17 @@ extension Assembler {
   /// Opens stores and a transport: the transport is made first and let go of before the stores.
   ///
   /// A transport that was just made has opened nothing, but knows whether it can.
-  func connected<R>(
+  package func connected<R, Failure: Error>(
     _ open: OpenParts, _ transport: PreparedTransport,
-    _ openStores: () async throws(AssemblyError) -> R
-  ) async throws(AssemblyError) -> (R, any Transport) {
-    let network = try transports.acquire(transport)
+    _ fail: (AssemblyError) -> Failure,
+    _ openStores: () async throws(Failure) -> R
+  ) async throws(Failure) -> (R, any Transport) {
+    let network: any Transport
+    do throws(AssemblyError) { network = try transports.acquire(transport) } catch {
+      throw fail(error)
+    }
     let stores: R
-    do throws(AssemblyError) { stores = try await openStores() } catch {
+    do throws(Failure) { stores = try await openStores() } catch {
       await transports.release(transport.name)
       throw error
     }
@@ -112,7 +125,7 @@ extension Assembler {
   }
 
   /// Runs a check; what it throws becomes a case of ``AssemblyError``.
-  func checked<R>(_ body: () throws(ConfigurationError) -> R) throws(AssemblyError) -> R {
+  package func checked<R>(_ body: () throws(ConfigurationError) -> R) throws(AssemblyError) -> R {
     do throws(ConfigurationError) { return try body() } catch { throw .configuration(error) }
   }
 
@@ -130,12 +143,16 @@ extension Assembler {
 }
 
 /// A store whose options are read and whose files are not touched yet.
-struct PreparedStore {
-  let kind: String
-  let path: String
-  let opening: StoreOpening
+package struct PreparedStore: Sendable {
+  package let kind: String
+  let location: StorageLocation
+  let opening: @Sendable () async throws(StorageError) -> any OrderedStore
 
-  func open() async throws(AssemblyError) -> any OrderedStore {
+  /// The folder of the store's files.
+  package var path: String { location.folder }
+
+  /// Opens the store; the caller closes it.
+  package func open() async throws(AssemblyError) -> any OrderedStore {
     do throws(StorageError) { return try await opening() } catch {
       throw .storage(error, kind: kind, path: path)
     }
@@ -143,7 +160,7 @@ struct PreparedStore {
 }
 
 /// A transport whose options are read and which does not exist yet.
-struct PreparedTransport {
+package struct PreparedTransport: Sendable {
   /// Equal for sections that say the same.
   let name: String
   let opening: TransportOpening

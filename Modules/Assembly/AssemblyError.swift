@@ -1,9 +1,10 @@
-public import TernLedger
+public import TernClient
 public import TernStorage
 public import TernSync
 public import TernTransport
 
-/// Why the parts of a configuration are not running. What had been opened is closed again.
+/// The reason the parts of a configuration are not running. Everything opened before is closed
+/// again.
 public enum AssemblyError: Error, Sendable {
   /// The configuration is wrong; nothing was opened. Correct it.
   case configuration(ConfigurationError)
@@ -11,31 +12,16 @@ public enum AssemblyError: Error, Sendable {
   case storage(StorageError, kind: String, path: String)
   /// The queue of writes in the store at `path` could not be read; see the case for what to do.
   case queue(QueueError, path: String)
-  /// The server's ledger in the store at `path` could not be read; see the case for what to do.
-  case ledger(LedgerError, path: String)
   /// The transport could not be made or cannot listen; see the case for what to do.
   case transport(TransportError)
 }
 
-extension AssemblyError {
-  /// Whether the store of a server's ledger is damaged; `TernServer.damagedRecords(in:)` says which
-  /// records are.
-  public var isDamagedLedger: Bool {
-    switch self {
-    case .ledger(.storage(let error), _), .storage(let error, _, _): error.isCorruption
-    case .ledger(.corrupt(_), _): true
-    default: false
-    }
-  }
-}
-
-extension AssemblyError: CustomStringConvertible {
+extension AssemblyError: TernError {
   public var description: String {
     switch self {
     case .configuration(let error): error.description
     case .storage(let error, let kind, let path): "\(kind) storage at \(path): \(error.description)"
     case .queue(let error, let path): "the queue at \(path): \(error.description)"
-    case .ledger(let error, let path): "the ledger at \(path): \(error.description)"
     case .transport(let error): error.description
     }
   }

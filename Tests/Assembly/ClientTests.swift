@@ -93,9 +93,9 @@ import Testing
         if case .notConnected = notice { return }
         notices.withLock { $0.append(notice) }
       }
-      func open() async throws -> Tern {
+      func open() async throws -> TernDatabase {
         let tern = try await assembler.client(from: configuration, options: options)
-        await tern.documents.disableNetwork()
+        await tern.documents.goOffline()
         return tern
       }
       var tern = try await open()

@@ -5,6 +5,7 @@ import TernTransport
 import Testing
 
 @testable import TernAssembly
+@testable import TernServerAssembly
 
 @Suite("sections") struct SectionTests {
   private func check(_ storage: ConfigurationValue) throws(ConfigurationError) {
@@ -28,15 +29,15 @@ import Testing
   func ledger() throws {
     let assembler = Assembler(catalog: testCatalog())
     var configuration = Configuration()
-    _ = try assembler.ledgerOptions(of: configuration)
-    try configuration.apply(environment: [
+    _ = try assembler.ledger(of: configuration)
+    configuration.apply(environment: [
       "TERN_LEDGER_LOG_LIMIT": "5", "TERN_LEDGER_LOG_BYTES": "1000", "TERN_LEDGER_LOG_AGE": "60",
     ])
-    _ = try assembler.ledgerOptions(of: configuration)
-    try configuration.apply(environment: ["TERN_LEDGER_LOG_LIMIT": "0"])
-    #expect(throws: ConfigurationError.self) { try assembler.ledgerOptions(of: configuration) }
-    try configuration.apply(environment: ["TERN_LEDGER_LOG_LINES": "1"])
-    #expect(throws: ConfigurationError.self) { try assembler.ledgerOptions(of: configuration) }
+    _ = try assembler.ledger(of: configuration)
+    configuration.apply(environment: ["TERN_LEDGER_LOG_LIMIT": "0"])
+    #expect(throws: ConfigurationError.self) { try assembler.ledger(of: configuration) }
+    configuration.apply(environment: ["TERN_LEDGER_LOG_LINES": "1"])
+    #expect(throws: ConfigurationError.self) { try assembler.ledger(of: configuration) }
   }
 
   @Test("an unknown key names the known ones")
@@ -140,8 +141,21 @@ import Testing
   }
 
   @Test(
-    "a mistake in any section keeps both ends from opening",
-    arguments: ["cache", "documents", "auth", "limits"])
+    "a mistake in a section that only servers read keeps a server from opening",
+    arguments: ["auth", "limits", "ledger", "endpoints"])
+  func serverMistakes(section: String) async throws {
+    var configuration = Configuration.inProcess
+    try configuration.set("x", for: "colour", in: section, origin: "test")
+    let assembler = Assembler(catalog: testCatalog())
+    #expect(throws: ConfigurationError.self) { try assembler.checkServer(configuration) }
+    await #expect(throws: ServerAssemblyError.self) {
+      await (try assembler.server(from: configuration)).stop()
+    }
+  }
+
+  @Test(
+    "a mistake in any other section keeps both ends from opening",
+    arguments: ["cache", "documents"])
   func mistakes(section: String) async throws {
     var configuration = Configuration.inProcess
     try configuration.set("x", for: "colour", in: section, origin: "test")
@@ -150,7 +164,7 @@ import Testing
     await #expect(throws: AssemblyError.self) {
       await (try assembler.client(from: configuration)).close()
     }
-    await #expect(throws: AssemblyError.self) {
+    await #expect(throws: ServerAssemblyError.self) {
       await (try assembler.server(from: configuration)).stop()
     }
     await #expect(throws: AssemblyError.self) {

@@ -2,6 +2,7 @@ import TernAssembly
 import TernClient
 import TernCore
 import TernServer
+import TernServerAssembly
 import TernStorageLMDB
 import TernStorageSQLite
 import TernTransport
@@ -41,10 +42,10 @@ import Testing
   func addressInUse() async throws {
     let assembler = assembler()
     let first = try await assembler.server(from: .inProcess)
-    let error = await #expect(throws: AssemblyError.self) {
+    let error = await #expect(throws: ServerAssemblyError.self) {
       _ = try await assembler.server(from: .inProcess)
     }
-    guard case .transport(.addressInUse) = error else {
+    guard case .parts(.transport(.addressInUse)) = error else {
       Issue.record("\(String(describing: error))")
       return
     }

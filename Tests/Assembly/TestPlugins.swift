@@ -11,19 +11,19 @@ enum FolderPlugin: StoragePlugin {
       var rows: Int?
     }
 
-    let path: String
     var pageBytes: Int?
     var isStrict: Bool?
     var ratio: Double?
     var limits: Limits?
     var mirrors: [String]?
-    var durability: Durability?
   }
 
   static let kind = "folder"
 
-  static func open(_ options: Options) async throws(StorageError) -> any OrderedStore {
-    if options.path.hasSuffix("readonly") { throw .readOnly(path: options.path) }
+  static func open(
+    _ options: Options, at location: StorageLocation
+  ) async throws(StorageError) -> any OrderedStore {
+    if location.folder.hasSuffix("readonly") { throw .readOnly(path: location.folder) }
     return MemoryStore()
   }
 }

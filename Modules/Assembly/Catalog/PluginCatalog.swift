@@ -1,13 +1,15 @@
 public import TernStorage
 public import TernTransport
 
-/// The storages and transports one program was built with.
+/// The plugins one program was built with: storages and transports, and those of a server.
 ///
 /// A program registers what it wants and passes the catalog to an ``Assembler``; there is no list
-/// outside of it. `import TernStandard` adds ``standard``, with everything that ships with Tern.
+/// outside of it. `import TernStandard` adds `standard`, with everything that ships with Tern.
 public struct PluginCatalog: Sendable {
   private(set) var storages: [StorageEntry] = []
   private(set) var transports: [TransportEntry] = []
+  /// The plugins of contracts that other modules know, by contract.
+  var others: [ObjectIdentifier: [any PluginEntry]] = [:]
 
   /// A catalog with nothing in it.
   public init() {}
@@ -34,7 +36,7 @@ public struct PluginCatalog: Sendable {
 /// A storage plugin with its options type hidden.
 struct StorageEntry: Sendable {
   let kind: String
-  /// Reads a section now; opens the store it describes when called again.
+  /// Reads a section now; opens stores as it describes when called again.
   let prepare: @Sendable (ConfigurationValue) throws(ConfigurationError) -> StoreOpening
 
   init<Plugin: StoragePlugin>(_ plugin: Plugin.Type) {
@@ -42,7 +44,9 @@ struct StorageEntry: Sendable {
     let reader = SectionReader(section: "storage", ownKeys: ["kind", "path", "durability"])
     prepare = { section throws(ConfigurationError) in
       let options = try reader.read(Plugin.Options.self, from: section)
-      return { () async throws(StorageError) in try await Plugin.open(options) }
+      return { location async throws(StorageError) in
+        try await Plugin.open(options, at: location)
+      }
     }
   }
 }
@@ -63,5 +67,6 @@ struct TransportEntry: Sendable {
   }
 }
 
-typealias StoreOpening = @Sendable () async throws(StorageError) -> any OrderedStore
+typealias StoreOpening =
+  @Sendable (StorageLocation) async throws(StorageError) -> any OrderedStore
 typealias TransportOpening = @Sendable () throws(TransportError) -> any Transport

@@ -11,7 +11,8 @@ extension Configuration {
   ///
   /// - Parameters:
   ///   - file: The path of a JSON file; `nil` for none.
-  ///   - environment: The variables of the process; only those named `TERN_…` count.
+  ///   - environment: The variables of the process; only those named `TERN_…` after a section and
+  ///     a key count; ``apply(environment:)`` tells the others.
   ///   - flags: Section, key and text of each flag; the last one wins.
   /// - Throws: ``ConfigurationError``; it names the source that is wrong.
   public init(
@@ -20,7 +21,7 @@ extension Configuration {
   ) throws(ConfigurationError) {
     self.init()
     if let file { try apply(json: Self.contents(of: file), named: file) }
-    try apply(environment: environment)
+    apply(environment: environment)
     for flag in flags {
       try set(.text(flag.text), for: flag.key, in: flag.section, origin: "flag \(flag.key)")
     }
@@ -37,12 +38,13 @@ extension Configuration {
   /// - Parameters:
   ///   - json: The text, UTF-8.
   ///   - name: The file it came from, for errors.
-  /// - Throws: ``ConfigurationError/malformed(file:offset:reason:)``,
+  /// - Throws: ``ConfigurationError/malformed(file:at:reason:)``,
   ///   ``ConfigurationError/unknownSection(_:known:origin:)``.
   public mutating func apply(json: [UInt8], named name: String) throws(ConfigurationError) {
-    var reader = ConfigurationReader(json, name: name)
-    guard case .object(let sections) = try reader.read() else {
-      throw .malformed(file: name, offset: 0, reason: "the file must be an object of sections")
+    let file = try ConfigurationValue(json: json, named: name)
+    guard case .object(let sections) = file else {
+      throw .malformed(
+        file: name, at: TextPosition(), reason: "the file must be an object of sections")
     }
     for (section, value) in sections.sorted(by: { $0.key < $1.key }) {
       guard case .object(let members) = value else {
@@ -78,62 +80,34 @@ extension Configuration {
   }
 }
 
-/// Turns JSON text into configuration values; a name that comes twice is an error.
-private struct ConfigurationReader {
-  private var reader: JSONReader
-  private let name: String
-
-  init(_ bytes: [UInt8], name: String) {
-    reader = JSONReader(bytes)
-    self.name = name
-  }
-
-  mutating func read() throws(ConfigurationError) -> ConfigurationValue {
-    do {
-      let value = try value()
+extension ConfigurationValue {
+  /// Reads hand-edited JSON: comments and a trailing comma are allowed, and a duplicate name is an
+  /// error.
+  fileprivate init(json: [UInt8], named name: String) throws(ConfigurationError) {
+    var reader = JSONReader(json, .edited)
+    reader.skipByteOrderMark()
+    do throws(JSONError) {
+      self.init(try reader.value())
       try reader.finish()
-      return value
-    } catch let error as ConfigurationError {
-      throw error
-    } catch let error as JSONError {
-      throw .malformed(file: name, offset: error.offset, reason: "\(error.reason)")
     } catch {
-      throw .malformed(file: name, offset: reader.offset, reason: String(describing: error))
+      throw .malformed(
+        file: name, at: TextPosition(ofByte: error.offset, in: json),
+        reason: error.reason == .duplicateName
+          ? "the key \"\(reader.name(at: error.offset))\" comes twice" : "\(error.reason)")
     }
   }
 
-  private mutating func value() throws -> ConfigurationValue {
-    switch try reader.peek() {
-    case .null, .bool: return try reader.boolOrNull().map { .bool($0) } ?? .null
-    case .string: return .string(try reader.string())
-    case .number: return number(try reader.number())
-    case .array:
-      var elements: [ConfigurationValue] = []
-      try reader.beginArray()
-      while try reader.nextElement() { elements.append(try value()) }
-      return .array(elements)
-    case .object:
-      return .object(try members())
-    }
-  }
-
-  private mutating func members() throws -> [String: ConfigurationValue] {
-    var members: [String: ConfigurationValue] = [:]
-    try reader.beginObject()
-    while let key = try reader.nextKey() {
-      guard members.updateValue(try value(), forKey: key) == nil else {
-        throw ConfigurationError.malformed(
-          file: name, offset: reader.offset, reason: "the key \"\(key)\" comes twice")
-      }
-    }
-    return members
-  }
-
-  private func number(_ scalar: TreeScalar) -> ConfigurationValue {
-    switch scalar {
-    case .integer(let value): .integer(value)
-    case .double(let value): .double(value)
-    case .bool, .string, .serverValue: .null
+  private init(_ value: JSONValue) {
+    switch value {
+    case .null: self = .null
+    case .bool(let value): self = .bool(value)
+    case .integer(let value): self = .integer(value)
+    case .double(let value): self = .double(value)
+    case .string(let text): self = .string(text)
+    case .array(let elements): self = .array(elements.map { ConfigurationValue($0) })
+    case .object(let members):
+      let pairs = members.map { ($0.name, ConfigurationValue($0.value)) }
+      self = .object(Dictionary(pairs, uniquingKeysWith: { $1 }))
     }
   }
 }

@@ -1,11 +1,11 @@
-/// Which parts to assemble and how each is set up: named sections of keys and values.
+/// The parts to assemble and the setup of each: named sections of keys and values.
 ///
 /// A configuration is a plain value. Making one checks only that its sections exist; the
 /// ``Assembler`` lets each part read its section and checks the whole before anything opens.
 public struct Configuration: Hashable, Sendable {
   /// The sections a configuration may have, in the order they are documented.
   public static let sectionNames = [
-    "storage", "transport", "cache", "documents", "auth", "limits", "ledger",
+    "storage", "transport", "cache", "documents", "auth", "limits", "ledger", "endpoints",
   ]
 
   /// `kind`, and what the storage of that kind reads; `path` is the folder it keeps its files in.
@@ -15,21 +15,30 @@ public struct Configuration: Hashable, Sendable {
   /// `limitBytes`: how much of the server's tree a client keeps on its device: at least 1,048,576,
   /// or -1 for everything.
   public var cache: ConfigurationValue
-  /// What a client does about documents: `project` and `database` name theirs, `cacheLimitBytes`
-  /// says how much of them it keeps, like `limitBytes` of `cache`, and `createsIndexes` whether
-  /// expensive queries get indexes by themselves.
+  /// The client's options for documents: `project` and `database` name theirs, `cacheLimitBytes`
+  /// bounds the cache, like `limitBytes` of `cache`, and `createsIndexes` tells if expensive
+  /// queries get indexes by themselves.
   public var documents: ConfigurationValue
-  /// Of a server: which tokens it takes; see ``AuthOptions``.
+  /// Of a server: the tokens it takes; see `AuthOptions`. `kind` selects another way of proving
+  /// identity.
   public var auth: ConfigurationValue
   /// `requestsPerAddress`, `requestsPerIdentity`, `burstSeconds`, `bodyBytes`: how much clients may
-  /// ask of a server, and send it at once; see ``LimitOptions``.
+  /// ask of a server, and send it at once; see `LimitOptions`.
   public var limits: ConfigurationValue
-  /// `logLimit`, `logBytes`, `logAge`: how much of a server's log of commits is kept; see
-  /// ``LogOptions``.
+  /// `logLimit`, `logBytes`, `logAge`: the part of a server's log of commits that is kept; see
+  /// `EmbeddedLedgerPlugin`. `kind` selects another ledger.
   public var ledger: ConfigurationValue
+  /// Of a server: the options of its endpoints for foreign clients by their kinds, or `false` to
+  /// leave one closed.
+  public var endpoints: ConfigurationValue
 
   /// SQLite in `./tern-data`, TCP on 127.0.0.1:9000, and the cache limits of the client.
   public static let standard = Configuration()
+
+  /// Everything in memory, without a file or a port: a server and its clients in one process, for
+  /// tests and demonstrations.
+  public static let inMemory = Configuration(
+    storage: ["kind": "memory"], transport: ["kind": "loopback"])
 
   /// Makes a configuration from its sections; an omitted one keeps its default.
   public init(
@@ -37,7 +46,7 @@ public struct Configuration: Hashable, Sendable {
     transport: ConfigurationValue = ["kind": "tcp", "host": "127.0.0.1", "port": 9000],
     cache: ConfigurationValue = [:], documents: ConfigurationValue = [:],
     auth: ConfigurationValue = [:], limits: ConfigurationValue = [:],
-    ledger: ConfigurationValue = [:]
+    ledger: ConfigurationValue = [:], endpoints: ConfigurationValue = [:]
   ) {
     self.storage = storage
     self.transport = transport
@@ -46,6 +55,7 @@ public struct Configuration: Hashable, Sendable {
     self.auth = auth
     self.limits = limits
     self.ledger = ledger
+    self.endpoints = endpoints
   }
 }
 
@@ -68,6 +78,7 @@ extension Configuration {
     case "auth": auth = merged(auth, key, value)
     case "limits": limits = merged(limits, key, value)
     case "ledger": ledger = merged(ledger, key, value)
+    case "endpoints": endpoints = merged(endpoints, key, value)
     default:
       throw .unknownSection(section, known: Self.sectionNames, origin: origin)
     }

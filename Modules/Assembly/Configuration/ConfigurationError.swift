@@ -1,11 +1,15 @@
-/// What is wrong with a configuration. Nothing has been opened when one of these is thrown.
+public import TernClient
+public import TernCore
+
+/// The problem with a configuration. Nothing has been opened when one of these is thrown.
 ///
-/// Every case is for a person to correct; trying again without a change gives the same error.
+/// Every case calls for a correction of the configuration; trying again without a change gives the
+/// same error.
 public enum ConfigurationError: Error, Hashable, Sendable {
   /// The file could not be read; `reason` is the system's message.
   case unreadable(file: String, reason: String)
-  /// The file is not a JSON object of objects; `offset` counts bytes from its start.
-  case malformed(file: String, offset: Int, reason: String)
+  /// The file is not a JSON object of objects.
+  case malformed(file: String, at: TextPosition, reason: String)
   /// `key` is not a section, `origin` says who asked for it.
   case unknownSection(String, known: [String], origin: String)
   /// The part that reads `section` has no such key.
@@ -22,13 +26,13 @@ public enum ConfigurationError: Error, Hashable, Sendable {
   case refused(section: String, reason: String)
 }
 
-extension ConfigurationError: CustomStringConvertible {
+extension ConfigurationError: TernError {
   public var description: String {
     switch self {
     case .unreadable(let file, let reason):
       "cannot read the configuration file \(file): \(reason)"
-    case .malformed(let file, let offset, let reason):
-      "\(file), byte \(offset): \(reason)"
+    case .malformed(let file, let position, let reason):
+      "\(file):\(position.line):\(position.column): \(reason)"
     case .unknownSection(let name, let known, let origin):
       "\(origin): there is no section \"\(name)\"; known sections: \(list(known))"
     case .unknownKey(let key, let section, let known):

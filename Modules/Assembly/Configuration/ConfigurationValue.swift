@@ -2,15 +2,21 @@
 ///
 /// Configurations written in Swift use literals: `["kind": "sqlite", "path": "data"]`.
 public enum ConfigurationValue: Hashable, Sendable {
+  /// No value.
   case null
+  /// A boolean.
   case bool(Bool)
+  /// A whole number.
   case integer(Int64)
+  /// A number with a fraction or an exponent.
   case double(Double)
   /// A string that was written as one: it is never read as a number or a boolean.
   case string(String)
   /// Text from the environment or a flag: the key that reads it decides what it means.
   case text(String)
+  /// A list of values.
   case array([ConfigurationValue])
+  /// Values by their keys.
   case object([String: ConfigurationValue])
 }
 
@@ -28,7 +34,7 @@ extension ConfigurationValue {
     }
   }
 
-  /// What this value is, in the words of an error message.
+  /// The type of this value, in the words of an error message.
   package var typeName: String {
     switch self {
     case .null: "null"

@@ -1,17 +1,23 @@
 /// Reads one section into the options type of the part it belongs to.
 ///
-/// Any `Decodable` type serves: what its `init(from:)` asks for is what the section may say, so a
-/// key nobody asked for is reported together with those that were.
-struct SectionReader {
+/// Any `Decodable` type serves: the keys that its `init(from:)` reads are the keys that the section
+/// may have, so an unknown key is reported together with the known ones.
+package struct SectionReader {
   /// The section's name, for errors.
   let section: String
   /// Keys the assembler understands itself: accepted whether or not the part reads them.
   let ownKeys: [String]
 
+  /// A reader of the section of that name.
+  package init(section: String, ownKeys: [String]) {
+    self.section = section
+    self.ownKeys = ownKeys
+  }
+
   /// Reads `value` as `Options`.
   ///
   /// - Throws: ``ConfigurationError``; nothing else escapes.
-  func read<Options: Decodable>(
+  package func read<Options: Decodable>(
     _ type: Options.Type, from value: ConfigurationValue
   ) throws(ConfigurationError) -> Options {
     let trace = DecodingTrace()
@@ -22,6 +28,13 @@ struct SectionReader {
     } catch {
       throw configurationError(error)
     }
+  }
+
+  /// Reads the members `keys` of `value` as `Options`; the others are not looked at.
+  package func read<Options: Decodable>(
+    _ type: Options.Type, ofKeys keys: [String], from value: ConfigurationValue
+  ) throws(ConfigurationError) -> Options {
+    try read(type, from: .object(value.members.filter { keys.contains($0.key) }))
   }
 
   private func checkKeys(
@@ -80,7 +93,7 @@ struct SectionReader {
   }
 }
 
-/// Which keys were asked for, by the path of the object they were asked of.
+/// The keys that were read, by the path of their object.
 final class DecodingTrace {
   var asked: [[String]: [String]] = [:]
 

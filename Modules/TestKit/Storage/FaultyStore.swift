@@ -2,13 +2,13 @@ import Synchronization
 public import TernStorage
 import TernStorageMemory
 
-/// What can go wrong with a ``FaultyDisk``.
+/// A fault of a ``FaultyDisk``.
 public enum StoreFault: Hashable, Sendable {
-  /// A put fails with ``StorageError/backend(operation:code:)``; its transaction is abandoned.
+  /// A put fails with `StorageError.backend(operation:code:)`; its transaction is abandoned.
   case writeError
-  /// A put fails with ``StorageError/diskFull``; its transaction is abandoned.
+  /// A put fails with `StorageError.diskFull`; its transaction is abandoned.
   case diskFull
-  /// A commit fails with ``StorageError/syncFailed(code:)`` and the store refuses further work.
+  /// A commit fails with `StorageError.syncFailed(code:)` and the store refuses further work.
   /// Whether the transaction is there at the next opening is the fault's choice.
   case failedSync(isDurable: Bool)
   /// The machine stops at a commit: the store is dead; only what was durable is there again.
@@ -35,7 +35,7 @@ public final class FaultyDisk: Sendable {
     var opening = 0
   }
 
-  /// An empty disk; with relaxed durability a crash loses every commit since ``sync()``.
+  /// An empty disk; with relaxed durability a crash loses every commit since `sync()`.
   public init(durability: Durability = .durable) { self.durability = durability }
 
   /// Opens the store as the disk has it. A store opened earlier is dead from now on.
@@ -51,7 +51,7 @@ public final class FaultyDisk: Sendable {
     state.withLock { $0.faults.append((fault, count)) }
   }
 
-  /// Fills the disk, until ``free()``: puts fail with ``StorageError/diskFull``, but for so many
+  /// Fills the disk, until ``free()``: puts fail with `StorageError.diskFull`, but for so many
   /// bytes in transactions that begin with a removal.
   public func fill(holdingBack bytes: Int = 0) { state.withLock { $0.heldBack = bytes } }
 
@@ -85,7 +85,7 @@ public final class FaultyDisk: Sendable {
     state.withLock { state in state.corrupt = state.corrupt.filter { !isRepaired($0) } }
   }
 
-  /// Whether any record is damaged.
+  /// True when any record is corrupt.
   var hasCorruption: Bool { state.withLock { !$0.corrupt.isEmpty } }
 
   /// Counts one operation of a kind and returns the fault that is due, if one is.
@@ -152,6 +152,22 @@ public final class FaultyStore: OrderedStore {
     try commit()
   }
 
+  /// Fails as a commit does when a fault is due.
+  public func compact() throws(StorageError) {
+    try check()
+    try inner.compact()
+    try commit()
+  }
+
+  public func inspectFiles(
+    _ inspection: inout StoreInspection, bytes: Int
+  ) throws(StorageError) {
+    try check()
+    try inner.inspectFiles(&inspection, bytes: bytes)
+  }
+
+  public var isOldFormat: Bool { inner.isOldFormat }
+
   public func close() { inner.close() }
 
   func fork() -> MemoryStore { inner.fork() }
@@ -214,7 +230,7 @@ private class FaultyReader: StoreReader {
 
 private final class FaultyWriter: FaultyReader, StoreWriter {
   private let writer: any StoreWriter
-  /// Whether the transaction began with a removal.
+  /// True when the transaction began with a removal.
   private var hasRemoved = false
   private var isFresh = true
 

@@ -42,6 +42,25 @@ public final class MirrorStore: OrderedStore {
     try second.wipe()
   }
 
+  public func compact() throws(StorageError) {
+    try first.compact()
+    try second.compact()
+  }
+
+  /// Examines the files of the first store, and at their end all of the second's, whose findings
+  /// are differences.
+  public func inspectFiles(
+    _ inspection: inout StoreInspection, bytes: Int
+  ) throws(StorageError) {
+    try first.inspectFiles(&inspection, bytes: bytes)
+    guard case .rows = inspection.stage else { return }
+    var other = StoreInspection(isThorough: inspection.isThorough)
+    while case .files = other.stage { try second.inspectFiles(&other, bytes: bytes) }
+    for corruption in other.found { onDifference("files: \(corruption)") }
+  }
+
+  public var isOldFormat: Bool { first.isOldFormat || second.isOldFormat }
+
   public func close() {
     first.close()
     second.close()

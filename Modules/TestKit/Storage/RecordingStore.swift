@@ -27,7 +27,7 @@ public final class RecordingStore: OrderedStore {
   /// Records what is done with `inner`.
   public init(_ inner: any OrderedStore) { self.inner = inner }
 
-  /// What was done so far, in order.
+  /// The operations so far, in order.
   public var events: [Event] { recorded.withLock { $0 } }
 
   /// Forgets what was done so far.
@@ -57,6 +57,16 @@ public final class RecordingStore: OrderedStore {
     try inner.wipe()
     record(.wiped)
   }
+
+  public func compact() throws(StorageError) { try inner.compact() }
+
+  public func inspectFiles(
+    _ inspection: inout StoreInspection, bytes: Int
+  ) throws(StorageError) {
+    try inner.inspectFiles(&inspection, bytes: bytes)
+  }
+
+  public var isOldFormat: Bool { inner.isOldFormat }
 
   public func close() {
     record(.closed)

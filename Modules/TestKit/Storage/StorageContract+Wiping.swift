@@ -1,7 +1,7 @@
 import TernStorage
 
 extension StorageContract {
-  /// What is left when everything is to be forgotten.
+  /// The state of a store after an erasure.
   static let wipeChecks = [
     StoreCheck("a wiped store is empty and works on") { store in
       let long = [UInt8](repeating: 7, count: StorageLimits.keyBytes)

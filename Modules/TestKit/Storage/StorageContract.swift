@@ -1,6 +1,6 @@
 import TernStorage
 
-/// What every store promises, as a list of named checks.
+/// The promises of every store, as a list of named checks.
 ///
 /// ```swift
 /// @Test("storage contract", arguments: backends, StorageContract.checks)

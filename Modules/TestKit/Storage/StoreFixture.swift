@@ -33,7 +33,7 @@ public struct StoreCheck: Sendable, CustomStringConvertible {
   public func run(on store: any OrderedStore) throws { try body(store) }
 }
 
-/// What a store did instead of what it promised.
+/// The difference between a store's promise and its behavior.
 public struct StoreCheckFailure: Error, CustomStringConvertible {
   public let description: String
 

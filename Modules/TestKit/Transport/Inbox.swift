@@ -2,7 +2,7 @@ import Synchronization
 
 /// Collects what arrives and lets a test wait, with a deadline, until enough has.
 final class Inbox<Element: Sendable>: Sendable {
-  /// How long a test waits for what must happen.
+  /// The time that a test waits for an event.
   static var patience: Duration { .seconds(20) }
 
   private struct Waiter {

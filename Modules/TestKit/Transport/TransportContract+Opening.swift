@@ -102,7 +102,7 @@ private actor Resident {
 
   nonisolated func adopt(_ link: any Link) -> any LinkHandler {
     assumeIsolated { _ in }
-    return Doorkeeper(self, link)
+    return AcceptingListener(self, link)
   }
 
   func receive(_ frames: [[UInt8]], from link: any Link) {
@@ -111,7 +111,7 @@ private actor Resident {
     link.flush()
   }
 
-  private final class Doorkeeper: LinkHandler {
+  private final class AcceptingListener: LinkHandler {
     private let resident: Resident
     private let link: any Link
 

@@ -1,4 +1,4 @@
-/// What every transport must do, as a list of named checks.
+/// The promises of every transport, as a list of named checks.
 ///
 /// ```swift
 /// @Test(arguments: TransportContract.checks)

@@ -10,7 +10,7 @@ public struct TransportFixture: Sendable, CustomStringConvertible {
 
   /// - Parameters:
   ///   - name: The name shown beside a failed check.
-  ///   - server: Makes the end that listens, at an address nobody else uses.
+  ///   - server: Makes the end that listens, at an address that is not in use.
   ///   - client: Makes the end that connects, from the end that listens and its address; it may
   ///     be the same object.
   public init(
@@ -62,7 +62,7 @@ public struct TransportCheck: Sendable, CustomStringConvertible {
   }
 }
 
-/// What a transport did that the contract forbids.
+/// The violation of the contract by a transport.
 public struct TransportFailure: Error, CustomStringConvertible {
   /// The broken expectation and what happened instead.
   public let description: String

@@ -1,15 +1,17 @@
-/// Which tokens a server takes: the section `auth` of a configuration.
+public import TernAssembly
+
+/// The tokens that a server accepts: the section `auth` of a configuration.
 ///
 /// In the configuration: `{"keys": ["key.pem"], "issuers": ["https://id.example"]}`. One text
 /// stands for a list of one.
 public struct AuthOptions: Hashable, Sendable {
   /// Files with the keys that tokens are checked with; without any no token is taken.
   public var keys: [String] = []
-  /// Whom tokens may come from; empty for whoever has a key.
+  /// Accepted issuers (`iss`); empty accepts any with a known key.
   public var issuers: [String] = []
-  /// Whom tokens may be meant for; empty for anybody.
+  /// Accepted audiences (`aud`); empty accepts any.
   public var audiences: [String] = []
-  /// How far the clocks of issuer and server may be apart, 0...300.
+  /// The tolerated difference between the clocks of issuer and server, 0...300.
   public var clockSkewSeconds: Int64 = 30
   /// The file that says whose tokens were revoked.
   public var revocations: String?
@@ -62,7 +64,7 @@ extension Assembler {
   public func authOptions(
     of configuration: Configuration
   ) throws(ConfigurationError) -> AuthOptions {
-    try SectionReader(section: "auth", ownKeys: [])
+    try SectionReader(section: "auth", ownKeys: ["kind"])
       .read(AuthOptions.self, from: configuration.auth)
   }
 }

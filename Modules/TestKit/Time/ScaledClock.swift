@@ -2,7 +2,7 @@ public import TernSync
 
 /// The real clock, on which long waits take longer: a machine under load must not take a server
 /// for unreachable that only had no time to answer.
-public struct PatientClock: Clock {
+public struct ScaledClock: Clock {
   /// A point on the real clock.
   public typealias Instant = ContinuousClock.Instant
 
@@ -27,11 +27,11 @@ public struct PatientClock: Clock {
   }
 }
 
-extension Ambient {
-  /// The system's time and randomness, with a ``PatientClock``.
-  public static var patient: Ambient {
-    Ambient(
-      millisecondsSinceEpoch: system.millisecondsSinceEpoch, clock: PatientClock(),
+extension RuntimeEnvironment {
+  /// The system's time and randomness, with a ``ScaledClock``.
+  public static var patient: RuntimeEnvironment {
+    RuntimeEnvironment(
+      millisecondsSinceEpoch: system.millisecondsSinceEpoch, clock: ScaledClock(),
       randomBits: system.randomBits)
   }
 }

@@ -1,10 +1,11 @@
+public import TernAssembly
 public import TernServer
 
-/// How much clients may ask of a server: the section `limits` of a configuration.
+/// The limits on the requests of clients: the section `limits` of a configuration.
 ///
 /// In the configuration: `{"requestsPerAddress": 500, "requestsPerIdentity": 100}`, a second.
 public struct LimitOptions: Hashable, Sendable {
-  /// What may be asked in a time.
+  /// The limits on requests in a time.
   public var rates = RateLimits()
   /// The most bytes of one request's body over REST, up to ``mostBodyBytes``; `nil` for what the
   /// doors allow by themselves.
@@ -15,11 +16,13 @@ public struct LimitOptions: Hashable, Sendable {
   public var memoryBytes: Int?
   /// The part of it that one address may take; `nil` for a quarter.
   public var memoryBytesPerAddress: Int?
+  /// The part of it that one user may take; `nil` for a quarter.
+  public var memoryBytesPerIdentity: Int?
 
   /// The least that ``memoryBytes`` may be: one large write has to fit.
   public static let leastMemoryBytes = 16 << 20
 
-  /// What may be sent over REST in one request at the most. Source: realtime reference, section 13.
+  /// The greatest body of one request over REST. Source: realtime reference, section 13.
   public static let mostBodyBytes = 256 << 20
 
   /// No limits of this kind.
@@ -29,7 +32,7 @@ public struct LimitOptions: Hashable, Sendable {
 extension LimitOptions: Decodable {
   private enum CodingKeys: String, CodingKey {
     case requestsPerAddress, requestsPerIdentity, burstSeconds, bodyBytes
-    case memoryBytes, memoryBytesPerAddress
+    case memoryBytes, memoryBytesPerAddress, memoryBytesPerIdentity
   }
 
   /// Reads the section; what it leaves out keeps its standard value.
@@ -51,6 +54,7 @@ extension LimitOptions: Decodable {
     rates.burstSeconds = try number(.burstSeconds) ?? rates.burstSeconds
     memoryBytes = try number(.memoryBytes, from: Self.leastMemoryBytes, upTo: 1 << 50)
     memoryBytesPerAddress = try number(.memoryBytesPerAddress, from: 1 << 20, upTo: 1 << 50)
+    memoryBytesPerIdentity = try number(.memoryBytesPerIdentity, from: 1 << 20, upTo: 1 << 50)
     bodyBytes = try number(.bodyBytes, upTo: Self.mostBodyBytes)
   }
 }

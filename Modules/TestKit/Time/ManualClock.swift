@@ -1,15 +1,16 @@
 import Synchronization
 
 /// A clock that stands still until a test moves it.
-public final class HandClock: Clock, Sendable {
+public final class ManualClock: Clock, Sendable {
   /// A point on the clock: how far it was moved since it was made.
   public struct Instant: InstantProtocol {
-    /// How far.
+    /// The time since the clock's start.
     public var offset: Duration
     /// The point that much later.
     public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
-    /// How much later another point is.
+    /// Returns the time from this point to another.
     public func duration(to other: Instant) -> Duration { other.offset - offset }
+    /// Returns true when the left point comes first.
     public static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
   }
 
@@ -30,7 +31,7 @@ public final class HandClock: Clock, Sendable {
   /// A clock that shows its beginning.
   public init() {}
 
-  /// What it shows.
+  /// The current point in time.
   public var now: Instant { state.withLock { $0.now } }
   /// It can be moved by any time.
   public var minimumResolution: Duration { .nanoseconds(1) }
