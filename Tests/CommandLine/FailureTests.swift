@@ -35,10 +35,17 @@ import Testing
         == "sqlite storage at x: another program has the folder open; end it, or take another folder"
     )
     let error = #expect(throws: Failure.self) { _ = try node("hello") }
-    #expect(error?.message.hasPrefix("value: not JSON at byte 0: h cannot stand here") == true)
-    #expect(error?.message.hasSuffix("or give --text") == true)
+    #expect(
+      error?.message
+        == #"value: not JSON at line 1, column 1: expected a value, found h; a text needs quotes: "#
+        + #"'"hello"', or give --text"#)
+    #expect(error?.excerpt == "  hello\n  ^")
     let object = #expect(throws: Failure.self) { _ = try node(#"{"a":"#) }
-    #expect(object?.message == "value: not JSON at byte 5: the text ends too early")
+    #expect(
+      object?.message == "value: not JSON at line 1, column 6: expected a value, but the text ends")
+    let bad = #expect(throws: Failure.self) { _ = try node("{bad") }
+    #expect(bad?.message.contains("expected a member's name in double quotes, found b") == true)
+    #expect(bad?.excerpt == "  {bad\n   ^")
     let folder = #expect(throws: Failure.self) { _ = try fileBytes(at: "/") }
     #expect(folder?.message == "/ cannot be read: it is a folder")
     #expect(folder?.code == .failed)

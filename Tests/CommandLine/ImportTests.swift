@@ -8,12 +8,11 @@ private func batches(
   _ text: String, keyField: String? = nil, leaves: Int = 1_000, partBytes: Int = 3
 ) throws -> [[TreeMerge.Entry]] {
   var rest = ArraySlice(text.utf8)
-  var tokens = JSONTokens(
-    ByteSource {
-      let part = Array(rest.prefix(partBytes))
-      rest = rest.dropFirst(part.count)
-      return part
-    })
+  var tokens = JSONTokens {
+    let part = Array(rest.prefix(partBytes))
+    rest = rest.dropFirst(part.count)
+    return part
+  }
   var batcher = ImportBatcher(
     keyField: keyField, limits: ImportBatcher.Limits(leaves: leaves, bytes: 1 << 20))
   var batches: [[TreeMerge.Entry]] = []
@@ -53,9 +52,8 @@ private func tree(_ batches: [[TreeMerge.Entry]]) throws -> TreeNode {
   @Test("a byte order mark is no part of a file")
   func mark() throws {
     #expect(try batches("\u{FEFF} 7") == batches("7"))
-    #expect(throws: JSONSyntaxError(offset: 1, reason: "a value must stand here")) {
-      try batches("\u{FE40}7")
-    }
+    let other = #expect(throws: JSONSyntaxError.self) { try batches("\u{FE40}7") }
+    #expect(other?.position == TextPosition() && other?.reason == .expected(.value, found: 0xEF))
     var parts = ["\u{FEFF}{}\n\u{FEFF}", ""].map { Array($0.utf8) }[...]
     var lines = LineSource { parts.popFirst() ?? [] }
     #expect(try lines.next() == Array("{}".utf8))
@@ -91,13 +89,38 @@ private func tree(_ batches: [[TreeMerge.Entry]]) throws -> TreeNode {
   }
 
   @Test(
-    "what is not JSON is reported with its offset",
+    "what is not JSON is reported with its place",
     arguments: [
-      ("{\"a\": }", 6), ("[1,]", 3), ("[1 2]", 3), ("\"abc", 4), ("tru", 0), ("01", 0), ("", 0),
-      ("{} x", 3), ("{1: 2}", 1), ("[", 1), ("\"\\x\"", 0),
+      ("{\"a\": }", 7), ("[1,]", 4), ("[1 2]", 4), ("\"abc", 5), ("tru", 4), ("01", 1), ("", 1),
+      ("{} x", 4), ("{1: 2}", 2), ("[", 2), ("\"\\x\"", 2), ("[1.]", 2), ("[12", 4),
     ])
-  func syntax(text: String, offset: Int) {
-    let error = #expect(throws: JSONSyntaxError.self) { _ = try batches(text) }
-    #expect(error?.offset == offset)
+  func syntax(text: String, column: Int) {
+    for partBytes in [1, 3, 100] {
+      let error = #expect(throws: JSONSyntaxError.self) {
+        _ = try batches(text, partBytes: partBytes)
+      }
+      #expect(error?.position.column == column, "\(text) in parts of \(partBytes)")
+      let below = #expect(throws: JSONSyntaxError.self) {
+        _ = try batches("\n\n" + text, partBytes: partBytes)
+      }
+      #expect(below?.position.line == 3 && below?.position.column == column, "\(text)")
+    }
+  }
+
+  @Test("strings and numbers over many parts are whole, and too long ones are rejected")
+  func longPieces() throws {
+    let long = String(repeating: "ä\\n", count: 5_000)
+    let text = "[\"\(long)\", 1234567.5, true]"
+    let expected = try TreeNode(json: text)
+    for partBytes in [1, 7, 64] {
+      #expect(try tree(batches(text, partBytes: partBytes)) == expected)
+    }
+    var first = true
+    var endless = JSONTokens {
+      defer { first = false }
+      return first ? [UInt8(ascii: "\"")] : [UInt8](repeating: UInt8(ascii: "a"), count: 1 << 20)
+    }
+    let error = #expect(throws: JSONSyntaxError.self) { _ = try endless.next() }
+    #expect(error?.reason == .tooLong(limit: JSONTokens.tokenBytes))
   }
 }

@@ -17,7 +17,7 @@ import Testing
     try await withFolder { folder in
       let first = try await ServerUnderTest(folder: folder)
       _ = try await first.tern("set", "leaderboard/ann", "10")
-      let flags = ["--path", folder + "/scores", "--port", first.port]
+      let flags = ["--path", folder + "/scores", "--server", "127.0.0.1:\(first.port)"]
       first.process.killNow()
       _ = await first.process.exitCode(within: patience)
       let added = try await run(["ann", "--add", "5"] + flags, program: "scores")
@@ -27,6 +27,7 @@ import Testing
       let board = try ChildProcess(
         binary("scores"), ["ann"] + flags)
       defer { board.killNow() }
+      // Marked only as long as the server has not answered.
       #expect(await board.output.line(within: patience) { $0 == "1. ann 15" } != nil)
       #expect(try await second.tern("get", "leaderboard/ann").output == ["15"])
       #expect(await second.stop() == 0)
@@ -37,7 +38,7 @@ import Testing
   func offlineCity() async throws {
     try await withFolder { folder in
       let first = try await ServerUnderTest(folder: folder)
-      let flags = ["--path", folder + "/cities", "--port", first.port]
+      let flags = ["--path", folder + "/cities", "--server", "127.0.0.1:\(first.port)"]
       let added = try await run(
         ["NO", "--add", "Oslo", "--population", "10"] + flags, program: "cities")
       #expect(added.code == 0, "\(added)")
@@ -63,14 +64,14 @@ import Testing
   func feed(model: [String]) async throws {
     try await withServer { server, folder in
       let flags = { (who: String) in
-        [who, "--path", "\(folder)/\(who)", "--port", server.port] + model
+        [who, "--path", "\(folder)/\(who)", "--server", "127.0.0.1:\(server.port)"] + model
       }
       let bob = try ChildProcess(binary("feed"), flags("bob"))
       defer { bob.killNow() }
       let posted = try await run(
         flags("ann") + ["--post", "Hello", "--to", "bob"], program: "feed")
       let id = try #require(posted.output.first, "\(posted)")
-      // The post is on its way as soon as somebody opens what it was written with.
+      // The post is on its way as soon as the program that wrote it starts again.
       let ann = try ChildProcess(binary("feed"), flags("ann") + ["--wall"])
       #expect(await bob.output.line(within: patience) { $0 == "\(id) ann: Hello" } != nil)
       bob.killNow()
@@ -89,7 +90,7 @@ import Testing
   func presence() async throws {
     try await withServer { server, _ in
       let program = binary("presence")
-      let flags = ["--port", server.port]
+      let flags = ["--server", "127.0.0.1:\(server.port)"]
       let ann = try ChildProcess(program, ["ann", "--device", "laptop"] + flags)
       let bob = try ChildProcess(program, ["bob", "--device", "phone"] + flags)
       defer { bob.killNow() }
@@ -99,5 +100,30 @@ import Testing
       #expect(
         await bob.output.line(within: patience) { $0.hasPrefix("ann was last seen at ") } != nil)
     }
+  }
+
+  @Test(
+    "each program says at once that there is no server",
+    arguments: [
+      ["scores", "--path"], ["cities", "NO", "--path"], ["feed", "--path"], ["presence"],
+    ])
+  func noServer(command: [String]) async throws {
+    try await withFolder { folder in
+      let folders = command.last == "--path" ? [folder + "/data"] : []
+      let program = try ChildProcess(
+        binary(command[0]), command.dropFirst() + folders + ["--server", "127.0.0.1:1"])
+      defer { program.killNow() }
+      let line = await program.errors.line(within: patience) {
+        $0.hasPrefix("tern: no connection: nobody listens at 127.0.0.1:1")
+      }
+      #expect(line != nil)
+    }
+  }
+
+  @Test("an address with a scheme is refused with the way to write it")
+  func scheme() async throws {
+    let ended = try await run(["ann", "--server", "http://127.0.0.1:9000"], program: "scores")
+    #expect(ended.code != 0)
+    #expect(ended.errors.contains("its scheme is ws or wss, or none; write \"127.0.0.1:9000\""))
   }
 }

@@ -40,7 +40,7 @@ import Testing
       (#"{"transport": {"kind": "tcp", "port": "9090"}}"#, "\"port\" must be an integer"),
       (#"{"transport": {"kind": "carrier-pigeon"}}"#, "loopback, tcp"),
       (#"{"transport": {"kind": "tcp", "port": 123456}}"#, "123456"),
-      (#"{"storage": }"#, "byte 12"),
+      (#"{"storage": }"#, "tern.json:1:13: expected a value, found }"),
     ])
   func configuration(text: String, words: String) async throws {
     try await withFolder { folder in
@@ -62,10 +62,20 @@ import Testing
         ["serve", "--config", file, "--port", "0", "--storage", "nothing"],
         environment: ["TERN_STORAGE_KIND": "memory"], folder: folder)
       #expect(refused.errors.contains("unknown kind \"nothing\""), "\(refused)")
-      let variable = try await run(
-        ["serve", "--config", file], environment: ["TERN_STORGE_KIND": "memory"], folder: folder)
-      #expect(variable.code == 2)
-      #expect(variable.errors.contains("TERN_STORGE_KIND"), "\(variable)")
+      let variables = [
+        "TERN_STORGE_KIND": "memory", "TERN_PORT": "tcp://10.0.0.1:9000", "TERN_VERSION": "1",
+        "TERN_SERVICE_HOST": "10.0.0.1", "TERN_STORAGE_SERVICE_HOST": "10.0.0.2",
+        "TERN_LEDGER_LOG_LIMIT": "77",
+      ]
+      let settled = try await run(["config", "--config", file], environment: variables)
+      #expect(settled.code == 0)
+      #expect(
+        settled.errors
+          == "tern: warning: TERN_PORT, TERN_SERVICE_HOST, TERN_STORAGE_SERVICE_HOST, "
+          + "TERN_STORGE_KIND, TERN_VERSION: no such setting; ignored, see: tern config")
+      let printed = settled.output.joined(separator: "\n")
+      #expect(printed.contains(#""logLimit": 77"#) && printed.contains(#""kind": "lmdb""#))
+      #expect(!printed.contains("serviceHost"))
     }
   }
 

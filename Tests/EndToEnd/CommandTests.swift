@@ -23,8 +23,8 @@ import Testing
       let left = try await server.tern("get", "/", "--json")
       #expect(
         left.output == [
-          #"{"event":"value","path":"","value":{"a":true,"rooms":{"42":{"title":"Hello"}}},"#
-            + #""pending":false,"fromCache":false}"#
+          #"{"event":"value","path":"","key":null,"value":{"a":true,"rooms":{"42":"#
+            + #"{"title":"Hello"}}},"pending":false,"fromCache":false,"complete":true}"#
         ])
       let piped = try await server.tern("set", "piped", "-", input: "[1]")
       #expect(piped.code == 0)
@@ -40,7 +40,12 @@ import Testing
       let range = try await server.tern(
         "query", "scores", "--order-by-value", "--start-after", "3", "--end-before", "12",
         "--json")
-      #expect(range.output == [#"{"key":"dan","value":7}"#, #"{"key":"ann","value":9}"#])
+      let end = #","pending":false,"fromCache":false,"complete":true}"#
+      #expect(
+        range.output == [
+          #"{"event":"value","path":"scores/dan","key":"dan","value":7"# + end,
+          #"{"event":"value","path":"scores/ann","key":"ann","value":9"# + end,
+        ])
       let none = try await server.tern("query", "scores", "--order-by-key", "--equal-to", "\"x\"")
       #expect(none.code == 5)
     }
@@ -65,7 +70,8 @@ import Testing
       let value = try await server.tern("watch", "scores/ann", "--value", "--count", "1", "--json")
       #expect(
         value.output == [
-          #"{"event":"value","path":"scores/ann","value":9,"pending":false,"fromCache":false}"#
+          #"{"event":"value","path":"scores/ann","key":"ann","value":9,"#
+            + #""pending":false,"fromCache":false,"complete":true}"#
         ])
     }
   }

@@ -51,7 +51,7 @@ private let isoCodes = "/usr/share/iso-codes/json/"
       try Data(#"{"people": [1, }"#.utf8).write(to: URL(filePath: file))
       let syntax = try await server.tern("import", "x", file)
       #expect(syntax.code == 2)
-      #expect(syntax.errors.contains("bad.json: byte 15"), "\(syntax)")
+      #expect(syntax.errors.contains("bad.json: line 1, column 16"), "\(syntax)")
     }
   }
 

@@ -221,7 +221,7 @@ private let bay = #"{"name":"San Francisco","population":860000,"state":"CA"}"#
         "stored 1 set cities/SF", "acknowledged 1", "stored 3 update cities/SF",
         "stored 5 delete cities/LA", "acknowledged 5", "collection cities", "pending 0",
         "found 1", "error doc query needs a path", "stored 6 set a", "acknowledged 6",
-        #"error there is no command "doc fly"; see: tern shell --help"#,
+        #"error no command 'doc fly'; see: help"#,
       ] { #expect(lines.contains(line), "\(line) in \(lines)") }
       #expect(lines.contains { $0.hasPrefix(#"value cities/SF {"n":3,"name":"San Francisco"}"#) })
       #expect(lines.contains { $0.hasPrefix("value cities/LA null") }, "\(lines)")

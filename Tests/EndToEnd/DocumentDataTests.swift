@@ -55,7 +55,7 @@ import Testing
       #expect(try await server.tern("doc", "import", file, "--from-line", "701").code == 0)
       #expect(try await server.tern("doc", "query", "people", "--count").output == ["count 1200"])
       for (line, words) in [
-        ("{", "line 1: not JSON at byte 1"), ("{}", "line 1: a line is"),
+        ("{", "line 1: not JSON at column 2"), ("{}", "line 1: a line is"),
         (#"{"path": "a/b", "fields": {"x": [[]]}}"#, "line 1: x holds an array in an array"),
       ] {
         let refused = try await server.tern("doc", "import", "-", input: line)
@@ -64,7 +64,8 @@ import Testing
     }
   }
 
-  /// A person a line, and at the end a note below one of them and one below nobody.
+  /// Returns lines of members, one each, and at the end a note below one of them and one below a
+  /// missing one.
   private func lines(_ numbers: ClosedRange<Int>) -> [String] {
     var lines = numbers.map {
       #"{"path": "people/\#($0)", "fields": {"n": \#($0), "half": \#($0).5, "#

@@ -77,7 +77,7 @@ import Testing
       let ben = try owner(as: "ben")
       #expect(try exchange("GET", mine + "?" + ben, at: address).contains("401"))
       #expect(try exchange("GET", mine + "?access_token=owner", at: address).hasSuffix("\r\n1"))
-      // The token that a stock client makes up for a mock user: nobody has signed it, and it ended
+      // The token that a stock client makes up for a mock user: it has no signature, and it expired
       // in 1970.
       let mock = "eyJhbGciOiJub25lIiwidHlwZSI6IkpXVCJ9.eyJzdWIiOiJhbm4iLCJpYXQiOjAsImV4cCI6MzYwMH0."
       #expect(try exchange("PUT", mine + "?auth=\(mock)", "1", at: address).contains("200 OK"))

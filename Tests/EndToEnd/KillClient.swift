@@ -4,13 +4,13 @@ import Testing
 
 /// A `tern-torture` that is killed and started again, with everything it ever printed.
 final class KillClient {
-  /// How many numbers each run of the program has for its writes.
+  /// The count of numbers that each run of the program has for its writes.
   static let numbersPerRun = 10_000
 
   let name: String
   /// Everything it printed, in all of its runs.
   private(set) var lines: [String] = []
-  /// How often it was killed.
+  /// The number of kills.
   private(set) var kills = 0
   private let storage: String
   private let folder: String
@@ -78,7 +78,7 @@ final class KillClient {
   /// Kills it if it runs, at the end of a test that may have failed.
   func clean() { process?.killNow() }
 
-  /// What it sees.
+  /// Reads everything that the client shows.
   func sight() async throws -> KillSight {
     send("tree")
     return KillSight(
@@ -87,7 +87,7 @@ final class KillClient {
   }
 }
 
-/// What a client sees of everything.
+/// The client's view of everything.
 struct KillSight: Equatable {
   /// The tree, as JSON.
   var tree: String

@@ -4,7 +4,7 @@ import TernCore
 ///
 /// The sister of ``KillReckoning``; see `DocumentWorkload` of `tern-torture`.
 struct KillDocuments {
-  /// What is wrong, in words.
+  /// The differences, in words.
   private(set) var problems: [String] = []
   private(set) var writeCount = 0
   private(set) var batchCount = 0

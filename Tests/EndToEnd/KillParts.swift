@@ -6,7 +6,7 @@
   import Darwin
 #endif
 
-/// A port nobody listens at, below those the system gives to clients.
+/// Finds a port without a listener, below those the system gives to clients.
 ///
 /// From among those, a client that tries to reach the killed server could be given the server's own
 /// port, and would be connected to itself.

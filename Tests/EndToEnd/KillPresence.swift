@@ -1,8 +1,8 @@
-/// Which deferred writes must have fired, as far as that is sure.
+/// The onDisconnect operations that must have fired, as far as that is sure.
 ///
-/// Every one adds 1 to a place of its own, so that whoever reads the tree sees how often it fired.
-/// A server that comes back waits for the clients it knew; when such a client is dead too, its
-/// writes fire only after that grace, and nothing is said about them here but that they fire once.
+/// Every one adds 1 to a path of its own, so that a reader of the tree sees how often it fired. A
+/// server that comes back waits for the clients it knew; when such a client is dead too, its writes
+/// fire only after that grace, and the test demands no more of them than to fire once.
 struct KillPresence {
   private enum State {
     /// Its session lives.
@@ -15,7 +15,7 @@ struct KillPresence {
 
   /// Everything that was ever registered.
   private(set) var all: [String] = []
-  /// What has fired by now.
+  /// The operations that have fired by now.
   private(set) var fired: [String] = []
   private var pending: [(name: String, client: String, state: State)] = []
 

@@ -4,7 +4,7 @@ import TernCore
 ///
 /// Every write left its number at a place of its own; see `Workload` of `tern-torture`.
 struct KillReckoning {
-  /// What is wrong, in words.
+  /// The differences, in words.
   private(set) var problems: [String] = []
   private(set) var writeCount = 0
   private(set) var transactionCount = 0

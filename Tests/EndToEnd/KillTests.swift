@@ -49,7 +49,8 @@ import Testing
     }
   }
 
-  /// Everything but what still changes when nobody writes: deferred writes fire as sessions end.
+  /// Returns everything but the values that still change without writers: onDisconnect operations
+  /// fire as sessions end.
   private func settledPart(of sight: KillSight) throws -> KillSight {
     var tree = try TreeNode(json: sight.tree)
     tree.setNode(.empty, at: try TreePath("sessions"))

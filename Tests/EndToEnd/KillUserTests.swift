@@ -6,10 +6,10 @@ import Testing
 @testable import tern
 
 /// A program that is killed around changes of its user: every write is made once, under the name of
-/// whoever made it, however the device changes hands meanwhile.
+/// its author, however the device changes hands meanwhile.
 ///
-/// The server lets nobody write under another name, so a write that is sent with the credential of
-/// somebody else is rejected, and missing in the end. `TERN_KILL_SEED` repeats the choices of a run.
+/// The server accepts no write under another name, so a write that is sent with another user's
+/// credential is rejected, and missing in the end. `TERN_KILL_SEED` repeats the choices of a run.
 @Suite("kills around changes of user") struct KillUserTests {
   private static let rules = """
     {"rules": {".read": true, "marks": {
@@ -65,7 +65,7 @@ import Testing
     return Mark(kind: words[1], user: words[2], number: words[3])
   }
 
-  /// How often each write was made.
+  /// Returns the number of times that each write was made.
   private func marks(in sight: KillSight) throws -> [Mark: Int64] {
     var made: [Mark: Int64] = [:]
     if case .object(let users)? = try JSONValue(parsing: sight.tree)["marks"] {
@@ -90,11 +90,11 @@ import Testing
   }
 }
 
-/// A device that several people use, and somebody who kills its program.
+/// A device of several users, whose program is killed.
 private struct DeviceOfMany {
   private(set) var problems: [String] = []
   private let client: KillClient
-  /// How each user signs in.
+  /// The command with which each user signs in.
   private let commands: [String: String]
   private var dice: SeededGenerator
   private var user = "nobody"
@@ -107,7 +107,7 @@ private struct DeviceOfMany {
 
   func begin() async throws { try await client.start(seed: 0) }
 
-  /// Lets some people use the device, kills its program at some point of that, and starts it again.
+  /// Lets some users use the device, kills its program at some point of that, and starts it again.
   mutating func useAndKill() async throws {
     var asked: [String] = []
     var marks = 0
@@ -139,11 +139,13 @@ private struct DeviceOfMany {
     return try await client.line("open")
   }
 
-  /// Lets everybody come back until all they have written is sent, and looks at what is there.
+  /// Lets every user come back until all of their writes are sent, and reads the result.
   mutating func end() async throws -> KillSight {
     for name in commands.keys.sorted() {
       client.send(commands[name] ?? "")
       try await client.line("user \(name)")
+      // A user without a write that lasted has this one.
+      client.send("mark 1")
       client.send("drain")
       try await client.line("drained \(name)")
     }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import tern
 
-/// A server and two clients that write all the time, and somebody who kills them.
+/// A server and two clients that write all the time, and are killed again and again.
 ///
 /// All choices come from a seed; when exactly a kill strikes the work under way does not.
 final class KillWorld {
@@ -144,17 +144,17 @@ extension KillWorld {
 // MARK: - Looking back
 
 extension KillWorld {
-  /// What everybody has in the end.
+  /// The final state of all processes.
   struct End {
-    /// What the clients saw while everything ran.
+    /// The clients' views while everything ran.
     var live: [KillSight]
-    /// What the server has after one more kill, read by somebody who had nothing.
+    /// The server's state after one more kill, read by a new client.
     var server: KillSight
-    /// What the clients have without a server, after one more kill.
+    /// The clients' state without a server, after one more kill.
     var cached: [KillSight]
   }
 
-  /// Lets everybody finish, and looks at what they have.
+  /// Lets all clients finish, and reads their state.
   func end() async throws -> End {
     for client in clients { client.send("settle") }
     for client in clients { try await client.line("settled") }

@@ -4,7 +4,7 @@ import Testing
 @testable import tern
 
 @Suite("where a server listens") struct ListeningTests {
-  /// Addresses that other machines can reach, or that somebody else decides about.
+  /// Addresses that other machines can reach, or whose meaning is decided elsewhere.
   private static let open = [
     "0.0.0.0", "::", "192.0.2.1", "10.0.0.7", "tern.example", "127.0.0.1.example",
     "localhost.example", "128.0.0.1", "::ffff:0.0.0.0", "0", "",

@@ -79,7 +79,7 @@ import Testing
         storage: .object(["kind": "sqlite", "path": .string(folder + "/cache")]),
         transport: ["kind": "loopback"])
       let tern = try await Assembler(catalog: .standard).client(from: configuration)
-      await tern.documents.disableNetwork()
+      await tern.documents.goOffline()
       for word in ["first", "broken", "third"] {
         try await tern.documents.document("words/" + word).set(["word": .value(.string(word))])
       }
@@ -113,5 +113,23 @@ import Testing
   func tour() async throws {
     let tour = try await run(["tour"])
     #expect(tour.code == 0, "\(tour.errors)\n\(tour.output.joined(separator: "\n"))")
+  }
+}
+
+extension OfflineTests {
+  @Test("without a server a part of a place is printed as one, with code 3")
+  func parts() async throws {
+    try await withFolder { folder in
+      let flags = ["--cache", folder + "/cache", "--server", "127.0.0.1:1"]
+      #expect(try await run(["set", "off/a", "1"] + flags).code == 0)
+      let part = try await run(["get", "off"] + flags)
+      #expect(part.code == 3 && part.output == ["{", #"  "a": 1"#, "}"], "\(part)")
+      #expect(part.errors.contains("incomplete"), "\(part)")
+      let json = try await run(["get", "off", "--json"] + flags)
+      #expect(json.output.first?.contains(#""complete":false"#) == true, "\(json)")
+      #expect(try await run(["get", "off/a"] + flags).output == ["1"])
+      #expect(try await run(["export", "off", folder + "/x"] + flags).code == 3)
+      #expect(try await run(["get", "elsewhere"] + flags).output.isEmpty)
+    }
   }
 }

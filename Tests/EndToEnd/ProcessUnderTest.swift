@@ -13,10 +13,10 @@ func binary(_ name: String) -> String {
   return here.deletingLastPathComponent().appending(path: name).path
 }
 
-/// How long anything may take on a busy machine.
+/// The time limit of any step on a busy machine.
 let patience = Duration.seconds(60)
 
-/// What a finished command left behind.
+/// The output of a finished command.
 struct Finished: Sendable {
   let code: Int32?
   let output: [String]
@@ -39,7 +39,7 @@ func run(
 func finish(_ child: ChildProcess) async -> Finished {
   let code = await child.exitCode(within: patience)
   if code == nil { child.killNow() }
-  // Both pipes are read to their end before anyone looks at the lines.
+  // Both pipes are read to their end before the lines are examined.
   _ = await child.output.line(within: patience) { _ in false }
   _ = await child.errors.line(within: patience) { _ in false }
   return Finished(

@@ -6,16 +6,16 @@
   import Darwin
 #endif
 
-/// What opens a connection; see Docs/Formats/tcp-frames.md.
+/// The first bytes of a connection; see Docs/Formats/tcp-frames.md.
 let preamble = Array("TERN".utf8) + [0, 0, 0, 1]
 
-/// Why a socket did not do what a test needs.
+/// The failure of a socket in a test.
 struct SocketError: Error {
   let code = errno
 }
 
-/// Connects to a port of this machine, sends bytes, ends its output if told so, waits until the other
-/// side has closed; answers what it sent.
+/// Connects to a port of this machine, sends bytes, ends its output if told so, waits until the
+/// other side has closed; answers what it sent.
 @discardableResult
 func sendBytes(
   _ bytes: [UInt8], toPort port: UInt16, endingOutput: Bool = true
@@ -66,7 +66,7 @@ final class StreamUnderTest {
 
   init(_ target: String, port: Int) throws {
     socket = try connectedSocket(toPort: UInt16(port))
-    // Whoever waits longer than this waits in vain: the test is to fail, not to hang.
+    // A longer wait is in vain: the test is to fail, not to hang.
     var patience = timeval(tv_sec: 60, tv_usec: 0)
     unsafe setsockopt(
       socket, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))

@@ -1,5 +1,4 @@
 import Foundation
-import TernAssembly
 import Testing
 
 @testable import tern
@@ -8,30 +7,51 @@ import Testing
   private static let root = URL(filePath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-  @Test("the first program is the one that these tests compile")
+  @Test("the first program is printed as it is compiled")
   func snippet() throws {
-    let source = try text("Tests/EndToEnd/FirstProgram.swift").split(
-      separator: "\n", omittingEmptySubsequences: false)
-    let first = try #require(source.firstIndex { $0.hasSuffix("// README begins") })
-    let last = try #require(source.firstIndex { $0.hasSuffix("// README ends") })
-    let body = source[source.index(after: first)..<last].map { $0.dropFirst(2) }
-    #expect(try text("README.md").contains(body.joined(separator: "\n")))
+    #expect(try text("README.md").contains("```swift\n" + text("Apps/first/main.swift") + "```"))
   }
 
-  @Test("the first program does what it says", .timeLimit(.minutes(2)))
+  @Test("the first program shows its own write and reaches the server", .timeLimit(.minutes(2)))
   func program() async throws {
     try await withServer { server, folder in
-      let configuration = Configuration(
-        storage: .object(["kind": "sqlite", "path": .string(folder + "/client")]),
-        transport: .object(["kind": "tcp", "port": .text(server.port)]))
-      let (printed, lines) = AsyncStream<String>.makeStream()
-      try await firstProgram(configuration) {
-        lines.yield($0)
-      } until: {
-        for await line in printed where line == #"{"title":"Hi"}"# { break }
-      }
+      let program = try first(server: "127.0.0.1:\(server.port)", in: folder)
+      defer { program.killNow() }
+      #expect(await program.output.line(within: patience) { $0 == Self.written } != nil)
+      #expect(await program.output.line(within: patience) { $0 == "acknowledged" } != nil)
       #expect(try await server.tern("get", "rooms/42/title").output == [#""Hi""#])
     }
+  }
+
+  @Test(
+    "the first program shows its own write without a server, and says that there is none",
+    .timeLimit(.minutes(2)))
+  func alone() async throws {
+    try await withFolder { folder in
+      let program = try first(server: "127.0.0.1:1", in: folder)
+      defer { program.killNow() }
+      // Which of the two comes first is open.
+      let complaint = "tern: no connection: nobody listens at 127.0.0.1:1"
+      for _ in 0..<2 {
+        let line = await program.output.line(within: patience) {
+          $0 == Self.written || $0.hasPrefix(complaint)
+        }
+        #expect(line != nil)
+      }
+      let lines = program.output.history
+      #expect(lines.contains(Self.written) && lines.contains { $0.hasPrefix(complaint) })
+      #expect(!program.output.history.contains("acknowledged"))
+    }
+  }
+
+  private static let written = #"/rooms/42: {"title":"Hi"}"#
+
+  /// Starts the program as from a terminal: each line is written when it is printed, and
+  /// complaints stand among the output.
+  private func first(server: String, in folder: String) throws -> ChildProcess {
+    try ChildProcess(
+      "/bin/sh", ["-c", #"exec stdbuf -oL "$0" "$1" 2>&1"#, binary("first"), server],
+      folder: folder)
   }
 
   @Test("the README is short, and its folders and files exist")

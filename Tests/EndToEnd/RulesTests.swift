@@ -95,7 +95,7 @@ import Testing
       let line = await process.output.line(within: patience) { $0.hasPrefix("listening on ") }
       let address = String(try #require(line).dropFirst("listening on ".count))
       #expect(process.output.history.contains { $0.hasPrefix("access: nothing is allowed") })
-      // Nobody is sent to what will be refused.
+      // No hint leads to a command that will be rejected.
       #expect(!process.output.history.contains { $0.contains("tern push") })
       #expect(try await run(["set", "a", "1", "--server", address]).code == 4)
       #expect(try await run(["get", "a", "--server", address]).code == 4)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import tern
 
-/// A server that greets whoever comes, and is silent from then on.
+/// A server that greets every client, and is silent from then on.
 private final class SilentServer: Sendable {
   let port: UInt16
   private let socket: Int32
@@ -57,8 +57,7 @@ private final class SilentServer: Sendable {
 }
 
 @Suite("a server that is silent") struct SilentServerTests {
-  /// What the time of a command may exceed its timeout by: a second, and what starting a program
-  /// takes on a busy machine.
+  /// The tolerance of a command's timeout: a second, and the start of a program on a busy machine.
   private static let grace = Duration.seconds(4)
 
   @Test("every command ends when its time is over, with what the cache has")

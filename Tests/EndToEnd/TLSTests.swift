@@ -69,7 +69,7 @@ import Testing
       try await safe.document("cities/SF").setData(["state": "CA"])
       let read = try await safe.document("cities/SF").getDocument(source: .server)
       #expect(read.data()?["state"] as? String == "CA")
-      // In the clear the server is not reached, nor with a certificate that nobody vouches for.
+      // In the clear the server is not reached, nor with a certificate that no root signed.
       for database in [
         try database("clear", isEncrypted: false, trusting: certificate.certificate),
         try database("stranger", isEncrypted: true, trusting: nil),

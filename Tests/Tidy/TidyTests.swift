@@ -2,7 +2,7 @@ import Testing
 
 @testable import tern_tidy
 
-private func file(_ path: String, _ text: String) -> SourceFile {
+func file(_ path: String, _ text: String) -> SourceFile {
   SourceFile(path: path, text: text)
 }
 
@@ -135,33 +135,5 @@ private func file(_ path: String, _ text: String) -> SourceFile {
     #expect(CallRules.check(file("Tests/Core/A.swift", "usleep(10)")).count == 1)
     #expect(CallRules.check(file("Tests/Core/A.swift", "try! a()")) == [])
     #expect(CallRules.check(file("Tests/Core/A.swift", "func sleep(until: Instant)")) == [])
-  }
-}
-
-@Suite("tidy: documentation") struct DocumentationRulesTests {
-  private func findings(_ text: String) -> [String] {
-    let file = file("Modules/Core/A.swift", text)
-    return DocumentationRules([file]).check(file).map(\.message)
-  }
-
-  @Test("what is public is documented")
-  func missing() {
-    #expect(findings("public struct A {}") == ["public A has no ///"])
-    #expect(findings("  public static func b() {}") == ["public b has no ///"])
-    #expect(findings("  public init() {}") == ["public init has no ///"])
-  }
-
-  @Test("documentation may stand above attributes")
-  func present() {
-    #expect(findings("/// An A.\n@frozen\npublic struct A {}") == [])
-    #expect(findings("public import TernCore\npackage func c() {}\npublic extension A {}") == [])
-  }
-
-  @Test("a witness inherits what its requirement says")
-  func witnesses() {
-    let text = "/// P.\npublic protocol P {\n  /// D.\n  func d()\n}\nextension A: P {\n"
-    #expect(findings(text + "  public func d() {}\n}") == [])
-    #expect(findings(text + "  public func e() {}\n}") == ["public e has no ///"])
-    #expect(findings("  public var description: String { a }") == [])
   }
 }

@@ -179,7 +179,7 @@ import Testing
     try await ref.child("users").child(userID).setValue(["username": "ann"])
     let snapshot = try await ref.child("users/\(userID)/username").getData()
     #expect(snapshot.value as? String == "ann")
-    // Nobody else's place can be written.
+    // Another user's path cannot be written.
     await #expect(throws: (any Error).self) {
       try await ref.child("users/bob/username").setValue("ann")
     }

@@ -6,9 +6,9 @@ import TernTokens
 
 @testable import TernFirebaseCompat
 
-/// A program of somebody who signs in: both databases, over one cable, with the stores of its name.
+/// The program of a signed-in user: both databases, over one cable, with the stores of its name.
 struct Person: Sendable {
-  let tern: Tern
+  let tern: TernDatabase
   let database: Database
   let firestore: Firestore
   let auth: Auth
@@ -27,7 +27,7 @@ struct Person: Sendable {
       database: House.documentDatabase,
       queue: try house.stores.store(name + "-document-queue", kind: kind),
       cache: try house.stores.store(name + "-document-cache", kind: kind, relaxed: true))
-    let tern = try Tern.open(parts)
+    let tern = try TernDatabase.open(parts)
     self.tern = tern
     self.cable = cable
     let queue = DispatchQueue(label: "callbacks of \(name)")
@@ -48,7 +48,7 @@ struct Person: Sendable {
   func plug() async {
     cable.plug()
     await tern.tree.goOnline()
-    await tern.documents.enableNetwork()
+    await tern.documents.goOnline()
   }
 
   /// Waits for a state of the sign-in.

@@ -29,7 +29,7 @@ import Testing
       ["n": .transform(.increment(.integer(1)))], merging: true)
   }
 
-  /// What the server has under a document's `n`; `nil` when there is no such document.
+  /// Returns a document's `n` at the server; `nil` when there is no such document.
   private func number(_ path: String, _ person: Person) async throws -> DocumentValue? {
     try await person.tern.documents.document(path).get(from: .server).data()?["n"]
   }
@@ -82,16 +82,16 @@ import Testing
     #expect(try await number("notes/ann", watcher) == nil)
 
     // The former user comes back: what was promised to them goes on.
-    await person.tern.documents.disableNetwork()
+    await person.tern.documents.goOffline()
     try signIn("ann", person, shop)
     try await seen.wait(forLast: "[ann {n:3} bob {n:1}] from cache pending")
-    await person.tern.documents.enableNetwork()
+    await person.tern.documents.goOnline()
     try await first.acknowledged()
     try await person.tern.documents.waitForPendingWrites()
     #expect(try await number("notes/ann", watcher) == .integer(3))
 
     // The same over the end of the program.
-    await person.tern.documents.disableNetwork()
+    await person.tern.documents.goOffline()
     for _ in 1...2 { _ = try await addOne("notes/ann", person) }
     try signIn("bob", person, shop)
     listening.cancel()
@@ -173,7 +173,7 @@ import Testing
     let bob = try shop.token("bob", now: Self.now)
     let tern = person.tern
     await #expect(throws: DocumentsError.self) {
-      try await tern.documents.runTransaction { transaction in
+      try await tern.documents.transaction { transaction in
         let place = tern.documents.document("notes/t")
         _ = try await transaction.get(place)
         try tern.auth.signIn(token: bob)

@@ -34,10 +34,10 @@
       try await group.shutdownGracefully()
     }
 
-    /// How many bytes have passed since the last cut was set.
+    /// Returns the number of bytes that have passed since the last cut was set.
     func carried(_ way: Way) -> Int { state.withLock { $0.carried[way] ?? 0 } }
 
-    /// Whether the cut that was set has happened.
+    /// True when the cut that was set has happened.
     var hasCut: Bool { state.withLock { $0.cut == nil } }
 
     /// Breaks the connection that carries the byte after so many in one direction, in front of it.
@@ -45,7 +45,7 @@
       state.withLock { $0 = State(cut: (way, bytes)) }
     }
 
-    /// How many of `count` bytes still pass.
+    /// Returns the number of `count` bytes that still pass.
     fileprivate func carry(_ count: Int, _ way: Way) -> Int {
       state.withLock { state in
         state.carried[way, default: 0] += count

@@ -22,7 +22,7 @@
 
     init() async throws {
       let ledger = try EmbeddedLedger(
-        store: MemoryStore(), uptime: Ambient.system.stopwatch())
+        store: MemoryStore(), uptime: RuntimeEnvironment.system.stopwatch())
       home = try TCPTransport(TCPOptions(port: 0))
       server = try await TernServer(ledger: ledger, on: home)
       let address = try await server.listen(on: home)

@@ -5,7 +5,7 @@ import Testing
 
 /// One session of every kind of write to documents, cut after every few bytes.
 @Suite struct DocumentByteCutTests {
-  /// How many bytes lie between two cuts.
+  /// The number of bytes between two cuts.
   private static let stride = 13
 
   @Test(

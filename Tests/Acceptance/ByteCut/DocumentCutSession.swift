@@ -1,6 +1,6 @@
 import TernClient
 import TernCore
-import TernDocumentEngine
+import TernDocumentReplica
 import TernQuery
 import TernSync
 
@@ -10,7 +10,7 @@ enum DocumentCutSession {
 
   /// Writes everything in a collection, and waits for the server's verdict on each.
   static func play(_ documents: Documents, in collection: String) async throws {
-    @Sendable func place(_ id: String) -> DocumentReference {
+    @Sendable func place(_ id: String) -> DocumentLocation {
       documents.document(collection + "/" + id)
     }
     var writes = [try await place("a").set(["n": 1, "old": true])]
@@ -32,8 +32,8 @@ enum DocumentCutSession {
     batch.update(place("list"), ["l": .transform(.arrayRemove(["one"]))])
     batch.update(place("count"), ["n": .transform(.increment(.integer(100)))])
     writes.append(try await batch.commit())
-    writes.append(try await place("gone").delete())
-    try await documents.runTransaction { transaction in
+    writes.append(try await place("gone").remove())
+    try await documents.transaction { transaction in
       let before = try await transaction.get(place("taps"))["n"]
       guard before == nil else { throw Failure.missing("a place of its own") }
       try transaction.set(place("taps"), to: ["n": 1])
@@ -41,7 +41,7 @@ enum DocumentCutSession {
     for write in writes { try await write.acknowledged() }
   }
 
-  /// What a collection holds afterwards, as another client sees it.
+  /// Returns the final documents of a collection, as another client sees them.
   static func found(_ documents: Documents, in collection: String) async throws -> DocumentMap {
     let result = try await documents.collection(collection).queried.get(from: .server)
     return DocumentMap(result.documents.map { ($0.id, .map($0.data() ?? [:])) })
@@ -59,7 +59,7 @@ enum DocumentCutSession {
   static func eager(_ documents: Documents) -> Task<Void, Never> {
     Task {
       for await state in documents.connection where state == .waiting {
-        await documents.enableNetwork()
+        await documents.goOnline()
       }
     }
   }

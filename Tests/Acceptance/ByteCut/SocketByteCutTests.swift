@@ -32,8 +32,8 @@
       try await table.close()
     }
 
-    private func client(over transport: any Transport) throws -> Tern {
-      try Tern.open(ClientParts(queue: MemoryStore(), cache: nil, transport: transport))
+    private func client(over transport: any Transport) throws -> TernDatabase {
+      try TernDatabase.open(ClientParts(queue: MemoryStore(), cache: nil, transport: transport))
     }
 
     private func expectAll(in found: TreeNode, _ name: String) throws {

@@ -1,7 +1,7 @@
 import Foundation
 import TernClient
 import TernCore
-import TernDocumentEngine
+import TernDocumentReplica
 import TernFirebaseCompat
 import TernQuery
 import TernSync
@@ -14,7 +14,7 @@ import Testing
     let house = try await DocumentHouse(setting)
     let db = try await house.open("a")
     try await db.waitForPendingWrites()
-    await db.disableNetwork()
+    await db.goOffline()
     try await db.document("a/1").set(["n": 1])
     let done = Trace()
     let waiting = Task {
@@ -23,7 +23,7 @@ import Testing
     }
     try await db.document("a/1").update(["n": 2])
     #expect(done.entries.isEmpty)
-    await db.enableNetwork()
+    await db.goOnline()
     try await done.wait(for: "done")
     try await waiting.value
     #expect(try await house.serverRows("a").count == 1)
@@ -38,7 +38,7 @@ import Testing
     try await house.seed("cities", ["SF": 1])
     let db = try await house.open("a")
     _ = try await db.collection("cities").get()
-    await db.disableNetwork()
+    await db.goOffline()
     try await db.document("cities/LA").set(["n": 4])
     await #expect(throws: DocumentsError.self) { try await db.clearPersistence() }
     #expect(try await db.collection("cities").get().count == 2)
@@ -77,24 +77,37 @@ import Testing
 
   @Test("D06 all listeners have heard the same when snapshots are in sync", arguments: Setting.all)
   func inSync(setting: Setting) async throws {
-    let house = try await DocumentHouse(setting)
-    let db = try await house.open("a", online: false)
+    let house = try await House(setting)
+    // Its callbacks come on one queue, in the order in which they happen.
+    let firestore = try house.firestore("a", online: false)
     let heard = Trace()
-    let inSync = Trace()
-    let signals = Task {
-      for try await _ in db.snapshotsInSync() { inSync.add("in sync") }
+    let collection = firestore.collection("a")
+    let first = collection.addSnapshotListener { snapshot, _ in
+      heard.add("one \(snapshot?.count ?? -1)")
     }
-    try await inSync.wait(for: 1)
-    let listening = [
-      heard.listen(db.collection("a")), heard.listen(db.collection("a").order(by: "n")),
-    ]
-    try await heard.wait(for: 2)
-    let before = inSync.entries.count
-    try await db.document("a/1").set(["n": 1])
-    try await heard.wait(for: 4)
-    try await inSync.wait(for: before + 1)
-    signals.cancel()
-    for task in listening { task.cancel() }
+    let second = collection.order(by: "n").addSnapshotListener { snapshot, _ in
+      heard.add("two \(snapshot?.count ?? -1)")
+    }
+    try await heard.wait { $0.contains("one 0") && $0.contains("two 0") }
+    let signals = firestore.addSnapshotsInSyncListener { heard.add("in sync") }
+    for number in 1...20 {
+      now { firestore.document("a/\(number)").setData(["n": number]) }
+      try await heard.wait { entries in
+        guard let last = entries.lastIndex(of: "one \(number)") else { return false }
+        return entries[last...].contains("in sync") && entries.contains("two \(number)")
+      }
+    }
+    var counts = ["one": 0, "two": 0]
+    for entry in heard.entries {
+      let words = entry.split(separator: " ")
+      if entry == "in sync" {
+        #expect(counts["one"] == counts["two"], "\(heard.entries)")
+      } else {
+        counts[String(words[0])] = Int(words[1]) ?? -1
+      }
+    }
+    #expect(counts == ["one": 20, "two": 20])
+    for listener in [first, second, signals] { listener.remove() }
     try await house.close()
   }
 
@@ -129,7 +142,7 @@ import Testing
     try await house.house.startServer()
     db = try await house.restart("a")
     #expect(try await db.document("a/1").get().row == "1 {n:1}")
-    // Whoever waited before the restart learns that the writes go on without them.
+    // A caller that waited before the restart learns that the writes go on without it.
     await #expect(throws: DocumentsError.closed) { try await first.acknowledged() }
     await #expect(throws: AcknowledgementError.closed) { try await tree.acknowledged() }
     let done = Trace()

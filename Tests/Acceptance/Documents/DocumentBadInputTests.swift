@@ -1,12 +1,12 @@
 import Synchronization
 import TernClient
 import TernCore
-import TernDocumentEngine
+import TernDocumentReplica
 import TernQuery
 import Testing
 
-/// What must not be asked or written gets the error that names its rule, and nothing goes over the
-/// cable. Source: documents reference, sections 1.2, 1.3, 1.9, 2.3, 3.1 and 3.2.
+/// An invalid query or write gets the error that names its rule, and nothing goes over the cable.
+/// Source: documents reference, sections 1.2, 1.3, 1.9, 2.3, 3.1 and 3.2.
 @Suite struct DocumentBadInputTests {
   private func names(_ count: Int) -> [String] { (1...count).map { "f\($0)" } }
 
@@ -172,7 +172,7 @@ import Testing
       await #expect(throws: DocumentsError.invalid(error)) { try await write() }
     }
     // What is allowed just so.
-    await db.disableNetwork()
+    await db.goOffline()
     try await db.document("c/d").set(["a": filled(beyond: 0)])
     #expect(await db.queueStatus.pending.count == 1)
     #expect(traffic.withLock { $0 } == 0)

@@ -1,11 +1,11 @@
 import TernClient
 import TernCore
-import TernDocumentEngine
+import TernDocumentReplica
 import TernQuery
 import TernTestKit
 import Testing
 
-/// How much is cached, what goes first, and how fast it is found.
+/// The size of the cache, the order of eviction, and the speed of lookups.
 @Suite struct DocumentCacheTests {
   /// Puts documents of ten kilobytes on the server.
   private func seed(_ house: DocumentHouse, _ collection: String, count: Int) async throws {
@@ -28,7 +28,7 @@ import Testing
     for (name, count) in [("oldest", 40), ("live", 40), ("edited", 20), ("newest", 30)] {
       try await seed(house, name, count: count)
     }
-    let clock = HandClock()
+    let clock = ManualClock()
     let db = try await house.open("a", clock: clock) {
       $0.documentCacheLimitBytes = ClientLimits.cacheBytes
     }
@@ -41,7 +41,7 @@ import Testing
     try await heard.wait { !($0.last ?? "from cache").hasSuffix("from cache") }
     #expect(try await read("edited") == 20)
     #expect(try await read("newest") == 30)
-    await db.disableNetwork()
+    await db.goOffline()
     for number in 0..<20 { try await db.document("edited/d\(number)").update(["n": -1]) }
     #expect(await db.cacheBytes > ClientLimits.cacheBytes)
     // A minute after the start the device looks after its cache.
@@ -64,17 +64,17 @@ import Testing
   }
 
   @Test(
-    "D05 an unlimited cache forgets nothing; the default is 100 MiB", arguments: Setting.storages)
+    "the defaults, and a cache without a limit that no timer cleans", arguments: Setting.storages)
   func unlimited(setting: Setting) async throws {
     #expect(ClientOptions().documentCacheLimitBytes == 100 * 1_048_576)
     #expect(ClientOptions().cacheLimitBytes == 10 * 1_048_576)
     #expect(ClientLimits.cacheBytes == 1_048_576)
     let house = try await DocumentHouse(setting)
     try await seed(house, "all", count: 150)
-    let clock = HandClock()
+    let clock = ManualClock()
     let db = try await house.open("a", clock: clock) { $0.documentCacheLimitBytes = nil }
     #expect(try await db.collection("all").get(from: .server).count == 150)
-    await db.disableNetwork()
+    await db.goOffline()
     let before = await db.cacheBytes
     #expect(before > ClientLimits.cacheBytes)
     for _ in 1...3 {
@@ -92,7 +92,7 @@ import Testing
     arguments: Setting.storages)
   func sublinear(setting: Setting) async throws {
     let house = try await DocumentHouse(setting)
-    let clock = HandClock()
+    let clock = ManualClock()
     let db = try await house.open("a", clock: clock)
     let server = try await house.inspector()
     func grow(from first: Int, to end: Int) async throws {
@@ -105,7 +105,7 @@ import Testing
       #expect(try await db.collection("n").get(from: .server).count == end)
     }
     try await grow(from: 0, to: 1_500)
-    await db.disableNetwork()
+    await db.goOffline()
     let query = db.collection("n").where("hundreds", .equals, 7)
     // Once, the cost of looking at everything is paid; that begins an index.
     #expect(try await query.get().count == 10)
@@ -117,9 +117,9 @@ import Testing
     let plan = try await query.explain()
     #expect(plan.strategy == .index)
     #expect(plan.documentsRead == 10)
-    await db.enableNetwork()
+    await db.goOnline()
     try await grow(from: 1_500, to: 3_000)
-    await db.disableNetwork()
+    await db.goOffline()
     #expect(try await query.explain().documentsRead == 10)
     #expect(try await query.get().count == 10)
     try await house.close()

@@ -1,10 +1,10 @@
 import TernClient
 import TernCore
-import TernDocumentEngine
+import TernDocumentReplica
 import TernQuery
 import Testing
 
-/// What listeners and reads hear without a connection, and when it comes back.
+/// The events of listeners and reads without a connection, and after it comes back.
 @Suite struct DocumentListeningTests {
   @Test(
     "F16 F18 offline, a listener hears local changes, as from the cache", arguments: Setting.all)
@@ -23,7 +23,7 @@ import Testing
     listeningToSource.cancel()
     try await db.document("cities/LA").set(["n": 2])
     try await heard.wait(for: "[LA {n:2} SF {n:1}] from cache pending")
-    try await db.document("cities/SF").delete()
+    try await db.document("cities/SF").remove()
     try await heard.wait(forLast: "[LA {n:2}] from cache pending")
     let snapshot = try await db.collection("cities").get()
     #expect(snapshot.metadata.isFromCache)

@@ -1,7 +1,7 @@
 import Synchronization
 import TernClient
 import TernCore
-import TernDocumentEngine
+import TernDocumentReplica
 import TernQuery
 import Testing
 
@@ -20,7 +20,7 @@ import Testing
     let listening = heard.listen(cities)
     try await heard.wait(forLast: "[LA {n:4} SF {n:1}]")
     #expect(traffic.withLock { $0 } > 0)
-    await db.disableNetwork()
+    await db.goOffline()
     try await heard.wait(forLast: "[LA {n:4} SF {n:1}] from cache")
     traffic.withLock { $0 = 0 }
 
@@ -36,12 +36,12 @@ import Testing
     await #expect(throws: DocumentsError.self) { try await cities.get(from: .server) }
     await #expect(throws: DocumentsError.self) { try await cities.count() }
     await #expect(throws: (any Error).self) {
-      try await db.runTransaction { try await $0.get(cities.document("SF")).row }
+      try await db.transaction { try await $0.get(cities.document("SF")).row }
     }
-    await db.disableNetwork()
+    await db.goOffline()
     #expect(traffic.withLock { $0 } == 0)
 
-    await db.enableNetwork()
+    await db.goOnline()
     try await heard.wait(forLast: "[LA {n:4} SF {n:5}]")
     #expect(traffic.withLock { $0 } > 0)
     for task in [listening, listeningLater] { task.cancel() }
@@ -55,7 +55,7 @@ import Testing
     let house = try await DocumentHouse(setting)
     var db = try await house.open("a")
     #expect(try await db.collection("log").get().count == 0)
-    await db.disableNetwork()
+    await db.goOffline()
     func write(_ numbers: ClosedRange<Int64>) async throws {
       for number in numbers {
         try await db.collection("log").document("\(number)").set(["n": .value(.integer(number))])
@@ -69,13 +69,13 @@ import Testing
     // The switch is not kept over a restart; a cut cable is.
     try house.unplug("a")
     db = try await house.restart("a")
-    await db.disableNetwork()
+    await db.goOffline()
     try house.mend("a")
     #expect(await db.queueStatus.pending.count == 10)
     try await write(6...9)
     #expect(try await db.document("total/1").get().row == "1 {last:9,n:9}")
     #expect(try await house.serverRows("log") == [])
-    await db.enableNetwork()
+    await db.goOnline()
     try await db.waitForPendingWrites()
     let sent = try await house.inspector().collection("log").get(from: .server).documents
     let inOrder = sent.sorted { ($0.version ?? .none) < ($1.version ?? .none) }

@@ -1,6 +1,6 @@
 import TernClient
 import TernCore
-import TernDocumentEngine
+import TernDocumentReplica
 import TernQuery
 import Testing
 
@@ -69,7 +69,7 @@ import Testing
         batch.set(document, to: ["m": .value(.integer(Int64(number)))], merging: true)
         batch.set(log.document("last"), to: ["n": .value(.integer(Int64(number)))])
         _ = try await batch.commit()
-      default: try await (number == 99 ? log.document("gone") : document).delete()
+      default: try await (number == 99 ? log.document("gone") : document).remove()
       }
     }
     let local = try await log.get(from: .cache)
@@ -82,7 +82,7 @@ import Testing
     try await house.close()
   }
 
-  /// What may happen to the network while one and the same program runs.
+  /// The changes of the network while one and the same program runs.
   enum Network: String, CaseIterable, Sendable {
     case online, offline, flapping
   }
@@ -106,7 +106,7 @@ import Testing
     }
     try await notes.document("3").update(["n": 30])
     try trouble()
-    try await notes.document("4").delete()
+    try await notes.document("4").remove()
     try trouble()
     let expected = [
       "1 {n:1,open:true}", "5 {n:5,open:true}", "6 {n:6,open:true}", "3 {n:30,open:true}",
@@ -147,7 +147,7 @@ import Testing
 }
 
 extension DocumentQueueStatus {
-  /// What is left when nothing waits and nothing was rejected.
+  /// The status of an empty queue without rejections.
   fileprivate var emptied: DocumentQueueStatus? {
     pending.isEmpty && rejected.isEmpty ? self : nil
   }

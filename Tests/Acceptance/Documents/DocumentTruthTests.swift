@@ -1,31 +1,32 @@
 import Synchronization
 import TernCore
-import TernDocumentEngine
+import TernDocumentReplica
 import TernDocumentWire
 import TernQuery
 import Testing
 
 @testable import TernClient
 
-/// What a snapshot says about itself holds, whatever the network does.
+/// The metadata of a snapshot is true, whatever the network does.
 @Suite struct DocumentTruthTests {
   /// Compares what a client is told with what it tells its listeners.
   private final class Witness: Sendable {
     private struct State {
       /// The documents on the server, as far as its answers tell.
       var written = 0
-      /// How many of them there were when the connection was opened.
-      var owed = 0
+      /// The number of them when the connection was opened.
+      var pendingEffects = 0
       /// The client, once it is there. What passes on its link is noted in the order in which it
       /// takes it in: a message that waits for it explains nothing yet.
       var session: DocumentSession?
-      /// Whether the server said CURRENT on this connection, and what the last one that did owes.
+      /// True when the server said CURRENT on this connection, with the effects of the last one
+      /// that did.
       var isCurrent = false
       var owedThen = 0
-      /// What it said since then that lets a client take what it has for complete: CURRENT, a
-      /// snapshot of all targets, or that a target is over which the others waited for.
+      /// The number of messages since then that complete a client's data: CURRENT, a snapshot of
+      /// all targets, or the end of a target that the others waited for.
       var grounds = 0
-      /// How many of them there were when a listener last heard from the cache.
+      /// The number of them when a listener last received an event from the cache.
       var groundsOfCached = 0
       var lies: [String] = []
       var truths = 0
@@ -48,7 +49,7 @@ import Testing
       case .opened:
         let written = state.withLock { $0.written }
         note { state in
-          state.owed = written
+          state.pendingEffects = written
           state.isCurrent = false
         }
       case .received(let frames):
@@ -61,7 +62,7 @@ import Testing
       case .current:
         note { state in
           state.isCurrent = true
-          state.owedThen = state.owed
+          state.owedThen = state.pendingEffects
           state.grounds += 1
         }
       case .removed: note { state in if state.isCurrent { state.grounds += 1 } }
@@ -121,7 +122,7 @@ import Testing
     let writer = try await house.open("b")
     let query = try db.collection("log").where("n", .greaterThanOrEqual, 0).checked()
     let ended = Trace()
-    let hearer = DocumentHearer(heard: witness.hear, ended: { ended.add("\($0)") })
+    let hearer = DocumentEventHandler(heard: witness.hear, ended: { ended.add("\($0)") })
     let options = DocumentListenOptions(includesMetadata: true)
     var listener = await db.session.listen(query, options, hearer)
     var (local, remote) = (0, 0)
@@ -130,8 +131,8 @@ import Testing
       case 0: try house.flap("a")
       case 1: try house.unplug("a")
       case 2: try house.mend("a")
-      case 3: await db.disableNetwork()
-      case 4: await db.enableNetwork()
+      case 3: await db.goOffline()
+      case 4: await db.goOnline()
       case 5:
         local += 1
         try await db.document("log/a\(local)").set(["n": .value(.integer(Int64(local)))])

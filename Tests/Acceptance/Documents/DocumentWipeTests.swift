@@ -1,6 +1,6 @@
 import TernClient
 import TernCore
-import TernDocumentEngine
+import TernDocumentReplica
 import TernQuery
 import TernSync
 import Testing
@@ -19,7 +19,7 @@ import Testing
     }
     try await server.waitForPendingWrites()
     #expect(try await db.collection("letters").get(from: .server).count == 40)
-    for number in 0..<10 { try await server.document("letters/\(number)").delete() }
+    for number in 0..<10 { try await server.document("letters/\(number)").remove() }
     try await server.waitForPendingWrites()
     #expect(try await db.collection("letters").get(from: .server).count == 30)
     try house.unplug("a")

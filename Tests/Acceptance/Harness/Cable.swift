@@ -6,7 +6,7 @@ import TernTransport
 final class Cable: Transport {
   enum Cut: Error { case unplugged }
 
-  /// What passes, for those who listen in.
+  /// The traffic, for observers.
   enum Event {
     case attempted
     case opened
@@ -85,12 +85,12 @@ extension Cable {
   /// Everything that came from the server, one frame an entry.
   var received: [String] { state.withLock { $0.received } }
 
-  /// How many requests of one action were sent.
+  /// Returns the number of requests of one action that were sent.
   func sent(action: String) -> Int {
     state.withLock { $0.sent.count { $0.contains("\"a\":\"\(action)\"") } }
   }
 
-  /// How often a conditional write was sent.
+  /// The number of conditional writes that were sent.
   var conditionalPuts: Int { state.withLock { $0.conditionalPuts } }
 
   func plug() { state.withLock { $0.isPlugged = true } }
@@ -129,7 +129,7 @@ extension Cable {
   /// connection gets through.
   func cut(afterBytes count: Int) { state.withLock { $0.bytesUntilCut = count } }
 
-  /// Whether bytes are still to pass before the cut.
+  /// True while bytes are still to pass before the cut.
   var awaitsCut: Bool { state.withLock { $0.bytesUntilCut != nil } }
 
   func waitForCut() async throws { try await news.wait(for: "cut") }
@@ -186,7 +186,7 @@ extension Cable {
 
   func wasCut() { state.withLock { $0.wasCut = true } }
 
-  /// The client has been told of the end of a link: whoever waits for the cut may wake it up now.
+  /// The client has been told of the end of a link: a test that waits for the cut may resume now.
   func hasEnded() {
     let isCut = state.withLock { state in
       defer { state.wasCut = false }

@@ -1,7 +1,7 @@
 import Synchronization
 import TernClient
 import TernCore
-import TernDocumentEngine
+import TernDocumentReplica
 import TernQuery
 import TernSync
 import TernTestKit
@@ -9,10 +9,10 @@ import TernTestKit
 /// A house whose clients have documents, by the native API.
 final class DocumentHouse: Sendable {
   private struct Room: Sendable {
-    let tern: Tern
+    let tern: TernDatabase
     let cable: Cable
     let options: ClientOptions
-    let clock: HandClock?
+    let clock: ManualClock?
   }
 
   let house: House
@@ -28,7 +28,7 @@ final class DocumentHouse: Sendable {
   /// A client that starts, or starts again, with the stores of its name.
   @discardableResult
   func open(
-    _ name: String, online: Bool = true, clock: HandClock? = nil,
+    _ name: String, online: Bool = true, clock: ManualClock? = nil,
     _ change: (inout ClientOptions) -> Void = { _ in },
     tapped tap: (@Sendable (Cable.Event) -> Void)? = nil
   ) async throws -> Documents {
@@ -47,7 +47,7 @@ final class DocumentHouse: Sendable {
   }
 
   private func open(
-    _ name: String, _ cable: Cable, _ options: ClientOptions, _ clock: HandClock?
+    _ name: String, _ cable: Cable, _ options: ClientOptions, _ clock: ManualClock?
   ) throws -> Documents {
     let kind = house.setting.storage
     var parts = ClientParts(
@@ -58,8 +58,8 @@ final class DocumentHouse: Sendable {
       database: try DocumentDatabase(projectID: "demo"),
       queue: try house.stores.store(name + "-documents-queue", kind: kind),
       cache: try house.stores.store(name + "-documents-cache", kind: kind, relaxed: true))
-    let ambient = house.ambient(at: nil, clock: clock ?? PatientClock())
-    let tern = try Tern.open(parts, options: options, ambient: ambient)
+    let ambient = house.ambient(at: nil, clock: clock ?? ScaledClock())
+    let tern = try TernDatabase.open(parts, options: options, ambient: ambient)
     rooms.withLock {
       $0[name] = Room(tern: tern, cable: cable, options: options, clock: clock)
     }
@@ -83,8 +83,8 @@ extension DocumentHouse {
   func plug(_ name: String) async throws {
     let room = try room(name)
     room.cable.plug()
-    await room.tern.documents.disableNetwork()
-    await room.tern.documents.enableNetwork()
+    await room.tern.documents.goOffline()
+    await room.tern.documents.goOnline()
   }
 
   /// Lets connections through again; the client finds out by itself.
@@ -92,7 +92,7 @@ extension DocumentHouse {
 
   func unplug(_ name: String) throws { try room(name).cable.unplug() }
   func flap(_ name: String) throws { try room(name).cable.flap() }
-  func tern(_ name: String) throws -> Tern { try room(name).tern }
+  func tern(_ name: String) throws -> TernDatabase { try room(name).tern }
   func cable(_ name: String) throws -> Cable { try room(name).cable }
 
   /// A client that looks at what the server has.
@@ -101,7 +101,7 @@ extension DocumentHouse {
     return try await open("inspector")
   }
 
-  /// What the server has in a collection: `id {fields}`, by id.
+  /// Returns the server's documents in a collection: `id {fields}`, by id.
   func serverRows(_ collection: String) async throws -> [String] {
     let result = try await inspector().collection(collection).get(from: .server)
     return result.documents.map(\.row)
@@ -121,7 +121,7 @@ extension DocumentHouse {
 
 // MARK: - Words for what is seen
 
-extension DocumentSnapshot {
+extension SingleDocumentSnapshot {
   /// `id {fields}`, or `id missing`.
   var row: String {
     guard let fields = data(.none) else { return "\(id) missing" }
@@ -141,14 +141,14 @@ extension DocumentValue {
   }
 }
 
-extension SnapshotMetadata {
-  /// What a reader has to know about what it sees.
+extension DocumentSnapshotMetadata {
+  /// The metadata of a snapshot, for readers of the trace.
   var words: String {
     (isFromCache ? " from cache" : "") + (hasPendingWrites ? " pending" : "")
   }
 }
 
-extension QuerySnapshot {
+extension DocumentQuerySnapshot {
   var rows: [String] { documents.map(\.row) }
 
   /// All rows, and where they come from.
@@ -172,7 +172,7 @@ extension Trace {
   }
 
   /// Hears a document until the task it returns is cancelled.
-  func listen(_ document: DocumentReference, metadata: Bool = true) -> Task<Void, Never> {
+  func listen(_ document: DocumentLocation, metadata: Bool = true) -> Task<Void, Never> {
     let snapshots = document.snapshots(includingMetadata: metadata)
     return Task {
       do {

@@ -2,6 +2,7 @@ import Synchronization
 import TernClient
 import TernCore
 import TernFirebaseCompat
+import TernServer
 import TernSync
 
 extension House {
@@ -25,7 +26,7 @@ extension House {
   func waitForCut(_ name: String) async throws { try await room(name).cable.waitForCut() }
   func received(_ name: String) -> [String] { (try? room(name).cable.received) ?? [] }
 
-  /// How many requests of one action a client has sent.
+  /// Returns the number of requests of one action that a client has sent.
   func sent(_ name: String, action: String) -> Int {
     (try? room(name).cable.sent(action: action)) ?? 0
   }
@@ -35,6 +36,22 @@ extension House {
   }
 
   func conditionalPuts(of name: String) -> Int { (try? room(name).cable.conditionalPuts) ?? 0 }
+
+  /// Waits until the server has so many sessions: what ended ones had sent, and left for their end,
+  /// was carried out.
+  func waitForSessions(_ count: Int) async throws {
+    let deadline = ContinuousClock.now + .seconds(30)
+    while let server = state.withLock({ $0.server }), await server.sessionCount != count {
+      if ContinuousClock.now > deadline { throw DatabaseError.closed("sessions do not end") }
+      await Task.yield()
+    }
+  }
+
+  /// Lets go of the client that looks into the server.
+  func forgetInspector() async {
+    await forget("inspector")
+    state.withLock { $0.rooms["inspector"] = nil }
+  }
 
   /// Ends a client for good.
   func forget(_ name: String) async {
@@ -72,12 +89,12 @@ extension House {
     await settle(db)
   }
 
-  /// What the server has at a place, as an observer's trace spells it.
+  /// Returns the server's value at a path, as an observer's trace spells it.
   func serverValue(_ path: String) async throws -> String {
     Trace.text(try await inspector().reference(withPath: path).getData().value)
   }
 
-  /// What the server has at a place, as JSON.
+  /// Returns the server's value at a path, as JSON.
   func serverExport(_ path: String) async throws -> String {
     let snapshot = try await inspector().native().tree[path].get()
     return snapshot.node.json(.export)
@@ -116,10 +133,11 @@ extension Database {
     _ = try await reference(withPath: "fences").childByAutoId().getData()
   }
 
-  /// The same, for a listener that nobody hears.
+  /// The same, for a listener without a reader.
   func waitUntilCached(_ path: String) async throws { try await waitUntilSynced(path) }
 
-  /// Whether the device can answer for a place by itself; for a client without a connection.
+  /// Returns true when the device can answer for a path by itself; for a client without a
+  /// connection.
   func isCached(_ path: String) async throws -> Bool {
     do {
       _ = try await reference(withPath: path).getData()

@@ -40,19 +40,37 @@ final class House: Sendable {
   let stores: Stores
   let state = Mutex(State())
   private let loopback = LoopbackTransport()
-  private let serverClock = HandClock()
-  private let serverTime: Int64?
-  private let clientTime: Int64?
+  private let serverClock = ManualClock()
+  private let serverTime: (@Sendable () -> Int64)?
+  private let clientTime: (@Sendable () -> Int64)?
   private let denied: String?
   private let authenticator: any Authenticator
 
-  init(
+  convenience init(
     _ setting: Setting, serverTime: Int64? = nil, clientTime: Int64? = nil,
     denying denied: String? = nil, authenticator: any Authenticator = NoAuthenticator()
   ) async throws {
+    try await self.init(
+      setting, serverClock: Self.stopped(at: serverTime),
+      clientClock: Self.stopped(at: clientTime), denying: denied, authenticator: authenticator)
+  }
+
+  private static func stopped(at time: Int64?) -> (@Sendable () -> Int64)? {
+    guard let time else { return nil }
+    return { time }
+  }
+
+  /// - Parameters:
+  ///   - serverClock: The server's time in milliseconds since 1970; `nil` for that of the machine.
+  ///   - clientClock: The same of all clients.
+  init(
+    _ setting: Setting, serverClock: (@Sendable () -> Int64)?,
+    clientClock: (@Sendable () -> Int64)?, denying denied: String? = nil,
+    authenticator: any Authenticator = NoAuthenticator()
+  ) async throws {
     self.setting = setting
-    self.serverTime = serverTime
-    self.clientTime = clientTime
+    serverTime = serverClock
+    clientTime = clientClock
     self.denied = denied
     self.authenticator = authenticator
     stores = try Stores()
@@ -148,7 +166,7 @@ extension House {
   }
 
   #if TCP
-    /// A port nobody listens at, below those the system gives to clients: a server that starts
+    /// A port without a listener, below those the system gives to clients: a server that starts
     /// again must not find that a client was given its port meanwhile.
     private func freePort() async throws -> Int {
       for _ in 1...1_000 {
@@ -174,12 +192,15 @@ extension House {
     }
   #endif
 
-  var documentAmbient: Ambient { ambient(at: clientTime, clock: PatientClock()) }
+  var documentAmbient: RuntimeEnvironment { ambient(at: clientTime, clock: ScaledClock()) }
 
-  func ambient(at time: Int64?, clock: any Clock<Duration> = ContinuousClock()) -> Ambient {
-    Ambient(
-      millisecondsSinceEpoch: { time ?? Ambient.system.millisecondsSinceEpoch() }, clock: clock,
-      randomBits: Ambient.system.randomBits)
+  func ambient(
+    at time: (@Sendable () -> Int64)?, clock: any Clock<Duration> = ContinuousClock()
+  ) -> RuntimeEnvironment {
+    RuntimeEnvironment(
+      millisecondsSinceEpoch: time ?? RuntimeEnvironment.system.millisecondsSinceEpoch,
+      clock: clock,
+      randomBits: RuntimeEnvironment.system.randomBits)
   }
 }
 
@@ -189,9 +210,9 @@ extension House {
   /// A client that starts, or starts again, with the stores of its name.
   func open(
     _ name: String, online: Bool = true, cacheBytes: Int? = nil, storage: String? = nil,
-    patience: Duration = .seconds(20)
+    patience: Duration = .seconds(20), tapped tap: (@Sendable (Cable.Event) -> Void)? = nil
   ) async throws -> Database {
-    let cable = Cable(try clientTransport(), isPlugged: online)
+    let cable = Cable(try clientTransport(), isPlugged: online, tapped: tap)
     return try await open(
       name, cable: cable, storage: storage ?? setting.storage, cacheBytes: cacheBytes,
       patience: patience)
@@ -237,7 +258,7 @@ extension House {
     if let cacheBytes { options.cacheLimitBytes = cacheBytes }
     let ambient = ambient(at: clientTime)
     let database = Database(address: "test://\(name)", ambient: ambient) { [options] _ in
-      try Tern.open(parts, options: options, ambient: ambient)
+      try TernDatabase.open(parts, options: options, ambient: ambient)
     }
     let queue = DispatchQueue(label: "callbacks of \(name)")
     try database.configure { $0.callbackQueue = queue }
@@ -265,15 +286,9 @@ extension House {
 private struct AllowBut: Authorizer {
   let denied: String?
 
-  func mayRead(
-    _ path: TreePath, _ query: TreeQuery, by requester: Requester, now: Int64,
-    tree: (TreePath) -> TreeNode
-  ) -> Bool { true }
+  func mayRead(_ request: TreeReadRequest, in state: TreeState) -> TreeVerdict { .allowed }
 
-  func mayWrite(
-    _ assignments: [TreeMerge.Entry], by requester: Requester, now: Int64,
-    tree: (TreePath) -> TreeNode
-  ) -> Bool {
-    !assignments.contains { $0.path.first?.text == denied }
+  func mayWrite(_ request: TreeWriteRequest, in state: TreeState) -> TreeVerdict {
+    TreeVerdict(isAllowed: !request.paths.contains { $0.first?.text == denied })
   }
 }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What a test heard, in order, with a way to wait for more.
+/// The events of a test, in order, with a way to wait for more.
 final class Trace: Sendable {
   struct TimedOut: Error, CustomStringConvertible {
     let heard: [String]

@@ -3,7 +3,7 @@ import TernFirebaseCompat
 import Testing
 
 @Suite struct WritingTests {
-  @Test("W05 references are made from the top, by child and by path")
+  @Test("references know their keys and parents")
   func references() async throws {
     let house = try await House(Setting(storage: "memory", transport: "loopback"))
     let db = try await house.open("a")
@@ -70,6 +70,42 @@ import Testing
     #expect(value["null"] == nil)
     #expect(try await house.serverExport("types/yes") == "true")
     #expect(try await house.serverExport("types/one") == "1")
+    try await house.close()
+  }
+
+  @Test("W08 the four types of Foundation go in, alone and in each other", arguments: Setting.all)
+  func foundationTypes(setting: Setting) async throws {
+    let house = try await House(setting)
+    let db = try await house.open("a")
+    let ref = db.reference(withPath: "types")
+    let cases: [(value: Any, json: String)] = [
+      (NSString(string: "héllo"), "\"héllo\""), (NSNumber(value: 2.5), "2.5"),
+      (NSNumber(value: 9_007_199_254_740_993 as Int64), "9007199254740993"),
+      (NSNumber(value: 1), "1"), (NSNumber(value: true), "true"), (NSNumber(value: false), "false"),
+      (NSNumber(value: -1 as Int8), "-1"), (NSNumber(value: 0.5 as Float), "0.5"),
+      (
+        NSDictionary(dictionary: ["a": NSNumber(value: 1), "b": NSString(string: "x")]),
+        #"{"a":1,"b":"x"}"#
+      ),
+      (NSArray(array: [NSNumber(value: 1), NSString(string: "x")]), #"{"0":1,"1":"x"}"#),
+      (
+        NSDictionary(dictionary: [
+          "list": NSArray(array: [NSDictionary(dictionary: ["n": NSNumber(value: true)])]),
+          "none": NSNull(),
+        ]), #"{"list":{"0":{"n":true}}}"#
+      ),
+    ]
+    for (value, json) in cases {
+      try await ref.setValue(value)
+      #expect(try await house.serverExport("types") == json, "\(value)")
+    }
+    try await ref.updateChildValues([
+      NSString(string: "list"): NSArray(array: [NSNumber(value: 7)]), "map": NSDictionary(),
+    ])
+    #expect(try await house.serverExport("types") == #"{"list":{"0":7}}"#)
+    let found = try await ref.getData().value as? NSDictionary
+    #expect(found?["list"] as? NSArray == NSArray(array: [NSNumber(value: 7)]))
+    #expect((found?["list"] as? NSArray)?[0] as? NSNumber == 7)
     try await house.close()
   }
 

@@ -6,11 +6,17 @@ certificate must be gone, and every connection must hear a write. Ends with "all
 """
 import base64
 import json
+import queue
 import re
 import socket
 import ssl
 import struct
 import sys
+
+import grpc
+from google.cloud.firestore_v1.services.firestore import FirestoreClient
+from google.cloud.firestore_v1.services.firestore.transports import FirestoreGrpcTransport
+from google.cloud.firestore_v1.types import ListenRequest, TargetChange
 
 PATIENCE = 60
 address, old, new = sys.argv[1:]
@@ -106,6 +112,31 @@ def own_framing():
     return lambda: door.until(b'"d":"heard"')
 
 
+def grpc_listener():
+    """A listener over gRPC, which negotiates HTTP/2."""
+    with open(old, "rb") as file:
+        credentials = grpc.ssl_channel_credentials(file.read())
+    options = [("grpc.ssl_target_name_override", "localhost")]
+    channel = grpc.secure_channel(f"127.0.0.1:{port}", credentials, options=options)
+    client = FirestoreClient(transport=FirestoreGrpcTransport(channel=channel))
+    database = "projects/tls/databases/(default)"
+    name = database + "/documents/doors/grpc"
+    requests = queue.Queue()
+    target = {"target_id": 1, "documents": {"documents": [name]}}
+    requests.put(ListenRequest(database=database, add_target=target))
+    answers = client.listen(requests=iter(requests.get, None), timeout=4 * PATIENCE)
+    current = TargetChange.TargetChangeType.CURRENT
+    while next(iter(answers)).target_change.target_change_type != current:
+        pass
+
+    def hear():
+        write = {"update": {"name": name, "fields": {"x": {"string_value": "heard"}}}}
+        client.commit(request={"database": database, "writes": [write]})
+        while next(iter(answers)).document_change.document.name != name:
+            pass
+    return hear
+
+
 def rest():
     door = Door(old)
 
@@ -115,7 +146,8 @@ def rest():
     return put
 
 
-doors = {"WebSocket": web_socket(), "stream": stream(), "poll": poll(), "own": own_framing()}
+doors = {"WebSocket": web_socket(), "stream": stream(), "poll": poll(), "own": own_framing(),
+         "gRPC": grpc_listener()}
 writer = rest()
 print("ready", flush=True)
 sys.stdin.readline()

@@ -1,6 +1,6 @@
 import Foundation
 import TernClient
-import TernDocumentEngine
+import TernDocumentReplica
 import TernQuery
 import Testing
 
@@ -13,7 +13,8 @@ import Testing
     for (collection, count) in [("large", 300), ("small", 50)] {
       let batch = db.batch()
       for index in 0..<count {
-        batch.setData(["n": index], forDocument: db.document("\(collection)/\(index)"))
+        batch.setData(
+          ["n": index, "m": index, "k": index], forDocument: db.document("\(collection)/\(index)"))
       }
       try await batch.commit()
       _ = try await db.collection(collection).getDocuments(source: .server)
@@ -65,6 +66,17 @@ import Testing
       "n", isLessThan: 299)
     #expect(try await run(other) == ["298"])
     #expect(try await rare(db, "large").explain().hasPrefix("index"))
+    let unseen = db.collection("large").whereField("m", isEqualTo: 7)
+    for _ in 1...3 { #expect(try await run(unseen) == ["7"]) }
+    #expect(try await indexes(db).count == 1)
+    #expect(try await unseen.explain().hasPrefix("scan"))
+    // On again, the same query makes one.
+    manager.enableIndexAutoCreation()
+    #expect(try await run(unseen) == ["7"])
+    #expect(try await indexes(db).count == 2)
+    manager.disableIndexAutoCreation()
+    #expect(try await run(db.collection("large").whereField("k", isEqualTo: 7)) == ["7"])
+    #expect(try await indexes(db).count == 2)
 
     manager.deleteAllIndexes()
     #expect(try await indexes(db).isEmpty)

@@ -48,34 +48,17 @@ import Testing
     try await house.close()
   }
 
-  @Test("F39 no module is withheld from a watch or an App Clip")
+  @Test("F39 the document client needs nothing that a watch or an App Clip lacks")
   func everywhere() throws {
-    let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-      .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent()
-    // What the document client is built of.
-    let modules = [
-      "Core", "Query", "Storage", "StorageMemory", "StorageSQLite", "StorageLMDB", "Transport",
-      "Sync", "Ledger", "Transactions", "Presence", "DocumentWire", "DocumentEngine", "Client",
-      "Assembly", "Standard", "FirebaseCompat",
-    ]
-    let unavailable = ["UIKit", "AppKit", "WatchKit", "WebKit", "SystemConfiguration"]
-    var count = 0
-    for module in modules {
-      let folder = root.appendingPathComponent("Modules/\(module)")
-      let files = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
-      while let file = files?.nextObject() as? URL {
-        guard file.pathExtension == "swift" else { continue }
-        count += 1
-        let text = try String(contentsOf: file, encoding: .utf8)
-        #expect(!text.contains("unavailable)"), "\(file.lastPathComponent)")
-        #expect(!text.contains("os(watchOS)"), "\(file.lastPathComponent)")
-        #expect(!text.contains("ApplicationExtension"), "\(file.lastPathComponent)")
-        for name in unavailable {
-          #expect(!text.contains("import \(name)"), "\(file.lastPathComponent)")
-        }
+    let package = try PackageManifest.load()
+    for platform in ["watchos", "ios"] {
+      let needed = package.closure(of: "TernFirebaseCompat", on: platform)
+      #expect(needed.contains("TernClient") && needed.contains("TernStorageSQLite"))
+      #expect(package.systemLibraries(in: needed) == ["CSQLite"], "\(platform)")
+      for target in needed.sorted() {
+        #expect(try package.withheldFrom(platform, target) == [], "\(target)")
       }
     }
-    #expect(count > 100)
+    #expect(package.platforms.isSuperset(of: ["ios", "macos", "tvos", "visionos", "watchos"]))
   }
 }

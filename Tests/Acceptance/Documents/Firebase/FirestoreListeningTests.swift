@@ -41,7 +41,8 @@ import Testing
 }
 
 @Suite struct FirestoreMetadataTests {
-  /// What two listeners hear of a result that is cached and then found unchanged by the server.
+  /// The events of two listeners for a result that is cached and then found unchanged by the
+  /// server.
   @Test(
     "F20 F21 that data is the server's now is told to those who asked for metadata only",
     arguments: Setting.storages)

@@ -4,7 +4,7 @@ import TernFirebaseCompat
 import TernQuery
 import Testing
 
-/// What must not be asked or written gets its named error, and nothing goes over the cable.
+/// An invalid query or write gets its named error, and nothing goes over the cable.
 @Suite struct FirestoreMisuseTests {
   private static func cause(_ error: any Error) -> FirestoreArgumentError? {
     let error = error as NSError

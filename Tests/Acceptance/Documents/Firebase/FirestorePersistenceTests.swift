@@ -1,6 +1,6 @@
 import Foundation
 import TernClient
-import TernDocumentEngine
+import TernDocumentReplica
 import TernQuery
 import Testing
 
@@ -32,7 +32,7 @@ import Testing
   }
 
   @Test(
-    "F07 F10 a memory cache is empty at the start; the flag says which it is, both ways",
+    "F10 a memory cache is empty at the start; the flag says which it is, both ways",
     arguments: Setting.storages)
   func memoryIsEmpty(setting: Setting) async throws {
     let house = try await House(setting)
@@ -82,7 +82,7 @@ import Testing
   }
 
   @Test(
-    "F10 F14 over its size, here 1 MiB, a cache forgets what was not used for longest",
+    "F10 over its size, here 1 MiB, a cache forgets what was not used for longest",
     arguments: Setting.storages)
   func cleaning(setting: Setting) async throws {
     let house = try await House(setting)
@@ -100,14 +100,40 @@ import Testing
         garbageCollectorSettings: MemoryLRUGCSettings(sizeBytes: megabyte))
     }
     #expect(memory == disk)
-    let unlimited = try await keptOfTwoMegabytes(house, "unlimited") {
-      $0.cacheSizeBytes = FirestoreCacheSizeUnlimited
-    }
-    #expect(unlimited.count == 20)
     let eager = try await keptOfTwoMegabytes(house, "eager") {
-      $0.cacheSettings = MemoryCacheSettings(garbageCollectorSettings: MemoryEagerGCSettings())
+      $0.cacheSettings = MemoryCacheSettings(garbageCollectorSettings: MemoryEagerGCSetting())
     }
     #expect(eager.isEmpty)
+    try await house.close()
+  }
+
+  @Test("F14 D05 an unlimited cache keeps what the default size would not")
+  func unlimited() async throws {
+    let house = try await House(Setting(storage: "memory", transport: "loopback"))
+    let writer = try house.firestore("writer")
+    // 110 documents of 1 MB are more than the default of 100 MiB.
+    let (count, megabyte) = (110, Data(repeating: 120, count: 1_000_000))
+    for index in 0..<count {
+      try await writer.document("big/\(index)").setData(["data": megabyte])
+    }
+    var kept: [String: Int] = [:]
+    for name in ["default", "unlimited"] {
+      let db = try house.firestore(name) { settings in
+        if name == "unlimited" { settings.cacheSizeBytes = FirestoreCacheSizeUnlimited }
+      }
+      for index in 0..<count {
+        _ = try await db.document("big/\(index)").getDocument(source: .server)
+      }
+      try await db.disableNetwork()
+      let documents = try await db.native()
+      _ = await documents.session.withReplica { $0.cache.evict() }
+      for index in 0..<count {
+        let document = try? await db.document("big/\(index)").getDocument(source: .cache)
+        if document?.exists ?? false { kept[name, default: 0] += 1 }
+      }
+    }
+    #expect(kept["unlimited"] == count)
+    #expect((50..<105).contains(kept["default"] ?? 0), "\(kept)")
     try await house.close()
   }
 
@@ -128,7 +154,7 @@ import Testing
         #expect(error.domain == FirestoreErrorDomain)
         #expect(error.code == FirestoreErrorCode.unavailable.rawValue)
       }
-      // Nobody waited until the connection was given up, which takes a minute on this clock.
+      // No test step waited until the connection was given up, which takes a minute on this clock.
       #expect(ContinuousClock.now - start < .seconds(40))
       let empty = try await db.collection("cities").getDocuments()
       #expect(empty.isEmpty)

@@ -6,7 +6,7 @@ import Testing
 @testable import TernFirebaseCompat
 
 @Suite struct FirestoreSettingsTests {
-  /// An app that keeps its data in a folder nobody else uses.
+  /// Creates an app that keeps its data in a folder of its own.
   private func app(_ kind: String) throws -> (app: FirebaseApp, folder: URL) {
     let name = "tern-app-\(ProcessInfo.processInfo.globallyUniqueString)"
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(name)
@@ -14,7 +14,8 @@ import Testing
       name: name,
       configuration: Configuration(
         storage: ["kind": .string(kind), "path": .string(folder.path)],
-        transport: ["kind": "loopback"]))
+        transport: ["kind": "loopback"]),
+      assembler: Assembler(catalog: .standard))
     return (app, folder)
   }
 
@@ -42,6 +43,14 @@ import Testing
       #expect(files(in: folder).isEmpty == !isPersistent, "\(files(in: folder))")
       try? FileManager.default.removeItem(at: folder)
     }
+  }
+
+  @Test("F07 on by default here; the manual says that browsers keep their own cache")
+  func browsers() throws {
+    #expect(FirestoreSettings().isPersistenceEnabled)
+    let manual = try documentation("FirebaseCompat/Documentation.docc/TernFirebaseCompat.md")
+    #expect(manual.contains("In browsers, where it is off by default"))
+    #expect(manual.contains("Cloud Firestore client cannot connect to a server of this kind yet"))
   }
 
   @Test("F13 the cache holds 100 MB unless said otherwise, and at least 1 MB")

@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  @Test("F14 the printed unlimited cache")
+  @Test("the unlimited size is the number that Firebase has for it")
   func unlimited() async throws {
     try await DefaultApp.use {
       let settings = Firestore.firestore().settings

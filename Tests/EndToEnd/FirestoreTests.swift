@@ -1,0 +1,46 @@
+import Foundation
+import Testing
+
+@testable import tern
+
+/// The Python that `Tools/python` makes.
+private let python = folder(of: "../../.build/python/bin/python")
+private let script = folder(of: "Admin/documents.py")
+
+private func folder(of path: String) -> String {
+  URL(filePath: #filePath).deletingLastPathComponent().appending(path: path)
+    .path
+}
+
+@Suite(
+  "Firestore's client for Python",
+  .enabled(if: FileManager.default.isExecutableFile(atPath: python), "run Tools/python first"))
+struct FirestoreTests {
+  /// No fewer cases than were written; see `Admin/documents.py`.
+  private static let caseCount = 100
+  /// Cases of operations that a server does not serve, or serves in its own way.
+  /// Source: Docs/Formats/document-wire.md, sections 4 and 6.
+  private static let unserved = [
+    "find_nearest", "recursive_delete", "an_unknown_transaction_is_refused",
+  ]
+
+  @Test("every case holds", arguments: ["memory", "sqlite", "lmdb"])
+  func cases(storage: String) async throws {
+    try await withServer(["--storage", storage, "--dev"]) { server, _ in
+      let played = try ChildProcess(python, [script, server.address])
+      let code = await played.exitCode(within: .seconds(300))
+      if code == nil { played.killNow() }
+      _ = await played.output.line(within: patience) { _ in false }
+      let lines = played.output.history
+      let failed = lines.filter { $0.hasPrefix("FAILED") }
+      let unexpected = failed.filter { line in
+        !Self.unserved.contains { line.hasPrefix("FAILED \($0) ") }
+      }
+      #expect(unexpected == [])
+      let passed = lines.count { $0.hasPrefix("ok ") }
+      #expect(passed >= Self.caseCount, "\(played.errors.history.suffix(20))")
+      #expect(code == (failed.isEmpty ? 0 : 1))
+      #expect(await server.stop() == 0)
+    }
+  }
+}
