@@ -1,6 +1,7 @@
 /* Loaded into a server under attack (LD_PRELOAD).
  *
  * ATTACK_RECORD=FILE  writes every change of a file to FILE, in the order in which they happen.
+ * ATTACK_FAIL_SYNC=FILE  lets syncs of regular files fail with EIO while FILE exists.
  * ATTACK_CLOCK=N      moves the wall clock by N seconds; the monotonic clock stays.
  *
  * A record: kind (1 byte), length of the path (4), offset (8), length of the data (8), each most
@@ -25,6 +26,7 @@
 #include <unistd.h>
 
 static int record = -1;
+static const char *fails_sync = NULL;
 static long clock_offset = 0;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -63,6 +65,7 @@ __attribute__((constructor)) static void begin(void) {
   const char *file = getenv("ATTACK_RECORD");
   if (file && real_open)
     record = real_open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  fails_sync = getenv("ATTACK_FAIL_SYNC");
   const char *seconds = getenv("ATTACK_CLOCK");
   if (seconds) clock_offset = atol(seconds);
 }
@@ -170,6 +173,12 @@ ssize_t writev(int fd, const struct iovec *parts, int count) {
 
 static int synced(int fd, int (*real)(int)) {
   char path[4096];
+  struct stat status;
+  if (fails_sync && access(fails_sync, F_OK) == 0 && fstat(fd, &status) == 0 &&
+      S_ISREG(status.st_mode)) {
+    errno = EIO;
+    return -1;
+  }
   if (record < 0 || !path_of(fd, path, sizeof path)) return real(fd);
   pthread_mutex_lock(&lock);
   int result = real(fd);

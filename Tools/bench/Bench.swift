@@ -7,80 +7,36 @@ struct Bench {
   /// Every section by name; a new one adds a line.
   static var sections: [BenchSection] {
     var sections: [BenchSection] = [("storage", { try StorageSection.run($0) })]
-    sections.append(
-      (
-        "client",
-        { _ in
-          try await ClientSection.run()
-          return []
-        }
-      ))
+    /// Adds a section that prints its lines itself.
+    func add(_ name: String, _ run: @escaping @Sendable (BenchOptions) async throws -> Void) {
+      sections.append(
+        (
+          name,
+          {
+            try await run($0)
+            return []
+          }
+        ))
+    }
+    add("client") { _ in try await ClientSection.run() }
     #if TCP
-      sections.append(
-        (
-          "fan-out",
-          { _ in
-            try await FanOut.run()
-            return []
-          }
-        ))
-      sections.append(
-        (
-          "idle-links",
-          { _ in
-            try await IdleLinks.run()
-            return []
-          }
-        ))
+      add("fan-out") { _ in try await FanOut.run() }
+      add("idle-links") { _ in try await IdleLinks.run() }
       sections.append(("writes", { try await WriteSection(only: $0.only).run(rounds: $0.rounds) }))
       sections.append(("tree-fan-out", { try await TreeFanOut.run(rounds: $0.rounds) }))
       sections.append(("rules", { try await RulesSection.run(rounds: $0.rounds) }))
-      sections.append(("doors", { try await DoorsSection.run($0) }))
+      sections.append(("doors", { try await EndpointsSection.run($0) }))
       sections.append(("documents-fan-out", { try await DocumentFanOut.run(rounds: $0.rounds) }))
       sections.append(("tls", { try await TLSSection.run(rounds: $0.rounds) }))
-      sections.append(
-        (
-          "large-reads",
-          { _ in
-            try await LargeReads.run()
-            return []
-          }
-        ))
-      sections.append(
-        (
-          "server-size",
-          { _ in
-            try await ServerSize.run()
-            return []
-          }
-        ))
+      add("large-reads") { _ in try await LargeReads.run() }
+      add("server-size") { _ in try await ServerSize.run() }
     #endif
-    sections.append(
-      (
-        "cached-node",
-        { _ in
-          try await CachedNode.run()
-          return []
-        }
-      ))
+    sections.append(("document-rules", { try DocumentRulesSection.run(rounds: $0.rounds) }))
+    add("cached-node") { _ in try await CachedNode.run() }
     sections.append(
       ("documents-server", { try DocumentServerSection.run(rounds: $0.rounds) }))
-    sections.append(
-      (
-        "documents",
-        {
-          try DocumentSection($0).run()
-          return []
-        }
-      ))
-    sections.append(
-      (
-        "documents-client",
-        { _ in
-          try DocumentViewSection.run()
-          return []
-        }
-      ))
+    add("documents") { try DocumentSection($0).run() }
+    add("documents-client") { _ in try DocumentViewSection.run() }
     return sections
   }
 
@@ -133,12 +89,12 @@ typealias BenchSection = (
   name: String, run: @Sendable (BenchOptions) async throws -> [BenchLine]
 )
 
-/// What the command line says.
+/// The options of the command line.
 struct BenchOptions {
   var sections: [String] = []
   /// The rows in the stores that are measured.
   var rows = 1_000_000
-  /// How often each measurement of a section with rounds is made.
+  /// The number of measurements in a section with rounds.
   var rounds = 3
   /// The documents in the cache that is measured.
   var documents = 100_000

@@ -6,11 +6,12 @@ import Foundation
 
 /// The memory of this process; zero where the system does not say.
 enum ProcessMemory {
-  /// What is resident now, in bytes.
+  /// The resident memory now, in bytes.
   static var resident: Int { value(of: "VmRSS:") }
 
-  /// What is resident and no part of a file, in bytes: pages of a mapped file are the system's, as
-  /// those that it keeps of files that are read, and it takes them back when it needs room.
+  /// The resident memory that is no part of a file, in bytes: pages of a mapped file are the
+  /// system's, as those that it keeps of files that are read, and it takes them back when it needs
+  /// room.
   static var own: Int { value(of: "RssAnon:") }
 
   /// The most that was resident since ``forgetPeak()``, in bytes.
@@ -34,7 +35,7 @@ enum ProcessMemory {
     try? file.close()
   }
 
-  /// What the system says of a process, in bytes.
+  /// Returns a figure that the system has about a process, in bytes.
   static func value(of name: String, in process: String = "self") -> Int {
     let path = "/proc/\(process)/status"
     let status = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""

@@ -6,13 +6,13 @@
   import Darwin
 #endif
 
-/// Says which input was played when the program is killed by a trap.
+/// Reports the input that was being played when a trap kills the program.
 enum CrashReport {
-  /// The number of the input that is played now. Only one thread plays, and a handler on that
-  /// thread reads it.
+  /// The number of the input that is being played. It is sound because a single thread plays, and
+  /// only a handler on that thread reads it.
   nonisolated(unsafe) private static let current = UnsafeMutablePointer<UInt64>.allocate(
     capacity: 1)
-  /// What is told before the number. Written before handlers are set.
+  /// The text before the number. It is sound because it is written before handlers are set.
   nonisolated(unsafe) private static var words: [UInt8] = []
 
   /// Sets handlers for the signals that kill.

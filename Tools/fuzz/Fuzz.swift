@@ -1,7 +1,8 @@
 import ArgumentParser
 import Foundation
 
-/// `tern-fuzz`: hands damaged input to what reads bytes from strangers, until it fails or time is up.
+/// `tern-fuzz`: hands damaged input to what reads bytes from strangers, until it fails or time is
+/// up.
 ///
 /// Every input follows from the seed and its number alone, so that a failure can be played again.
 @main

@@ -1,9 +1,9 @@
 /// Something that reads bytes from strangers or from a disk.
 struct FuzzTarget: Sendable {
   let name: String
-  /// What it understands: damaged to make inputs.
+  /// The valid inputs: damaged to make others.
   let samples: [[UInt8]]
-  /// What is worth putting into an input.
+  /// Words that are useful inside an input.
   var words: [String] = []
   /// Reads an input, and says what was wrong about how it was read; `nil` when nothing was.
   ///
@@ -29,7 +29,8 @@ struct FuzzTarget: Sendable {
 
   /// All of them, in the order they take turns in.
   static let all: [FuzzTarget] = [
-    .frames, .json, .messages, .http, .webSocket, .rules, .records, .queue, .documents, .tokens,
+    .frames, .json, .messages, .http, .webSocket, .http2, .grpc, .rules, .documentRules, .records,
+    .queue, .documents, .documentJSON, .tokens,
   ]
 
   /// The same bytes in pieces, cut at places that follow from them.

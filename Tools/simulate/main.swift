@@ -74,16 +74,16 @@ struct Options: Sendable {
   }
 }
 
-/// How one world ended.
+/// The end of one world.
 struct Ending: Sendable {
   let seed: UInt64
   let isWell: Bool
-  /// What there is to say about it.
+  /// The lines of the report.
   let lines: [String]
 }
 
 func play(_ seed: UInt64, _ options: Options) -> Ending {
-  let world = World(
+  let world = SimulatedWorld(
     seed: seed, clients: options.clients, documentClients: options.documentClients,
     faults: options.faults)
   world.showsFrames = options.showsFrames

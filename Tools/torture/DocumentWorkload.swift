@@ -5,7 +5,7 @@ import TernCore
 /// The sister of ``Workload``. All documents are in one collection, so that one listener hears of
 /// everything, and are named `KIND-NAME-N`.
 struct DocumentWorkload: Sendable {
-  /// What a write is.
+  /// The kind of a write.
   enum Kind: String, CaseIterable, Sendable {
     /// `increment-NAME-N`: `count` += 1
     case increment = "document-increment"
@@ -13,8 +13,8 @@ struct DocumentWorkload: Sendable {
     case set = "document-set"
     /// `union-NAME`: N joins `numbers`, and `count` += 1
     case union = "document-union"
-    /// At once: `batch-NAME-N` is made, `sum-NAME` and `sum-all` `count` += 1, `sum-NAME` `last` = N,
-    /// and `newest-NAME-N` takes the place of the one before
+    /// At once: `batch-NAME-N` is made, `sum-NAME` and `sum-all` `count` += 1, `sum-NAME` `last` =
+    /// N, and `newest-NAME-N` takes the place of the one before
     case batch = "document-batch"
   }
 
@@ -23,11 +23,11 @@ struct DocumentWorkload: Sendable {
     let number: Int
     let kind: Kind
     let mutations: [DocumentMutation]
-    /// How it is called in what is printed.
+    /// The name in the output.
     var label: String { "\(kind.rawValue) \(number)" }
   }
 
-  /// Where all documents are.
+  /// The collection of all documents.
   static let collection = "things"
 
   /// The middle of all names.

@@ -10,7 +10,7 @@ func printLine(_ line: String) {
   turn.withLock { _ in
     while !rest.isEmpty {
       let count = unsafe rest.withUnsafeBytes { unsafe write(1, $0.baseAddress, $0.count) }
-      // The reader has gone: nobody is left to tell.
+      // The reader has closed its end: no output can arrive.
       guard count > 0 else { exit(0) }
       rest = rest.dropFirst(count)
     }

@@ -51,7 +51,7 @@ import TernStandard
     let tern = try await Assembler(catalog: .standard).client(from: configuration)
     if offline {
       await tern.tree.goOffline()
-      await tern.documents.disableNetwork()
+      await tern.documents.goOffline()
     }
     let client = TortureClient(tern, name: name, first: first, seed: seed, isOffline: offline)
     await client.begin()

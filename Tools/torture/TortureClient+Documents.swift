@@ -1,6 +1,6 @@
 import TernClient
 import TernCore
-import TernDocumentEngine
+import TernDocumentReplica
 import TernQuery
 import TernSync
 
@@ -55,7 +55,7 @@ extension TortureClient {
     if waitingForDisk { _ = await promise.stored.value() }
   }
 
-  /// Runs a transaction that nobody here waits for.
+  /// Runs a transaction without waiting for its outcome.
   func transactDocument(_ number: Int) {
     let room = things.document(DocumentWorkload.rooms[number % DocumentWorkload.rooms.count])
     let name = "\(documentWorkload.name)-\(number)"
@@ -63,14 +63,14 @@ extension TortureClient {
     transactions.append(
       Task {
         do {
-          try await documents.runTransaction { transaction in
+          try await documents.transaction { transaction in
             let fields = try await transaction.get(room).data() ?? DocumentMap()
             try transaction.set(
               room, to: DocumentWorkload.count(name, in: fields), merging: true)
           }
           printLine("acked document-transaction \(name)")
         } catch DocumentsError.refused(let status) where status.code == .unavailable {
-          // Nobody knows whether it was committed.
+          // It is unknown if it was committed.
         } catch {
           printLine("failed document-transaction \(name) \(error)")
         }
@@ -82,7 +82,7 @@ extension TortureClient {
     for await status in documents.queue where status.pending.isEmpty { break }
   }
 
-  /// Comes to the meeting, and waits until it sees everybody there.
+  /// Joins the meeting, and waits until it sees all the others there.
   ///
   /// As with the tree, who sees that another client has come has seen everything it wrote before.
   func meetDocuments(_ names: [String]) async throws {

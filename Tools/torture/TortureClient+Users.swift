@@ -1,22 +1,22 @@
 import TernClient
 import TernCore
-import TernDocumentEngine
+import TernDocumentReplica
 import TernSync
 
-// A device that changes hands: whoever uses it signs in, and writes under their own name.
+// A device that changes hands: each user signs in, and writes under their own name.
 
 extension TortureClient {
-  /// Who uses the device.
+  /// The user of the device.
   var user: String { auth.currentUser?.uid ?? "nobody" }
 
-  /// Signs somebody in with a token, or everybody out without one.
+  /// Signs a user in with a token, or out without one.
   func signIn(_ token: String?) throws {
     if let token { try auth.signIn(token: token) } else { try auth.signOut() }
     printLine("user \(user)")
   }
 
-  /// Counts, for each of that many numbers, `marks/USER/N` and the document `mark-USER-N` up by one.
-  /// Nobody waits for the disk in between.
+  /// Counts, for each of that many numbers, `marks/USER/N` and the document `mark-USER-N` up by
+  /// one, without waiting for the disk in between.
   func mark(_ count: Int) async throws {
     for _ in 0..<count {
       let (user, number) = (user, nextMark)
@@ -56,7 +56,7 @@ extension TortureClient {
     }
   }
 
-  /// Waits until the server has answered everything that whoever uses the device has written.
+  /// Waits until the server has answered all writes of the current user.
   func drain() async throws {
     for await status in tree.queue where status.pending.isEmpty { break }
     try await settleDocuments()

@@ -3,7 +3,7 @@ import TernCore
 import TernSync
 import TernTransactions
 
-/// What the client does with its commands; prints one line for everything that happened.
+/// The executor of the client's commands; prints one line for each event.
 actor TortureClient {
   private static let transaction = "count"
 
@@ -19,7 +19,7 @@ actor TortureClient {
   var documentWatch: Task<Void, Never>?
   var transactions: [Task<Void, Never>] = []
 
-  init(_ tern: Tern, name: String, first: Int, seed: UInt64, isOffline: Bool) {
+  init(_ tern: TernDatabase, name: String, first: Int, seed: UInt64, isOffline: Bool) {
     tree = tern.tree
     documents = tern.documents
     auth = tern.auth
@@ -36,7 +36,9 @@ actor TortureClient {
     watch = Task {
       var lookout = Lookout()
       do throws(ListenError) {
-        for try await snapshot in tree.root.values() { lookout.see(snapshot.node) }
+        for try await snapshot in tree.root.values() where snapshot.isComplete {
+          lookout.see(snapshot.node)
+        }
       } catch {
         if error != .closed { printLine("broken \(error)") }
       }
@@ -52,7 +54,7 @@ actor TortureClient {
     case "burst": try await write(Int(words[1]) ?? 0, waitingForDisk: false)
     case "online":
       await tree.goOnline()
-      await documents.enableNetwork()
+      await documents.goOnline()
     case "leave": try await leave(words[1])
     case "settle": try await settle()
     case "as": try signIn(words.count > 1 ? words[1] : nil)
@@ -91,7 +93,7 @@ extension TortureClient {
     }
   }
 
-  /// Runs a transaction, declared or not, that nobody here waits for.
+  /// Runs a transaction, declared or not, without waiting for its outcome.
   private func transact(_ number: Int) {
     let room = tree[Workload.rooms[number % Workload.rooms.count]]
     let name = "\(workload.name)-\(number)"
@@ -146,7 +148,7 @@ extension TortureClient {
     printLine("settled")
   }
 
-  /// Comes to a meeting, and waits until it sees everybody there.
+  /// Joins a meeting, and waits until it sees all the others there.
   ///
   /// The server sends changes in one order: who sees that another client has come has seen
   /// everything it wrote before.

@@ -6,7 +6,7 @@ import TernCore
 /// applied twice: increments would be 2, pushed children would be there again, and the sums of all
 /// updates would exceed their number.
 struct Workload: Sendable {
-  /// What a write is.
+  /// The kind of a write.
   enum Kind: String, CaseIterable, Sendable {
     /// `increments/NAME/N` += 1
     case increment

@@ -35,10 +35,10 @@ final class BenchParts {
     (queue, cache) = try Self.stores(kind, folder)
   }
 
-  func open() throws -> Tern {
+  func open() throws -> TernDatabase {
     var options = ClientOptions()
     options.syncsInBackground = kind != "memory"
-    return try Tern.open(
+    return try TernDatabase.open(
       ClientParts(queue: queue, cache: cache, transport: transport), options: options)
   }
 
@@ -46,7 +46,7 @@ final class BenchParts {
     let store: any OrderedStore =
       kind == "sqlite" ? try SQLiteStore(path: folder + "/server") : MemoryStore()
     let ledger = try EmbeddedLedger(
-      store: store, uptime: Ambient.system.stopwatch())
+      store: store, uptime: RuntimeEnvironment.system.stopwatch())
     let server = try await TernServer(ledger: ledger, on: transport)
     try await server.listen(on: transport)
     return server
@@ -58,7 +58,7 @@ final class BenchParts {
     cache.close()
   }
 
-  /// What the cache takes on the disk, once it was closed.
+  /// The size of the cache on the disk, once it was closed.
   var cacheBytes: Int {
     let files = try? FileManager.default.contentsOfDirectory(atPath: folder + "/cache")
     return (files ?? []).reduce(0) { sum, file in

@@ -4,7 +4,7 @@ import TernCore
 import TernServer
 import TernSync
 
-/// What a node costs in memory beside what it takes in the cache on the disk.
+/// The memory of a cached node beside its size in the cache on the disk.
 enum CachedNode {
   static let command = "load-cached-node"
   private static let children = 100_000

@@ -9,7 +9,7 @@ import TernStorageSQLite
 import TernSync
 import TernTransportLoopback
 
-/// What an application feels: how long its own client takes, and how fast its queue drains.
+/// The delays that an application feels: its own client's time, and the speed of its queue.
 enum ClientSection {
   static func run() async throws {
     print("client: measured, limit")

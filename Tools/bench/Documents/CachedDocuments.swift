@@ -1,6 +1,6 @@
 import Foundation
 import TernCore
-import TernDocumentEngine
+import TernDocumentReplica
 import TernQuery
 import TernStorage
 import TernStorageLMDB
@@ -39,7 +39,7 @@ final class CachedDocuments {
     try? FileManager.default.removeItem(atPath: folder)
   }
 
-  /// What the store's files hold; `nil` in memory.
+  /// The size of the store's files; `nil` in memory.
   var diskBytes: Int? {
     if kind == "memory" { return nil }
     let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []

@@ -1,5 +1,5 @@
 import TernCore
-import TernDocumentEngine
+import TernDocumentAuthority
 import TernLedger
 import TernQuery
 import TernStorage
@@ -17,7 +17,7 @@ final class DocumentBench {
       rows: DocumentRows(prefix: [0x20], database: try DocumentDatabase(projectID: "bench")))
   }
 
-  /// Commits, and works out what that means to whoever watches.
+  /// Commits, and works out the changes for all watchers.
   ///
   /// - Returns: The commit, and how many were to be told.
   @discardableResult

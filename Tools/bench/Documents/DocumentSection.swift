@@ -1,12 +1,12 @@
 import TernCore
-import TernDocumentEngine
+import TernDocumentReplica
 import TernQuery
 import TernStorage
 
-/// What the cache of documents takes: one document, queries with and without indexes, offline by
+/// The costs of the cache of documents: one document, queries with and without indexes, offline by
 /// default, its disk.
 struct DocumentSection {
-  /// How many documents are cached.
+  /// The number of cached documents.
   let count: Int
   let only: String?
 
@@ -60,8 +60,8 @@ struct DocumentSection {
     try peaks(kind, &cache)
   }
 
-  /// What queries with a limit take beside the store: packed documents for the next ones, within
-  /// their own limit, and otherwise not what the collection is large.
+  /// Measures the memory that queries with a limit take beside the store: packed documents for the
+  /// next ones, within their own limit, and otherwise independent of the collection's size.
   private func peaks(_ kind: String, _ cache: inout DocumentCache) throws {
     for (index, name) in [(true, "with"), (false, "without")] {
       if !index { cache.deleteAllIndexes() }
@@ -107,7 +107,8 @@ struct DocumentSection {
     }
   }
 
-  /// The shortest of some rounds: what the work takes when nobody else wants the processor.
+  /// Returns the shortest of some rounds: the time of the work when no other process uses the
+  /// processor.
   private func best(_ rounds: Int, _ body: () -> Int) -> Double {
     (0..<rounds).map { _ in BenchLine.seconds { _ = body() } }.min() ?? 0
   }

@@ -1,6 +1,6 @@
 import Foundation
 import TernCore
-import TernDocumentEngine
+import TernDocumentAuthority
 import TernLedger
 import TernQuery
 import TernStorage

@@ -1,9 +1,9 @@
 import TernCore
-import TernDocumentEngine
+import TernDocumentReplica
 import TernQuery
 import TernStorageMemory
 
-/// What a device pays for keeping a listener up to date over many cached documents.
+/// The cost of keeping a listener up to date over many cached documents.
 enum DocumentViewSection {
   private static let count = 100_000
 
@@ -20,7 +20,7 @@ enum DocumentViewSection {
     _ = replica.listen(query)
     report("first result, ms", [(clock.now - start) / .milliseconds(1)])
     var batch: UInt64 = 0
-    // Beyond the window nobody hears; inside it, one document changes its place among the hundred.
+    // Beyond the window there is no event; inside it, one document moves among the hundred.
     report("write beyond the window p50, µs", times(&replica, &batch) { 500 + $0 % 90_000 })
     report("write in the window to event p50, µs", times(&replica, &batch) { 1 + $0 % 90 })
   }

@@ -1,5 +1,5 @@
 import TernCore
-import TernDocumentEngine
+import TernDocumentReplica
 import TernQuery
 
 /// The memory of a live query over a whole collection, beside what its documents are themselves.

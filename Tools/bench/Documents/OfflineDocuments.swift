@@ -1,5 +1,6 @@
 import TernCore
-import TernDocumentEngine
+import TernDocumentAuthority
+import TernDocumentReplica
 import TernQuery
 
 /// Queries of a device that has been offline for long, with nothing set up: what they cost when the
@@ -9,7 +10,7 @@ import TernQuery
 /// return get an index. Acceptance row F29.
 enum OfflineDocuments {
   private static let counts = (small: 10_000, large: 100_000)
-  /// How much longer the larger collection may take: 3 times, where it has 10 times the documents.
+  /// The factor by which the larger collection may be slower: 3 times, for 10 times the documents.
   private static let growthLimit = 3.0
 
   static func measure(_ kind: String) throws {

@@ -5,8 +5,8 @@
   import TernTreeWire
 
   extension FanOutProtocol {
-    /// What ``tree(payloadBytes:)`` does, with listeners that came over WebSocket; the publisher
-    /// is the same, so that only the door of the listeners is compared.
+    /// The same as ``tree(payloadBytes:)``, with listeners over WebSocket; the publisher is the
+    /// same, so that only the endpoint of the listeners is compared.
     static func webSocket(payloadBytes: Int) throws -> FanOutProtocol {
       let native = try tree(payloadBytes: payloadBytes)
       let listen = TreeClientMessage.request(

@@ -5,7 +5,7 @@
   import TernTransportTCP
   import TernTreeWire
 
-  /// How much memory a server needs to hand out a node of 100 MB, and to take in one of 40 MB.
+  /// The memory that a server needs to send a node of 100 MB, and to receive one of 40 MB.
   ///
   /// The server is a process of its own on a store on disk. What counts is the most that was
   /// resident during a request above what was resident before it. Readers are `curl`, which must be
@@ -101,7 +101,7 @@
         each * 1_048_576 <= Double(limitBytes) ? "ok" : "miss")
     }
 
-    /// What a large write holds, beside the bytes of its body.
+    /// Measures the memory that a large write holds, beside the bytes of its body.
     private static func write(_ server: ChildServer, _ folder: String) throws {
       let members = (0..<writtenGroups).map { "\"\($0)\":\(group($0).json(.value))" }
       let body = Data(("{" + members.joined(separator: ",") + "}").utf8)
@@ -130,7 +130,7 @@
         let node = group(number)
         bytes += node.jsonBytes(.value).count
         _ = try await client.request(
-          .put(try TreePath("big/\(number)"), node, expectedHash: nil, WriteMark()))
+          .put(try TreePath("big/\(number)"), node, expectedHash: nil, WriteHeader()))
       }
       await transport.shutdown()
       return bytes

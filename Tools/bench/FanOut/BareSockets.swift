@@ -13,7 +13,7 @@
   /// Sockets without anything around them, all connected to one port of this machine.
   final class BareSockets {
     private var waited: [pollfd] = []
-    /// What one receiving brings, at most: 64 KiB.
+    /// The greatest amount of one receive: 64 KiB.
     private var buffer = ByteBuffer(repeating: 0, count: 64 << 10)
 
     init(port: Int, count: Int) throws {

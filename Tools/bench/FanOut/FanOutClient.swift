@@ -7,7 +7,7 @@
   /// looked at once a millisecond, and of what they bring only the boundaries of messages. It takes
   /// no part in the time of a delivery but for that millisecond.
   struct FanOutClient {
-    /// What was measured at one server.
+    /// The measurements at one server.
     struct Result: Sendable {
       var deliveriesPerSecond = 0.0
       /// Processor time of the server for one delivery, in nanoseconds, as fast as it can.
@@ -51,9 +51,9 @@
 
   /// The sockets of a run, and the count that all its subscribers keep together.
   final class FanOutLoad {
-    /// How many messages may be under way to all subscribers.
+    /// The number of messages that may be under way to all subscribers.
     private static let window = 16
-    /// How long nothing may come before a run has failed.
+    /// The time without any message after which a run has failed.
     private static let patience = Duration.seconds(60)
 
     private let language: FanOutProtocol
@@ -68,7 +68,7 @@
     private var base = 0
     private var published = 0
     private var delivered = 0
-    /// When each message of a paced run was published, by its number.
+    /// The time at which each message of a paced run was published, by its number.
     private var sent: [ContinuousClock.Instant] = []
     private(set) var latencies: [Duration] = []
     private(set) var lastLatencies: [Duration] = []

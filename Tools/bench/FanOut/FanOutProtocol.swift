@@ -1,19 +1,19 @@
 #if TCP
   import NIOCore
 
-  /// How a fan-out client speaks to one kind of server: all it needs to subscribe, publish and
-  /// count, so that every server is measured by the same program.
+  /// The protocol of a fan-out client for one kind of server: all it needs to subscribe, publish
+  /// and count, so that every server is measured by the same program.
   struct FanOutProtocol: Sendable {
-    /// What a subscriber sends first.
+    /// The first bytes of a subscriber.
     let subscribe: [UInt8]
-    /// What a publisher sends first.
+    /// The first bytes of a publisher.
     let greeting: [UInt8]
     /// The bytes that publish one message; the number is free to use.
     let publish: @Sendable (Int) -> [UInt8]
     /// Removes whole messages from the front of what a subscriber has received, and counts.
     let take: @Sendable (inout ByteBuffer) -> Taken
 
-    /// What was taken from a subscriber's bytes.
+    /// The messages taken from a subscriber's bytes.
     struct Taken {
       /// Published messages.
       var messages = 0

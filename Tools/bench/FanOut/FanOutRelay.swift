@@ -49,7 +49,7 @@
 
   /// One connection of the relay.
   ///
-  /// `@unchecked`: `isNew` is touched on the relay's executor alone.
+  /// `@unchecked Sendable` is sound because only the relay's executor uses `isNew`.
   private final class FanOutSession: LinkHandler, @unchecked Sendable {
     private let relay: FanOutRelay
     let link: any Link

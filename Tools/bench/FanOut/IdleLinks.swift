@@ -2,7 +2,7 @@
   import TernTransport
   import TernTransportTCP
 
-  /// What a connection costs a server while nothing happens on it.
+  /// The cost of a connection to a server while nothing happens on it.
   enum IdleLinks {
     /// Opens `count` links to a relay and prints how much its memory grew by each.
     static func run(count: Int = 10_000) async throws {

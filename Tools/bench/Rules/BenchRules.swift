@@ -1,6 +1,6 @@
 /// Rules files with exactly 100 rules, of the kinds that apps write.
 enum BenchRules {
-  /// How many rules there are.
+  /// The number of rules.
   static let count = 100
 
   /// Counters and a chat, and the rest for a form; for those who are signed in.

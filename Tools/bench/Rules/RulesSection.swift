@@ -8,14 +8,14 @@
   import TernTransportLoopback
   import TernTreeWire
 
-  /// What 100 rules cost a write: measured inside the server, around the decision, on a store on
-  /// disk with rows that the rules read.
+  /// The cost of 100 rules for a write: measured inside the server, around the decision, on a store
+  /// on disk with rows that the rules read.
   ///
   /// The baseline is the limit, 20 µs; what the same measurement says of an authorizer that allows
   /// everything is printed beside it.
   enum RulesSection {
     private static let limitMicroseconds = 20.0
-    /// How many clients write at once; each waits for its answers.
+    /// The number of clients that write at once; each waits for its answers.
     private static let clients = 16
     private static let writesOfEach = 250
     private static let user = "mia"
@@ -36,7 +36,7 @@
       }
 
       static func put(_ path: String, _ json: String) throws -> TreeRequest {
-        .put(try TreePath(path), try TreeNode(json: json), expectedHash: nil, WriteMark())
+        .put(try TreePath(path), try TreeNode(json: json), expectedHash: nil, WriteHeader())
       }
     }
 
@@ -71,7 +71,7 @@
       let authorizer = TimedAuthorizer(judge)
       let ledger = try EmbeddedLedger(
         store: try SQLiteStore(path: folder.path),
-        uptime: Ambient.system.stopwatch())
+        uptime: RuntimeEnvironment.system.stopwatch())
       let transport = LoopbackTransport()
       let server = try await TernServer(
         ledger: ledger, on: transport, authorizer: authorizer, authenticator: Welcome())

@@ -10,31 +10,19 @@ final class TimedAuthorizer: Authorizer {
 
   init(_ judge: any Authorizer) { self.judge = judge }
 
-  /// What the decisions since the last call took, in nanoseconds, ascending.
+  /// Returns the durations of the decisions since the last call, in nanoseconds, ascending.
   func take() -> [Int64] {
     nanoseconds.withLock { exchange(&$0, with: []) }.sorted()
   }
 
-  func mayRead(
-    _ path: TreePath, _ query: TreeQuery, by requester: Requester, now: Int64,
-    tree: (TreePath) -> TreeNode
-  ) -> Bool { judge.mayRead(path, query, by: requester, now: now, tree: tree) }
+  func mayRead(_ request: TreeReadRequest, in state: TreeState) -> TreeVerdict {
+    judge.mayRead(request, in: state)
+  }
 
-  func mayWrite(
-    _ assignments: [TreeMerge.Entry], by requester: Requester, now: Int64,
-    tree: (TreePath) -> TreeNode
-  ) -> Bool { judge.mayWrite(assignments, by: requester, now: now, tree: tree) }
-
-  func mayRead(
-    _ path: TreePath, _ query: TreeQuery, by requester: Requester, now: Int64, in state: TreeState
-  ) -> Bool { judge.mayRead(path, query, by: requester, now: now, in: state) }
-
-  func mayWrite(
-    _ assignments: [TreeMerge.Entry], by requester: Requester, now: Int64, in state: TreeState
-  ) -> Bool {
+  func mayWrite(_ request: TreeWriteRequest, in state: TreeState) -> TreeVerdict {
     let clock = ContinuousClock()
     let start = clock.now
-    let verdict = judge.mayWrite(assignments, by: requester, now: now, in: state)
+    let verdict = judge.mayWrite(request, in: state)
     let taken = start.duration(to: clock.now).components
     nanoseconds.withLock {
       $0.append(taken.seconds * 1_000_000_000 + taken.attoseconds / 1_000_000_000)

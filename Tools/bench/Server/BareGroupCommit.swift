@@ -4,7 +4,8 @@
   /// Group commit over the C library with nothing around it: threads hand in rows and wait; one
   /// loop commits whatever is queued, in one transaction, and wakes those it was for.
   ///
-  /// `@unchecked`: the queue is used under its condition, the store by the loop alone.
+  /// `@unchecked Sendable` is sound because the queue is used under its condition and the store by
+  /// the loop alone.
   final class BareGroupCommit: @unchecked Sendable {
     private let store: BareSQLite
     private let value = Array(RequestProtocol.value.utf8)

@@ -12,13 +12,13 @@
 
     private let store: BareSQLite
     private let door: Int32
-    /// What is waited for: the door, then the clients.
+    /// The descriptors to wait for: the listener, then the clients.
     private var waited: [pollfd] = []
     /// Bytes of each client that are no whole request yet.
     private var rests: [Int32: [UInt8]] = [:]
     private var keys: [[UInt8]] = []
     private var value: [UInt8] = []
-    /// Who is to be answered when the batch is durable, and how often.
+    /// The clients to answer when the batch is durable, with the number of answers.
     private var owed: [(client: Int32, count: Int)] = []
 
     private init(_ path: String) throws {

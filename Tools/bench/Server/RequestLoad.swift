@@ -9,7 +9,7 @@
     let depth: Int
     let language: RequestProtocol
 
-    /// What a load has cost.
+    /// The cost of a load.
     struct Result {
       var writesPerSecond = 0.0
       /// Processor time of the server for one write, in microseconds.
@@ -49,9 +49,9 @@
     }
   }
 
-  /// What all clients of a load have heard.
+  /// The answers that all clients of a load have received.
   ///
-  /// `@unchecked`: touched on the clients' loop alone.
+  /// `@unchecked Sendable` is sound because only the clients' loop uses it.
   private final class RequestCount: @unchecked Sendable {
     var successes = 0
     var failures = 0

@@ -2,18 +2,18 @@
   import NIOCore
   import TernTreeWire
 
-  /// How a load generator speaks to one kind of server: one durable write per request.
+  /// The protocol of a load generator for one kind of server: one durable write per request.
   struct RequestProtocol: Sendable {
-    /// What a client sends first; the number names the client.
+    /// The first bytes of a client; the number names the client.
     let greeting: @Sendable (Int) -> [UInt8]
-    /// Whether requests wait until the greeting was answered.
+    /// True when requests wait until the greeting was answered.
     let awaitsGreeting: Bool
     /// Appends request number `number`, from 1 on, of a client.
     let request: @Sendable (_ client: Int, _ number: Int, inout ByteBuffer) -> Void
     /// Removes whole answers from the front of what a client has received.
     let take: @Sendable (inout ByteBuffer) -> Answers
 
-    /// What was taken from a client's bytes.
+    /// The answers taken from a client's bytes.
     struct Answers {
       var isGreeted = false
       /// Writes that were made.
@@ -110,7 +110,7 @@
         return Answers(successes: count)
       })
 
-    /// Whether the answer `{"t":"d","d":{"r":17,"b":{"s":"ok",...` says so.
+    /// Returns true when the answer `{"t":"d","d":{"r":17,"b":{"s":"ok",...` reports success.
     private static func isOK(_ frame: ByteBufferView) -> Bool {
       let tail = frame.dropFirst(18)
       guard let comma = tail.firstIndex(of: UInt8(ascii: ",")) else { return false }

@@ -17,7 +17,7 @@
     static func serve(_ path: String) async throws {
       let store = try SQLiteStore(path: path)
       let ledger = try EmbeddedLedger(
-        store: store, uptime: Ambient.system.stopwatch())
+        store: store, uptime: RuntimeEnvironment.system.stopwatch())
       let transport = try TCPPlugin.open(TCPOptions(port: 0))
       let server = try await TernServer(ledger: ledger, on: transport)
       var doors = GatewayOptions()

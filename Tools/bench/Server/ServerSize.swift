@@ -5,7 +5,7 @@
   import TernTransportTCP
   import TernTreeWire
 
-  /// What the server costs while nothing happens, and how soon it is there.
+  /// The cost of an idle server, and the time of its start.
   enum ServerSize {
     static func run() async throws {
       try await idle(10_000)
@@ -67,7 +67,7 @@
         }
         let node = TreeNode(children: ChildMap(unsorted: children))
         _ = try await client.request(
-          .put(try TreePath("big/\(group)"), node, expectedHash: nil, WriteMark()))
+          .put(try TreePath("big/\(group)"), node, expectedHash: nil, WriteHeader()))
       }
       await transport.shutdown()
     }

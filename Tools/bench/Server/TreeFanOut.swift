@@ -45,7 +45,9 @@
       return taken
     }
 
-    /// Counts the writes of the one publisher, which uses it on its loop alone.
+    /// Counts the writes of the one publisher.
+    ///
+    /// `@unchecked Sendable` is sound because only the publisher's loop uses it.
     private final class Numbers: @unchecked Sendable {
       private var last = 0
 

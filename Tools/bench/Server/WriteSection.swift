@@ -93,7 +93,7 @@
         if server == "bare" { return try .bare(in: folder) }
       #endif
       let process = try ChildServer.etcd(in: folder)
-      // It says nothing when it is ready; whoever connects too early is turned away.
+      // It prints nothing when it is ready; a client that connects too early is turned away.
       try await Task.sleep(for: .seconds(3))
       return process
     }
@@ -106,8 +106,8 @@
         .run(writers: clients, depth: depth, seconds: seconds)
     }
 
-    /// A loop over the C library that always finds `batch` rows waiting: the same keys and values,
-    /// one row a write, nobody to wake.
+    /// Measures a loop over the C library that always finds `batch` rows waiting: the same keys and
+    /// values, one row a write, without waiters.
     private static func loop(batch: Int) throws -> Double {
       let folder = try BenchFolder()
       defer { folder.remove() }

@@ -3,10 +3,11 @@
   import TernTransport
   import TernTransportTCP
 
-  /// What TLS costs links that carry small messages: the same echo in the clear and behind TLS.
+  /// The cost of TLS for links that carry small messages: the same echo in the clear and behind
+  /// TLS.
   enum TLSSection {
-    /// How many messages are under way at once: one that waits for its answer, what a busy client
-    /// has, and a client that empties its queue.
+    /// The number of messages under way at once: one that waits for its answer, a busy client, and
+    /// a client that empties its queue.
     private static let windows = [1, 16, 64]
     private static let messageBytes = 128
 
@@ -30,7 +31,7 @@
       return lines
     }
 
-    /// What is sent to and fro.
+    /// The messages of a measurement.
     private struct Load {
       let window: Int
       let messages: Int
@@ -90,7 +91,7 @@
 
     /// Keeps the window full until all messages have come back.
     ///
-    /// `@unchecked`: used on the executor of its transport alone.
+    /// `@unchecked Sendable` is sound because only the executor of its transport uses it.
     private final class Caller: LinkHandler, @unchecked Sendable {
       private let link: any Link
       private let finish: AsyncStream<Void>.Continuation

@@ -6,10 +6,10 @@ import TernSecurity
 import TernTokens
 
 extension FuzzTarget {
-  /// What a client sends over WebSocket.
+  /// The frames of a client over WebSocket.
   static let webSocket = FuzzTarget("websocket", samples: webSocketSamples) { input in
-    let whole = DoorProbe.webSocket([input], limitBytes: 1_000)
-    let cut = DoorProbe.webSocket(pieces(input), limitBytes: 1_000)
+    let whole = ProtocolProbe.webSocket([input], limitBytes: 1_000)
+    let cut = ProtocolProbe.webSocket(pieces(input), limitBytes: 1_000)
     return whole == cut ? nil : "\(whole) or, in pieces, \(cut)"
   }
 
@@ -48,6 +48,10 @@ extension FuzzTarget {
         + "Accept: text/event-stream\r\nContent-Length: 14\r\n\r\n{\"a\\ud800\":{}}",
       "PUT /a.json HTTP/1.1\r\nHost: h\r\nContent-Length: 9223372036854775808\r\n\r\n1",
       "OPTIONS /a.json HTTP/1.1\r\nHost: h\r\nAccess-Control-Request-Headers: x\r\n\r\n",
+      "PATCH /v1/projects/p/databases/(default)/documents/c/d?updateMask.fieldPaths=a HTTP/1.1\r\n"
+        + "Host: h\r\nContent-Length: 36\r\n\r\n{\"fields\":{\"a\":{\"integerValue\":\"1\"}}}",
+      "POST /v1/projects/p/databases/d/documents:runQuery HTTP/1.1\r\nHost: h\r\n"
+        + "Content-Length: 22\r\n\r\n{\"structuredQuery\":{}}",
     ],
     words: [
       "\r\n", "\n", "\r", ": ", "%00", "%2", "%", "?", "&", "=", ".json", "HTTP/1.1", "HTTP/1.0",
@@ -57,10 +61,16 @@ extension FuzzTarget {
       "&auth_variable_override=", "9223372036854775808", "\"", "{", "[", "99999999999999999999",
     ]
   ) { input in
+    converse(input)
+    return nil
+  }
+
+  /// Plays a connection, from the first byte until every time limit is over.
+  static func converse(_ input: [UInt8]) {
     let channel = EmbeddedChannel()
     defer { _ = try? channel.finish(acceptAlreadyClosed: true) }
     do {
-      try DoorProbe.install(in: channel)
+      try ProtocolProbe.install(in: channel)
       try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
       for piece in pieces(input) where channel.isActive {
         try channel.writeInbound(ByteBuffer(bytes: piece))
@@ -70,10 +80,9 @@ extension FuzzTarget {
     } catch {
       // A channel that was closed says so.
     }
-    return nil
   }
 
-  /// Tokens that somebody shows. None that differs from the genuine one may be taken for it.
+  /// Tokens of clients. None that differs from the genuine one may be accepted as it.
   static let tokens = FuzzTarget(
     "tokens", texts: TokenSamples.texts, words: ["alg", "none", "HS256", ".", "=", "e30", "exp"]
   ) { input in

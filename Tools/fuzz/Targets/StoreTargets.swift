@@ -3,7 +3,7 @@ import TernLedger
 import TernStorage
 import TernStorageMemory
 import TernSync
-import TernTreeEngine
+import TernTreeRows
 
 extension FuzzTarget {
   /// The rows of a ledger with a tree in it, some of them damaged: to open, read and write.
@@ -55,7 +55,7 @@ extension FuzzTarget {
       mutations.append(.put(key: $0, value: $1))
     }
     return Commit(
-      claim: CommitClaim(
+      claim: IdempotencyKey(
         id: CommitID(stream: 7, sequence: sequence), payloadHash: 9, acknowledged: 0),
       mutations: mutations, record: [1, 2, 3], outcome: [4])
   }

@@ -1,8 +1,9 @@
 import Foundation
 import TernSpecReplay
+import TernSpecServed
 
-// tern-spec tree [FILE], tern-spec rules [FILE], tern-spec documents [DIR] [--storage KIND]:
-// replays recordings, one line per case.
+// tern-spec tree [FILE], tern-spec rules [FILE], tern-spec documents [DIR] [--storage KIND],
+// tern-spec firestore [DIR] [GROUP ...]: replays recordings, one line per case.
 
 func fail(_ message: String) -> Never {
   FileHandle.standardError.write(Data((message + "\n").utf8))
@@ -12,9 +13,11 @@ func fail(_ message: String) -> Never {
 let usage = """
   usage: tern-spec tree|rules [FILE]
          tern-spec documents [DIR] [--storage memory|sqlite|lmdb]
+         tern-spec firestore [DIR [GROUP ...]]
   without FILE or DIR, those in TERN_SPEC are read
   """
 
+let recordings = ProcessInfo.processInfo.environment["TERN_SPEC"]
 var arguments = Array(CommandLine.arguments.dropFirst())
 var storage = SpecStorage.memory
 if let index = arguments.firstIndex(of: "--storage") {
@@ -22,6 +25,27 @@ if let index = arguments.firstIndex(of: "--storage") {
   guard let named = SpecStorage.all.first(where: { $0.name == name }) else { fail(usage) }
   storage = named
   arguments.removeSubrange(index...index + 1)
+}
+
+if arguments.first == "firestore" {
+  let folder = arguments.dropFirst().first ?? recordings.map { $0 + "/firestore" }
+  guard let folder else { fail("name the folder of recordings, or set TERN_SPEC") }
+  var entries: [SpecReport.Entry] = []
+  do {
+    try await FirestoreSpec.replay(
+      FirestoreRecordings(path: folder), groups: Array(arguments.dropFirst(2)),
+      served: [RESTGroup.self]
+    ) { name, report in
+      for entry in report.entries { print(entry.line) }
+      print("\(name): \(report.summary)")
+      entries += report.entries
+    }
+  } catch {
+    fail("\(error)")
+  }
+  let report = SpecReport(entries)
+  print(report.summary)
+  exit(report.failedCount == 0 ? 0 : 1)
 }
 
 let replay: ([UInt8]) throws -> SpecReport
@@ -34,7 +58,7 @@ case "documents":
 default: fail(usage)
 }
 let place =
-  arguments.dropFirst().first ?? ProcessInfo.processInfo.environment["TERN_SPEC"].map { $0 + usual }
+  arguments.dropFirst().first ?? recordings.map { $0 + usual }
 guard let place else { fail("name a file, or the folder of recordings in TERN_SPEC") }
 
 /// The file itself, or every recording in a folder.

@@ -1,6 +1,6 @@
 import TernCore
 import TernQuery
-import TernTreeEngine
+import TernTreeReplica
 
 /// One event in the form in which recorded and raised events are compared.
 struct SpecEvent: Hashable, CustomStringConvertible {

@@ -1,6 +1,6 @@
-/// What became of the cases of one file.
+/// The results of the cases of one file.
 public struct SpecReport: Sendable {
-  /// What became of one case.
+  /// The result of one case.
   public enum Verdict: Equatable, Sendable {
     case passed
     /// With what was expected and what happened instead.
@@ -14,7 +14,12 @@ public struct SpecReport: Sendable {
     public let name: String
     public let verdict: Verdict
 
-    /// Whether the case was tried and went wrong.
+    public init(name: String, verdict: Verdict) {
+      self.name = name
+      self.verdict = verdict
+    }
+
+    /// True when the case was tried and failed.
     public var isFailed: Bool {
       if case .failed = verdict { true } else { false }
     }

@@ -1,6 +1,6 @@
 import TernCore
 import TernQuery
-import TernTreeEngine
+import TernTreeReplica
 
 /// Replays recorded scenarios of one tree client against a replica without a server.
 ///

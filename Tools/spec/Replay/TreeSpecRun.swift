@@ -1,6 +1,6 @@
 import TernCore
 import TernQuery
-import TernTreeEngine
+import TernTreeReplica
 
 /// One scenario in progress.
 ///

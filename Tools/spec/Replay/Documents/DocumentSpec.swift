@@ -53,7 +53,8 @@ public enum DocumentSpec {
     }
   }
 
-  /// Why a scenario of several clients cannot be played with several that share one engine.
+  /// Returns the reason a scenario of several clients cannot be played with several that share one
+  /// engine.
   ///
   /// A store is open in one process at a time, and one engine owns its connection; clients that
   /// take both over from each other do not exist here.
@@ -100,7 +101,7 @@ public enum DocumentSpec {
   }
 }
 
-/// Where the client of one scenario keeps what it knows.
+/// The storage of one scenario's client.
 struct SpecPlace {
   let store: any OrderedStore
   let prefix: [UInt8]

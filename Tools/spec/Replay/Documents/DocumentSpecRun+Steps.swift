@@ -1,5 +1,5 @@
 import TernCore
-import TernDocumentEngine
+import TernDocumentReplica
 import TernQuery
 
 extension DocumentSpecRun {

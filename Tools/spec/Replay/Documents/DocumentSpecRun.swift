@@ -1,10 +1,10 @@
 import TernCore
-import TernDocumentEngine
+import TernDocumentReplica
 import TernQuery
 
 /// One scenario in progress: a replica, and the server and the application of the recording.
 struct DocumentSpecRun {
-  /// What the engine says of itself at the end of a step, and what happened in it.
+  /// The state that the engine reports at the end of a step, and the events in it.
   struct Observations {
     var snapshots: [SpecSnapshot] = []
     var inSyncCount = 0
@@ -21,7 +21,7 @@ struct DocumentSpecRun {
   var replica: DocumentReplica
   /// The client of the step; several share one replica.
   var client = 0
-  /// What happened to each client since its last step.
+  /// The observations of each client since its last step.
   var observed: [Int: Observations] = [:]
   var expected: [Int: SpecExpectations] = [:]
   /// The client that listens, writes or waits.
@@ -41,13 +41,13 @@ struct DocumentSpecRun {
   /// Batches whose writer still waits.
   var awaited: Set<UInt64> = []
 
-  /// What the scenario's server has been sent.
+  /// The targets that were sent to the scenario's server.
   var activeTargets: [Int32: WatchTarget] = [:]
   var watchRequestCount = 0
   var writeRequestCount = 0
   var sent: [DocumentBatch] = []
   var isWriteStreamOpen = false
-  /// Whether a stream that is to be opened has to wait for its timer.
+  /// True when a stream that is to be opened has to wait for its timer.
   var holdsWatchStream = false
   var isNetworkEnabled = true
 

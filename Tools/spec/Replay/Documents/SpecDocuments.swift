@@ -81,7 +81,7 @@ extension Document {
       key, state, version: try recorded["version"]?.version ?? .none, localWrites: localWrites)
   }
 
-  /// What recordings tell of a document.
+  /// The form of a document in recordings.
   ///
   /// They give no version to what has pending writes.
   var spelled: String {

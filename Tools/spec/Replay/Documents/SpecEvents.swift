@@ -1,5 +1,5 @@
 import TernCore
-import TernDocumentEngine
+import TernDocumentReplica
 import TernQuery
 
 /// One event of a listener in the form in which recorded and raised events are compared.
@@ -51,7 +51,7 @@ struct SpecSnapshot: Hashable, CustomStringConvertible {
   }
 }
 
-/// What a scenario's server was asked for, in the form in which it is compared.
+/// A target that a scenario's server was asked for, in the form in which it is compared.
 struct SpecTarget: Hashable, CustomStringConvertible {
   let subject: WatchTarget.Subject
   let resume: WatchTarget.Resume?

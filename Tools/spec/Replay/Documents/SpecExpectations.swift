@@ -1,8 +1,8 @@
 import TernCore
-import TernDocumentEngine
+import TernDocumentReplica
 import TernQuery
 
-/// What a scenario expects of the engine until it says something else.
+/// The expectations of a scenario, which hold until it changes them.
 struct SpecExpectations {
   var targets: [Int32: SpecTarget] = [:]
   var activeLimbo: Set<String> = []
@@ -91,7 +91,7 @@ extension SpecSnapshot {
   }
 }
 
-/// What was expected and found to be otherwise, in words.
+/// The differences from the expectations, in words.
 private struct Differences {
   var lines: [String] = []
 

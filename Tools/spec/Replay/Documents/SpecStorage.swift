@@ -4,11 +4,12 @@ import TernStorageLMDB
 import TernStorageMemory
 import TernStorageSQLite
 
-/// Where the clients of scenarios keep what they know.
+/// The storage of the clients of scenarios.
 public struct SpecStorage: Sendable {
   /// The name of the backend.
   public let name: String
-  /// Whether what nothing needs stays until it is evicted, and a restart finds what was kept.
+  /// True when unneeded documents stay until they are evicted, and a restart finds the former
+  /// contents.
   public let isDurable: Bool
   /// Opens an empty store.
   let open: @Sendable () throws -> any OrderedStore

@@ -4,9 +4,9 @@
   /// The doors of foreign clients: how much an idle WebSocket costs, events over WebSocket beside
   /// our own framing, and small reads over REST beside a server that answers a constant.
   ///
-  /// `--only idle`, `events` or `reads` for one of them. Reads are asked for by `wrk`, which must be
-  /// installed.
-  enum DoorsSection {
+  /// `--only idle`, `events` or `reads` for one of them. Reads are asked for by `wrk`, which must
+  /// be installed.
+  enum EndpointsSection {
     static func run(_ options: BenchOptions) async throws -> [BenchLine] {
       var lines: [BenchLine] = []
       let only = options.only
@@ -116,7 +116,7 @@
       return String(decoding: data, as: UTF8.self)
     }
 
-    /// Why a load could not be made.
+    /// The reason a load could not be made.
     struct LoadError: Error {
       let text: String
     }
