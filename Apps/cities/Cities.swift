@@ -1,5 +1,4 @@
-import TernClient
-import TernCore
+import TernKit
 
 /// The cities of the world: documents named after them, with a country and a population.
 struct Cities: Sendable {
@@ -19,16 +18,15 @@ struct Cities: Sendable {
   func add(_ added: [City]) async throws -> DocumentWrite {
     var batch = documents.batch()
     for city in added {
-      batch.set(
-        cities.document(city.name),
-        to: ["country": .string(city.country), "population": .integer(city.population)])
+      guard let name = city.name else { continue }
+      try batch.set(cities.document(name), from: city)
     }
     return try await batch.commit()
   }
 
   /// Lets a city grow.
   ///
-  /// The addition happens on the server, so that people who move on several devices at once, or
+  /// The addition happens on the server, so that residents who move on several devices at once, or
   /// while they are offline, all count, and each only once.
   @discardableResult
   func grow(_ name: String, by people: Int) async throws -> DocumentWrite {
@@ -49,16 +47,17 @@ struct Cities: Sendable {
     largest(count, in: country).snapshots(includingMetadata: true).map { result in
       [result.metadata.isFromCache ? "from the cache" : "from the server"]
         + result.documents.map { city in
-          guard let people = city["population"]?.integer else { return city.id }
-          return "\(city.id) \(people)" + (city.metadata.hasPendingWrites ? " *" : "")
+          let people = city["population"].map { " \($0)" } ?? ""
+          return city.id + people + (city.metadata.hasPendingWrites ? " *" : "")
         }
     }
   }
 }
 
 /// A city to be written down.
-struct City: Sendable {
-  let name: String
-  let country: String
-  let population: Int
+struct City: Codable, Sendable {
+  /// The id of its document.
+  @DocumentID var name: String? = nil
+  var country: String
+  var population: Int
 }

@@ -1,5 +1,6 @@
 import TernAssembly
-import TernClient
+import TernKit
+import TernServerAssembly
 import TernStandard
 
 /// A server and two devices in one process, without a file or a port.
@@ -7,11 +8,9 @@ enum CitiesDemo {
   /// Plays it once; ends when both devices show the same, and the phone has made itself an index.
   static func play() async throws {
     let assembler = Assembler(catalog: .standard)
-    let configuration = Configuration(
-      storage: ["kind": "memory"], transport: ["kind": "loopback"])
-    let server = try await assembler.server(from: configuration)
-    let phone = try await assembler.client(from: configuration)
-    let tablet = try await assembler.client(from: configuration)
+    let server = try await assembler.server(from: .inMemory)
+    let phone = try await assembler.client(from: .inMemory)
+    let tablet = try await assembler.client(from: .inMemory)
     let onPhone = Cities(phone.documents)
     let onTablet = Cities(tablet.documents)
 
@@ -23,13 +22,13 @@ enum CitiesDemo {
     try await show(onPhone, until: ["from the server", "Oslo 700000", "Bergen 290000"])
 
     print("the phone goes offline; 5 people move to Oslo there, 9 on the tablet")
-    await phone.documents.disableNetwork()
+    await phone.goOffline()
     let move = try await onPhone.grow("Oslo", by: 5)
     try await onTablet.grow("Oslo", by: 9).acknowledged()
     try await show(onPhone, until: ["from the cache", "Oslo 700005 *", "Bergen 290000"])
 
     print("the phone is back")
-    await phone.documents.enableNetwork()
+    await phone.goOnline()
     try await move.acknowledged()
     let end = ["from the server", "Oslo 700014", "Bergen 290000"]
     try await show(onPhone, until: end)
@@ -42,7 +41,7 @@ enum CitiesDemo {
   }
 
   /// Asks for few of many documents, until the device makes an index for that.
-  private static func makeIndex(on device: Tern) async throws {
+  private static func makeIndex(on device: TernDatabase) async throws {
     print("300 towns come to the phone, which looks at all of them to find the largest three")
     let cities = Cities(device.documents)
     try await cities.add(

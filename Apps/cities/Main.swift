@@ -1,8 +1,6 @@
 import ArgumentParser
 import Foundation
-import TernAssembly
-import TernClient
-import TernStandard
+import TernKit
 
 /// `cities`: the largest cities of a country, with or without a server.
 @main
@@ -33,21 +31,15 @@ struct CitiesProgram: AsyncParsableCommand {
   @Option(help: "Keep the device's data in this folder.")
   var path = "cities-data"
 
-  @Option(help: "sqlite, lmdb or memory.")
-  var storage = "sqlite"
-
-  @Option(help: "The server's port.")
-  var port = 9000
+  @Option(help: "The server: host or host:port.")
+  var server = "127.0.0.1"
 
   @Flag(help: "Play with a server and two devices in memory, and end.")
   var demo = false
 
   func run() async throws {
     if demo { return try await CitiesDemo.play() }
-    let configuration = Configuration(
-      storage: .object(["kind": .string(storage), "path": .string(path)]),
-      transport: .object(["kind": "tcp", "port": .integer(Int64(port))]))
-    let tern = try await Assembler(catalog: .standard).client(from: configuration)
+    let tern = try await TernDatabase.open(path, server: server)
     let cities = Cities(tern.documents)
     if let add {
       try await cities.add([City(name: add, country: country, population: population)])

@@ -1,5 +1,4 @@
-import TernClient
-import TernCore
+import TernKit
 
 /// A feed in documents.
 ///
@@ -43,14 +42,14 @@ struct DocumentFeed: Feed {
   }
 
   func setOnline(_ isOnline: Bool) async {
-    if isOnline { await documents.enableNetwork() } else { await documents.disableNetwork() }
+    if isOnline { await documents.goOnline() } else { await documents.goOffline() }
   }
 
   private func timeline(of reader: String) -> DocumentCollection {
     documents.document("readers/\(reader)").collection("timeline")
   }
 
-  private static func post(_ document: DocumentSnapshot) -> Post {
+  private static func post(_ document: SingleDocumentSnapshot) -> Post {
     var post = Post(
       id: document.id, author: document["author"]?.text ?? "", text: document["text"]?.text ?? "")
     if case .array(let people) = document["stars"] { post.stars = people.count }

@@ -1,23 +1,24 @@
-/// What people post, and who likes it.
+/// Posts of users, and the stars they get.
 ///
-/// There are two of it, which do the same: ``TreeFeed`` keeps it in the tree, ``DocumentFeed`` in
-/// documents. Both keep a post once for everybody, and once more on the timeline of every reader.
+/// It has two implementations with the same behavior: ``TreeFeed`` keeps it in the tree,
+/// ``DocumentFeed`` in documents. Both keep one shared copy of a post, and one more on the timeline
+/// of every reader.
 protocol Feed: Sendable {
   associatedtype Wall: AsyncSequence where Wall.Element == [Post]
   associatedtype Timeline: AsyncSequence where Timeline.Element == [Post]
 
-  /// Writes a post where everybody finds it and on the timeline of every reader, all or nothing.
+  /// Writes a post to the shared list and to the timeline of every reader, all or nothing.
   ///
   /// - Returns: The id of the post, when it is safe on this device.
   func post(_ text: String, to readers: [String]) async throws -> String
 
-  /// Stars a post. However often somebody does, and on however many devices, it counts once.
+  /// Stars a post. It counts once for each user, however often and on however many devices.
   func star(_ id: String) async throws
 
   /// The last posts with their stars, the oldest first, now and whenever that changes.
   func wall(_ count: Int) -> Wall
 
-  /// What somebody has to read, now and whenever that changes.
+  /// Returns the timeline of a reader, now and after every change.
   func timeline(of reader: String, _ count: Int) -> Timeline
 
   /// Works without a server, or with one again.

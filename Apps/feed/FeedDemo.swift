@@ -1,17 +1,17 @@
 import TernAssembly
-import TernClient
+import TernKit
+import TernServerAssembly
 import TernStandard
 
-/// A server and two devices in one process, without a file or a port: the same story in both models.
+/// A server and two devices in one process, without a file or a port: the same story in both
+/// models.
 enum FeedDemo {
   /// Plays it twice; ends when both devices show the same.
   static func play() async throws {
     let assembler = Assembler(catalog: .standard)
-    let configuration = Configuration(
-      storage: ["kind": "memory"], transport: ["kind": "loopback"])
-    let server = try await assembler.server(from: configuration)
-    let ann = try await assembler.client(from: configuration)
-    let bob = try await assembler.client(from: configuration)
+    let server = try await assembler.server(from: .inMemory)
+    let ann = try await assembler.client(from: .inMemory)
+    let bob = try await assembler.client(from: .inMemory)
 
     print("in the tree")
     try await play(TreeFeed(tree: ann.tree, user: "ann"), TreeFeed(tree: bob.tree, user: "bob"))

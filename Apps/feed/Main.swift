@@ -1,8 +1,6 @@
 import ArgumentParser
 import Foundation
-import TernAssembly
-import TernClient
-import TernStandard
+import TernKit
 
 /// `feed`: posts and stars, in the model of your choice.
 @main
@@ -42,21 +40,15 @@ struct FeedProgram: AsyncParsableCommand {
   @Option(help: "Keep the device's data in this folder.")
   var path = "feed-data"
 
-  @Option(help: "sqlite, lmdb or memory.")
-  var storage = "sqlite"
-
-  @Option(help: "The server's port.")
-  var port = 9000
+  @Option(help: "The server: host or host:port.")
+  var server = "127.0.0.1"
 
   @Flag(help: "Play with a server and two devices in memory, and end.")
   var demo = false
 
   func run() async throws {
     if demo { return try await FeedDemo.play() }
-    let configuration = Configuration(
-      storage: .object(["kind": .string(storage), "path": .string(path)]),
-      transport: .object(["kind": "tcp", "port": .integer(Int64(port))]))
-    let tern = try await Assembler(catalog: .standard).client(from: configuration)
+    let tern = try await TernDatabase.open(path, server: server)
     if documents {
       try await use(DocumentFeed(documents: tern.documents, user: user))
     } else {

@@ -1,6 +1,4 @@
-import TernClient
-import TernCore
-import TernSync
+import TernKit
 
 /// A feed in the tree.
 ///
@@ -14,7 +12,7 @@ struct TreeFeed: Feed {
 
   func post(_ text: String, to readers: [String]) async throws -> String {
     // Its name sorts by time, so that the last posts are the last children.
-    let id = await tree["posts"].newChild().key?.text ?? ""
+    let id = await tree["posts"].newChild().name
     let post: TreeNode = ["author": TreeNode(.string(user)), "text": TreeNode(.string(text))]
     var values = ["posts/\(id)": post]
     for reader in readers { values["timelines/\(reader)/\(id)"] = post }
@@ -42,7 +40,7 @@ struct TreeFeed: Feed {
 
   private static func post(_ place: TreeSnapshot) -> Post {
     Post(
-      id: place.key?.text ?? "", author: place["author"].string ?? "",
+      id: place.name, author: place["author"].string ?? "",
       text: place["text"].string ?? "", stars: place["stars"].children.count)
   }
 }

@@ -1,8 +1,6 @@
 import ArgumentParser
 import Foundation
-import TernAssembly
-import TernClient
-import TernStandard
+import TernKit
 
 /// `presence`: who is online, on which devices, and since when not.
 @main
@@ -23,26 +21,25 @@ struct PresenceProgram: AsyncParsableCommand {
   @Option(help: "The name of this device.")
   var device = "terminal"
 
-  @Option(help: "The server's port.")
-  var port = 9000
+  @Option(help: "The server: host or host:port.")
+  var server = "127.0.0.1"
 
   @Flag(help: "Play with a server and three devices in memory, and end.")
   var demo = false
 
   func run() async throws {
     if demo { return try await PresenceDemo.play() }
-    let configuration = Configuration(
-      storage: ["kind": "memory"],
-      transport: .object(["kind": "tcp", "port": .integer(Int64(port))]))
-    let tern = try await Assembler(catalog: .standard).client(from: configuration)
+    var options = TernOptions()
+    options.storage = .memory
+    let tern = try await TernDatabase.open(server: server, options)
     let presence = Presence(tern.tree, user: user, device: device)
-    let appearing = Task { try await presence.appear() }
+    let announcing = Task { try await presence.announce() }
     for try await lines in presence.everybody() {
       print(lines.joined(separator: "\n"), terminator: "\n\n")
       // A reader at the other end of a pipe wants to see it now.
       fflush(nil)
     }
-    appearing.cancel()
+    announcing.cancel()
     await tern.close()
   }
 }

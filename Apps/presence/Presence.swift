@@ -1,6 +1,4 @@
-import TernClient
-import TernCore
-import TernSync
+import TernKit
 
 /// Tells others that a user is here on a device, and tells this device who else is.
 ///
@@ -18,16 +16,11 @@ struct Presence: Sendable {
     self.device = self.user["devices"][device]
   }
 
-  /// Says that the device is here, again on every new connection, until the task is cancelled.
+  /// Announces the device on every connection, until the task is cancelled.
   ///
-  /// What happens at the end is left with the server before anything is said: it is carried out
-  /// however this program ends.
-  func appear() async throws {
-    for try await snapshot in tree[".info/connected"].values() where snapshot.bool == true {
-      try await device.onDisconnect.remove()
-      try await user["seen"].onDisconnect.set(.timestamp)
-      try await device.set(.timestamp)
-    }
+  /// The server removes the device and sets the time by itself, however this program ends.
+  func announce() async throws {
+    try await device.announce(.timestamp, lastSeen: user["seen"])
   }
 
   /// One line for every user, now and whenever something changes.
@@ -36,8 +29,8 @@ struct Presence: Sendable {
   }
 
   private static func line(_ user: TreeSnapshot) -> String {
-    let name = user.key?.text ?? ""
-    let devices = user["devices"].children.compactMap(\.key?.text)
+    let name = user.name
+    let devices = user["devices"].children.map(\.name)
     if !devices.isEmpty { return "\(name) is online: \(devices.joined(separator: ", "))" }
     guard let seen = user["seen"].number else { return "\(name) is not here" }
     return "\(name) was last seen at \(Int(seen)) ms"

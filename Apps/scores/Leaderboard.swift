@@ -1,8 +1,6 @@
-import TernClient
-import TernCore
-import TernSync
+import TernKit
 
-/// Who has how many points: one number a player, below one place of the tree.
+/// The points of all players: one number a player, below one path of the tree.
 struct Leaderboard {
   private let place: TreeReference
 
@@ -31,9 +29,7 @@ struct Leaderboard {
   func top(_ count: Int) -> some AsyncSequence<[String], ListenError> {
     place.orderByValue().last(count).values().map { snapshot in
       snapshot.children.reversed().enumerated().map { rank, child in
-        let points = child.node.json(.value)
-        let mark = snapshot.hasPendingWrites ? " *" : ""
-        return "\(rank + 1). \(child.key?.text ?? "") \(points)\(mark)"
+        "\(rank + 1). \(child.name) \(child.json())" + (snapshot.hasPendingWrites ? " *" : "")
       }
     }
   }

@@ -1,5 +1,6 @@
 import TernAssembly
-import TernClient
+import TernKit
+import TernServerAssembly
 import TernStandard
 
 /// A server and two devices in one process, without a file or a port.
@@ -7,11 +8,9 @@ enum LeaderboardDemo {
   /// Plays one round; ends when both devices show the same.
   static func play() async throws {
     let assembler = Assembler(catalog: .standard)
-    let configuration = Configuration(
-      storage: ["kind": "memory"], transport: ["kind": "loopback"])
-    let server = try await assembler.server(from: configuration)
-    let phone = try await assembler.client(from: configuration)
-    let tablet = try await assembler.client(from: configuration)
+    let server = try await assembler.server(from: .inMemory)
+    let phone = try await assembler.client(from: .inMemory)
+    let tablet = try await assembler.client(from: .inMemory)
     let onPhone = Leaderboard(phone.tree["leaderboard"])
     let onTablet = Leaderboard(tablet.tree["leaderboard"])
     try await onPhone.keep()
@@ -23,13 +22,13 @@ enum LeaderboardDemo {
     try await show(onPhone, until: ["1. ann 10", "2. bob 7"])
 
     print("the phone goes offline; ann scores 2 there, bob 9 on the tablet")
-    await phone.tree.goOffline()
+    await phone.goOffline()
     let write = try await onPhone.add(2, to: "ann")
     try await onTablet.add(9, to: "bob").acknowledged()
     try await show(onPhone, until: ["1. ann 12 *", "2. bob 7 *"])
 
     print("the phone is back")
-    await phone.tree.goOnline()
+    await phone.goOnline()
     try await write.acknowledged()
     try await show(onPhone, until: ["1. bob 16", "2. ann 12"])
     try await show(onTablet, until: ["1. bob 16", "2. ann 12"])

@@ -1,11 +1,12 @@
 import TernAssembly
 import TernClient
 import TernCore
+import TernServerAssembly
 import TernSync
 import TernTransport
 
 extension Failure {
-  /// Nobody answered.
+  /// No server answered.
   static let unreachable = Failure(.unreachable, "the server cannot be reached")
 
   /// Puts any error a command meets into words, and picks its exit code.
@@ -13,6 +14,7 @@ extension Failure {
     switch error {
     case let failure as Failure: self = failure
     case let error as AssemblyError: self.init(about: error)
+    case let error as ServerAssemblyError: self.init(about: error)
     case let error as WriteError: self.init(about: error)
     case let error as JSONError: self.init(.usage, "not JSON at \(error)")
     case let error as AcknowledgementError: self.init(about: error)
@@ -30,7 +32,15 @@ extension Failure {
     switch error {
     case .configuration: self.init(.usage, error.description)
     case .transport(.invalidOption): self.init(.usage, error.description)
-    case .storage, .queue, .ledger, .transport: self.init(.failed, error.description)
+    case .storage, .queue, .transport: self.init(.failed, error.description)
+    }
+  }
+
+  private init(about error: ServerAssemblyError) {
+    switch error {
+    case .parts(let error): self.init(about: error)
+    case .ledger: self.init(.failed, error.description)
+    case .plugin: self.init(.usage, error.description)
     }
   }
 
@@ -49,6 +59,7 @@ extension Failure {
     case .notStored(let error): self.init(.failed, "the write was not stored: \(error)")
     case .purged: self.init(.failed, "the write was given up")
     case .closed, .cancelled: self.init(.failed, "the database was closed")
+    case .timedOut: self = .unreachable
     }
   }
 
@@ -76,7 +87,8 @@ extension Failure {
   private init(about error: DocumentsError) {
     switch error {
     case .invalid, .invalidQuery, .coding: self.init(.usage, error.description)
-    case .invalidBundle, .cancelled, .closed: self.init(.failed, error.description)
+    case .timedOut: self = .unreachable
+    case .invalidBundle, .cancelled, .closed, .notOpened: self.init(.failed, error.description)
     case .queue(let error): self.init(.failed, "the write was not stored: \(error)")
     case .refused(let status) where status.code == .unavailable: self = .unreachable
     case .refused: self.init(.refused, "the server refused it: \(error)")

@@ -10,38 +10,47 @@ import TernStandard
   import Darwin
 #endif
 
-/// `tern`: the server, and a client for people and scripts.
+/// `tern`: the server, and a client for terminals and scripts.
 @main
 struct Main {
   static func main() async {
-    // A file that may not grow is told as a full disk is, and does not end the program.
+    // A file that may not grow is told as a full disk is, and a reader that has gone as an error of
+    // the write: neither ends the program by a signal.
     _ = signal(SIGXFSZ, SIG_IGN)
+    _ = signal(SIGPIPE, SIG_IGN)
     do {
+      try VerbCheck.check(Array(CommandLine.arguments.dropFirst()))
       var command = try TernCommand.parseAsRoot()
       if var command = command as? any AsyncParsableCommand {
         try await command.run()
       } else {
         try command.run()
       }
+      endProgram(.done)
     } catch {
-      exit(report(error))
+      endProgram(code: report(error))
     }
   }
 
   /// Says what went wrong on standard error, and answers the exit code for it.
   private static func report(_ error: any Error) -> Int32 {
     if let failure = error as? Failure {
-      printError("tern: \(failure.message)")
+      printError(failure.line)
       return failure.code.rawValue
     }
     let code = TernCommand.exitCode(for: error)
-    let message = TernCommand.fullMessage(for: error)
     if code.isSuccess {
-      if !message.isEmpty { print(message) }
+      let message = TernCommand.fullMessage(for: error)
+      if !message.isEmpty { printLine(message) }
       return 0
     }
-    if !message.isEmpty { printError(message) }
-    return code == .validationFailure ? Outcome.usage.rawValue : code.rawValue
+    guard code == .validationFailure else { return code.rawValue }
+    let verbs = VerbCheck.verbs(in: Array(CommandLine.arguments.dropFirst()))
+    let help = "see: " + (["tern"] + verbs + ["--help"]).joined(separator: " ")
+    var words = TernCommand.message(for: error)
+    if words.hasSuffix(".") { words.removeLast() }
+    printError(Failure(.usage, "\(words); \(help)").line)
+    return Outcome.usage.rawValue
   }
 }
 
@@ -52,7 +61,17 @@ struct TernCommand: AsyncParsableCommand {
     abstract: "An offline-first realtime database: its server, and a client for the terminal.",
     discussion: """
       Start with `tern serve --dev`; then, from another terminal,
-      `tern set greeting '"hello"'` and `tern watch /`. Values are JSON. Paths are keys joined by slashes: rooms/42/title.
+      `tern set greeting '"hello"'` and `tern watch /`. Values are JSON. Paths are keys joined by slashes: rooms/42/title. \
+      Commands take --json, which prints one object a line, errors on standard error included.
+
+      ENVIRONMENT
+        TERN_SERVER    the server of client commands, for --server
+        TERN_TOKEN     the token that they show, for --token, which names a file
+        TERN_DATABASE  the database that they use, for --ns
+        TERN_…         every key of the configuration: TERN_STORAGE_KIND=lmdb; see: tern config
+
+      COMPLETION
+        tern --generate-completion-script bash > /etc/bash_completion.d/tern     (or zsh, fish)
 
       EXIT CODES
         0  done
@@ -68,10 +87,10 @@ struct TernCommand: AsyncParsableCommand {
       CommandGroup(
         name: "Server",
         subcommands: [
-          Serve.self, Rules.self, Auth.self, Verify.self, Salvage.self, Compact.self,
+          Serve.self, Rules.self, Auth.self, Verify.self, Salvage.self, Compact.self, Config.self,
         ]),
       CommandGroup(
-        name: "Reading", subcommands: [Get.self, Query.self, Watch.self, Export.self]),
+        name: "Reading", subcommands: [Get.self, Query.self, Watch.self, Export.self, Ping.self]),
       CommandGroup(
         name: "Writing",
         subcommands: [Set.self, Update.self, Push.self, Remove.self, Import.self]),

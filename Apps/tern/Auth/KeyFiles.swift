@@ -1,16 +1,17 @@
 import Foundation
 import TernAssembly
 import TernSecurity
+import TernServerAssembly
 import TernTokens
 
 /// The files that say which tokens count.
 struct KeyFiles: Sendable {
   let options: AuthOptions
 
-  /// What has to be watched.
+  /// The paths to watch.
   var paths: [String] { options.keys + [options.revocations].compactMap { $0 } }
 
-  /// Who tells from a token who somebody is; `nil` without keys.
+  /// Returns the authenticator for tokens; `nil` without keys.
   func authenticator() async throws(Failure) -> TokenAuthenticator? {
     guard !options.keys.isEmpty else {
       guard options.revocations == nil else {

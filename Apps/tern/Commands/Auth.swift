@@ -7,8 +7,8 @@ import TernTokens
 /// `tern auth`: tokens, without a server.
 struct Auth: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Make tokens, and revoke them.",
-    subcommands: [AuthSign.self, AuthRevoke.self])
+    abstract: "Make tokens, look into them, check them, and revoke them.",
+    subcommands: [AuthSign.self, AuthInspect.self, AuthVerify.self, AuthRevoke.self])
 }
 
 /// `tern auth sign`: a token to try things with.
@@ -30,8 +30,8 @@ struct AuthSign: AsyncParsableCommand {
   @Option(help: ArgumentHelp("What else the token says: a JSON object.", valueName: "json"))
   var claims: String?
 
-  @Option(help: ArgumentHelp("How long it counts.", valueName: "seconds"))
-  var expires: Int64 = 3_600
+  @Option(help: ArgumentHelp("How long it counts: 3600, 12h, 30d.", valueName: "time"))
+  var expires = TimeArgument(seconds: 3_600)
 
   @Option(help: ArgumentHelp("Who issues it.", valueName: "name"))
   var issuer: String?
@@ -41,6 +41,8 @@ struct AuthSign: AsyncParsableCommand {
 
   @Flag(help: "For an administrator, whom rules do not bind, instead of a user.")
   var administrator = false
+
+  @OptionGroup var output: JSONFlag
 
   func validate() throws {
     if (uid == nil) != administrator {
@@ -56,8 +58,8 @@ struct AuthSign: AsyncParsableCommand {
     do throws(TokenKeyError) {
       let token = try TokenIssuer(keys).sign(
         user: uid ?? "administrator", now: Int64(Date.now.timeIntervalSince1970),
-        lifetimeSeconds: expires, issuer: issuer, audience: audience, claims: members)
-      printLine(token)
+        lifetimeSeconds: expires.seconds, issuer: issuer, audience: audience, claims: members)
+      output.print(token, ["token": .string(token)])
     } catch {
       throw Failure(.usage, "\(key): \(error)")
     }
@@ -68,7 +70,7 @@ struct AuthSign: AsyncParsableCommand {
     if let uid, !(1...128).contains(uid.utf8.count) {
       throw Failure(.usage, "the id of a user has 1 to 128 bytes, not \(uid.utf8.count)")
     }
-    guard expires > 0 else { throw Failure(.usage, "--expires must be at least 1") }
+    guard expires.seconds > 0 else { throw Failure(.usage, "--expires must be at least 1") }
     var names: Swift.Set = ["sub", "iat", "exp"]
     if issuer != nil { names.insert("iss") }
     if audience != nil { names.insert("aud") }
@@ -80,7 +82,7 @@ struct AuthSign: AsyncParsableCommand {
   }
 
   private static func members(_ text: String) throws -> [JSONValue.Member] {
-    guard case .object(let members) = try? JSONValue(parsing: text) else {
+    guard case .object(let members) = try json(Array(text.utf8), "--claims") else {
       throw Failure(.usage, "--claims must be a JSON object")
     }
     return members
@@ -112,6 +114,8 @@ struct AuthRevoke: ParsableCommand {
   @Option(help: ArgumentHelp("Another moment than now, since 1970.", valueName: "seconds"))
   var before: Int64?
 
+  @OptionGroup var output: JSONFlag
+
   func run() throws {
     var revocations = try KeyFiles.revocations(at: list)
     // A token made in this very second is one of those that are meant.
@@ -122,6 +126,6 @@ struct AuthRevoke: ParsableCommand {
     } catch {
       throw Failure(.failed, "\(list) cannot be written")
     }
-    printLine("revoked: \(uid)")
+    output.print("revoked: \(uid)", ["revoked": .string(uid)])
   }
 }

@@ -1,7 +1,9 @@
 import ArgumentParser
 import Foundation
 import TernAssembly
+import TernCore
 import TernServer
+import TernServerAssembly
 import TernStandard
 import TernStorage
 
@@ -22,10 +24,11 @@ struct Compact: AsyncParsableCommand {
     help: ArgumentHelp("Commits of the log that stay, in whole batches.", valueName: "count"))
   var keepLog: UInt64 = 0
 
+  @OptionGroup var output: JSONFlag
+
   func run() async throws {
     do {
-      let configuration = try Configuration(
-        file: store.config, environment: ProcessInfo.processInfo.environment, flags: store.given)
+      let configuration = try Configuration.reading(file: store.config, flags: store.given)
       let folder = try configuration.requireServerStore()
       let before = Self.bytes(in: folder)
       let store = try await Assembler(catalog: .standard).serverStore(from: configuration)
@@ -33,7 +36,13 @@ struct Compact: AsyncParsableCommand {
         defer { store.close() }
         try TernServer.compact(store, keepingLog: keepLog)
       }
-      printLine("compacted \(folder): \(before) bytes before, \(Self.bytes(in: folder)) now")
+      let now = Self.bytes(in: folder)
+      output.print(
+        "compacted \(folder): \(before) bytes before, \(now) now",
+        [
+          "folder": .string(folder), "bytesBefore": .integer(Int64(before)),
+          "bytes": .integer(Int64(now)),
+        ])
     } catch let error as ConfigurationError {
       throw Failure(about: AssemblyError.configuration(error))
     } catch {

@@ -7,7 +7,8 @@ struct Export: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Write what is at a path to a JSON file that import reads.",
     discussion: """
-      The file is written aside and renamed when it is complete. Children are read 1,000 at a \
+      The file is written aside and renamed when it is complete; a device or a pipe is written in \
+      place, links are followed, and a file keeps its mode. Children are read 1,000 at a \
       time, each time as they are together; writes made meanwhile may be in a later part and \
       not in an earlier one. --page-size 0 reads everything at once.
       """)
@@ -31,7 +32,7 @@ struct Export: AsyncParsableCommand {
       do {
         let count = try await write(place, run, to: target)
         try target.finish()
-        if file != "-" {
+        if target.isFile {
           printLine(
             client.json
               ? #"{"children":\#(count)}"# : "exported \(count) children to \(file)")
@@ -82,7 +83,7 @@ struct Export: AsyncParsableCommand {
     return (isFirst ? "{\n" : ",\n") + name + ": " + child.node.json(.export)
   }
 
-  /// What has no children is a single value, or nothing.
+  /// Writes a node without children: a single value, or nothing.
   private func writeLeaf(
     _ place: TreeReference, _ run: ClientRun, to target: ExportFile
   ) async throws -> Int {

@@ -14,7 +14,8 @@ struct Import: AsyncParsableCommand {
       through before that, and one with a mistake changes nothing. Members of arrays \
       are named 0, 1, 2, …; --key-by names them by a field of theirs instead, in every array \
       that does not lie inside another one. In such names . # $ / [ ] % and control characters \
-      become % and two hexadecimal digits.
+      become % and two hexadecimal digits. Without --merge it asks first on a terminal; elsewhere / \
+      needs --yes.
       """)
 
   @Argument(help: "Where the content of the file goes.") var path: String
@@ -26,6 +27,7 @@ struct Import: AsyncParsableCommand {
   @Flag(help: "Keep what is at the path and not in the file.")
   var merge = false
 
+  @OptionGroup var confirmation: ConfirmationFlag
   @OptionGroup var client: ClientFlags
 
   /// Parts that wait for the server's answer at the same time.
@@ -34,6 +36,10 @@ struct Import: AsyncParsableCommand {
   func run() async throws {
     let source = try ImportFile(file)
     try check(source)
+    if !merge {
+      let place = try tern.path(path)
+      try confirmation.confirm("replace everything at /\(place.text)", at: place)
+    }
     try await client.withClient { run in
       let place = try run.reference(path)
       let count = try await send(source, to: place, run)
@@ -47,13 +53,13 @@ struct Import: AsyncParsableCommand {
   private func check(_ source: ImportFile) throws(Failure) {
     guard source.size != nil else { return }
     do {
-      var tokens = JSONTokens(ByteSource { try source.read() })
+      var tokens = JSONTokens { try source.read() }
       var batcher = ImportBatcher(keyField: keyBy)
       var progress = ProgressLine()
       defer { progress.end() }
       while let token = try tokens.next() {
         if let batch = try batcher.take(token) { _ = try Self.values(batch) }
-        progress.show("checking", tokens.source.offset, of: source.size, unit: "bytes")
+        progress.show("checking", tokens.offset, of: source.size, unit: "bytes")
       }
       if let batch = batcher.finish() { _ = try Self.values(batch) }
       try source.rewind()
@@ -66,7 +72,7 @@ struct Import: AsyncParsableCommand {
   private func send(
     _ source: ImportFile, to place: TreeReference, _ run: ClientRun
   ) async throws -> Int {
-    var tokens = JSONTokens(ByteSource { try source.read() })
+    var tokens = JSONTokens { try source.read() }
     var batcher = ImportBatcher(keyField: keyBy)
     var writes: ArraySlice<TreeWriteHandle> = []
     var progress = ProgressLine()
@@ -76,7 +82,7 @@ struct Import: AsyncParsableCommand {
       guard let batch = try batcher.take(token) else { continue }
       writes.append(try await write(batch, to: place))
       if writes.count > Self.partsInFlight { try await settle(writes.removeFirst(), run) }
-      progress.show("importing", tokens.source.offset, of: source.size, unit: "bytes")
+      progress.show("importing", tokens.offset, of: source.size, unit: "bytes")
     }
     if let batch = batcher.finish() { writes.append(try await write(batch, to: place)) }
     for write in writes { try await settle(write, run) }

@@ -19,7 +19,8 @@ struct Pending: AsyncParsableCommand {
   /// Lists them.
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "List pending and rejected writes; asks no server.")
+      abstract: "List pending and rejected writes; asks no server.",
+      discussion: "With --json nothing is printed when nothing is waiting.")
 
     @OptionGroup var form: TypedFlag
     @OptionGroup var client: ClientFlags
@@ -81,7 +82,9 @@ struct Pending: AsyncParsableCommand {
 
   /// Sends a rejected one again.
   struct Retry: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Send a rejected write again.")
+    static let configuration = CommandConfiguration(
+      abstract: "Send a rejected write again.",
+      discussion: "It is a new write: when it is rejected once more, it has another number.")
 
     @Argument(help: "Its number in the list.") var id: PendingNumber
     @OptionGroup var client: ClientFlags
@@ -94,13 +97,28 @@ struct Pending: AsyncParsableCommand {
         case .tree(let id):
           let rejected = try await run.rejectedWrite(id)
           let write = try await run.tern.tree.retry(rejected)
-          try await run.finish(write, at: rejected.write.path, asJSON: client.json)
+          do throws(Failure) {
+            try await run.finish(write, at: rejected.write.path, asJSON: client.json)
+          } catch {
+            throw await renumbered(error, run.tern.tree.rejectedWrites.map(\.id).max())
+          }
         case .documents(let id):
           let refused = try await run.rejectedBatch(id)
           let write = try await run.tern.documents.retry(refused)
-          try await run.finish(write, of: refused.mutations, asJSON: client.json)
+          do throws(Failure) {
+            try await run.finish(write, of: refused.mutations, asJSON: client.json)
+          } catch {
+            let all = await run.tern.documents.queueStatus.rejected
+            throw renumbered(error, all.map(\.id).max(), prefix: "d")
+          }
         }
       }
+    }
+
+    /// Tells which number a write has that was rejected again: the newest.
+    private func renumbered(_ failure: Failure, _ id: UInt64?, prefix: String = "") -> Failure {
+      guard failure.code == .refused, let id else { return failure }
+      return Failure(failure.code, "\(failure.message); it is number \(prefix)\(id) now")
     }
   }
 
@@ -148,10 +166,10 @@ extension ClientRun {
   /// Keeps the client away from the server.
   func goOffline() async {
     await tern.tree.goOffline()
-    await tern.documents.disableNetwork()
+    await tern.documents.goOffline()
   }
 
-  /// How many writes the server rejected.
+  /// The number of writes that the server rejected.
   var rejectedCount: Int {
     get async {
       let documents = await tern.documents.queueStatus.rejected.count

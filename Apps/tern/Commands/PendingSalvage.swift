@@ -26,19 +26,19 @@ extension Pending {
       guard let database = ClientOptions().documents else { throw ExitCode.failure }
       try await client.withQueueStores(setAside ? .recovery : .records) { tree, documents in
         var trees: [TreeSalvage] = []
-        for user in [""] + (try Tern.queueUsers(in: tree)) {
+        for user in [""] + (try TernDatabase.queueUsers(in: tree)) {
           trees.append(
             setAside
-              ? try Tern.setDamagedAside(queue: tree, of: user)
-              : try Tern.salvage(queue: tree, of: user))
+              ? try TernDatabase.setDamagedAside(queue: tree, of: user)
+              : try TernDatabase.salvage(queue: tree, of: user))
         }
         for found in trees { print(lines(found), of: found.user) }
         var others: [DocumentSalvage] = []
-        for user in [""] + (try Tern.queueUsers(in: documents)) {
+        for user in [""] + (try TernDatabase.queueUsers(in: documents)) {
           others.append(
             setAside
-              ? try Tern.setDamagedAside(documentQueue: documents, of: database, user: user)
-              : try Tern.salvage(documentQueue: documents, of: database, user: user))
+              ? try TernDatabase.setDamagedAside(documentQueue: documents, of: database, user: user)
+              : try TernDatabase.salvage(documentQueue: documents, of: database, user: user))
         }
         let text = DocumentText(database, isTyped: false)
         if setAside {
@@ -50,7 +50,7 @@ extension Pending {
       }
     }
 
-    /// Prints lines, and whose queue they are from; nobody's says nothing.
+    /// Prints lines with the user of their queue; the queue without a user has no label.
     private func print(_ lines: [String], of user: String) {
       for line in lines {
         switch (user.isEmpty, client.json) {

@@ -19,25 +19,17 @@ struct Query: AsyncParsableCommand {
     let query = try query.query()
     try await client.withClient { run in
       let target = TreeQueryReference(try run.reference(path), query: query)
-      let snapshot = try await run.read(target)
+      let snapshot = try await run.read(target, takesParts: true)
       for child in snapshot.children {
         let name = child.key?.text ?? ""
-        printLine(client.json ? json(child, name) : "\(name) \(child.node.json(.value))")
+        printLine(
+          client.json
+            ? EventText(child).line(asJSON: true) : "\(name) \(child.node.json(.value))")
       }
+      if !snapshot.isComplete { throw run.partFailure }
       if !snapshot.exists {
         throw Failure(.notFound, "the query selects nothing at /\(snapshot.path.text)")
       }
     }
-  }
-
-  private func json(_ child: TreeSnapshot, _ name: String) -> String {
-    var writer = JSONWriter()
-    writer.beginObject()
-    writer.key("key")
-    writer.string(name)
-    writer.key("value")
-    child.node.write(to: &writer, .export)
-    writer.endObject()
-    return String(decoding: writer.bytes, as: UTF8.self)
   }
 }

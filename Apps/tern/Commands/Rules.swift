@@ -1,10 +1,11 @@
 import ArgumentParser
-import TernSecurity
+import TernCore
 
 /// `tern rules`: what a rules file means, without a server.
 struct Rules: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Check, test and explain a file of security rules.",
+    discussion: "Rules for the tree are JSON; anything else is read as rules for documents.",
     subcommands: [Check.self, Test.self, Explain.self])
 
   /// `tern rules check`: whether the file can be used.
@@ -12,11 +13,16 @@ struct Rules: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Compile a rules file; list every problem with its line and column.")
 
-    @Argument(help: "A rules file, JSON with comments.") var file: String
+    @Argument(help: "A rules file: JSON with comments, or rules for documents.") var file: String
+    @OptionGroup var output: JSONFlag
 
     func run() async throws {
-      let rules = try RulesFile.rules(at: file)
-      printLine("\(file): \(rules.count == 1 ? "1 rule" : "\(rules.count) rules")")
+      let rules = try LoadedRules.load(at: file)
+      let count = rules.count == 1 ? "1 rule" : "\(rules.count) rules"
+      let warnings = rules.warnings.map { "\n\(file): warning: \($0)" }.joined()
+      output.print(
+        "\(file): \(count)\(warnings)",
+        ["file": .string(file), "rules": .integer(Int64(rules.count))])
     }
   }
 
@@ -28,29 +34,32 @@ struct Rules: AsyncParsableCommand {
         A case is an object: {"name": "owner reads", "read": "users/ann", "auth": {"uid": "ann"}, \
         "data": {…}, "allow": true}. In place of "read": "write" with "value", or "update" with \
         "values"; beside "read", "query": {"orderBy": "score", "limitToLast": 5}. \
+        For documents: {"get": "users/ann", "auth": {"uid": "ann"}, "documents": {"users/ann": \
+        {…}}, "allow": true}; in place of "get": "set" or "update" with "value", or "delete". \
         Exits with 1 when a case fails.
         """)
 
     @Argument(help: "A rules file.") var file: String
     @Argument(help: "A JSON file: a list of cases.") var cases: String
+    @OptionGroup var output: JSONFlag
 
     func run() async throws {
-      let rules = try RulesFile.rules(at: file)
+      let rules = try LoadedRules.load(at: file)
       var (passed, failed) = (0, 0)
-      for question in try RulesFile.cases(at: cases) {
-        guard let wanted = question.isAllowed else {
-          throw Failure(.usage, "\(question.name): \"allow\" must be true or false")
+      for answer in try rules.answers(toCasesAt: cases) {
+        guard let expected = answer.expected else {
+          throw Failure(.usage, "\(answer.name): \"allow\" must be true or false")
         }
-        let explanation = try question.explanation(by: rules)
-        if explanation.verdict.isAllowed == wanted {
-          passed += 1
-          printLine("passed  \(question.name)")
-        } else {
-          failed += 1
-          printLine("failed  \(question.name)\n\(explanation)")
-        }
+        let isPassed = answer.isAllowed == expected
+        if isPassed { passed += 1 } else { failed += 1 }
+        output.print(
+          isPassed ? "passed  \(answer.name)" : "failed  \(answer.name)\n\(answer.explanation)",
+          [
+            "case": .string(answer.name), "passed": .bool(isPassed),
+            "explanation": .string(answer.explanation),
+          ])
       }
-      printLine("\(passed) passed, \(failed) failed")
+      if !output.json { printLine("\(passed) passed, \(failed) failed") }
       if failed > 0 { throw Failure(.failed, "\(failed) of \(passed + failed) cases failed") }
     }
   }
@@ -63,14 +72,19 @@ struct Rules: AsyncParsableCommand {
 
     @Argument(help: "A rules file.") var file: String
     @Argument(help: "A JSON file: a case, or a list of them.") var cases: String
+    @OptionGroup var output: JSONFlag
 
     func run() async throws {
-      let rules = try RulesFile.rules(at: file)
+      let rules = try LoadedRules.load(at: file)
       var denied = 0
-      for question in try RulesFile.cases(at: cases) {
-        let explanation = try question.explanation(by: rules)
-        printLine("\(question.name)\n\(explanation)")
-        if !explanation.verdict.isAllowed { denied += 1 }
+      for answer in try rules.answers(toCasesAt: cases) {
+        output.print(
+          "\(answer.name)\n\(answer.explanation)",
+          [
+            "case": .string(answer.name), "allowed": .bool(answer.isAllowed),
+            "explanation": .string(answer.explanation),
+          ])
+        if !answer.isAllowed { denied += 1 }
       }
       if denied > 0 { throw Failure(.refused, "\(denied) denied") }
     }

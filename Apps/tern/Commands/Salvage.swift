@@ -1,7 +1,9 @@
 import ArgumentParser
 import Foundation
 import TernAssembly
+import TernCore
 import TernServer
+import TernServerAssembly
 import TernStandard
 import TernStorage
 
@@ -26,10 +28,11 @@ struct Salvage: AsyncParsableCommand {
   )
   var setAside: String?
 
+  @OptionGroup var output: JSONFlag
+
   func run() async throws {
     do {
-      let configuration = try Configuration(
-        file: store.config, environment: ProcessInfo.processInfo.environment, flags: store.given)
+      let configuration = try Configuration.reading(file: store.config, flags: store.given)
       _ = try configuration.requireServerStore()
       let store = try await open(configuration)
       defer { store.close() }
@@ -42,7 +45,7 @@ struct Salvage: AsyncParsableCommand {
       }
       if setAside != nil { try store.compact() }
       for line in lines(found) { printLine(line) }
-      printLine(advice(found, gone))
+      if !output.json { printLine(advice(found, gone)) }
     } catch let error as ConfigurationError {
       throw Failure(about: AssemblyError.configuration(error))
     } catch {
@@ -55,7 +58,7 @@ struct Salvage: AsyncParsableCommand {
     var configuration = configuration
     let integrity: StoreIntegrity = setAside == nil ? .records : .recovery
     try configuration.checkStore(integrity)
-    do throws(AssemblyError) {
+    do throws(ServerAssemblyError) {
       return try await Assembler(catalog: .standard).serverStore(from: configuration)
     } catch {
       let advice = "or go on with what is whole of it: the same command with --set-aside FILE"
@@ -67,6 +70,13 @@ struct Salvage: AsyncParsableCommand {
     found.map { record in
       let state = setAside == nil || record.isLeftAlone ? "damaged" : "set-aside"
       let size = record.value.count
+      if output.json {
+        return jsonLine([
+          "state": .string(state), "kind": .string(record.kind.rawValue),
+          "key": .string(hex(record.key)), "bytes": .integer(Int64(size)),
+          "consequence": .string(record.consequence),
+        ])
+      }
       return "\(state) \(record.kind.rawValue) \(hex(record.key)) \(size) bytes: "
         + record.consequence
     }

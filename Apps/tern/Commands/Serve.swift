@@ -5,21 +5,25 @@ import TernClient
 import TernGateway
 import TernSecurity
 import TernServer
+import TernServerAssembly
 import TernStandard
 import TernTokens
 
 /// `tern serve`: the server.
 struct Serve: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Run the server until SIGINT or SIGTERM.",
+    abstract:
+      "Run the server until SIGINT or SIGTERM; SIGHUP reads rules, keys and certificate again.",
     discussion: """
       Without arguments: SQLite in ./tern-data, TCP on 127.0.0.1:9000. A configuration file is \
       followed by the environment (TERN_STORAGE_KIND=lmdb) and by these flags. Without rules \
       nothing is allowed; with --dev everything is, to clients on this machine. The rules file is \
       database.rules.json in this folder, or what --rules names; when it changes, the new rules \
-      are in force a moment later. With --dev, firebase.json of this folder says where the rules \
+      are in force a moment later. Rules for documents are in firestore.rules in this folder, or in \
+      what --document-rules names, and are followed alike; either may be a firebase.json that names \
+      them, for each database if wanted. With --dev, firebase.json of this folder says where the rules \
       are and where to listen, as it does for firebase emulators:start. Clients of the Firebase Realtime Database come to the same \
-      port, over WebSocket and REST. Rules are about trees: documents are open to administrators \
+      port, over WebSocket and REST. Without rules of their own, documents are open to administrators \
       only, wherever they connect from; with --dev to clients on this machine. It ends with code 74 \
       when the store fails while it runs, as after a failed sync: started again, it reads what is \
       durable.
@@ -38,6 +42,10 @@ struct Serve: AsyncParsableCommand {
   var rules: String?
 
   @Option(
+    help: ArgumentHelp("Security rules for documents: a firestore.rules.", valueName: "file"))
+  var documentRules: String?
+
+  @Option(
     help: ArgumentHelp("Serve over TLS with this certificate, in PEM.", valueName: "file"))
   var tlsCert: String?
 
@@ -51,7 +59,7 @@ struct Serve: AsyncParsableCommand {
   var limits: LimitFlags
 
   @OptionGroup(title: "Farewell")
-  var farewell: FarewellFlags
+  var farewell: ServiceNoticeFlags
 
   @Flag(help: "Listen at an address other machines can reach, and allow everybody everything.")
   var insecure = false
@@ -62,31 +70,30 @@ struct Serve: AsyncParsableCommand {
 
   func run() async throws {
     let project = dev ? try FirebaseProject.here() : FirebaseProject()
+    let isProject = rules.map(FirebaseProject.isOne) ?? false
+    let treeRules = try isProject ? FirebaseProject(at: rules ?? "").rules : rules
     let access = try ServeAccess(
-      rules: rules ?? project.rules, isInsecure: insecure, isDevelopment: dev)
-    let assembler = Assembler(catalog: .standard)
+      rules: treeRules ?? project.rules,
+      documentFiles: try DocumentRulesFiles.find(documentRules, project),
+      isInsecure: insecure, isDevelopment: dev)
+    let assembler = Assembler(catalog: .serving)
     let configuration: Configuration
-    let keyFiles: KeyFiles
-    do throws(ConfigurationError) {
-      configuration = try self.configuration(project)
-      keyFiles = KeyFiles(options: try assembler.authOptions(of: configuration))
-    } catch {
+    do throws(ConfigurationError) { configuration = try self.configuration(project) } catch {
       throw Failure(about: AssemblyError.configuration(error))
     }
-    let authenticator = try await keyFiles.authenticator()
-    let watch = authenticator.map(keyFiles.follow(into:))
-    defer { watch?.stop() }
     let failure: String?
-    do throws(AssemblyError) {
-      failure = try await serve(assembler, configuration, access, authenticator)
+    do throws(ServerAssemblyError) {
+      let tokens = try await assembler.authenticator(from: configuration)
+      failure = try await serve(assembler, configuration, access, tokens.authenticator)
+      await tokens.close()
     } catch {
       throw Failure(about: error).advising(wayOut(of: error, configuration))
     }
     if let failure { throw Failure(.storeFailed, "the store failed while serving: \(failure)") }
   }
 
-  /// What to do about a store that has damaged records.
-  private func wayOut(of error: AssemblyError, _ configuration: Configuration) -> String? {
+  /// Returns the remedy for a store with corrupt records.
+  private func wayOut(of error: ServerAssemblyError, _ configuration: Configuration) -> String? {
     guard error.isDamagedLedger else { return nil }
     let members = configuration.storage.members
     let flags = [("kind", "--storage"), ("path", "--path")].compactMap { key, flag in
@@ -99,8 +106,8 @@ struct Serve: AsyncParsableCommand {
     _ project: FirebaseProject
   ) throws(ConfigurationError) -> Configuration {
     let environment = ProcessInfo.processInfo.environment
-    var configuration = try Configuration(
-      file: store.config, environment: environment, flags: flags(environment, project))
+    var configuration = try Configuration.reading(
+      file: store.config, flags: flags(environment, project))
     try tokens.apply(to: &configuration)
     if tlsCert != nil || tlsKey != nil {
       try configuration.askForTLS(["certificate": tlsCert, "key": tlsKey])
@@ -116,12 +123,12 @@ struct Serve: AsyncParsableCommand {
   /// - Returns: The reason the server ended by itself; `nil` when it was asked to.
   private func serve(
     _ assembler: Assembler, _ configuration: Configuration, _ access: ServeAccess,
-    _ tokens: TokenAuthenticator?
-  ) async throws(AssemblyError) -> String? {
+    _ tokens: (any Authenticator)?
+  ) async throws(ServerAssemblyError) -> String? {
     let signals = StopSignals()
+    HangUpSignal.ignoreIt()
     let failed = Promise<ServerEnd>()
     let certificate = ServedCertificate(configuration)
-    let doors = try doorOptions(assembler, configuration)
     let openFiles = OpenFiles.raiseLimit()
     SystemAllocator.returnLargePieces()
     var limits = ServerLimits()
@@ -130,15 +137,12 @@ struct Serve: AsyncParsableCommand {
       from: configuration, authorizer: access.authorizer,
       documentAuthorizer: access.documentAuthorizer,
       authenticator: authenticator(others: tokens),
-      options: ServerOptions(limits: limits, farewell: farewell.farewell),
+      options: ServerOptions(limits: limits, farewell: farewell.farewell), isDevelopment: dev,
       report: { [news = ServerNews()] event in
         news.take(event)
         if case .ended(let error) = event { failed.resolve(.failure("\(error)")) }
       },
-      openDoors: { server, transport in
-        Gateway.open(to: server, on: transport, options: doors)
-        certificate.use(transport)
-      })
+      openDoors: { _, transport in certificate.use(transport) })
     let watch = certificate.follow()
     defer { watch?.stop() }
     let reloading = follow(access, into: server.server)
@@ -146,7 +150,7 @@ struct Serve: AsyncParsableCommand {
     printLine("limits: \(memory) MiB of memory for all clients together, \(openFiles) open files")
     greet(server, configuration, access, hasKeys: tokens != nil)
     let end = await firstEnd(signals, failed)
-    reloading?.cancel()
+    for task in reloading { task.cancel() }
     await server.stop()
     // Both may be pipes without a reader; the end does not wait for them for long.
     LogWriter.standardError.flush(within: .milliseconds(Int(lastWordsMilliseconds)))
@@ -168,33 +172,33 @@ struct Serve: AsyncParsableCommand {
     }
   }
 
-  private func doorOptions(
-    _ assembler: Assembler, _ configuration: Configuration
-  ) throws(AssemblyError) -> GatewayOptions {
-    var options = GatewayOptions()
-    do throws(ConfigurationError) {
-      let limits = try assembler.limitOptions(of: configuration)
-      options.limits.bodyBytes = limits.bodyBytes ?? options.limits.bodyBytes
-    } catch {
-      throw .configuration(error)
-    }
-    return options
-  }
-
-  /// Brings what is written into the rules file in force while the server runs.
-  private func follow(_ access: ServeAccess, into server: TernServer) -> Task<Void, Never>? {
-    guard let file = access.file else { return nil }
-    let reloader = RulesReloader(path: file) { text in
+  /// Brings what is written into the rules files in force while the server runs.
+  private func follow(_ access: ServeAccess, into server: TernServer) -> [Task<Void, Never>] {
+    let tell: @Sendable (String) -> Void = { text in
       let lines = text.split(separator: "\n").map { "tern: \($0)" }
       LogWriter.standardError.write(lines.joined(separator: "\n"))
     }
-    return Task {
-      await reloader.run { await server.adopt(access.authorizer.judging(by: $0)) }
+    var tasks: [Task<Void, Never>] = []
+    if let file = access.file {
+      let reloader = RulesReloader(
+        path: file, load: { try RulesFile.rules(at: file) }, tell: tell)
+      tasks.append(
+        Task { await reloader.run { await server.adopt(access.authorizer.judging(by: $0)) } })
     }
+    guard let files = access.documentFiles,
+      let authorizer = access.documentAuthorizer as? DocumentRulesAuthorizer
+    else { return tasks }
+    for path in files.paths {
+      let reloader = RulesReloader(path: path, load: { try files.load() }, tell: tell)
+      tasks.append(
+        Task { await reloader.run { await server.adopt(documents: authorizer.judging(by: $0)) } })
+    }
+    return tasks
   }
 
-  /// Who is who: as tokens say; on a development server its owner, and without keys mock users.
-  private func authenticator(others: TokenAuthenticator?) -> any Authenticator {
+  /// Returns the authenticator: by tokens; on a development server the owner's token, and without
+  /// keys mock users.
+  private func authenticator(others: (any Authenticator)?) -> any Authenticator {
     guard dev else { return others ?? NoAuthenticator() }
     return OwnerAuthenticator(others: others ?? MockUserAuthenticator())
   }
@@ -213,7 +217,7 @@ struct Serve: AsyncParsableCommand {
       + place.compactMap { key, text in text.map { ("transport", key, $0) } }
   }
 
-  /// What travels in the clear is for this machine, unless somebody asks for more.
+  /// Checks that unencrypted traffic stays on this machine, unless the options ask for more.
   private func checkHost(of configuration: Configuration) throws(ConfigurationError) {
     guard let host = configuration.transport.members["host"]?.stringValue,
       !Self.isLoopback(host)
@@ -266,5 +270,15 @@ struct Serve: AsyncParsableCommand {
       printLine("  tern push greetings '\"hello\"'\(flag)")
     }
     printLine("listening on \(server.address)")
+  }
+}
+
+extension PluginCatalog {
+  /// The plugins of `tern serve`: those that ship with Tern, tokens from files, and the gateway.
+  static var serving: PluginCatalog {
+    var catalog = PluginCatalog.standard
+    catalog.register(TokenFilesPlugin.self)
+    catalog.register(GatewayPlugin.self)
+    return catalog
   }
 }

@@ -1,7 +1,7 @@
 import Synchronization
 import TernServer
 
-/// What a server's operator reads: a failure that comes again and again is told once a minute.
+/// The log of a server for its operator: a recurring failure is reported once a minute.
 final class ServerNews: Sendable {
   /// The least time between two lines that say the same.
   static let pause = Duration.seconds(60)
@@ -10,7 +10,7 @@ final class ServerNews: Sendable {
 
   private struct Told {
     var at: ContinuousClock.Instant
-    /// How often it happened since and was not told.
+    /// The number of times it happened since without a report.
     var unsaid = 0
   }
 
@@ -43,9 +43,15 @@ final class ServerNews: Sendable {
           + "only removes; they keep it and try again. Reads and listens go on")
     case .corrupt(let corruption):
       tell("tern: the store is damaged, see tern verify: \(corruption)")
+    case .oldFormat: tell("tern: \(Self.oldFormat)")
     case .diskHasRoom: tell("tern: the disk has room again; everything is taken")
     }
   }
+
+  /// The notice about a store that ``Compact`` brings up to date.
+  static let oldFormat =
+    "the store has an earlier format, whose pages have no checksums: a flipped bit may pass "
+    + "unnoticed. Stop the server, and bring the store up to date: tern compact"
 
   private func tell(_ line: String) {
     let now = now()

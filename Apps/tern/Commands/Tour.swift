@@ -14,23 +14,34 @@ struct Tour: AsyncParsableCommand {
   @Option(help: ArgumentHelp("Real data to import.", valueName: "file"))
   var data = "/usr/share/iso-codes/json/iso_3166-2.json"
 
-  @Option(help: ArgumentHelp("How long any step may take.", valueName: "seconds"))
-  var patience = 30
+  @Option(help: ArgumentHelp("How long any step may take.", valueName: "time"))
+  var patience = TimeArgument(seconds: 30)
 
   func run() async throws {
     let folder = FileManager.default.temporaryDirectory
       .appending(path: "tern-tour-\(ProcessInfo.processInfo.processIdentifier)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
     let stage = TourStage(
       program: ProcessInfo.processInfo.arguments[0], folder: folder.path,
-      patience: .seconds(patience))
-    do {
-      try await TourStory(stage: stage, data: data).play()
-    } catch {
+      patience: patience.duration)
+    // Children and folder go at every end of the tour, also when the reader of its output goes.
+    beforeTheEnd {
       stage.clear()
-      throw error
+      try? FileManager.default.removeItem(at: folder)
     }
-    stage.clear()
+    let signals = StopSignals()
+    let data = data
+    try await withThrowingTaskGroup(of: Bool.self) { group in
+      group.addTask {
+        try await TourStory(stage: stage, data: data).play()
+        return true
+      }
+      group.addTask {
+        await signals.wait()
+        return false
+      }
+      defer { group.cancelAll() }
+      guard try await group.next() == true else { endProgram(.failed) }
+    }
   }
 }

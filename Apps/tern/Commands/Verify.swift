@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import TernAssembly
+import TernCore
 import TernStandard
 import TernStorage
 
@@ -21,15 +22,16 @@ struct Verify: AsyncParsableCommand {
   @Option(help: ArgumentHelp("The folder of a client.", valueName: "folder"))
   var cache: String?
 
+  @OptionGroup var output: JSONFlag
+
   func run() async throws {
     do {
-      var configuration = try Configuration(
-        file: store.config, environment: ProcessInfo.processInfo.environment, flags: store.given)
+      var configuration = try Configuration.reading(file: store.config, flags: store.given)
       if let cache {
         try configuration.set(.text(cache), for: "path", in: "storage", origin: "--cache")
       }
       let folder = configuration.storage.members["path"]?.stringValue ?? "tern-data"
-      let names = cache == nil ? ["server"] : Self.clientStores
+      let names = cache == nil ? ["server"] : Self.clientStores(in: folder)
       let present = names.filter { FileManager.default.fileExists(atPath: folder + "/" + $0) }
       guard !present.isEmpty else {
         let owner = cache == nil ? "server's" : "client's"
@@ -49,7 +51,12 @@ struct Verify: AsyncParsableCommand {
     }
   }
 
-  private static let clientStores = ["queue", "cache", "documents/queue", "documents/cache"]
+  /// The stores of a client's folder: those of the default tree database, of others, of documents.
+  private static func clientStores(in folder: String) -> [String] {
+    let trees = (try? FileManager.default.contentsOfDirectory(atPath: folder + "/trees")) ?? []
+    let folders = [""] + trees.sorted().map { "trees/\($0)/" } + ["documents/"]
+    return folders.flatMap { [$0 + "queue", $0 + "cache"] }
+  }
 
   /// Prints the findings in one store; `true` when there are none.
   private func verify(_ name: String, of configuration: Configuration) async throws -> Bool {
@@ -58,19 +65,31 @@ struct Verify: AsyncParsableCommand {
       let store = try await Assembler(catalog: .standard).store(
         in: name, durability: name.hasSuffix("cache") ? .relaxed : nil, from: configuration)
       defer { store.close() }
+      if store.isOldFormat, name == "server" { printError("tern: \(ServerNews.oldFormat)") }
       var progress = ProgressLine()
       found = try store.verify { inspection in
         progress.show("checked", inspection.bytes >> 20, of: nil, unit: "MiB")
       }
       progress.end()
     } catch AssemblyError.storage(let error, _, _) where error.isCorruption {
-      printLine("\(name): \(error)")
+      tell(name, "\(error)")
       return false
     }
-    for corruption in found.found { printLine("\(name): \(corruption)") }
+    for corruption in found.found { tell(name, "\(corruption)") }
     let more = found.foundCount - found.found.count
-    if more > 0 { printLine("\(name): and \(more) more") }
-    if found.isWell { printLine("\(name): \(found.rows) rows, \(found.bytes) bytes, all well") }
+    if more > 0 { tell(name, "and \(more) more") }
+    if found.isWell {
+      output.print(
+        "\(name): \(found.rows) rows, \(found.bytes) bytes, all well",
+        [
+          "store": .string(name), "rows": .integer(Int64(found.rows)),
+          "bytes": .integer(Int64(found.bytes)),
+        ])
+    }
     return found.isWell
+  }
+
+  private func tell(_ name: String, _ finding: String) {
+    output.print("\(name): \(finding)", ["store": .string(name), "finding": .string(finding)])
   }
 }

@@ -10,7 +10,8 @@ struct Watch: AsyncParsableCommand {
     discussion: """
       tern watch scores --order-by-value --last 4
       First each child there is, added; then every change. --value prints the whole value
-      instead, now and after each change. Ctrl-C ends it.
+      instead, now and after each change. Ctrl-C ends it. It waits for a server as long as it takes,
+      whatever --timeout says, and goes on when one is back.
       """)
 
   @Argument(help: "Where, such as rooms.") var path: String
@@ -38,7 +39,7 @@ struct Watch: AsyncParsableCommand {
     var rest = count ?? .max
     guard rest > 0 else { return }
     if value {
-      for try await snapshot in target.values() {
+      for try await snapshot in target.values() where snapshot.isComplete {
         printLine(EventText(snapshot).line(asJSON: client.json))
         rest -= 1
         if rest == 0 { return }
@@ -54,7 +55,7 @@ struct Watch: AsyncParsableCommand {
 }
 
 /// Says on standard error when the server goes and when it is back.
-func reportConnection(_ connection: Delivery<ConnectionState, Never>) async {
+func reportConnection(_ connection: ListenSequence<ConnectionState, Never>) async {
   var isAway = false
   for await state in connection {
     if state == .waiting, !isAway {

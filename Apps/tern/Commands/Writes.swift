@@ -16,12 +16,15 @@ struct Set: AsyncParsableCommand {
   @Argument(help: "Where, such as rooms/42.") var path: String
   @Argument(help: "The value as JSON; - reads standard input.") var value: String
   @OptionGroup var write: WriteFlags
+  @OptionGroup var confirmation: ConfirmationFlag
   @OptionGroup var client: ClientFlags
 
   func run() async throws {
     let node = try write.value(value)
+    let path = try tern.path(path)
+    if path.isRoot { try confirmation.confirm("replace everything at /", at: path) }
     try await client.withClient { run in
-      let place = try run.reference(path)
+      let place = run.tern.tree[path]
       try await run.finish(try await place.set(node), at: place.path, asJSON: client.json)
     }
   }
@@ -72,20 +75,24 @@ struct Push: AsyncParsableCommand {
 /// `tern remove`: removes.
 struct Remove: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Remove everything at and below a path.")
+    abstract: "Remove everything at and below a path.",
+    discussion: "Asks first on a terminal; elsewhere / needs --yes.")
 
   @Argument(help: "Where, such as rooms/42.") var path: String
+  @OptionGroup var confirmation: ConfirmationFlag
   @OptionGroup var client: ClientFlags
 
   func run() async throws {
+    let path = try tern.path(path)
+    try confirmation.confirm("remove everything at /\(path.text)", at: path)
     try await client.withClient { run in
-      let place = try run.reference(path)
+      let place = run.tern.tree[path]
       try await run.finish(try await place.remove(), at: place.path, asJSON: client.json)
     }
   }
 }
 
-/// How a command reads the value it writes.
+/// The flags that decide the form of a value to write.
 struct WriteFlags: ParsableArguments {
   @Flag(help: "Take the value as text, not as JSON.")
   var text = false

@@ -2,16 +2,16 @@ import TernClient
 import TernCore
 import TernSync
 
-/// A batch of document writes of the queue as one line, for people or as JSON.
+/// A batch of document writes of the queue as one line, as text or as JSON.
 struct BatchLine {
   /// `pending` or `rejected`.
   let state: String
   let id: UInt64
   let mutations: [DocumentMutation]
-  /// Why it was rejected.
+  /// The reason for its rejection.
   var reason: String?
 
-  /// One line for people, or one JSON object on one line.
+  /// Returns one line of text, or one JSON object on one line.
   func line(_ text: DocumentText, asJSON: Bool) -> String {
     if asJSON { return json(text) }
     let what =
@@ -101,7 +101,7 @@ extension BatchLine {
 }
 
 extension DocumentMutation {
-  /// What it does, in a word.
+  /// The effect of the write, in a word.
   fileprivate var verb: String {
     switch change {
     case .set: "set"

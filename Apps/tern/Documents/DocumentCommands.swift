@@ -21,12 +21,13 @@ struct DocumentCommands: AsyncParsableCommand {
       and _ stands in backticks: address.`zip code`.
       """,
     subcommands: [
-      Get.self, Set.self, Update.self, Delete.self, Query.self, Watch.self, Collections.self,
+      Get.self, Set.self, Add.self, Update.self, Delete.self, Query.self, Watch.self,
+      Collections.self,
       Import.self, Export.self,
     ])
 }
 
-/// How commands spell values.
+/// The flags for the spelling of values.
 struct TypedFlag: ParsableArguments {
   @Flag(help: "Spell every value with its type, as REST does.")
   var typed = false

@@ -1,7 +1,7 @@
 import ArgumentParser
 import TernClient
 import TernCore
-import TernDocumentEngine
+import TernDocumentReplica
 import TernQuery
 
 extension DocumentCommands {
@@ -54,7 +54,7 @@ extension DocumentCommands {
             throw Failure(.notFound, "there are no documents in \(path)")
           }
           try target.finish()
-          if file != "-" { printLine(said(exporter.count)) }
+          if target.isFile { printLine(said(exporter.count)) }
         } catch {
           target.abandon()
           throw error
@@ -77,7 +77,7 @@ struct DocumentExporter {
   private let pageSize: Int
   fileprivate var progress = ProgressLine()
 
-  /// How many documents were written.
+  /// The number of documents written.
   private(set) var count = 0
 
   init(
@@ -126,7 +126,7 @@ struct DocumentExporter {
     } while next != nil
   }
 
-  private mutating func write(_ document: DocumentSnapshot) throws {
+  private mutating func write(_ document: SingleDocumentSnapshot) throws {
     var writer = JSONWriter()
     writer.beginObject()
     writer.key("path")
@@ -140,7 +140,8 @@ struct DocumentExporter {
   }
 
   /// The collections below each document of a page, asked for together.
-  private func collections(below page: [DocumentSnapshot]) async throws -> [String: [String]] {
+  private func collections(below page: [SingleDocumentSnapshot]) async throws -> [String: [String]]
+  {
     let run = run
     return try await withThrowingTaskGroup(of: (String, [String]).self) { group in
       for document in page {

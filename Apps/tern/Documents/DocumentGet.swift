@@ -48,7 +48,10 @@ extension DocumentCommands {
         var next: String?
         repeat {
           let page = try await run.collections(below: key, from: next)
-          for id in page.elements { printLine(key.map { "\($0)/\(id)" } ?? id) }
+          for id in page.elements {
+            let path = key.map { "\($0)/\(id)" } ?? id
+            printLine(client.json ? jsonLine(["path": .string(path)]) : path)
+          }
           count += page.elements.count
           next = page.next
         } while next != nil

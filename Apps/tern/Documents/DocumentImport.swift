@@ -65,7 +65,7 @@ struct DocumentLines {
   /// The bytes of the lines that were read.
   var offset: Int { source.offset }
 
-  /// What the next line asks for; `nil` behind the last one.
+  /// Reads the write of the next line; `nil` behind the last one.
   ///
   /// - Throws: ``Failure`` with ``Outcome/usage``, naming the line.
   mutating func next() throws -> DocumentMutation? {
@@ -83,7 +83,8 @@ struct DocumentLines {
   private func mutation(_ line: [UInt8]) throws(Failure) -> DocumentMutation {
     let json: JSONValue
     do throws(JSONError) { json = try JSONValue(parsing: line) } catch {
-      throw Failure(.usage, "not JSON at byte \(error.offset): \(error.reason)")
+      let column = TextPosition(ofByte: error.offset, in: line).column
+      throw Failure(.usage, "not JSON at column \(column): \(error.reason)")
     }
     guard let path = json["path"]?.text, let fields = json["fields"] else {
       throw Failure(.usage, "a line is {\"path\": \"cities/SF\", \"fields\": {…}}")
@@ -120,7 +121,7 @@ struct DocumentImporter {
 
   /// Writes all of them.
   ///
-  /// - Parameter fileBytes: How long the file is; `nil` when nobody knows.
+  /// - Parameter fileBytes: The length of the file; `nil` when it is unknown.
   /// - Returns: How many documents there were.
   mutating func run(fileBytes: Int?) async throws -> Int {
     var progress = ProgressLine()
@@ -138,7 +139,7 @@ struct DocumentImporter {
       while let oldest = inFlight.popFirst() { try await settle(oldest) }
       guard let problem else { return count }
       throw Failure(
-        problem.code, "\(problem.message); then go on with --from-line \(lines.number)")
+        problem.code, "\(problem.message); correct it, and go on with --from-line \(lines.number)")
     }
   }
 

@@ -1,19 +1,19 @@
 import TernClient
 import TernCore
 
-/// A document as one line, for people or as JSON.
+/// A document as one line, as text or as JSON.
 struct DocumentLine {
   /// `added`, `modified`, `metadata` or `removed`; `nil` where nothing happened.
   var event: String?
   let path: String
-  /// What it holds; `nil` when it does not exist.
+  /// The fields; `nil` when it does not exist.
   let fields: DocumentMap?
   var version: DocumentVersion?
   var hasPendingWrites = false
   var isFromCache = false
 
-  /// What is known of a document.
-  init(_ snapshot: DocumentSnapshot, event: String? = nil) {
+  /// Creates the line of a snapshot.
+  init(_ snapshot: SingleDocumentSnapshot, event: String? = nil) {
     self.event = event
     path = snapshot.reference.path
     fields = snapshot.data()
@@ -22,7 +22,7 @@ struct DocumentLine {
     isFromCache = snapshot.metadata.isFromCache
   }
 
-  /// One line for people, or one JSON object on one line.
+  /// Returns one line of text, or one JSON object on one line.
   func line(_ text: DocumentText, asJSON: Bool) -> String {
     if asJSON { return json(text) }
     var line = (event.map { $0 + " " } ?? "") + "\(path) \(text.line(fields))"
@@ -34,10 +34,8 @@ struct DocumentLine {
   private func json(_ text: DocumentText) -> String {
     var writer = JSONWriter()
     writer.beginObject()
-    if let event {
-      writer.key("event")
-      writer.string(event)
-    }
+    writer.key("event")
+    writer.string(event ?? "value")
     writer.key("path")
     writer.string(path)
     writer.key("fields")

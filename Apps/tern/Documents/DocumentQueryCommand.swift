@@ -48,7 +48,7 @@ extension DocumentCommands {
         let text = DocumentText(run.tern.documents.database, isTyped: form.typed)
         let query = run.tern.documents.query(try self.query.query(collection, text))
         if explain {
-          await run.tern.documents.disableNetwork()
+          await run.tern.documents.goOffline()
           printLine("\(try await query.explain())")
         } else if aggregations.isEmpty {
           try await list(query, run, text)

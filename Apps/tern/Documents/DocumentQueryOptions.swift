@@ -3,7 +3,7 @@ import TernClient
 import TernCore
 import TernQuery
 
-/// Which documents a query selects and in which order, as flags.
+/// The flags of a query: filters, order and limits.
 struct DocumentQueryOptions: ParsableArguments {
   @Flag(help: "Take all collections of this id, wherever they are.")
   var group = false
@@ -109,9 +109,12 @@ extension DocumentQueryOptions {
     get throws(Failure) {
       var orders: [(path: DocumentFieldPath, isDescending: Bool)] = []
       for words in orderBy {
-        let direction = ["desc", "asc"].first { words.hasSuffix(" " + $0) }
-        let name = direction.map { String(words.dropLast($0.count + 1)) } ?? words
-        orders.append((try fieldPath(name), direction == "desc"))
+        let parts = words.split(separator: " ")
+        let last = parts.count > 1 ? parts[parts.count - 1].lowercased() : ""
+        let isDescending = ["desc", "descending"].contains(last)
+        let isDirection = isDescending || ["asc", "ascending"].contains(last)
+        let name = isDirection ? words.dropLast(last.count) : words[...]
+        orders.append((try fieldPath(name.trimmed), isDescending))
       }
       return orders
     }
@@ -162,7 +165,7 @@ struct WhereText {
         "\"\(words)\" is no condition; one is: population > 500000, with an operator of "
           + Self.operators.map(\.text).joined(separator: " "))
     }
-    path = try fieldPath(String(words[..<place.lowerBound]))
+    path = try fieldPath(words[..<place.lowerBound].trimmed)
     comparison = meaning
     operand = try text.value(String(words[place.upperBound...]), "\"\(words)\"")
   }
@@ -175,9 +178,20 @@ struct WhereText {
   }
 }
 
-/// What `work` answers, or which rule of queries it breaks.
+extension Substring {
+  /// The text without spaces at its ends.
+  fileprivate var trimmed: String {
+    let text = drop { $0 == " " }
+    return String(
+      text[..<(text.lastIndex { $0 != " " }.map { text.index(after: $0) } ?? text.startIndex)])
+  }
+}
+
+/// Returns the result of `work`, or the rule of queries that it breaks.
 func checked<R>(_ work: () throws(DocumentQueryError) -> R) throws(Failure) -> R {
   do throws(DocumentQueryError) { return try work() } catch {
-    throw Failure(.usage, "\(DocumentsError.invalidQuery(error))")
+    let advice =
+      if case .cursorCount = error { "; add --order-by for each value" } else { "" }
+    throw Failure(.usage, "\(DocumentsError.invalidQuery(error))\(advice)")
   }
 }

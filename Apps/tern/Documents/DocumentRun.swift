@@ -1,6 +1,6 @@
 import TernClient
 import TernCore
-import TernDocumentEngine
+import TernDocumentReplica
 import TernQuery
 import TernSync
 
@@ -50,7 +50,7 @@ extension ClientRun {
     }
   }
 
-  /// Where a single read takes its data from: without a cache only a server can know.
+  /// The source of a single read's data: without a cache only a server can know.
   var source: DocumentGetSource { isDurable ? .serverOrCache : .server }
 
   /// Waits for an answer of the documents; with a cache, for as long as commands wait for a server.
@@ -93,7 +93,9 @@ extension ClientRun {
 func documentKey(_ text: String) throws(Failure) -> DocumentKey {
   do throws(DocumentError) { return try DocumentKey(text) } catch {
     if (try? CollectionPath(text)) != nil {
-      throw Failure(.usage, "\(text) is a collection; a document in it is \(text)/ID")
+      throw Failure(
+        .usage,
+        "\(text) is a collection; a document in it is \(text)/ID, to list: tern doc query \(text)")
     }
     throw Failure(.usage, "path \"\(text)\": \(DocumentsError.invalid(error))")
   }

@@ -16,7 +16,8 @@ struct DocumentText: Sendable {
 
   /// Reads the fields of a document.
   func fields(_ text: String) throws(Failure) -> DocumentMap {
-    let json = try json(text, "fields")
+    let json = try json(Array(text.utf8), "fields", hint: "; fields are a JSON object")
+    warnOfUnknownTypes(in: json)
     do throws(DocumentJSONError) { return try values.fields(json) } catch {
       throw Failure(.usage, "fields: \(error.rule)")
     }
@@ -31,21 +32,14 @@ struct DocumentText: Sendable {
   ///
   /// - Parameter what: What the value is for, in messages.
   func value(_ text: String, _ what: String) throws(Failure) -> DocumentValue {
-    let json = try json(text, what)
+    let json = try json(Array(text.utf8), what, hint: textHint(text))
+    warnOfUnknownTypes(in: json)
     do throws(DocumentJSONError) { return try values.value(json) } catch {
       throw Failure(.usage, "\(what): \(error.rule)")
     }
   }
 
-  private func json(_ text: String, _ what: String) throws(Failure) -> JSONValue {
-    do throws(JSONError) { return try JSONValue(parsing: text) } catch {
-      throw Failure(
-        .usage,
-        "\(what): not JSON at byte \(error.offset): \(error.reason); a text needs quotes")
-    }
-  }
-
-  /// What stands for the key in a filter or cursor: the document that a text names.
+  /// Returns the operand for the key in a filter or cursor: the document that a text names.
   func keyOperand(
     _ value: DocumentValue, of query: DocumentQuery
   ) throws(DocumentQueryError) -> DocumentValue {
@@ -58,6 +52,30 @@ struct DocumentText: Sendable {
     default: return value
     }
   }
+
+  /// Warns of objects that look like a typed value and are taken for maps: `{"intValue": "5"}`.
+  private func warnOfUnknownTypes(in json: JSONValue) {
+    switch json {
+    case .object(let members):
+      if members.count == 1, let name = members.first?.name, name.hasSuffix("Value"),
+        !Self.typeNames.contains(name)
+      {
+        let near = VerbCheck.nearest(to: name, among: Self.typeNames)
+        printError(
+          "tern: warning: \(json.json) is stored as a map: \(name) is no type of a value"
+            + (near.map { "; did you mean \($0)?" } ?? ""))
+      }
+      for member in members { warnOfUnknownTypes(in: member.value) }
+    case .array(let elements): for element in elements { warnOfUnknownTypes(in: element) }
+    case .null, .bool, .integer, .double, .string: break
+    }
+  }
+
+  /// The names of types, as REST spells them.
+  private static let typeNames = [
+    "nullValue", "booleanValue", "integerValue", "doubleValue", "timestampValue", "stringValue",
+    "bytesValue", "referenceValue", "geoPointValue", "arrayValue", "mapValue",
+  ]
 
   // MARK: - Writing
 
@@ -87,15 +105,24 @@ struct DocumentText: Sendable {
 }
 
 extension DocumentJSONError {
-  /// What is wrong, in words.
+  /// The broken rule, in words.
   var rule: String {
     switch self {
     case .notFields: "the fields of a document are a JSON object"
     case .untyped(let place):
       "\(Self.place(place))must name its type: {\"integerValue\": \"1\"}"
-    case .malformed(let type, let place): "\(Self.place(place))is no \(type)"
+    case .malformed(let type, let place):
+      "\(Self.place(place))is no \(type)" + (Self.examples[type].map { "; one is \($0)" } ?? "")
     }
   }
+
+  private static let examples = [
+    "timestampValue": #"{"timestampValue": "2026-11-21T09:00:00Z"}"#,
+    "bytesValue": #"{"bytesValue": "AAE="}"#,
+    "referenceValue": #"{"referenceValue": "cities/SF"}"#,
+    "geoPointValue": #"{"geoPointValue": {"latitude": 37.7, "longitude": -122.4}}"#,
+    "integerValue": #"{"integerValue": "1"}"#, "doubleValue": #"{"doubleValue": "NaN"}"#,
+  ]
 
   private static func place(_ names: [String]) -> String {
     names.isEmpty ? "it " : "\(DocumentFieldPath(unchecked: names).text) "
@@ -104,6 +131,10 @@ extension DocumentJSONError {
 
 /// Reads the path of a field: names joined by dots, in backticks where needed.
 func fieldPath(_ text: String) throws(Failure) -> DocumentFieldPath {
+  if text.contains(" "), !text.contains("`") {
+    throw Failure(
+      .usage, "\"\(text)\" is no path of a field; a name with a space stands in backticks")
+  }
   do throws(DocumentError) {
     return text == "__name__" ? .key : try DocumentFieldPath(wire: text)
   } catch {

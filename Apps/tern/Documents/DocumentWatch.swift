@@ -14,7 +14,8 @@ extension DocumentCommands {
         A document is printed now and after every change. Of a query, first every document, \
         added; then what is added, modified or removed. A line that begins with "state" says how \
         many there are, and whether that is from the cache or pending, first and whenever it \
-        changes; "metadata" says that the server has shown what was pending. Ctrl-C ends it.
+        changes; "metadata" says that the server has shown what was pending. Ctrl-C ends it. It waits for a server as long as it takes, whatever \
+        --timeout says.
         """)
 
     @Argument(help: "A document or a collection; with --group the id of a collection.")
@@ -45,7 +46,7 @@ extension DocumentCommands {
       }
     }
 
-    private func watch(_ place: DocumentReference, _ printer: WatchPrinter) async throws {
+    private func watch(_ place: DocumentLocation, _ printer: WatchPrinter) async throws {
       var printer = printer
       for try await snapshot in place.snapshots(includingMetadata: true) {
         guard printer.print(DocumentLine(snapshot, event: "value")) else { return }
@@ -75,7 +76,7 @@ struct WatchPrinter: Sendable {
   }
 
   /// Prints what is new, and the state if that is; `false` when enough was printed.
-  mutating func print(_ snapshot: QuerySnapshot) -> Bool {
+  mutating func print(_ snapshot: DocumentQuerySnapshot) -> Bool {
     let current = Dictionary(
       snapshot.documents.map { ($0.reference.path, $0) }, uniquingKeysWith: { $1 })
     for change in snapshot.changes {
@@ -101,7 +102,7 @@ struct WatchPrinter: Sendable {
     return rest > 0
   }
 
-  private func state(of snapshot: QuerySnapshot) -> String {
+  private func state(of snapshot: DocumentQuerySnapshot) -> String {
     let metadata = snapshot.metadata
     guard asJSON else {
       return "state \(snapshot.count) documents"

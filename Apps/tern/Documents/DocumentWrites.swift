@@ -45,6 +45,35 @@ extension DocumentCommands {
     }
   }
 
+  /// `tern doc add`: a document with an id of its own.
+  struct Add: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Make a document under a new id, and print its path.",
+      discussion: "tern doc add cities '{\"name\": \"San Francisco\"}'")
+
+    @Argument(help: "Which collection, such as cities.") var collection: String
+    @Argument(help: "Its fields, a JSON object; - reads standard input.") var fields: String
+
+    @OptionGroup var form: TypedFlag
+    @OptionGroup var client: ClientFlags
+
+    func run() async throws {
+      let collection = try collectionPath(collection)
+      let content = standardInput(or: fields)
+      try await client.withClient { run in
+        let documents = run.tern.documents
+        let text = DocumentText(documents.database, isTyped: form.typed)
+        let inputs = try text.fields(content).entries.map {
+          DocumentInput.Field($0.name, .value($0.value))
+        }
+        let key = try documentKey(documents.collection(collection.text).document().path)
+        let mutation = try written { () throws(DocumentError) in try .set(key, to: inputs) }
+        if !client.json { printLine(key.text) }
+        try await run.make(mutation.requiring(.exists(false)), asJSON: client.json)
+      }
+    }
+  }
+
   /// `tern doc update`: single fields.
   struct Update: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -8,7 +8,7 @@ struct LineSource {
   private var part: ArraySlice<UInt8> = []
   /// The number of the last line that was taken, from 1.
   private(set) var number = 0
-  /// How many bytes were taken.
+  /// The number of bytes taken.
   private(set) var offset = 0
 
   init(refill: @escaping () throws -> [UInt8]) {

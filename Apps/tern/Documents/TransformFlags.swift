@@ -24,7 +24,7 @@ struct TransformFlags: ParsableArguments {
   @Option(help: ArgumentHelp("Remove a field; not for a set without --merge.", valueName: "field"))
   var delete: [String] = []
 
-  /// What the flags ask for, in the order of the kinds above.
+  /// Returns the transforms of the flags, in the order of the kinds above.
   func inputs(
     _ text: DocumentText
   ) throws(Failure) -> [(path: DocumentFieldPath, input: DocumentInput)] {
@@ -70,7 +70,7 @@ struct TransformFlags: ParsableArguments {
   }
 }
 
-/// What must hold of a document for a write to be made, as flags.
+/// The flags for the precondition of a write.
 struct PreconditionFlags: ParsableArguments {
   @Flag(help: "Only if the document exists.")
   var ifExists = false

@@ -1,6 +1,6 @@
 import TernCore
 
-/// Why a JSON text cannot be imported.
+/// The reason a JSON text cannot be imported.
 enum ImportError: Error, Equatable {
   case syntax(JSONSyntaxError)
   /// A rule of the tree is broken at `path`, which counts from the top of the file.
@@ -31,7 +31,7 @@ struct ImportBatcher {
     var pendingKey: String?
     var value: TreeScalar?
     var priority: TreeScalar?
-    /// Whether a part of it has left in an earlier batch.
+    /// True when a part of it has left in an earlier batch.
     var isSplit = false
   }
 
@@ -40,7 +40,7 @@ struct ImportBatcher {
   private var frames: [Frame] = []
   private var done: [TreeMerge.Entry] = []
   private var leafCount = 0
-  /// How many values there were so far.
+  /// The number of values so far.
   private(set) var leafTotal = 0
   private var byteCount = 0
 
@@ -63,7 +63,7 @@ struct ImportBatcher {
     return leafCount >= limits.leaves || byteCount >= limits.bytes ? flush() : nil
   }
 
-  /// What still waits at the end of the text; `nil` for nothing.
+  /// Returns the batch still pending at the end of the text; `nil` for none.
   mutating func finish() -> [TreeMerge.Entry]? { flush() }
 }
 

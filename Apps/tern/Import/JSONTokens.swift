@@ -9,177 +9,116 @@ enum JSONToken: Equatable {
   case scalar(TreeScalar?)
 }
 
-/// Why the text is not JSON, and where.
+/// The reason the text is not JSON, with its position.
 struct JSONSyntaxError: Error, Equatable {
-  let offset: Int
-  let reason: String
+  let position: TextPosition
+  let reason: JSONError.Reason
 }
 
-/// Takes JSON apart while it is read: never more than one string of it is in memory.
+/// Takes JSON apart while it is read: little more than one string of it is in memory.
 struct JSONTokens {
-  private enum Place { case object, array }
-  private enum Expectation { case value, firstItem, item, memberValue, end }
-
   /// The most levels of arrays and objects.
-  static let maximumDepth = 512
+  static let depthLimit = 512
+  /// The most bytes of a piece: an escape is longer than the character that it stands for.
+  static let tokenBytes = 2 * TreeLimits.stringBytes
 
-  private(set) var source: ByteSource
+  /// An error this close to the end of a part may be about a piece that goes on in the next one.
+  private static let reach = 1_024
+
+  private enum Place { case object, array }
+
+  /// Answers the next part, empty at the end.
+  private let refill: () throws -> [UInt8]
+  private var reader: JSONReader
   private var places: [Place] = []
-  private var expectation = Expectation.value
+  private var awaitsValue = true
+  private var isAtEnd = false
 
-  init(_ source: ByteSource) {
-    self.source = source
+  /// The number of bytes read so far.
+  var offset: Int { reader.offset }
+
+  init(refill: @escaping () throws -> [UInt8]) {
+    self.refill = refill
+    reader = JSONReader([], JSONOptions(depthLimit: Self.depthLimit))
   }
 
   /// The next piece; `nil` after the whole value, when nothing but white space follows.
   mutating func next() throws -> JSONToken? {
-    if source.offset == 0 { try skipMark() }
-    let byte = try skipSpace()
-    switch expectation {
-    case .end:
-      if byte != nil { throw failure("something follows the value") }
-      return nil
-    case .value, .memberValue:
-      return try value()
-    case .firstItem:
-      if byte == closing { return close() }
-      return try item()
-    case .item:
-      if byte == closing { return close() }
-      guard byte == UInt8(ascii: ",") else { throw failure("a comma or the end must stand here") }
-      source.take()
-      try skipSpace()
-      return try item()
-    }
-  }
-
-  private var closing: UInt8 {
-    places.last == .object ? UInt8(ascii: "}") : UInt8(ascii: "]")
-  }
-
-  private mutating func item() throws -> JSONToken {
-    guard places.last == .object else { return try value() }
-    let name = try string()
-    guard try skipSpace() == UInt8(ascii: ":") else { throw failure("a colon must stand here") }
-    source.take()
-    expectation = .memberValue
-    return .key(name)
-  }
-
-  private mutating func close() -> JSONToken {
-    source.take()
-    let token: JSONToken = places.removeLast() == .object ? .endObject : .endArray
-    expectation = places.isEmpty ? .end : .item
-    return token
-  }
-
-  private mutating func open(_ place: Place) throws {
-    guard places.count < Self.maximumDepth else { throw failure("nested too deep") }
-    source.take()
-    places.append(place)
-    expectation = .firstItem
-  }
-
-  private mutating func value() throws -> JSONToken {
-    let token: JSONToken
-    guard let first = try skipSpace() else { throw failure("the text ends too early") }
-    switch first {
-    case UInt8(ascii: "{"):
-      try open(.object)
-      return .beginObject
-    case UInt8(ascii: "["):
-      try open(.array)
-      return .beginArray
-    case UInt8(ascii: "\""): token = .scalar(.string(try string()))
-    case UInt8(ascii: "t"), UInt8(ascii: "f"), UInt8(ascii: "n"): token = .scalar(try word())
-    case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): token = .scalar(try number())
-    default: throw failure("a value must stand here")
-    }
-    expectation = places.isEmpty ? .end : .item
-    return token
-  }
-
-  /// Some editors begin every file with a byte order mark.
-  private mutating func skipMark() throws {
-    guard try source.peek() == 0xEF else { return }
-    for byte: UInt8 in [0xEF, 0xBB, 0xBF] {
-      guard try source.peek() == byte else { throw failure("a value must stand here") }
-      source.take()
-    }
-  }
-
-  @discardableResult
-  private mutating func skipSpace() throws -> UInt8? {
-    while let byte = try source.peek() {
-      guard byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 else { return byte }
-      source.take()
-    }
-    return nil
-  }
-
-  private func failure(_ reason: String) -> JSONSyntaxError {
-    JSONSyntaxError(offset: source.offset, reason: reason)
-  }
-}
-
-// MARK: - Scalars
-
-extension JSONTokens {
-  private mutating func string() throws -> String {
-    guard try source.peek() == UInt8(ascii: "\"") else { throw failure("a name must stand here") }
-    let start = source.offset
-    var raw: [UInt8] = []
-    var isEscaped = false
-    repeat {
-      guard let byte = try source.peek() else { throw failure("a string does not end") }
-      guard raw.count <= 2 * TreeLimits.stringBytes else { throw failure("a string is too long") }
-      source.take()
-      raw.append(byte)
-      if isEscaped {
-        isEscaped = false
-      } else if byte == UInt8(ascii: "\\") {
-        isEscaped = true
-      } else if byte == UInt8(ascii: "\""), raw.count > 1 {
-        break
+    while true {
+      let before = (reader, places, awaitsValue)
+      do throws(JSONError) {
+        let token = try step()
+        // A number at the end of a part may have more digits in the next one.
+        if isAtEnd || reader.unreadBytes > 0 { return token }
+      } catch {
+        let left = reader.offset + reader.unreadBytes - error.offset
+        if isAtEnd || left > Self.reach { throw syntaxError(error) }
       }
-    } while true
-    var reader = JSONReader(raw)
-    do throws(JSONError) { return try reader.string() } catch {
-      throw JSONSyntaxError(offset: start, reason: "a string is malformed")
+      (reader, places, awaitsValue) = before
+      try load()
     }
   }
 
-  private mutating func number() throws -> TreeScalar {
-    let start = source.offset
-    var raw: [UInt8] = []
-    while let byte = try source.peek(), "+-.0123456789eE".utf8.contains(byte) {
-      guard raw.count < 1_024 else { throw failure("a number is too long") }
-      source.take()
-      raw.append(byte)
+  private mutating func step() throws(JSONError) -> JSONToken? {
+    guard let place = places.last else {
+      guard awaitsValue else {
+        try reader.finish()
+        return nil
+      }
+      awaitsValue = false
+      reader.skipByteOrderMark()
+      return try value()
     }
-    var reader = JSONReader(raw)
-    do throws(JSONError) {
-      let number = try reader.number()
-      try reader.finish()
-      return number
-    } catch {
-      throw JSONSyntaxError(offset: start, reason: "a number is malformed")
+    if awaitsValue {
+      awaitsValue = false
+      return try value()
+    }
+    switch place {
+    case .object:
+      guard let name = try reader.nextKey() else { return close(.endObject) }
+      awaitsValue = true
+      return .key(name)
+    case .array: return try reader.nextElement() ? try value() : close(.endArray)
     }
   }
 
-  private mutating func word() throws -> TreeScalar? {
-    let start = source.offset
-    var raw: [UInt8] = []
-    while let byte = try source.peek(), (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) {
-      guard raw.count < 6 else { break }
-      source.take()
-      raw.append(byte)
+  private mutating func close(_ token: JSONToken) -> JSONToken {
+    places.removeLast()
+    return token
+  }
+
+  private mutating func value() throws(JSONError) -> JSONToken {
+    switch try reader.peek() {
+    case .object:
+      try reader.beginObject()
+      places.append(.object)
+      return .beginObject
+    case .array:
+      try reader.beginArray()
+      places.append(.array)
+      return .beginArray
+    case .string: return .scalar(.string(try reader.string()))
+    case .number: return .scalar(try reader.number())
+    case .bool, .null: return .scalar(try reader.boolOrNull().map { .bool($0) })
     }
-    switch String(decoding: raw, as: UTF8.self) {
-    case "true": return .bool(true)
-    case "false": return .bool(false)
-    case "null": return nil
-    default: throw JSONSyntaxError(offset: start, reason: "true, false or null must stand here")
+  }
+
+  /// Reads on, twice as far each time that the same piece does not end.
+  private mutating func load() throws {
+    let unread = reader.unreadBytes
+    guard unread <= Self.tokenBytes else {
+      throw syntaxError(JSONError(.tooLong(limit: Self.tokenBytes), at: reader.offset))
     }
+    var more: [UInt8] = []
+    repeat {
+      let part = try refill()
+      isAtEnd = part.isEmpty
+      more += part
+    } while !isAtEnd && more.count < unread
+    reader.append(more)
+  }
+
+  private func syntaxError(_ error: JSONError) -> JSONSyntaxError {
+    JSONSyntaxError(position: reader.position(at: error.offset), reason: error.reason)
   }
 }

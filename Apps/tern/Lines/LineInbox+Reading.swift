@@ -1,7 +1,7 @@
 import Foundation
 
 extension LineInbox {
-  /// Reads a descriptor to its end, on a thread of its own: a read that waits blocks nobody else.
+  /// Reads a descriptor to its end, on a thread of its own: a read that waits blocks no other work.
   func read(from descriptor: Int32) {
     Thread.detachNewThread { [self] in
       var buffer = [UInt8](repeating: 0, count: 64 * 1_024)

@@ -9,7 +9,7 @@ final class LineInbox: Sendable {
 
   private struct State {
     var partial: [UInt8] = []
-    /// Lines nobody has taken yet.
+    /// Lines that were not taken yet.
     var lines: [String] = []
     /// Every line there was.
     var history: [String] = []
@@ -45,7 +45,7 @@ final class LineInbox: Sendable {
   /// Waits for the next line; `nil` at the end.
   func next() async -> String? { await wait(nextID()) { _ in true } }
 
-  /// Waits for a line nobody has taken, and takes it; `nil` at the end or after `deadline`.
+  /// Waits for the next line and takes it; `nil` at the end or after `deadline`.
   func line(
     within deadline: Duration, where isWanted: @escaping @Sendable (String) -> Bool
   ) async -> String? {

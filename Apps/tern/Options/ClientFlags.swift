@@ -6,10 +6,18 @@ import TernStandard
 import TernStorage
 import TernSync
 
-/// Which server a command talks to, and what it keeps.
+/// The flags for the server to connect to and the storage of the client.
 struct ClientFlags: ParsableArguments {
-  @Option(help: ArgumentHelp("The server. (default: 127.0.0.1:9000)", valueName: "host:port"))
+  @Option(
+    help: ArgumentHelp(
+      "The server. (default: TERN_SERVER, or 127.0.0.1:9000)", valueName: "host[:port]"))
   var server: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "The database of the tree, ns in addresses of Firebase. (default: TERN_DATABASE, or default)",
+      valueName: "name"))
+  var ns: String?
 
   @Option(
     help: ArgumentHelp(
@@ -32,17 +40,18 @@ struct ClientFlags: ParsableArguments {
   var ca: String?
 
   @Option(
-    help: ArgumentHelp("A file with a token that says who asks.", valueName: "file"))
+    help: ArgumentHelp(
+      "A file with a token that says who asks. (default: what TERN_TOKEN says)", valueName: "file"))
   var token: String?
 
-  @Option(help: ArgumentHelp("How long to wait for the server.", valueName: "seconds"))
-  var timeout: Int = 10
+  @Option(help: ArgumentHelp("How long to wait for the server: 10, 30s, 5m.", valueName: "time"))
+  var timeout = TimeArgument(seconds: 10)
 
   @Flag(help: "Print JSON, one object a line.")
   var json = false
 
   func validate() throws {
-    guard timeout > 0 else { throw ValidationError("--timeout must be at least 1") }
+    guard timeout.seconds > 0 else { throw ValidationError("--timeout must be at least 1") }
     guard storage == nil || cache != nil else {
       throw ValidationError("--storage needs --cache: without it nothing is kept")
     }
@@ -68,7 +77,7 @@ extension ClientFlags {
 
   /// Closes the client; a server that is silent does not hold up the end of the program. What was
   /// reported durable is so already.
-  private static func close(_ tern: Tern) async {
+  private static func close(_ tern: TernDatabase) async {
     let closed = Promise<Void>()
     let tasks = [
       Task {
@@ -87,17 +96,18 @@ extension ClientFlags {
   /// Opens the client; the caller closes it.
   func open() async throws(Failure) -> ClientRun {
     var options = ClientOptions()
-    options.readPatience = .seconds(cache == nil ? timeout : min(timeout, 2))
+    options.readPatience = .seconds(cache == nil ? timeout.seconds : min(timeout.seconds, 2))
+    options.namespace = namespace
     let token = try shownToken()
+    let configuration = try configuration()
     do throws(AssemblyError) {
-      let configuration = try configuration()
       let news = ConnectionNews(configuration)
       options.report = { news.take($0) }
       let tern = try await Assembler(catalog: .standard).client(
         from: configuration, options: options)
       if let token { await Self.signIn(token, to: tern) }
       return ClientRun(
-        tern: tern, isDurable: cache != nil, timeout: .seconds(timeout), news: news)
+        tern: tern, isDurable: cache != nil, timeout: timeout.duration, news: news)
     } catch {
       throw Failure(about: error)
     }
@@ -105,7 +115,7 @@ extension ClientFlags {
 
   /// Shows a token from now on. When the server refuses it nothing else would ever be answered: the
   /// program ends.
-  private static func signIn(_ token: String, to tern: Tern) async {
+  private static func signIn(_ token: String, to tern: TernDatabase) async {
     tern.auth.whenRefused { shown, reason in if shown == token { endRefused(reason) } }
     do throws(AuthError) {
       try tern.auth.signIn(token: token)
@@ -125,7 +135,7 @@ extension ClientFlags {
       let assembler = Assembler(catalog: .standard)
       var configuration = try configuration()
       try configuration.checkStore(integrity)
-      let tree = try await assembler.queueStore(from: configuration)
+      let tree = try await assembler.queueStore(from: configuration, namespace: namespace)
       defer { tree.close() }
       let documents = try await assembler.documentQueueStore(from: configuration)
       defer { documents.close() }
@@ -136,19 +146,26 @@ extension ClientFlags {
   }
 
   private func shownToken() throws(Failure) -> String? {
-    guard let token else { return nil }
+    guard let token else {
+      let text = Self.variable("TERN_TOKEN")?.trimmingCharacters(in: .whitespacesAndNewlines)
+      return text?.isEmpty == false ? text : nil
+    }
     let text = String(decoding: try fileBytes(at: token), as: UTF8.self)
       .trimmingCharacters(in: .whitespacesAndNewlines)
     guard !text.isEmpty else { throw Failure(.usage, "\(token) is empty; it should hold a token") }
     return text
   }
 
-  private func configuration() throws(AssemblyError) -> Configuration {
+  /// A variable of the environment that says something.
+  static func variable(_ name: String) -> String? {
+    ProcessInfo.processInfo.environment[name].flatMap { $0.isEmpty ? nil : $0 }
+  }
+
+  private func configuration() throws(Failure) -> Configuration {
+    let address = try address()
     do throws(ConfigurationError) {
-      var configuration = try Configuration(
-        file: config, environment: ProcessInfo.processInfo.environment,
-        flags: try serverFlags())
-      if tls || ca != nil {
+      var configuration = try Configuration.reading(file: config, flags: address?.flags ?? [])
+      if tls || ca != nil || address?.isSecured == true {
         try configuration.askForTLS(["roots": ca])
       }
       try configuration.refuseLoopback()
@@ -162,22 +179,26 @@ extension ClientFlags {
       }
       return configuration
     } catch {
-      throw .configuration(error)
+      throw Failure(about: AssemblyError.configuration(error))
     }
   }
 
-  private func serverFlags() throws(ConfigurationError) -> [(String, String, String)] {
-    guard let server else { return [] }
-    let parts = server.split(separator: ":", omittingEmptySubsequences: false)
-    guard parts.count >= 2, let port = Int(parts[parts.count - 1]), (1...65_535).contains(port)
-    else { throw .refused(section: "--server", reason: "\"\(server)\" is not host:port") }
-    let host = parts.dropLast().joined(separator: ":")
-    return [("transport", "host", host), ("transport", "port", String(port))]
+  /// The database of the tree that a flag or a variable names.
+  private var namespace: String {
+    ns ?? Self.variable("TERN_DATABASE") ?? ClientOptions.defaultNamespace
+  }
+
+  /// The address that a flag or a variable names.
+  private func address() throws(Failure) -> ServerAddress? {
+    if let server { return try ServerAddress(server, from: "--server") }
+    guard let text = Self.variable("TERN_SERVER") else { return nil }
+    return try ServerAddress(text, from: "TERN_SERVER")
   }
 }
 
 /// Ends the program: the server does not take who asks.
 private func endRefused(_ reason: String) -> Never {
-  printError("tern: the server refused the token: \(reason)")
-  exit(Outcome.refused.rawValue)
+  let failure = Failure(.refused, "the server refused the token: \(reason)")
+  printError(failure.line)
+  endProgram(failure.code)
 }

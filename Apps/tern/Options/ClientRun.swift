@@ -4,13 +4,13 @@ import TernSync
 
 /// A client while one command uses it.
 struct ClientRun: Sendable {
-  let tern: Tern
-  /// Whether writes survive the command.
+  let tern: TernDatabase
+  /// True when writes survive the command.
   let isDurable: Bool
   let timeout: Duration
   let news: ConnectionNews
 
-  /// What became of a write before the command had to end.
+  /// The outcome of a write before the command had to end.
   enum Verdict: Sendable {
     case acknowledged
     /// It is on this device, and will be sent by a later command.
@@ -37,11 +37,17 @@ struct ClientRun: Sendable {
 
   /// The time a read has for the cache when the server has not answered in time.
   static let cachePatience = Duration.milliseconds(200)
+  /// The same where a part will do: it is there at once, if the machine is not busy.
+  private static let partPatience = Duration.seconds(2)
 
   /// The result of a query, once; from the cache when the server does not answer in time.
   ///
+  /// - Parameter takesParts: Whether a part that this device knows is better than nothing; the
+  ///   snapshot says whether it is one.
   /// - Throws: ``Failure``: refused, or unreachable when the cache does not have all of it.
-  func read(_ query: some TreeQuerying) async throws(Failure) -> TreeSnapshot {
+  func read(
+    _ query: some TreeQuerying, takesParts: Bool = false
+  ) async throws(Failure) -> TreeSnapshot {
     let read: @Sendable () async -> Result<TreeSnapshot, ReadError> = {
       do throws(ReadError) { return .success(try await query.get()) } catch {
         return .failure(error)
@@ -49,15 +55,27 @@ struct ClientRun: Sendable {
     }
     switch await firstAnswer(isDurable ? .inTime(timeout) : .reachable(nil), read) {
     case .success(let snapshot): return snapshot
+    case .failure(.offline) where takesParts && isDurable: break
     case .failure(let error): throw failure(about: error)
     case nil: break
     }
     // A server that greets and then is silent leaves what is known here.
-    let cached: TreeSnapshot?? =
-      isDurable
-      ? await firstAnswer(.inTime(Self.cachePatience)) { try? await query.once() } : nil
-    guard let cached, let cached else { throw news.failure }
+    guard isDurable else { throw news.failure }
+    let patience = takesParts ? Self.partPatience : Self.cachePatience
+    let cached: TreeSnapshot?? = await firstAnswer(.inTime(patience)) {
+      guard takesParts else { return try? await query.once() }
+      var known = query.snapshots().makeAsyncIterator()
+      return try? await known.next()
+    }
+    guard let cached, let cached, cached.isComplete || cached.exists else { throw news.failure }
     return cached
+  }
+
+  /// The failure of a command that has printed only a part, because the server is away.
+  var partFailure: Failure {
+    let failure = news.failure
+    return Failure(
+      failure.code, "\(failure.message); incomplete: this is what is known on this device")
   }
 
   /// Puts an error into words; a server that is away with the reason.
@@ -76,9 +94,9 @@ struct ClientRun: Sendable {
 
   /// The deadline of a call.
   enum Bound: Sendable {
-    /// When the time is over, or the server turns out to be away, as a connection tells; `nil` is
-    /// the tree's.
-    case reachable(Delivery<ConnectionState, Never>?)
+    /// After the time limit, or when the given connection turns out to be offline; `nil` is the
+    /// tree's.
+    case reachable(ListenSequence<ConnectionState, Never>?)
     /// The end of this time.
     case inTime(Duration)
   }

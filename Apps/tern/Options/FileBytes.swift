@@ -13,7 +13,7 @@ extension [UInt8] {
   var withoutMark: [UInt8] { starts(with: [0xEF, 0xBB, 0xBF]) ? Array(self[3...]) : self }
 }
 
-/// Why a file cannot be read.
+/// Returns the reason a file cannot be read.
 func unreadable(_ path: String) -> Failure {
   Failure(.failed, "\(path) cannot be read: \(reason(path))")
 }

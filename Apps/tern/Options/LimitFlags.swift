@@ -1,7 +1,7 @@
 import ArgumentParser
 import TernAssembly
 
-/// How much clients may ask of a server.
+/// The flags for the limits of a server's clients.
 struct LimitFlags: ParsableArguments {
   @Option(help: ArgumentHelp("Requests a second from one address.", valueName: "count"))
   var limitAddress: Int?
@@ -11,20 +11,20 @@ struct LimitFlags: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Bytes of one request over REST: 64 MiB if not given, 256 MiB at most.", valueName: "bytes"))
-  var limitBody: Int?
+      "Bytes of one request over REST: 64MiB if not given, 256MiB at most.", valueName: "size"))
+  var limitBody: SizeArgument?
 
   @Option(
     help: ArgumentHelp(
       "Memory that all clients may make the server hold: a quarter of what there is if not given.",
-      valueName: "bytes"))
-  var limitMemory: Int?
+      valueName: "size"))
+  var limitMemory: SizeArgument?
 
   /// Sets what was given; the rest stays as the configuration says.
   func apply(to configuration: inout Configuration) throws(ConfigurationError) {
     let given = [
       ("requestsPerAddress", limitAddress), ("requestsPerIdentity", limitIdentity),
-      ("bodyBytes", limitBody), ("memoryBytes", limitMemory),
+      ("bodyBytes", limitBody?.bytes), ("memoryBytes", limitMemory?.bytes),
     ]
     for case (let key, let count?) in given {
       try configuration.set(

@@ -1,7 +1,7 @@
 import ArgumentParser
 import TernAssembly
 
-/// Which tokens a server takes.
+/// The flags for the tokens that a server accepts.
 struct TokenFlags: ParsableArguments {
   @Option(
     help: ArgumentHelp(

@@ -4,10 +4,7 @@ import TernCore
 ///
 /// - Throws: ``Failure`` with ``Outcome/usage``, naming the path whose value is wrong.
 func updateValues(_ text: String) throws(Failure) -> [String: TreeNode] {
-  let json: JSONValue
-  do throws(JSONError) { json = try JSONValue(parsing: text) } catch {
-    throw Failure(.usage, "update: not JSON at byte \(error.offset): \(error.reason)")
-  }
+  let json = try json(Array(text.utf8), "update")
   guard case .object(let members) = json else {
     throw Failure(.usage, "update takes a JSON object of paths and values")
   }

@@ -8,22 +8,23 @@ func path(_ text: String) throws(Failure) -> TreePath {
 }
 
 /// Reads a node from the command line: JSON, with `.priority` and `.sv` if wanted.
-func node(_ text: String) throws(Failure) -> TreeNode {
+///
+/// - Parameter what: The argument, for messages.
+func node(_ text: String, _ what: String = "value") throws(Failure) -> TreeNode {
   do throws(TreeError) { return try TreeNode(json: text) } catch {
-    throw Failure(.usage, "value: \(error.rule)" + (error.isNoJSON ? hint(text) : ""))
+    guard case .json(let problem) = error else {
+      throw Failure(.usage, "\(what): \(error.rule)")
+    }
+    let hint =
+      textHint(text) + (textHint(text).isEmpty || what != "value" ? "" : ", or give --text")
+    throw Failure(notJSON: problem, in: Array(text.utf8), what, hint: hint)
   }
 }
 
-/// What to do about a text that is no JSON: nothing that begins like something else.
-private func hint(_ text: String) -> String {
+/// Returns the advice for a text that is no JSON; empty for one that begins like something else.
+func textHint(_ text: String) -> String {
   guard let first = text.first, !"{[\"".contains(first) else { return "" }
-  return "; a text needs quotes: '\"\(text)\"', or give --text"
-}
-
-extension TreeError {
-  fileprivate var isNoJSON: Bool {
-    if case .json = self { true } else { false }
-  }
+  return "; a text needs quotes: '\(JSONValue.string(text).json)'"
 }
 
 /// Reads the bound of a query from the command line: JSON null, boolean, number or string.
@@ -31,10 +32,7 @@ extension TreeError {
 /// - Returns: `nil` when the flag was not given; `.some(nil)` for null.
 func scalar(_ text: String?, _ flag: String) throws(Failure) -> TreeScalar?? {
   guard let text else { return nil }
-  let node: TreeNode
-  do throws(TreeError) { node = try TreeNode(json: text) } catch {
-    throw Failure(.usage, "\(flag): \(error.rule)")
-  }
+  let node = try node(text, flag)
   guard node.isEmpty || node.isLeaf else {
     throw Failure(.usage, "\(flag) takes null, a boolean, a number or a string")
   }

@@ -27,10 +27,10 @@ extension TreeQueryError {
 }
 
 extension ImportError {
-  /// What is wrong and where.
+  /// The reason and its position.
   var text: String {
     switch self {
-    case .syntax(let error): "byte \(error.offset): \(error.reason)"
+    case .syntax(let error): "\(error.position): \(error.reason)"
     case .rule(let error, let path): "\(path.isEmpty ? "/" : path): \(error.rule)"
     case .missingField(let field, let path):
       "\(path): there is no string or integer under \"\(field)\" to name this member by"

@@ -13,8 +13,10 @@ struct EventText {
   var isChild = true
   var hasPendingWrites = false
   var isFromCache = false
+  /// True if all of it is known on this device.
+  var isComplete = true
 
-  /// One line for people, or one JSON object on one line.
+  /// Returns one line of text, or one JSON object on one line.
   func line(asJSON: Bool) -> String {
     asJSON ? json : text
   }
@@ -23,6 +25,7 @@ struct EventText {
     var line = "\(name) \(path.isRoot ? "/" : path.text) \(node.json(.value))"
     if hasPendingWrites { line += " (pending)" }
     if isFromCache { line += " (from the cache)" }
+    if !isComplete { line += " (incomplete)" }
     return line
   }
 
@@ -33,18 +36,24 @@ struct EventText {
     writer.string(name)
     writer.key("path")
     writer.string(path.text)
+    writer.key("key")
+    if let key = path.last { writer.string(key.text) } else { writer.null() }
     if isChild {
-      writer.key("key")
-      writer.string(path.last?.text ?? "")
       writer.key("previous")
       if let previousKey { writer.string(previousKey.text) } else { writer.null() }
     }
     writer.key("value")
-    node.write(to: &writer, .export)
+    node.write(to: &writer, .value)
+    if let priority = node.priority {
+      writer.key("priority")
+      writer.scalar(priority)
+    }
     writer.key("pending")
     writer.bool(hasPendingWrites)
     writer.key("fromCache")
     writer.bool(isFromCache)
+    writer.key("complete")
+    writer.bool(isComplete)
     writer.endObject()
     return String(decoding: writer.bytes, as: UTF8.self)
   }
@@ -55,10 +64,11 @@ extension EventText {
   init(_ snapshot: TreeSnapshot) {
     self.init(
       name: "value", path: snapshot.path, node: snapshot.node, isChild: false,
-      hasPendingWrites: snapshot.hasPendingWrites, isFromCache: snapshot.isFromCache)
+      hasPendingWrites: snapshot.hasPendingWrites, isFromCache: snapshot.isFromCache,
+      isComplete: snapshot.isComplete)
   }
 
-  /// What happened to a child of `path`.
+  /// Creates the text of a change to a child of `path`.
   init(_ change: TreeChange, below path: TreePath) {
     self.init(
       name: "\(change.kind)", path: change.key.map { path.appending($0) } ?? path,

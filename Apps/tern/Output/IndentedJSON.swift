@@ -18,7 +18,7 @@ private struct JSONLayout {
   private var depth = 0
   private var isInString = false
   private var isEscaped = false
-  /// Whether something has been opened that has nothing in it so far.
+  /// True when a container has been opened that is still empty.
   private var isFresh = false
 
   mutating func append(_ byte: UInt8) {

@@ -16,7 +16,7 @@ struct ProgressLine {
   ///
   /// - Parameters:
   ///   - done: How many of `total` there are so far.
-  ///   - total: How many there will be; `nil` when nobody knows.
+  ///   - total: The expected number; `nil` when it is unknown.
   mutating func show(_ verb: String, _ done: Int, of total: Int?, unit: String) {
     guard isVisible else { return }
     if let total, total > 0 {

@@ -1,7 +1,7 @@
 import TernClient
 import TernCore
 
-/// A write of the queue as one line, for people or as JSON.
+/// Returns a write of the queue as one line, as text or as JSON.
 func writeLine(
   _ state: String, _ id: UInt64, _ write: TreeWrite, _ reason: String?, asJSON: Bool
 ) -> String {

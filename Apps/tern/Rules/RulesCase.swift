@@ -4,8 +4,8 @@ import TernSecurity
 
 /// One question to a set of rules, and the answer it should give.
 ///
-/// As JSON: `{"name": …, "read": PATH}` with a `query` if wanted, or `{"write": PATH, "value": …}` or
-/// `{"update": PATH, "values": {PATH: …}}`, with `auth`, `data` and `now` as wanted, and
+/// As JSON: `{"name": …, "read": PATH}` with a `query` if wanted, or `{"write": PATH, "value": …}`
+/// or `{"update": PATH, "values": {PATH: …}}`, with `auth`, `data` and `now` as wanted, and
 /// `"allow": true` or `false`.
 struct RulesCase {
   enum Request {
@@ -47,7 +47,8 @@ struct RulesCase {
     request = try Self.request(json, name)
   }
 
-  /// What the rules say, with their reasons. Server values are resolved first, as a server does.
+  /// Returns the decision of the rules with its reasons. Server values are resolved first, as a
+  /// server does.
   func explanation(by rules: TreeRules) throws(RulesDataError) -> RulesExplanation {
     let before = TreeNodeSnapshot(data)
     switch request {

@@ -15,15 +15,15 @@ enum RulesFile {
 
   /// Reads a file of cases: one object, or a list of them.
   static func cases(at path: String) throws -> [RulesCase] {
+    try items(at: path).enumerated().map { try RulesCase($0.element, number: $0.offset + 1) }
+  }
+
+  /// Reads the cases of a file as JSON, at least one.
+  static func items(at path: String) throws -> [JSONValue] {
     let content = try fileBytes(at: path).withoutMark
-    let json: JSONValue
-    do throws(JSONError) {
-      json = try JSONValue(parsing: content)
-    } catch {
-      throw Failure(.usage, "\(path): not JSON at byte \(error.offset): \(error.reason)")
-    }
-    guard case .array(let items) = json else { return [try RulesCase(json, number: 1)] }
+    let json = try json(content, path)
+    guard case .array(let items) = json else { return [json] }
     guard !items.isEmpty else { throw Failure(.usage, "\(path): there is no case in it") }
-    return try items.enumerated().map { try RulesCase($0.element, number: $0.offset + 1) }
+    return items
   }
 }

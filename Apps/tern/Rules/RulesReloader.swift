@@ -1,26 +1,28 @@
 import Foundation
-import TernSecurity
 
 /// Follows a rules file: what is written there is in force a moment later.
 ///
 /// A file that cannot be understood changes nothing, and its problems are told.
-struct RulesReloader: Sendable {
-  /// How long it takes until the file is looked at again.
-  static let pause = Duration.milliseconds(100)
+struct RulesReloader<Rules: Sendable>: Sendable {
+  /// The interval between two looks at the file.
+  static var pause: Duration { .milliseconds(100) }
 
   let path: String
   let clock: any Clock<Duration>
   private let atStart: FileMark?
+  /// Reads the rules, those of other files included that count together with this one.
+  private let load: @Sendable () throws -> Rules
   /// Hears what an operator wants to know, a sentence at a time.
   private let tell: @Sendable (String) -> Void
 
   /// - Parameter path: A file that was read just before.
   init(
     path: String, clock: any Clock<Duration> = ContinuousClock(),
-    tell: @escaping @Sendable (String) -> Void
+    load: @escaping @Sendable () throws -> Rules, tell: @escaping @Sendable (String) -> Void
   ) {
     self.path = path
     self.clock = clock
+    self.load = load
     self.tell = tell
     atStart = FileMark(of: path)
   }
@@ -28,10 +30,16 @@ struct RulesReloader: Sendable {
   /// Looks at the file until the task is cancelled.
   ///
   /// - Parameter adopt: Returns when the rules are in force.
-  func run(_ adopt: (TreeRules) async -> Void) async {
+  func run(_ adopt: (Rules) async -> Void) async {
     var watch = RulesWatch(atStart)
+    var hangUps = HangUpSignal.shared.count
     while !Task.isCancelled {
       do { try await clock.sleep(for: Self.pause) } catch { return }
+      let count = HangUpSignal.shared.count
+      if count != hangUps {
+        hangUps = count
+        await reload(adopt)
+      }
       switch watch.look(FileMark(of: path)) {
       case .nothing: break
       case .reportGone: tell("\(path) is gone; its rules stay in force")
@@ -40,9 +48,9 @@ struct RulesReloader: Sendable {
     }
   }
 
-  private func reload(_ adopt: (TreeRules) async -> Void) async {
+  private func reload(_ adopt: (Rules) async -> Void) async {
     do {
-      let rules = try RulesFile.rules(at: path)
+      let rules = try load()
       await adopt(rules)
       tell("\(path) has changed; its rules are in force")
     } catch let failure as Failure {

@@ -3,9 +3,9 @@
 struct RulesWatch: Sendable {
   enum Step: Equatable { case nothing, read, reportGone }
 
-  /// What was read last.
+  /// The state of the file that was read last.
   private var known: FileMark?
-  /// What the last look showed; `nil` when nothing was there.
+  /// The state of the file at the last look; `nil` when there was none.
   private var seen: FileMark?
 
   /// - Parameter mark: What the file looked like when it was read.
@@ -18,7 +18,7 @@ struct RulesWatch: Sendable {
   mutating func look(_ mark: FileMark?) -> Step {
     defer { seen = mark }
     guard let mark else { return seen == nil ? .nothing : .reportGone }
-    // Whoever writes a file is not done at once: it is read when two looks show the same.
+    // Writing a file takes time: it is read when two looks show the same.
     guard mark == seen, mark != known else { return .nothing }
     known = mark
     return .read

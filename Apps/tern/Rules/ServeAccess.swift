@@ -1,7 +1,7 @@
 import Foundation
 import TernSecurity
 
-/// Who may do what with a server that `tern serve` runs.
+/// The access rules of a server that `tern serve` runs.
 struct ServeAccess: Sendable {
   /// The rules file that is read when none is named, if it is there.
   static let usualFile = "database.rules.json"
@@ -12,41 +12,69 @@ struct ServeAccess: Sendable {
   let documentAuthorizer: any DocumentAuthorizer
   /// The rules file.
   let file: String?
-  /// What is allowed, in a sentence.
+  /// The rules files for documents.
+  let documentFiles: DocumentRulesFiles?
+  /// The access, in a sentence.
   let text: String
-  /// Whether a client on this machine may do whatever it tries.
+  /// True when any client on this machine may do anything.
   let isOpen: Bool
 
-  /// - Parameter file: The rules file that was asked for.
-  init(rules file: String?, isInsecure: Bool, isDevelopment: Bool) throws {
+  /// - Parameters:
+  ///   - file: The rules file that was asked for.
+  ///   - documentFiles: The rules files for documents.
+  init(
+    rules file: String?, documentFiles: DocumentRulesFiles? = nil, isInsecure: Bool,
+    isDevelopment: Bool
+  ) throws {
     let isUsual = file == nil && FileManager.default.fileExists(atPath: Self.usualFile)
     self.file = isUsual ? Self.usualFile : file
-    isOpen = self.file == nil && (isInsecure || isDevelopment)
+    self.documentFiles = documentFiles
+    isOpen = self.file == nil && documentFiles == nil && (isInsecure || isDevelopment)
+    let rules: (any DocumentAuthorizer)? = try documentFiles.map { files in
+      let news = DocumentDenialNews(showsAll: isDevelopment)
+      return DocumentRulesAuthorizer(
+        try files.load(), showsReasons: isDevelopment, onDenial: news.onDenial,
+        onOmitted: news.onOmitted)
+    }
     if let file = self.file {
       let log = DenialNews(showsAll: isDevelopment)
       authorizer = RulesAuthorizer(
         try RulesFile.rules(at: file), onDenial: log.onDenial, onOmitted: log.onOmitted)
       // Rules of a tree say nothing about documents, and an address identifies no client: whatever
       // ends a connection on this machine makes remote clients look local.
-      documentAuthorizer = isDevelopment ? AllowLocal() : AllowAdministrators()
+      documentAuthorizer = rules ?? Self.documentsOf(isDevelopment)
       let readers =
-        isDevelopment
-        ? "documents are open to clients on this machine (--dev)"
-        : "documents are open to administrators only"
+        documentFiles.map { "documents: as \($0.text) says" }
+        ?? (isDevelopment
+          ? "documents are open to clients on this machine (--dev)"
+          : "documents are open to administrators only")
       text = "access: as \(file) says; \(readers)"
     } else if isInsecure {
       authorizer = Self.explaining(AllowAll(), isDevelopment)
-      documentAuthorizer = AllowAll()
-      text = "access: everybody may read and write everything (--insecure)"
+      documentAuthorizer = rules ?? AllowAll()
+      text =
+        documentFiles.map { "access: documents as \($0.text) says; the tree is open (--insecure)" }
+        ?? "access: everybody may read and write everything (--insecure)"
     } else if isDevelopment {
       authorizer = Self.explaining(AllowLocal(), isDevelopment)
-      documentAuthorizer = AllowLocal()
-      text = "access: everything is allowed, to clients on this machine only (--dev)"
+      documentAuthorizer = rules ?? AllowLocal()
+      text =
+        documentFiles.map {
+          "access: documents as \($0.text) says; the tree is open on this machine (--dev)"
+        } ?? "access: everything is allowed, to clients on this machine only (--dev)"
     } else {
       authorizer = Self.explaining(AllowAdministrators(), isDevelopment)
-      documentAuthorizer = AllowAdministrators()
-      text = "access: nothing is allowed; give --rules FILE, or --dev to try things out"
+      documentAuthorizer = rules ?? AllowAdministrators()
+      text =
+        documentFiles.map {
+          "access: documents as \($0.text) says; the tree is open to administrators only"
+        } ?? "access: nothing is allowed; give --rules FILE, or --dev to try things out"
     }
+  }
+
+  /// Decides about documents where there are no rules for them.
+  private static func documentsOf(_ isDevelopment: Bool) -> any DocumentAuthorizer {
+    isDevelopment ? AllowLocal() : AllowAdministrators()
   }
 
   /// Decides as `base` does; what rules of single databases deny is explained to the operator.

@@ -10,7 +10,7 @@ enum ShellCommand: Equatable {
   case watch(String)
   case unwatch(String)
   case document(ShellDocumentCommand)
-  case pending, offline, online, settle, exit
+  case pending, offline, online, settle, help, exit
   case nothing
 
   /// Reads a line: a word, a path if the word needs one, and JSON up to the end.
@@ -28,7 +28,7 @@ enum ShellCommand: Equatable {
     }
     func json() throws(Failure) -> String {
       guard parts.count > 2 else { throw Failure(.usage, "\(word) needs a path and a JSON value") }
-      return parts[2]
+      return unquoted(parts[2])
     }
     switch word {
     case "set": self = .set(try path(), try node(try json()))
@@ -44,8 +44,37 @@ enum ShellCommand: Equatable {
     case "offline": self = .offline
     case "online": self = .online
     case "settle": self = .settle
-    case "exit": self = .exit
-    default: throw Failure(.usage, "there is no command \"\(word)\"; see: tern shell --help")
+    case "help", "?": self = .help
+    case "exit", "quit": self = .exit
+    default:
+      let near = VerbCheck.nearest(to: word, among: Self.words)
+      throw Failure(
+        .usage, "no command '\(word)'; " + (near.map { "did you mean \($0)?" } ?? "see: help"))
     }
   }
+
+  private static let words = [
+    "set", "update", "push", "remove", "get", "watch", "unwatch", "doc", "pending", "offline",
+    "online", "settle", "help", "exit",
+  ]
+
+  /// The words of a shell, as its help shows them.
+  static let helpText = """
+    set PATH JSON      update PATH JSON     push PATH JSON     remove PATH
+    get PATH           watch PATH           unwatch PATH       pending
+    offline            online               settle             help, exit
+
+    doc get PATH       doc set [--merge] PATH JSON             doc update PATH JSON
+    doc delete PATH    doc query COLLECTION [FLAGS]            doc collections [PATH]
+    doc watch PATH [FLAGS]                  doc unwatch PATH
+    """
+}
+
+/// JSON without the single quotes around it that a command line needs and a shell does not.
+func unquoted(_ text: String) -> String {
+  let trimmed = text.drop { $0 == " " }
+  guard trimmed.count > 1, trimmed.first == "'" else { return text }
+  let end = trimmed.lastIndex { $0 != " " }
+  guard let end, trimmed[end] == "'", end != trimmed.startIndex else { return text }
+  return String(trimmed[trimmed.index(after: trimmed.startIndex)..<end])
 }

@@ -6,7 +6,7 @@ enum ShellDocumentCommand: Equatable {
   case set(String, fields: String, isMerge: Bool)
   case update(String, fields: String)
   case delete(String)
-  /// What to query, and the flags of `tern doc query` that choose documents.
+  /// A query with the flags of `tern doc query` that choose documents.
   case query([String])
   case collections(String)
   /// A document, or a collection with the same flags.
@@ -28,7 +28,7 @@ enum ShellDocumentCommand: Equatable {
       guard !path.isEmpty, !fields.isEmpty else {
         throw Failure(.usage, "doc \(word) needs a path and a JSON object")
       }
-      return (String(path), String(fields))
+      return (String(path), unquoted(String(fields)))
     }
     switch word {
     case "get": self = .get(try path())
@@ -45,7 +45,7 @@ enum ShellDocumentCommand: Equatable {
     case "collections": self = .collections(rest.isEmpty ? "/" : try path())
     case "watch": self = .watch(try Self.words(rest, after: word))
     case "unwatch": self = .unwatch(try path())
-    default: throw Failure(.usage, "there is no command \"doc \(word)\"; see: tern shell --help")
+    default: throw Failure(.usage, "no command 'doc \(word)'; see: help")
     }
   }
 

@@ -58,11 +58,11 @@ final class SignalPipe: Sendable {
   }
 }
 
-/// Where the handler writes. It may touch nothing that could wait or allocate.
+/// The descriptor that the handler writes to. It may touch nothing that could wait or allocate.
 private let writing = Atomic<Int32>(-1)
 
 private func note(_ number: Int32) {
-  // Whoever was interrupted finds the error of its own call as it was.
+  // The interrupted call finds its own error as it was.
   let before = errno
   var byte = UInt8(truncatingIfNeeded: number)
   _ = unsafe write(writing.load(ordering: .acquiring), &byte, 1)

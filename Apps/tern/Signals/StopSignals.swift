@@ -8,7 +8,7 @@ import TernClient
   import Darwin
 #endif
 
-/// What ends a running server.
+/// The event that ends a running server.
 enum ServerEnd: Sendable {
   /// The program was asked to stop.
   case signal

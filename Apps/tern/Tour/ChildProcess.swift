@@ -2,9 +2,9 @@ import Foundation
 
 /// Another program of ours, driven through pipes and ended by its process id.
 final class ChildProcess: Sendable {
-  /// What it prints.
+  /// The lines on its standard output.
   let output = LineInbox()
-  /// What it complains about.
+  /// The lines on its standard error.
   let errors = LineInbox()
   let processID: pid_t
 
@@ -64,6 +64,9 @@ final class ChildProcess: Sendable {
 
   /// Ends it without a warning, as `kill -9` does.
   func killNow() { kill(processID, SIGKILL) }
+
+  /// Blocks until it has ended.
+  func waitForEnd() { while !exit.isResolved { usleep(1_000) } }
 
   /// Asks it to stop.
   func stop() { kill(processID, SIGTERM) }

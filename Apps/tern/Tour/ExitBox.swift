@@ -20,12 +20,15 @@ final class ExitBox: Sendable {
     }
   }
 
+  /// True once the code is known.
+  var isResolved: Bool { state.withLock { $0.code != nil } }
+
   func resolve(_ code: Int32) {
     state.withLock { $0.code = code }
     wake()
   }
 
-  /// Lets everybody who waits go on with what is known.
+  /// Resumes all waiters with the present state.
   func wake() {
     let (code, waiters) = state.withLock { state in
       defer { state.waiters = [] }

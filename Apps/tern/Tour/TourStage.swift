@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// Where the tour plays: it starts processes, speaks to them and waits for what they say.
+/// The stage of the tour: it starts processes, sends them input and waits for their output.
 final class TourStage: Sendable {
   private let program: String
   private let folder: String
@@ -75,6 +75,9 @@ final class TourStage: Sendable {
 
   /// Ends whatever still runs.
   func clear() {
-    for actor in actors.withLock({ $0 }) { actor.killNow() }
+    let all = actors.withLock { $0 }
+    for actor in all { actor.killNow() }
+    // A folder can be removed once nothing writes into it any more.
+    for actor in all { actor.waitForEnd() }
   }
 }

@@ -129,8 +129,8 @@ struct TourStory {
     let lines = try await stage.run(["get", "scores", "--json", "--server", address])
     try stage.require(
       lines.first ?? "",
-      is: #"{"event":"value","path":"scores","value":\#(expected),"pending":false,"#
-        + #""fromCache":false}"#,
+      is: #"{"event":"value","path":"scores","key":"scores","value":\#(expected),"#
+        + #""pending":false,"fromCache":false,"complete":true}"#,
       "a third client's view")
     stage.observe("a third client reads \(expected)")
     return server

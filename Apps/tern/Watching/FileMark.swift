@@ -1,16 +1,16 @@
 import Foundation
 
-/// What a file looks like from outside: enough to see that it has become another one.
+/// The outer state of a file: enough to see that it was replaced or changed.
 struct FileMark: Equatable, Sendable {
   let bytes: Int
-  /// When it was written last, in seconds since the epoch of its file system.
+  /// The time of the last write, in seconds since the epoch of its file system.
   let written: Double
-  /// Which file stands under the name; editors put a new one in place of the old.
+  /// The number of the file under the name; editors put a new one in place of the old.
   let number: UInt64
 }
 
 extension FileMark {
-  /// What the file at a path looks like; `nil` when there is none.
+  /// Reads the state of the file at a path; `nil` when there is none.
   init?(of path: String) {
     guard let attributes = try? FileManager.default.attributesOfItem(atPath: path),
       let bytes = attributes[.size] as? Int, let written = attributes[.modificationDate] as? Date

@@ -14,7 +14,7 @@ import Synchronization
 /// It looks at them again and again: editors and certificate tools replace files in so many ways
 /// that what the system tells about folders is no shorter to get right.
 final class FileWatch: Sendable {
-  /// How often the files are looked at, and SIGHUP is answered.
+  /// The interval at which files are examined, and SIGHUP is answered.
   static let pause: Duration = .milliseconds(500)
 
   private let task: Task<Void, Never>
@@ -36,7 +36,7 @@ final class FileWatch: Sendable {
         let now = paths.map(FileMark.init(of:))
         defer { seen = now }
         let count = hangUp.count
-        // Whoever writes a file is not done at once: it is read when two looks show the same.
+        // Writing a file takes time: it is read when two looks show the same.
         guard count != answered || now == seen && now != known else { continue }
         (known, answered) = (now, count)
         await changed()
@@ -47,9 +47,17 @@ final class FileWatch: Sendable {
   func stop() { task.cancel() }
 }
 
-/// How often the program was sent SIGHUP, which does not end it.
-private final class HangUpSignal: Sendable {
+/// The count of SIGHUP signals, which do not end the program.
+final class HangUpSignal: Sendable {
   static let shared = HangUpSignal()
+
+  /// Keeps the signal from ending the program, and has it told in the log.
+  static func ignoreIt() {
+    _ = shared
+    SignalPipe.shared.listen(to: SIGHUP) {
+      LogWriter.standardError.write("tern: SIGHUP: rules, keys and certificate are read again")
+    }
+  }
 
   private let tally = Mutex(0)
 
@@ -57,6 +65,6 @@ private final class HangUpSignal: Sendable {
     SignalPipe.shared.listen(to: SIGHUP) { [weak self] in self?.tally.withLock { $0 += 1 } }
   }
 
-  /// How often it was sent so far.
+  /// The number of signals so far.
   var count: Int { tally.withLock { $0 } }
 }

@@ -2,14 +2,18 @@ import TernClient
 import TernCore
 import TernSync
 
-/// What a shell does with its commands; says one line for everything that happens.
-actor ShellRoom {
+/// The executor of a shell's commands; prints one line for each event.
+actor ShellSession {
   let run: ClientRun
   let asJSON: Bool
   private var lastWrite = 0
   private var watches: [TreePath: Task<Void, Never>] = [:]
   var documentWatches: [String: Task<Void, Never>] = [:]
   private var reports: Task<Void, Never>?
+  /// Waits for the verdicts that have not come, by the number of their write.
+  private var undecided: [Int64: Task<Void, Never>] = [:]
+  private var isOffline = false
+  private var hasEnded = false
 
   init(_ run: ClientRun, asJSON: Bool) {
     self.run = run
@@ -47,41 +51,80 @@ actor ShellRoom {
     case .pending:
       let batches = await run.tern.documents.queueStatus.pending.count
       say("pending", ["count": .integer(Int64(await tree.pendingWrites.count + batches))])
-    case .offline: await run.goOffline()
+    case .offline:
+      isOffline = true
+      await run.goOffline()
     case .online:
+      isOffline = false
       await tree.goOnline()
-      await run.tern.documents.enableNetwork()
+      await run.tern.documents.goOnline()
     case .settle:
       for await status in tree.queue where status.pending.isEmpty { break }
       for await status in run.tern.documents.queue where status.pending.isEmpty { break }
       say("settled")
+    case .help: printLine(ShellCommand.helpText)
     case .exit, .nothing: break
     }
   }
 
-  /// Ends what still listens.
-  func leave() {
+  /// Notes that no command follows.
+  func endInput() { hasEnded = true }
+
+  /// Ends the shell; at the end of its input only when the writes are decided, or the server is
+  /// away.
+  ///
+  /// - Throws: ``Failure`` with ``Outcome/unreachable``: writes are lost without a verdict.
+  func leave() async throws(Failure) {
+    if hasEnded, !isOffline, !undecided.isEmpty {
+      let verdicts = Array(undecided.values)
+      _ = await run.firstAnswer(.reachable(nil)) { for verdict in verdicts { await verdict.value } }
+    }
     reports?.cancel()
     for watch in watches.values { watch.cancel() }
     for watch in documentWatches.values { watch.cancel() }
+    guard !undecided.isEmpty else { return }
+    let count = undecided.count == 1 ? "1 write has" : "\(undecided.count) writes have"
+    if run.isDurable {
+      printError("tern: \(count) no verdict yet and will be sent later, see: tern pending")
+      return
+    }
+    let reason = isOffline || !hasEnded ? "the shell ended" : run.news.failure.message
+    throw Failure(.unreachable, "\(reason); \(count) no verdict, and may be lost without --cache")
   }
 }
 
 // MARK: - What happens later
 
-extension ShellRoom {
+extension ShellSession {
   /// Says that a write is stored, and later what the server said about it.
   private func follow(_ write: TreeWriteHandle, _ verb: String, _ path: TreePath) {
     let number = stored(verb, path.text)
-    Task {
-      do throws(AcknowledgementError) {
-        try await write.acknowledged()
-        say("acknowledged", ["number": .integer(number)])
-      } catch .closed {
-        return
+    decide(number) {
+      do throws(AcknowledgementError) { try await write.acknowledged() } catch .closed {
+        return .none
       } catch {
-        rejected(number, error)
+        return .rejected(error)
       }
+      return .acknowledged
+    }
+  }
+
+  /// A server's verdict on a write; `none` when the client was closed before.
+  enum Verdict {
+    case acknowledged
+    case rejected(any Error)
+    case none
+  }
+
+  /// Says what the server decides about a write.
+  func decide(_ number: Int64, _ verdict: @escaping @Sendable () async -> Verdict) {
+    undecided[number] = Task {
+      switch await verdict() {
+      case .none: return
+      case .acknowledged: say("acknowledged", ["number": .integer(number)])
+      case .rejected(let error): rejected(number, error)
+      }
+      undecided[number] = nil
     }
   }
 
@@ -123,7 +166,7 @@ extension ShellRoom {
 
 // MARK: - Saying
 
-extension ShellRoom {
+extension ShellSession {
   /// Says an event with what belongs to it, in the order given.
   func say(_ name: String, _ details: KeyValuePairs<String, JSONValue> = [:]) {
     guard asJSON else {

@@ -1,8 +1,8 @@
 import ArgumentParser
 import TernServer
 
-/// What everybody is told by a server that serves nobody.
-struct FarewellFlags: ParsableArguments {
+/// The flags for the notice of a server that accepts no requests.
+struct ServiceNoticeFlags: ParsableArguments {
   @Option(help: ArgumentHelp("Send everybody to another server.", valueName: "host"))
   var movedTo: String?
 
@@ -19,7 +19,7 @@ struct FarewellFlags: ParsableArguments {
   }
 
   /// `nil` for a server that serves.
-  var farewell: ServerFarewell? {
+  var farewell: ServiceNotice? {
     if let movedTo { return .moved(host: movedTo) }
     return closed.map { .closed(reason: $0) }
   }

@@ -4,7 +4,7 @@ import TernQuery
 
 // Documents in a shell: the same words as `tern doc`, with one client that stays.
 
-extension ShellRoom {
+extension ShellSession {
   func perform(_ command: ShellDocumentCommand) async throws {
     let documents = run.tern.documents
     switch command {
@@ -42,7 +42,7 @@ extension ShellRoom {
     }
   }
 
-  /// How values are spelled.
+  /// The spelling of values.
   private var text: DocumentText {
     DocumentText(run.tern.documents.database, isTyped: false)
   }
@@ -98,7 +98,7 @@ extension ShellRoom {
     }
   }
 
-  /// Listens, and says why that ends unless somebody wanted it.
+  /// Listens, and prints the reason for the end unless a command ended it.
   private func report(_ listen: () async throws -> Void) async {
     do { try await listen() } catch DocumentsError.closed {
       return
@@ -110,15 +110,13 @@ extension ShellRoom {
   /// Says that a write is stored, and later what the server said about it.
   private func follow(_ write: DocumentWrite, _ verb: String, _ key: DocumentKey) {
     let number = stored(verb, key.text)
-    Task {
-      do throws(DocumentsError) {
-        try await write.acknowledged()
-        say("acknowledged", ["number": .integer(number)])
-      } catch .closed, .cancelled {
-        return
+    decide(number) {
+      do throws(DocumentsError) { try await write.acknowledged() } catch .closed, .cancelled {
+        return .none
       } catch {
-        rejected(number, error)
+        return .rejected(error)
       }
+      return .acknowledged
     }
   }
 

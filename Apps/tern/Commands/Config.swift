@@ -1,0 +1,56 @@
+import ArgumentParser
+import TernAssembly
+import TernCore
+import TernStandard
+
+/// `tern config`: what a server or a client would run with.
+struct Config: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Check the configuration and print what is in force, as a configuration file.",
+    discussion: """
+      The file comes first, then the environment (TERN_STORAGE_KIND=lmdb sets "kind" of "storage"), \
+      then flags. What no source says has its standard value and is not printed, but for storage \
+      and transport. Exits with 2 when something is wrong.
+      """)
+
+  @OptionGroup
+  var store: StoreFlags
+
+  func run() async throws {
+    do throws(ConfigurationError) {
+      let configuration = try Configuration.reading(file: store.config, flags: store.given)
+      try Assembler(catalog: .standard).check(configuration)
+      printLine(indented(json: Self.json(configuration).json))
+    } catch {
+      throw Failure(about: AssemblyError.configuration(error))
+    }
+  }
+
+  private static func json(_ configuration: Configuration) -> JSONValue {
+    let sections = [
+      ("storage", configuration.storage), ("transport", configuration.transport),
+      ("cache", configuration.cache), ("documents", configuration.documents),
+      ("auth", configuration.auth), ("limits", configuration.limits),
+      ("ledger", configuration.ledger), ("endpoints", configuration.endpoints),
+    ]
+    return .object(
+      sections.filter { !$0.1.members.isEmpty }.map { .init($0.0, json($0.1)) })
+  }
+
+  /// Texts of the environment and of flags are what they say: numbers, booleans or strings.
+  private static func json(_ value: ConfigurationValue) -> JSONValue {
+    switch value {
+    case .null: .null
+    case .bool(let value): .bool(value)
+    case .integer(let value): .integer(value)
+    case .double(let value): .double(value)
+    case .string(let text): .string(text)
+    case .text("true"): .bool(true)
+    case .text("false"): .bool(false)
+    case .text(let text): Int64(text).map { .integer($0) } ?? .string(text)
+    case .array(let elements): .array(elements.map { json($0) })
+    case .object(let members):
+      .object(members.sorted { $0.key < $1.key }.map { .init($0.key, json($0.value)) })
+    }
+  }
+}

@@ -1,0 +1,75 @@
+import Foundation
+import TernSecurity
+
+/// The files with rules for documents that a server follows: one for all databases, or one each.
+struct DocumentRulesFiles: Equatable, Sendable {
+  /// The rules file that is read when none is named, if it is there.
+  static let usualFile = "firestore.rules"
+
+  /// The file for databases without one of their own; `nil` denies everything there.
+  var common: String?
+  /// The files of single databases, by their ids.
+  var byDatabase: [String: String] = [:]
+
+  /// All paths, in a fixed order.
+  var paths: [String] {
+    Swift.Set([common].compactMap { $0 } + byDatabase.values).sorted()
+  }
+
+  /// The files in words.
+  var text: String { paths.joined(separator: ", ") }
+
+  /// The files of a server: those asked for, else those of the project, else the usual one.
+  ///
+  /// - Parameters:
+  ///   - path: A rules file, or a `firebase.json` that names them; `nil` when none was asked for.
+  ///   - project: What the project of a development server says.
+  /// - Returns: `nil` when there is none.
+  static func find(_ path: String?, _ project: FirebaseProject) throws -> DocumentRulesFiles? {
+    if let path {
+      guard FirebaseProject.isOne(path) else { return DocumentRulesFiles(common: path) }
+      let named = try FirebaseProject(at: path).documentRules
+      guard let named else {
+        throw Failure(.usage, "\(path) names no rules for documents: \"firestore\" is missing")
+      }
+      return named
+    }
+    if let files = project.documentRules { return files }
+    guard FileManager.default.fileExists(atPath: usualFile) else { return nil }
+    return DocumentRulesFiles(common: usualFile)
+  }
+
+  /// Compiles all files; every problem in one is one line of the failure.
+  func load() throws -> DocumentRulesSet {
+    DocumentRulesSet(
+      common: try common.map(Self.rules(at:)), byDatabase: try byDatabase.mapValues(Self.rules(at:))
+    )
+  }
+
+  private static func rules(at path: String) throws -> DocumentRules {
+    do {
+      return try DocumentRules(source: try fileBytes(at: path))
+    } catch let error as DocumentRulesError {
+      throw Failure(
+        .usage, error.problems.map { "\(path):\($0)" }.joined(separator: "\n"))
+    }
+  }
+}
+
+/// The lines of the operator's log about denials of access to documents.
+struct DocumentDenialNews: Sendable {
+  /// Tells every denial; otherwise a sample.
+  let showsAll: Bool
+  var write: @Sendable (String) -> Void = { LogWriter.standardError.write($0) }
+
+  var onDenial: @Sendable (DocumentDenial) -> Void {
+    { [write] denial in
+      let lines = denial.description.split(separator: "\n")
+      write(lines.map { "tern: \($0)" }.joined(separator: "\n"))
+    }
+  }
+
+  var onOmitted: (@Sendable (OmittedDenials) -> Void)? {
+    DenialNews(showsAll: showsAll, write: write).onOmitted
+  }
+}
