@@ -13,13 +13,23 @@ let strict: [SwiftSetting] = [
   .strictMemorySafety(),
 ]
 
-/// A library target in `Modules/<name>`, named `Tern<name>` because target names are global.
+/// A library target in `Modules/<name>`, named `Tern<name>` because target names are global;
+/// `others` are folders in it that hold no Swift.
 func module(
-  _ name: String, _ dependencies: [Target.Dependency] = [], linking: [LinkerSetting] = []
+  _ name: String, _ dependencies: [Target.Dependency] = [], linking: [LinkerSetting] = [],
+  others: [String] = []
 ) -> Target {
   .target(
-    name: "Tern" + name, dependencies: dependencies, path: "Modules/" + name,
+    name: "Tern" + name, dependencies: dependencies, path: "Modules/" + name, exclude: others,
     swiftSettings: strict, linkerSettings: linking)
+}
+
+/// A target in `Modules/FirebaseShims/<name>` that passes on names of `TernFirebaseCompat`, called
+/// as Firebase calls its module.
+func shim(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .target(
+    name: "Firebase" + name, dependencies: ["TernFirebaseCompat"] + dependencies,
+    path: "Modules/FirebaseShims/" + name, swiftSettings: strict)
 }
 
 /// An executable target in `Apps/<folder>` or `Tools/<folder>`.
@@ -27,13 +37,15 @@ func program(_ name: String, at path: String, _ dependencies: [Target.Dependency
   .executableTarget(name: name, dependencies: dependencies, path: path, swiftSettings: strict)
 }
 
-/// The tests in `Tests/<name>`; `others` are folders in it that hold no Swift.
+/// The tests in `Tests/<name>`; `others` are folders in it that hold no Swift. Without package
+/// access they see what programs outside of the package see.
 func tests(
-  _ name: String, _ dependencies: [Target.Dependency], others: [String] = []
+  _ name: String, _ dependencies: [Target.Dependency], others: [String] = [],
+  packageAccess: Bool = true
 ) -> Target {
   .testTarget(
     name: "Tern" + name + "Tests", dependencies: dependencies, path: "Tests/" + name,
-    exclude: others, swiftSettings: strict)
+    exclude: others, packageAccess: packageAccess, swiftSettings: strict)
 }
 
 let nioCore = Target.Dependency.product(
@@ -42,11 +54,21 @@ let nioPosix = Target.Dependency.product(
   name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["TCP"]))
 let nioHTTP1 = Target.Dependency.product(
   name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["TCP"]))
+let nioWebSocket = Target.Dependency.product(
+  name: "NIOWebSocket", package: "swift-nio", condition: .when(traits: ["TCP"]))
+let nioHTTP2 = Target.Dependency.product(
+  name: "NIOHTTP2", package: "swift-nio-http2", condition: .when(traits: ["TCP"]))
+let nioHPACK = Target.Dependency.product(
+  name: "NIOHPACK", package: "swift-nio-http2", condition: .when(traits: ["TCP"]))
 let nioSSL = Target.Dependency.product(
   name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["TCP"]))
 let nioTLS = Target.Dependency.product(
   name: "NIOTLS", package: "swift-nio", condition: .when(traits: ["TCP"]))
-let jwtKit = Target.Dependency.product(name: "JWTKit", package: "jwt-kit")
+let jwtKit = Target.Dependency.product(
+  name: "JWTKit", package: "jwt-kit", condition: .when(traits: ["Tokens"]))
+/// LMDB on Linux alone: an application needs no library that its system lacks.
+let linuxLMDB = Target.Dependency.target(
+  name: "TernStorageLMDB", condition: .when(platforms: [.linux], traits: ["LMDB"]))
 let protobuf = Target.Dependency.product(name: "SwiftProtobuf", package: "swift-protobuf")
 let nioEmbedded = Target.Dependency.product(
   name: "NIOEmbedded", package: "swift-nio", condition: .when(traits: ["TCP"]))
@@ -76,6 +98,9 @@ let layers: [Target] = [
   module("StorageLMDB", ["TernStorage", "CLMDB"]),
   module("TransportLoopback", ["TernTransport"]),
   module("TransportTCP", ["TernTransport", nioCore, nioPosix, nioSSL, nioTLS]),
+  module(
+    "TransportWebSocket",
+    ["TernTransport", "TernTransportTCP", nioCore, nioHTTP1, nioWebSocket]),
   module("Sync", ["TernStorage"]),
   module("Ledger", ["TernStorage"]),
 
@@ -84,74 +109,91 @@ let layers: [Target] = [
   module("Tokens", ["TernCore", "TernSecurity", jwtKit]),
   module("TreeWire", ["TernCore", "TernQuery"]),
   module("DocumentWire", ["TernCore", "TernQuery"]),
+  // The same messages as proto3 JSON, by generated code.
+  module("DocumentJSON", ["TernCore", "TernDocumentWire", protobuf], others: ["Protos"]),
   module("Transactions", ["TernSync"]),
-  module("Presence", ["TernStorage", "TernSync"]),
+  module("Presence", ["TernStorage"]),
 
-  // 3 · engines
+  // 3 · engines: a replica for clients, an authority for servers
+  module("TreeRows", ["TernCore", "TernQuery", "TernStorage"]),
   module(
-    "TreeEngine",
-    [
-      "TernCore", "TernQuery", "TernStorage", "TernSync", "TernLedger", "TernTransactions",
-    ]),
-
+    "TreeReplica", ["TernCore", "TernQuery", "TernStorage", "TernSync", "TernTreeRows"]),
   module(
-    "DocumentEngine",
-    [
-      "TernCore", "TernQuery", "TernStorage", "TernSync", "TernLedger", "TernTransactions",
-    ]),
+    "DocumentReplica", ["TernCore", "TernQuery", "TernStorage", "TernSync"]),
+  module(
+    "TreeAuthority", ["TernCore", "TernQuery", "TernStorage", "TernLedger", "TernTreeRows"]),
+  module(
+    "DocumentAuthority", ["TernCore", "TernQuery", "TernStorage", "TernLedger"]),
 
   // 4 · ends
   module(
     "Client",
     [
       "TernCore", "TernQuery", "TernStorage", "TernStorageMemory", "TernTransport", "TernSync",
-      "TernTransactions",
-      "TernPresence", "TernTreeWire", "TernTreeEngine", "TernDocumentWire", "TernDocumentEngine",
+      "TernTransactions", "TernTreeWire", "TernTreeReplica", "TernDocumentWire",
+      "TernDocumentReplica",
     ]),
   module(
     "Server",
     [
       "TernCore", "TernQuery", "TernStorage", "TernTransport", "TernSync", "TernLedger",
-      "TernSecurity", "TernPresence", "TernTreeWire", "TernTreeEngine",
-      "TernDocumentWire", "TernDocumentEngine",
+      "TernSecurity", "TernPresence", "TernTreeWire", "TernTreeRows", "TernTreeAuthority",
+      "TernDocumentWire", "TernDocumentAuthority",
     ]),
 
   // 5 · outside
   module(
+    "Kit",
+    [
+      "TernCore", "TernQuery", "TernStorage", "TernStorageMemory", "TernStorageSQLite",
+      "TernTransport", "TernTransportTCP", "TernTransportWebSocket", "TernSync", "TernTransactions",
+      "TernClient",
+    ]),
+  module(
     "Gateway",
     [
-      "TernCore", "TernQuery", "TernTransport", "TernTransportTCP", "TernSync", "TernSecurity",
-      "TernTreeWire", "TernServer", nioCore, nioHTTP1,
+      "TernCore", "TernQuery", "TernTransport", "TernTransportTCP", "TernTransportWebSocket",
+      "TernSync", "TernSecurity", "TernTreeWire", "TernDocumentWire", "TernDocumentJSON",
+      "TernServer", nioCore, nioHTTP1, nioHTTP2, nioHPACK,
     ]),
   module(
     "Assembly",
     [
-      "TernCore", "TernStorage", "TernTransport", "TernSync", "TernLedger", "TernSecurity",
-      "TernClient", "TernServer",
+      "TernCore", "TernStorage", "TernTransport", "TernSync", "TernClient",
+    ]),
+  module(
+    "ServerAssembly",
+    [
+      "TernStorage", "TernTransport", "TernSync", "TernLedger", "TernSecurity", "TernServer",
+      "TernAssembly",
     ]),
   module(
     "Standard",
     [
-      "TernAssembly", "TernStorageMemory", "TernStorageSQLite", "TernStorageLMDB",
-      "TernTransportLoopback", "TernTransportTCP",
+      "TernAssembly", "TernStorageMemory", "TernStorageSQLite", linuxLMDB,
+      "TernTransportLoopback", "TernTransportTCP", "TernTransportWebSocket",
     ]),
   module(
     "FirebaseCompat",
     [
-      "TernCore", "TernQuery", "TernSync", "TernTransactions", "TernTreeEngine",
-      "TernDocumentEngine", "TernClient", "TernAssembly", "TernStandard",
+      "TernCore", "TernQuery", "TernStorage", "TernSync", "TernTransactions", "TernTreeReplica",
+      "TernDocumentReplica", "TernClient", "TernAssembly", "TernStorageMemory",
+      "TernStorageSQLite", "TernTransportTCP",
     ]),
+  // Firebase's own module names, so that not even an import line changes.
+  shim("Core", []),
+  shim("Auth", ["FirebaseCore"]),
+  shim("Database", ["FirebaseCore"]),
+  shim("Firestore", ["FirebaseCore"]),
   module(
     "TestKit",
     ["TernStorage", "TernStorageMemory", "TernTransport", "TernSync"]),
-  module(
-    "Simulation",
-    [
-      "TernCore", "TernQuery", "TernStorage", "TernStorageMemory", "TernTransport", "TernSync",
-      "TernLedger", "TernSecurity", "TernPresence", "TernTransactions", "TernTreeWire",
-      "TernTreeEngine", "TernDocumentWire", "TernDocumentEngine", "TernClient", "TernServer",
-      "TernTestKit",
-    ]),
+]
+
+/// Modules whose declarations are for this package alone: no library product.
+let internalModules: Set = [
+  "CSQLitePages", "TernDocumentWire", "TernDocumentJSON", "TernTreeReplica", "TernTreeAuthority",
+  "TernDocumentReplica", "TernDocumentAuthority",
 ]
 
 let programs: [Target] = [
@@ -159,60 +201,77 @@ let programs: [Target] = [
     "tern", at: "Apps/tern",
     [
       "TernCore", "TernQuery", "TernStorage", "TernSync", "TernSecurity", "TernClient",
-      "TernDocumentEngine", "TernTransport", "TernTransportTCP", "TernTokens", "TernServer",
+      "TernDocumentReplica", "TernTransport", "TernTransportTCP", "TernTokens", "TernServer",
       "TernGateway", "TernAssembly",
-      "TernStandard", arguments,
+      "TernServerAssembly", "TernStandard", arguments,
     ]),
   program(
     "tern-torture", at: "Tools/torture",
     [
-      "TernCore", "TernQuery", "TernSync", "TernTransactions", "TernDocumentEngine", "TernClient",
+      "TernCore", "TernQuery", "TernSync", "TernTransactions", "TernDocumentReplica", "TernClient",
       "TernAssembly", "TernStandard", arguments,
     ]),
+  program("first", at: "Apps/first", ["TernKit"]),
   program(
     "cities", at: "Apps/cities",
-    ["TernCore", "TernClient", "TernAssembly", "TernStandard", arguments]),
+    ["TernKit", "TernAssembly", "TernServerAssembly", "TernStandard", arguments]),
   program(
     "feed", at: "Apps/feed",
-    ["TernCore", "TernSync", "TernClient", "TernAssembly", "TernStandard", arguments]),
+    ["TernKit", "TernAssembly", "TernServerAssembly", "TernStandard", arguments]),
   program(
     "presence", at: "Apps/presence",
-    ["TernCore", "TernSync", "TernClient", "TernAssembly", "TernStandard", arguments]),
+    ["TernKit", "TernAssembly", "TernServerAssembly", "TernStandard", arguments]),
   program(
     "scores", at: "Apps/scores",
-    ["TernCore", "TernSync", "TernClient", "TernAssembly", "TernStandard", arguments]),
+    ["TernKit", "TernAssembly", "TernServerAssembly", "TernStandard", arguments]),
   program("tern-tidy", at: "Tools/tern-tidy", []),
   program(
     "tern-bench", at: "Tools/bench",
     [
       "TernStorage", "TernStorageMemory", "TernStorageSQLite", "TernStorageLMDB", "CSQLite",
       "CLMDB", "TernTransport", "TernTransportTCP", nioCore, nioPosix, "TernCore", "TernQuery",
-      "TernSync", "TernTransportLoopback", "TernLedger", "TernTreeWire", "TernDocumentEngine",
+      "TernSync", "TernTransportLoopback", "TernLedger", "TernTreeWire", "TernDocumentReplica",
+      "TernDocumentAuthority",
       "TernDocumentWire", "TernSecurity", "TernClient", "TernServer", "TernGateway", nioHTTP1,
     ]),
   .target(
     name: "TernSpecReplay",
     dependencies: [
       "TernCore", "TernQuery", "TernStorage", "TernStorageMemory", "TernStorageSQLite",
-      "TernStorageLMDB", "TernSecurity", "TernTreeEngine", "TernDocumentEngine",
+      "TernStorageLMDB", "TernSecurity", "TernTreeReplica", "TernDocumentReplica", "TernLedger",
+      "TernDocumentWire", "TernDocumentJSON", "TernServer",
     ],
     path: "Tools/spec/Replay", swiftSettings: strict),
-  program("tern-spec", at: "Tools/spec/Program", ["TernSpecReplay"]),
+  // The recordings that need a server, which the others do not build.
+  .target(
+    name: "TernSpecServed",
+    dependencies: [
+      "TernCore", "TernSpecReplay", "TernStorageMemory", "TernTransportTCP", "TernLedger",
+      "TernSecurity", "TernServer", "TernGateway",
+    ],
+    path: "Tools/spec/Served", swiftSettings: strict),
+  program("tern-spec", at: "Tools/spec/Program", ["TernSpecReplay", "TernSpecServed"]),
+  // Clients, a server, links, disks and faults in one thread: for the tests and `tern-simulate`.
+  .target(
+    name: "TernSimulation",
+    dependencies: [
+      "TernCore", "TernQuery", "TernStorage", "TernSync", "TernLedger", "TernSecurity",
+      "TernTransactions", "TernTreeWire", "TernTreeRows", "TernTreeReplica", "TernTreeAuthority",
+      "TernDocumentWire", "TernDocumentReplica", "TernDocumentAuthority", "TernClient",
+      "TernServer", "TernTestKit",
+    ], path: "Tests/SimulationWorlds", swiftSettings: strict),
   program("tern-simulate", at: "Tools/simulate", ["TernSimulation"]),
   program(
     "tern-fuzz", at: "Tools/fuzz",
     [
       "TernCore", "TernStorage", "TernStorageMemory", "TernTransport", "TernTransportTCP",
       "TernQuery", "TernSync", "TernLedger", "TernSecurity", "TernTokens", "TernTreeWire",
-      "TernDocumentWire", "TernTreeEngine", "TernGateway", nioCore, nioEmbedded, arguments,
+      "TernDocumentWire", "TernDocumentJSON", "TernTreeRows", "TernGateway", nioCore, nioEmbedded,
+      arguments,
     ]),
 ]
 
 let testSuites: [Target] = [
-  // What tests of the documents' dialect are held against: the same messages by generated code.
-  .target(
-    name: "TernDocumentJSON", dependencies: ["TernDocumentWire", protobuf],
-    path: "Tests/DocumentJSON", exclude: ["Protos"], swiftSettings: strict),
   tests("Core", ["TernCore", "TernTestKit"]),
   tests(
     "Storage",
@@ -226,29 +285,44 @@ let testSuites: [Target] = [
     [
       "TernCore", "TernQuery", "TernStorage", "TernStorageMemory", "TernStorageSQLite",
       "TernStorageLMDB", "TernTransport", "TernTransportLoopback", "TernSync", "TernLedger",
-      "TernSecurity", "TernPresence", "TernTreeWire", "TernTreeEngine", "TernDocumentWire",
-      "TernDocumentJSON", "TernDocumentEngine", "TernServer", "TernTestKit",
+      "TernSecurity", "TernPresence", "TernTreeWire", "TernTreeRows", "TernTreeAuthority",
+      "TernDocumentWire",
+      "TernDocumentJSON", "TernDocumentAuthority", "TernServer", "TernTestKit",
     ]),
   tests(
     "Gateway",
     [
-      "TernGateway", "TernCore", "TernQuery", "TernStorageMemory", "TernTransport",
-      "TernTransportTCP", "TernLedger", "TernSecurity", "TernTokens", "TernTreeWire", "TernServer",
-      "TernSync", "TernClient", "TernAssembly", "TernFirebaseCompat", "TernTestKit", nioCore,
-      nioEmbedded,
+      "TernGateway", "TernCore", "TernQuery", "TernStorage", "TernStorageMemory",
+      "TernStorageSQLite", "TernStorageLMDB", "TernTransport", "TernTransportTCP",
+      "TernTransportWebSocket", "TernLedger", "TernSecurity", "TernTokens", "TernTreeWire",
+      "TernDocumentWire", "TernDocumentJSON", "TernServer", "TernSync", "TernClient",
+      "TernAssembly",
+      "TernFirebaseCompat", "TernTestKit", nioCore, nioEmbedded, nioHPACK,
     ]),
   tests("Presence", ["TernStorage", "TernStorageMemory", "TernPresence"]),
   tests(
-    "TreeEngine",
+    "TreeReplica",
     [
-      "TernCore", "TernQuery", "TernStorage", "TernStorageMemory", "TernLedger", "TernTreeEngine",
+      "TernCore", "TernQuery", "TernStorage", "TernStorageMemory", "TernTreeReplica",
       "TernTestKit",
     ]),
   tests(
-    "DocumentEngine",
+    "TreeAuthority",
+    [
+      "TernCore", "TernStorage", "TernStorageMemory", "TernLedger", "TernTreeRows",
+      "TernTreeAuthority", "TernTestKit",
+    ]),
+  tests(
+    "DocumentReplica",
     [
       "TernCore", "TernQuery", "TernStorage", "TernStorageMemory", "TernStorageSQLite",
-      "TernStorageLMDB", "TernLedger", "TernDocumentEngine", "TernTestKit",
+      "TernStorageLMDB", "TernDocumentReplica", "TernTestKit",
+    ]),
+  tests(
+    "DocumentAuthority",
+    [
+      "TernCore", "TernQuery", "TernStorage", "TernStorageMemory", "TernStorageSQLite",
+      "TernStorageLMDB", "TernLedger", "TernDocumentAuthority", "TernTestKit",
     ]),
   tests("Security", ["TernCore", "TernQuery", "TernSecurity", "TernTestKit"]),
   tests("Tokens", ["TernCore", "TernSecurity", "TernTokens", jwtKit]),
@@ -259,16 +333,23 @@ let testSuites: [Target] = [
     [
       "TernClient", "TernCore", "TernLedger", "TernQuery", "TernSecurity", "TernServer",
       "TernStorage", "TernStorageMemory", "TernSync", "TernTransactions", "TernTransport",
-      "TernTransportLoopback", "TernDocumentEngine", "TernDocumentWire",
-      "TernTreeEngine", "TernTreeWire", "TernTestKit",
+      "TernTransportLoopback", "TernDocumentReplica", "TernDocumentWire",
+      "TernTreeReplica", "TernTreeWire", "TernTestKit",
     ]),
   tests(
     "Assembly",
     [
-      "TernCore", "TernAssembly", "TernClient", "TernSync", "TernServer", "TernStorage",
-      "TernStorageMemory",
+      "TernCore", "TernAssembly", "TernServerAssembly", "TernClient", "TernSync", "TernServer",
+      "TernStorage", "TernStorageMemory",
       "TernStorageSQLite", "TernStorageLMDB", "TernTransport", "TernTransportLoopback",
     ]),
+  tests(
+    "Plugins",
+    [
+      "TernCore", "TernStorage", "TernStorageMemory", "TernTransport", "TernTransportLoopback",
+      "TernLedger", "TernSecurity", "TernServer", "TernClient", "TernAssembly",
+      "TernServerAssembly", "TernTestKit",
+    ], packageAccess: false),
   tests(
     "CommandLine",
     [
@@ -276,34 +357,51 @@ let testSuites: [Target] = [
       "TernAssembly",
     ]),
   tests(
+    "Kit",
+    [
+      "TernKit", "TernAssembly", "TernStandard", "TernServer", "TernLedger", "TernSecurity",
+      "TernStorageMemory", "TernTransportLoopback",
+    ]),
+  tests(
     "EndToEnd",
     [
-      "tern", "tern-torture", "cities", "feed", "presence", "scores", "TernCore", "TernClient",
-      "TernAssembly", "TernStandard", "TernSync", "TernFirebaseCompat", "TernTestKit",
+      "first", "tern", "tern-torture", "cities", "feed", "presence", "scores", "TernCore",
+      "TernClient",
+      "TernAssembly", "TernStandard", "TernFirebaseCompat",
+      "TernTestKit",
     ], others: ["Admin"]),
-  tests("Spec", ["TernSpecReplay"]),
-  tests(
-    "Simulation",
-    [
-      "TernCore", "TernQuery", "TernStorage", "TernStorageMemory", "TernTransport", "TernSync",
-      "TernLedger", "TernSecurity", "TernTreeWire", "TernTreeEngine", "TernClient", "TernServer",
-      "TernTestKit", "TernSimulation",
-    ]),
+  tests("Spec", ["TernSpecReplay", "TernSpecServed"]),
+  tests("Simulation", ["TernSimulation"]),
   tests("Query", ["TernCore", "TernQuery", "TernTestKit"]),
   tests("TreeWire", ["TernCore", "TernQuery", "TernTreeWire", "TernTestKit"]),
   tests(
     "DocumentWire",
     ["TernCore", "TernQuery", "TernDocumentWire", "TernDocumentJSON", "TernTestKit", protobuf]),
+  // Code as Firebase's guide prints it, under Firebase's module names and nothing else.
+  .target(
+    name: "TernFirebaseSnippets",
+    dependencies: ["FirebaseAuth", "FirebaseDatabase", "FirebaseFirestore"],
+    path: "Tests/FirebaseSnippets"),
   tests(
     "Acceptance",
     [
-      "TernFirebaseCompat", "TernAssembly", "TernStandard", "TernClient", "TernCore", "TernQuery",
-      "TernSync", "TernSecurity", "TernTokens", "TernLedger", "TernServer", "TernDocumentEngine",
+      "TernFirebaseCompat", "TernFirebaseSnippets", "FirebaseAuth", "FirebaseDatabase",
+      "FirebaseFirestore", "TernAssembly", "TernServerAssembly",
+      "TernStandard", "TernClient",
+      "TernCore", "TernQuery",
+      "TernSync", "TernSecurity", "TernTokens", "TernLedger", "TernServer", "TernDocumentReplica",
       "TernDocumentWire", "TernStorage",
       "TernStorageMemory", "TernStorageSQLite", "TernStorageLMDB", "TernTransactions",
       "TernTransport", "TernTransportLoopback", "TernTransportTCP", "TernTestKit", nioCore,
       nioPosix,
     ]),
+  tests(
+    "FirebaseCompat",
+    [
+      "TernFirebaseCompat", "FirebaseCore", "FirebaseAuth", "FirebaseDatabase",
+      "FirebaseFirestore", "TernAssembly", "TernServerAssembly", "TernStandard", "TernClient",
+      "TernCore", "TernQuery", "TernSync",
+    ], others: ["Firebase.txt"]),
   tests("TransportLoopback", ["TernTransport", "TernTransportLoopback"]),
   tests("TransportTCP", ["TernTransport", "TernTransportTCP"]),
   tests("Tidy", ["tern-tidy"]),
@@ -311,27 +409,48 @@ let testSuites: [Target] = [
     "Contracts",
     [
       "TernStorage", "TernStorageMemory", "TernStorageSQLite", "TernStorageLMDB",
-      "TernTransport", "TernTransportLoopback", "TernTransportTCP", "TernTestKit",
+      "TernTransport", "TernTransportLoopback", "TernTransportTCP", "TernTransportWebSocket",
+      "TernTestKit",
     ]),
 ]
+
+/// The programs and suites named in `TERN_ONLY` ("Server,Gateway,tern"), with the programs that
+/// they run; all when it is not set. A change is built and tried in a part of the time.
+func selected(_ targets: [Target]) -> [Target] {
+  guard let list = Context.environment["TERN_ONLY"] else { return targets }
+  let names = list.split(separator: ",").map(String.init)
+  var kept = Set(names + names.map { "Tern" + $0 + "Tests" })
+  var size = 0
+  while size != kept.count {
+    size = kept.count
+    for target in targets where kept.contains(target.name) {
+      for case .byNameItem(let name, _) in target.dependencies { kept.insert(name) }
+    }
+  }
+  return targets.filter { kept.contains($0.name) }
+}
 
 let package = Package(
   name: "tern",
   platforms: [.macOS(.v26), .iOS(.v26), .tvOS(.v26), .watchOS(.v26), .visionOS(.v26)],
-  products: layers.filter { $0.type == .regular }.map {
+  products: layers.filter { $0.type == .regular && !internalModules.contains($0.name) }.map {
     .library(name: $0.name, targets: [$0.name])
   },
   traits: [
     .trait(name: "TCP", description: "TransportTCP over swift-nio; off, no network code is built."),
-    .default(enabledTraits: ["TCP"]),
+    .trait(
+      name: "LMDB", description: "LMDB among the stores of Standard, on Linux; off, no liblmdb."),
+    .trait(name: "Tokens", description: "JSON Web Tokens over jwt-kit; off, no key can be read."),
+    .default(enabledTraits: ["TCP", "LMDB", "Tokens"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0", traits: []),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+    .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
     .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
   ],
-  targets: layers + programs + testSuites,
+  targets: layers + selected(programs + testSuites),
   swiftLanguageModes: [.v6]
 )
