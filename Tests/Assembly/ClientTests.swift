@@ -79,7 +79,7 @@ import Testing
 
   @Test(
     "a cache that does not open is done without, and reported; a queue never is",
-    .timeLimit(.minutes(1)), arguments: ["sqlite", "lmdb"], Damage.allCases)
+    .timeLimit(.minutes(10)), arguments: ["sqlite", "lmdb"], Damage.allCases)
   func damagedCaches(kind: String, damage: Damage) async throws {
     try await withTemporaryFolder { folder in
       let assembler = assembler()

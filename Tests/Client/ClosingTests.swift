@@ -8,7 +8,7 @@ import Testing
 @testable import TernClient
 
 /// The errors of calls while a database is closed, or after.
-@Suite("Closing", .timeLimit(.minutes(1)))
+@Suite("Closing", .timeLimit(.minutes(10)))
 struct ClosingTests {
   @Test("a write of the tree is only reported durable when it is, also by a closed database")
   func writeOfTheTree() async throws {

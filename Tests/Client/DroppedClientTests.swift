@@ -5,7 +5,7 @@ import TernSync
 import Testing
 
 /// Clients that are released without being closed.
-@Suite("Dropped clients", .timeLimit(.minutes(1)))
+@Suite("Dropped clients", .timeLimit(.minutes(10)))
 struct DroppedClientTests {
   /// A server, and how many of its links have ended.
   private func home() async throws -> (Home, AsyncStream<Void>) {

@@ -9,7 +9,7 @@ import TernTransactions
 import TernTransportLoopback
 import Testing
 
-@Suite("Client and server", .timeLimit(.minutes(3)))
+@Suite("Client and server", .timeLimit(.minutes(10)))
 struct EndToEndTests {
   @Test("W06 what one client sets, another one's listener hears")
   func setAndHear() async throws {

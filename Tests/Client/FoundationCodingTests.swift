@@ -109,7 +109,7 @@ struct FoundationCodingTests {
     #expect(throws: (any Error).self) { try JSONEncoder().encode(Stamped()) }
   }
 
-  @Test("the id comes from the document, and errors name it", .timeLimit(.minutes(1)))
+  @Test("the id comes from the document, and errors name it", .timeLimit(.minutes(10)))
   func identity() async throws {
     let home = try await Home()
     let tern = try home.documentClient()

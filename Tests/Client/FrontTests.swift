@@ -8,7 +8,7 @@ import TernTransactions
 import TernTransport
 import Testing
 
-@Suite("One set of verbs", .timeLimit(.minutes(3)))
+@Suite("One set of verbs", .timeLimit(.minutes(10)))
 struct FrontTests {
   @Test("a wait for the server ends after its time, and the write goes on")
   func timeout() async throws {

@@ -32,6 +32,8 @@ struct Home {
   ) throws -> TernDatabase {
     var options = ClientOptions()
     options.syncsInBackground = false
+    // On a loaded machine a connection takes its time, and no answer would be the cache's.
+    options.readPatience = .seconds(120)
     change(&options)
     return try TernDatabase.open(
       ClientParts(queue: queue, cache: cache, transport: transport), options: options,
@@ -45,6 +47,8 @@ struct Home {
   ) throws -> TernDatabase {
     var options = ClientOptions()
     options.syncsInBackground = false
+    // On a loaded machine a connection takes its time, and no answer would be the cache's.
+    options.readPatience = .seconds(120)
     change(&options)
     var parts = ClientParts(queue: MemoryStore(), cache: nil, transport: transport)
     parts.documents = DocumentParts(

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TernClient
 
-@Suite("Presence", .timeLimit(.minutes(3)))
+@Suite("Presence", .timeLimit(.minutes(10)))
 struct PresenceTests {
   @Test("a device is there while it is connected, again after each reconnect, and leaves a time")
   func announce() async throws {

@@ -4,7 +4,7 @@ import TernQuery
 import TernTransactions
 import Testing
 
-@Suite("Typed transactions", .timeLimit(.minutes(3)))
+@Suite("Typed transactions", .timeLimit(.minutes(10)))
 struct TypedTransactionTests {
   private struct City: Codable, Equatable {
     var name: String

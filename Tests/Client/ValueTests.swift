@@ -3,7 +3,7 @@ import TernCore
 import TernSync
 import Testing
 
-@Suite("values()", .timeLimit(.minutes(3)))
+@Suite("values()", .timeLimit(.minutes(10)))
 struct ValueTests {
   @Test("a write under an incomplete node shows at once, marked incomplete and pending")
   func incomplete() async throws {

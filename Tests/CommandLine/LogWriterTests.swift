@@ -27,11 +27,11 @@ import Testing
     reader.asked.wait()
     let start = ContinuousClock().now
     for number in 0..<10_000 { log.write("line \(number)") }
-    #expect(start.duration(to: ContinuousClock().now) < .seconds(5))
+    #expect(start.duration(to: ContinuousClock().now) < .seconds(60))
     reader.gate.signal()
-    log.flush(within: .seconds(30))
+    log.flush(within: .seconds(300))
     log.write("last")
-    log.flush(within: .seconds(30))
+    log.flush(within: .seconds(300))
     let lines = reader.text.withLock { $0 }.split(separator: "\n")
     #expect(lines.first == "first" && lines.last == "last")
     #expect(lines.count == LogWriter.linesKept + 3)
@@ -48,7 +48,7 @@ import Testing
     reader.asked.wait()
     for _ in 0..<100 { log.write(String(repeating: "x", count: 100_000)) }
     reader.gate.signal()
-    log.flush(within: .seconds(30))
+    log.flush(within: .seconds(300))
     #expect(reader.text.withLock { $0.utf8.count } < LogWriter.bytesKept + 200_000)
   }
 
@@ -57,7 +57,7 @@ import Testing
     let text = Mutex("")
     let log = LogWriter { bytes in text.withLock { $0 += String(decoding: bytes, as: UTF8.self) } }
     log.write("a\u{1B}[2Jb\u{85}c\u{2028}d\re\n  f\u{202E}é")
-    log.flush(within: .seconds(30))
+    log.flush(within: .seconds(300))
     #expect(text.withLock { $0 } == "a\\u{1b}[2Jb\\u{85}c\\u{2028}d\\u{d}e\n  f\\u{202e}é\n")
   }
 }

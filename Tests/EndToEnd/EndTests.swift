@@ -77,7 +77,7 @@ import Testing
         let ended = try await run(words + ["--server", "127.0.0.1:\(port)", "--timeout", "2s"])
         let time = start.duration(to: ContinuousClock().now)
         #expect(ended.code == 3, "\(ended)")
-        #expect(time < .seconds(6), "\(words) took \(time)")
+        #expect(time < .seconds(60), "\(words) took \(time)")
       }
     }
   }

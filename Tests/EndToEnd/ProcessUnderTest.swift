@@ -76,6 +76,7 @@ struct ServerUnderTest: Sendable {
     process.stop()
     let code = await process.exitCode(within: patience)
     _ = await process.output.line(within: patience) { _ in false }
+    _ = await process.errors.line(within: patience) { _ in false }
     return code
   }
 }

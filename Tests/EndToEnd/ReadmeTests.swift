@@ -12,7 +12,7 @@ import Testing
     #expect(try text("README.md").contains("```swift\n" + text("Apps/first/main.swift") + "```"))
   }
 
-  @Test("the first program shows its own write and reaches the server", .timeLimit(.minutes(2)))
+  @Test("the first program shows its own write and reaches the server", .timeLimit(.minutes(10)))
   func program() async throws {
     try await withServer { server, folder in
       let program = try first(server: "127.0.0.1:\(server.port)", in: folder)
@@ -25,7 +25,7 @@ import Testing
 
   @Test(
     "the first program shows its own write without a server, and says that there is none",
-    .timeLimit(.minutes(2)))
+    .timeLimit(.minutes(10)))
   func alone() async throws {
     try await withFolder { folder in
       let program = try first(server: "127.0.0.1:1", in: folder)

@@ -57,8 +57,8 @@ private final class SilentServer: Sendable {
 }
 
 @Suite("a server that is silent") struct SilentServerTests {
-  /// The tolerance of a command's timeout: a second, and the start of a program on a busy machine.
-  private static let grace = Duration.seconds(4)
+  /// The tolerance of a command's timeout: the start of a program on a busy machine.
+  private static let grace = Duration.seconds(60)
 
   @Test("every command ends when its time is over, with what the cache has")
   func ends() async throws {

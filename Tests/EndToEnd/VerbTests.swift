@@ -151,7 +151,7 @@ import Testing
       let file = folder + "/big.json"
       let members = (0..<9_000).map { "\"k\($0)\": \"\(String(repeating: "x", count: 1_000))\"" }
       try Data("{\(members.joined(separator: ","))}".utf8).write(to: URL(filePath: file))
-      let full = try await server.tern("import", "big", file, "--timeout", "10")
+      let full = try await server.tern("import", "big", file, "--timeout", "200")
       #expect(full.code == 1, "\(full)")
       #expect(full.errors.contains("disk is full"), "\(full)")
       #expect(!full.errors.contains("cannot be reached"), "\(full)")

@@ -2,7 +2,7 @@ import Foundation
 import TernKit
 import Testing
 
-@Suite("The guide for applications", .timeLimit(.minutes(3)))
+@Suite("The guide for applications", .timeLimit(.minutes(10)))
 struct GuideTests {
   private static let root = URL(filePath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

@@ -3,7 +3,7 @@ import Synchronization
 import TernKit
 import Testing
 
-@Suite("Observable models", .timeLimit(.minutes(3)))
+@Suite("Observable models", .timeLimit(.minutes(10)))
 @MainActor
 struct LiveTests {
   private struct City: Codable, Equatable, Sendable {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import TernKit
 
-@Suite("Opening", .timeLimit(.minutes(3)))
+@Suite("Opening", .timeLimit(.minutes(10)))
 struct OpeningTests {
   @Test("a folder keeps what was written without a server, and an assembled client finds it")
   func folder() async throws {

@@ -59,7 +59,7 @@ struct AssembledPluginTests {
 
   @Test(
     "a client and a server run on plugins alone, and find their rows again",
-    .timeLimit(.minutes(2)))
+    .timeLimit(.minutes(10)))
   func journey() async throws {
     let configuration = configuration(temporaryPath())
     let rules = try TreeRules(

@@ -62,7 +62,7 @@ extension TernServer {
   fileprivate func hold(_ body: @Sendable (isolated TernServer) -> Void) { body(self) }
 }
 
-@Suite("Doors of a server", .timeLimit(.minutes(1)))
+@Suite("Doors of a server", .timeLimit(.minutes(10)))
 struct DoorTests {
   @Test("a door that opens while the server stops is closed again")
   func stoppedMeanwhile() async throws {

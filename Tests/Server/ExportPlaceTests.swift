@@ -11,7 +11,7 @@ import Testing
 @testable import TernServer
 
 /// Exports keep a thread and a snapshot each: readers that take nothing give their place up.
-@Suite("Places of exports", .timeLimit(.minutes(1))) struct ExportPlaceTests {
+@Suite("Places of exports", .timeLimit(.minutes(10))) struct ExportPlaceTests {
   /// A reader of an export that takes what it is told, or nothing.
   private final class Reader: Sendable {
     private struct State {

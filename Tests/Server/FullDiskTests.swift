@@ -58,7 +58,7 @@ import Testing
 
   @Test(
     "writes are refused until there is room; nobody is let go, and nothing is lost",
-    .timeLimit(.minutes(1)))
+    .timeLimit(.minutes(10)))
   func fullAndFree() async throws {
     let house = try await House()
     let reader = try await house.client()
@@ -96,7 +96,7 @@ import Testing
     await house.server.stop()
   }
 
-  @Test("what was left for a disconnect waits for room, and happens once", .timeLimit(.minutes(1)))
+  @Test("what was left for a disconnect waits for room, and happens once", .timeLimit(.minutes(10)))
   func deferred() async throws {
     let house = try await House()
     let reader = try await house.client()
@@ -128,7 +128,7 @@ import Testing
 
   @Test(
     "with nothing held back everybody is let go once, with a word, and comes back to read",
-    .timeLimit(.minutes(1)))
+    .timeLimit(.minutes(10)))
   func nothingHeldBack() async throws {
     let house = try await House()
     let first = try await house.client(7)
@@ -158,7 +158,7 @@ import Testing
 
   @Test(
     "a batch that would leave nothing for removals is rejected; removals are taken at once",
-    .timeLimit(.minutes(1)))
+    .timeLimit(.minutes(10)))
   func largeBatch() async throws {
     let house = try await House()
     let first = try await house.client(7)
@@ -176,7 +176,7 @@ import Testing
     await house.server.stop()
   }
 
-  @Test("removals are taken as soon as they can be, before there is room", .timeLimit(.minutes(1)))
+  @Test("removals are taken as soon as they can be, before there is room", .timeLimit(.minutes(10)))
   func removalsReturn() async throws {
     let house = try await House()
     let first = try await house.client(7)

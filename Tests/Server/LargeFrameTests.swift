@@ -13,7 +13,7 @@ import Testing
 
 /// Large frames of sessions: the rules judge a write by its paths before its data are weighed, and
 /// data are weighed before they are parsed.
-@Suite("Large frames", .timeLimit(.minutes(1))) struct LargeFrameTests {
+@Suite("Large frames", .timeLimit(.minutes(10))) struct LargeFrameTests {
   private static let rules = #"""
     {"rules": {
       "open": {".read": true, ".write": true},

@@ -95,7 +95,7 @@ final class RawClient: LinkHandler {
 }
 
 struct LoopbackTests {
-  @Test("clients over two transports share one server", .timeLimit(.minutes(1)))
+  @Test("clients over two transports share one server", .timeLimit(.minutes(10)))
   func twoTransports() async throws {
     let home = LoopbackTransport()
     let other = LoopbackTransport()
@@ -120,7 +120,7 @@ struct LoopbackTests {
     #expect(await reader.next() == nil)
   }
 
-  @Test("a client that sends garbage is let go with a reason", .timeLimit(.minutes(1)))
+  @Test("a client that sends garbage is let go with a reason", .timeLimit(.minutes(10)))
   func garbage() async throws {
     let transport = LoopbackTransport()
     let events = Mutex<[ServerEvent]>([])

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("the scrub of a served store")
 struct StoreScrubTests {
-  @Test("corrupt rows are found and reported, and a closed store ends it", .timeLimit(.minutes(1)))
+  @Test("corrupt rows are found and reported, and a closed store ends it", .timeLimit(.minutes(10)))
   func finding() async throws {
     let disk = FaultyDisk()
     let store = disk.open()

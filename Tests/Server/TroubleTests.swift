@@ -30,7 +30,7 @@ struct TroubleTests {
       WriteHeader(WriteIdempotencyKey(sequence: sequence)))
   }
 
-  @Test("what could not be stored is not answered, and told to all", .timeLimit(.minutes(1)))
+  @Test("what could not be stored is not answered, and told to all", .timeLimit(.minutes(10)))
   func writeError() async throws {
     let disk = FaultyDisk()
     let transport = LoopbackTransport()
@@ -48,7 +48,7 @@ struct TroubleTests {
 
   @Test(
     "after a failed sync nobody is served; the next run knows what is true",
-    .timeLimit(.minutes(1)), arguments: [true, false])
+    .timeLimit(.minutes(10)), arguments: [true, false])
   func failedSync(isDurable: Bool) async throws {
     let disk = FaultyDisk()
     let transport = LoopbackTransport()
@@ -93,7 +93,7 @@ struct TroubleTests {
       try ledger.commit([Commit(claim: claim, mutations: [], record: [1])]).count == 1)
   }
 
-  @Test("a ledger that is not as it has to be is read again", .timeLimit(.minutes(1)))
+  @Test("a ledger that is not as it has to be is read again", .timeLimit(.minutes(10)))
   func contradiction() async throws {
     let ledger = try EmbeddedLedger(store: FaultyDisk().open()) { 0 }
     let transport = LoopbackTransport()
@@ -120,7 +120,8 @@ struct TroubleTests {
     await server.stop()
   }
 
-  @Test("a ledger that contradicts itself again and again ends the server", .timeLimit(.minutes(1)))
+  @Test(
+    "a ledger that contradicts itself again and again ends the server", .timeLimit(.minutes(10)))
   func lastContradiction() async throws {
     let ledger = try EmbeddedLedger(store: FaultyDisk().open()) { 0 }
     let transport = LoopbackTransport()
@@ -146,7 +147,7 @@ struct TroubleTests {
     await server.stop()
   }
 
-  @Test("a client that does not read is let go, the others go on", .timeLimit(.minutes(1)))
+  @Test("a client that does not read is let go, the others go on", .timeLimit(.minutes(10)))
   func slowReader() async throws {
     let transport = LoopbackTransport()
     let options = ServerOptions(limits: ServerLimits(queuedBytes: 100_000))

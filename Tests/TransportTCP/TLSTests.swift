@@ -78,7 +78,7 @@
     }
   }
 
-  @Suite("TLS", .timeLimit(.minutes(1))) struct TLSTests {
+  @Suite("TLS", .timeLimit(.minutes(10))) struct TLSTests {
     private func withFolder(_ body: (String) async throws -> Void) async throws {
       let folder = FileManager.default.temporaryDirectory.path + "/tern-tls-" + UUID().uuidString
       try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)

@@ -6,7 +6,13 @@ final class TourStage: Sendable {
   private let program: String
   private let folder: String
   let patience: Duration
-  private let actors = Mutex<[ChildProcess]>([])
+  private let state = Mutex(State())
+
+  private struct State {
+    var actors: [ChildProcess] = []
+    /// True when the tour is ending: no further process starts.
+    var isOver = false
+  }
 
   init(program: String, folder: String, patience: Duration) {
     // A name without a slash was found by the shell on PATH; this very file is sure.
@@ -24,9 +30,13 @@ final class TourStage: Sendable {
 
   /// Starts this program with other arguments.
   func start(_ arguments: [String]) throws -> ChildProcess {
-    let child = try ChildProcess(program, arguments, folder: folder)
-    actors.withLock { $0.append(child) }
-    return child
+    // Under the lock, so that the end of the tour misses no process.
+    try state.withLock { state in
+      if state.isOver { throw Failure(.failed, "the tour is ending") }
+      let child = try ChildProcess(program, arguments, folder: folder)
+      state.actors.append(child)
+      return child
+    }
   }
 
   /// Runs this program to its end.
@@ -75,7 +85,10 @@ final class TourStage: Sendable {
 
   /// Ends whatever still runs.
   func clear() {
-    let all = actors.withLock { $0 }
+    let all = state.withLock { state in
+      state.isOver = true
+      return state.actors
+    }
     for actor in all { actor.killNow() }
     // A folder can be removed once nothing writes into it any more.
     for actor in all { actor.waitForEnd() }

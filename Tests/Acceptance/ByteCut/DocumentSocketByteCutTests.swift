@@ -10,7 +10,7 @@
   @Suite struct DocumentSocketByteCutTests {
     @Test(
       "a socket cut after any byte loses no write to documents and repeats none",
-      .timeLimit(.minutes(3)), arguments: CutProxy.Way.allCases)
+      .timeLimit(.minutes(30)), arguments: CutProxy.Way.allCases)
     func everyCut(way: CutProxy.Way) async throws {
       let table = try await CutTable()
       let inspector = try client(over: table.direct)

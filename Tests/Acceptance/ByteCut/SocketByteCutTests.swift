@@ -11,7 +11,7 @@
   /// of either direction.
   @Suite struct SocketByteCutTests {
     @Test(
-      "a socket cut after any byte loses no write and repeats none", .timeLimit(.minutes(2)),
+      "a socket cut after any byte loses no write and repeats none", .timeLimit(.minutes(30)),
       arguments: CutProxy.Way.allCases)
     func everyCut(way: CutProxy.Way) async throws {
       let table = try await CutTable()
@@ -33,7 +33,10 @@
     }
 
     private func client(over transport: any Transport) throws -> TernDatabase {
-      try TernDatabase.open(ClientParts(queue: MemoryStore(), cache: nil, transport: transport))
+      var options = ClientOptions()
+      options.readPatience = .seconds(120)
+      return try TernDatabase.open(
+        ClientParts(queue: MemoryStore(), cache: nil, transport: transport), options: options)
     }
 
     private func expectAll(in found: TreeNode, _ name: String) throws {

@@ -114,7 +114,7 @@ import Testing
     }
     // Between the last attempts the client rests for seconds, to let others pass.
     #expect(
-      try await heard.wait(within: .seconds(180)) { !$0.isEmpty } == ["maxretry false"])
+      try await heard.wait(within: .seconds(900)) { !$0.isEmpty } == ["maxretry false"])
     #expect(house.conditionalPuts(of: "a") == 25)
     try await house.close()
   }
@@ -143,7 +143,7 @@ import Testing
       let db = try await house.open("c\(number)", storage: "memory")
       for _ in 1...each { now { star(db.reference(withPath: "stars")) } }
     }
-    try await heard.wait(within: .seconds(240)) { entries in
+    try await heard.wait(within: .seconds(1_500)) { entries in
       entries.count == clients * each || entries.contains { $0 != "done" }
     }
     #expect(

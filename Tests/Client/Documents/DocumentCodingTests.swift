@@ -94,7 +94,7 @@ struct DocumentCodingTests {
     var count = DocumentInput.transform(.increment(.integer(2)))
   }
 
-  @Test("structures are written, merged, updated and read", .timeLimit(.minutes(1)))
+  @Test("structures are written, merged, updated and read", .timeLimit(.minutes(10)))
   func documents() async throws {
     let home = try await Home()
     let tern = try home.documentClient()

@@ -9,7 +9,7 @@ import Testing
 struct DocumentMistakeTests {
   @Test(
     "a reference to another database is refused in writes, filters and cursors, and goes nowhere",
-    .timeLimit(.minutes(1)))
+    .timeLimit(.minutes(10)))
   func foreignReferences() async throws {
     let home = try await Home()
     let documents = try home.documentClient().documents
@@ -58,7 +58,7 @@ struct DocumentMistakeTests {
 
   @Test(
     "whoever uses closed documents is told so at once, whatever is asked",
-    .timeLimit(.minutes(1)))
+    .timeLimit(.minutes(10)))
   func closed() async throws {
     let home = try await Home()
     let documents = try home.documentClient().documents
@@ -86,7 +86,7 @@ struct DocumentMistakeTests {
 
   @Test(
     "a transaction that breaks a rule writes nothing, even if its error is caught",
-    .timeLimit(.minutes(1)))
+    .timeLimit(.minutes(10)))
   func caught() async throws {
     let home = try await Home()
     let documents = try home.documentClient().documents

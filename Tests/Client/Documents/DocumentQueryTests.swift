@@ -15,7 +15,7 @@ struct DocumentQueryTests {
     return documents
   }
 
-  @Test("cursors from a snapshot begin and end at its document", .timeLimit(.minutes(1)))
+  @Test("cursors from a snapshot begin and end at its document", .timeLimit(.minutes(10)))
   func cursors() async throws {
     let home = try await Home()
     let documents = try await offline(home)
@@ -51,7 +51,7 @@ struct DocumentQueryTests {
   }
 
   @Test(
-    "documents are asked for by their ids, in a group by their paths", .timeLimit(.minutes(1)))
+    "documents are asked for by their ids, in a group by their paths", .timeLimit(.minutes(10)))
   func ids() async throws {
     let home = try await Home()
     let documents = try home.documentClient().documents
@@ -89,7 +89,7 @@ struct DocumentQueryTests {
 
   @Test(
     "what is counted and summed may begin and end at a document, and be the last of an order",
-    .timeLimit(.minutes(1)))
+    .timeLimit(.minutes(10)))
   func countedCursors() async throws {
     let home = try await Home()
     let documents = try home.documentClient().documents
@@ -121,7 +121,7 @@ struct DocumentQueryTests {
     #expect(try await cities.filtered(either).count() == 2)
   }
 
-  @Test("explain tells how a query is served, before and after an index", .timeLimit(.minutes(1)))
+  @Test("explain tells how a query is served, before and after an index", .timeLimit(.minutes(10)))
   func explain() async throws {
     let home = try await Home()
     let documents = try home.documentClient { $0.createsDocumentIndexes = false }.documents
@@ -153,7 +153,7 @@ struct DocumentQueryTests {
     #expect(try await query.get(from: .cache).count == 10)
   }
 
-  @Test("indexes are set by type and by configuration, all or none", .timeLimit(.minutes(1)))
+  @Test("indexes are set by type and by configuration, all or none", .timeLimit(.minutes(10)))
   func configuration() async throws {
     let home = try await Home()
     let documents = try await offline(home) { $0.createsDocumentIndexes = true }
@@ -175,7 +175,7 @@ struct DocumentQueryTests {
 
   @Test(
     "a batch above 10 MiB is refused before anybody hears of it; one below arrives",
-    .timeLimit(.minutes(1)))
+    .timeLimit(.minutes(10)))
   func largeBatch() async throws {
     let home = try await Home()
     let documents = try home.documentClient().documents

@@ -9,7 +9,7 @@ import Testing
 @testable import TernClient
 
 /// The pending writes of a device, and those that a server rejected.
-@Suite("The documents' queue", .timeLimit(.minutes(1)))
+@Suite("The documents' queue", .timeLimit(.minutes(10)))
 struct DocumentQueueTests {
   @Test("a refused batch is taken back and kept with its reason, also over a restart")
   func refused() async throws {

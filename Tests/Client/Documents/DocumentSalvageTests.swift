@@ -9,7 +9,7 @@ import TernSync
 import TernTestKit
 import Testing
 
-@Suite("A damaged queue of documents", .timeLimit(.minutes(1)))
+@Suite("A damaged queue of documents", .timeLimit(.minutes(10)))
 struct DocumentSalvageTests {
   private let disk = FaultyDisk()
   private let database: DocumentDatabase

@@ -10,7 +10,7 @@ import Testing
 /// Real clients of documents, a real server, and a loopback network between them.
 @Suite("Documents end to end")
 struct DocumentsTests {
-  @Test("what one client writes, another one hears", .timeLimit(.minutes(1)))
+  @Test("what one client writes, another one hears", .timeLimit(.minutes(10)))
   func fanOut() async throws {
     let home = try await Home()
     let (one, other) = (try home.documentClient(), try home.documentClient())
@@ -38,7 +38,7 @@ struct DocumentsTests {
 
   @Test(
     "a write is seen at once, and its server time when the server has set it",
-    .timeLimit(.minutes(1)))
+    .timeLimit(.minutes(10)))
   func serverTime() async throws {
     let home = try await Home()
     let tern = try home.documentClient()
@@ -59,7 +59,7 @@ struct DocumentsTests {
     await tern.close()
   }
 
-  @Test("increments of two clients add up, and a transaction sees both", .timeLimit(.minutes(1)))
+  @Test("increments of two clients add up, and a transaction sees both", .timeLimit(.minutes(10)))
   func increments() async throws {
     let home = try await Home()
     let (one, other) = (try home.documentClient(), try home.documentClient())
@@ -85,7 +85,7 @@ struct DocumentsTests {
   }
 
   @Test(
-    "a transaction whose commit may have been made is not run again", .timeLimit(.minutes(1)))
+    "a transaction whose commit may have been made is not run again", .timeLimit(.minutes(10)))
   func lostCommit() async throws {
     let home = try await Home()
     let tern = try home.documentClient()
@@ -108,7 +108,7 @@ struct DocumentsTests {
 
   @Test(
     "what was written offline is there after a restart, and reaches the server then",
-    .timeLimit(.minutes(1)))
+    .timeLimit(.minutes(10)))
   func offline() async throws {
     let home = try await Home()
     let (queue, cache) = (MemoryStore(), MemoryStore())
@@ -129,7 +129,8 @@ struct DocumentsTests {
     await other.close()
   }
 
-  @Test("mistakes are told by the first operation, and nothing is written", .timeLimit(.minutes(1)))
+  @Test(
+    "mistakes are told by the first operation, and nothing is written", .timeLimit(.minutes(10)))
   func mistakes() async throws {
     let home = try await Home()
     let tern = try home.documentClient()
@@ -150,7 +151,7 @@ struct DocumentsTests {
     }
   }
 
-  @Test("persistence is cleared only when nobody uses it", .timeLimit(.minutes(1)))
+  @Test("persistence is cleared only when nobody uses it", .timeLimit(.minutes(10)))
   func clearing() async throws {
     let home = try await Home()
     let (queue, cache) = (MemoryStore(), MemoryStore())

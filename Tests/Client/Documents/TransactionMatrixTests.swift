@@ -55,7 +55,7 @@ struct TransactionMatrixTests {
   ]
 
   @Test(
-    "two writes to one document have the outcome of the table", .timeLimit(.minutes(1)),
+    "two writes to one document have the outcome of the table", .timeLimit(.minutes(10)),
     arguments: rows)
   func outcome(row: Row) async throws {
     let home = try await Home()

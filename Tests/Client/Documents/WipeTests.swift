@@ -52,7 +52,7 @@ struct WipeTests {
   }
 
   @Test(
-    "a wipe forgets everything or nothing, wherever the machine stops", .timeLimit(.minutes(1)),
+    "a wipe forgets everything or nothing, wherever the machine stops", .timeLimit(.minutes(10)),
     arguments: [true, false], 0..<5)
   func allOrNothing(isDurable: Bool, step: Int) async throws {
     let home = try await Home()
@@ -79,7 +79,7 @@ struct WipeTests {
     await again.close()
   }
 
-  @Test("a wipe in one call leaves a client that starts anew", .timeLimit(.minutes(1)))
+  @Test("a wipe in one call leaves a client that starts anew", .timeLimit(.minutes(10)))
   func wipe() async throws {
     let home = try await Home()
     let device = Device()
@@ -96,7 +96,7 @@ struct WipeTests {
 
   @Test(
     "a cache that cannot be opened is replaced by one in memory, and reported",
-    .timeLimit(.minutes(1)))
+    .timeLimit(.minutes(10)))
   func fullDisk() async throws {
     let home = try await Home()
     let device = Device()
@@ -126,7 +126,7 @@ struct WipeTests {
   }
 
   @Test(
-    "a cache that fails later is reported once, and the client goes on", .timeLimit(.minutes(1)))
+    "a cache that fails later is reported once, and the client goes on", .timeLimit(.minutes(10)))
   func failure() async throws {
     let home = try await Home()
     let device = Device()
@@ -142,7 +142,7 @@ struct WipeTests {
     await tern.close()
   }
 
-  @Test("a queue that cannot be opened keeps the client closed", .timeLimit(.minutes(1)))
+  @Test("a queue that cannot be opened keeps the client closed", .timeLimit(.minutes(10)))
   func queue() async throws {
     let home = try await Home()
     for broken in [0, 2] {

@@ -256,7 +256,7 @@
 
     /// Waits until the ends of sessions have happened.
     private func expectSoon(_ requests: [EdgeRequest], over rest: RESTEdgeClient) {
-      let deadline = ContinuousClock.now + .seconds(30)
+      let deadline = ContinuousClock.now + .seconds(300)
       for request in requests {
         for (path, node) in request.assignments {
           let expected = DoorOperation.Verdict.done(node.json(.export))

@@ -29,7 +29,7 @@
       }
     }
 
-    @Test("requests have the answers of the table", .timeLimit(.minutes(5)))
+    @Test("requests have the answers of the table", .timeLimit(.minutes(10)))
     func table() async throws {
       try await withDoor { door in
         let client = try DocumentClient(door)

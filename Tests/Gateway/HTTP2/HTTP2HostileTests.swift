@@ -7,7 +7,7 @@
 
   /// Connections that flood a server with frames. Each is ended or bounded, and others are served
   /// meanwhile.
-  @Suite("Hostile HTTP/2", .timeLimit(.minutes(3)))
+  @Suite("Hostile HTTP/2", .timeLimit(.minutes(10)))
   struct HTTP2HostileTests {
     /// Another client gets its answer.
     private func expectService(_ door: DoorUnderTest) throws {

@@ -67,7 +67,7 @@ struct DocumentFanOutTests {
 
   @Test(
     "who resumes 10,000 documents of which one changed is told that one, by another run too",
-    .timeLimit(.minutes(2)))
+    .timeLimit(.minutes(10)))
   func resume() async throws {
     let kind = ServerStore.sqlite
     let folder = ServerStore.Folder()

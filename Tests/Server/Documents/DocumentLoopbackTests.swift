@@ -85,7 +85,7 @@ final class RawDocumentClient: LinkHandler {
 }
 
 struct DocumentLoopbackTests {
-  @Test("one server serves both models on one address", .timeLimit(.minutes(1)))
+  @Test("one server serves both models on one address", .timeLimit(.minutes(10)))
   func bothModels() async throws {
     let transport = LoopbackTransport()
     let ledger = try EmbeddedLedger(store: MemoryStore()) { 0 }

@@ -14,7 +14,7 @@ import Testing
 struct SharedSendingTests {
   @Test(
     "a commit is handed to every link in one go, and to all of them as the same bytes",
-    .timeLimit(.minutes(1)))
+    .timeLimit(.minutes(10)))
   func oneParcel() async throws {
     let transport = CountingTransport()
     let ledger = try EmbeddedLedger(store: MemoryStore()) { 0 }

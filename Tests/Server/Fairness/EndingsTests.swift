@@ -67,7 +67,7 @@ private final class Talker: LinkHandler {
 
   @Test(
     "20,000 connections leave no link, session, slot or byte, however they end",
-    .timeLimit(.minutes(2)))
+    .timeLimit(.minutes(10)))
   func leftovers() async throws {
     let transport = LoopbackTransport()
     let server = try await TernServer(
@@ -99,7 +99,7 @@ private final class Talker: LinkHandler {
         transport.cut()
       }
     }
-    let deadline = ContinuousClock.now + .seconds(60)
+    let deadline = ContinuousClock.now + .seconds(300)
     var left = [-1]
     while left != [0, 0, 0, 0, 0], ContinuousClock.now < deadline {
       // Behind everything that waits already.

@@ -12,7 +12,7 @@ import Testing
 @testable import TernServer
 
 /// A client above its share is not read from at first, and closed when that does not help.
-@Suite("Slowed clients", .timeLimit(.minutes(1))) struct SlowingTests {
+@Suite("Slowed clients", .timeLimit(.minutes(10))) struct SlowingTests {
   private final class Ends: Sendable { let reasons = Mutex<[SessionEnd]>([]) }
 
   private final class Bench: Sendable {
