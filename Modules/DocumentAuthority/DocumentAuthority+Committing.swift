@@ -57,7 +57,11 @@ extension DocumentAuthority {
       if !draft.knows(mutation.key) {
         draft.load(try reading.document(mutation.key))
       }
-      do throws(DocumentStatus) { try draft.apply(mutation) } catch { return nil }
+      do throws(DocumentStatus) { try draft.apply(mutation) } catch {
+        // The writes so far are judged: the size of stored documents is no caller's to learn.
+        if draft.isTooLarge { break }
+        return nil
+      }
     }
     return (draft.steps, version)
   }
@@ -96,6 +100,11 @@ private struct CommitDraft {
   private var order: [DocumentKey] = []
   private var transformCounts: [DocumentKey: Int] = [:]
   private var results: [DocumentWriteResult] = []
+  /// The bytes of the documents after each step, which are in memory together.
+  private var stepBytes = 0
+
+  /// True when a write was rejected because of ``DocumentAuthorityLimits/commitBytes``.
+  var isTooLarge: Bool { stepBytes > DocumentAuthorityLimits.commitBytes }
 
   init(
     version: DocumentVersion, now: Int64, database: DocumentDatabase, isRehearsal: Bool = false
@@ -124,6 +133,12 @@ private struct CommitDraft {
         over: document, at: version, checksSize: !isRehearsal)
     } catch {
       throw status(of: error, mutation, document)
+    }
+    stepBytes += outcome.document.fields?.bytes.count ?? 0
+    if isTooLarge {
+      throw DocumentStatus(
+        .invalidArgument,
+        "The documents of all writes take more than \(DocumentAuthorityLimits.commitBytes) bytes.")
     }
     current[key] = outcome.document
     steps.append(

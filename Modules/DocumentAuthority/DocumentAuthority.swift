@@ -48,6 +48,8 @@ package enum DocumentAuthorityLimits {
   /// ``DocumentLimits/documentBytes``, take bytes here; half of what a store takes, for the row
   /// that tells what a document was before holds all of it, and more.
   package static let packedBytes = StorageLimits.valueBytes / 2
+  /// The most bytes of all documents that one commit makes, each as it is after each write.
+  package static let commitBytes = 64 * 1_024 * 1_024
   /// The most field transforms of one document in one commit.
   package static let transformsPerDocument = 500
   /// For how long is known what documents were before, in microseconds: an hour.

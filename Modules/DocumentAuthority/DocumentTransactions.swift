@@ -14,8 +14,21 @@ package struct DocumentTransactions: Sendable {
     case readOnly(at: DocumentVersion)
   }
 
+  /// The client that has begun a transaction: its address and, when it has proved one, its user.
+  package struct Owner: Hashable, Sendable {
+    private let address: String
+    private let user: String?
+
+    /// The owner with that address and user id; a `nil` user has proved no identity.
+    package init(address: String, user: String?) {
+      self.address = address
+      self.user = user
+    }
+  }
+
   private struct Open {
     let kind: Kind
+    let owner: Owner?
     let began: Int64
     var used: Int64
     var reads = DocumentReadSet()
@@ -23,6 +36,8 @@ package struct DocumentTransactions: Sendable {
 
   private let limits: DocumentTransactionLimits
   private var open: [[UInt8]: Open] = [:]
+  /// The number of transactions under way of each owner that has any.
+  private var shares: [Owner: Int] = [:]
   /// The number of reads of all transactions together.
   private var readCount = 0
   /// The last transactions that were committed, oldest first.
@@ -37,18 +52,27 @@ package struct DocumentTransactions: Sendable {
   /// Begins a transaction.
   ///
   /// - Parameters:
+  ///   - owner: The client whose share it counts for; `nil` for none.
   ///   - uptime: Milliseconds on a clock that never jumps.
   ///   - randomBits: Answers 64 random bits.
-  /// - Returns: Its id, see ``TransactionID``; RESOURCE_EXHAUSTED when there are too many.
+  /// - Returns: Its id, see ``TransactionID``; RESOURCE_EXHAUSTED when there are too many,
+  ///   altogether or of its owner.
   package mutating func begin(
-    _ kind: Kind, uptime: Int64, randomBits: () -> UInt64
+    _ kind: Kind, for owner: Owner? = nil, uptime: Int64, randomBits: () -> UInt64
   ) -> Result<[UInt8], DocumentStatus> {
+    // Those that have exceeded their time count until they are next removed: looking for them
+    // here would be work for each rejection.
+    if let owner, shares[owner, default: 0] >= limits.openOfOwner {
+      let text = "A client has at most \(limits.openOfOwner) transactions under way."
+      return .failure(DocumentStatus(.resourceExhausted, text))
+    }
     if open.count >= limits.open { expire(uptime: uptime) }
     if open.count >= limits.open {
       return .failure(DocumentStatus(.resourceExhausted, "There are too many transactions."))
     }
     let id = TransactionID.make(isReadOnly: kind != .readWrite, randomBits: randomBits)
-    open[id] = Open(kind: kind, began: uptime, used: uptime)
+    open[id] = Open(kind: kind, owner: owner, began: uptime, used: uptime)
+    if let owner { shares[owner, default: 0] += 1 }
     return .success(id)
   }
 
@@ -140,7 +164,11 @@ package struct DocumentTransactions: Sendable {
     .aborted, "The referenced transaction has expired or is no longer valid.")
 
   private mutating func forget(_ id: [UInt8]) {
-    readCount -= open.removeValue(forKey: id)?.reads.count ?? 0
+    guard let ended = open.removeValue(forKey: id) else { return }
+    readCount -= ended.reads.count
+    guard let owner = ended.owner else { return }
+    let left = shares[owner, default: 0] - 1
+    shares[owner] = left > 0 ? left : nil
   }
 
   /// Removes the transactions that have exceeded their time limits.
@@ -148,6 +176,10 @@ package struct DocumentTransactions: Sendable {
     let limits = limits
     open = open.filter { !limits.isOver($0.value.began, $0.value.used, at: uptime) }
     readCount = open.values.reduce(0) { $0 + $1.reads.count }
+    shares = [:]
+    for transaction in open.values {
+      if let owner = transaction.owner { shares[owner, default: 0] += 1 }
+    }
   }
 }
 
@@ -161,6 +193,8 @@ package struct DocumentTransactionLimits: Hashable, Sendable {
   package var idleMilliseconds: Int64 = 60_000
   /// The most open transactions.
   package var open = 10_000
+  /// The most open transactions of one owner.
+  package var openOfOwner = 1_000
   /// The most documents and queries that one transaction reads.
   package var reads = 20_000
   /// The most reads of all transactions together.

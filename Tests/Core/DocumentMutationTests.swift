@@ -227,6 +227,105 @@ struct DocumentMutationTests {
     #expect(shown.fields == ["n": 2])
   }
 
+  private func applied(
+    _ transform: DocumentTransform, to base: [DocumentValue]
+  ) -> [DocumentValue] {
+    let result = transform.applied(to: .array(base), replacing: nil, at: .commit(version))
+    guard case .array(let elements) = result else { return [] }
+    return elements
+  }
+
+  /// Values that are not equivalent to those of the tests, to pass the count of a scan.
+  private let others: [DocumentValue] = (100..<200).map { DocumentValue.integer(Int64($0)) }
+
+  @Test("many and few operands of array transforms have one equivalence")
+  func arrayEquivalence() {
+    let base: [DocumentValue] = [
+      .integer(1), .double(-0.0), .double(.nan), .integer(1 << 53 + 1), .string("e\u{301}"),
+      .map(["a": .integer(2)]),
+    ]
+    let equivalent: [DocumentValue] = [
+      .double(1), .integer(0), .double(0), .double(-.nan), .integer(1 << 53 + 1),
+      .string("e\u{301}"), .map(["a": .double(2)]),
+    ]
+    let different: [DocumentValue] = [
+      .double(0x1p53), .string("\u{E9}"), .map(["a": .integer(3)]), .null,
+    ]
+    let twice = different + different
+    for more in [[], others] {
+      #expect(applied(.arrayUnion(equivalent + more), to: base) == base + more)
+      #expect(applied(.arrayUnion(twice + more), to: base) == base + different + more)
+      #expect(applied(.arrayRemove(equivalent + more), to: base) == [])
+      #expect(applied(.arrayRemove(different + more), to: base) == base)
+    }
+    // Repetitions that are stored stay, and the first of equivalent operands is added.
+    let ones: [DocumentValue] = [.integer(1), .integer(1)]
+    #expect(applied(.arrayUnion(others), to: ones) == ones + others)
+    let first: [DocumentValue] = [.double(1)]
+    #expect(applied(.arrayUnion(first + ones + others), to: []) == first + others)
+  }
+
+  @Test("array transforms of any number of operands take linear time")
+  func largeArrays() {
+    let values = (0..<200_000).map { DocumentValue.integer(Int64($0)) }
+    let united = applied(.arrayUnion(values), to: [.double(7)])
+    #expect(united.count == values.count)
+    #expect(united.first == .double(7))
+    #expect(applied(.arrayRemove(values), to: united).isEmpty)
+  }
+
+  @Test("a mask replaces fields as the subscript does, one path after the other")
+  func masksAsSubscripts() {
+    let paths: [DocumentFieldPath] = [
+      "a", "a.b", "a.b.c", "a.d", "b", "b.a", "b.a.a", "m.x", "m.y.z", "n.x", "z",
+    ]
+    let maps: [DocumentMap] = [
+      [:], ["a": 1, "m": 2, "z": 3], ["a": ["b": ["c": 1, "x": 2], "d": 3], "c": 4],
+      ["b": ["a": ["a": [:]]], "m": ["x": 1, "y": ["z": 2]], "n": [:]], ["a": ["b": 5], "q": 6],
+      ["m": ["y": 1], "n": ["x": ["x": 1]], "z": [:]],
+    ]
+    for bits in 0..<(1 << paths.count) {
+      let mask = DocumentFieldMask(paths.indices.filter { bits >> $0 & 1 == 1 }.map { paths[$0] })
+      let (base, source) = (maps[bits % maps.count], maps[bits / 7 % maps.count])
+      var merged = base
+      mask.apply(source, to: &merged)
+      var expected = base
+      for path in mask.paths { expected[path] = source[path] }
+      #expect(merged == expected, "\(mask.paths.map(\.names)) of \(source) in \(base)")
+    }
+  }
+
+  @Test("masks and maps of any size take linear time")
+  func largeMasks() {
+    let names = (1_000_000..<1_100_000).map { String($0) }
+    let fields = DocumentMap(names.reversed().map { ($0, DocumentValue.null) })
+    #expect(fields.entries.map(\.name) == names)
+    let mask = DocumentFieldMask(names.map { DocumentFieldPath(unchecked: ["a", "b", $0]) })
+    let source: DocumentMap = ["a": ["b": .map(fields)]]
+    var map: DocumentMap = ["a": ["c": 1]]
+    mask.apply(source, to: &map)
+    let merged: DocumentMap = ["a": ["b": .map(fields), "c": 1]]
+    #expect(map == merged)
+    #expect(mask.projection(of: map) == source)
+    mask.apply([:], to: &map)
+    let emptied: DocumentMap = ["a": ["b": [:], "c": 1]]
+    #expect(map == emptied)
+    var nested = DocumentMap()
+    for path in mask.paths { nested[path] = .null }
+    #expect(nested == source)
+  }
+
+  @Test("of fields with one name the last one stays, in any order")
+  func repeatedNames() {
+    let fields: [(String, DocumentValue)] = [
+      ("b", 1), ("a", 2), ("b", 3), ("a", 4), ("c", 5), ("c", 6),
+    ]
+    let map = DocumentMap(fields)
+    let expected: DocumentMap = ["a": 4, "b": 3, "c": 6]
+    #expect(map == expected)
+    #expect(map.entries.map(\.name) == ["a", "b", "c"])
+  }
+
   @Test("an overlay shows what replaying shows", arguments: 1...200 as ClosedRange<UInt64>)
   func overlays(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)

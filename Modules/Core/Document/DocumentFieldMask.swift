@@ -27,7 +27,7 @@ public struct DocumentFieldMask: Hashable, Sendable {
 
   /// The fields of the mask, each with its value in `fields`; a field without one is removed.
   func apply(_ fields: DocumentMap, to map: inout DocumentMap) {
-    for path in paths { map[path] = fields[path] }
+    map = map.replacing(paths.drop { $0.names.isEmpty }, at: 0, from: fields)
   }
 
   /// Only those fields of a map that the mask names.

@@ -25,11 +25,34 @@ public struct DocumentMap: Hashable, Sendable {
 
   /// Makes a map; of fields with one name the last one stays.
   public init(_ fields: some Sequence<(String, DocumentValue)>) {
-    for (name, value) in fields { self[name] = value }
+    var given: [Entry] = []
+    var isAscending = true
+    for (name, value) in fields {
+      if let last = given.last, last.name.compareUTF8(name) >= 0 { isAscending = false }
+      given.append(Entry(name: name.contiguous, value: value))
+    }
+    entries = isAscending ? given : DocumentMap.sorted(given)
   }
 
   /// Takes over fields that are known to ascend.
   init(sorted entries: [Entry]) { self.entries = entries }
+
+  /// Returns fields in ascending order; of fields with one name the last one stays.
+  private static func sorted(_ given: [Entry]) -> [Entry] {
+    let order = given.indices.sorted { left, right in
+      let names = given[left].name.compareUTF8(given[right].name)
+      return names == 0 ? left < right : names < 0
+    }
+    var sorted: [Entry] = []
+    sorted.reserveCapacity(given.count)
+    for index in order {
+      if let last = sorted.last, last.name.hasSameBytes(as: given[index].name) {
+        sorted.removeLast()
+      }
+      sorted.append(given[index])
+    }
+    return sorted
+  }
 
   /// The number of fields.
   public var count: Int { entries.count }
@@ -78,15 +101,69 @@ public struct DocumentMap: Hashable, Sendable {
         self[name] = newValue
         return
       }
-      var inner = DocumentMap()
-      if case .map(let existing) = self[name] {
-        inner = existing
-      } else if newValue == nil {
+      let index = position(of: name)
+      if isField(name, at: index), case .map(var inner) = entries[index].value {
+        // Two references to the inner map would make the change copy it.
+        entries[index].value = .null
+        inner[names.dropFirst()] = newValue
+        entries[index].value = .map(inner)
         return
       }
+      if newValue == nil { return }
+      var inner = DocumentMap()
       inner[names.dropFirst()] = newValue
       self[name] = .map(inner)
     }
+  }
+
+  /// Returns the map with the fields at some paths replaced by those of another map, or removed
+  /// where that has none.
+  ///
+  /// Sets each path as the subscript does, in one pass over the fields.
+  /// - Parameters:
+  ///   - paths: The paths, ascending.
+  ///   - depth: The number of names that lead to this map.
+  ///   - source: The map that gives the values.
+  func replacing(
+    _ paths: ArraySlice<DocumentFieldPath>, at depth: Int, from source: DocumentMap
+  ) -> DocumentMap {
+    var merged: [Entry] = []
+    merged.reserveCapacity(entries.count)
+    var copied = 0
+    var start = paths.startIndex
+    while start < paths.endIndex {
+      let name = paths[start].names[depth]
+      var end = start + 1
+      while end < paths.endIndex, paths[end].names[depth].hasSameBytes(as: name) { end += 1 }
+      let index = position(of: name)
+      merged.append(contentsOf: entries[copied..<index])
+      let isKnown = isField(name, at: index)
+      copied = isKnown ? index + 1 : index
+      var value = source[name]
+      // What lies below a path that ends here changes nothing further.
+      if paths[start].names.count > depth + 1 {
+        value = DocumentMap.replacing(
+          paths[start..<end], at: depth + 1, from: value, in: isKnown ? entries[index].value : nil)
+      }
+      if let value { merged.append(Entry(name: name.contiguous, value: value)) }
+      start = end
+    }
+    merged.append(contentsOf: entries[copied...])
+    return DocumentMap(sorted: merged)
+  }
+
+  /// Returns the value after the fields below it are replaced; a map where a field is set.
+  private static func replacing(
+    _ paths: ArraySlice<DocumentFieldPath>, at depth: Int, from source: DocumentValue?,
+    in value: DocumentValue?
+  ) -> DocumentValue? {
+    var inner = DocumentMap()
+    if case .map(let map)? = source { inner = map }
+    if case .map(let map)? = value {
+      return DocumentValue.map(map.replacing(paths, at: depth, from: inner))
+    }
+    let made = DocumentMap().replacing(paths, at: depth, from: inner)
+    return made.isEmpty ? value : DocumentValue.map(made)
   }
 
   func displayed(_ display: DocumentPendingTimestamp.Display) -> DocumentMap {

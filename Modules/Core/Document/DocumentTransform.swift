@@ -56,6 +56,14 @@ public enum DocumentTransform: Hashable, Sendable {
 
   private static func union(_ base: DocumentValue?, _ values: [DocumentValue]) -> DocumentValue {
     var elements = elements(of: base)
+    if values.count > maxScannedOperands {
+      var known = Set(elements.map { DocumentTransform.equivalenceKey(of: $0) })
+      for value in values
+      where known.insert(DocumentTransform.equivalenceKey(of: value)).inserted {
+        elements.append(value)
+      }
+      return .array(elements)
+    }
     var packed = elements.map { PackedValue($0) }
     for value in values {
       let candidate = PackedValue(value)
@@ -67,12 +75,29 @@ public enum DocumentTransform: Hashable, Sendable {
   }
 
   private static func remove(_ base: DocumentValue?, _ values: [DocumentValue]) -> DocumentValue {
+    if values.count > maxScannedOperands {
+      let unwanted = Set(values.map { DocumentTransform.equivalenceKey(of: $0) })
+      return .array(
+        elements(of: base).filter {
+          !unwanted.contains(DocumentTransform.equivalenceKey(of: $0))
+        })
+    }
     let unwanted = values.map { PackedValue($0) }
     return .array(
       elements(of: base).filter { element in
         let packed = PackedValue(element)
         return !unwanted.contains { $0.compare(packed) == 0 }
       })
+  }
+
+  /// The most operands that each element is compared with; more are looked up by their keys.
+  private static let maxScannedOperands = 16
+
+  /// Returns bytes that are equal exactly for equivalent values.
+  private static func equivalenceKey(of value: DocumentValue) -> [UInt8] {
+    var key: [UInt8] = []
+    OrderedBytes.append(value, to: &key)
+    return key
   }
 
   private static func elements(of base: DocumentValue?) -> [DocumentValue] {

@@ -177,7 +177,7 @@ extension DocumentWatch {
   }
 
   /// Returns the reason to reject a target; `nil` when it can be added.
-  func refusal(of target: WatchTarget, on stream: Int) -> DocumentStatus? {
+  package func refusal(of target: WatchTarget, on stream: Int) -> DocumentStatus? {
     let known = streams[stream] ?? [:]
     if target.id <= 0 || known[target.id] != nil {
       return DocumentStatus(.invalidArgument, "Target id \(target.id) cannot be added.")

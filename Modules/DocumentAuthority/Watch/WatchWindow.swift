@@ -32,7 +32,8 @@ struct WatchWindow {
     let limit = query.limit?.count ?? .max
     let (reach, isHuge) = limit.addingReportingOverflow(query.offset)
     self.reach = isHuge ? .max : reach
-    capacity = isHuge ? .max : reach + min(max(limit, 16), 1_024)
+    let (capacity, isHuger) = reach.addingReportingOverflow(min(max(limit, 16), 1_024))
+    self.capacity = isHuge || isHuger ? .max : capacity
   }
 
   /// The keys of the documents that are shown, in order.

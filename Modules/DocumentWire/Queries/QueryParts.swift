@@ -23,6 +23,7 @@ struct QueryParts {
   ) throws(DocumentWireError) -> DocumentQuery {
     let database = try names.required()
     if let limit, limit < 0 { throw .member("limit is negative") }
+    if let limit, limit > Int64(Int32.max) { throw .member("limit is too large") }
     if offset < 0 { throw .member("offset is negative") }
     try ServiceCollectionID.check(collectionID)
     try checkOrders()
@@ -119,6 +120,8 @@ extension QueryParts {
   private func checkFilters(_ database: DocumentDatabase) throws(DocumentWireError) {
     guard let filter else { return }
     let fields = filter.fieldFilters
+    // Before anything whose cost grows faster than the request.
+    if fields.count + orders.count > DocumentQueryLimits.clauses { throw Self.tooManyClauses }
     for field in fields {
       for case .reference(let name) in field.alternatives where name.database != database {
         throw .member(

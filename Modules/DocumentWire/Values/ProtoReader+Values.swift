@@ -5,7 +5,7 @@ import TernCore
 extension ProtoReader {
   /// Reads a whole `Value`.
   mutating func value(into builder: inout PackedBuilder) throws(DocumentWireError) {
-    guard let field = try next() else { throw .malformed(.untypedValue) }
+    guard let field = try nextValueField(&self) else { throw .malformed(.untypedValue) }
     switch field {
     case 1: builder.append(try bool())
     case 2: builder.append(try int64())
@@ -29,9 +29,7 @@ extension ProtoReader {
       let range = try range()
       builder.append(bytes: bytes.span.extracting(range))
     case 19...22: throw .member("an expression is no value that can be stored")
-    default:
-      try skip()
-      return try value(into: &builder)
+    default: throw .malformed(.untypedValue)
     }
     if try next() != nil { throw .malformed(.untypedValue) }
   }
@@ -156,4 +154,18 @@ extension ProtoReader {
       throw .document(error)
     }
   }
+}
+
+/// The fields of a `Value` that are known.
+private let valueFields: Set<Int> = [1, 2, 3, 5, 6, 8, 9, 10, 11, 17, 18, 19, 20, 21, 22]
+
+/// Returns the next known field of a `Value`. A loop, so that unknown fields take no stack.
+private func nextValueField(
+  _ reader: inout ProtoReader
+) throws(DocumentWireError) -> Int? {
+  while let field = try reader.next() {
+    if valueFields.contains(field) { return field }
+    try reader.skip()
+  }
+  return nil
 }

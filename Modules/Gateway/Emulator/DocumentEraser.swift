@@ -39,6 +39,12 @@
     /// The name that everything to remove has or begins with.
     private var prefix: String { ([root] + path).joined(separator: "/") }
 
+    /// Returns true for the name to remove and those below it, compared by their bytes: texts
+    /// that Unicode takes for equivalent name different documents.
+    private func isToRemove(_ name: String) -> Bool {
+      name.hasSameBytes(as: prefix) || name.utf8.starts(with: (prefix + "/").utf8)
+    }
+
     private func find() {
       step = .finding
       let selector = JSONValue.object([.init("allDescendants", .bool(true))])
@@ -99,7 +105,7 @@
       guard case .finding = step,
         let json = try? DocumentJSON.json(.response(.runQuery), binary: message),
         let name = (try? JSONValue(parsing: json))?["document"]?["name"]?.text,
-        path.isEmpty || name == prefix || name.hasPrefix(prefix + "/")
+        path.isEmpty || isToRemove(name)
       else { return }
       names.append(name)
     }

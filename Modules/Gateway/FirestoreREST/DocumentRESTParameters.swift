@@ -16,8 +16,18 @@ struct DocumentRESTParameters: Equatable, Sendable {
   /// Parameters that bind members, in order.
   private(set) var bindings: [RequestTarget.Parameter] = []
 
+  /// The most parameters of a request, those of its address and of its form together.
+  static let maxParameters = 2_000
+
   /// Reads the parameters.
+  ///
+  /// - Throws: When there are more than ``maxParameters``, or one is not served.
   init(_ parameters: [RequestTarget.Parameter]) throws(DocumentRESTError) {
+    guard parameters.count <= Self.maxParameters else {
+      throw DocumentRESTError(
+        .invalidArgument,
+        "The request has \(parameters.count) parameters, the limit is \(Self.maxParameters).")
+    }
     for parameter in parameters {
       switch parameter.name {
       case "alt", "$alt": try readForm(parameter.value)
@@ -111,8 +121,10 @@ struct DocumentRESTMembers {
     let value = kind.value(of: text)
     if case .list = kind {
       var elements: [JSONValue] = []
-      if case .array(let known)? = node.values[name] { elements = known }
-      set([name], to: .array(elements + [value]), in: &node)
+      // A list that stays in the node would be copied by the change.
+      if case .array(let known)? = node.values.removeValue(forKey: name) { elements = known }
+      elements.append(value)
+      set([name], to: .array(elements), in: &node)
       return true
     }
     guard node.values[name] == nil else { return false }

@@ -35,6 +35,14 @@ extension DocumentQuery {
     return query
   }
 
+  /// The query in the same order that no document matches.
+  package var emptied: DocumentQuery {
+    var query = self
+    query.orders = normalizedOrders
+    query.filter = .or([])
+    return query
+  }
+
   /// The query without a selection of fields.
   package var unselected: DocumentQuery {
     var query = self

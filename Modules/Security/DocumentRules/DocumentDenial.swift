@@ -23,7 +23,7 @@ public struct DocumentDenial: Sendable, CustomStringConvertible {
     sum.add(rules)
     sum.add(UInt64(bitPattern: time.microseconds))
     sum.add(requester.namespace.utf8)
-    sum.add(subject.utf8)
+    sum.add(Self.publicText(of: access).utf8)
     id = sum.text
     address = requester.address
     self.subject = subject
@@ -44,6 +44,15 @@ public struct DocumentDenial: Sendable, CustomStringConvertible {
   public var description: String {
     guard let verdict else { return line + "\n  no rule can allow this" }
     return line + "\n" + verdict.description
+  }
+
+  /// The request in the words that the id is made from.
+  ///
+  /// A write that is no deletion is a creation or an update by whether its document exists, which
+  /// the id must not tell.
+  private static func publicText(of access: DocumentAccess) -> String {
+    guard case .write(let write) = access, write.method != .delete else { return text(of: access) }
+    return "write of \(PrintedText.path(write.before.key.text))"
   }
 
   /// The request in words, without data.

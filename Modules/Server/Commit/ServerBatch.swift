@@ -105,6 +105,12 @@ struct ServerBatch {
   /// Counts steps of long work.
   mutating func spend(_ steps: Int) { stepsLeft -= min(steps, 1 << 32) }
 
+  /// The steps of reading a row of the store, which takes about two microseconds.
+  static let stepsPerRow = 2
+
+  /// Counts the steps of reading rows.
+  mutating func spend(rows: Int) { spend(min(rows, 1 << 32) * Self.stepsPerRow) }
+
   /// Keeps an input, which was begun to be decided, for the next batch.
   mutating func putOff(_ input: ServerInput, at index: Int, of inputs: [ServerInput]) {
     if plan.deferred.isEmpty {

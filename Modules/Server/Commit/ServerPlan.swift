@@ -29,8 +29,8 @@ package struct BatchPortion: Sendable {
   /// The bytes for all links after which all further inputs wait.
   package var totalBytes: Int
   /// The steps of long work after which what is left of it, and all further inputs, wait. A step
-  /// takes about a microsecond: it ends one listen, or reads 256 bytes. Work that is short for
-  /// every input, such as that of a small write, is not counted.
+  /// takes about a microsecond: it ends one listen, or reads 256 bytes; a row takes two. Work that
+  /// is short for every input, such as that of a small write, is not counted.
   package var steps: Int
 
   /// Limits in bytes and steps.

@@ -11,6 +11,8 @@ final class DatabaseRegistry {
   private var nextStream = 0
   /// False while listens wait to be judged by other rules.
   var isReviewed = true
+  /// The number of times that other rules came into force.
+  private(set) var rulesGeneration: UInt64 = 0
   /// The listens that were told something since the last snapshots, in order.
   private var pending: [PendingSnapshot] = []
   /// Those of them who are told together, each once.
@@ -60,6 +62,12 @@ final class DatabaseRegistry {
   /// Forgets transactions that took too long.
   func expire(uptime: Int64) {
     for database in databases.values { database.transactions.expire(uptime: uptime) }
+  }
+
+  /// Records that other rules are in force: what was judged before is to be judged again.
+  func noteOtherRules() {
+    isReviewed = false
+    rulesGeneration += 1
   }
 
   /// The number by which a listen call is told.

@@ -50,9 +50,14 @@ struct DocumentAnswers {
 extension Document {
   /// The document with no other fields than those asked for.
   func masked(by paths: [DocumentFieldPath]?) -> Document {
-    guard let paths, let fields else { return self }
+    guard let paths else { return self }
+    return limited(to: DocumentFieldMask(paths.filter { !$0.isKey }))
+  }
+
+  /// The document with no other fields than those of a mask.
+  func limited(to mask: DocumentFieldMask) -> Document {
+    guard let fields else { return self }
     var masked = self
-    let mask = DocumentFieldMask(paths.filter { !$0.isKey })
     masked.state = .found(DocumentFields(mask.projection(of: fields.map)))
     return masked
   }

@@ -25,6 +25,8 @@ struct DocumentCommits {
   }
 
   /// Makes one write and answers with the document as it is then.
+  ///
+  /// A caller that may not get the document is told the fields that the write itself has written.
   func update(
     _ mutation: DocumentMutation, _ mask: [DocumentFieldPath]?, _ call: DocumentCall,
     _ database: OpenDatabase, _ batch: inout ServerBatch
@@ -32,7 +34,13 @@ struct DocumentCommits {
     switch try writer.commit([mutation], nil, nil, call, database, &batch) {
     case .failure(let status): return .failure(status)
     case .success:
-      let document = try database.authority.document(mutation.key, in: batch.reader)
+      var document = try database.authority.document(mutation.key, in: batch.reader)
+      // A whole document that was set holds nothing but what its caller has written.
+      if let written = mutation.touchedFields,
+        try writer.judge.denial(of: [.get(document)], call, database, batch) != nil
+      {
+        document = document.limited(to: written)
+      }
       return .success([.document(document.masked(by: mask))])
     }
   }

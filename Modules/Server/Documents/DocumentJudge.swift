@@ -28,6 +28,18 @@ struct DocumentJudge {
     authorizer(of: database).blanketVerdict(for: requester) == true
   }
 
+  /// Returns the query as it is run for a call: one that no document can match reads nothing.
+  ///
+  /// Rules allow such a query, so its cost must not depend on what is stored.
+  func executable(
+    _ query: DocumentQuery, _ call: DocumentCall, _ database: OpenDatabase
+  ) -> DocumentQuery {
+    if query.filter == nil || allowsEverything(call.requester(in: database), database) {
+      return query
+    }
+    return query.isContradictory ? query.emptied : query
+  }
+
   /// Decides about several accesses of a call's request; all must be allowed.
   ///
   /// - Parameter time: The version that documents are read at; `nil` for now.
@@ -61,6 +73,8 @@ struct DocumentJudge {
       time: DocumentTimestamp(uncheckedMicroseconds: batch.now * 1_000),
       in: DocumentAccessState(asked: earlier) { lookup.document($0) })
     try lookup.finish()
+    // Rules that took an unknown document for a missing one may have allowed too much.
+    if lookup.isTooOld { return DocumentVerdict(refusal: AccessRefusal(), dependencies: []) }
     return verdict
   }
 
@@ -122,6 +136,8 @@ private final class DocumentLookup {
   private let reader: any StoreReader
   private let time: DocumentVersion?
   private var failure: StorageError?
+  /// True when rules asked for a document as of a time that is no longer known.
+  private(set) var isTooOld = false
 
   /// - Parameter time: The version that documents are read at; `nil` for now.
   init(_ authority: DocumentAuthority, _ reader: any StoreReader, at time: DocumentVersion?) {
@@ -134,8 +150,10 @@ private final class DocumentLookup {
     do throws(StorageError) {
       guard let time else { return try authority.document(key, in: reader) }
       let past = try authority.documents(of: .document(key), at: time, in: reader)
-      // Nothing is known of a time that is too long ago: the request ends anyway.
-      guard case .success(let documents) = past else { return .invalid(key) }
+      guard case .success(let documents) = past else {
+        isTooOld = true
+        return .invalid(key)
+      }
       return documents.first ?? Document(key, .missing)
     } catch {
       failure = error

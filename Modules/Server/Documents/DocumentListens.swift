@@ -64,6 +64,11 @@ struct DocumentListens {
     _ target: WatchTarget, _ stream: Int, _ call: DocumentCall, _ database: OpenDatabase,
     _ batch: inout ServerBatch
   ) throws(StorageError) {
+    let target = executable(target, call, database)
+    // A limit of the stream, which is checked before anything is read.
+    if let refusal = database.watch.refusal(of: target, on: stream) {
+      return refuse(target.id, refusal, call, &batch)
+    }
     let verdict = try verdict(on: target.subject, call.requester(in: database), database, batch)
     if let refusal = verdict.refusal {
       return refuse(target.id, DocumentStatus(denial: refusal), call, &batch)
@@ -136,6 +141,19 @@ struct DocumentListens {
     return pushes
   }
 
+  /// Returns the target as it is watched: see ``DocumentJudge/executable(_:_:_:)``.
+  private func executable(
+    _ target: WatchTarget, _ call: DocumentCall, _ database: OpenDatabase
+  ) -> WatchTarget {
+    guard case .query(let watched) = target.subject else { return target }
+    let query = DocumentQuery(watched)
+    let executable = judge.executable(query, call, database)
+    if executable == query { return target }
+    return WatchTarget(
+      id: target.id, subject: .query(executable.target), resume: target.resume,
+      expectedCount: target.expectedCount, purpose: target.purpose, isOnce: target.isOnce)
+  }
+
   /// Decides whether a requester may watch a subject.
   func verdict(
     on subject: WatchTarget.Subject, _ requester: Requester, _ database: OpenDatabase,
@@ -148,8 +166,20 @@ struct DocumentListens {
       if judge.authorizer(of: database).blanketVerdict(for: requester) == false {
         return DocumentVerdict(refusal: AccessRefusal())
       }
-      let found = try database.authority.documents(keys, in: batch.reader)
-      return try judge.verdict(on: found.map { .get($0) }, requester, database, batch)
+      // Judged one by one, so that no more than one document is in memory.
+      var verdict = DocumentVerdict(refusal: nil, dependencies: [])
+      for key in Set(keys).sorted() {
+        let document = try database.authority.document(key, in: batch.reader)
+        let next = try judge.verdict(
+          on: [.get(document)], after: verdict.dependencies ?? [], requester, database, batch)
+        if next.refusal != nil { return next }
+        guard let more = next.dependencies else {
+          verdict.dependencies = nil
+          continue
+        }
+        verdict.dependencies?.formUnion(more)
+      }
+      return verdict
     }
   }
 

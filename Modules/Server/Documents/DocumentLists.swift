@@ -96,7 +96,7 @@ struct DocumentLists {
     let denial = try judge.denial(of: [.listCollections(below: parent)], call, database, batch)
     if let denial { return .failure(denial) }
     let place: DocumentReadPlace
-    switch reads.place(of: point, database, batch) {
+    switch reads.place(of: point, call, database, batch) {
     case .failure(let status): return .failure(status)
     case .success(let found): place = found
     }

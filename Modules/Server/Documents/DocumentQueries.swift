@@ -18,6 +18,7 @@ struct DocumentQueries {
     _ query: DocumentQuery, _ point: DocumentReadPoint, _ call: DocumentCall,
     _ database: OpenDatabase, _ batch: inout ServerBatch
   ) throws(StorageError) {
+    let query = reads.judge.executable(query, call, database)
     let place: DocumentReadPlace
     switch try reads.place(for: query, point, call, database, batch) {
     case .failure(let status): return registry.finish(call, status, &batch)
@@ -31,7 +32,7 @@ struct DocumentQueries {
       send(answer, call, &batch)
       return registry.finish(call, nil, &batch)
     }
-    call.runningQuery = RunningQuery(query, place)
+    call.runningQuery = RunningQuery(query, place, judgedBy: registry.rulesGeneration)
     try goOn(call, &batch)
   }
 
@@ -39,6 +40,9 @@ struct DocumentQueries {
   func goOn(_ call: DocumentCall, _ batch: inout ServerBatch) throws(StorageError) {
     guard var running = call.runningQuery, let database = call.database else { return }
     call.runningQuery = nil
+    if let denial = try judgeAgain(&running, call, database, batch) {
+      return registry.finish(call, denial, &batch)
+    }
     var size = 0
     var last: Document?
     var surplus: DocumentStatus?
@@ -69,6 +73,7 @@ struct DocumentQueries {
       return registry.finish(call, running.told == 0 ? status : Self.tooLong, &batch)
     case .success(let found): explanation = found
     }
+    batch.spend(rows: explanation.cost.rowsRead)
     if let surplus { return registry.finish(call, surplus, &batch) }
     if !running.isWhole, let last, batch.isBounded, size >= most {
       do throws(DocumentQueryError) {
@@ -86,6 +91,21 @@ struct DocumentQueries {
       send(DocumentQueryAnswer(readTime: running.place.readTime, metrics: metrics), call, &batch)
     }
     registry.finish(call, nil, &batch)
+  }
+
+  /// Judges a query that is under way when other rules came into force since it was judged last.
+  ///
+  /// - Returns: The denial; `nil` when its answer goes on.
+  private func judgeAgain(
+    _ running: inout RunningQuery, _ call: DocumentCall, _ database: OpenDatabase,
+    _ batch: borrowing ServerBatch
+  ) throws(StorageError) -> DocumentStatus? {
+    let generation = registry.rulesGeneration
+    if running.rulesGeneration == generation { return nil }
+    running.rulesGeneration = generation
+    return try reads.judge.denial(
+      of: [DocumentReads.access(to: running.judged)], at: running.place.readTime, call, database,
+      batch)
   }
 
   /// The end of a query that was under way for so long that its time is no longer known.
@@ -117,6 +137,10 @@ struct DocumentQueries {
 struct RunningQuery {
   /// The part of the query that was not answered yet, with all fields.
   private(set) var query: DocumentQuery
+  /// The whole query as its caller asked for it, which is the one that rules judge.
+  let judged: DocumentQuery
+  /// The generation of the rules that have allowed it.
+  var rulesGeneration: UInt64
   let place: DocumentReadPlace
   let selection: [DocumentFieldPath]?
   /// The number of documents that its offset leaves out.
@@ -137,7 +161,9 @@ struct RunningQuery {
   /// A result that is sorted as a whole is sorted again for each portion: there are fewer then.
   private static let sortedBytes = 4 << 20
 
-  init(_ query: DocumentQuery, _ place: DocumentReadPlace) {
+  init(_ query: DocumentQuery, _ place: DocumentReadPlace, judgedBy rulesGeneration: UInt64) {
+    judged = query
+    self.rulesGeneration = rulesGeneration
     isWhole = query.vectorSearch != nil
     self.query = isWhole ? query : query.unselected
     self.place = place

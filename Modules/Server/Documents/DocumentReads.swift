@@ -67,10 +67,29 @@ struct DocumentReads {
       return .failure(denial)
     }
     let place: DocumentReadPlace
-    switch self.place(of: point, database, batch) {
+    switch self.place(of: point, call, database, batch) {
     case .failure(let status): return .failure(status)
     case .success(let found): place = found
     }
+    switch try documents(keys, at: place, call, database, batch) {
+    case .failure(let status):
+      // No client knows the id of a transaction whose first request fails.
+      end(place.begun, database)
+      return .failure(status)
+    case .success(let found): return .success((found, place))
+    }
+  }
+
+  /// Ends a transaction that a request has begun; nothing when it has begun none.
+  private func end(_ begun: [UInt8], _ database: OpenDatabase) {
+    if !begun.isEmpty { _ = database.transactions.rollback(begun) }
+  }
+
+  /// Returns documents as of a place, when their caller may read all of them.
+  private func documents(
+    _ keys: [DocumentKey], at place: DocumentReadPlace, _ call: DocumentCall,
+    _ database: OpenDatabase, _ batch: borrowing ServerBatch
+  ) throws(StorageError) -> Result<[Document], DocumentStatus> {
     var found: [Document] = []
     var size = AnswerSize(limitBytes: limits.answerBytes)
     var surplus: DocumentStatus?
@@ -95,7 +114,7 @@ struct DocumentReads {
     if !place.notes.isEmpty, let status = database.transactions.note(found, in: place.notes) {
       return .failure(status)
     }
-    return .success((found, place))
+    return .success(found)
   }
 
   private func document(
@@ -113,6 +132,7 @@ struct DocumentReads {
     _ aggregations: [DocumentAggregation], _ query: DocumentQuery, _ point: DocumentReadPoint,
     _ call: DocumentCall, _ database: OpenDatabase, _ batch: inout ServerBatch
   ) throws(StorageError) -> DocumentAnswer {
+    let query = judge.executable(query, call, database)
     let place: DocumentReadPlace
     switch try self.place(for: query, point, call, database, batch) {
     case .failure(let status): return .failure(status)
@@ -126,8 +146,11 @@ struct DocumentReads {
     let outcome = try database.authority.aggregate(
       aggregations, over: query, at: place.time, in: batch.reader)
     switch outcome {
-    case .failure(let status): return .failure(status)
+    case .failure(let status):
+      end(place.begun, database)
+      return .failure(status)
     case .success(let (values, explanation)):
+      batch.spend(rows: explanation.cost.rowsRead)
       improve(explanation, database, &batch)
       let fields = DocumentMap(zip(aggregations, values).map { ($0.alias, $1) })
       var answer = DocumentAggregationAnswer(DocumentFields(fields), readTime: place.readTime)
@@ -149,11 +172,15 @@ struct DocumentReads {
     for query: DocumentQuery, _ point: DocumentReadPoint, _ call: DocumentCall,
     _ database: OpenDatabase, _ batch: borrowing ServerBatch
   ) throws(StorageError) -> Result<DocumentReadPlace, DocumentStatus> {
+    // The cost of a query tells about documents that it does not select.
+    if query.explaining != nil, !judge.allowsEverything(call.requester(in: database), database) {
+      return .failure(DocumentStatus.denied)
+    }
     let time = snapshotTime(of: point, database)
     if let denial = try judge.denial(of: accesses(point, query), at: time, call, database, batch) {
       return .failure(denial)
     }
-    let found = place(of: point, database, batch)
+    let found = place(of: point, call, database, batch)
     guard case .success(let place) = found, !place.notes.isEmpty else { return found }
     let status = database.transactions.note(
       query: query.target, at: place.readTime, in: place.notes)
@@ -184,7 +211,7 @@ struct DocumentReads {
   }
 
   /// The access that a query asks for. One that asks for no collection sees all there are.
-  private static func access(to query: DocumentQuery) -> DocumentAccess {
+  static func access(to query: DocumentQuery) -> DocumentAccess {
     if case .all(let parent, _) = query.source { return .listCollections(below: parent) }
     return .list(query)
   }
@@ -200,7 +227,8 @@ struct DocumentReads {
 
   /// Finds out where a request reads, and begins a transaction if it asks for one.
   func place(
-    of point: DocumentReadPoint, _ database: OpenDatabase, _ batch: borrowing ServerBatch
+    of point: DocumentReadPoint, _ call: DocumentCall, _ database: OpenDatabase,
+    _ batch: borrowing ServerBatch
   ) -> Result<DocumentReadPlace, DocumentStatus> {
     switch point {
     case .now: return .success(DocumentReadPlace(readTime: database.readTime))
@@ -212,7 +240,7 @@ struct DocumentReads {
       return .success(DocumentReadPlace(time: version, readTime: version))
     case .transaction(let id): return place(in: id, database, batch)
     case .begin(let options):
-      switch begin(options, database, batch) {
+      switch beginTransaction(options, call, database, batch) {
       case .failure(let status): return .failure(status)
       case .success(let id):
         return place(in: id, database, batch).map { place in
@@ -250,11 +278,12 @@ struct DocumentReads {
     {
       return .failure(denial)
     }
-    return begin(options, database, batch).map { [.transaction($0)] }
+    return beginTransaction(options, call, database, batch).map { [.transaction($0)] }
   }
 
-  private func begin(
-    _ options: DocumentTransactionOptions, _ database: OpenDatabase, _ batch: borrowing ServerBatch
+  private func beginTransaction(
+    _ options: DocumentTransactionOptions, _ call: DocumentCall, _ database: OpenDatabase,
+    _ batch: borrowing ServerBatch
   ) -> Result<[UInt8], DocumentStatus> {
     let kind: DocumentTransactions.Kind
     switch options {
@@ -271,7 +300,9 @@ struct DocumentReads {
       }
       kind = .readOnly(at: time ?? database.readTime)
     }
-    return database.transactions.begin(kind, uptime: batch.uptime, randomBits: randomBits)
+    let owner = DocumentTransactions.Owner(address: call.link.address, user: call.identity.userID)
+    return database.transactions.begin(
+      kind, for: owner, uptime: batch.uptime, randomBits: randomBits)
   }
 }
 

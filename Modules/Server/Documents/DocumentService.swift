@@ -62,14 +62,14 @@ struct DocumentService {
   mutating func adopt(_ authorizer: any DocumentAuthorizer) {
     self.authorizer = authorizer
     ownRules.adopt(authorizer)
-    registry.isReviewed = false
+    registry.noteOtherRules()
   }
 
   /// Puts rules that were stored in force, for the project or the database of that name.
   mutating func adopt(_ text: [UInt8], for name: String) {
     guard let rules = try? DocumentRules(source: text) else { return }
     ownRules.set(rules, for: name, under: authorizer)
-    registry.isReviewed = false
+    registry.noteOtherRules()
   }
 
   /// Takes up the rules that were given in runs before.

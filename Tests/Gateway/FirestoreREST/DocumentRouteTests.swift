@@ -54,6 +54,26 @@ import Testing
     #expect(route(method, Self.root + path) == "none")
   }
 
+  @Test("the parameters of a request are limited, and a list of them keeps its order")
+  func parameterLimit() throws {
+    let limit = DocumentRESTParameters.maxParameters
+    let name = "updateMask.fieldPaths"
+    let paths = (0..<limit).map { RequestTarget.Parameter(name: name, value: "f\($0)") }
+    let parameters = try DocumentRESTParameters(paths)
+    var members = DocumentRESTMembers()
+    for parameter in parameters.bindings { try members.bind(parameter, of: .updateDocument) }
+    let list = try JSONValue(parsing: String(decoding: members.json, as: UTF8.self))["updateMask"]
+    let expected = paths.map { JSONValue.string($0.value) }
+    #expect(list?["fieldPaths"] == JSONValue.array(expected))
+    do throws(DocumentRESTError) {
+      _ = try DocumentRESTParameters(paths + [RequestTarget.Parameter(name: "$x", value: "")])
+      Issue.record("more parameters than the limit were read")
+    } catch {
+      #expect(error.status.code == .invalidArgument)
+      #expect(error.status.message.contains("the limit is \(limit)"))
+    }
+  }
+
   @Test("streams of requests, and pipelines, are known and not served")
   func unserved() {
     #expect(route("POST", Self.root + ":listen") == "unserved listen")

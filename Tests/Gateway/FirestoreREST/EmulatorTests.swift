@@ -106,6 +106,23 @@
       }
     }
 
+    @Test("names that Unicode takes for equivalent are erased apart")
+    func eraseEquivalent() async throws {
+      try await withDoor(isDevelopment: true) { door in
+        let client = try DocumentClient(door)
+        // Both spellings of é; the composed one sorts behind the other.
+        let (decomposed, composed) = ("/c/e%CC%81", "/c/%C3%A9")
+        for path in [decomposed, decomposed + "/sub/x", composed, composed + "/sub/x"] {
+          #expect(try client.send("PATCH", path, "{}").status == 200)
+        }
+        #expect(try client.send("DELETE", Self.erase + decomposed).status == 200)
+        #expect(try status(client, decomposed) == 404)
+        #expect(try status(client, decomposed + "/sub/x") == 404)
+        #expect(try status(client, composed) == 200)
+        #expect(try status(client, composed + "/sub/x") == 200)
+      }
+    }
+
     @Test("more documents are erased than one round finds")
     func eraseMany() async throws {
       try await withDoor(isDevelopment: true) { door in

@@ -1,4 +1,7 @@
+import TernCore
 import Testing
+
+@testable import TernSecurity
 
 @Suite("Operators of rules for documents")
 struct DocumentRuleOperatorTests {
@@ -55,6 +58,41 @@ struct DocumentRuleOperatorTests {
       T 0.0 == -0.0
       T {'a': 1}.diff({}) == {'a': 2}.diff({})
       """)
+  }
+
+  @Test("containers that are equal hash alike, and different ones differ")
+  func hashing() {
+    func map(_ entries: [(String, DocumentRuleValue)]) -> DocumentRuleValue {
+      .map(DocumentRuleMap(entries))
+    }
+    let stored: DocumentMap = ["a": 1, "b": .double(.nan)]
+    let made = map([("b", .float(.nan)), ("a", .int(1))])
+    #expect(made == .map(DocumentRuleMap(stored)))
+    #expect(made.hashValue == DocumentRuleValue.map(DocumentRuleMap(stored)).hashValue)
+    #expect(made.hashValue != map([("b", .float(.nan)), ("a", .int(2))]).hashValue)
+    let zeros = (map([("a", .float(0))]), map([("a", .float(-0.0))]))
+    #expect(zeros.0 == zeros.1)
+    #expect(zeros.0.hashValue == zeros.1.hashValue)
+    #expect(map([("a", .int(1))]) != map([("a", .float(1))]))
+    let ascending = DocumentRuleValue.set(DocumentRuleSet([.int(1), .int(2), .null]))
+    let descending = DocumentRuleValue.set(DocumentRuleSet([.null, .int(2), .int(1)]))
+    #expect(ascending == descending)
+    #expect(ascending.hashValue == descending.hashValue)
+  }
+
+  @Test("sets of maps of one size take linear time")
+  func setsOfMaps() {
+    let maps = (0..<100_000).map { number in
+      DocumentRuleValue.map(DocumentRuleMap([("a", .int(Int64(number)))]))
+    }
+    let set = DocumentRuleSet(maps + maps)
+    #expect(set.count == maps.count)
+    #expect(set.contains(.map(DocumentRuleMap(["a": 99_999] as DocumentMap))))
+    let sets = DocumentRuleSet(
+      (0..<100_000).map { number in
+        DocumentRuleValue.set(DocumentRuleSet([.int(Int64(number)), .null]))
+      })
+    #expect(sets.count == 100_000)
   }
 
   @Test func order() {

@@ -68,3 +68,10 @@ struct QueryFacts {
     return nil
   }
 }
+
+extension DocumentQuery {
+  /// True when no document can match, because the conditions contradict each other.
+  ///
+  /// Rules allow such a query to every client, so a server must not read anything for it.
+  package var isContradictory: Bool { QueryFacts.all(of: self)?.isEmpty ?? false }
+}

@@ -115,7 +115,14 @@ extension DocumentRuleMap: Hashable {
       && zip(a, b).allSatisfy { $0.key.hasSameBytes(as: $1.key) && $0.value == $1.value }
   }
 
-  package func hash(into hasher: inout Hasher) { hasher.combine(count) }
+  package func hash(into hasher: inout Hasher) {
+    let entries = self.entries
+    hasher.combine(entries.count)
+    for entry in entries {
+      entry.key.hashBytes(into: &hasher)
+      hasher.combine(entry.value)
+    }
+  }
 }
 
 /// An existing document, as `resource`, `request.resource` and `get()` give it.

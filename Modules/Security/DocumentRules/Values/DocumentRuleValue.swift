@@ -87,9 +87,9 @@ extension DocumentRuleValue: Hashable {
     case .latlng(let value): hasher.combine(value)
     case .path(let value): hasher.combine(value)
     case .list(let value): hasher.combine(value)
-    case .map(let value): hasher.combine(value.count)
-    case .set(let value): hasher.combine(value.count)
-    case .mapDiff: hasher.combine(1 as UInt8)
+    case .map(let value): hasher.combine(value)
+    case .set(let value): hasher.combine(value)
+    case .mapDiff(let value): hasher.combine(value)
     }
   }
 }

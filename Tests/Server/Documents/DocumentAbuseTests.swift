@@ -1,0 +1,183 @@
+import TernCore
+import TernDocumentAuthority
+import TernDocumentWire
+import TernQuery
+import TernSecurity
+import TernTestKit
+import Testing
+
+@testable import TernServer
+
+/// Takes a token for the name of a user; `chief` is an administrator.
+private struct NameAuthenticator: Authenticator {
+  func authenticate(
+    _ credential: Credential, now: Int64
+  ) throws(AuthenticationError) -> Authentication {
+    credential.token == "chief"
+      ? Authentication(.administrator)
+      : Authentication(.user(id: credential.token, claims: .object([])))
+  }
+}
+
+/// Requests of strangers that are legal one by one, and cost or tell too much in their sum.
+@Suite("Documents under abuse") struct DocumentAbuseTests {
+  private static let rules = """
+    rules_version = '2';
+    service cloud.firestore {
+      match /databases/{database}/documents {
+        match /hidden/{id} { allow read, write: if false; }
+        match /open/{id} { allow read, write: if true; }
+        match /guarded/{id} {
+          allow read:
+            if !exists(/databases/$(database)/documents/banned/$(request.auth.uid));
+        }
+      }
+    }
+    """
+
+  private let hidden = DocumentQuery.collection(CollectionPath(unchecked: "hidden"))
+
+  private func bench() throws -> DocumentBench {
+    let bench = try DocumentBench(
+      authorizer: DocumentRulesAuthorizer(
+        DocumentRulesSet(common: try DocumentRules(source: Self.rules))),
+      authenticator: NameAuthenticator())
+    for slot in [1, 9] { try bench.link(slot) }
+    let writes = (0..<50).map { number in
+      bench.set(
+        DocumentKey(unchecked: "hidden/\(number)"),
+        ["zz": .integer(Int64(number % 3)), "salary": .integer(Int64(5_000 + number))])
+    }
+    _ = try bench.ask(9, 1, .commit(writes, transaction: [], nil), token: "chief").get()
+    return bench
+  }
+
+  private func contradictory() throws -> DocumentQuery {
+    try hidden.where("zz", .equal, 1).where("zz", .equal, 2).where("salary", .greaterThan, 5_010)
+  }
+
+  @Test("a query that contradicts itself reads nothing of what rules hide")
+  func contradictions() throws {
+    let bench = try bench()
+    for (call, query) in zip(UInt32(1)..., [try contradictory(), try hidden.where("a", .equal, 1)])
+    {
+      let answer = try bench.ask(1, call, .query(query, .now), token: "ann")
+      switch answer {
+      case .success(let responses):
+        #expect(query.isContradictory)
+        for case .query(let response) in responses { #expect(response.document == nil) }
+      case .failure(let status):
+        #expect(!query.isContradictory)
+        #expect(status.code == .permissionDenied)
+      }
+    }
+    let emptied = try contradictory().emptied
+    #expect(emptied.filter == .or([]))
+    #expect(emptied.normalizedOrders == (try contradictory().normalizedOrders))
+  }
+
+  @Test("the cost of a query is told to administrators only")
+  func explanations() throws {
+    let bench = try bench()
+    var query = DocumentQuery.collection(CollectionPath(unchecked: "open"))
+    query.explaining = .analysis
+    let denied = try bench.ask(1, 1, .query(query, .now), token: "ann")
+    #expect(throws: DocumentStatus.denied) { try denied.get() }
+    #expect(throws: Never.self) {
+      try bench.ask(9, 2, .query(query, .now), token: "chief").get()
+    }
+  }
+
+  @Test("the greatest limit is watched, and one beyond 32 bits is rejected")
+  func limits() throws {
+    let bench = try bench()
+    let open = DocumentQuery.collection(CollectionPath(unchecked: "open"))
+    let greatest = try open.first(Int(Int32.max))
+    try bench.send(1, .open(stream: 1, DocumentCallOpening(.listen)))
+    try bench.say(
+      1, 1, .listen(.add(WatchTarget(id: 1, subject: .query(greatest.target)))))
+    #expect(!bench.responses(1, 1).isEmpty)
+    let huge = DocumentQuery.assembled(open.source, limit: (.first, Int.max))
+    let beyond = try bench.ask(1, 2, .query(huge, .now))
+    guard case .failure(let status) = beyond else {
+      Issue.record("a limit that no client can send")
+      return
+    }
+    #expect(status.code == .invalidArgument)
+  }
+
+  @Test("a commit that makes too much of one document is rejected, and denied where rules deny it")
+  func sums() throws {
+    let bench = try bench()
+    let text = DocumentValue.string(String(repeating: "x", count: 1_000_000))
+    func writes(_ key: DocumentKey) -> [DocumentMutation] {
+      [bench.set(key, ["s": text])]
+        + (0..<100).map { number in
+          DocumentMutation(
+            key, .patch(["a": .integer(number)], mask: DocumentFieldMask(["a"])))
+        }
+    }
+    for (call, (key, code)) in zip(
+      UInt32(1)...,
+      [("open/d", DocumentStatus.Code.invalidArgument), ("hidden/d", .permissionDenied)]
+        as [(DocumentKey, DocumentStatus.Code)])
+    {
+      let answer = try bench.ask(1, call, .commit(writes(key), transaction: [], nil), token: "ann")
+      guard case .failure(let status) = answer else {
+        Issue.record("\(key) was written")
+        continue
+      }
+      #expect(status.code == code)
+    }
+  }
+
+  @Test("a target of documents names each once, and not too many")
+  func targets() throws {
+    let bench = try bench()
+    try bench.send(1, .open(stream: 1, DocumentCallOpening(.listen)))
+    let many = Array(repeating: DocumentKey(unchecked: "hidden/1"), count: 50_000)
+    try bench.say(1, 1, .listen(.add(WatchTarget(id: 1, subject: .documents(many)))))
+    let answers = bench.responses(1, 1)
+    guard case .listen(.target(let change))? = answers.last,
+      case .removed(let status?) = change.kind
+    else {
+      Issue.record("\(answers)")
+      return
+    }
+    #expect(status.code == .invalidArgument)
+  }
+
+  @Test("a query of too many filters is rejected before its alternatives are counted")
+  func filters() throws {
+    let bench = try bench()
+    let filter = DocumentFilter.and(
+      Array(repeating: .where("a", .equal, 1), count: 100_000))
+    let query = DocumentQuery.assembled(hidden.source, filter: filter)
+    guard case .failure(let status) = try bench.ask(1, 1, .query(query, .now)) else {
+      Issue.record("a query of 100,000 filters")
+      return
+    }
+    #expect(status.code == .invalidArgument)
+  }
+
+  @Test("a value of many unknown fields is read in little stack")
+  func unknownFields() {
+    var message: [UInt8] = []
+    for _ in 0..<200_000 { message += [0x20, 0] }
+    let value = message
+    // An update of one document, whose field `a` is that value.
+    func field(_ number: UInt8, _ content: [UInt8]) -> [UInt8] {
+      var (length, varint) = (content.count, [UInt8]())
+      repeat {
+        varint.append(UInt8(length & 0x7F) | (length > 0x7F ? 0x80 : 0))
+        length >>= 7
+      } while length > 0
+      return [number << 3 | 2] + varint + content
+    }
+    let entry = field(2, field(1, Array("a".utf8)) + field(2, value))
+    let document = field(1, Array("\(benchDatabase.documentsName)/open/a".utf8)) + entry
+    let commit =
+      field(1, Array(benchDatabase.resourceName.utf8)) + field(2, field(1, document))
+    #expect(throws: DocumentWireError.self) { try DocumentRequest.decode(.commit, commit) }
+  }
+}
