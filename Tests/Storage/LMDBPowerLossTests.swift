@@ -68,7 +68,7 @@ struct LMDBPowerLossTests {
 
   @Test("no state is taken for damage, and no synced commit is missed", arguments: [true, false])
   func states(isDurable: Bool) throws {
-    let seed = UInt64.random(in: 0...UInt64.max)
+    let seed = freshSeed()
     print("power lost under LMDB, seed \(seed)")
     var random = SeededGenerator(seed: seed)
     let images = try images(isDurable ? .durable : .relaxed, &random)

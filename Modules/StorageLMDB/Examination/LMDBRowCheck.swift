@@ -108,7 +108,7 @@ struct LMDBRowCheck: LMDBNodeVisitor {
   }
 
   /// Tells a damaged key from a damaged value: with a damaged one, the record fits the key that
-  /// differs in one bit, or in one bit of its length.
+  /// differs in one bit, or in its length.
   private mutating func explain(
     _ lmdbKey: UnsafeRawBufferPointer, _ record: UnsafeRawBufferPointer
   ) throws(StorageError) {
@@ -122,9 +122,24 @@ struct LMDBRowCheck: LMDBNodeVisitor {
       if fits(candidate, keyBytes: count) { throw Self.damage(Array(whole.prefix(count))) }
       candidate[bit >> 3] = whole[bit >> 3]
     }
-    for bit in 0..<9 where fits(whole, keyBytes: count ^ (1 << bit)) {
-      throw Self.damage(Array(whole.prefix(count)))
-    }
+    unsafe try explainLength(lmdbKey, record)
+  }
+
+  /// Tells a key whose length is wrong by one: the even size of its node hides that. Any other
+  /// length leaves a gap between nodes, which ``LMDBTiling`` finds.
+  private mutating func explainLength(
+    _ lmdbKey: UnsafeRawBufferPointer, _ record: UnsafeRawBufferPointer
+  ) throws(StorageError) {
+    let known = lmdbKey.count + record.count
+    let count = lmdbKey.count ^ 1
+    // One byte more than the node says is its padding, where it has any.
+    guard unsafe record.baseAddress == lmdbKey.baseAddress.map({ unsafe $0 + lmdbKey.count }),
+      count < lmdbKey.count || !known.isMultiple(of: 2)
+    else { return }
+    // Safe: the bytes lie in the node, padding included.
+    let whole = unsafe [UInt8](
+      UnsafeRawBufferPointer(start: lmdbKey.baseAddress, count: count + record.count))
+    if fits(whole, keyBytes: count) { throw unsafe Self.damage([UInt8](lmdbKey)) }
   }
 
   /// Returns true when some bytes are an LMDB key and the record that belongs to it.
