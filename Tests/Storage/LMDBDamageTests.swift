@@ -169,7 +169,8 @@ struct LMDBDamageTests {
     #expect(errors > 75)
   }
 
-  /// Found by seed 2308909910287070766: the even size of its node hid that a key had another length.
+  /// Found by seed 2308909910287070766: the even size of a node hid that its key had another
+  /// length.
   @Test("a key whose length is wrong by one is noticed, padding or not")
   func lengths() throws {
     let store = try LMDBStore(path: directory.path)
