@@ -97,6 +97,8 @@ extension TreeDatabase {
   /// - Throws: ``AcknowledgementError/cancelled``, ``AcknowledgementError/closed``.
   public func waitForPendingWrites() async throws(AcknowledgementError) {
     guard let last = await session.queueStatus.pending.last?.id else { return }
+    // Writes of an earlier run may be pending, and nothing else need have used the database.
+    await session.use()
     for await status in queue {
       guard let first = status.pending.first?.id, first <= last else { return }
     }

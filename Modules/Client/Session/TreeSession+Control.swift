@@ -51,6 +51,14 @@ extension TreeSession {
     carryOut()
   }
 
+  /// Opens the connection if nothing has used the database yet.
+  func use() {
+    drain()
+    guard !isClosed else { return }
+    machine.use()
+    carryOut()
+  }
+
   /// Gives up every pending write and transaction.
   package func purge(_ answer: @escaping @Sendable (QueueResult) -> Void) {
     drain()

@@ -35,11 +35,13 @@ extension DocumentQuery {
     return query
   }
 
-  /// The query in the same order that no document matches.
-  package var emptied: DocumentQuery {
+  /// Returns the query in the same order with other alternatives for a filter.
+  ///
+  /// - Parameter alternatives: Conditions that all hold, in each; without any nothing matches.
+  package func matching(any alternatives: [[DocumentFieldFilter]]) -> DocumentQuery {
     var query = self
     query.orders = normalizedOrders
-    query.filter = .or([])
+    query.filter = .or(alternatives.map { .and($0.map { .field($0) }) })
     return query
   }
 

@@ -28,16 +28,15 @@ struct DocumentJudge {
     authorizer(of: database).blanketVerdict(for: requester) == true
   }
 
-  /// Returns the query as it is run for a call: one that no document can match reads nothing.
-  ///
-  /// Rules allow such a query, so its cost must not depend on what is stored.
+  /// Returns the query as it is run for a call: alternatives that no document can match read
+  /// nothing, because rules were not asked about them.
   func executable(
     _ query: DocumentQuery, _ call: DocumentCall, _ database: OpenDatabase
   ) -> DocumentQuery {
     if query.filter == nil || allowsEverything(call.requester(in: database), database) {
       return query
     }
-    return query.isContradictory ? query.emptied : query
+    return query.feasible
   }
 
   /// Decides about several accesses of a call's request; all must be allowed.

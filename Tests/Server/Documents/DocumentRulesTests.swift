@@ -7,17 +7,6 @@ import Testing
 
 @testable import TernServer
 
-/// Takes a token for the name of a user; `chief` is an administrator.
-private struct NameAuthenticator: Authenticator {
-  func authenticate(
-    _ credential: Credential, now: Int64
-  ) throws(AuthenticationError) -> Authentication {
-    credential.token == "chief"
-      ? Authentication(.administrator)
-      : Authentication(.user(id: credential.token, claims: .object([])))
-  }
-}
-
 /// The denials that a log would show.
 private final class Denials: Sendable {
   private let state = Mutex<[DocumentDenial]>([])

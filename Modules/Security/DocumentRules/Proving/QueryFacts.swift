@@ -1,5 +1,5 @@
 import TernCore
-import TernQuery
+package import TernQuery
 
 /// The knowledge about the documents that one alternative of a query can select.
 struct QueryFacts {
@@ -18,7 +18,7 @@ struct QueryFacts {
   }
 
   /// - Returns: `nil` when no document meets all conditions.
-  private init?(_ filters: [DocumentFieldFilter], _ query: DocumentQuery) {
+  fileprivate init?(_ filters: [DocumentFieldFilter], _ query: DocumentQuery) {
     var (fields, key) = ([[ExactText]: FieldFacts](), DocumentKey?.none)
     for filter in filters {
       if filter.path.isKey {
@@ -70,8 +70,14 @@ struct QueryFacts {
 }
 
 extension DocumentQuery {
-  /// True when no document can match, because the conditions contradict each other.
+  /// The query without the alternatives whose conditions contradict each other.
   ///
-  /// Rules allow such a query to every client, so a server must not read anything for it.
-  package var isContradictory: Bool { QueryFacts.all(of: self)?.isEmpty ?? false }
+  /// Rules are not asked about those: no document matches them. A server must not read anything
+  /// for them either.
+  package var feasible: DocumentQuery {
+    guard let filter, filter.disjunctionCount <= QueryFacts.alternativeLimit else { return self }
+    let all = filter.disjunctions(expandingArrays: true)
+    let kept = all.filter { QueryFacts($0, self) != nil }
+    return kept.count == all.count ? self : matching(any: kept)
+  }
 }

@@ -56,6 +56,14 @@ final class SpecServer {
     return outcome
   }
 
+  /// Calls a method that may be unknown with an empty message, and returns how that ends.
+  func status(ofMethod name: String) throws -> DocumentStatus? {
+    lastCall += 1
+    let opening = DocumentCallOpening(method: name, metadata: [], message: [])
+    try send(.open(stream: lastCall, opening))
+    return take(lastCall).failure
+  }
+
   /// Opens a call.
   func open(_ method: DocumentMethod, _ message: [UInt8]? = nil) throws -> UInt32 {
     lastCall += 1
