@@ -18,11 +18,11 @@ final class ExportFile {
   /// Begins a file beside `path`; `-` is standard output.
   init(_ path: String) throws(Failure) {
     self.path = path
-    var found = stat()
-    let code = unsafe stat(path, &found)
-    let exists = path != "-" && code == 0
-    if path == "-" || exists && found.st_mode & S_IFMT != S_IFREG {
-      (aside, target) = (nil, path)
+    let target = Self.resolved(path)
+    let exists = path != "-" && FileManager.default.fileExists(atPath: path)
+    let found = Attributes(of: target)
+    if path == "-" || exists && found?.isRegular != true {
+      (aside, self.target) = (nil, path)
       if path == "-" {
         handle = .standardOutput
         return
@@ -31,21 +31,41 @@ final class ExportFile {
       self.handle = handle
       return
     }
-    target = Self.resolved(path)
+    self.target = target
     let aside = "\(target).\(ProcessInfo.processInfo.processIdentifier).part"
-    let mode = exists ? found.st_mode & 0o7777 : 0o666
+    let mode = found?.mode ?? 0o666
     let descriptor = unsafe open(aside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600 & mode)
     guard descriptor >= 0 else { throw Self.cannotWrite(path) }
     self.aside = aside
     handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-    if exists {
+    if let found {
       // Only a privileged program may give files away.
-      _ = fchown(descriptor, found.st_uid, found.st_gid)
+      _ = fchown(descriptor, found.owner, found.group)
       _ = fchmod(descriptor, mode)
     } else {
       let mask = umask(0)
       _ = umask(mask)
       _ = fchmod(descriptor, mode & ~mask)
+    }
+  }
+
+  /// The parts of a file's status that its new content keeps.
+  private struct Attributes {
+    let isRegular: Bool
+    let mode: mode_t
+    let owner: uid_t
+    let group: gid_t
+
+    /// - Returns: `nil` when there is no such file. Links are not followed.
+    init?(of path: String) {
+      guard let found = try? FileManager.default.attributesOfItem(atPath: path) else { return nil }
+      func number(_ key: FileAttributeKey) -> UInt32 {
+        (found[key] as? NSNumber)?.uint32Value ?? 0
+      }
+      isRegular = found[.type] as? FileAttributeType == .typeRegular
+      mode = mode_t(number(.posixPermissions) & 0o7777)
+      owner = uid_t(number(.ownerAccountID))
+      group = gid_t(number(.groupOwnerAccountID))
     }
   }
 
