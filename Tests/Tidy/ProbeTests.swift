@@ -97,7 +97,7 @@ import Testing
     "declarations newer than the platforms",
     arguments: [
       "let a: InlineArray<4, Int>", "var a: [4 of Int]", "for await a in Observations({ b }) {}",
-      "Task.immediate {}", "let a = b.utf8Span",
+      "Task.immediate {}", "let a = b.utf8Span", "let a = b.utf8.span", "f(\"c\".utf8.span)",
     ])
   func platforms(text: String) {
     #expect(CallRules.check(file("Modules/Core/A.swift", text)).map(\.rule) == ["platform"])
