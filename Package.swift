@@ -432,7 +432,7 @@ func selected(_ targets: [Target]) -> [Target] {
 
 let package = Package(
   name: "tern",
-  platforms: [.macOS(.v26), .iOS(.v26), .tvOS(.v26), .watchOS(.v26), .visionOS(.v26)],
+  platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
   products: layers.filter { $0.type == .regular && !internalModules.contains($0.name) }.map {
     .library(name: $0.name, targets: [$0.name])
   },

@@ -106,7 +106,8 @@ enum LMDBFormat {
     unsafe try buffer.withRecord(value.span, for: key.span) { record throws(StorageError) in
       unsafe try key.span.withUnsafeBytes { key throws(StorageError) in
         let target = unsafe try transaction.reserve(key, count: record.count)
-        unsafe target.copyMemory(from: record.baseAddress!, byteCount: record.count)
+        guard let bytes = record.baseAddress else { return }
+        unsafe target.copyMemory(from: bytes, byteCount: record.count)
       }
     }
   }

@@ -63,8 +63,8 @@ struct LMDBKeyBuffer: ~Copyable {
     let prefix = space.prefixBytes
     let taken = min(rest.count, space.capacity)
     unsafe space.write(to: base)
-    if taken > 0 {
-      unsafe (base + prefix).copyMemory(from: rest.baseAddress!, byteCount: taken)
+    if let bytes = rest.baseAddress, taken > 0 {
+      unsafe (base + prefix).copyMemory(from: bytes, byteCount: taken)
     }
     var count = prefix + taken
     if rest.count > taken {

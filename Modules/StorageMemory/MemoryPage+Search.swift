@@ -13,13 +13,17 @@ extension MemoryPage {
   @inline(__always)
   func order(_ index: Int, _ key: UnsafeRawBufferPointer) -> Int {
     let own = unsafe self.key(index)
-    let common = min(own.count, key.count)
-    if common > 0 {
-      // Safe: both hold `common` bytes.
-      let order = unsafe memcmp(own.baseAddress!, key.baseAddress!, common)
-      if order != 0 { return Int(order) }
-    }
-    return own.count - key.count
+    let order = unsafe Self.order(own, key, min(own.count, key.count))
+    return order == 0 ? own.count - key.count : order
+  }
+
+  /// Compares the first `common` bytes, which both must hold; none are equal.
+  @inline(__always)
+  private static func order(
+    _ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer, _ common: Int
+  ) -> Int {
+    guard common > 0, let a = a.baseAddress, let b = b.baseAddress else { return 0 }
+    return unsafe Int(memcmp(a, b, common))
   }
 
   /// Returns true when a record's key comes before `key`, whose head in this page is `head`.
@@ -34,8 +38,7 @@ extension MemoryPage {
     if prefixBytes > 0, count > 0 {
       let common = min(prefixBytes, key.count)
       // Safe: `key` holds `common` bytes, and the first record's key all that keys share.
-      let order =
-        common == 0 ? 0 : unsafe memcmp(self.key(0).baseAddress!, key.baseAddress!, common)
+      let order = unsafe Self.order(self.key(0), key, common)
       if order < 0 { return count }
       if order > 0 || key.count < prefixBytes { return 0 }
     }

@@ -78,7 +78,8 @@ final class SQLiteConnection: @unchecked Sendable {
     unsafe sqlite3_wal_hook(
       handle,
       { context, handle, _, pages in
-        let log = unsafe context!.assumingMemoryBound(to: SQLiteLogNotes.self)
+        guard let context = unsafe context else { return SQLITE_OK }
+        let log = unsafe context.assumingMemoryBound(to: SQLiteLogNotes.self)
         unsafe log.pointee.pages = pages
         unsafe log.pointee.witness?.note(handle, pages)
         return SQLITE_OK

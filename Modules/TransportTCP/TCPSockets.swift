@@ -24,6 +24,10 @@
     /// Reads begin small, so that an idle connection holds little, and grow under load.
     private static let reads = AdaptiveRecvByteBufferAllocator(
       minimum: 512, initial: 1024, maximum: 64 << 10)
+    /// What a server reads of a connection before it looks at the next: all of them share a thread,
+    /// and none waits longer for its turn than the others together take for so much.
+    private static let shares = AdaptiveRecvByteBufferAllocator(
+      minimum: 512, initial: 1024, maximum: 16 << 10)
 
     static func client(on loop: any EventLoop, timeout: TimeAmount) -> ClientBootstrap {
       var bootstrap = ClientBootstrap(group: loop)
@@ -49,7 +53,8 @@
         }
         .childChannelOption(.socketOption(.so_keepalive), value: 1)
         .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
-        .childChannelOption(.recvAllocator, value: reads)
+        .childChannelOption(.recvAllocator, value: shares)
+        .childChannelOption(.maxMessagesPerRead, value: 1)
       for (option, value) in keepAlive {
         bootstrap = bootstrap.childChannelOption(option, value: value)
       }

@@ -102,7 +102,7 @@ struct FoundationCodingTests {
     }
     #expect(fields.map(\.name) == ["made", "note"])
     #expect(fields.map(\.input) == [.serverTimestamp, .value(.null)])
-    #expect(try TreeEncoder().encode([ServerTimestamp<Date>()]) == ["0": .timestamp])
+    #expect(try TreeEncoder().encode([ServerTimestamp<Date>(wrappedValue: nil)]) == ["0": .timestamp])
     #expect(throws: DocumentCodingError.self) {
       try DocumentDecoder().decode(Stamped.self, from: DocumentMap())
     }

@@ -97,7 +97,7 @@ import Testing
     "declarations newer than the platforms",
     arguments: [
       "let a: InlineArray<4, Int>", "var a: [4 of Int]", "for await a in Observations({ b }) {}",
-      "Task.immediate {}", "let a = b.utf8Span",
+      "Task.immediate {}", "let a = b.utf8Span", "let a = b.utf8.span", "f(\"c\".utf8.span)",
     ])
   func platforms(text: String) {
     #expect(CallRules.check(file("Modules/Core/A.swift", text)).map(\.rule) == ["platform"])
@@ -157,16 +157,16 @@ import Testing
 
   @Test("a summary is no question, a process no human")
   func prose() {
-    let text = """
-      /// Whether it is open.
-      ///
-      /// What follows is no summary.
-      var isOpen: Bool
-      // Nobody reads this. No one does.
-      /// True when it is open.
-      var isClosed: Bool  // someone
-      let text = "somebody"
-      """
+    let text = [
+      "/// Whether it is open.",
+      "///",
+      "/// What follows is no summary.",
+      "var isOpen: Bool",
+      "// Nobody reads this. No one does.",
+      "/// True when it is open.",
+      "var isClosed: Bool  // someone",
+      "let text = \"somebody\"",
+    ].joined(separator: "\n")
     let prose = CommentRules.prose(of: file("Modules/Core/A.swift", text))
     #expect(prose.lines == 6)
     #expect(prose.summaries == 2)

@@ -28,7 +28,7 @@ public struct ServerTimestamp<Value: ServerTime>: Codable, Sendable {
   public var wrappedValue: Value?
 
   /// Wraps a time.
-  public init(wrappedValue: Value? = nil) { self.wrappedValue = wrappedValue }
+  public init(wrappedValue: Value?) { self.wrappedValue = wrappedValue }
 
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
@@ -68,7 +68,7 @@ public struct ExplicitNull<Value: Codable>: Codable {
   public var wrappedValue: Value?
 
   /// Wraps a value.
-  public init(wrappedValue: Value? = nil) { self.wrappedValue = wrappedValue }
+  public init(wrappedValue: Value?) { self.wrappedValue = wrappedValue }
 
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()

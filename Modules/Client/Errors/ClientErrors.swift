@@ -68,6 +68,7 @@ public enum DisconnectError: Error, Hashable, Sendable {
   case rejected(Rejection)
   /// As many wait for their confirmation as ``WaitingLimits/deferredWrites`` allows. Wait for some.
   case tooManyWaiting(limit: Int)
+  /// The database was closed first.
   case closed
 }
 

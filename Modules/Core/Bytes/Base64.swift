@@ -2,14 +2,16 @@
 package enum Base64 {
   /// The 28 characters for the 20 bytes of a SHA-1 digest, given as words; four to a word, the
   /// first one in its most significant byte.
-  static func encode(_ digest: InlineArray<5, UInt32>) -> InlineArray<7, UInt32> {
-    let (a, b, c, d, e) = (digest[0], digest[1], digest[2], digest[3], digest[4])
+  /// The last word is no character's: a vector has eight.
+  static func encode(
+    _ digest: (UInt32, UInt32, UInt32, UInt32, UInt32)
+  ) -> SIMD8<UInt32> {
+    let (a, b, c, d, e) = digest
     let last = characters(e << 8 & 0xFF_FFFF) & 0xFFFF_FF00 | UInt32(UInt8(ascii: "="))
-    return [
+    return SIMD8(
       characters(a >> 8), characters(a << 16 & 0xFF_FFFF | b >> 16),
       characters(b << 8 & 0xFF_FFFF | c >> 24), characters(c & 0xFF_FFFF), characters(d >> 8),
-      characters(d << 16 & 0xFF_FFFF | e >> 16), last,
-    ]
+      characters(d << 16 & 0xFF_FFFF | e >> 16), last, 0)
   }
 
   /// The four characters for 24 bits, worked out side by side in the bytes of a word.

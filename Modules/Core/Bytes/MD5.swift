@@ -37,14 +37,14 @@ package enum MD5 {
     var state = State()
     var word: UInt32 = 0
     var length: UInt64 = 0
-    var block = InlineArray<16, UInt32>(repeating: 0)
+    var block = WordBlock()
     func add(_ byte: UInt8) {
       word |= UInt32(byte) << UInt32(8 * (length & 3))
       length += 1
       guard length & 3 == 0 else { return }
       block[Int(truncatingIfNeeded: (length - 1) >> 2 & 15)] = word
       word = 0
-      if length & 63 == 0 { state.fold(in: block) }
+      if length & 63 == 0 { state.fold(in: &block) }
     }
     for byte in bytes { add(byte) }
     let bits = length * 8
@@ -63,7 +63,7 @@ package enum MD5 {
       0x6745_2301, 0xEFCD_AB89, 0x98BA_DCFE, 0x1032_5476
     )
 
-    mutating func fold(in block: InlineArray<16, UInt32>) {
+    mutating func fold(in block: inout WordBlock) {
       var (a, b, c, d) = (a, b, c, d)
       for step in 0..<64 {
         let (mix, index) = State.round(step, b, c, d)

@@ -7,7 +7,7 @@ package struct SHA1 {
     0x6745_2301, 0xEFCD_AB89, 0x98BA_DCFE, 0x1032_5476, 0xC3D2_E1F0
   )
   /// The current block as big-endian words.
-  private var words = InlineArray<16, UInt32>(repeating: 0)
+  private var words = WordBlock()
   /// The bytes added so far.
   private var length: UInt64 = 0
 
@@ -67,19 +67,21 @@ package struct SHA1 {
 
   /// The 20 bytes of the digest of everything added so far.
   package consuming func digest() -> [UInt8] {
-    let words = finish()
-    return (0..<20).map { UInt8(truncatingIfNeeded: words[$0 >> 2] >> (24 - 8 * UInt32($0 & 3))) }
+    let (a, b, c, d, e) = finish()
+    return [a, b, c, d, e].flatMap { word in
+      stride(from: UInt32(24), through: 0, by: -8).map { UInt8(truncatingIfNeeded: word >> $0) }
+    }
   }
 
   /// The digest as five words, each with its most significant byte first.
-  consuming func finish() -> InlineArray<5, UInt32> {
+  consuming func finish() -> (UInt32, UInt32, UInt32, UInt32, UInt32) {
     let bits = length * 8
     update(0x80)
     while length & 3 != 0 { update(0) }
     while length & 63 != 56 { update(word: 0) }
     update(word: UInt32(truncatingIfNeeded: bits >> 32))
     update(word: UInt32(truncatingIfNeeded: bits))
-    return [state.0, state.1, state.2, state.3, state.4]
+    return state
   }
 
   private mutating func compress() {

@@ -21,6 +21,13 @@ extension String {
     return copy.withUTF8(body)
   }
 
+  /// Lends the UTF-8 bytes as a span, which a string itself gives on newer systems only.
+  @inline(__always)
+  package func withSpan<R>(_ body: (Span<UInt8>) -> R) -> R {
+    // Safe: the span is used before the bytes are given back.
+    unsafe withBytes { bytes in unsafe body(bytes.span) }
+  }
+
   /// Returns true when both texts are the same bytes, without regard to Unicode equivalence.
   package func hasSameBytes(as other: String) -> Bool {
     guard utf8.count == other.utf8.count else { return false }
@@ -46,7 +53,7 @@ extension String {
 extension String {
   /// Negative, zero or positive by the order of the UTF-8 bytes.
   package func compareUTF8(_ other: String) -> Int {
-    utf8.span.compareBytes(other.utf8.span)
+    withSpan { left in other.withSpan { left.compareBytes($0) } }
   }
 
   /// Feeds the UTF-8 bytes, so that texts hash alike exactly when their bytes are alike.

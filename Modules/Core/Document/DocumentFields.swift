@@ -35,9 +35,7 @@ public struct DocumentFields: Hashable, Sendable {
   public subscript(path: DocumentFieldPath) -> DocumentValue? {
     var offset = 0
     for name in path.names {
-      guard let next = Packed.field(name.utf8.span, in: bytes.span, at: offset) else {
-        return nil
-      }
+      guard let next = Packed.field(named: name, in: bytes.span, at: offset) else { return nil }
       offset = next
     }
     return Packed.value(bytes.span, &offset)
@@ -45,7 +43,7 @@ public struct DocumentFields: Hashable, Sendable {
 
   /// The value of a top-level field; `nil` when there is none.
   public subscript(name: String) -> DocumentValue? {
-    guard var offset = Packed.field(name.utf8.span, in: bytes.span, at: 0) else { return nil }
+    guard var offset = Packed.field(named: name, in: bytes.span, at: 0) else { return nil }
     return Packed.value(bytes.span, &offset)
   }
 

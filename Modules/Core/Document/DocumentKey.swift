@@ -93,7 +93,9 @@ public struct CollectionPath: Hashable, Sendable {
 
   /// Returns true when a document lies directly in the collection.
   public func contains(_ key: DocumentKey) -> Bool {
-    PathOrder.isChild(key.text.utf8.span, of: path.text.utf8.span)
+    key.text.withSpan { child in
+      path.text.withSpan { PathOrder.isChild(child, of: $0) }
+    }
   }
 }
 

@@ -50,7 +50,7 @@ package enum OrderedBytes {
   package static func append(
     _ key: DocumentKey, isDescending: Bool = false, to out: inout [UInt8]
   ) {
-    append(path: key.text.utf8.span, isDescending: isDescending, to: &out)
+    key.text.withSpan { append(path: $0, isDescending: isDescending, to: &out) }
   }
 
   /// Appends the encoding of a path, segments joined by `/`.

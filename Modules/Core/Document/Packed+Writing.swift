@@ -11,9 +11,9 @@ extension Packed {
     case .timestamp(let time):
       out.append(Tag.timestamp)
       append(bits: UInt64(bitPattern: time.microseconds), to: &out)
-    case .string(let text): append(Tag.string, text.utf8.span, to: &out)
+    case .string(let text): text.withSpan { append(Tag.string, $0, to: &out) }
     case .bytes(let bytes): append(Tag.bytes, bytes.span, to: &out)
-    case .reference(let name): append(Tag.reference, name.resourceName.utf8.span, to: &out)
+    case .reference(let name): name.resourceName.withSpan { append(Tag.reference, $0, to: &out) }
     case .geoPoint(let point):
       out.append(Tag.geoPoint)
       append(bits: point.latitude.bitPattern, to: &out)
@@ -36,7 +36,7 @@ extension Packed {
     case .map(let map):
       tag = Tag.map
       for entry in map.entries {
-        append(entry.name.utf8.span, to: &content)
+        append(name: entry.name, to: &content)
         append(entry.value, to: &content)
       }
     case .pendingTimestamp(let pending):
@@ -66,6 +66,11 @@ extension Packed {
   static func append(_ tag: UInt8, _ content: Span<UInt8>, to out: inout [UInt8]) {
     out.append(tag)
     append(content, to: &out)
+  }
+
+  /// Appends the name of a field.
+  static func append(name: String, to out: inout [UInt8]) {
+    name.withSpan { append($0, to: &out) }
   }
 
   static func append(_ content: Span<UInt8>, to out: inout [UInt8]) {

@@ -84,6 +84,11 @@ package enum Packed {
     }
   }
 
+  /// Returns the place of a field's value in a map, found by its name; `nil` when there is none.
+  static func field(named name: String, in bytes: Span<UInt8>, at offset: Int) -> Int? {
+    name.withSpan { field($0, in: bytes, at: offset) }
+  }
+
   /// Finds a field in the map that begins at `offset`.
   ///
   /// - Returns: Where its value begins; `nil` when the value at `offset` is no map or the map

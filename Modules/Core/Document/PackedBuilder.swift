@@ -150,9 +150,9 @@ extension PackedBuilder {
   /// The fields of a vector as a map, up to its numbers: names, type, the tag of an array.
   private static let vectorHead: [UInt8] = {
     var head: [UInt8] = []
-    Packed.append("__type__".utf8.span, to: &head)
+    Packed.append(name: "__type__", to: &head)
     Packed.append(.string("__vector__"), to: &head)
-    Packed.append("value".utf8.span, to: &head)
+    Packed.append(name: "value", to: &head)
     head.append(Packed.Tag.array)
     return head
   }()

@@ -39,7 +39,7 @@ package enum PathOrder {
 
   /// Returns true when a segment is a number imported from an older store.
   static func isNumber(_ segment: String) -> Bool {
-    number(in: segment.utf8.span, from: 0) != nil
+    segment.withSpan { number(in: $0, from: 0) != nil }
   }
 
   /// The end of a path sorts before the end of a segment, and that before any byte.

@@ -113,7 +113,7 @@ extension PathText: Hashable, Comparable {
   static func < (left: PathText, right: PathText) -> Bool { left.compare(right) < 0 }
 
   func compare(_ other: PathText) -> Int {
-    PathOrder.compare(text.utf8.span, other.text.utf8.span)
+    text.withSpan { left in other.text.withSpan { PathOrder.compare(left, $0) } }
   }
 
   func hash(into hasher: inout Hasher) { text.hashBytes(into: &hasher) }

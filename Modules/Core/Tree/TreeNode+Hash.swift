@@ -50,7 +50,7 @@ extension TreeNode {
   /// children of which all have priorities, or in the bits of some numbers.
   fileprivate enum HashForm { case reference, apple, script }
 
-  private static func text(of words: InlineArray<7, UInt32>) -> String {
+  private static func text(of words: SIMD8<UInt32>) -> String {
     let bytes = (0..<28).map { index in
       UInt8(truncatingIfNeeded: words[index >> 2] >> (24 - 8 * UInt32(index & 3)))
     }
@@ -58,7 +58,7 @@ extension TreeNode {
   }
 
   /// The characters of the hash of a node that is not empty, four to a word.
-  private func hashText(_ form: HashForm) -> InlineArray<7, UInt32> {
+  private func hashText(_ form: HashForm) -> SIMD8<UInt32> {
     var digest = SHA1()
     switch storage {
     case .empty: break

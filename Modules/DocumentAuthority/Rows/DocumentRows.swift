@@ -80,7 +80,7 @@ extension DocumentRows {
 
   static func abbreviatedPath(_ text: String) -> [UInt8] {
     var path: [UInt8] = []
-    OrderedBytes.appendSegments(of: text.utf8.span, to: &path)
+    text.withSpan { OrderedBytes.appendSegments(of: $0, to: &path) }
     return OrderedBytes.abbreviated(path, to: Limits.pathBytes)
   }
 
@@ -113,17 +113,18 @@ enum DocumentReference {
   /// A document of a collection that the row names.
   static func inCollection(_ key: DocumentKey) -> [UInt8] {
     var bytes: [UInt8] = []
-    let text = key.text.utf8.span
-    var start = text.count
-    while start > 0, text[start - 1] != UInt8(ascii: "/") { start -= 1 }
-    OrderedBytes.appendSegments(of: text.extracting(start..<text.count), to: &bytes)
+    key.text.withSpan { text in
+      var start = text.count
+      while start > 0, text[start - 1] != UInt8(ascii: "/") { start -= 1 }
+      OrderedBytes.appendSegments(of: text.extracting(start..<text.count), to: &bytes)
+    }
     return bytes
   }
 
   /// A document anywhere.
   static func inGroup(_ key: DocumentKey) -> [UInt8] {
     var bytes: [UInt8] = []
-    OrderedBytes.appendSegments(of: key.text.utf8.span, to: &bytes)
+    key.text.withSpan { OrderedBytes.appendSegments(of: $0, to: &bytes) }
     return bytes
   }
 

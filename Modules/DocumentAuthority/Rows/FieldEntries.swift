@@ -52,7 +52,9 @@ struct FieldEntries {
   /// The bytes of a field path in an entry.
   static func field(_ path: DocumentFieldPath) -> [UInt8] {
     var bytes: [UInt8] = []
-    for name in path.names { OrderedBytes.appendFieldName(name.utf8.span, to: &bytes) }
+    for name in path.names {
+      name.withSpan { OrderedBytes.appendFieldName($0, to: &bytes) }
+    }
     return field(unended: bytes)
   }
 

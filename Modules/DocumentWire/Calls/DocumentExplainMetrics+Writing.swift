@@ -42,7 +42,7 @@ extension DocumentExplainMetrics {
     let mark = writer.begin(1)
     writer.string(1, name)
     let value = writer.begin(2)
-    writer.put(3, text.utf8.span)
+    writer.put(3, text)
     writer.end(value)
     writer.end(mark)
   }

@@ -32,7 +32,7 @@ extension DocumentResponse {
       for cursor in cursors { writer.cursor(1, cursor) }
       writer.string(2, token)
     case .collectionIDs(let ids, let token):
-      for id in ids { writer.put(1, id.utf8.span) }
+      for id in ids { writer.put(1, id) }
       writer.string(2, token)
     case .batchWrite(let results, let statuses):
       for result in results { writer.writeResult(1, result) }

@@ -42,7 +42,7 @@ struct ProtoWriter {
   }
 
   mutating func string(_ field: Int, _ value: String) {
-    if !value.isEmpty { put(field, value.utf8.span) }
+    if !value.isEmpty { put(field, value) }
   }
 
   mutating func data(_ field: Int, _ value: [UInt8]) {
@@ -50,6 +50,10 @@ struct ProtoWriter {
   }
 
   /// A text, bytes, or a message that is encoded already.
+  mutating func put(_ field: Int, _ text: String) {
+    text.withSpan { put(field, $0) }
+  }
+
   mutating func put(_ field: Int, _ content: Span<UInt8>) {
     key(field, .lengthDelimited)
     varint(UInt64(content.count))

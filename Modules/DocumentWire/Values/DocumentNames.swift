@@ -95,7 +95,7 @@ package struct DocumentNames: Sendable {
 extension ProtoWriter {
   /// The name of a document.
   mutating func key(_ field: Int, _ key: DocumentKey, _ names: DocumentNames) {
-    put(field, names.prefix.span, key.text.utf8.span)
+    key.text.withSpan { put(field, names.prefix.span, $0) }
   }
 
   /// The name of what a collection is below.

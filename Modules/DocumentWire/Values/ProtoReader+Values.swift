@@ -111,7 +111,7 @@ extension ProtoReader {
     let range = try text()
     do throws(DocumentError) {
       let name = try DocumentName(resourceName: String(decoding: bytes[range], as: UTF8.self))
-      builder.append(reference: name.resourceName.utf8.span)
+      name.resourceName.withSpan { builder.append(reference: $0) }
     } catch {
       throw .document(error)
     }

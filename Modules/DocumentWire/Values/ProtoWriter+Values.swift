@@ -74,11 +74,11 @@ extension ProtoWriter {
   private mutating func vector(_ packed: Span<UInt8>, _ range: Range<Int>) {
     let map = begin(6)
     let type = begin(1)
-    put(1, "__type__".utf8.span)
+    put(1, "__type__")
     value(2, .string("__vector__"))
     end(type)
     let entry = begin(1)
-    put(1, "value".utf8.span)
+    put(1, "value")
     let value = begin(2)
     let array = begin(9)
     var offset = range.lowerBound

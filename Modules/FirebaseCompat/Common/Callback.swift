@@ -1,7 +1,7 @@
 /// A closure that is handed over once, to be called on one callback queue.
 ///
-/// Firebase's signatures take closures that are not `Sendable`. This one may cross threads because
-/// it is called only on the queue its database was given, one call at a time.
+/// Firebase's signatures take closures that are not `Sendable`. That this one crosses threads is
+/// sound because it is called only on the queue its database was given, one call at a time.
 struct Callback<First, Second>: @unchecked Sendable {
   private let body: (First, Second) -> Void
 

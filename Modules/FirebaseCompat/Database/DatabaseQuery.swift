@@ -4,8 +4,8 @@ import TernQuery
 
 /// A location with an order, a range and a limit; it can be observed and read.
 ///
-/// - Note: `@unchecked` because the class is open to its one subclass; every stored property of
-///   both is immutable and `Sendable`.
+/// - Note: `@unchecked`, for the class is open to its one subclass; sound because every stored
+///   property of both is immutable and `Sendable`.
 public class DatabaseQuery: @unchecked Sendable {
   /// The database of the location.
   public let database: Database

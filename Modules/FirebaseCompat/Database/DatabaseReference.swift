@@ -2,6 +2,8 @@ import TernCore
 import TernQuery
 
 /// One location of the tree.
+///
+/// - Note: `@unchecked` as its superclass is; sound because what it adds is immutable.
 public final class DatabaseReference: DatabaseQuery, @unchecked Sendable {
   init(database: Database, path: TreePath, problem: DatabaseError? = nil) {
     super.init(database: database, path: path, query: .all, problem: problem)

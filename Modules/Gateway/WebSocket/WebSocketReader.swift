@@ -140,14 +140,16 @@ struct WebSocketReader {
   ) throws(WebSocketFailure) {
     stage = .payload(
       head, rest: rest - part.count, key: key, position: position + part.count)
-    for index in part.indices {
-      let byte = part[index] ^ key[(position + index) & 3]
-      if head.isControl {
-        control.append(byte)
-      } else {
-        if !text.accept(byte) { throw .invalidText }
-        message.append(byte)
-      }
+    let mask = WebSocketMask(key, from: position)
+    if head.isControl {
+      mask.append(part, to: &control)
+    } else {
+      let start = message.count
+      mask.append(part, to: &message)
+      var checker = text
+      let isText = checker.accept(message.span.extracting(start..<message.count))
+      text = checker
+      guard isText else { throw .invalidText }
     }
   }
 
@@ -221,6 +223,37 @@ enum WebSocketCloseCode {
   }
 }
 
+/// The key of a frame, turned to where in the frame bytes lie. Source: RFC 6455, section 5.3.
+private struct WebSocketMask {
+  /// The key twice, its first byte in the lowest place in memory.
+  private let word: UInt64
+
+  init(_ key: [UInt8], from position: Int) {
+    var word: UInt64 = 0
+    for index in (0..<8).reversed() { word = word << 8 | UInt64(key[(position + index) & 3]) }
+    self.word = UInt64(littleEndian: word)
+  }
+
+  /// Appends what masked bytes stand for.
+  func append(_ part: Span<UInt8>, to bytes: inout [UInt8]) {
+    let start = bytes.count
+    // Safe: every load and store lies within the bytes that were appended.
+    unsafe part.withUnsafeBufferPointer { unsafe bytes.append(contentsOf: $0) }
+    unsafe bytes.withUnsafeMutableBytes { bytes in
+      var index = start
+      while index + 8 <= bytes.count {
+        let masked = unsafe bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+        unsafe bytes.storeBytes(of: masked ^ word, toByteOffset: index, as: UInt64.self)
+        index += 8
+      }
+      let rest = UInt64(littleEndian: word)
+      for (offset, place) in (index..<bytes.count).enumerated() {
+        unsafe bytes[place] ^= UInt8(truncatingIfNeeded: rest >> UInt64(8 * offset))
+      }
+    }
+  }
+}
+
 /// Checks text byte by byte, wherever it is cut.
 struct UTF8Checker {
   /// The number of bytes of the character still to come.
@@ -231,8 +264,29 @@ struct UTF8Checker {
   /// True when no character is cut.
   var isWhole: Bool { missing == 0 }
 
+  /// Takes the next bytes; `false` when no text has them there.
+  mutating func accept(_ bytes: Span<UInt8>) -> Bool {
+    // Safe: every load lies within the bytes.
+    unsafe bytes.withUnsafeBytes { bytes in
+      var index = 0
+      while index < bytes.count {
+        if missing == 0 {
+          // Eight characters of ASCII at once.
+          while index + 8 <= bytes.count,
+            unsafe bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+              & 0x8080_8080_8080_8080 == 0
+          { index += 8 }
+          if index == bytes.count { break }
+        }
+        guard unsafe accept(bytes[index]) else { return false }
+        index += 1
+      }
+      return true
+    }
+  }
+
   /// Takes the next byte; `false` when no text has it there.
-  mutating func accept(_ byte: UInt8) -> Bool {
+  private mutating func accept(_ byte: UInt8) -> Bool {
     if missing > 0 {
       guard allowed.contains(byte) else { return false }
       missing -= 1

@@ -26,7 +26,7 @@ package struct DocumentMatcher: Sendable {
   /// Returns true when a document belongs to the result, limits aside.
   package func matches(_ document: Document) -> Bool {
     guard let fields = document.fields else { return false }
-    return matches(key: document.key.text.utf8.span, fields: fields.bytes.span)
+    return document.key.text.withSpan { matches(key: $0, fields: fields.bytes.span) }
   }
 
   /// Returns true when a document, given as key and packed fields, belongs to the result, limits

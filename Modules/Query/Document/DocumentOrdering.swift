@@ -19,8 +19,11 @@ package struct DocumentOrdering: Sendable {
   /// A document without a field comes before those that have it; queries have none such.
   package func compare(_ left: Document, _ right: Document) -> Int {
     let (a, b) = (left.fields ?? .empty, right.fields ?? .empty)
-    return compare(
-      key: left.key.text.utf8.span, a.bytes.span, key: right.key.text.utf8.span, b.bytes.span)
+    return left.key.text.withSpan { leftKey in
+      right.key.text.withSpan { rightKey in
+        compare(key: leftKey, a.bytes.span, key: rightKey, b.bytes.span)
+      }
+    }
   }
 
   /// The same for keys and packed fields.

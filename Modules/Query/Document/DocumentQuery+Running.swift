@@ -65,7 +65,7 @@ package struct DocumentSelection {
 
   private func admits(_ document: Document) -> Bool {
     let fields = document.fields ?? .empty
-    return admits(key: document.key.text.utf8.span, fields: fields.bytes.span)
+    return document.key.text.withSpan { admits(key: $0, fields: fields.bytes.span) }
   }
 
   private func precedes(_ left: Document, _ right: Document) -> Bool {

@@ -154,11 +154,14 @@ extension TernServer {
     drainSoon()
   }
 
+  /// A queue beside all executors, on which nothing else runs.
+  private static let aside = DispatchQueue(label: "tern.server.aside")
+
   /// Leaves the executor for a moment. An event loop runs all tasks that it has before it looks at
   /// its sockets: batch behind batch, no other client would be read from until nothing waits.
   private func leaveExecutor() async {
     await withCheckedContinuation { continuation in
-      DispatchQueue.global().async { continuation.resume() }
+      Self.aside.async { continuation.resume() }
     }
   }
 

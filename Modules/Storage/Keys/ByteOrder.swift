@@ -15,7 +15,10 @@ public func compareBytes(_ a: Span<UInt8>, _ b: Span<UInt8>) -> Int {
     // Safe: both spans hold at least `common` bytes, and `memcmp` keeps no pointer.
     let order = unsafe a.withUnsafeBytes { left in
       unsafe b.withUnsafeBytes { right in
-        unsafe memcmp(left.baseAddress!, right.baseAddress!, common)
+        guard let left = left.baseAddress, let right = right.baseAddress else {
+          return Int32(0)
+        }
+        return unsafe memcmp(left, right, common)
       }
     }
     if order != 0 { return Int(order) }

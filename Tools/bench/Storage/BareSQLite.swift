@@ -38,7 +38,9 @@ final class BareSQLite: StorageSubject {
       unsafe try key.withUnsafeBytes { key in
         unsafe sqlite3_bind_blob(get, 1, key.baseAddress, Int32(key.count), nil)
         unsafe try check(sqlite3_step(get), SQLITE_ROW)
-        let value = unsafe sqlite3_column_blob(get, 0)!
+        guard let value = unsafe sqlite3_column_blob(get, 0) else {
+          throw BenchFailure(reason: "a value is empty")
+        }
         unsafe sum += Int(sqlite3_column_bytes(get, 0)) + Int(value.load(as: UInt8.self))
         unsafe sqlite3_reset(get)
       }
@@ -101,8 +103,9 @@ final class BareSQLite: StorageSubject {
     if let made = unsafe statements[sql] { return unsafe made }
     var made: OpaquePointer?
     unsafe try check(sqlite3_prepare_v2(database, sql, -1, &made, nil), SQLITE_OK)
+    guard let made = unsafe made else { throw BenchFailure(reason: "no statement") }
     unsafe statements[sql] = made
-    return unsafe made!
+    return unsafe made
   }
 
   private func check(_ code: Int32, _ expected: Int32) throws {

@@ -53,7 +53,7 @@ enum CallRules {
 
   /// Declarations of the standard library and the system that are newer than iOS 18 and macOS 15.
   private static let tooNew = [
-    "InlineArray", "Observations", "UTF8Span", ".utf8Span", "Task.immediate",
+    "InlineArray", "Observations", "UTF8Span", ".utf8Span", ".utf8.span", "Task.immediate",
     "Task.immediateDetached", ".addImmediateTask", "ExecutorFactory", ".isTriviallyIdentical",
     ".isIsolatingCurrentContext", "RunLoopExecutor", "MainExecutor",
   ].map { Ban($0, "newer than the platforms of Package.swift") }

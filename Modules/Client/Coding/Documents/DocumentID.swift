@@ -28,7 +28,7 @@ public struct DocumentID<Value: DocumentIdentifier>: Codable, Sendable {
   public var wrappedValue: Value?
 
   /// Wraps an id.
-  public init(wrappedValue: Value? = nil) { self.wrappedValue = wrappedValue }
+  public init(wrappedValue: Value?) { self.wrappedValue = wrappedValue }
 
   /// - Throws: `DecodingError` for any decoder but that of a ``SingleDocumentSnapshot``.
   public init(from decoder: any Decoder) throws {

@@ -3,6 +3,8 @@ import TernCore
 import TernQuery
 
 /// A collection of documents: all of them, as a query, and the way to each.
+///
+/// - Note: `@unchecked` as its superclass is; sound because what it adds is immutable.
 public final class CollectionReference: Query, @unchecked Sendable {
   /// The path, as it was given.
   public let path: String

@@ -5,8 +5,8 @@ import TernQuery
 ///
 /// A mistake in it is told by the first operation on it, before anything is asked of the server.
 ///
-/// - Note: `@unchecked` because the class is open to its one subclass; every stored property of
-///   both is immutable and `Sendable`.
+/// - Note: `@unchecked`, for the class is open to its one subclass; sound because every stored
+///   property of both is immutable and `Sendable`.
 public class Query: @unchecked Sendable {
   /// The database of the documents.
   public let firestore: Firestore

@@ -13,8 +13,8 @@ public struct SnapshotMetadata: Hashable, Sendable {
 
 /// A document at one moment; it never changes.
 ///
-/// - Note: `@unchecked` because the class is open to its one subclass; every stored property of
-///   both is immutable and `Sendable`.
+/// - Note: `@unchecked`, for the class is open to its one subclass; sound because every stored
+///   property of both is immutable and `Sendable`.
 public class DocumentSnapshot: @unchecked Sendable {
   /// The location of the document.
   public let reference: DocumentReference
@@ -74,6 +74,8 @@ public class DocumentSnapshot: @unchecked Sendable {
 }
 
 /// A document that a query gave: it exists.
+///
+/// - Note: `@unchecked` as its superclass is; sound because what it adds is immutable.
 public final class QueryDocumentSnapshot: DocumentSnapshot, @unchecked Sendable {
   /// All fields.
   public override func data() -> [String: Any] { super.data() ?? [:] }

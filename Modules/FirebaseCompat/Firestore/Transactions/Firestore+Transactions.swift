@@ -107,7 +107,8 @@ private struct TransactionOutcome: @unchecked Sendable {
   }
 }
 
-/// An update function: called on the transactions' threads, one call at a time.
+/// An update function; that it crosses threads is sound because the transactions' threads call it
+/// one call at a time.
 private struct TransactionBlock: @unchecked Sendable {
   /// Update functions block their thread while they read.
   private static let queue = DispatchQueue(label: "tern.transactions", attributes: .concurrent)
