@@ -79,7 +79,9 @@ package struct ServerMachine: ~Copyable {
       over: snapshot, exchange(&stage, with: CommitStage()), now: now, uptime: uptime,
       portion: portion)
     for (index, input) in inputs.enumerated() where !batch.defers(input, at: index, of: inputs) {
+      let steps = batch.stepsLeft
       if try !decide(input, &batch) { batch.putOff(input, at: index, of: inputs) }
+      batch.noteCost(of: input, since: steps)
     }
     try reviews.goOn(sessions, documents, &batch)
     try documents.sendSnapshots(sessions, &batch)

@@ -16,8 +16,12 @@
     private var context: ChannelHandlerContext?
     private var isClosing = false
     private var hasSentClose = false
-    /// True while a pong waits for the other end to read it.
+    /// True while pongs wait for the other end to read them.
     private var isPongUnderway = false
+    /// Pongs that were written since bytes began to be read, and are not flushed.
+    private var unflushedPongs = 0
+    /// The most pings of one read that are answered one by one.
+    private static var pongsPerRead: Int { 16 }
     /// The payload of the newest ping that came meanwhile.
     private var unansweredPing: ByteBuffer?
 
@@ -57,6 +61,11 @@
       }
     }
 
+    func channelReadComplete(context: ChannelHandlerContext) {
+      flushPongs()
+      context.fireChannelReadComplete()
+    }
+
     func write(
       context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?
     ) {
@@ -83,19 +92,27 @@
   // MARK: - Control frames
 
   extension WebSocketTunnelHandler {
-    /// Answers a ping. While one pong waits to be read, only the newest ping behind it is kept, so
-    /// that a peer that never reads makes nothing grow. Source: RFC 6455, section 5.5.3.
+    /// Answers a ping. While pongs wait to be read, and behind the first ones of a read, only the
+    /// newest ping is kept, so that a peer that never reads makes nothing grow, and one that floods
+    /// costs a write now and then. Source: RFC 6455, section 5.5.3.
     private func pong(_ payload: ByteBuffer) {
       guard let context, !isClosing else { return }
-      if isPongUnderway {
+      guard !isPongUnderway, unflushedPongs < Self.pongsPerRead else {
         unansweredPing = payload
         return
       }
-      isPongUnderway = true
+      unflushedPongs += 1
+      if unflushedPongs > 1 { return send(.pong, payload, context, promise: nil) }
       let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
       let sent = context.eventLoop.makePromise(of: Void.self)
       sent.futureResult.whenSuccess { handler.value.pongDidLeave() }
       send(.pong, payload, context, promise: sent)
+    }
+
+    private func flushPongs() {
+      guard unflushedPongs > 0, let context, !isClosing else { return }
+      unflushedPongs = 0
+      isPongUnderway = true
       context.flush()
     }
 
@@ -104,6 +121,7 @@
       guard let payload = unansweredPing else { return }
       unansweredPing = nil
       pong(payload)
+      flushPongs()
     }
 
     /// Ends the connection because of what the other end sent.

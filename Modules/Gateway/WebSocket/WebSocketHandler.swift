@@ -21,8 +21,10 @@
     private var place: ChannelHandlerContext?
     private var frames: [[UInt8]] = []
     private var isEnding = false
-    /// True while a pong waits for the client to read it.
+    /// True while pongs wait for the client to read them.
     private var isPongUnderway = false
+    /// Pongs that were written since bytes began to be read, and are not flushed.
+    private var unflushedPongs = 0
     /// The payload of the newest ping that came meanwhile.
     private var unansweredPing: [UInt8]?
     private var timer: Scheduled<Void>?
@@ -79,6 +81,7 @@
 
     func channelReadComplete(context: ChannelHandlerContext) {
       deliver()
+      flushPongs(context)
       context.fireChannelReadComplete()
     }
 
@@ -147,26 +150,37 @@
       }
     }
 
-    /// Answers a ping. While one pong waits for the client to read, only the newest ping that came
-    /// behind it is remembered, so that a client that never reads makes nothing grow.
-    /// Source: RFC 6455, section 5.5.3.
+    /// The most pings of one read that are answered one by one.
+    private static var pongsPerRead: Int { 16 }
+
+    /// Answers a ping. While pongs wait for the client to read, and behind the first ones of a read,
+    /// only the newest ping is remembered, so that a client that never reads makes nothing grow, and
+    /// one that floods costs a write now and then. Source: RFC 6455, section 5.5.3.
     private func pong(_ payload: [UInt8], _ context: ChannelHandlerContext) {
-      if isPongUnderway {
+      if isPongUnderway || unflushedPongs >= Self.pongsPerRead {
         unansweredPing = payload
         return
       }
-      isPongUnderway = true
+      unflushedPongs += 1
       let head = WebSocketFrame.header(WebSocketFrame.pong, count: payload.count)
+      context.write(wrapOutboundOut(ByteBuffer(bytes: head + payload)), promise: nil)
+    }
+
+    private func flushPongs(_ context: ChannelHandlerContext) {
+      if unflushedPongs == 0 || isEnding { return }
+      unflushedPongs = 0
+      isPongUnderway = true
       let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
       let sent = context.eventLoop.makePromise(of: Void.self)
       sent.futureResult.whenSuccess { handler.value.pongDidLeave() }
-      context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: head + payload)), promise: sent)
+      context.writeAndFlush(wrapOutboundOut(ByteBuffer()), promise: sent)
     }
 
     private func pongDidLeave() {
       isPongUnderway = false
       guard let payload = exchange(&unansweredPing, with: nil), !isEnding, let place else { return }
       pong(payload, place)
+      flushPongs(place)
     }
 
     private func carryOut(_ order: LinkOrder, _ context: ChannelHandlerContext) {

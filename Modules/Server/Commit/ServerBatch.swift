@@ -105,6 +105,13 @@ struct ServerBatch {
   /// Counts steps of long work.
   mutating func spend(_ steps: Int) { stepsLeft -= min(steps, 1 << 32) }
 
+  /// Notes that an input took the steps from `before` to those that are left.
+  mutating func noteCost(of input: ServerInput, since before: Int) {
+    if before > stepsLeft {
+      plan.costs.append(InputCost(origin: input.origin, steps: before - stepsLeft))
+    }
+  }
+
   /// The steps of reading a row of the store, which takes about two microseconds.
   static let stepsPerRow = 2
 

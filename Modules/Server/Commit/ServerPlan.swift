@@ -11,6 +11,8 @@ package struct ServerPlan: Sendable {
   /// Inputs that were not decided, in order: what was made for their links, or altogether, is to
   /// be sent first.
   package internal(set) var deferred: [ServerInput] = []
+  /// The inputs whose decision took long work, and how much.
+  package internal(set) var costs: [InputCost] = []
   /// True when work is left that a further batch goes on with; ``ServerInput/goOn`` begins one.
   package internal(set) var isUnfinished = false
   /// The inputs that were decided, if any was not.

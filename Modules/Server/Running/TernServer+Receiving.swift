@@ -175,6 +175,7 @@ extension TernServer {
     }
     if !plan.commits.isEmpty { contradictions = 0 }
     if inputs.contains(where: \.isTick) { try await maintain() }
+    inbox.charge(plan.costs)
     inbox.putBack(plan.deferred)
     if plan.isUnfinished { inbox.append(.goOn) }
     perform(plan.outputs)

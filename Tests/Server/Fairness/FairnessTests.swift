@@ -26,7 +26,7 @@ import Testing
     inbox.append(.tick)
     let batch = inbox.take(256)
     #expect(Set(slots(batch)) == Set(-1...20), "everybody had a turn")
-    #expect(slots(batch).firstIndex(of: 20) ?? .max < 8 + 20, "after one turn of the flood")
+    #expect(slots(batch).firstIndex(of: 20) ?? .max <= 8 + 20, "after one turn of the flood")
     #expect(batch.count == 256, "what is left of the batch is the flood's")
     #expect(inbox.count == 100_021 - 256)
   }
@@ -37,6 +37,57 @@ import Testing
     for number in 0..<1_000 { for slot in [3, 5] { inbox.append(frame(slot, number)) } }
     let taken = slots(inbox.take(256))
     #expect(taken.count { $0 == 3 } == 128)
+  }
+
+  private func opened(_ slot: Int, _ address: String) -> ServerInput {
+    .opened(slot: slot, isLocal: false, address: address)
+  }
+
+  @Test("an address with many links has no more turns than one with one link")
+  func addresses() {
+    var inbox = FairQueue()
+    for slot in 0..<50 { inbox.append(opened(slot, "a")) }
+    inbox.append(opened(50, "b"))
+    #expect(inbox.take(1_000).count == 51)
+    for number in 0..<1_000 { for slot in 0...50 { inbox.append(frame(slot, number)) } }
+    let taken = slots(inbox.take(256))
+    #expect(taken.count { $0 == 50 } == 128)
+    #expect(Set(taken).count > 10, "links of one address have turns as well")
+  }
+
+  @Test("whoever asks for costly things is overtaken by all who ask for little")
+  func costs() {
+    var inbox = FairQueue()
+    for slot in 0..<50 { inbox.append(opened(slot, "strange \(slot)")) }
+    inbox.append(opened(50, "modest"))
+    _ = inbox.take(1_000)
+    for slot in 0..<50 { for number in 0..<100 { inbox.append(frame(slot, number)) } }
+    for round in 0..<40 {
+      let dear = inbox.take(1)
+      #expect(slots(dear) != [50])
+      inbox.charge(dear.map { InputCost(origin: $0.origin, steps: 5_000) })
+      inbox.append(frame(50, round))
+      let taken = slots(inbox.take(2))
+      #expect(taken.first == 50, "in round \(round)")
+    }
+  }
+
+  @Test("requests without a session take part by their addresses, each in order")
+  func requests() throws {
+    func request(_ number: Int, _ address: String) throws -> ServerInput {
+      let path = try TreePath("n\(number)")
+      return .direct(
+        ticket: UInt64(number),
+        DirectRequest(namespace: "n", isLocal: false, address: address, .read(path, .all)))
+    }
+    var inbox = FairQueue()
+    for number in 0..<1_000 { inbox.append(try request(number, "flood")) }
+    for number in 1_000..<1_010 { inbox.append(try request(number, "modest")) }
+    let tickets = inbox.take(64).map { input in
+      if case .direct(let ticket, _) = input { ticket } else { UInt64.max }
+    }
+    #expect(tickets.filter { $0 >= 1_000 } == Array(1_000..<1_010))
+    #expect(tickets.filter { $0 < 1_000 } == Array(0..<54))
   }
 
   @Test("nothing is lost, and each link keeps its order", arguments: [1, 7, 64, 256, 5_000])
