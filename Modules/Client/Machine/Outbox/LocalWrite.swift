@@ -1,6 +1,4 @@
 import TernCore
-import TernQuery
-import TernSync
 import TernTreeReplica
 
 /// A write of this client that the server has not answered yet.
@@ -31,27 +29,8 @@ struct LocalWrite: Sendable {
   }
 }
 
-/// The subject of a request on the wire.
-enum Request: Sendable {
-  case listen(ListenRequest)
-  case unlisten(ListenRequest)
-  case write(WriteID)
-  case batch(UInt64)
-  case read(OperationID)
-  case disconnect(OperationID)
-  case presence(OperationID)
-  /// The outcomes of the writes of a stream up to a number.
-  case outcomes(of: UInt128, through: UInt64)
-  /// The outcomes of a declared transaction's attempts.
-  case transactionOutcomes(OperationID)
-  /// A credential was shown.
-  case credential(String)
-  /// No caller waits for the answer.
-  case unattended
-}
-
 /// The subject of a change of the queue.
-enum Ticket: Sendable {
+enum TreeTicket: Sendable {
   case append(WriteID)
   /// The row of the write numbered `sequence` goes, or becomes a rejected one.
   case settle(sequence: UInt64)
@@ -61,23 +40,4 @@ enum Ticket: Sendable {
   case discard(OperationID, row: UInt64)
   case purge(OperationID, newClient: UInt128)
   case unattended
-}
-
-/// A one-time read that waits.
-struct PendingRead: Sendable {
-  let path: TreePath
-  let query: TreeQuery
-  var isSent = false
-}
-
-/// A deferred write that the server has not answered yet.
-struct DisconnectRequest: Sendable {
-  enum Verb: Sendable {
-    case write(TreeWrite)
-    case cancel(TreePath)
-  }
-
-  /// The user who asked; no other user's credential registers it.
-  let user: QueueUser
-  let verb: Verb
 }
