@@ -25,16 +25,6 @@ struct OutboundWrites: Sendable {
     let sequence: UInt64
   }
 
-  /// The subject of a change of the queue.
-  enum Ticket: Sendable {
-    /// A batch becomes durable; `row` is the rejected one it takes the place of.
-    case store(batch: UInt64, insteadOf: UInt64?)
-    /// The batch of this number leaves, or becomes a rejected one.
-    case settle(sequence: UInt64)
-    /// A rejected batch is given up.
-    case discard(row: UInt64)
-  }
-
   /// The stream that this user's writes are numbered in; `nil` when their queue does not open.
   let stream: UInt128?
   /// Batches that are durable.
@@ -48,10 +38,8 @@ struct OutboundWrites: Sendable {
   private(set) var contents: [UInt64: [DocumentMutation]] = [:]
   /// The batches the server rejected, by their rows.
   private(set) var rejected: [UInt64: RejectedDocumentBatch] = [:]
-  /// The last number whose row is known to be gone, and all before it.
-  private(set) var settledThrough: UInt64
-  /// The first number that was answered while its row could not be changed.
-  private var firstUnsettled: UInt64?
+  /// The numbers of the stream whose outcomes are not needed any more.
+  var settled: SettledSequence
 
   /// True when the server has answered the greeting, and knows numbers.
   var isOpen = false
@@ -64,34 +52,24 @@ struct OutboundWrites: Sendable {
   /// - Parameter nextSequence: The number that the queue gives next.
   init(stream: UInt128? = nil, nextSequence: UInt64 = 1) {
     self.stream = stream
-    settledThrough = nextSequence - 1
+    settled = SettledSequence(nextSequence: nextSequence)
   }
 
-  mutating func restore(_ queued: DocumentQueuedBatch) {
-    contents[queued.batch.id] = queued.batch.mutations
-    settledThrough = min(settledThrough, queued.sequence - 1)
-    remember(queued.batch.id, row: queued.row, sequence: queued.sequence)
+  /// Takes up what the queue held at its opening.
+  mutating func restore(_ pending: [DocumentQueuedBatch], _ rejected: [RejectedDocumentBatch]) {
+    for queued in pending {
+      contents[queued.batch.id] = queued.batch.mutations
+      settled.restore(queued.sequence)
+      remember(queued.batch.id, row: queued.row, sequence: queued.sequence)
+    }
+    for batch in rejected { note(batch) }
   }
-
-  mutating func restore(_ batch: RejectedDocumentBatch) { rejected[batch.id] = batch }
 
   /// Notes that a batch is rejected, and kept in its row.
   mutating func note(_ batch: RejectedDocumentBatch) { rejected[batch.id] = batch }
 
   /// Notes that a rejected batch has left the queue.
   mutating func forgetRejected(_ row: UInt64) { rejected[row] = nil }
-
-  /// Notes that the row of an answered batch was changed, or not.
-  ///
-  /// A row that the disk would not change is sent again by the next run, which then needs the
-  /// outcome.
-  mutating func rowSettled(_ sequence: UInt64, _ result: QueueResult) {
-    if case .failed(.storage) = result {
-      firstUnsettled = min(firstUnsettled ?? sequence, sequence)
-    } else if result == .changed, firstUnsettled == nil {
-      settledThrough = max(settledThrough, sequence)
-    }
-  }
 
   mutating func note(_ batch: DocumentBatch) { contents[batch.id] = batch.mutations }
 
@@ -134,7 +112,7 @@ struct OutboundWrites: Sendable {
     guard isOpen, let batch = unsent.first, let row = rows[batch.id] else { return nil }
     unsent.removeFirst()
     sent.append(row.sequence)
-    return (batch, DocumentWriteHeader(sequence: row.sequence, acknowledged: settledThrough))
+    return (batch, DocumentWriteHeader(sequence: row.sequence, acknowledged: settled.through))
   }
 
   /// The stream is gone; the replica hands out again what has no outcome.
