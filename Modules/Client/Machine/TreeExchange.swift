@@ -42,7 +42,7 @@ extension TreeExchange {
   ) -> WriteID {
     transactions.abort(touchedBy: write, &self)
     let id = plan(write)
-    writes.users.present.writes[id] = LocalWrite(write: write)
+    writes.users.present.add(write, as: id)
     outbox.append(.write(id))
     change(queued, about: about(id))
     channel.emit(.queueChanged)
@@ -53,9 +53,7 @@ extension TreeExchange {
   /// Puts a write found in the queue back where it was when the program ended.
   mutating func restore(_ write: TreeWrite, row: UInt64, sequence: UInt64) {
     let id = plan(write)
-    writes.users.present.writes[id] = LocalWrite(
-      write: write, stage: .durable(row: row, sequence: sequence), wasSent: true)
-    writes.users.present.settled.restore(sequence)
+    writes.users.present.restore(write, as: id, row: row, sequence: sequence)
     outbox.append(.write(id))
   }
 
@@ -74,7 +72,7 @@ extension TreeExchange {
     guard writes.write(id) != nil else { return }
     switch result {
     case .stored(let row, let sequence):
-      writes.users.present.writes[id]?.stage = .durable(row: row, sequence: sequence)
+      writes.users.present.stored(id, row: row, sequence: sequence)
       channel.emit(.stored(id))
       channel.emit(.queueChanged)
       sendReady()
@@ -88,10 +86,10 @@ extension TreeExchange {
 
   /// Removes a write from the overlay with the events that undo it.
   private mutating func takeBack(_ id: WriteID, _ transactions: inout TreeTransactions) {
-    guard let local = writes.write(id) else { return }
-    writes.users.present.writes[id] = nil
+    guard let write = writes.write(id) else { return }
+    writes.users.present.remove(id)
     perform(views.replica.acknowledge(id, .rejected))
-    transactions.rerun(touchedBy: local.write, &self)
+    transactions.rerun(touchedBy: write, &self)
     channel.emit(.queueChanged)
   }
 
@@ -100,20 +98,22 @@ extension TreeExchange {
     _ id: WriteID, rejection: Rejection?, _ transactions: inout TreeTransactions
   ) {
     outbox.answered(.write(id))
-    guard let local = writes.write(id), case .durable(let row, let sequence) = local.stage else {
+    guard let write = writes.write(id), let entry = writes.users.present.numbers[id] else {
       return
     }
-    if let rejection, !local.isFiller {
+    let (row, settling) = (entry.row, TreeTicket.settle(sequence: entry.sequence))
+    // The filler of a corrupt write's number changes nothing: no caller waits for its outcome.
+    if let rejection, !write.assignments.isEmpty {
       writes.users.present.rejected[id: row] = RejectedTreeWrite(
-        id: row, write: local.write, reason: rejection)
-      change(.reject(id: row, rejection), about: .settle(sequence: sequence))
+        id: row, write: write, reason: rejection)
+      change(.reject(id: row, rejection), about: settling)
       takeBack(id, &transactions)
       channel.emit(.settled(id, .rejected(rejection)))
     } else {
-      change(.settle(id: row), about: .settle(sequence: sequence))
-      writes.users.present.writes[id] = nil
+      change(.settle(id: row), about: settling)
+      writes.users.present.remove(id)
       perform(views.replica.acknowledge(id, .accepted))
-      transactions.rerun(touchedBy: local.write, &self)
+      transactions.rerun(touchedBy: write, &self)
       channel.emit(.settled(id, .accepted))
       channel.emit(.queueChanged)
     }
@@ -148,16 +148,17 @@ extension TreeExchange {
   mutating func hideWrites() {
     outbox.removeWrites()
     writes.hidden()
-    for (id, _) in writes.users.present.writes.inOrder.reversed() {
-      perform(views.replica.acknowledge(id, .rejected))
+    for write in writes.users.present.pending.reversed() {
+      perform(views.replica.acknowledge(WriteID(write.id), .rejected))
     }
   }
 
   /// Restores the writes that a user made before another one took over, under the old names.
   mutating func takeUp(_ known: UserWrites) {
     writes.users.present = known
-    for (id, local) in known.writes.inOrder {
-      perform(views.replica.plan(local.write, id: id, now: channel.serverNow).outcome)
+    for write in known.pending {
+      let id = WriteID(write.id)
+      perform(views.replica.plan(write.write, id: id, now: channel.serverNow).outcome)
       outbox.append(.write(id))
     }
   }

@@ -50,7 +50,7 @@ extension TreeMachine {
     switch about {
     case .append(let id): exchange.stored(id, of: owner, result, &transactions)
     case .settle(let sequence):
-      exchange.writes.users.update(of: owner) { $0.settled.rowSettled(sequence, result) }
+      exchange.writes.users.update(of: owner) { $0.rowSettled(sequence, result) }
     case .keep(let id): transactions.kept(id, of: owner, result, &exchange)
     case .retry(let id, let row):
       if case .stored = result { forgetRejected(row, of: owner) }

@@ -72,7 +72,7 @@ extension TreeMachine {
   /// Pending writes in the order they were made, and rejected ones in the order of their rows.
   package var queueStatus: TreeQueueStatus {
     TreeQueueStatus(
-      pending: exchange.writes.users.present.writes.list,
+      pending: exchange.writes.users.present.pending,
       rejected: exchange.writes.users.present.rejected)
   }
 

@@ -23,8 +23,8 @@ struct TreeWrites: Sendable {
   /// The stream in which the present user's writes are numbered.
   var client: UInt128 { users.present.client }
 
-  /// Returns a write of the present user.
-  func write(_ id: WriteID) -> LocalWrite? { users.present.writes[id] }
+  /// Returns a pending write of the present user.
+  func write(_ id: WriteID) -> TreeWrite? { users.present[id] }
 }
 
 // MARK: - The durable queue
@@ -51,12 +51,10 @@ extension TreeWrites {
   ) {
     switch result {
     case .stored(let row, let sequence):
-      users.update(of: owner) {
-        $0.writes[id]?.stage = .durable(row: row, sequence: sequence)
-      }
+      users.update(of: owner) { $0.stored(id, row: row, sequence: sequence) }
       channel.emit(.stored(id))
     case .failed(let error):
-      users.update(of: owner) { $0.writes[id] = nil }
+      users.update(of: owner) { $0.remove(id) }
       channel.emit(.notStored(id, error))
     case .changed, .purged:
       break
@@ -70,7 +68,7 @@ extension TreeWrites {
     var gone: [WriteID] = []
     users.update(of: owner) { away in
       gone = away.purged(newClient)
-      for id in gone { away.writes[id] = nil }
+      for id in gone { away.remove(id) }
     }
     for id in gone { channel.emit(.settled(id, .purged)) }
   }
@@ -119,17 +117,18 @@ extension TreeWrites {
     case ready(TreeRequest)
   }
 
-  /// Returns the request of a write, which the server may have seen from now on.
+  /// Returns the request of a write.
   ///
   /// - Parameter announced: The stream that the greeting on this connection named.
-  mutating func request(for id: WriteID, announced: UInt128?) -> Readiness {
-    guard let local = write(id) else { return .gone }
-    guard let sequence = local.sequence, sequence > lastAnswered else { return .waits }
-    users.present.writes[id]?.wasSent = true
+  func request(for id: WriteID, announced: UInt128?) -> Readiness {
+    guard let write = write(id) else { return .gone }
+    guard let sequence = users.present.numbers[id]?.sequence, sequence > lastAnswered else {
+      return .waits
+    }
     let stamp = WriteIdempotencyKey(
       stream: announced == client ? nil : client, sequence: sequence)
-    let mark = WriteHeader(stamp, acknowledged: users.present.settled.through)
-    switch local.write {
+    let mark = WriteHeader(stamp, acknowledged: users.present.numbers.settledThrough)
+    switch write {
     case .set(let path, let node): return .ready(.put(path, node, expectedHash: nil, mark))
     case .merge(let path, let merge): return .ready(.merge(path, merge, mark))
     }
@@ -152,15 +151,13 @@ extension TreeWrites {
   mutating func askForOutcomes(_ channel: inout TreeChannel) {
     guard !hasAskedForOutcomes else { return }
     hasAskedForOutcomes = true
-    let writes = users.present.writes.byID.values
-    let pending = writes.compactMap(\.sequence).filter { $0 <= lastAnswered }
-    guard let first = pending.min(), let last = pending.max() else {
+    guard let span = users.present.numbers.span(through: lastAnswered) else {
       lastAnswered = 0
       return
     }
     channel.send(
-      .outcomes(stream: nil, first: first, last: last),
-      about: .outcomes(of: client, through: last))
+      .outcomes(stream: nil, first: span.lowerBound, last: span.upperBound),
+      about: .outcomes(of: client, through: span.upperBound))
   }
 
   /// The server told what became of those writes.
@@ -174,14 +171,10 @@ extension TreeWrites {
     lastAnswered = 0
     var known: [UInt64: TreeResponse.Outcome] = [:]
     for outcome in outcomes { known[outcome.sequence] = outcome }
-    let pending = users.present.writes.byID.compactMap { id, local in
-      local.sequence.map { (id: id, sequence: $0) }
+    return users.present.numbers.writes(through: last).map { id, sequence in
+      guard let outcome = known[sequence] else { return (id, .outcomeForgotten) }
+      return (id, Rejection(outcome: outcome))
     }
-    return pending.sorted { $0.sequence < $1.sequence }.filter { $0.sequence <= last }
-      .map { id, sequence in
-        guard let outcome = known[sequence] else { return (id, .outcomeForgotten) }
-        return (id, Rejection(outcome: outcome))
-      }
   }
 
   /// The connection is lost: the next greeting says anew what the server has.

@@ -6,9 +6,10 @@ import TernTreeReplica
 struct UserWrites: Sendable {
   /// The stream in which the durable writes are numbered.
   private(set) var client: UInt128
-  /// The numbers of `client` whose outcomes are not needed any more.
-  var settled: SettledSequence
-  var writes = LocalWrites()
+  /// The writes that the server has not answered, in the order in which they were made.
+  private(set) var pending = TreeWriteList<PendingTreeWrite>()
+  /// The rows and the numbers of those that are durable.
+  private(set) var numbers: NumberedWrites<WriteID>
   var rejected = TreeWriteList<RejectedTreeWrite>()
   /// Declared transactions of an earlier run, or of a user who is away, whose functions are not
   /// known yet; by row.
@@ -19,16 +20,50 @@ struct UserWrites: Sendable {
   /// - Parameter nextSequence: The number that the queue gives next.
   init(client: UInt128, nextSequence: UInt64) {
     self.client = client
-    settled = SettledSequence(nextSequence: nextSequence)
+    numbers = NumberedWrites(nextSequence: nextSequence)
+  }
+
+  /// A pending write as the application gave it, with its server values unresolved.
+  subscript(id: WriteID) -> TreeWrite? { pending[id: id.number]?.write }
+
+  /// Adds a write that is on its way to the disk.
+  mutating func add(_ write: TreeWrite, as id: WriteID) { show(write, id, row: nil) }
+
+  /// Adds a write that the queue held at its opening.
+  mutating func restore(_ write: TreeWrite, as id: WriteID, row: UInt64, sequence: UInt64) {
+    numbers.restore(id, row: row, sequence: sequence)
+    show(write, id, row: row)
+  }
+
+  /// Notes that a write is durable; does nothing when it is not pending.
+  mutating func stored(_ id: WriteID, row: UInt64, sequence: UInt64) {
+    guard let write = self[id] else { return }
+    numbers.add(id, row: row, sequence: sequence)
+    show(write, id, row: row)
+  }
+
+  private mutating func show(_ write: TreeWrite, _ id: WriteID, row: UInt64?) {
+    pending[id: id.number] = PendingTreeWrite(id: id.number, write: write, row: row)
+  }
+
+  /// Takes a write out: it has its outcome, or was given up.
+  mutating func remove(_ id: WriteID) {
+    _ = numbers.remove(id)
+    pending[id: id.number] = nil
+  }
+
+  /// Notes that the row of an answered write was changed, or not.
+  mutating func rowSettled(_ sequence: UInt64, _ result: QueueResult) {
+    numbers.rowSettled(sequence, result)
   }
 
   /// All of it was given up.
   ///
-  /// - Returns: The writes that are gone.
+  /// - Returns: The writes that are to be taken out.
   mutating func purged(_ newClient: UInt128) -> [WriteID] {
     client = newClient
-    settled = SettledSequence(nextSequence: 1)
+    numbers.restart()
     dormant = []
-    return writes.inOrder.filter { $0.write.sequence != nil }.map(\.id)
+    return pending.filter(\.isDurable).map { WriteID($0.id) }
   }
 }

@@ -109,7 +109,7 @@ extension DocumentOutbox {
     case .store(let batch, let rejected):
       return stored(batch, of: owner, insteadOf: rejected, result, &channel)
     case .settle(let sequence):
-      users.update(of: owner) { $0.settled.rowSettled(sequence, result) }
+      users.update(of: owner) { $0.rowSettled(sequence, result) }
     case .discard(let row):
       if result == .changed { users.update(of: owner) { $0.forgetRejected(row) } }
       channel.emit(.discarded(row: row, result))
@@ -125,13 +125,13 @@ extension DocumentOutbox {
     case .stored(let row, let sequence):
       users.update(of: owner) { writes in
         if let rejected { writes.forgetRejected(rejected) }
-        writes.remember(batch, row: row, sequence: sequence)
+        writes.stored(batch, row: row, sequence: sequence)
       }
       channel.emit(.stored(batch: batch))
       send(&channel)
     case .failed(let error):
       channel.emit(.notStored(batch: batch, error))
-      users.update(of: owner) { _ = $0.forget(batch) }
+      users.update(of: owner) { _ = $0.remove(batch) }
       return .failed(batch: batch)
     case .changed, .purged: break
     }
@@ -248,8 +248,8 @@ extension DocumentOutbox {
 
   /// Settles a batch that is accepted.
   mutating func accepted(_ batch: UInt64, _ channel: inout DocumentChannel) {
-    guard let (row, sequence) = users.present.forget(batch) else { return }
-    change(.settle(id: row), about: .settle(sequence: sequence), &channel)
+    guard let entry = users.present.remove(batch) else { return }
+    change(.settle(id: entry.row), about: .settle(sequence: entry.sequence), &channel)
   }
 
   /// Settles a batch that is rejected, and keeps it with the reason.
@@ -259,14 +259,15 @@ extension DocumentOutbox {
     _ batch: UInt64, _ status: DocumentStatus, word: String, _ channel: inout DocumentChannel
   ) {
     let mutations = users.present.contents[batch] ?? []
-    guard let (row, sequence) = users.present.forget(batch) else { return }
+    guard let entry = users.present.remove(batch) else { return }
+    let (row, settling) = (entry.row, Ticket.settle(sequence: entry.sequence))
     let rejection = Rejection(status: word, detail: status.message)
     if mutations.isEmpty {
       // It replaced a corrupt one: there is nothing to decide.
-      change(.settle(id: row), about: .settle(sequence: sequence), &channel)
+      change(.settle(id: row), about: settling, &channel)
     } else {
       users.present.note(RejectedDocumentBatch(id: row, mutations: mutations, reason: rejection))
-      change(.reject(id: row, rejection), about: .settle(sequence: sequence), &channel)
+      change(.reject(id: row, rejection), about: settling, &channel)
     }
   }
 }

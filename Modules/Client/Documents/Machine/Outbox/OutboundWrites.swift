@@ -20,16 +20,10 @@ package struct DocumentQueuedBatch: Sendable {
 
 /// The pending batches of one user: in the queue, on the stream, or both.
 struct OutboundWrites: Sendable {
-  private struct Row: Sendable {
-    let row: UInt64
-    let sequence: UInt64
-  }
-
   /// The stream that this user's writes are numbered in; `nil` when their queue does not open.
   let stream: UInt128?
-  /// Batches that are durable.
-  private var rows: [UInt64: Row] = [:]
-  private var batches: [UInt64: UInt64] = [:]
+  /// The rows and the numbers of batches that are durable.
+  private var numbers: NumberedWrites<UInt64>
   /// Batches the replica has handed out for sending, and that are not sent yet.
   private var unsent: [DocumentBatch] = []
   /// The numbers on their way on this stream, in order.
@@ -38,8 +32,6 @@ struct OutboundWrites: Sendable {
   private(set) var contents: [UInt64: [DocumentMutation]] = [:]
   /// The batches the server rejected, by their rows.
   private(set) var rejected: [UInt64: RejectedDocumentBatch] = [:]
-  /// The numbers of the stream whose outcomes are not needed any more.
-  var settled: SettledSequence
 
   /// True when the server has answered the greeting, and knows numbers.
   var isOpen = false
@@ -52,15 +44,14 @@ struct OutboundWrites: Sendable {
   /// - Parameter nextSequence: The number that the queue gives next.
   init(stream: UInt128? = nil, nextSequence: UInt64 = 1) {
     self.stream = stream
-    settled = SettledSequence(nextSequence: nextSequence)
+    numbers = NumberedWrites(nextSequence: nextSequence)
   }
 
   /// Takes up what the queue held at its opening.
   mutating func restore(_ pending: [DocumentQueuedBatch], _ rejected: [RejectedDocumentBatch]) {
     for queued in pending {
       contents[queued.batch.id] = queued.batch.mutations
-      settled.restore(queued.sequence)
-      remember(queued.batch.id, row: queued.row, sequence: queued.sequence)
+      numbers.restore(queued.batch.id, row: queued.row, sequence: queued.sequence)
     }
     for batch in rejected { note(batch) }
   }
@@ -74,45 +65,47 @@ struct OutboundWrites: Sendable {
   mutating func note(_ batch: DocumentBatch) { contents[batch.id] = batch.mutations }
 
   /// Returns true when a batch survives the end of the program.
-  func isDurable(_ batch: UInt64) -> Bool { rows[batch] != nil }
+  func isDurable(_ batch: UInt64) -> Bool { numbers[batch] != nil }
 
   /// The row of the queue that holds a batch; `nil` until it is durable.
-  func row(of batch: UInt64) -> UInt64? { rows[batch]?.row }
+  func row(of batch: UInt64) -> UInt64? { numbers[batch]?.row }
 
-  mutating func remember(_ batch: UInt64, row: UInt64, sequence: UInt64) {
-    rows[batch] = Row(row: row, sequence: sequence)
-    batches[sequence] = batch
+  /// Notes that a batch is durable.
+  mutating func stored(_ batch: UInt64, row: UInt64, sequence: UInt64) {
+    numbers.add(batch, row: row, sequence: sequence)
+  }
+
+  /// Notes that the row of an answered batch was changed, or not.
+  mutating func rowSettled(_ sequence: UInt64, _ result: QueueResult) {
+    numbers.rowSettled(sequence, result)
   }
 
   /// Takes a batch out.
   ///
   /// - Returns: The row it had in the queue, and its number.
-  mutating func forget(_ batch: UInt64) -> (row: UInt64, sequence: UInt64)? {
+  mutating func remove(_ batch: UInt64) -> NumberedWrites<UInt64>.Entry? {
     contents[batch] = nil
     unsent.removeAll { $0.id == batch }
-    guard let row = rows.removeValue(forKey: batch) else { return nil }
-    batches[row.sequence] = nil
-    sent.removeAll { $0 == row.sequence }
-    return (row.row, row.sequence)
+    guard let entry = numbers.remove(batch) else { return nil }
+    sent.removeAll { $0 == entry.sequence }
+    return entry
   }
 
-  func batch(numbered sequence: UInt64) -> UInt64? { batches[sequence] }
+  func batch(numbered sequence: UInt64) -> UInt64? { numbers.id(numbered: sequence) }
 
   /// The numbers up to one that have no outcome yet.
-  func open(upTo last: UInt64) -> ClosedRange<UInt64>? {
-    let numbers = batches.keys.filter { $0 <= last }
-    guard let first = numbers.min(), let end = numbers.max() else { return nil }
-    return first...end
-  }
+  func open(upTo last: UInt64) -> ClosedRange<UInt64>? { numbers.span(through: last) }
 
   mutating func queue(_ batch: DocumentBatch) { unsent.append(batch) }
 
   /// The next batch to send, once it is durable.
   mutating func nextToSend() -> (batch: DocumentBatch, mark: DocumentWriteHeader)? {
-    guard isOpen, let batch = unsent.first, let row = rows[batch.id] else { return nil }
+    guard isOpen, let batch = unsent.first, let entry = numbers[batch.id] else { return nil }
     unsent.removeFirst()
-    sent.append(row.sequence)
-    return (batch, DocumentWriteHeader(sequence: row.sequence, acknowledged: settled.through))
+    sent.append(entry.sequence)
+    let header = DocumentWriteHeader(
+      sequence: entry.sequence, acknowledged: numbers.settledThrough)
+    return (batch, header)
   }
 
   /// The stream is gone; the replica hands out again what has no outcome.
