@@ -7,33 +7,33 @@ import Testing
 struct OutboxTests {
   @Test("a durable write is found by its name and its number until it is taken out")
   func numbers() {
-    var writes = NumberedWrites<String>(nextSequence: 4)
-    #expect(writes["a"] == nil && writes.id(numbered: 4) == nil)
-    writes.add("a", row: 10, sequence: 4)
-    writes.add("b", row: 11, sequence: 5)
-    #expect(writes["a"] == .init(row: 10, sequence: 4) && writes.id(numbered: 5) == "b")
-    #expect(writes.remove("a") == .init(row: 10, sequence: 4))
-    #expect(writes.remove("a") == nil && writes.id(numbered: 4) == nil && writes["a"] == nil)
-    #expect(writes["b"]?.row == 11)
+    var writes = NumberedWrites(nextSequence: 4)
+    #expect(writes[1] == nil && writes.id(numbered: 4) == nil)
+    writes.add(1, row: 10, sequence: 4)
+    writes.add(2, row: 11, sequence: 5)
+    #expect(writes[1] == .init(row: 10, sequence: 4) && writes.id(numbered: 5) == 2)
+    #expect(writes.remove(1) == .init(row: 10, sequence: 4))
+    #expect(writes.remove(1) == nil && writes.id(numbered: 4) == nil && writes[1] == nil)
+    #expect(writes[2]?.row == 11)
   }
 
   @Test("the numbers that the server has and this client has no outcome of are a span")
   func span() {
-    var writes = NumberedWrites<String>(nextSequence: 1)
+    var writes = NumberedWrites(nextSequence: 1)
     #expect(writes.span(through: 9) == nil && writes.writes(through: 9).isEmpty)
-    for (row, id) in ["a", "b", "c", "d"].enumerated() {
-      writes.add(id, row: UInt64(row), sequence: UInt64(row) + 3)
+    for id in 1...4 as ClosedRange<UInt64> {
+      writes.add(id, row: id, sequence: id + 2)
     }
-    _ = writes.remove("b")
+    _ = writes.remove(2)
     #expect(writes.span(through: 2) == nil)
     #expect(writes.span(through: 5) == 3...5 && writes.span(through: 4) == 3...3)
-    #expect(writes.writes(through: 5).map(\.id) == ["a", "c"])
+    #expect(writes.writes(through: 5).map(\.id) == [1, 3])
     #expect(writes.writes(through: 9).map(\.sequence) == [3, 5, 6])
   }
 
   @Test("the server may forget outcomes up to the last row that is gone")
   func settled() {
-    var writes = NumberedWrites<Int>(nextSequence: 8)
+    var writes = NumberedWrites(nextSequence: 8)
     #expect(writes.settledThrough == 7)
     writes.restore(1, row: 1, sequence: 5)
     writes.restore(2, row: 2, sequence: 6)
@@ -48,7 +48,7 @@ struct OutboxTests {
 
   @Test("a row that the disk would not change keeps its outcome and all later ones needed")
   func unsettled() {
-    var writes = NumberedWrites<Int>(nextSequence: 1)
+    var writes = NumberedWrites(nextSequence: 1)
     writes.rowSettled(1, .changed)
     writes.rowSettled(2, .failed(.storage(.closed)))
     writes.rowSettled(3, .changed)

@@ -98,7 +98,7 @@ extension TreeExchange {
     _ id: WriteID, rejection: Rejection?, _ transactions: inout TreeTransactions
   ) {
     outbox.answered(.write(id))
-    guard let write = writes.write(id), let entry = writes.users.present.numbers[id] else {
+    guard let write = writes.write(id), let entry = writes.users.present.numbers[id.number] else {
       return
     }
     let (row, settling) = (entry.row, TreeTicket.settle(sequence: entry.sequence))

@@ -1,8 +1,9 @@
 /// One user's writes that are durable in the queue and not settled: the row and the number of each.
 ///
-/// The numbers are those of one stream, for exactly-once. Rows leave the queue in the order of their
-/// numbers, because the server answers in that order.
-package struct NumberedWrites<ID: Hashable & Sendable>: Sendable {
+/// Writes are known by ids that their owner gives them. The numbers are those of one stream,
+/// for exactly-once. Rows leave the queue in the order of their numbers, because the server answers
+/// in that order.
+package struct NumberedWrites: Sendable {
   /// The place of a write in the queue and in the stream.
   package struct Entry: Hashable, Sendable {
     /// The row of the queue.
@@ -11,8 +12,8 @@ package struct NumberedWrites<ID: Hashable & Sendable>: Sendable {
     package let sequence: UInt64
   }
 
-  private var entries: [ID: Entry] = [:]
-  private var ids: [UInt64: ID] = [:]
+  private var entries: [UInt64: Entry] = [:]
+  private var ids: [UInt64: UInt64] = [:]
   /// The last number whose row is known to be gone, and all before it: the server may forget their
   /// outcomes.
   package private(set) var settledThrough: UInt64
@@ -24,10 +25,10 @@ package struct NumberedWrites<ID: Hashable & Sendable>: Sendable {
   package init(nextSequence: UInt64) { settledThrough = nextSequence - 1 }
 
   /// The row and the number of a write; `nil` until it is durable.
-  package subscript(id: ID) -> Entry? { entries[id] }
+  package subscript(id: UInt64) -> Entry? { entries[id] }
 
   /// Returns the write that has a number; `nil` when it is settled.
-  package func id(numbered sequence: UInt64) -> ID? { ids[sequence] }
+  package func id(numbered sequence: UInt64) -> UInt64? { ids[sequence] }
 
   /// Returns the span of the numbers up to one that have no outcome yet; `nil` when there are none.
   ///
@@ -39,18 +40,18 @@ package struct NumberedWrites<ID: Hashable & Sendable>: Sendable {
   }
 
   /// Returns the writes numbered up to `last`, in the order of their numbers.
-  package func writes(through last: UInt64) -> [(id: ID, sequence: UInt64)] {
+  package func writes(through last: UInt64) -> [(id: UInt64, sequence: UInt64)] {
     ids.filter { $0.key <= last }.sorted { $0.key < $1.key }.map { ($0.value, $0.key) }
   }
 
   /// Notes that a write is durable.
-  package mutating func add(_ id: ID, row: UInt64, sequence: UInt64) {
+  package mutating func add(_ id: UInt64, row: UInt64, sequence: UInt64) {
     entries[id] = Entry(row: row, sequence: sequence)
     ids[sequence] = id
   }
 
   /// Adds a write that the queue held at its opening.
-  package mutating func restore(_ id: ID, row: UInt64, sequence: UInt64) {
+  package mutating func restore(_ id: UInt64, row: UInt64, sequence: UInt64) {
     settledThrough = min(settledThrough, sequence - 1)
     add(id, row: row, sequence: sequence)
   }
@@ -58,7 +59,7 @@ package struct NumberedWrites<ID: Hashable & Sendable>: Sendable {
   /// Takes a write out: it has its outcome, or was given up.
   ///
   /// - Returns: Where it was; `nil` when it was not durable.
-  package mutating func remove(_ id: ID) -> Entry? {
+  package mutating func remove(_ id: UInt64) -> Entry? {
     guard let entry = entries.removeValue(forKey: id) else { return nil }
     ids[entry.sequence] = nil
     return entry

@@ -122,7 +122,7 @@ extension TreeWrites {
   /// - Parameter announced: The stream that the greeting on this connection named.
   func request(for id: WriteID, announced: UInt128?) -> Readiness {
     guard let write = write(id) else { return .gone }
-    guard let sequence = users.present.numbers[id]?.sequence, sequence > lastAnswered else {
+    guard let sequence = users.present.numbers[id.number]?.sequence, sequence > lastAnswered else {
       return .waits
     }
     let stamp = WriteIdempotencyKey(
@@ -172,8 +172,8 @@ extension TreeWrites {
     var known: [UInt64: TreeResponse.Outcome] = [:]
     for outcome in outcomes { known[outcome.sequence] = outcome }
     return users.present.numbers.writes(through: last).map { id, sequence in
-      guard let outcome = known[sequence] else { return (id, .outcomeForgotten) }
-      return (id, Rejection(outcome: outcome))
+      guard let outcome = known[sequence] else { return (WriteID(id), .outcomeForgotten) }
+      return (WriteID(id), Rejection(outcome: outcome))
     }
   }
 

@@ -9,7 +9,7 @@ struct UserWrites: Sendable {
   /// The writes that the server has not answered, in the order in which they were made.
   private(set) var pending = TreeWriteList<PendingTreeWrite>()
   /// The rows and the numbers of those that are durable.
-  private(set) var numbers: NumberedWrites<WriteID>
+  private(set) var numbers: NumberedWrites
   var rejected = TreeWriteList<RejectedTreeWrite>()
   /// Declared transactions of an earlier run, or of a user who is away, whose functions are not
   /// known yet; by row.
@@ -31,14 +31,14 @@ struct UserWrites: Sendable {
 
   /// Adds a write that the queue held at its opening.
   mutating func restore(_ write: TreeWrite, as id: WriteID, row: UInt64, sequence: UInt64) {
-    numbers.restore(id, row: row, sequence: sequence)
+    numbers.restore(id.number, row: row, sequence: sequence)
     show(write, id, row: row)
   }
 
   /// Notes that a write is durable; does nothing when it is not pending.
   mutating func stored(_ id: WriteID, row: UInt64, sequence: UInt64) {
     guard let write = self[id] else { return }
-    numbers.add(id, row: row, sequence: sequence)
+    numbers.add(id.number, row: row, sequence: sequence)
     show(write, id, row: row)
   }
 
@@ -48,7 +48,7 @@ struct UserWrites: Sendable {
 
   /// Takes a write out: it has its outcome, or was given up.
   mutating func remove(_ id: WriteID) {
-    _ = numbers.remove(id)
+    _ = numbers.remove(id.number)
     pending[id: id.number] = nil
   }
 

@@ -23,7 +23,7 @@ struct OutboundWrites: Sendable {
   /// The stream that this user's writes are numbered in; `nil` when their queue does not open.
   let stream: UInt128?
   /// The rows and the numbers of batches that are durable.
-  private var numbers: NumberedWrites<UInt64>
+  private var numbers: NumberedWrites
   /// Batches the replica has handed out for sending, and that are not sent yet.
   private var unsent: [DocumentBatch] = []
   /// The numbers on their way on this stream, in order.
@@ -83,7 +83,7 @@ struct OutboundWrites: Sendable {
   /// Takes a batch out.
   ///
   /// - Returns: The row it had in the queue, and its number.
-  mutating func remove(_ batch: UInt64) -> NumberedWrites<UInt64>.Entry? {
+  mutating func remove(_ batch: UInt64) -> NumberedWrites.Entry? {
     contents[batch] = nil
     unsent.removeAll { $0.id == batch }
     guard let entry = numbers.remove(batch) else { return nil }
