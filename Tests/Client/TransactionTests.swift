@@ -59,8 +59,8 @@ struct TransactionTests {
       let path = TreePath(unchecked: [TreeKey(unchecked: "n\(number)")])
       try world.act { _ = $0.transact(at: path, appliesLocally: true, addOne) }
     }
-    #expect(world.machine.transactions.list.count == 200)
-    #expect(world.machine.transactions.waitingRoots.isEmpty)
+    #expect(world.machine.transactions.table.list.count == 200)
+    #expect(world.machine.transactions.table.waitingRoots.isEmpty)
     world.isReachable = true
     try world.fire(.connection(.retry))
     #expect(world.takeHeard().count { $0 == "committed 1" } == 200)

@@ -9,24 +9,39 @@ extension TreeMachine {
   /// Something happened to the link, or to a timer.
   package mutating func connectionEvent(_ event: Connection.Event) {
     let before = connectionState
-    let actions = connection.handle(event, unit: ambient.randomUnit)
-    if case .linkOpened(let link) = event, connection.isCurrent(link) { greet() }
-    for action in actions { perform(action) }
-    if connectionState != before { emit(.connectionChanged(connectionState)) }
+    let actions = exchange.channel.connection.handle(event, exchange.channel.ambient)
+    if exchange.channel.connection.isOpening(event) { greet() }
+    for action in actions {
+      switch exchange.channel.connection.perform(action) {
+      case .pingDue: exchange.channel.send(.ping)
+      case .online: wentOnline()
+      case .offline: wentOffline()
+      case nil: break
+      }
+    }
+    exchange.channel.connection.reportState(since: before)
   }
 
   /// A timer ran out.
   package mutating func timerFired(_ timer: TreeTimer) {
     switch timer {
     case .connection(let timer): connectionEvent(.timerFired(timer))
-    case .read(let id): readOutOfPatience(id)
-    case .rest(let id): rested(id)
-    case .outbox: resumeOutbox()
+    case .read(let id): reads.outOfPatience(id, &exchange)
+    case .rest(let id): transactions.rested(id, &exchange)
+    case .outbox:
+      guard exchange.outbox.resume() else { return }
+      exchange.sendReady()
+      presence.send(&exchange.channel)
     }
   }
 
   /// The state of the connection for applications.
-  package var connectionState: ConnectionState { ConnectionState(connection.phase) }
+  package var connectionState: ConnectionState { exchange.channel.connection.state }
+
+  /// Returns true when events of this link are still wanted.
+  package func isCurrentLink(_ number: Int) -> Bool {
+    exchange.channel.connection.isCurrent(number)
+  }
 
   /// Closes the connection and stays without one.
   package mutating func goOffline() { connectionEvent(.interrupt(.requested)) }
@@ -37,56 +52,50 @@ extension TreeMachine {
     use()
   }
 
+  /// Ends the connection for good.
+  package mutating func close() { connectionEvent(.interrupt(.closed)) }
+
   /// The first use of the database is what opens the connection.
   mutating func use() {
-    guard connection.interruptions.contains(.unused) else { return }
-    connectionEvent(.resume(.unused))
-  }
-
-  private mutating func perform(_ action: Connection.Action) {
-    switch action {
-    case .openLink(let link): emit(.openLink(link))
-    case .closeLink(let link): emit(.closeLink(link))
-    case .startTimer(let timer, let delay): emit(.startTimer(.connection(timer), delay))
-    case .stopTimer(let timer): emit(.stopTimer(.connection(timer)))
-    case .sendPing: send(.ping)
-    case .goOnline: wentOnline()
-    case .goOffline: wentOffline()
-    }
+    if exchange.channel.connection.isUnused { connectionEvent(.resume(.unused)) }
   }
 
   /// Opens a session over a link that has just come, or was asked about.
-  mutating func greet() {
-    announcedClient = book.client
-    let opening = TreeOpening(
-      namespace: namespace, stream: book.client, origin: origin == book.client ? nil : origin,
-      lastSession: lastSession)
-    openingSentAt = ambient.millisecondsSinceEpoch()
-    send(.open(opening))
-  }
+  mutating func greet() { exchange.channel.greet(as: exchange.writes.client) }
 
   /// The server greeted: it is told who is asking, then what is wanted.
   private mutating func wentOnline() {
-    showCredential()
-    if isReady { askForEverything() }
-    setInfo(connected: true)
+    exchange.channel.showCredential()
+    if exchange.channel.isReady { sendAllWaiting() }
+    exchange.views.setInfo(connected: true, &exchange.channel)
   }
 
   /// The link is gone: nothing on its way will be answered.
   private mutating func wentOffline() {
-    requests.removeAll()
-    credential.isAccepted = false
-    hasAskedForOutcomes = false
-    listens.disconnected()
-    stopsHeldBack.removeAll()
-    outbox.disconnected()
-    isOutboxResting = false
-    announcedClient = nil
-    lastAnswered = 0
-    setInfo(connected: false)
-    presencesDisconnected()
-    replica.disconnect()
-    applyDisconnectPlan()
-    for id in reads.keys.sorted() { waitForConnection(id) }
+    exchange.disconnected()
+    exchange.views.setInfo(connected: false, &exchange.channel)
+    presence.disconnected()
+    exchange.views.replica.disconnect()
+    presence.applyDisconnectPlan(&transactions, &exchange)
+    reads.disconnected(&exchange)
+  }
+
+  /// Shows a credential from now on, or none.
+  package mutating func setCredential(_ token: String?) {
+    if exchange.channel.setCredential(token) { sendAllWaiting() }
+  }
+
+  /// Requests everything that has waited for the connection or for the identity.
+  ///
+  /// Listens come before the writes, so that a view is up to date before a write leaves its
+  /// overlay; the outcomes of writes whose answer was lost come before the writes after them.
+  mutating func sendAllWaiting() {
+    exchange.views.sendWaiting(&exchange.channel)
+    exchange.writes.askForOutcomes(&exchange.channel)
+    // More of them may have come since, with their user or with what they do.
+    transactions.askForOutcomes(&exchange)
+    exchange.sendReady()
+    presence.send(&exchange.channel)
+    reads.sendWaiting(&exchange)
   }
 }

@@ -2,12 +2,14 @@ package import TernCore
 package import TernStorage
 package import TernSync
 package import TernTreeReplica
-import TernTreeWire
 
 /// The decisions of one client, without a thread, a clock, a disk or a socket.
 ///
 /// Its owner calls one method for every event, and performs the effects it collects, in order,
 /// before the next call: ``drainEffects()``. Nothing here waits.
+///
+/// The state lies in parts; the machine composes them, and takes every event to the part it
+/// concerns.
 package struct TreeMachine: Sendable {
   package struct Limits: Sendable {
     /// The most writes on their way to the server without an answer.
@@ -23,61 +25,12 @@ package struct TreeMachine: Sendable {
   }
 
   let limits: Limits
-  let ambient: RuntimeEnvironment
-  var replica: TreeReplica
-  var info = InfoTree()
-  var connection: Connection
-  var listens = ListenTable<ListenRequest>()
-  var outbox = Outbox()
-  /// True while nothing is sent from it: the server takes nothing now.
-  var isOutboxResting = false
-  var outboxBackoff = Backoff()
-  /// The subject of each unanswered request on this connection.
-  var requests: [UInt64: Request] = [:]
-  /// The user of this device.
-  package internal(set) var user: QueueUser
-  /// The writes of the present user.
-  var book: UserWrites
-  /// The writes of former users of the device in this run.
-  var former: [QueueUser: UserWrites] = [:]
-  var reads: [OperationID: PendingRead] = [:]
-  var disconnectRequests: [OperationID: DisconnectRequest] = [:]
-  var disconnectPlan = DisconnectPlan()
-  var presences: [OperationID: PresenceState] = [:]
-  var transactions = TransactionTable()
-  var tickets: [UInt64: (user: QueueUser, about: Ticket)] = [:]
-
-  /// The name of the tree database on the server.
-  let namespace: String
-  /// The permanent name of this client at the server, for every user; purging a queue does not
-  /// change it.
-  let origin: UInt128
-  /// The stream announced on this connection.
-  var announcedClient: UInt128?
-  /// The last number the greeting says the server has, while the outcomes up to it are unknown.
-  var lastAnswered: UInt64 = 0
-  var lastSession: String?
-  var serverTimeOffset: Int64 = 0
-  /// The time at which the last opening was sent, in milliseconds since 1970 on the client's clock.
-  var openingSentAt: Int64?
-  var credential = CredentialState()
-  /// The listens that are over and that the server was not told to end, because what may take their
-  /// place waits until it knows who is asking. Fewer than it serves.
-  var stopsHeldBack: [ListenRequest] = []
-  /// True when the outcomes of earlier writes were requested on this connection.
-  var hasAskedForOutcomes = false
-  var pushIDs = PushIDGenerator()
-  /// The notices that the developer has received already.
-  private var notices: Set<ClientNotice> = []
-  /// The most that is remembered of it; then all of it may be told once more.
-  private static let noticesKept = 1_000
-  /// The reason the cache last could not be stored.
-  package internal(set) var cacheFailure: StorageError?
-
-  private var lastOperation: UInt64 = 0
-  private var lastRequest: UInt64 = 0
-  private var lastTicket: UInt64 = 0
-  private var effects: [TreeClientEffect] = []
+  /// Views, writes, outbox, and the channel to the server.
+  var exchange: TreeExchange
+  var transactions: TreeTransactions
+  var reads: TreeReads
+  var presence = TreePresence()
+  private var pushIDs = PushIDGenerator()
 
   /// Makes a client that has not been used yet.
   ///
@@ -93,88 +46,59 @@ package struct TreeMachine: Sendable {
     ambient: RuntimeEnvironment,
     limits: Limits = Limits()
   ) {
-    self.replica = replica
-    self.namespace = namespace
-    self.user = user
-    book = UserWrites(client: client, nextSequence: nextSequence)
-    self.origin = origin ?? client
-    self.ambient = ambient
     self.limits = limits
-    connection = Connection(limits: limits.connection)
-    transactions.stream = ambient.randomID()
+    exchange = TreeExchange(
+      channel: TreeChannel(
+        namespace: namespace, origin: origin ?? client, ambient: ambient, limits.connection),
+      views: TreeViews(replica),
+      writes: TreeWrites(user, UserWrites(client: client, nextSequence: nextSequence)),
+      outbox: TreeOutbox(limits, transactionStream: ambient.randomID()))
+    transactions = TreeTransactions(limits)
+    reads = TreeReads(limits)
   }
 
   /// Returns the effects since the last call.
   package mutating func drainEffects() -> [TreeClientEffect] {
-    var taken: [TreeClientEffect] = []
-    swap(&taken, &effects)
-    return taken
+    exchange.channel.connection.drainEffects()
   }
-
-  /// The server's clock, as far as it is known, in milliseconds since 1970.
-  var serverNow: Int64 { ambient.millisecondsSinceEpoch() + serverTimeOffset }
 }
 
-// MARK: - Naming and owing
+// MARK: - State
 
 extension TreeMachine {
-  mutating func emit(_ effect: TreeClientEffect) { effects.append(effect) }
+  /// The user of this device.
+  package var user: QueueUser { exchange.writes.user }
 
-  /// Tells the developer something, once.
-  mutating func notice(_ notice: ClientNotice) {
-    if notices.count >= Self.noticesKept { notices.removeAll() }
-    if notices.insert(notice).inserted { emit(.noticed(notice)) }
+  /// Pending writes in the order they were made, and rejected ones in the order of their rows.
+  package var queueStatus: TreeQueueStatus {
+    TreeQueueStatus(
+      pending: exchange.writes.users.present.pending,
+      rejected: exchange.writes.users.present.rejected)
   }
 
-  mutating func nextOperationID() -> OperationID {
-    lastOperation += 1
-    return OperationID(lastOperation)
+  /// The pending writes that listeners see, oldest first, with server values as estimated here.
+  package var visibleWrites: [TreeWrite] { exchange.views.replica.overlay.visibleWrites }
+
+  /// Writes and other ordered requests on their way without an answer; at most the window.
+  package var unansweredWrites: Int { exchange.outbox.unansweredCount }
+
+  /// The reason the cache last could not be stored.
+  package internal(set) var cacheFailure: StorageError? {
+    get { exchange.views.cacheFailure }
+    set { exchange.views.cacheFailure = newValue }
   }
 
-  /// Sends a request and remembers what it is about.
-  mutating func send(_ request: TreeRequest, about: Request) -> UInt64 {
-    lastRequest += 1
-    requests[lastRequest] = about
-    send(.request(lastRequest, request))
-    return lastRequest
-  }
-
-  /// Sends the next item of the outbox.
-  mutating func sendNext(_ request: TreeRequest, about: Request) {
-    lastRequest += 1
-    requests[lastRequest] = about
-    outbox.sent(bytes: send(.request(lastRequest, request)))
-  }
-
-  /// - Returns: The bytes of the frame.
+  /// Stores what the cache gathered, in one transaction. A cache that fails costs nothing but the
+  /// data it would have kept.
+  ///
+  /// - Returns: Why it could not be stored, the first time.
   @discardableResult
-  mutating func send(_ message: TreeClientMessage) -> Int {
-    let frame = message.encode()
-    emit(.send(frame))
-    _ = connection.handle(.sent) { 0 }
-    return frame.count
-  }
-
-  /// Hands a change to the queue of a user; by default to that of the present user.
-  mutating func change(_ change: QueueChange, about: Ticket, of owner: QueueUser? = nil) {
-    lastTicket += 1
-    tickets[lastTicket] = (owner ?? user, about)
-    emit(.change(change, ticket: lastTicket, of: owner ?? user))
-  }
+  package mutating func storeCache() -> StorageError? { exchange.views.storeCache() }
 
   /// The name of a child made now.
   package mutating func pushKey() -> TreeKey {
-    pushIDs.next(milliseconds: serverNow, randomBits: ambient.randomBits)
-  }
-
-  /// Carries out what a replica's step owes: starts, stops, events, cancellations.
-  mutating func perform(_ outcome: ReplicaOutcome, because error: ListenError? = nil) {
-    for request in outcome.starts { startListen(request) }
-    for request in outcome.stops { stopListen(request) }
-    if !outcome.events.isEmpty { emit(.deliver(outcome.events, to: .shared)) }
-    if !outcome.cancelled.isEmpty, let error {
-      let listeners = outcome.cancelled.map { ListenerID(tree: .shared, registration: $0) }
-      emit(.cancelled(listeners, error))
-    }
+    pushIDs.next(
+      milliseconds: exchange.channel.serverNow,
+      randomBits: exchange.channel.ambient.randomBits)
   }
 }

@@ -1,10 +1,10 @@
 import TernCore
 package import TernDocumentReplica
-import TernDocumentWire
+package import TernDocumentWire
 package import TernQuery
 import TernSync
 
-// What is listened to and read, and the stream that brings it.
+// What is listened to, read and called, and the stream that brings it.
 
 extension DocumentMachine {
   /// Starts to listen; the first event follows at once when the cache can give it.
@@ -38,46 +38,59 @@ extension DocumentMachine {
   /// Takes in documents that came in a bundle.
   package mutating func load(_ bundle: DocumentBundle) { run(replica.load(bundle)) }
 
+  /// Calls the server. Without a connection the call waits for the attempt under way, and fails
+  /// with it.
+  package mutating func call(_ body: DocumentRequest.Body) -> DocumentCallID {
+    let id = calls.nextID()
+    if let status = refusalOfCalls {
+      calls.fail(id, status, &channel)
+      return id
+    }
+    use()
+    calls.call(id, DocumentRequest(body, in: channel.database), &channel)
+    return id
+  }
+
+  /// The reason for which no call is made now; `nil` for none.
+  private var refusalOfCalls: DocumentStatus? {
+    if !replica.isNetworkEnabled {
+      DocumentStatus(.unavailable, "the network is switched off")
+    } else if channel.holdsBack {
+      DocumentStatus(.unauthenticated, "the user has to sign in again")
+    } else if calls.isFull {
+      DocumentStatus(.resourceExhausted, "\(calls.limit) calls are under way already")
+    } else {
+      nil
+    }
+  }
+}
+
+// MARK: - The stream
+
+extension DocumentMachine {
   mutating func openListening() {
     listening.isWanted = true
     use()
-    guard connection.isOnline, listening.call == nil, !listening.isResting, !holdsBack else {
-      return
-    }
-    listening.call = open(.listen)
+    guard listening.canOpen(channel) else { return }
+    listening.open(&channel)
     run(replica.watchStreamOpened())
-  }
-
-  mutating func closeListening() {
-    listening.isWanted = false
-    if let call = listening.call { send(.cancel(stream: call)) }
-    listening.call = nil
-  }
-
-  mutating func listen(_ request: DocumentListenRequest) {
-    guard let call = listening.call else { return }
-    let message = DocumentRequest(.listen(request), in: database).encode()
-    send(.message(stream: call, message))
   }
 
   /// A message of the listen stream.
   mutating func heard(_ message: [UInt8]) {
     do throws(DocumentWireError) {
-      guard case .listen(let change) = try DocumentResponse.decode(.listen, message, names) else {
-        return
-      }
-      listening.backoff.reset()
+      let response = try DocumentResponse.decode(.listen, message, channel.names)
+      guard case .listen(let change) = response else { return }
+      listening.heard()
       run(replica.applyServer(change))
     } catch {
-      if let call = listening.call { send(.cancel(stream: call)) }
+      listening.cancel(&channel)
       listeningEnded(error.status)
     }
   }
 
   mutating func listeningEnded(_ status: DocumentStatus?) {
-    listening.isWanted = false
-    let delay = listening.ended(status, unit: ambient.randomUnit())
-    emit(.startTimer(.listenRetry, delay))
+    listening.ended(status, &channel)
     run(replica.watchStreamClosed())
   }
 }

@@ -6,8 +6,9 @@ package import TernSync
 
 /// The documents of one client: a replica, the link to its server, and the writes in between.
 ///
-/// A machine without input and output: what happens is told by its verbs, what is owed is taken
-/// by ``drainEffects()``. Calls share one link, see Docs/Formats/document-wire.md.
+/// A machine without input and output: what happens is told by its verbs, what it requests is taken
+/// by ``drainEffects()``. The state lies in parts; the machine composes them, and takes every event
+/// to the part it concerns.
 package struct DocumentMachine: Sendable {
   /// The limits of a machine.
   package struct Limits: Sendable {
@@ -35,56 +36,13 @@ package struct DocumentMachine: Sendable {
 
   /// The documents and pending writes on this device.
   package var replica: DocumentReplica
-  let database: DocumentDatabase
-  let names: DocumentNames
-  let ambient: RuntimeEnvironment
-  let limits: Limits
-  /// The user of this device.
-  package internal(set) var user: QueueUser
-  var credential: String?
-  /// The credential that the server rejected last. With it no request is made: it would be rejected
-  /// again.
-  var refusedCredential: String?
-
-  var connection = Connection()
-  /// True while a working link is being left for another one.
-  var isLeaving = false
-  var lastCall: UInt32 = 0
-  var listening: StreamState
-  var writing: StreamState
-  var writes: OutboundWrites
-  /// The server's latest reason for taking no writes, as the developer was told.
-  var lastWords: String?
-  /// Those of who used this device before, in this run or as it was read from their queues.
-  var former: [QueueUser: OutboundWrites] = [:]
-  var writeNames = WriteNames()
-  /// True when the queues of all users were read.
-  var knowsAllUsers = false
-  var calls = PendingCalls()
-  /// The reason the cache could not be opened, or last could not be stored; `nil` while it is well.
-  package internal(set) var cacheFailure: StorageError?
-
-  private var hasCacheStopped = false
-  private var pendingEffects: [DocumentClientEffect] = []
-  private var backlog: [DocumentEffect] = []
-  private var isRunning = false
-
-  /// One of the two streams that are opened again when they end.
-  struct StreamState: Sendable {
-    /// True when the replica requests it.
-    var isWanted = false
-    /// The call it is; `nil` while there is none.
-    var call: UInt32?
-    /// True while a timer has to run out before it is opened.
-    var isResting = false
-    var backoff: Backoff
-
-    /// Forgets past failures: what is opened next is opened at once.
-    mutating func forgetRest() {
-      isResting = false
-      backoff.reset()
-    }
-  }
+  var channel: DocumentChannel
+  /// The stream that brings what is listened to.
+  var listening: DocumentStream
+  var outbox: DocumentOutbox
+  var calls: PendingCalls
+  private var upkeep = DocumentCacheUpkeep()
+  private var backlog = DocumentEffectBacklog()
 
   /// Starts with what is cached and queued.
   ///
@@ -101,89 +59,50 @@ package struct DocumentMachine: Sendable {
     limits: Limits = Limits()
   ) {
     self.replica = replica
-    self.database = database
-    self.user = user
-    self.ambient = ambient
-    self.limits = limits
-    names = DocumentNames(database)
-    listening = StreamState(backoff: Backoff(limits: limits.backoff))
-    writing = StreamState(backoff: Backoff(limits: limits.backoff))
-    writes = OutboundWrites(stream: stream, nextSequence: nextSequence)
-    for queued in pending {
-      writes.restore(queued)
-      writeNames.note(batch: queued.batch.id)
-    }
-    for batch in rejected { writes.restore(batch) }
+    channel = DocumentChannel(to: database, ambient: ambient)
+    listening = DocumentStream(.listen, retriedAfter: .listenRetry, limits.backoff)
+    outbox = DocumentOutbox(user, stream: stream, nextSequence: nextSequence, limits)
+    outbox.restore(pending: pending, rejected: rejected)
+    calls = PendingCalls(limit: limits.calls)
   }
 
   /// Begins to send what was pending. Called once, before anything else.
   package mutating func start() {
     run(replica.start())
-    emit(.startTimer(.evict, Housekeeping.firstEviction))
-    emit(.startTimer(.index, Housekeeping.firstIndexing))
+    upkeep.start(&channel)
   }
 
-  /// The intervals of a device's cache maintenance. Source: documents reference, section 5.2.
-  enum Housekeeping {
-    static let firstEviction: Duration = .seconds(60)
-    static let eviction: Duration = .seconds(300)
-    static let firstIndexing: Duration = .seconds(15)
-    static let indexing: Duration = .seconds(60)
-    /// The same while there is more to index: a large cache is indexed within minutes, not hours.
-    static let busyIndexing: Duration = .seconds(1)
-    /// The most documents that are indexed in one go.
-    static let indexedDocuments = 500
-  }
+  /// The user of this device.
+  package var user: QueueUser { outbox.user }
 
   /// True when effects are pending.
-  package var owesSomething: Bool { !pendingEffects.isEmpty }
+  package var owesSomething: Bool { channel.connection.hasEffects }
 
-  /// Hands out what is owed.
+  /// Returns the effects since the last call.
   package mutating func drainEffects() -> [DocumentClientEffect] {
-    defer { pendingEffects = [] }
-    return pendingEffects
+    channel.connection.drainEffects()
   }
 
-  /// Keeps what the server has told. A device whose cache fails works on without keeping.
-  ///
-  /// - Returns: Why it could not be kept, the first time.
-  @discardableResult
-  package mutating func storeCache() -> StorageError? {
-    guard !hasCacheStopped else { return nil }
-    var failure: StorageError?
-    do throws(StorageError) { try replica.commit() } catch {
-      hasCacheStopped = true
-      cacheFailure = error
-      failure = error
-    }
-    run(replica.afterCommit())
-    return failure
-  }
+  mutating func emit(_ effect: DocumentClientEffect) { channel.emit(effect) }
+}
 
-  mutating func emit(_ effect: DocumentClientEffect) { pendingEffects.append(effect) }
+// MARK: - The replica's effects
 
-  /// Does what the replica owes, and what that leads to, in order.
+extension DocumentMachine {
+  /// Does what the replica requests, and what that leads to, in order.
   mutating func run(_ effects: [DocumentEffect]) {
-    backlog += effects
-    guard !isRunning else { return }
-    isRunning = true
-    var next = 0
-    while next < backlog.count {
-      perform(backlog[next])
-      next += 1
-    }
-    backlog = []
-    isRunning = false
+    guard backlog.add(effects) else { return }
+    while let effect = backlog.next() { perform(effect) }
   }
 
   private mutating func perform(_ effect: DocumentEffect) {
     switch effect {
     case .openWatchStream: openListening()
-    case .closeWatchStream: closeListening()
-    case .watch(let target): listen(.add(target))
-    case .unwatch(let target): listen(.remove(target))
+    case .closeWatchStream: listening.close(&channel)
+    case .watch(let target): listening.send(.listen(.add(target)), &channel)
+    case .unwatch(let target): listening.send(.listen(.remove(target)), &channel)
     case .openWriteStream: openWriting()
-    case .closeWriteStream: closeWriting()
+    case .closeWriteStream: outbox.closeStream(&channel)
     case .send(let batch): queueToSend(batch)
     case .startOnlineTimer(let delay): emit(.startTimer(.online, delay))
     case .stopOnlineTimer: emit(.stopTimer(.online))
@@ -195,5 +114,65 @@ package struct DocumentMachine: Sendable {
       emit(.writesSettled(id, isCancelled: isCancelled))
     case .inSync(let id): emit(.inSync(id))
     }
+  }
+}
+
+// MARK: - The cache
+
+extension DocumentMachine {
+  /// The reason the cache could not be opened, or last could not be stored; `nil` while it is well.
+  package internal(set) var cacheFailure: StorageError? {
+    get { upkeep.failure }
+    set { upkeep.failure = newValue }
+  }
+
+  /// Keeps what the server has told. A device whose cache fails works on without keeping.
+  ///
+  /// - Returns: Why it could not be kept, the first time.
+  @discardableResult
+  package mutating func storeCache() -> StorageError? {
+    guard !upkeep.hasStopped else { return nil }
+    let failure = upkeep.store(&replica)
+    run(replica.afterCommit())
+    return failure
+  }
+
+  /// A timer ran out.
+  package mutating func timerFired(_ timer: DocumentTimer) {
+    switch timer {
+    case .connection(let timer): connectionEvent(.timerFired(timer))
+    case .online: run(replica.onlineTimerFired())
+    case .listenRetry: if listening.rested() { openListening() }
+    case .writeRetry: if outbox.rested() { openWriting() }
+    case .evict: upkeep.evict(&replica, &channel)
+    case .index: upkeep.index(&replica, &channel)
+    }
+  }
+
+  /// Ends the connection for good.
+  package mutating func close() {
+    connectionEvent(.interrupt(.closed))
+    calls.failAll(.unreachable, &channel)
+    upkeep.stop(&channel)
+  }
+
+  /// Restores the queues of other users: the documents they have written must stay cached.
+  ///
+  /// - Returns: Whose queue cannot be read or makes no sense, and why.
+  package mutating func restore(
+    others: [(user: QueueUser, queue: Result<OpenedQueue, QueueError>)]
+  ) -> [(user: QueueUser, failure: QueueError)] {
+    upkeep.foundOthers()
+    var failures: [(user: QueueUser, failure: QueueError)] = []
+    for (user, opened) in others where !outbox.users.knows(user) {
+      do throws(QueueError) {
+        let batches = try outbox.add(try opened.get(), of: user, in: channel.database)
+        replica.cache.restore(batches)
+      } catch {
+        failures.append((user, error))
+      }
+    }
+    _ = replica.cache.evict()
+    return failures
   }
 }

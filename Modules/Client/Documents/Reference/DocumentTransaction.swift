@@ -191,7 +191,7 @@ extension Documents {
       if await session.isClosed { throw session.closure }
       if !TransactionWriteSet.mayRetry(last) { break }
       if await session.user != user {
-        last = DocumentMachine.otherUser
+        last = .otherUser
         break
       }
       if await !session.withReplica({ $0.isNetworkEnabled }) { break }

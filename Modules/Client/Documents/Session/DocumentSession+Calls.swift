@@ -154,7 +154,7 @@ extension DocumentSession {
   ) async -> Result<[DocumentResponse], DocumentStatus> {
     drain()
     if let user, user != machine.user {
-      return .failure(DocumentMachine.otherUser)
+      return .failure(.otherUser)
     }
     let promise = Promise<Result<[DocumentResponse], DocumentStatus>>()
     guard !isClosed else {

@@ -2,7 +2,6 @@ package import TernCore
 import TernSync
 import TernTransactions
 import TernTreeReplica
-import TernTreeWire
 
 /// Computes what a place is to become from what it is; `nil` gives up. Called any number of times.
 package typealias TransactionUpdate = @Sendable (TreeNode) -> TreeNode?
@@ -37,33 +36,9 @@ struct TreeTransaction: Sendable {
   var wasDisturbed = false
 }
 
-/// One conditional write on its way, for one or several transactions.
-struct TransactionBatch: Sendable {
-  let path: TreePath
-  let node: TreeNode
-  /// Of what the server must still have at `path`.
-  let hash: String
-  let members: [OperationID]
-  /// The writer id of its number, for exactly-once.
-  let stream: UInt128
-  let sequence: UInt64
-  /// True when other clients changed the path while it was prepared.
-  let wasDisturbed: Bool
-  /// True when the server may have seen it.
-  var wasSent = false
-}
-
-/// The transactions of a client, oldest first, and the batches they are sent in.
+/// The transactions of a client, oldest first, and the contention at their places.
 struct TransactionTable: Sendable {
-  /// Numbers the batches of transactions given as closures; new with every start.
-  var stream: UInt128 = 0
-  private var nextSequence: UInt64 = 1
-  private var lastBatch: UInt64 = 0
-
   var list: [TreeTransaction] = []
-  var batches: [UInt64: TransactionBatch] = [:]
-  /// Declared transactions of an earlier run whose functions are not known yet, by row.
-  var dormant: [(row: UInt64, transaction: DeclaredTransaction)] = []
 
   /// The places where attempts came too late lately.
   private var contention: [TreePath: Contention] = [:]
@@ -116,20 +91,19 @@ struct TransactionTable: Sendable {
     return roots
   }
 
-  /// Numbers a batch and marks its members as sent.
+  /// Makes a batch, and marks its members as sent.
   mutating func send(
-    _ members: [OperationID], at path: TreePath, _ node: TreeNode, hash: String
+    _ members: [OperationID], at path: TreePath, _ node: TreeNode, hash: String,
+    in batches: inout TransactionBatches
   ) -> UInt64 {
-    var stream = stream
-    var sequence = nextSequence
+    let number: (stream: UInt128, sequence: UInt64)
     if members.count == 1, let index = index(of: members[0]),
       let declared = list[index].declared
     {
-      stream = declared.stream
-      sequence = list[index].nextSequence
+      number = (declared.stream, list[index].nextSequence)
       list[index].nextSequence += 1
     } else {
-      nextSequence += 1
+      number = batches.nextNumber()
     }
     let wasDisturbed = members.contains { member in
       index(of: member).map { list[$0].wasDisturbed } ?? false
@@ -140,31 +114,16 @@ struct TransactionTable: Sendable {
       list[index].hasRested = false
       list[index].wasDisturbed = false
     }
-    lastBatch += 1
-    batches[lastBatch] = TransactionBatch(
-      path: path, node: node, hash: hash, members: members, stream: stream, sequence: sequence,
-      wasDisturbed: wasDisturbed)
-    return lastBatch
+    return batches.add(
+      TransactionBatch(
+        path: path, node: node, hash: hash, members: members, stream: number.stream,
+        sequence: number.sequence, wasDisturbed: wasDisturbed))
   }
 
   /// Takes back the batch of a transaction, if it has not been on any connection yet.
-  mutating func withdraw(_ id: OperationID) {
-    guard let (number, batch) = batches.first(where: { $0.value.members.contains(id) }),
-      !batch.wasSent
-    else { return }
-    batches[number] = nil
-    for member in batch.members {
+  mutating func withdraw(_ id: OperationID, from batches: inout TransactionBatches) {
+    for member in batches.withdraw(id) {
       if let index = index(of: member) { list[index].progress.becameStale() }
     }
-  }
-
-  /// The request of a batch; `nil` when it is no longer wanted.
-  func request(forBatch id: UInt64) -> TreeRequest? {
-    guard let batch = batches[id] else { return nil }
-    let oldest = batches.values.lazy.filter { $0.stream == batch.stream }.map(\.sequence).min()
-    let mark = WriteHeader(
-      WriteIdempotencyKey(stream: batch.stream, sequence: batch.sequence),
-      acknowledged: (oldest ?? batch.sequence) - 1)
-    return .put(batch.path, batch.node, expectedHash: batch.hash, mark)
   }
 }

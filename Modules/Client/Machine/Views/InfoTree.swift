@@ -35,10 +35,3 @@ struct InfoTree: Sendable {
     return replica.applyServer(.overwrite(Self.root, node)).events
   }
 }
-
-extension TreeMachine {
-  mutating func setInfo(connected isConnected: Bool) {
-    let events = info.set(isConnected: isConnected, serverTimeOffset: serverTimeOffset)
-    if !events.isEmpty { emit(.deliver(events, to: .info)) }
-  }
-}

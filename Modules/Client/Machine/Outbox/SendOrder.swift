@@ -1,11 +1,11 @@
 import TernTreeReplica
 
-/// The requests to the server in the order of the application's calls: writes, transactions and
-/// onDisconnect operations.
+/// The order of the requests that wait or are on their way, which is that of the application's
+/// calls: writes, transactions and onDisconnect operations.
 ///
 /// An item leaves when it was answered. When the connection is lost, what was on its way goes
 /// back to the front, in the old order.
-struct Outbox: Sendable {
+struct SendOrder: Sendable {
   enum Item: Sendable, Hashable {
     case write(WriteID)
     /// A conditional write for one or several transactions.
@@ -96,7 +96,7 @@ struct Outbox: Sendable {
   }
 }
 
-extension Outbox.Item {
+extension SendOrder.Item {
   fileprivate var isWrite: Bool {
     switch self {
     case .write, .batch: true
