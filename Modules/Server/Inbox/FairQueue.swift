@@ -150,10 +150,10 @@ struct FairQueue: Sendable {
     let share = min(isAlone ? limit : Self.turn, limit - inputs.count)
     let before = inputs.count
     if slot == Self.requests {
-      take(share, &clients[address, default: Client()].requests, &room, into: &inputs)
+      Self.take(share, &clients[address, default: Client()].requests, &room, into: &inputs)
       if clients[address]?.requests.isEmpty == false { queueTurn(of: slot, address) }
     } else {
-      if !links[slot].lane.isHeld { take(share, &links[slot].lane, &room, into: &inputs) }
+      if !links[slot].lane.isHeld { Self.take(share, &links[slot].lane, &room, into: &inputs) }
       queueTurn(of: slot)
     }
     let taken = inputs.count - before
@@ -166,7 +166,8 @@ struct FairQueue: Sendable {
     }
   }
 
-  private func take(
+  // Static, for a method would hold a copy of all lanes while it changes one.
+  private static func take(
     _ limit: Int, _ lane: inout InputLane, _ room: inout Int, into inputs: inout [ServerInput]
   ) {
     for _ in 0..<limit where !lane.isEmpty && room > 0 {
