@@ -105,15 +105,38 @@ extension JSONWriter {
   private mutating func appendQuoted(_ text: String) {
     bytes.append(UInt8(ascii: "\""))
     unsafe text.withBytes { source in
-      var start = 0
-      for index in source.indices where unsafe JSONWriter.needsEscape(source[index]) {
+      var (start, index) = (0, 0)
+      while index < source.count {
+        index = unsafe JSONWriter.skipPlain(source, from: index)
+        if index == source.count { break }
         unsafe bytes.append(contentsOf: source[start..<index])
         unsafe appendEscape(of: source[index])
-        start = index + 1
+        index += 1
+        start = index
       }
       unsafe bytes.append(contentsOf: source[start...])
     }
     bytes.append(UInt8(ascii: "\""))
+  }
+
+  /// Returns the index of the next byte that has to be escaped, or the end: eight bytes at a time
+  /// while none of them has to.
+  private static func skipPlain(_ source: UnsafeBufferPointer<UInt8>, from start: Int) -> Int {
+    let (ones, tops): (UInt64, UInt64) = (0x0101_0101_0101_0101, 0x8080_8080_8080_8080)
+    let words = UnsafeRawBufferPointer(source)
+    var index = start
+    while index + 8 <= source.count {
+      // Safe: eight bytes are left.
+      let word = unsafe words.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+      // A byte is less than n when taking n from it borrows; the lowest one found is always right.
+      let (quotes, slashes) = (word ^ ones &* 0x22, word ^ ones &* 0x5C)
+      let found =
+        (word &- ones &* 0x20) & ~word | (quotes &- ones) & ~quotes | (slashes &- ones) & ~slashes
+      if found & tops != 0 { break }
+      index += 8
+    }
+    while index < source.count, unsafe !needsEscape(source[index]) { index += 1 }
+    return index
   }
 
   @inline(__always)
