@@ -78,6 +78,27 @@ struct JSONTests {
     }
   }
 
+  @Test("characters are escaped wherever in a text they stand")
+  func escapesAnywhere() throws {
+    let special = (0..<0x20).map { UInt8($0) } + Array("\"\\".utf8) + [0x7F, UInt8(ascii: "!")]
+    for character in special {
+      for length in [1, 7, 8, 9, 16, 23] {
+        for place in 0..<length {
+          var bytes = [UInt8](repeating: UInt8(ascii: "a"), count: length)
+          bytes[place] = character
+          // What stands behind must not hide it, nor be taken for it.
+          if place + 1 < length { bytes[place + 1] = 0xC3 }
+          if place + 2 < length { bytes[place + 2] = 0xA9 }
+          let text = String(decoding: bytes, as: UTF8.self)
+          let written = TreeNode(.string(text)).json(.export)
+          let isEscaped = character < 0x20 || character == 0x22 || character == 0x5C
+          #expect(written.contains("\\") == isEscaped, "\(bytes)")
+          #expect(try TreeNode(json: written).scalar == .string(text), "\(bytes)")
+        }
+      }
+    }
+  }
+
   @Test("escapes")
   func escapes() throws {
     let text = try TreeNode(json: #""\"\\\/\b\f\n\r\t\u00e9\ud83d\ude00\ud800x""#).scalar
