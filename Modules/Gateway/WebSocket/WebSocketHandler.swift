@@ -153,9 +153,11 @@
     /// The most pings of one read that are answered one by one.
     private static var pongsPerRead: Int { 16 }
 
-    /// Answers a ping. While pongs wait for the client to read, and behind the first ones of a read,
-    /// only the newest ping is remembered, so that a client that never reads makes nothing grow, and
-    /// one that floods costs a write now and then. Source: RFC 6455, section 5.5.3.
+    /// Answers a ping.
+    ///
+    /// While pongs wait for the client to read, and behind the first ones of a read, only the
+    /// newest ping is remembered: a client that never reads makes nothing grow, and a flood costs
+    /// one write now and then. Source: RFC 6455, section 5.5.3.
     private func pong(_ payload: [UInt8], _ context: ChannelHandlerContext) {
       if isPongUnderway || unflushedPongs >= Self.pongsPerRead {
         unansweredPing = payload

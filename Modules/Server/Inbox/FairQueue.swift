@@ -144,7 +144,10 @@ struct FairQueue: Sendable {
   private mutating func takeTurn(
     of address: String, _ limit: Int, _ room: inout Int, into inputs: inout [ServerInput]
   ) {
-    guard let slot = clients[address]?.turns.next() else { return clients[address] = nil }
+    guard let slot = clients[address]?.turns.next() else {
+      clients[address] = nil
+      return
+    }
     // A link that is alone need not wait for itself.
     let isAlone = turns.isEmpty && clients[address]?.turns.isEmpty != false
     let share = min(isAlone ? limit : Self.turn, limit - inputs.count)
