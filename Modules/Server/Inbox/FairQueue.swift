@@ -1,9 +1,9 @@
-/// Pending inputs, served to the addresses whose inputs have cost least, and to the links of each
-/// likewise.
+/// Pending inputs in the order of fair queueing: addresses by what their inputs have cost so far,
+/// and the links of an address likewise.
 ///
-/// What comes over one link stays in order, and so do the requests without a session of one
-/// address. How much waits for one address or link does not matter to the others, nor what it costs
-/// beyond the piece of work under way.
+/// The inputs of one link stay in order, and so do the requests without a session of one address.
+/// Neither the number of inputs that wait for one address nor their cost delays the others, except
+/// for the input that is being decided.
 struct FairQueue: Sendable {
   /// The most inputs of one link that are taken before it is another's turn.
   static let turn = 8
@@ -101,10 +101,10 @@ struct FairQueue: Sendable {
       case .server: own.putBack(inputs)
       case .address(let address):
         clients[address, default: Client()].requests.putBack(inputs)
-        turns.refund(address, inputs.count)
+        refund(inputs.count, of: Self.requests, address)
       case .slot(let slot):
         links[slot].lane.putBack(inputs)
-        turns.refund(links[slot].address, inputs.count)
+        refund(inputs.count, of: slot, links[slot].address)
       }
     }
     // In the order they came, not in that of the dictionary.
@@ -115,6 +115,11 @@ struct FairQueue: Sendable {
       case .slot(let slot): queueTurn(of: slot)
       }
     }
+  }
+
+  private mutating func refund(_ count: Int, of slot: Int, _ address: String) {
+    turns.refund(address, count)
+    clients[address]?.turns.refund(slot, count)
   }
 
   /// Removes and returns everything, what is held included.

@@ -1,14 +1,24 @@
-/// The order in which clients have their turns: the client that has cost least is first.
+/// The order of turns: the key that has cost least so far is first.
 ///
-/// Each key has a virtual time, which grows by the cost of its turns. The earliest time is next; a
-/// key that has not waited for a while begins at the earliest time of those that wait, so that turns
-/// are not saved up. A client with small requests overtakes any number with costly ones.
-/// Source: start-time fair queueing, Goyal, Vin and Cheng 1996.
+/// Start-time fair queueing with a bounded credit. Each key has a virtual time, which grows by the
+/// cost of its turns; the earliest time is next, and equal times are served first come, first
+/// served.
+///
+/// * Two keys that wait all the time differ in cost by no more than one turn of each.
+/// * A key that returns after it waited for nothing keeps the time that it lagged behind the others,
+///   up to ``creditLimit``. So a key with small turns goes ahead of every number of keys with
+///   costly ones, also when it asks several times before all of those had a turn.
+/// * A key that is seen for the first time begins where the present round did: it waits for one turn
+///   at most of each key that waited before it.
+///
+/// Source: Goyal, Vin and Cheng, "Start-time fair queueing", 1996.
 struct TurnOrder<Key: Hashable & Sendable>: Sendable {
-  /// The most a turn is charged, so that one long piece of work is not atoned for all day.
+  /// The most a turn is charged, so that one long piece of work is not held against a key for long.
   static var costLimit: Int { 1_000_000 }
-  /// So many keys that wait for nothing may be known.
-  static var mostKnown: Int { 4_096 }
+  /// The most that a key that waits for nothing can lag behind: about 20 ms of work.
+  static var creditLimit: UInt64 { 20_000 }
+  /// The number of known keys from which on those that wait for nothing are forgotten.
+  static var knownLimit: Int { 4_096 }
 
   private struct Account {
     var time: UInt64
@@ -27,28 +37,37 @@ struct TurnOrder<Key: Hashable & Sendable>: Sendable {
   private var accounts: [Key: Account] = [:]
   /// A heap: each turn precedes those at twice its index and one or two more.
   private var turns: [Turn] = []
-  /// The earliest time of those that waited when the round began.
+  /// The latest time at which a round began; never goes back.
   private var now: UInt64 = 0
+  /// The time at which the present round began; earlier than ``now`` by the credit of its first key.
+  private var roundTime: UInt64 = 0
   private var lastNumber: UInt64 = 0
+  /// The number of known keys at which idle ones are forgotten; at least twice those that could not
+  /// be, so that looking for them costs constant time a key.
+  private var forgettingCount = Self.knownLimit
 
   /// True when no key waits.
   var isEmpty: Bool { turns.isEmpty }
 
+  /// The number of keys that are remembered.
+  var knownCount: Int { accounts.count }
+
   /// Lets a key have a turn, unless it waits for one already.
   mutating func enqueue(_ key: Key) {
-    if accounts.count >= Self.mostKnown, accounts[key] == nil { forgetIdle() }
-    var account = accounts[key] ?? Account(time: now)
+    if accounts.count >= forgettingCount, accounts[key] == nil { forgetIdle() }
+    var account = accounts[key] ?? Account(time: roundTime)
     if account.isWaiting { return }
     account.isWaiting = true
-    account.time = max(account.time, now)
+    account.time = max(account.time, now - min(now, Self.creditLimit))
     accounts[key] = account
     lastNumber += 1
     insert(Turn(time: account.time, number: lastNumber, key: key))
   }
 
-  /// Begins to take turns that are played together: those who come meanwhile are not behind them.
+  /// Begins a round: turns that are taken before the costs of any of them are known.
   mutating func beginRound() {
     guard let first = removeEarliest() else { return }
+    roundTime = first.time
     now = max(now, first.time)
     insert(first)
   }
@@ -63,7 +82,7 @@ struct TurnOrder<Key: Hashable & Sendable>: Sendable {
   private mutating func removeEarliest() -> Turn? {
     while var turn = removeFirst() {
       guard let account = accounts[turn.key] else { continue }
-      // Charged while it waited?
+      // Charged while it waited, for a turn that was carried out meanwhile.
       if account.time <= turn.time { return turn }
       turn.time = account.time
       insert(turn)
@@ -71,26 +90,24 @@ struct TurnOrder<Key: Hashable & Sendable>: Sendable {
     return nil
   }
 
-  /// Takes back a charge for turns that were not played.
+  /// Takes back a charge for turns that were not carried out.
   mutating func refund(_ key: Key, _ cost: Int) {
     guard let time = accounts[key]?.time else { return }
     accounts[key]?.time = time - min(UInt64(max(cost, 0)), time)
   }
 
-  /// Counts what a key's turns have cost.
+  /// Counts the cost of a key's turns.
   mutating func charge(_ key: Key, _ cost: Int) {
-    accounts[key, default: Account(time: now)].time += UInt64(min(max(cost, 0), Self.costLimit))
-  }
-
-  /// Forgets a key that is gone for good.
-  mutating func forget(_ key: Key) {
-    if accounts[key]?.isWaiting == false { accounts[key] = nil }
+    accounts[key, default: Account(time: roundTime)].time += UInt64(
+      min(max(cost, 0), Self.costLimit))
   }
 
   private mutating func forgetIdle() {
+    // Those above are charged with something that is to be remembered.
     let time = now
     accounts = accounts.filter { $0.value.isWaiting || $0.value.time > time }
-    if accounts.count >= Self.mostKnown { accounts = accounts.filter { $0.value.isWaiting } }
+    if accounts.count > Self.knownLimit / 2 { accounts = accounts.filter { $0.value.isWaiting } }
+    forgettingCount = max(Self.knownLimit, 2 * accounts.count)
   }
 
   private mutating func insert(_ turn: Turn) {

@@ -51,25 +51,83 @@ import Testing
     #expect(inbox.take(1_000).count == 51)
     for number in 0..<1_000 { for slot in 0...50 { inbox.append(frame(slot, number)) } }
     let taken = slots(inbox.take(256))
-    #expect(taken.count { $0 == 50 } == 128)
+    let single = taken.count { $0 == 50 } + 1
+    let many = taken.count { $0 != 50 } + 50
+    #expect(abs(single - many) <= FairQueue.turn, "with the openings that were taken before")
     #expect(Set(taken).count > 10, "links of one address have turns as well")
   }
 
-  @Test("whoever asks for costly things is overtaken by all who ask for little")
+  /// Takes one input, and charges its cost as the server does, after the turn.
+  private func decide(_ inbox: inout FairQueue, cost: (Int) -> Int) -> Int? {
+    let inputs = inbox.take(1)
+    guard let slot = slots(inputs).first else { return nil }
+    inbox.charge(inputs.map { InputCost(origin: $0.origin, steps: cost(slot)) })
+    return slot
+  }
+
+  @Test("a client with small requests is served before 50 clients with costly ones")
   func costs() {
     var inbox = FairQueue()
-    for slot in 0..<50 { inbox.append(opened(slot, "strange \(slot)")) }
-    inbox.append(opened(50, "modest"))
+    func cost(_ slot: Int) -> Int { slot == 50 ? 20 : 5_000 }
+    for slot in 0...50 { inbox.append(opened(slot, slot == 50 ? "modest" : "costly \(slot)")) }
     _ = inbox.take(1_000)
     for slot in 0..<50 { for number in 0..<100 { inbox.append(frame(slot, number)) } }
-    for round in 0..<40 {
-      let dear = inbox.take(1)
-      #expect(slots(dear) != [50])
-      inbox.charge(dear.map { InputCost(origin: $0.origin, steps: 5_000) })
-      inbox.append(frame(50, round))
-      let taken = slots(inbox.take(2))
-      #expect(taken.first == 50, "in round \(round)")
+    // All are new. Whatever the order of the first round, each is charged once.
+    inbox.append(frame(50, 0))
+    var first = (0...50).map { _ in decide(&inbox, cost: cost) }
+    #expect(first.count { $0 == 50 } == 1)
+    for round in 0..<500 {
+      let costly = decide(&inbox, cost: cost)
+      #expect(costly != 50, "in round \(round)")
+      first.append(costly)
+      for request in 0..<3 {
+        inbox.append(frame(50, request))
+        #expect(decide(&inbox, cost: cost) == 50, "request \(request) of round \(round)")
+      }
     }
+    let shares = (0..<50).map { slot in first.count { $0 == slot } }
+    #expect(shares.allSatisfy { $0 == 11 }, "those with costly requests have equal shares")
+  }
+
+  @Test("a new client waits for one turn at most of each that waited before it")
+  func newClient() {
+    var inbox = FairQueue()
+    for slot in 0..<50 { inbox.append(opened(slot, "address \(slot)")) }
+    _ = inbox.take(50)
+    for slot in 0..<50 { for number in 0..<100 { inbox.append(frame(slot, number)) } }
+    for _ in 0..<1_234 { _ = decide(&inbox) { _ in 5_000 } }
+    inbox.append(opened(50, "new"))
+    inbox.append(frame(50, 0))
+    let next = (0..<51).map { _ in decide(&inbox) { _ in 5_000 } }
+    #expect(next.contains(-1), "its opening")
+    let before = next.prefix { $0 != -1 }
+    #expect(Set(before).count == before.count)
+  }
+
+  @Test("a client that returns has a credit that is bounded")
+  func credit() {
+    var inbox = FairQueue()
+    for slot in 0...2 { inbox.append(opened(slot, "address \(slot)")) }
+    _ = inbox.take(3)
+    for slot in 0..<2 { for number in 0..<1_000 { inbox.append(frame(slot, number)) } }
+    for _ in 0..<1_000 { _ = decide(&inbox) { _ in 5_000 } }
+    for number in 0..<1_000 { inbox.append(frame(2, number)) }
+    let next = (0..<100).map { _ in decide(&inbox) { _ in 5_000 } }
+    #expect(next.prefix { $0 == 2 }.count <= Int(TurnOrder<Int>.creditLimit) / 5_000 + 2)
+    #expect(next.count { $0 == 2 } <= 33 + Int(TurnOrder<Int>.creditLimit) / 5_000)
+  }
+
+  @Test("inputs that are put back cost their link and address nothing")
+  func putBack() {
+    var inbox = FairQueue()
+    for slot in 0...1 { inbox.append(opened(slot, "a")) }
+    inbox.append(opened(2, "b"))
+    _ = inbox.take(3)
+    for slot in 0...2 { for number in 0..<20 { inbox.append(frame(slot, number)) } }
+    for _ in 0..<10 { inbox.putBack(inbox.take(30)) }
+    #expect(inbox.count == 60)
+    let taken = slots(inbox.take(32))
+    #expect((0...2).map { slot in taken.count { $0 == slot } } == [8, 8, 16])
   }
 
   @Test("requests without a session take part by their addresses, each in order")
@@ -112,6 +170,73 @@ import Testing
     while !inbox.isEmpty { takeSome() }
     #expect(got == sent)
     #expect(inbox.take(limit).isEmpty)
+  }
+}
+
+@Suite("Order of turns") struct TurnOrderTests {
+  private struct Dice {
+    var state: UInt64 = 7
+
+    mutating func draw(_ count: UInt64) -> Int {
+      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+      return Int((state >> 33) % count)
+    }
+  }
+
+  @Test("keys that wait all the time differ by no more than a turn of each, whatever turns cost")
+  func equalShares() {
+    var turns = TurnOrder<Int>()
+    var dice = Dice()
+    var costs = Array(repeating: 0, count: 9)
+    for key in costs.indices { turns.enqueue(key) }
+    for _ in 0..<20_000 {
+      turns.beginRound()
+      guard let key = turns.next() else { break }
+      // It waits again before it is known what its turn has cost.
+      turns.enqueue(key)
+      let cost = 1 + dice.draw(UInt64(1 + 100 * key))
+      turns.charge(key, cost)
+      costs[key] += cost
+      #expect(costs.max() ?? 0 <= (costs.min() ?? 0) + 2 * 901)
+    }
+  }
+
+  @Test("every key that waits has its turn, though others come and go with smaller costs")
+  func noStarvation() {
+    var turns = TurnOrder<Int>()
+    var dice = Dice()
+    turns.enqueue(-1)
+    turns.beginRound()
+    _ = turns.next()
+    turns.charge(-1, 100_000)
+    turns.enqueue(-1)
+    var count = 0
+    for key in 0..<20 { turns.enqueue(key) }
+    while count < 100_000 {
+      count += 1
+      turns.beginRound()
+      guard let key = turns.next(), key != -1 else { break }
+      turns.charge(key, 100 + dice.draw(200))
+      turns.enqueue(key)
+    }
+    #expect(count <= 20 * 100_000 / 100)
+  }
+
+  @Test("keys that wait are never forgotten, and the others are bounded")
+  func forgetting() {
+    var turns = TurnOrder<Int>()
+    for key in 0..<6_000 {
+      turns.enqueue(key)
+      turns.charge(key, 10)
+    }
+    for key in 1...50_000 {
+      turns.enqueue(-key)
+      #expect(turns.next() == -key)
+      #expect(turns.knownCount <= 2 * 6_000 + TurnOrder<Int>.knownLimit)
+    }
+    var waiting: Set<Int> = []
+    while let key = turns.next() { waiting.insert(key) }
+    #expect(waiting == Set(0..<6_000))
   }
 }
 
