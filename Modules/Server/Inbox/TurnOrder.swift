@@ -5,11 +5,11 @@
 /// served.
 ///
 /// * Two keys that wait all the time differ in cost by no more than one turn of each.
-/// * A key that returns after it waited for nothing keeps the time that it lagged behind the others,
-///   up to ``creditLimit``. So a key with small turns goes ahead of every number of keys with
-///   costly ones, also when it asks several times before all of those had a turn.
-/// * A key that is seen for the first time begins where the present round did: it waits for one turn
-///   at most of each key that waited before it.
+/// * A key that returns after it waited for nothing keeps the time that it lagged behind the
+///   others, up to ``creditLimit``. So a key with small turns goes ahead of every number of keys
+///   with costly ones, also when it asks several times before all of those had a turn.
+/// * A key that is seen for the first time begins where the present round did: it waits for one
+///   turn at most of each key that waited before it.
 ///
 /// Source: Goyal, Vin and Cheng, "Start-time fair queueing", 1996.
 struct TurnOrder<Key: Hashable & Sendable>: Sendable {
@@ -39,11 +39,11 @@ struct TurnOrder<Key: Hashable & Sendable>: Sendable {
   private var turns: [Turn] = []
   /// The latest time at which a round began; never goes back.
   private var now: UInt64 = 0
-  /// The time at which the present round began; earlier than ``now`` by the credit of its first key.
+  /// The time at which the present round began; before ``now`` by the credit of its first key.
   private var roundTime: UInt64 = 0
   private var lastNumber: UInt64 = 0
-  /// The number of known keys at which idle ones are forgotten; at least twice those that could not
-  /// be, so that looking for them costs constant time a key.
+  /// The number of known keys at which idle ones are forgotten; at least twice those that wait, so
+  /// that looking for them costs constant time a key.
   private var forgettingCount = Self.knownLimit
 
   /// True when no key waits.
