@@ -37,7 +37,7 @@ extension Firestore {
     let attempts = options?.maxAttempts ?? 5
     Task { [self] in
       let outcome = await run(update, attempts)
-      call { callback(outcome.value, outcome.error) }
+      calls.call { callback(outcome.value, outcome.error) }
     }
   }
 
