@@ -2,29 +2,29 @@ import TernCore
 import TernQuery
 
 /// `Target` as a ``WatchTarget``. Source: documents reference, sections 5.9, 6.2 and 6.4.
-extension ProtoReader {
-  mutating func target(
-    _ names: inout DocumentNames
+enum WireTarget {
+  static func read(
+    _ reader: inout ProtoReader, _ names: inout DocumentNames
   ) throws(DocumentWireError) -> WatchTarget {
     var (id, count): (Int32, Int?) = (0, nil)
     var subject: WatchTarget.Subject?
     var resume: WatchTarget.Resume?
     var isOnce = false
-    while let field = try next() {
+    while let field = try reader.next() {
       switch field {
       case 2:
-        var message = try message()
-        subject = .query(try message.queryTarget(&names))
-      case 3: subject = .documents(try documents(&names))
+        var message = try reader.message()
+        subject = .query(try queryTarget(&message, &names))
+      case 3: subject = .documents(try documents(&reader, &names))
       case 4:
-        let token = try data()
+        let token = try reader.data()
         resume = token.isEmpty ? nil : .token(token)
-      case 5: id = try int32()
-      case 6: isOnce = try bool()
-      case 11: resume = .readTime(try version())
-      case 12: count = Int(try wrappedInt())
+      case 5: id = try reader.int32()
+      case 6: isOnce = try reader.bool()
+      case 11: resume = .readTime(try reader.version())
+      case 12: count = Int(try reader.wrappedInt())
       case 13: throw .unsupported("pipelines are not served")
-      default: try skip()
+      default: try reader.skip()
       }
     }
     guard let subject else { throw .member("A target names documents or a query.") }
@@ -33,29 +33,29 @@ extension ProtoReader {
       isOnce: isOnce)
   }
 
-  private mutating func queryTarget(
-    _ names: inout DocumentNames
+  private static func queryTarget(
+    _ reader: inout ProtoReader, _ names: inout DocumentNames
   ) throws(DocumentWireError) -> DocumentTarget {
     var parent: DocumentKey?
     var query: ProtoReader?
-    while let field = try next() {
+    while let field = try reader.next() {
       switch field {
-      case 1: parent = try names.parent(try string())
-      case 2: query = try message()
-      default: try skip()
+      case 1: parent = try names.parent(try reader.string())
+      case 2: query = try reader.message()
+      default: try reader.skip()
       }
     }
     guard var query else { throw .member("only structured queries are supported") }
-    let watched = try query.query(below: parent, names)
+    let watched = try WireQuery.query(&query, below: parent, names)
     try watched.checkWatched(below: parent)
     return watched.target
   }
 
-  private mutating func documents(
-    _ names: inout DocumentNames
+  private static func documents(
+    _ reader: inout ProtoReader, _ names: inout DocumentNames
   ) throws(DocumentWireError) -> [DocumentKey] {
     var keys: [DocumentKey] = []
-    var message = try message()
+    var message = try reader.message()
     while let field = try message.next() {
       if field == 2 {
         keys.append(try names.key(message.bytes, try message.text()))
@@ -86,35 +86,41 @@ extension DocumentQuery {
   }
 }
 
-extension ProtoWriter {
-  mutating func target(_ field: Int, _ target: WatchTarget, _ names: DocumentNames) {
-    let mark = begin(field)
+extension WireTarget {
+  static func write(
+    _ field: Int, _ target: WatchTarget, _ names: DocumentNames, to writer: inout ProtoWriter
+  ) {
+    let mark = writer.begin(field)
     switch target.subject {
-    case .query(let query): subject(query, names)
-    case .documents(let keys): documents(keys, names)
+    case .query(let query): subject(query, names, to: &writer)
+    case .documents(let keys): documents(keys, names, to: &writer)
     }
     switch target.resume {
-    case .token(let token): data(4, token)
-    case .readTime(let version): timestamp(11, version.timestamp)
+    case .token(let token): writer.data(4, token)
+    case .readTime(let version): writer.timestamp(11, version.timestamp)
     case nil: break
     }
-    int(5, target.id)
-    bool(6, target.isOnce)
-    if let count = target.expectedCount { wrapped(12, count) }
-    end(mark)
+    writer.int(5, target.id)
+    writer.bool(6, target.isOnce)
+    if let count = target.expectedCount { writer.wrapped(12, count) }
+    writer.end(mark)
   }
 
-  private mutating func subject(_ target: DocumentTarget, _ names: DocumentNames) {
-    if case .document(let key) = target.source { return documents([key], names) }
-    let mark = begin(2)
-    parent(1, of: target.source, names)
-    self.target(2, target)
-    end(mark)
+  private static func subject(
+    _ target: DocumentTarget, _ names: DocumentNames, to writer: inout ProtoWriter
+  ) {
+    if case .document(let key) = target.source { return documents([key], names, to: &writer) }
+    let mark = writer.begin(2)
+    writer.parent(1, target.source.parent, names)
+    WireQuery.target(2, target, to: &writer)
+    writer.end(mark)
   }
 
-  private mutating func documents(_ keys: [DocumentKey], _ names: DocumentNames) {
-    let mark = begin(3)
-    for key in keys { self.key(2, key, names) }
-    end(mark)
+  private static func documents(
+    _ keys: [DocumentKey], _ names: DocumentNames, to writer: inout ProtoWriter
+  ) {
+    let mark = writer.begin(3)
+    for key in keys { writer.key(2, key, names) }
+    writer.end(mark)
   }
 }
