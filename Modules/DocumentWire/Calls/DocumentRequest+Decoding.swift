@@ -43,6 +43,7 @@ extension DocumentRequest {
 enum WireRequest {
   typealias Body = DocumentRequest.Body
 
+  /// Reads a `BeginTransactionRequest`.
   fileprivate static func begin(_ reader: inout ProtoReader, _ names: inout DocumentNames)
     throws(DocumentWireError) -> Body
   {
@@ -57,6 +58,7 @@ enum WireRequest {
     return .begin(options)
   }
 
+  /// Reads a `CommitRequest`, with the header of a numbered batch.
   fileprivate static func commit(
     _ reader: inout ProtoReader, _ names: inout DocumentNames
   ) throws(DocumentWireError) -> Body {
@@ -77,6 +79,7 @@ enum WireRequest {
     return .commit(writes, transaction: transaction, mark)
   }
 
+  /// Reads a `RollbackRequest`.
   fileprivate static func rollback(
     _ reader: inout ProtoReader, _ names: inout DocumentNames
   ) throws(DocumentWireError) -> Body {
@@ -91,6 +94,7 @@ enum WireRequest {
     return .rollback(transaction: transaction)
   }
 
+  /// Reads a `RunQueryRequest`. The query comes last, because its parent may stand behind it.
   fileprivate static func runQuery(
     _ reader: inout ProtoReader, _ names: inout DocumentNames
   ) throws(DocumentWireError) -> Body {
@@ -115,6 +119,7 @@ enum WireRequest {
     return .query(asked, point)
   }
 
+  /// Reads a `RunAggregationQueryRequest`.
   fileprivate static func runAggregation(
     _ reader: inout ProtoReader, _ names: inout DocumentNames
   ) throws(DocumentWireError) -> Body {
@@ -151,6 +156,7 @@ enum WireRequest {
     return isAnalyzed ? .analysis : .plan
   }
 
+  /// Reads a `PartitionQueryRequest`.
   fileprivate static func partition(
     _ reader: inout ProtoReader, _ names: inout DocumentNames
   ) throws(DocumentWireError) -> Body {
@@ -178,6 +184,7 @@ enum WireRequest {
       DocumentPartitioning(query: base, count: Int(count), page: page, readPoint: point))
   }
 
+  /// Reads a `ListenRequest`, with the label that tells the purpose of a target.
   fileprivate static func listenRequest(
     _ reader: inout ProtoReader, _ names: inout DocumentNames
   ) throws(DocumentWireError) -> DocumentListenRequest {

@@ -3,6 +3,7 @@ import TernQuery
 
 /// Requests about documents by name.
 extension WireRequest {
+  /// Reads a `GetDocumentRequest`.
   static func getDocument(_ reader: inout ProtoReader, _ names: inout DocumentNames)
     throws(DocumentWireError) -> Body
   {
@@ -22,6 +23,7 @@ extension WireRequest {
     return .get(key, mask: mask, point)
   }
 
+  /// Reads a `BatchGetDocumentsRequest`.
   static func batchGet(_ reader: inout ProtoReader, _ names: inout DocumentNames)
     throws(DocumentWireError) -> Body
   {
@@ -42,6 +44,7 @@ extension WireRequest {
     return .batchGet(keys, mask: mask, point)
   }
 
+  /// Reads a `ListDocumentsRequest`.
   static func listDocuments(
     _ reader: inout ProtoReader, _ names: inout DocumentNames
   ) throws(DocumentWireError) -> Body {
@@ -69,6 +72,7 @@ extension WireRequest {
     return .list(listing)
   }
 
+  /// Reads a `CreateDocumentRequest`. Without an id the server chooses one.
   static func createDocument(
     _ reader: inout ProtoReader, _ names: inout DocumentNames
   ) throws(DocumentWireError) -> Body {
@@ -100,6 +104,7 @@ extension WireRequest {
     }
   }
 
+  /// Reads an `UpdateDocumentRequest`. Without a mask the document is replaced.
   static func updateDocument(
     _ reader: inout ProtoReader, _ names: inout DocumentNames
   ) throws(DocumentWireError) -> Body {
@@ -124,6 +129,7 @@ extension WireRequest {
       DocumentMutation(try document.named().key, change, precondition: precondition), mask: mask)
   }
 
+  /// Reads a `DeleteDocumentRequest`.
   static func deleteDocument(
     _ reader: inout ProtoReader, _ names: inout DocumentNames
   ) throws(DocumentWireError) -> Body {
@@ -140,6 +146,7 @@ extension WireRequest {
     return .delete(DocumentMutation(key, .delete, precondition: precondition))
   }
 
+  /// Reads a `ListCollectionIdsRequest`.
   static func listCollections(
     _ reader: inout ProtoReader, _ names: inout DocumentNames
   ) throws(DocumentWireError) -> Body {
@@ -159,6 +166,7 @@ extension WireRequest {
     return .listCollections(below: parent, page, point)
   }
 
+  /// Reads a `BatchWriteRequest`, whose writes are about different documents.
   static func batchWrite(_ reader: inout ProtoReader, _ names: inout DocumentNames)
     throws(DocumentWireError) -> Body
   {

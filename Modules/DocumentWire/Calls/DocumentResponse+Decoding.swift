@@ -37,6 +37,7 @@ extension DocumentResponse {
 
 /// The messages of a server, each by its method.
 enum WireResponse {
+  /// Reads a `ListDocumentsResponse`.
   fileprivate static func documents(
     _ reader: inout ProtoReader, _ names: inout DocumentNames
   ) throws(DocumentWireError) -> DocumentResponse {
@@ -57,6 +58,7 @@ enum WireResponse {
     return .documents(documents, nextPageToken: token)
   }
 
+  /// Reads a `BatchGetDocumentsResponse`.
   fileprivate static func batchGetAnswer(
     _ reader: inout ProtoReader, _ names: inout DocumentNames
   ) throws(DocumentWireError) -> DocumentBatchGetAnswer {
@@ -77,6 +79,7 @@ enum WireResponse {
     return answer
   }
 
+  /// Reads a `BeginTransactionResponse`: the id of the transaction.
   fileprivate static func transaction(
     _ reader: inout ProtoReader
   ) throws(DocumentWireError) -> [UInt8] {
@@ -87,6 +90,7 @@ enum WireResponse {
     return id
   }
 
+  /// Reads a `CommitResponse`.
   fileprivate static func commitAnswer(
     _ reader: inout ProtoReader
   ) throws(DocumentWireError) -> DocumentResponse {
@@ -102,6 +106,7 @@ enum WireResponse {
     return .commit(results, version)
   }
 
+  /// Reads a `RunQueryResponse`.
   fileprivate static func queryAnswer(
     _ reader: inout ProtoReader, _ names: inout DocumentNames
   ) throws(DocumentWireError) -> DocumentQueryAnswer {
@@ -121,6 +126,7 @@ enum WireResponse {
     return answer
   }
 
+  /// Reads a `RunAggregationQueryResponse`.
   fileprivate static func aggregationAnswer(_ reader: inout ProtoReader)
     throws(DocumentWireError) -> DocumentAggregationAnswer
   {
@@ -140,6 +146,7 @@ enum WireResponse {
     return answer
   }
 
+  /// Reads a `PartitionQueryResponse`.
   fileprivate static func partitions(
     _ reader: inout ProtoReader
   ) throws(DocumentWireError) -> DocumentResponse {
@@ -155,6 +162,7 @@ enum WireResponse {
     return .partitions(cursors, nextPageToken: token)
   }
 
+  /// Reads a `ListCollectionIdsResponse`.
   fileprivate static func collectionIDs(
     _ reader: inout ProtoReader
   ) throws(DocumentWireError) -> DocumentResponse {
@@ -170,6 +178,7 @@ enum WireResponse {
     return .collectionIDs(ids, nextPageToken: token)
   }
 
+  /// Reads a `BatchWriteResponse`: a result and a status for each write.
   fileprivate static func batchWriteAnswer(
     _ reader: inout ProtoReader
   ) throws(DocumentWireError) -> DocumentResponse {

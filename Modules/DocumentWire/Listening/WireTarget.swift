@@ -33,6 +33,7 @@ enum WireTarget {
       isOnce: isOnce)
   }
 
+  /// Reads a `QueryTarget`.
   private static func queryTarget(
     _ reader: inout ProtoReader, _ names: inout DocumentNames
   ) throws(DocumentWireError) -> DocumentTarget {

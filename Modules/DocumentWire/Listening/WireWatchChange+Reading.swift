@@ -3,6 +3,7 @@ import TernQuery
 
 /// `ListenResponse` as a ``WatchChange``. Source: documents reference, sections 5.8, 6.2 and 6.4.
 enum WireWatchChange {
+  /// Reads a `ListenResponse`, which says one thing.
   static func read(
     _ reader: inout ProtoReader, _ names: inout DocumentNames
   ) throws(DocumentWireError) -> WatchChange {
@@ -25,6 +26,7 @@ enum WireWatchChange {
     return change
   }
 
+  /// Reads a `TargetChange`.
   private static func targetChange(
     _ reader: inout ProtoReader
   ) throws(DocumentWireError) -> WatchTargetChange {
@@ -49,6 +51,7 @@ enum WireWatchChange {
       kinds[Int(kind)], targets: targets, resumeToken: token, readTime: time)
   }
 
+  /// Reads a `DocumentChange`.
   private static func documentChange(
     _ reader: inout ProtoReader, _ names: inout DocumentNames
   ) throws(DocumentWireError) -> WatchChange {
@@ -69,6 +72,7 @@ enum WireWatchChange {
     return .changed(try document.named(), targets: targets, removed: removed)
   }
 
+  /// Reads a `DocumentDelete` or a `DocumentRemove`, which differ in the number of a field.
   private static func departure(
     _ reader: inout ProtoReader, _ names: inout DocumentNames, removedField: Int, timeField: Int
   ) throws(DocumentWireError) -> (key: DocumentKey, time: DocumentVersion?, removed: [Int32]) {
@@ -88,6 +92,7 @@ enum WireWatchChange {
     return (key, time, removed)
   }
 
+  /// Reads an `ExistenceFilter`.
   private static func existenceFilter(
     _ reader: inout ProtoReader
   ) throws(DocumentWireError) -> WatchChange {

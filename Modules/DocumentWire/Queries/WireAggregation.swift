@@ -3,6 +3,7 @@ import TernQuery
 
 /// `StructuredAggregationQuery` and its result. Source: documents reference, section 2.9.
 enum WireAggregation {
+  /// Reads a `StructuredAggregationQuery`.
   static func read(
     _ reader: inout ProtoReader, below parent: DocumentKey?, _ names: DocumentNames
   ) throws(DocumentWireError) -> (DocumentQuery, [DocumentAggregation]) {
@@ -26,6 +27,7 @@ enum WireAggregation {
     return (query, aggregations)
   }
 
+  /// Reads an `Aggregation`.
   private static func aggregation(
     _ reader: inout ProtoReader, _ index: Int
   ) throws(DocumentWireError) -> DocumentAggregation {
@@ -48,6 +50,7 @@ enum WireAggregation {
     return DocumentAggregation(alias, function)
   }
 
+  /// Reads a `Count`: the number up to which documents are counted.
   private static func bound(_ reader: inout ProtoReader) throws(DocumentWireError) -> Int? {
     var bound: Int?
     var message = try reader.message()
@@ -57,6 +60,7 @@ enum WireAggregation {
     return bound
   }
 
+  /// Reads a `Sum` or an `Avg`: the field that is aggregated.
   private static func operand(
     _ reader: inout ProtoReader
   ) throws(DocumentWireError) -> DocumentFieldPath {

@@ -32,6 +32,7 @@ enum WireQuery {
     return try parts.query(below: parent, names)
   }
 
+  /// Reads a `CollectionSelector`; a query has one at most.
   private static func selector(
     _ reader: inout ProtoReader, _ parts: inout QueryParts
   ) throws(DocumentWireError) {
@@ -49,6 +50,7 @@ enum WireQuery {
     }
   }
 
+  /// Reads a `Projection`.
   private static func projection(
     _ reader: inout ProtoReader
   ) throws(DocumentWireError) -> [DocumentFieldPath] {
@@ -66,6 +68,7 @@ enum WireQuery {
     return paths
   }
 
+  /// Reads an `Order`. Without a direction it ascends.
   private static func order(_ reader: inout ProtoReader) throws(DocumentWireError) -> DocumentOrder
   {
     var path: DocumentFieldPath?

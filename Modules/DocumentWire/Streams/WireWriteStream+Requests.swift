@@ -3,6 +3,7 @@ import TernCore
 /// `WriteRequest` and `WriteResponse`, with the fields of our own.
 /// Source: Docs/Formats/document-wire.md.
 enum WireWriteStream {
+  /// Reads a `WriteRequest`. Without writes and token it is the handshake.
   static func request(
     _ reader: inout ProtoReader, _ names: inout DocumentNames
   ) throws(DocumentWireError) -> DocumentWriteRequest {
@@ -29,6 +30,7 @@ enum WireWriteStream {
     return DocumentWriteRequest(.writes(writes, mark), token: token)
   }
 
+  /// Reads the header of a numbered batch, a field of our own.
   static func header(_ reader: inout ProtoReader) throws(DocumentWireError) -> DocumentWriteHeader {
     var mark = DocumentWriteHeader(sequence: 0)
     var message = try reader.message()
@@ -46,6 +48,7 @@ enum WireWriteStream {
     return mark
   }
 
+  /// Reads the span of numbers whose outcomes are asked for, a field of our own.
   private static func outcomeRange(
     _ reader: inout ProtoReader
   ) throws(DocumentWireError) -> ClosedRange<UInt64> {

@@ -1,6 +1,7 @@
 import TernCore
 
 extension WireWriteStream {
+  /// Reads a `WriteResponse`.
   static func response(
     _ reader: inout ProtoReader
   ) throws(DocumentWireError) -> DocumentWriteResponse {
@@ -26,6 +27,7 @@ extension WireWriteStream {
     return DocumentWriteResponse(parts.content, token: parts.token)
   }
 
+  /// Reads the greeting of a server that knows numbers: the last one it has.
   private static func greeting(_ reader: inout ProtoReader) throws(DocumentWireError) -> UInt64 {
     var last: UInt64 = 0
     while let field = try reader.next() {
@@ -34,6 +36,7 @@ extension WireWriteStream {
     return last
   }
 
+  /// Reads the outcomes that were asked for.
   private static func outcomes(
     _ reader: inout ProtoReader
   ) throws(DocumentWireError) -> [DocumentWriteOutcome] {
@@ -49,6 +52,7 @@ extension WireWriteStream {
     return outcomes
   }
 
+  /// Reads the outcome of a numbered batch.
   private static func outcome(
     _ reader: inout ProtoReader
   ) throws(DocumentWireError) -> DocumentWriteOutcome {

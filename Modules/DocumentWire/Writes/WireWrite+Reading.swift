@@ -2,6 +2,7 @@ import TernCore
 
 /// `Write` and its results. Source: documents reference, sections 3.1 to 3.3 and 6.2.
 enum WireWrite {
+  /// Reads a `Write`, which has exactly one operation.
   static func mutation(
     _ reader: inout ProtoReader, _ names: inout DocumentNames
   ) throws(DocumentWireError) -> DocumentMutation {
@@ -23,6 +24,7 @@ enum WireWrite {
     return try parts.mutation()
   }
 
+  /// Reads a `Precondition`.
   static func precondition(
     _ reader: inout ProtoReader
   ) throws(DocumentWireError) -> DocumentPrecondition {
@@ -69,6 +71,7 @@ enum WireWrite {
     }
   }
 
+  /// Reads a `FieldTransform`.
   private static func fieldTransform(
     _ reader: inout ProtoReader
   ) throws(DocumentWireError) -> DocumentFieldTransform {
@@ -111,6 +114,7 @@ enum WireWrite {
     return try message.values()
   }
 
+  /// Reads a `WriteResult`.
   static func result(_ reader: inout ProtoReader) throws(DocumentWireError) -> DocumentWriteResult {
     var version: DocumentVersion?
     var results: [DocumentValue] = []
