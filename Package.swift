@@ -96,12 +96,12 @@ let layers: [Target] = [
   module("StorageMemory", ["TernStorage"]),
   module("StorageSQLite", ["TernStorage", "CSQLite", "CSQLitePages"]),
   module("StorageLMDB", ["TernStorage", "CLMDB"]),
+  module("Sync", ["TernStorage"]),
   module("TransportLoopback", ["TernTransport"]),
   module("TransportTCP", ["TernTransport", nioCore, nioPosix, nioSSL, nioTLS]),
   module(
     "TransportWebSocket",
-    ["TernTransport", "TernTransportTCP", nioCore, nioHTTP1, nioWebSocket]),
-  module("Sync", ["TernStorage"]),
+    ["TernTransport", "TernTransportTCP", "TernSync", nioCore, nioHTTP1, nioWebSocket]),
   module("Ledger", ["TernStorage"]),
 
   // 2 · meaning on the left, floor on the right

@@ -11,7 +11,7 @@ import threading
 import firebase_admin
 from firebase_admin import db
 
-# The first label of the host names the database, here "harbor"; nobody asks Google.
+# The first label of the host names the database, here "harbor"; no request goes to Google.
 firebase_admin.initialize_app(options={
     "projectId": "harbor",
     "databaseURL": "https://harbor.firebaseio.com",

@@ -47,11 +47,11 @@ extension ClientNotice: CustomStringConvertible {
       "the cache of the \(cache.rawValue) is kept in memory for now: \(error). A cache may also be "
         + "removed: it is filled again"
     case .queueUnusable(let user, let error):
-      "the writes of \(user.isEmpty ? "nobody" : user) to the tree cannot be read: \(error)"
+      "the writes of \(user.isEmpty ? "no user" : user) to the tree cannot be read: \(error)"
     case .documentQueueUnusable(let user, let error):
-      "the writes of \(user.isEmpty ? "nobody" : user) to documents cannot be read: \(error)"
+      "the writes of \(user.isEmpty ? "no user" : user) to documents cannot be read: \(error)"
     case .transactionsLost(let user, let paths):
-      "transactions of \(user.isEmpty ? "nobody" : user) are lost: "
+      "transactions of \(user.isEmpty ? "no user" : user) are lost: "
         + paths.map { "/\($0)" }.joined(separator: ", ")
     case .notConnected(let error): "no connection: \(error)"
     case .serverSays(let text): "the server says: \(text)"

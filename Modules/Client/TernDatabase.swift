@@ -101,7 +101,7 @@ public final class TernDatabase: Sendable {
     } catch {
       switch error {
       case .notStored(let error): throw .queue(.storage(error))
-      case .malformedToken: preconditionFailure("what is kept and no token signs nobody in")
+      case .malformedToken: preconditionFailure("a kept sign-in without a token is no credential")
       }
     }
   }

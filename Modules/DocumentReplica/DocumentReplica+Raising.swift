@@ -13,65 +13,41 @@ extension DocumentReplica {
     takesBack: Bool = false
   ) {
     var snapshots: [(query: Int, snapshot: DocumentViewSnapshot)] = []
-    for index in queries.indices {
-      let target = queries[index].view.target
+    for index in queries.all.indices {
+      let target = queries.all[index].view.target
       let delta = event?.targets[target]
       let isPendingReset = event?.mismatched[target] != nil
-      let relevant = changed.isEmpty ? [] : relevantDocuments(changed, index)
-      let awaitsServer = event != nil && queries[index].view.awaitsServer
+      let relevant = changed.isEmpty ? [] : queries.all[index].relevant(of: changed)
+      let awaitsServer = event != nil && queries.all[index].view.awaitsServer
       if relevant.isEmpty, delta == nil, !isPendingReset, !awaitsServer { continue }
       let outcome = update(
         index, relevant, delta, isPendingReset: isPendingReset, takesBack: takesBack)
       perform(limbo.change(of: target, added: outcome.limboAdded, removed: outcome.limboRemoved))
-      if delta?.resumeToken.isEmpty == false { queries[index].hasCachedResults = true }
+      if delta?.resumeToken.isEmpty == false { queries.all[index].hasCachedResults = true }
       if let snapshot = outcome.snapshot {
-        snapshots.append((queries[index].id, snapshot))
-        note(snapshot, target)
+        snapshots.append((queries.all[index].id, snapshot))
+        let (added, removed) = snapshot.enteredAndLeft
+        cache.noteViewChanges(
+          target: target, added: added, removed: removed, isFromCache: snapshot.isFromCache)
       }
     }
     raise(snapshots)
-  }
-
-  private func relevantDocuments(
-    _ changed: [DocumentKey: Document], _ index: Int
-  ) -> [Document] {
-    var relevant: [Document] = []
-    for (key, document) in changed where queries[index].view.concerns(key) {
-      relevant.append(document)
-    }
-    // The order of a dictionary differs from run to run, and events must not.
-    return relevant.count > 1 ? relevant.sorted { $0.key < $1.key } : relevant
   }
 
   private mutating func update(
     _ index: Int, _ relevant: [Document], _ delta: DocumentServerEvent.TargetDelta?,
     isPendingReset: Bool, takesBack: Bool
   ) -> ViewOutcome {
-    var changes = queries[index].view.beginChanges()
-    if queries[index].view.update(relevant, &changes, takesBack: takesBack) {
-      let again = cache.run(queries[index].view.query, usingPrevious: false).documents
-      _ = queries[index].view.update(again, &changes)
+    var changes = queries.all[index].view.beginChanges()
+    if queries.all[index].view.update(relevant, &changes, takesBack: takesBack) {
+      let again = cache.run(queries.all[index].view.query, usingPrevious: false).documents
+      _ = queries.all[index].view.update(again, &changes)
     }
     // What damage has cost is asked for anew in this very turn; until then nothing here is certain.
-    let isLost = cache.lostTargets.contains(queries[index].view.target)
-    return queries[index].view.finish(
+    let isLost = cache.lostTargets.contains(queries.all[index].view.target)
+    return queries.all[index].view.finish(
       changes, delta: delta, asOf: cache.lastSnapshotVersion,
       isPendingReset: isPendingReset || isLost)
-  }
-
-  /// Tells the cache what a view shows, so that it is not dropped.
-  private mutating func note(_ snapshot: DocumentViewSnapshot, _ target: Int32) {
-    var added: Set<DocumentKey> = []
-    var removed: Set<DocumentKey> = []
-    for change in snapshot.changes {
-      switch change.kind {
-      case .added: added.insert(change.document.key)
-      case .removed: removed.insert(change.document.key)
-      case .modified, .metadata: break
-      }
-    }
-    cache.noteViewChanges(
-      target: target, added: added, removed: removed, isFromCache: snapshot.isFromCache)
   }
 
   /// Hands snapshots to the listeners of their queries, after those that are being handed out.
@@ -85,8 +61,8 @@ extension DocumentReplica {
     var hasRaised = false
     while !unraised.isEmpty {
       let (query, snapshot) = unraised.removeFirst()
-      guard let index = index(of: query) else { continue }
-      for listener in queries[index].listeners where raise(snapshot, to: listener) {
+      guard let index = queries.index(of: query) else { continue }
+      for listener in queries.all[index].listeners where raise(snapshot, to: listener) {
         hasRaised = true
       }
     }
@@ -95,7 +71,7 @@ extension DocumentReplica {
 
   /// - Returns: Whether the listener hears something.
   mutating func raise(_ snapshot: DocumentViewSnapshot, to id: DocumentListenerID) -> Bool {
-    guard let heard = listeners[id]?.hear(snapshot, tracker.state) else { return false }
+    guard let heard = listeners.hear(snapshot, id, watch.online) else { return false }
     deliver(heard, to: id)
     return true
   }
@@ -113,24 +89,16 @@ extension DocumentReplica {
   }
 
   mutating func raiseInSync() {
-    for id in syncListeners { emit(.inSync(id)) }
+    for id in listeners.inSync { emit(.inSync(id)) }
   }
 
   /// The belief about the connection has changed: some listeners need not wait any longer, and
   /// what was the server's truth may be out of date.
   mutating func connectionChanged() {
-    var snapshots: [(query: Int, snapshot: DocumentViewSnapshot)] = []
-    if tracker.state == .offline {
-      for index in queries.indices {
-        let outcome = queries[index].view.goOffline()
-        if let snapshot = outcome.snapshot {
-          snapshots.append((queries[index].id, snapshot))
-        }
-      }
-    }
+    let snapshots = watch.online == .offline ? queries.goOffline() : []
     var hasRaised = false
-    for id in queries.flatMap(\.listeners) {
-      guard let heard = listeners[id]?.connectionChanged(tracker.state) else { continue }
+    for id in queries.all.flatMap(\.listeners) {
+      guard let heard = listeners.connectionChanged(watch.online, id) else { continue }
       deliver(heard, to: id)
       hasRaised = true
     }

@@ -11,22 +11,11 @@ extension DocumentReplica {
   }
 
   private mutating func want(_ target: WatchTarget) {
-    wanted[target.id] = target
-    switch watch {
-    case .closed: startWatching()
-    case .opening: break
-    case .open: request(target)
-    }
+    if watch.want(target, queries, limbo, &pendingEffects) { connectionChanged() }
   }
 
   mutating func unwant(_ target: Int32) {
-    guard wanted.removeValue(forKey: target) != nil else { return }
-    if case .open = watch {
-      cancel(target)
-    } else if wanted.isEmpty {
-      stopWatching()
-      if isNetworkEnabled { track { $0.set(.unknown) } }
-    }
+    if watch.unwant(target, queries, limbo, &pendingEffects) { connectionChanged() }
   }
 
   /// Does what limbo resolution asks for.
@@ -40,67 +29,15 @@ extension DocumentReplica {
     }
   }
 
-  /// Sends a request, with the number of documents held when it continues an earlier one.
-  private mutating func request(_ target: WatchTarget) {
-    expectAnswer(from: target.id)
-    var expected: Int?
-    if target.resume != nil { expected = knowledge.serverKeys(of: target.id).count }
-    emit(
-      .watch(
-        WatchTarget(
-          id: target.id, subject: target.subject, resume: target.resume,
-          expectedCount: expected, purpose: target.purpose)))
-  }
-
-  private mutating func cancel(_ target: Int32) {
-    expectAnswer(from: target)
-    emit(.unwatch(target))
-  }
-
-  private mutating func expectAnswer(from target: Int32) {
-    withAggregator { aggregator, _ in aggregator.requested(target) }
-  }
-
-  /// Lends the aggregator of the open stream, if there is one.
-  private mutating func withAggregator<R>(
-    _ body: (inout WatchAggregator, ReplicaKnowledge) -> R
-  ) -> R? {
-    guard case .open(var aggregator) = watch else { return nil }
-    // Left in place, the aggregator would be copied by the first change.
-    watch = .opening
-    defer { watch = .open(aggregator) }
-    return body(&aggregator, knowledge)
-  }
-
-  private var knowledge: ReplicaKnowledge {
-    ReplicaKnowledge(
-      wanted: wanted, limbo: limbo, queries: queries, targetQueries: targetQueries)
-  }
-
   mutating func startWatching() {
-    guard isNetworkEnabled, !wanted.isEmpty, case .closed = watch else { return }
-    watch = .opening
-    emit(.openWatchStream)
-    track { $0.streamStarted() }
+    if watch.start(&pendingEffects) { connectionChanged() }
   }
 
-  mutating func stopWatching() {
-    if case .closed = watch { return }
-    watch = .closed
-    emit(.closeWatchStream)
-  }
-
-  /// Changes the belief about the connection, and tells those who depend on it.
+  /// Changes the belief about the connection, and informs the listeners that depend on it.
   mutating func track(
     _ body: (inout DocumentOnlineTracker) -> DocumentOnlineTracker.TimerAction
   ) {
-    let before = tracker.state
-    switch body(&tracker) {
-    case .start: emit(.startOnlineTimer(DocumentOnlineTracker.patience))
-    case .stop: emit(.stopOnlineTimer)
-    case .none: break
-    }
-    if tracker.state != before { connectionChanged() }
+    if watch.track(&pendingEffects, body) { connectionChanged() }
   }
 }
 
@@ -109,14 +46,7 @@ extension DocumentReplica {
 extension DocumentReplica {
   /// The listen stream is open.
   package mutating func watchStreamOpened() -> [DocumentEffect] {
-    guard case .opening = watch else { return [] }
-    watch = .open(WatchAggregator(database: database))
-    for target in wanted.keys.sorted() {
-      guard let target = wanted[target] else { continue }
-      request(target)
-      guard target.resume != nil else { continue }
-      withAggregator { aggregator, _ in aggregator.resumed(target.id) }
-    }
+    guard watch.noteOpened(queries, limbo, &pendingEffects) else { return [] }
     return settlePendingSnapshots()
   }
 
@@ -125,8 +55,7 @@ extension DocumentReplica {
   /// - Parameter isFailure: `false` when this device closed the stream. Waiting listeners then do
   ///   not consider the server unreachable.
   package mutating func watchStreamClosed(isFailure: Bool = true) -> [DocumentEffect] {
-    if case .closed = watch { return [] }
-    watch = .closed
+    guard watch.noteClosed() else { return [] }
     if isNetworkEnabled, !wanted.isEmpty {
       track { isFailure ? $0.streamFailed() : $0.set(.unknown) }
       startWatching()
@@ -147,14 +76,16 @@ extension DocumentReplica {
 
   /// A message of the listen stream.
   package mutating func applyServer(_ change: WatchChange) -> [DocumentEffect] {
-    guard case .open = watch else { return [] }
+    guard watch.isOpen else { return [] }
     track { $0.set(.online) }
     if case .target(let told) = change, case .removed(let status?) = told.kind {
       for target in told.targets { refuse(target, status) }
       raiseDueSnapshot(nil)
       return settlePendingSnapshots()
     }
-    withAggregator { aggregator, knowledge in aggregator.handle(change, knowledge) }
+    watch.withAggregator(queries, limbo) { aggregator, knowledge in
+      aggregator.handle(change, knowledge)
+    }
     if case .target(let told) = change {
       if told.targets.isEmpty, let time = told.readTime {
         raiseDueSnapshot(time)
@@ -167,26 +98,12 @@ extension DocumentReplica {
 
   /// Raises the snapshot that was told, or one that does not have to wait any longer.
   private mutating func raiseDueSnapshot(_ told: DocumentVersion?) {
-    let due = withAggregator { aggregator, _ in aggregator.dueSnapshot(told) }
+    let due = watch.withAggregator(queries, limbo) { aggregator, _ in aggregator.dueSnapshot(told) }
     if let time = due ?? nil, time >= cache.lastSnapshotVersion { raiseSnapshot(at: time) }
   }
 
   private mutating func raiseSnapshot(at version: DocumentVersion) {
-    let taken = withAggregator { aggregator, knowledge in
-      aggregator.takeEvent(at: version, knowledge)
-    }
-    guard let event = taken else { return }
-    for (target, delta) in event.targets where !delta.resumeToken.isEmpty {
-      wanted[target] = wanted[target]?.resumed(from: .token(delta.resumeToken))
-    }
-    for target in event.mismatched.keys.sorted() {
-      guard let entry = wanted[target]?.resumed(from: nil) else { continue }
-      wanted[target] = entry
-      cancel(target)
-      // The reason is given once; later requests are like any other.
-      request(entry.labelled(event.mismatched[target] ?? entry.purpose))
-    }
-    apply(event)
+    if let event = watch.takeEvent(at: version, queries, limbo, &pendingEffects) { apply(event) }
   }
 
   /// Asks anew for what was lost through damage in the cache, as if the server had said that it
@@ -196,16 +113,11 @@ extension DocumentReplica {
     if lost.isEmpty { return }
     var event = DocumentServerEvent(version: .none)
     for target in lost {
-      guard let index = targetQueries[target]?.first.flatMap(index(of:)) else { continue }
+      guard let index = queries.index(servedBy: target) else { continue }
       event.mismatched[target] = .existenceFilterMismatch
       event.targets[target] = DocumentServerEvent.TargetDelta(
-        removed: queries[index].view.serverKeys)
-      guard let entry = wanted[target]?.resumed(from: nil) else { continue }
-      wanted[target] = entry
-      guard case .open = watch else { continue }
-      withAggregator { aggregator, _ in aggregator.startAnew(target) }
-      cancel(target)
-      request(entry)
+        removed: queries.all[index].view.serverKeys)
+      watch.startAnew(target, queries, limbo, &pendingEffects)
     }
     apply(event)
   }
@@ -217,8 +129,7 @@ extension DocumentReplica {
 
   /// The server refuses a target.
   private mutating func refuse(_ target: Int32, _ status: DocumentStatus) {
-    guard wanted.removeValue(forKey: target) != nil else { return }
-    withAggregator { aggregator, _ in aggregator.forget(target) }
+    guard watch.forget(target, queries, limbo) else { return }
     guard let key = limbo.refuse(target) else { return fail(target, status) }
     // This user may be denied the document's existence: treat it as missing.
     apply(
@@ -228,36 +139,10 @@ extension DocumentReplica {
   }
 }
 
-/// The view of a replica that the aggregation uses.
-struct ReplicaKnowledge: WatchKnowledge {
-  let wanted: [Int32: WatchTarget]
-  let limbo: LimboTable
-  let queries: [ListenedQuery]
-  let targetQueries: [Int32: [Int]]
-
-  func wanted(_ target: Int32) -> WatchTarget? { wanted[target] }
-
-  func serverKeys(of target: Int32) -> Set<DocumentKey> {
-    if let keys = limbo.serverKeys(of: target) { return keys }
-    guard let index = targetQueries[target]?.first.flatMap(queries.index(of:)) else { return [] }
-    return queries[index].view.serverKeys
-  }
-}
-
 extension DocumentTargetRecord {
   /// From where the server may continue.
   var resume: WatchTarget.Resume? {
     if !resumeToken.isEmpty { return .token(resumeToken) }
     return snapshotVersion > .none ? .readTime(snapshotVersion) : nil
-  }
-}
-
-extension WatchTarget {
-  func resumed(from resume: Resume?) -> WatchTarget {
-    WatchTarget(id: id, subject: subject, resume: resume, purpose: purpose)
-  }
-
-  func labelled(_ purpose: Purpose) -> WatchTarget {
-    WatchTarget(id: id, subject: subject, resume: resume, purpose: purpose)
   }
 }

@@ -3,19 +3,6 @@ import TernQuery
 
 // Writes on their way to the server. Source: documents reference, sections 4.8 and 5.15.
 extension DocumentReplica {
-  /// Returns a batch that is ready to queue: the writes and the base values of increments.
-  ///
-  /// - Parameters:
-  ///   - id: Larger than that of every earlier batch.
-  ///   - time: The device's clock.
-  package mutating func prepare(
-    _ mutations: [DocumentMutation], id: UInt64, user: String, at time: DocumentTimestamp
-  ) -> DocumentBatch {
-    DocumentBatch(
-      id: id, user: user, localWriteTime: time,
-      baseMutations: cache.baseMutations(for: mutations), mutations: mutations)
-  }
-
   /// Sends what was pending when the cache was opened. Called once, before anything else.
   package mutating func start() -> [DocumentEffect] {
     fillPipeline()
@@ -57,9 +44,7 @@ extension DocumentReplica {
     emit(.settled(batch: batch, status))
     // A batch that could not be queued ends before those that wait in front of it.
     let first = cache.batches.first?.id ?? .max
-    let done = waits.filter { $0.batch < first }
-    waits.removeAll { $0.batch < first }
-    for wait in done { emit(.writesSettled(wait.id, isCancelled: false)) }
+    for wait in waits.settle(before: first) { emit(.writesSettled(wait, isCancelled: false)) }
     emit(changed, takesBack: status != nil)
     fillPipeline()
     return settlePendingSnapshots()
@@ -71,7 +56,7 @@ extension DocumentReplica {
   ) {
     let id = DocumentWaitID(number: nextNumber())
     if let last = cache.batches.last {
-      waits.append((id, last.id))
+      waits.add(id, until: last.id)
     } else {
       emit(.writesSettled(id, isCancelled: false))
     }
@@ -81,22 +66,12 @@ extension DocumentReplica {
   /// Takes batches from the queue and sends them, or opens the stream they need.
   mutating func fillPipeline() {
     guard isNetworkEnabled else { return }
-    let taken = pipeline.fill(from: cache.batches, depth: limits.pipelineDepth)
-    switch pipeline.stream {
-    case .open: for batch in taken { emit(.send(batch)) }
-    case .opening: break
-    case .closed:
-      if pipeline.inFlight.isEmpty { break }
-      pipeline.stream = .opening
-      emit(.openWriteStream)
-    }
+    pipeline.send(from: cache.batches, depth: limits.pipelineDepth, &pendingEffects)
   }
 
   /// The write stream is open and the server has answered the greeting.
   package mutating func writeStreamOpened() -> [DocumentEffect] {
-    guard pipeline.stream == .opening else { return [] }
-    pipeline.stream = .open
-    for batch in pipeline.inFlight { emit(.send(batch)) }
+    guard pipeline.noteOpened(&pendingEffects) else { return [] }
     fillPipeline()
     return settlePendingSnapshots()
   }
@@ -105,8 +80,7 @@ extension DocumentReplica {
   ///
   /// - Parameter status: Why; `nil` when nothing failed.
   package mutating func writeStreamClosed(_ status: DocumentStatus?) -> [DocumentEffect] {
-    let wasOpen = pipeline.stream == .open
-    pipeline.stream = .closed
+    let wasOpen = pipeline.noteClosed()
     if wasOpen, let status, status.code.rejectsWrite, let head = pipeline.inFlight.first {
       return reject(head.id, status)
     }
@@ -126,16 +100,14 @@ extension DocumentReplica {
   }
 
   private mutating func stopTraffic(_ state: DocumentOnlineState) {
-    isNetworkEnabled = false
-    stopWatching()
-    if pipeline.stream != .closed { emit(.closeWriteStream) }
-    pipeline.stream = .closed
-    pipeline.reset()
+    watch.isNetworkEnabled = false
+    watch.stop(&pendingEffects)
+    pipeline.stop(&pendingEffects)
     track { $0.set(state) }
   }
 
   private mutating func resumeTraffic() {
-    isNetworkEnabled = true
+    watch.isNetworkEnabled = true
     if wanted.isEmpty { track { $0.set(.unknown) } } else { startWatching() }
     fillPipeline()
   }
@@ -149,8 +121,7 @@ extension DocumentReplica {
   ) -> [DocumentEffect] {
     let wasEnabled = isNetworkEnabled
     stopTraffic(.unknown)
-    for wait in waits { emit(.writesSettled(wait.id, isCancelled: true)) }
-    waits = []
+    for wait in waits.removeAll() { emit(.writesSettled(wait, isCancelled: true)) }
     cache.restore(batches)
     emit(cache.switchUser(to: user), takesBack: true)
     if wasEnabled { resumeTraffic() } else { track { $0.set(.offline) } }
@@ -163,9 +134,8 @@ extension DocumentReplica {
     // Of what the server is asked for it knows better.
     let (changed, results) = cache.load(bundle, sparing: Set(wanted.keys))
     for target in results {
-      guard let listened = targetQueries[target] else { continue }
-      let keys = cache.remoteKeys(of: target)
-      for index in listened.compactMap(index(of:)) { queries[index].view.adopt(keys) }
+      guard queries.isServing(target) else { continue }
+      queries.adopt(cache.remoteKeys(of: target), of: target)
     }
     emit(changed)
     return settlePendingSnapshots()

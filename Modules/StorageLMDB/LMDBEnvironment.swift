@@ -1,20 +1,14 @@
 import CLMDB
+import Dispatch
 import Synchronization
 import TernStorage
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
 
 /// An open store: its file, the transactions of its snapshots, and whether it still works.
 final class LMDBEnvironment: Sendable {
   /// With this much of the map free, changes are not kept for a retry in a larger map.
   static let ampleBytes = 4 << 30
-  /// The longest time that growing the map waits for snapshots to end, in steps of a millisecond.
+  /// The longest time that growing the map waits for snapshots to end. It bounds the wait for a
+  /// lock, so it is real time, which no simulation plays.
   static let growthWaitMilliseconds = 5_000
 
   private let limitBytes: Int?
@@ -25,7 +19,12 @@ final class LMDBEnvironment: Sendable {
     var handle: LMDBHandle?
     var idle: [LMDBTransaction] = []
     var lent = 0
+    /// True while no snapshot may begin: the file waits for those that are lent, or changes.
     var isGrowing = false
+    /// Readers that wait for the end of that.
+    var blockedReaders: [DispatchSemaphore] = []
+    /// The writer that waits for the last snapshot.
+    var blockedWriter: DispatchSemaphore?
     var isClosed = false
     var hasFailed = false
 
@@ -34,6 +33,13 @@ final class LMDBEnvironment: Sendable {
       if hasFailed { throw .failed }
       guard let handle else { throw .closed }
       return handle
+    }
+
+    mutating func endGrowing() {
+      isGrowing = false
+      blockedWriter = nil
+      for reader in blockedReaders { reader.signal() }
+      blockedReaders = []
     }
 
     mutating func letGo() {
@@ -56,8 +62,14 @@ final class LMDBEnvironment: Sendable {
   /// A reader with a snapshot of this moment.
   func take() throws(StorageError) -> LMDBReader {
     while true {
+      var gate: DispatchSemaphore?
       let taken = try state.withLock { state throws(StorageError) -> LMDBReader? in
-        guard !state.isGrowing else { return nil }
+        guard !state.isGrowing else {
+          let semaphore = DispatchSemaphore(value: 0)
+          state.blockedReaders.append(semaphore)
+          gate = semaphore
+          return nil
+        }
         let handle = try state.open()
         guard state.lent < LMDBStore.readerLimit else {
           throw .tooManyReaders(limit: LMDBStore.readerLimit)
@@ -67,7 +79,7 @@ final class LMDBEnvironment: Sendable {
         return LMDBReader(transaction)
       }
       if let taken { return taken }
-      usleep(1_000)
+      gate?.wait()
     }
   }
 
@@ -85,6 +97,7 @@ final class LMDBEnvironment: Sendable {
     let transaction = reader.transaction
     state.withLock { state in
       state.lent -= 1
+      if state.lent == 0 { state.blockedWriter?.signal() }
       if state.isClosed {
         transaction.abort()
       } else {
@@ -117,20 +130,28 @@ final class LMDBEnvironment: Sendable {
   /// Changes the size of the map once all snapshots have ended. The caller holds the write lock,
   /// and its transaction has ended.
   func resizeMap(_ size: (Int) -> Int) throws(StorageError) {
-    defer { state.withLock { $0.isGrowing = false } }
-    for _ in 0..<Self.growthWaitMilliseconds {
-      let hasGrown = try state.withLock { state throws(StorageError) in
-        let handle = try state.open()
-        state.isGrowing = true
-        guard state.lent == 0 else { return false }
-        state.idle = []
-        try handle.setMap(bytes: size(handle.mapBytes))
-        return true
-      }
-      if hasGrown { return }
-      usleep(1_000)
+    defer { state.withLock { $0.endGrowing() } }
+    guard try holdSnapshots() else { throw .backend(operation: "grow", code: MDB_MAP_FULL) }
+    try state.withLock { state throws(StorageError) in
+      let handle = try state.open()
+      state.idle = []
+      try handle.setMap(bytes: size(handle.mapBytes))
     }
-    throw .backend(operation: "grow", code: MDB_MAP_FULL)
+  }
+
+  /// Lets no snapshot begin, and waits for those that are lent.
+  ///
+  /// - Returns: Whether all have ended in time.
+  private func holdSnapshots() throws(StorageError) -> Bool {
+    let last = DispatchSemaphore(value: 0)
+    let isAlone = try state.withLock { state throws(StorageError) in
+      _ = try state.open()
+      state.isGrowing = true
+      if state.lent > 0 { state.blockedWriter = last }
+      return state.lent == 0
+    }
+    return isAlone
+      || last.wait(timeout: .now() + .milliseconds(Self.growthWaitMilliseconds)) == .success
   }
 
   /// Closes the file once all snapshots have ended, and takes another one in its place. The caller
@@ -142,29 +163,22 @@ final class LMDBEnvironment: Sendable {
     _ prepare: (StoreDirectory) throws(StorageError) -> Void,
     with make: (StoreDirectory) throws(StorageError) -> LMDBHandle
   ) throws(StorageError) {
-    defer { state.withLock { $0.isGrowing = false } }
+    defer { state.withLock { $0.endGrowing() } }
     let directory = try open().directory
-    for _ in 0..<Self.growthWaitMilliseconds {
-      let isAlone = try state.withLock { state throws(StorageError) in
-        _ = try state.open()
-        state.isGrowing = true
-        if state.lent == 0 { state.idle = [] }
-        return state.lent == 0
-      }
-      if isAlone {
-        do throws(StorageError) {
-          try prepare(directory)
-          state.withLock { $0.handle = nil }
-          let handle = try make(directory)
-          return state.withLock { $0.handle = handle }
-        } catch {
-          fail()
-          throw error
-        }
-      }
-      usleep(1_000)
+    guard try holdSnapshots() else { throw .inUse(path: directory.path) }
+    try state.withLock { state throws(StorageError) in
+      _ = try state.open()
+      state.idle = []
     }
-    throw .inUse(path: directory.path)
+    do throws(StorageError) {
+      try prepare(directory)
+      state.withLock { $0.handle = nil }
+      let handle = try make(directory)
+      state.withLock { $0.handle = handle }
+    } catch {
+      fail()
+      throw error
+    }
   }
 
   /// Refuses all further work.
@@ -173,6 +187,7 @@ final class LMDBEnvironment: Sendable {
   func close() {
     state.withLock { state in
       state.isClosed = true
+      state.blockedWriter?.signal()
       state.letGo()
     }
   }

@@ -29,7 +29,7 @@ extension TransportError: CustomStringConvertible {
     case .cannotListen(let host, let port, let reason):
       "cannot listen at \(host):\(port): \(reason)"
     case .refused(let host, let port):
-      "nobody listens at \(host):\(port)"
+      "no server listens at \(host):\(port)"
     case .timedOut(let host, let port, let duration):
       "\(host):\(port) did not answer within \(duration)"
     case .unreachable(let host, let port, let reason):

@@ -48,7 +48,7 @@ final class FrameLoad: Sendable {
   var shareBytes: Int { budget?.addressBytes ?? limitBytes }
 
   /// Returns `true` if clients at an address may hold more memory.
-  func hasRoom(for address: String) -> Bool {
+  func hasSpace(for address: String) -> Bool {
     budget.map { $0.roomBytes(for: address) > 0 } ?? true
   }
 

@@ -197,7 +197,7 @@
       slowing = context.eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(100)) {
         self.slowing = nil
         guard self.owner != nil else { return }
-        if self.setting.load.hasRoom(for: self.link?.address ?? "") {
+        if self.setting.load.hasSpace(for: self.link?.address ?? "") {
           self.setReading(context, self.isReading)
         } else if NIODeadline.now() < self.patience {
           self.lookAgain(context)

@@ -24,8 +24,8 @@
     /// Reads begin small, so that an idle connection holds little, and grow under load.
     private static let reads = AdaptiveRecvByteBufferAllocator(
       minimum: 512, initial: 1024, maximum: 64 << 10)
-    /// What a server reads of a connection before it looks at the next: all of them share a thread,
-    /// and none waits longer for its turn than the others together take for so much.
+    /// The share of a connection in one turn: all of them share a thread, and none waits longer for
+    /// its turn than the others together take for so much.
     private static let shares = AdaptiveRecvByteBufferAllocator(
       minimum: 512, initial: 1024, maximum: 16 << 10)
 
@@ -45,10 +45,10 @@
       var bootstrap = ServerBootstrap(group: loop)
         .serverChannelOption(.backlog, value: backlog)
         .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-        .serverChannelInitializer { door in
-          door.eventLoop.makeCompletedFuture {
-            try keepFromChildren(door)
-            try door.pipeline.syncOperations.addHandler(AcceptBackoffHandler())
+        .serverChannelInitializer { listener in
+          listener.eventLoop.makeCompletedFuture {
+            try keepFromChildren(listener)
+            try listener.pipeline.syncOperations.addHandler(AcceptBackoffHandler())
           }
         }
         .childChannelOption(.socketOption(.so_keepalive), value: 1)

@@ -1,5 +1,6 @@
 #if TCP
   import NIOCore
+  public import TernSync
   public import TernTransport
   import TernTransportTCP
 
@@ -14,18 +15,14 @@
     ///
     /// - Parameters:
     ///   - options: The address and the limits.
-    ///   - randomBits: A source of 64 random bits for the masks of what a client sends, which no
+    ///   - environment: The source of randomness for the masks of what a client sends, which no
     ///     other program on the way may guess. Source: RFC 6455, section 5.3.
     /// - Throws: `TransportError.invalidOption(name:reason:)`.
     public init(
-      _ options: WebSocketOptions,
-      randomBits: @escaping @Sendable () -> UInt64 = {
-        var generator = SystemRandomNumberGenerator()
-        return generator.next()
-      }
+      _ options: WebSocketOptions, environment: RuntimeEnvironment = .system
     ) throws(TransportError) {
       try options.validate()
-      let upgrade = WebSocketUpgrade(options, randomBits: randomBits)
+      let upgrade = WebSocketUpgrade(options, randomBits: environment.randomBits)
       connections = try TCPTransport(
         options.connection,
         tunnel: LinkTunnel(

@@ -16,7 +16,7 @@ extension TreeReplica {
   /// Ends one registration; nothing happens when it has ended already.
   package mutating func unlisten(_ id: RegistrationID) -> ReplicaOutcome {
     guard let place = places.removeValue(forKey: id) else { return ReplicaOutcome() }
-    let isLast = withView(place.query, at: place.path) { view in
+    let isLast = tree.withView(place.query, at: place.path) { view in
       view.registrations.removeAll { $0.id == id }
       return view.registrations.isEmpty
     }
@@ -33,11 +33,11 @@ extension TreeReplica {
     at path: TreePath, query: TreeQuery = .all, for kinds: EventKinds = .all
   ) -> ReplicaOutcome {
     var outcome = ReplicaOutcome()
-    for view in points[path]?.views ?? [] where query.isDefault || view.query == query {
+    for view in tree.points[path]?.views ?? [] where query.isDefault || view.query == query {
       for registration in view.registrations where !registration.isKeeper {
         let rest = registration.kinds.subtracting(kinds)
         if !rest.isEmpty {
-          withView(view.query, at: path) { view in
+          tree.withView(view.query, at: path) { view in
             for index in view.registrations.indices
             where view.registrations[index].id == registration.id {
               view.registrations[index].kinds = rest
@@ -74,7 +74,7 @@ extension TreeReplica {
   /// - Returns: Every registration of the query is in `cancelled`, to be told why.
   package mutating func revokeListen(at path: TreePath, query: TreeQuery) -> ReplicaOutcome {
     let revoked = query.normalized
-    let views = points[path]?.views.filter { $0.query.normalized == revoked } ?? []
+    let views = tree.points[path]?.views.filter { $0.query.normalized == revoked } ?? []
     var outcome = ReplicaOutcome()
     for view in views {
       for registration in view.registrations {
@@ -94,26 +94,13 @@ extension TreeReplica {
     let id = makeRegistrationID()
     places[id] = (path, query)
     var outcome = ReplicaOutcome()
-    if points[path]?.index(of: query) == nil { outcome = open(query, at: path) }
+    if tree.points[path]?.index(of: query) == nil { outcome = open(query, at: path) }
     let registration = Registration(id: id, kinds: kinds, isKeeper: isKeeper)
     let overlay = overlay
-    withView(query, at: path) { view in
+    tree.withView(query, at: path) { view in
       view.registrations.append(registration)
       outcome.events = view.initialEvents(for: registration, overlay)
     }
     return (id, outcome)
-  }
-
-  /// Edits a view in place; `nil` when there is none.
-  @discardableResult
-  mutating func withView<R>(
-    _ query: TreeQuery, at path: TreePath, _ body: (inout ReplicaView) -> R
-  ) -> R? {
-    guard let index = points[path]?.index(of: query) else { return nil }
-    return points.update(at: path) { place in
-      guard var point = place.value.take() else { return nil }
-      defer { place.value = point }
-      return body(&point.views[index])
-    }
   }
 }

@@ -5,11 +5,10 @@ package import TernQuery
 // and below it. Source: realtime reference, section 5.4.
 extension TreeReplica {
   /// The listens that should be held now, by path; to be sent again after a new connection.
-  package var activeListens: [ListenRequest] {
-    var requests: [ListenRequest] = []
-    points.visit { path, point in requests += point.activeListens(at: path) }
-    return requests.sorted { $0.path < $1.path }
-  }
+  package var activeListens: [ListenRequest] { tree.activeListens }
+
+  /// Returns the tag that names a filtered query on the wire, if the query has a listener.
+  package func tag(of query: TreeQuery, at path: TreePath) -> Int? { tree.tag(of: query, at: path) }
 
   /// The hashes of the server's data as known for a listen that is about to be sent.
   ///
@@ -17,11 +16,11 @@ extension TreeReplica {
   ///
   /// - Complexity: O(*n*), but O(1) when nothing has changed since it was asked last.
   package mutating func hash(for request: ListenRequest) -> ListenHash {
-    guard let asked = view(for: request) else { return .none }
+    guard let asked = tree.view(for: request) else { return .none }
     let node = asked.announcement
     let hash = asked.announcedHash ?? ListenHash(of: node)
     let lastStop = ending.lastStop
-    points.update(at: request.path) { place in
+    tree.points.update(at: request.path) { place in
       _ = place.updateViews { view in
         let isServed = request.tag == nil ? view.query.loadsAllData : view.tag == request.tag
         if isServed { view.announce(node, after: lastStop) }
@@ -38,23 +37,18 @@ extension TreeReplica {
   /// The server has answered that a listen is over.
   package mutating func stopAnswered(_ request: ListenRequest) { ending.remove(request) }
 
-  /// Returns the tag that names a filtered query on the wire, if the query has a listener.
-  package func tag(of query: TreeQuery, at path: TreePath) -> Int? {
-    points[path]?.views.first { $0.query == query }?.tag
-  }
-
   /// Makes a view and starts its listen, unless another one covers it.
   mutating func open(_ query: TreeQuery, at path: TreePath) -> ReplicaOutcome {
-    let isCovered = isCovered(path) || points[path]?.wholeView != nil
-    let tag = query.loadsAllData ? nil : makeTag()
-    if let tag { tagged[tag] = ListenRequest(path: path, query: query, tag: tag) }
+    let isCovered = tree.isCovered(path) || tree.points[path]?.wholeView != nil
+    let tag = query.loadsAllData ? nil : tree.makeTag()
+    if let tag { tree.tagged[tag] = ListenRequest(path: path, query: query, tag: tag) }
     var seed = seed(query, at: path)
     seed.isLive = seed.isLive && isCovered
-    cache?.setActive(true, query.normalized, at: path)
+    kept.cache?.setActive(true, query.normalized, at: path)
     var view = ReplicaView(path: path, query: query, tag: tag, seed: seed, overlay: overlay)
     view.isListening = tag != nil && !isCovered
     var outcome = ReplicaOutcome()
-    points.update(at: path) { place in
+    tree.points.update(at: path) { place in
       var point = place.value ?? SyncPoint()
       point.views.append(view)
       place.value = point
@@ -62,9 +56,9 @@ extension TreeReplica {
       outcome.starts = [ListenRequest(path: path, query: query.normalized, tag: tag)]
       if tag == nil { place.cover(at: path, &outcome.stops) }
     }
-    keepWindows(of: outcome.starts)
+    kept.keepWindows(of: outcome.starts, tree)
     // What was assumed of accepted writes is stored, but not said by the server in memory.
-    if seed.assumed != nil { cache?.markDisturbed(path) }
+    if seed.assumed != nil { kept.cache?.markDisturbed(path) }
     return outcome
   }
 
@@ -72,12 +66,12 @@ extension TreeReplica {
   mutating func close(_ query: TreeQuery, at path: TreePath) -> ReplicaOutcome {
     var outcome = ReplicaOutcome()
     var isLast = true
-    points.update(at: path) { place in
+    tree.points.update(at: path) { place in
       guard let index = place.value?.index(of: query),
         let view = place.value?.views.remove(at: index)
       else { return }
       let request = ListenRequest(path: path, query: query.normalized, tag: view.tag)
-      if let tag = view.tag { tagged[tag] = nil }
+      if let tag = view.tag { tree.tagged[tag] = nil }
       if view.isListening { outcome.stops = [request] }
       isLast = view.tag != nil || place.value?.wholeView == nil
       if view.tag == nil, isLast, place.value?.isListening == true {
@@ -87,24 +81,9 @@ extension TreeReplica {
       }
       if place.value?.views.isEmpty == true { place.value = nil }
     }
-    if isLast { cache?.setActive(false, query.normalized, at: path) }
-    keepWindows(of: outcome.starts)
+    if isLast { kept.cache?.setActive(false, query.normalized, at: path) }
+    kept.keepWindows(of: outcome.starts, tree)
     return outcome
-  }
-
-  /// Returns `true` if a view of all data is registered above `path`.
-  private func isCovered(_ path: TreePath) -> Bool {
-    var isCovered = false
-    points.walk(to: path) { depth, point in
-      if depth < path.count, point.wholeView != nil { isCovered = true }
-    }
-    return isCovered
-  }
-
-  func view(for request: ListenRequest) -> ReplicaView? {
-    let point = points[request.path]
-    if request.query.isDefault { return point?.wholeView }
-    return point?.views.first { $0.query == request.query }
   }
 }
 
@@ -113,14 +92,14 @@ extension TreeReplica {
 extension TreeReplica {
   /// Returns the initial data of a new view.
   private mutating func seed(_ query: TreeQuery, at path: TreePath) -> ViewSeed {
-    if let seed = viewSeed(path) { return seed }
-    let stored = cache?.load(query.normalized, at: path) ?? .unknown
+    if let seed = tree.viewSeed(path) { return seed }
+    let stored = kept.cache?.load(query.normalized, at: path) ?? .unknown
     var seed = ViewSeed(server: stored, assumed: nil, isLive: false)
     if stored.isComplete { return seed }
-    if query.loadsAllData, let own = points[path]?.wholeView {
+    if query.loadsAllData, let own = tree.points[path]?.wholeView {
       for child in own.server.node.children { seed.server.node.setChild(child.key, child.node) }
     }
-    guard let place = points.subtrie(at: path) else { return seed }
+    guard let place = tree.points.subtrie(at: path) else { return seed }
     for key in place.sortedKeys {
       guard let below = place.children[key]?.value?.wholeView, below.server.isWhole else {
         continue
@@ -129,32 +108,12 @@ extension TreeReplica {
     }
     return seed
   }
-
-  /// All that views at `path` or above know of the server's data there; live ones first, then those
-  /// that are current.
-  func viewSeed(_ path: TreePath) -> ViewSeed? {
-    var found: ViewSeed?
-    points.walk(to: path) { depth, point in
-      let rest = TreePath(unchecked: Array(path.keys.dropFirst(depth)))
-      for view in point.views where found?.isLive != true {
-        guard let seed = view.seed(at: rest) else { continue }
-        if let found, !seed.isLive, found.isCurrent || !seed.isCurrent { continue }
-        found = seed
-      }
-    }
-    return found
-  }
-
-  /// All that views at `path` or above know of the server's data there.
-  func serverKnows(_ path: TreePath) -> (node: TreeNode, isLive: Bool)? {
-    viewSeed(path).map { ($0.base.node, $0.isLive) }
-  }
 }
 
 // MARK: Covering and uncovering
 
 extension SyncPoint {
-  fileprivate func activeListens(at path: TreePath) -> [ListenRequest] {
+  func activeListens(at path: TreePath) -> [ListenRequest] {
     var requests = isListening ? [ListenRequest(path: path, query: .all, tag: nil)] : []
     for view in views where view.isListening {
       requests.append(ListenRequest(path: path, query: view.query, tag: view.tag))

@@ -31,19 +31,21 @@ extension TreeReplica {
     at path: TreePath, query: TreeQuery
   ) -> (node: TreeNode, isCurrent: Bool)? {
     let isDecided = overlay.covers(path)
-    if let index = points[path]?.index(of: query), let view = points[path]?.views[index],
+    if let index = tree.points[path]?.index(of: query), let view = tree.points[path]?.views[index],
       view.isComplete
     {
       return (view.window, view.isLive || isDecided)
     }
-    let seed = viewSeed(path)
+    let seed = tree.viewSeed(path)
     guard let node = overlay.resolve(at: path, base: seed?.base.node) else { return nil }
     return (query.window(of: node), seed?.isCurrent == true || isDecided)
   }
 
   /// Returns the state that the listeners of a query see now; `nil` when it has no listeners.
   package func state(at path: TreePath, query: TreeQuery = .all) -> ViewState? {
-    guard let view = points[path]?.views.first(where: { $0.query == query }) else { return nil }
+    guard let view = tree.points[path]?.views.first(where: { $0.query == query }) else {
+      return nil
+    }
     return ViewState(
       node: view.window, isComplete: view.isComplete, isFromCache: view.isFromCache,
       isLive: view.isLive,
@@ -55,7 +57,7 @@ extension TreeReplica {
   /// What a read answers when the server cannot be asked.
   package mutating func cachedValue(at path: TreePath, query: TreeQuery = .all) -> TreeNode? {
     if let node = value(at: path, query: query) { return node }
-    guard let stored = cache?.load(query.normalized, at: path), stored.isComplete else {
+    guard let stored = kept.cache?.load(query.normalized, at: path), stored.isComplete else {
       return nil
     }
     return answer(stored.node, at: path, query: query)
@@ -68,16 +70,16 @@ extension TreeReplica {
   package mutating func applyRead(
     _ node: TreeNode, at path: TreePath, query: TreeQuery = .all
   ) -> TreeNode {
-    if serverKnows(path)?.isLive != true {
+    if tree.serverKnows(path)?.isLive != true {
       if query.loadsAllData {
-        cache?.overwrite(node, at: path, from: .nobody)
+        kept.cache?.overwrite(node, at: path, from: .nobody)
       } else {
         for child in node.children {
-          cache?.overwrite(child.node, at: path.appending(child.key), from: .nobody)
+          kept.cache?.overwrite(child.node, at: path.appending(child.key), from: .nobody)
         }
-        cache?.replaceWindow(of: query, at: path, keys: node.children.map { $0.key })
+        kept.cache?.replaceWindow(of: query, at: path, keys: node.children.map { $0.key })
       }
-      cache?.markComplete(query.normalized, at: path)
+      kept.cache?.markComplete(query.normalized, at: path)
     }
     return answer(node, at: path, query: query)
   }
@@ -99,9 +101,9 @@ extension TreeReplica {
   }
 
   private mutating func serverBase(at path: TreePath) -> TreeNode? {
-    if let known = serverKnows(path) { return known.node }
+    if let known = tree.serverKnows(path) { return known.node }
     let owner = path.namesPriority ? path.parent ?? .root : path
-    guard let stored = cache?.known(at: owner) else { return nil }
+    guard let stored = kept.cache?.known(at: owner) else { return nil }
     return path.namesPriority ? stored.child(.priority) : stored
   }
 

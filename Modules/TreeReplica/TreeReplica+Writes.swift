@@ -39,7 +39,7 @@ extension TreeReplica {
       return refresh(touched)
     case .accepted(let resolved):
       touched.add(resolved ?? pending.write)
-      keep(resolved?.assignments ?? pending.certain)
+      kept.keep(resolved?.assignments ?? pending.certain, tree)
       return settle(touched)
     }
   }
@@ -47,7 +47,7 @@ extension TreeReplica {
   private mutating func refresh(_ touched: PathTrie<TreeNode>) -> ReplicaOutcome {
     var outcome = ReplicaOutcome()
     let overlay = overlay
-    points.meet(touched) { place, _, change in
+    tree.points.meet(touched) { place, _, change in
       outcome.events += place.updateViews { $0.refresh(change, overlay) }
     }
     return outcome
@@ -56,37 +56,12 @@ extension TreeReplica {
   private mutating func settle(_ touched: PathTrie<TreeNode>) -> ReplicaOutcome {
     var outcome = ReplicaOutcome()
     let overlay = overlay
-    points.meet(touched) { place, _, change in
+    tree.points.meet(touched) { place, _, change in
       let isLive = place.value?.views.allSatisfy(\.isLive) ?? true
       let fresher = isLive ? [] : place.liveBelow()
       outcome.events += place.updateViews { $0.settle(change, fresher: fresher, overlay) }
     }
     return outcome
-  }
-
-  /// Keeps accepted data for later reads, except where a listen brings or brought it.
-  private mutating func keep(_ assignments: [TreeMerge.Entry]) {
-    guard cache != nil else { return }
-    for assignment in assignments where !isPushed(assignment.path) {
-      var node = assignment.node
-      for (path, pushed) in points.subtrie(at: assignment.path)?.pushed() ?? [] {
-        node.setNode(pushed, at: path)
-      }
-      cache?.overwrite(node, at: assignment.path, from: .nobody)
-      if !assignment.path.namesPriority { cache?.markComplete(.all, at: assignment.path) }
-    }
-  }
-
-  /// Returns `true` if a live view receives all changes at `path`.
-  private func isPushed(_ path: TreePath) -> Bool {
-    var isPushed = false
-    points.walk(to: path) { depth, point in
-      let rest = TreePath(unchecked: Array(path.keys.dropFirst(depth)))
-      for view in point.views where view.isLive && view.server.known(at: rest) != nil {
-        isPushed = true
-      }
-    }
-    return isPushed
   }
 }
 

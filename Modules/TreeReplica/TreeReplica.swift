@@ -11,15 +11,13 @@ package import TernStorage
 /// starts are sent before stops; what the server pushes is applied in the order it came; and a
 /// write is acknowledged after the pushes that came before its ack.
 package struct TreeReplica: Sendable {
-  var points = PathTrie<SyncPoint>()
-  var tagged: [Int: ListenRequest] = [:]
+  var tree = SyncTree()
   var places: [RegistrationID: (path: TreePath, query: TreeQuery)] = [:]
   var keepers: [ListenRequest: RegistrationID] = [:]
   var ending = PendingUnlistens()
-  var cache: (any ReplicaCache)?
+  var kept: KeptData
   /// The pending writes.
   package internal(set) var overlay = Overlay()
-  private var lastTag = 0
   private var lastRegistration: UInt64 = 0
   private var nextWrite: WriteID
 
@@ -28,7 +26,7 @@ package struct TreeReplica: Sendable {
   /// - Parameter firstWrite: The id of the first write; above those of earlier writes that may
   ///   still be named, such as those restored from a queue.
   package init(cache: (any ReplicaCache)? = nil, firstWrite: WriteID = WriteID(0)) {
-    self.cache = cache
+    kept = KeptData(cache: cache)
     nextWrite = firstWrite
   }
 
@@ -37,19 +35,14 @@ package struct TreeReplica: Sendable {
   ///
   /// - Throws: What the store threw, also for reads since then. The replica itself is not affected.
   package mutating func commitCache() throws(StorageError) {
-    try cache?.commit()
+    try kept.cache?.commit()
     evict()
   }
 
   /// Makes room in the cache if it is over its budget; active queries are never evicted. O(1) when
   /// it is not.
   package mutating func evict() {
-    cache?.evict()
-  }
-
-  mutating func makeTag() -> Int {
-    lastTag += 1
-    return lastTag
+    kept.cache?.evict()
   }
 
   mutating func makeRegistrationID() -> RegistrationID {

@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  @Test("a variable that names no section changes nothing, and is told")
+  @Test("a variable that names no section changes nothing, and is reported")
   func unknownVariables() throws {
     var configuration = Configuration()
     let unknown = configuration.apply(environment: [

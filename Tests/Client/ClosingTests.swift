@@ -47,7 +47,7 @@ struct ClosingTests {
     #expect(rows.count == 1)
   }
 
-  @Test("who asks to be told about a closed database is told how it ended, and no more")
+  @Test("a listener added to a closed database hears how it ended, and no more")
   func observers() async throws {
     let home = try await Home()
     let tern = try home.documentClient()

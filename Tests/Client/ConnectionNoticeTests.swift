@@ -8,7 +8,9 @@ import TernTransportLoopback
 import Testing
 
 @Suite("what a developer hears of the connection") struct ConnectionNoticeTests {
-  @Test("why there is none is told once, however often it is tried", .timeLimit(.minutes(10)))
+  @Test(
+    "the reason for no connection is reported once, however often it is tried",
+    .timeLimit(.minutes(10)))
   func once() async throws {
     let notices = Notices()
     var options = ClientOptions()

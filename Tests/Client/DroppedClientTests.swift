@@ -26,7 +26,7 @@ struct DroppedClientTests {
     try home.client().tree["a"].values()
   }
 
-  @Test("the handle of a write holds the connection until nobody waits, in the tree")
+  @Test("the handle of a write holds the connection until no caller waits, in the tree")
   func tree() async throws {
     let (home, ended) = try await home()
     var handle: TreeWriteHandle? = try await written(at: home)
@@ -37,7 +37,7 @@ struct DroppedClientTests {
     #expect(await home.server.linkCount == 0)
   }
 
-  @Test("the handle of a write holds the connection until nobody waits, in documents")
+  @Test("the handle of a write holds the connection until no caller waits, in documents")
   func documents() async throws {
     let (home, ended) = try await home()
     var handle: DocumentWrite? = try await batchWritten(at: home)

@@ -61,7 +61,7 @@ struct EndToEndTests {
     await tern.close()
   }
 
-  @Test("a query without an index is served, and its developer told once")
+  @Test("a query without an index is served, and its developer informed once")
   func missingIndex() async throws {
     let rules = try TreeRules(
       #"{"rules": {".read": true, ".write": true, "good": {".indexOn": "n"}}}"#)

@@ -18,7 +18,7 @@ struct LateTokenTests {
 
   private func auth() throws -> ClientAuth { try ClientAuth(store: MemoryStore()) }
 
-  @Test("a token that comes after somebody else signed in, or nobody is, does not win")
+  @Test("a token that comes after another sign-in or a sign-out does not win")
   func lateToken() throws {
     let auth = try auth()
     let (first, second) = (token("ann", 1), token("ann", 2))
@@ -85,7 +85,7 @@ struct LateTokenTests {
     #expect(world.peer.log == ["q /a"])
   }
 
-  @Test("the tree: the end of an older token, told late, does not end the one that is shown")
+  @Test("the tree: the end of an older token, reported late, does not end the one that is shown")
   func treeRevocation() throws {
     let world = try World()
     try world.act { $0.setCredential("old") }

@@ -301,7 +301,7 @@ struct MachineTests {
     #expect(world.takeHeard() == ["stored", "read 2 cached"])
   }
 
-  @Test("whoever is asked whether its link is the last one opens once more")
+  @Test("a client that is asked whether its link is the last one opens once more")
   func inquiry() throws {
     let world = try world()
     world.peer.inquiries = 2
@@ -366,7 +366,7 @@ struct MachineTests {
     #expect(world.peer.log == ["q /a", "q /a", "n /a"])
   }
 
-  @Test("a listen that ends while nobody is known is ended, and can begin again")
+  @Test("a listen that ends before sign-in is ended, and can begin again")
   func endedAndWanted() throws {
     let world = try world()
     let id = try world.act { $0.listen(at: "a", query: .all, for: .value) }

@@ -59,7 +59,7 @@ struct SalvageTests {
     #expect(peer.tree == ["n": 4] && peer.applied == 4)
   }
 
-  @Test("nobody is asked about a damaged write that was refused")
+  @Test("no server is asked about a corrupt write that was rejected")
   func refused() throws {
     let peer = try damaged { world in
       world.losesAnswers = true

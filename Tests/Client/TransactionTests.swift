@@ -190,7 +190,7 @@ struct TransactionTests {
     #expect(world.takeHeard().contains("committed 5"))
   }
 
-  @Test("D01 a closure does not survive a restart, and that is told")
+  @Test("D01 a closure does not survive a restart, and that is reported")
   func closureLost() throws {
     let store = MemoryStore()
     let before = try World(store: store)

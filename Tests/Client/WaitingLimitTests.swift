@@ -56,7 +56,7 @@ struct WaitingLimitTests {
     #expect(world.takeHeard() == ["committed 1", "committed 1"])
   }
 
-  @Test("calls nobody waits for")
+  @Test("calls without a waiting caller")
   func calls() throws {
     var limits = WaitingLimits()
     limits.calls = 2

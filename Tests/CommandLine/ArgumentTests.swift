@@ -7,7 +7,7 @@ import Testing
 
 @Suite("words of a command line") struct ArgumentTests {
   @Test(
-    "a word that is no command is told with the one that is meant",
+    "a word that is no command is reported with the one that is meant",
     arguments: [
       (["sett", "x", "1", "--server", "h"], "no command 'sett'; did you mean set?"),
       (["gte", "a"], "no command 'gte'; did you mean get?"),
@@ -86,7 +86,7 @@ import Testing
     #expect(failure?.code == .usage && failure?.message.contains(words) == true, "\(text)")
   }
 
-  @Test("variables that set nothing are told once, and the others count")
+  @Test("variables that set nothing are reported once, and the others count")
   func environment() throws {
     var warnings: [String] = []
     let configuration = try Configuration.reading(

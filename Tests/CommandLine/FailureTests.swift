@@ -28,7 +28,7 @@ import Testing
     #expect(Failure(about: error).code == outcome)
   }
 
-  @Test("messages speak to people")
+  @Test("messages are plain sentences")
   func words() {
     #expect(
       Failure(about: AssemblyError.storage(.inUse(path: "x"), kind: "sqlite", path: "x")).message

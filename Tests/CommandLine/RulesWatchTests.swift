@@ -35,7 +35,7 @@ import Testing
     #expect(watch.look(mark(20)) == .read)
   }
 
-  @Test("a file that goes is told once, and read when another comes")
+  @Test("a missing file is reported once, and read when another comes")
   func gone() {
     var watch = RulesWatch(mark(10))
     #expect(watch.look(nil) == .reportGone)

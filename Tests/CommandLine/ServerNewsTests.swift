@@ -18,7 +18,7 @@ import Testing
     func write(_ line: String) { written.withLock { $0.append(line) } }
   }
 
-  @Test("a failure that comes again and again is told once a minute, with how often it came")
+  @Test("a failure that comes again and again is reported once a minute, with how often it came")
   func bounded() {
     let desk = Desk()
     let news = ServerNews(now: { desk.now }, write: { desk.write($0) })

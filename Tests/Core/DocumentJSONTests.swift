@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test("the plain form is what people write, and a typed one where JSON has no type")
+  @Test("the plain form is plain JSON, and a typed one where JSON has no type")
   func plain() throws {
     let cases: [(DocumentValue, String)] = [
       (.null, "null"), (.integer(.max), "9223372036854775807"), (.double(1), "1.0"),

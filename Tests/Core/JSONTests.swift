@@ -132,7 +132,7 @@ struct JSONTests {
   }
 
   @Test(
-    "malformed text is told with what was expected",
+    "malformed text is reported with what was expected",
     arguments: [
       ("{bad", "expected a member's name in double quotes, found b"),
       (#"{"a":1,}"#, "expected a member's name in double quotes, found }"),

@@ -53,7 +53,7 @@ struct ListingTests {
     #expect(found == ["c/d", "c/c", "c/a", "c/b"])
   }
 
-  @Test("a token of somebody else is refused")
+  @Test("a token of another user is rejected")
   func tokens() throws {
     let store = try AuthorityStore()
     try store.write([set("c/a", [:])])

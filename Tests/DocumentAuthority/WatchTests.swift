@@ -58,7 +58,7 @@ struct WatchTests {
     #expect(world.watch.groupCount == 0)
   }
 
-  @Test("a missing document is told as missing, once it is there as it is")
+  @Test("a missing document is sent as missing, once it is there as it is")
   func documents() throws {
     let world = try WatchWorld()
     let client = client(1, [.documents(["c/a", "c/b"])])
@@ -112,7 +112,7 @@ struct WatchTests {
     #expect(world.watch.matchCount == 3)
   }
 
-  @Test("who comes back is told what changed, and nothing else")
+  @Test("a listener that comes back is sent what changed, and nothing else")
   func resume() throws {
     let world = try WatchWorld()
     for part in 0..<20 {
@@ -167,7 +167,7 @@ struct WatchTests {
     #expect(try client.held[2]?.documents == world.expected(.query(query.first(5).target)))
   }
 
-  @Test("who holds another number of documents than it should is set right", arguments: [nil, 5])
+  @Test("a listener with a wrong number of documents is set right", arguments: [nil, 5])
   func mistakes(limit: Int?) throws {
     let world = try WatchWorld()
     try world.write((0..<40).map { set(DocumentKey(unchecked: "c/\($0)"), ["n": 1]) })
@@ -190,7 +190,7 @@ struct WatchTests {
     #expect(client.documentCount == 0)
   }
 
-  @Test("who has lost a document that it watches by its key is told it again")
+  @Test("a listener that lost a document it watches by key is sent it again")
   func lostDocuments() throws {
     let world = try WatchWorld()
     try world.write([set("c/a", ["n": 1]), set("c/b", ["n": 2])])
@@ -208,7 +208,7 @@ struct WatchTests {
     #expect(try client.held[1]?.documents == world.expected(subject))
   }
 
-  @Test("a wipe is told like a commit, leaves no row, and voids what clients resume with")
+  @Test("an erasure is sent like a commit, leaves no row, and voids what clients resume with")
   func wipe() throws {
     let world = try WatchWorld()
     try world.write([set("c/a", ["n": 1]), set("c/b", ["n": 2]), set("p/a/c/a", ["n": 3])])

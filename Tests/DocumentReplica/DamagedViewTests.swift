@@ -6,19 +6,19 @@ import Testing
 
 @testable import TernDocumentReplica
 
-@Suite("Views over a cache that is damaged while somebody listens")
+@Suite("Views over a cache that is damaged during a listen")
 struct DamagedViewTests {
   /// The next look at the first document in the store finds that it cannot be read.
   private func damageFirstDocument(_ replica: inout DocumentReplica, _ store: MemoryStore) throws {
     try replica.commit()
-    let prefix = replica.cache.keys.begin(.document)
+    let prefix = replica.cache.stored.rows.keys.begin(.document)
     try store.write { transaction throws(StorageError) in
       let row = try transaction.scan(KeyRange(prefix: prefix), limit: 1)
       guard let key = row.first?.key else { throw .abandoned }
       try transaction.put([0xFF, 0xFF, 0xFF], for: key)
     }
-    replica.cache.hot.removeAll()
-    replica.cache.collections.removeAll()
+    replica.cache.stored.rows.hot.removeAll()
+    replica.cache.stored.rows.collections.removeAll()
   }
 
   @Test("what is laid over a document that is lost does not pass for the server's")

@@ -63,7 +63,7 @@ struct DocumentReplicaTests {
     #expect(bench.snapshots.last?.isFromCache == false)
   }
 
-  @Test("who waits for pending writes is not let go by a later one that could not be queued")
+  @Test("a wait for pending writes does not end with a later one that could not be queued")
   func waitPastFullQueue() throws {
     var bench = try ReplicaBench()
     let first = bench.write(set("1", 1))
@@ -75,7 +75,7 @@ struct DocumentReplicaTests {
     #expect(bench.waits == [false])
   }
 
-  @Test("what another client undid before the server told of it does not stay")
+  @Test("what another client undid before the server reported it does not stay")
   func undoneWrite() throws {
     var bench = try ReplicaBench()
     bench.listen(all)
@@ -106,7 +106,7 @@ struct DocumentReplicaTests {
     #expect(window?.changes.map(\.kind) == [.removed, .added])
   }
 
-  @Test("what one target has told of a document is not undone by what another tells of before")
+  @Test("what one target reported of a document is not undone by what another reports of before")
   func newestCounts() throws {
     var bench = try ReplicaBench()
     bench.listen(all)
@@ -127,7 +127,7 @@ struct DocumentReplicaTests {
     #expect(bench.snapshots.suffix(2).allSatisfy { !$0.isFromCache })
   }
 
-  @Test("answers that nobody asked for do no harm")
+  @Test("answers without a request do no harm")
   func surplusAnswers() throws {
     var bench = try ReplicaBench()
     bench.listen(all)

@@ -43,7 +43,7 @@ struct ReopenedStreamTests {
     #expect(Set(bench.snapshots.map(values)) == [[3], [3, 2]])
   }
 
-  @Test("nobody waits for a target that the server refuses")
+  @Test("no snapshot waits for a target that the server rejects")
   func refused() throws {
     var bench = try reopened()
     bench.tell(one, holds: [entry("1", 2, at: 120)], at: 130)
@@ -53,7 +53,7 @@ struct ReopenedStreamTests {
     #expect(bench.snapshots.map(values) == [[2]])
   }
 
-  @Test("nobody waits for a target that is not wanted any more")
+  @Test("no snapshot waits for a target that is not wanted any more")
   func unwanted() throws {
     var bench = try ReplicaBench()
     let listener = bench.listen(Self.all)

@@ -63,7 +63,7 @@ struct ReplicaBench {
   @discardableResult
   mutating func write(_ mutations: DocumentMutation...) -> UInt64 {
     lastBatch += 1
-    let batch = replica.prepare(
+    let batch = replica.cache.prepare(
       mutations, id: lastBatch, user: "",
       at: DocumentTimestamp(uncheckedMicroseconds: Int64(lastBatch)))
     run { $0.plan(batch) }

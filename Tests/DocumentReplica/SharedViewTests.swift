@@ -8,7 +8,7 @@ import Testing
 struct SharedViewTests {
   private let all = DocumentQuery.collection(CollectionPath(unchecked: "a"))
 
-  @Test("who stays with the cache hears that the server is not asked any more")
+  @Test("a listener of the cache hears that the server is not asked any more")
   func serverLeaves() throws {
     var bench = try ReplicaBench()
     let server = bench.listen(all)
@@ -22,7 +22,7 @@ struct SharedViewTests {
     #expect(bench.snapshots.first?.documents.map(\.key.id) == ["1"])
   }
 
-  @Test("who does not hear of metadata is told with the next document")
+  @Test("a listener without metadata hears of it with the next document")
   func serverLeavesSilently() throws {
     var bench = try ReplicaBench()
     let server = bench.listen(all, includesMetadata: false)
@@ -36,7 +36,7 @@ struct SharedViewTests {
     #expect(bench.snapshots.map(\.hasPendingWrites) == [true])
   }
 
-  @Test("the view is the server's again when somebody asks it again")
+  @Test("the view is the server's again when a listener asks it again")
   func serverComesBack() throws {
     var bench = try ReplicaBench()
     let first = bench.listen(all)

@@ -114,7 +114,7 @@ import Testing
         binary(command[0]), command.dropFirst() + folders + ["--server", "127.0.0.1:1"])
       defer { program.killNow() }
       let line = await program.errors.line(within: patience) {
-        $0.hasPrefix("tern: no connection: nobody listens at 127.0.0.1:1")
+        $0.hasPrefix("tern: no connection: no server listens at 127.0.0.1:1")
       }
       #expect(line != nil)
     }

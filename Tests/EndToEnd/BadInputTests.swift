@@ -109,11 +109,11 @@ import Testing
     }
   }
 
-  @Test("who cannot reach a server hears where it was looked for, and why it was not there")
+  @Test("an error without a server says where it was looked for, and why it was not there")
   func unreachable() async throws {
     let nobody = try await run(["get", "a", "--server", "127.0.0.1:1"])
     #expect(nobody.code == 3)
-    #expect(nobody.errors.contains("nobody listens at 127.0.0.1:1"), "\(nobody)")
+    #expect(nobody.errors.contains("no server listens at 127.0.0.1:1"), "\(nobody)")
     let roots = try await run(["get", "a", "--server", "127.0.0.1:1", "--ca", "/no/roots.pem"])
     #expect(roots.code == 2)
     #expect(roots.errors.contains("/no/roots.pem: there is no such file"), "\(roots)")
@@ -128,7 +128,7 @@ import Testing
     }
   }
 
-  @Test("a client that speaks garbage is dropped, and nobody else notices")
+  @Test("a client that speaks garbage is dropped, and no other notices")
   func garbage() async throws {
     try await withServer { server, _ in
       let port = try #require(UInt16(server.port))

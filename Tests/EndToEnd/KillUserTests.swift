@@ -18,7 +18,7 @@ import Testing
     """
   private static let kills = 10
 
-  @Test("every write is made once, by whoever made it", arguments: ["sqlite", "lmdb"])
+  @Test("every write is made once, by the user who made it", arguments: ["sqlite", "lmdb"])
   func changes(storage: String) async throws {
     let environment = ProcessInfo.processInfo.environment
     let seed =

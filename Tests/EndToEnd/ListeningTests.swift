@@ -33,7 +33,7 @@ import Testing
     }
   }
 
-  @Test("whoever allows it is served, and this machine always is", arguments: ways)
+  @Test("an allowed address is served, and this machine always is", arguments: ways)
   func allowed(way: String) async throws {
     try await withFolder { folder in
       for (host, more) in [("0.0.0.0", ["--insecure"]), ("127.0.0.1", []), ("localhost", [])] {

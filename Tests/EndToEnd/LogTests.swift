@@ -3,8 +3,8 @@ import Testing
 
 @testable import tern
 
-@Suite("the log nobody reads") struct LogTests {
-  @Test("a pipe that nobody empties stops neither answers nor the end of a server")
+@Suite("the log without a reader") struct LogTests {
+  @Test("a full pipe stops neither answers nor the end of a server")
   func fullPipe() async throws {
     try await withFolder { folder in
       let path = folder + "/log"
@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  @Test("what was dropped while nobody read is told to the next reader")
+  @Test("what was dropped without a reader is reported to the next one")
   func counted() async throws {
     try await withFolder { folder in
       let path = folder + "/log"

@@ -31,7 +31,7 @@ import Testing
       let program = try first(server: "127.0.0.1:1", in: folder)
       defer { program.killNow() }
       // Which of the two comes first is open.
-      let complaint = "tern: no connection: nobody listens at 127.0.0.1:1"
+      let complaint = "tern: no connection: no server listens at 127.0.0.1:1"
       for _ in 0..<2 {
         let line = await program.output.line(within: patience) {
           $0 == Self.written || $0.hasPrefix(complaint)

@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  @Test("a case asks with a query, as a client does; a query that cannot be is told")
+  @Test("a case asks with a query, as a client does; an invalid query is reported")
   func queries() async throws {
     try await withFolder { folder in
       let file = try write(
@@ -126,7 +126,7 @@ import Testing
     }
   }
 
-  @Test("rules follow their file; one with a mistake is told, and changes nothing")
+  @Test("rules follow their file; one with an error is reported, and changes nothing")
   func reload() async throws {
     try await withFolder { folder in
       let file = try write(rules, to: folder + "/database.rules.json")
@@ -168,7 +168,7 @@ import Testing
     try await withServer(["--dev", "--moved-to", "db2.example.com:9000"]) { server, _ in
       #expect(
         server.process.output.history.contains(
-          "nobody is served: the databases are at db2.example.com:9000"))
+          "no client is served: the databases are at db2.example.com:9000"))
       let port = try #require(UInt16(server.port))
       let request = "GET /a.json?ns=x HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
       let answer = String(

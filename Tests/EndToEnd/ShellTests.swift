@@ -25,7 +25,7 @@ import Testing
       let away = ["shell", "--server", "127.0.0.1:1"]
       let lost = try await run(away, input: input)
       #expect(lost.code == 3)
-      #expect(lost.errors.contains("nobody listens at 127.0.0.1:1"), "\(lost)")
+      #expect(lost.errors.contains("no server listens at 127.0.0.1:1"), "\(lost)")
       #expect(lost.errors.contains("2 writes have no verdict"), "\(lost)")
       let offline = try await run(away + ["--offline"], input: input)
       #expect(

@@ -11,10 +11,10 @@ private func beside(_ relative: String) -> String {
 }
 
 @Suite(
-  "every door behind TLS", .serialized,
+  "every endpoint behind TLS", .serialized,
   .enabled(if: FileManager.default.isExecutableFile(atPath: python), "run Tools/python first"))
 struct TLSDoorTests {
-  @Test("nobody is disconnected when the certificate is replaced, whatever they came through")
+  @Test("no connection ends when the certificate is replaced, whichever endpoint it uses")
   func reload() async throws {
     try await withFolder { folder in
       let first = try await ThrowawayCertificate(in: folder)

@@ -6,7 +6,7 @@ import Testing
 @testable import tern
 
 @Suite("a server behind TLS", .serialized) struct TLSTests {
-  @Test("all doors are behind it, and its certificate is replaced while it runs")
+  @Test("all endpoints are behind it, and its certificate is replaced while it runs")
   func served() async throws {
     try await withFolder { folder in
       let first = try await ThrowawayCertificate(in: folder)
@@ -84,7 +84,7 @@ import Testing
     }
   }
 
-  @Test("nobody listens in the clear beyond this machine by mistake")
+  @Test("no server listens in the clear beyond this machine by mistake")
   func refusal() async throws {
     try await withFolder { folder in
       let refused = try await run(["serve", "--host", "0.0.0.0", "--port", "0"], folder: folder)

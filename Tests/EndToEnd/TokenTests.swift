@@ -39,7 +39,7 @@ import Testing
     return try write(text, to: folder + "/token-\(arguments.joined().hashValue)")
   }
 
-  @Test("rules see who shows a token that tern auth sign made")
+  @Test("rules see the identity of a token that tern auth sign made")
   func signed() async throws {
     try await withTokenServer { server, folder in
       let ada = try await token(folder, "ada")
@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  @Test("a token that the server refuses ends every command with 4, whoever it names")
+  @Test("a token that the server rejects ends every command with 4, whichever user it names")
   func refused() async throws {
     try await withTokenServer { server, folder in
       try FileManager.default.createDirectory(
@@ -96,7 +96,7 @@ import Testing
     }
   }
 
-  @Test("a token counts over REST in all its forms, and what is wrong is told")
+  @Test("a token counts over REST in all its forms, and errors are reported")
   func rest() async throws {
     try await withTokenServer { server, folder in
       let file = try await token(folder, "ada")

@@ -145,7 +145,7 @@ import Testing
     }
   }
 
-  @Test("a server whose disk is full is told as one")
+  @Test("a server whose disk is full is reported as one")
   func fullDisk() async throws {
     try await withServer(["--config", try limited()]) { server, folder in
       let file = folder + "/big.json"

@@ -11,7 +11,7 @@ import TernSync
 import Testing
 
 @Suite struct BothImportsTests {
-  @Test("Firebase's names and the native ones are told apart in one file")
+  @Test("Firebase's names and the native ones are distinguished in one file")
   func bothNames() throws {
     let firebase: [Any.Type] = [
       DocumentReference.self, DocumentSnapshot.self, QuerySnapshot.self, SnapshotMetadata.self,

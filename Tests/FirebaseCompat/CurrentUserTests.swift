@@ -16,7 +16,7 @@ import Testing
     }.joined(separator: ".")
   }
 
-  @Test("W18 the user who was kept is there at the first question after a start")
+  @Test("W18 the kept user is there at the first read after a start")
   func atOnce() async throws {
     let server = try await LocalServer()
     let first = server.app()
@@ -30,7 +30,7 @@ import Testing
     await server.close()
   }
 
-  @Test("W18 many who ask at once, on every thread there is, are all answered")
+  @Test("W18 many reads at once, on every thread there is, are all answered")
   func manyAtOnce() async throws {
     let store = try await Assembler(catalog: .standard).store(fromJSON: #"{"kind": "memory"}"#)
     let native = try ClientAuth(store: store)
@@ -46,7 +46,7 @@ import Testing
     #expect(users == Array(repeating: "ann", count: 64))
   }
 
-  @Test("a sign-in that cannot be read is that of nobody, and listeners hear so")
+  @Test("a sign-in that cannot be read counts as none, and listeners hear so")
   func unreadable() async {
     struct Broken: Error {}
     let auth = Auth(callbackQueue: DispatchQueue(label: "callbacks")) { throw Broken() }

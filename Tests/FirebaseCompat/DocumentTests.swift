@@ -84,7 +84,7 @@ import Testing
     await server.close()
   }
 
-  @Test("types of documents say who codes them")
+  @Test("types of documents choose their coder")
   func foreignCoders() throws {
     let reference = DocumentReference.self
     #expect(throws: FirestoreDecodingError.self) {
@@ -138,7 +138,7 @@ import Testing
     await server.close()
   }
 
-  @Test("a reader that lets too much wait is told so")
+  @Test("a reader that lets too much wait gets an error")
   func bufferLimit() async throws {
     let registration = Registration()
     let stream: AsyncThrowingStream<Int, any Error> = bufferedSnapshots(limit: 2) { listener in

@@ -8,7 +8,7 @@
   @testable import TernGateway
 
   /// Every denial has an id; by it the operator finds the decision of the rules.
-  @Suite("Refusals, over every door") struct DenialTests {
+  @Suite("Denials, over every endpoint") struct DenialTests {
     private static let rules = """
       {
         // Only small numbers.
@@ -51,7 +51,7 @@
       for line in lines { #expect(entry.contains(line), "\(line) is missing in\n\(entry)") }
     }
 
-    @Test("each door tells an id, and the log the rule, its parts and their values under it")
+    @Test("each endpoint reports an id, and the log the rule, its parts and their values under it")
     func ids() async throws {
       try await withLog { door, log in
         let id = /Permission denied \[([0-9a-f]{16})\]/
@@ -103,7 +103,7 @@
       }
     }
 
-    @Test("who may not listen any more is told an id over each door, and the log why")
+    @Test("a listener that is denied later receives an id over each endpoint, and the log says why")
     func revoked() async throws {
       try await withLog { door, log in
         let listen = frame(1, "q", #"{"p":"/open","h":""}"#)
@@ -142,7 +142,7 @@
       }
     }
 
-    @Test("who is refused again and again is told each time, and explained a few times a second")
+    @Test("repeated denials are answered each time, and explained a few times a second")
     func flood() async throws {
       try await withLog { door, log in
         let socket = try door.connect()

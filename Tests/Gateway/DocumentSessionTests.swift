@@ -95,7 +95,7 @@
       #expect(events.heldBytes == 0)
     }
 
-    @Test("a cancelled call is told nothing more")
+    @Test("a cancelled call is sent nothing more")
     func cancelled() async throws {
       let events = try await run { session, done in
         let cancelled = CallLog { _ in Issue.record("a cancelled call has ended") }

@@ -72,7 +72,7 @@
       }
     }
 
-    @Test("whoever may not read it gets nothing of it")
+    @Test("a client without permission to read it gets nothing of it")
     func denied() async throws {
       let rules = #"{"rules": {"big": {".write": true}}}"#
       try await withDoor(serverLimits: small, rules: rules) { door in
@@ -87,7 +87,7 @@
       }
     }
 
-    @Test("readers that stop reading hold no one up, and no more than may be are taken")
+    @Test("readers that stop reading delay no others, and no more than the limit are taken")
     func slowReaders() async throws {
       try await withDoor(serverLimits: small) { door in
         // More than the sockets of both ends take by themselves.
@@ -110,7 +110,7 @@
       }
     }
 
-    @Test("what is told and not taken stays within its limit, however the taker pauses")
+    @Test("what is sent and not taken stays within its limit, however the reader pauses")
     func bounded() async throws {
       try await withDoor(serverLimits: small) { door in
         let json = try fill(door, 3_000)

@@ -11,7 +11,7 @@
       "PUT \(path) HTTP/1.1\r\nHost: localhost\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
     }
 
-    @Test("what is not whole is counted over all doors together, and let go with its connection")
+    @Test("unfinished input is counted over all endpoints together, and freed with its connection")
     func unfinished() async throws {
       var limits = GatewayLimits()
       limits.heldBodyBytes = 100_000
@@ -46,7 +46,8 @@
       }
     }
 
-    @Test("listeners that stop reading are let go with a reason, over every door; others hear all")
+    @Test(
+      "listeners that stop reading are ended with a reason, over every endpoint; others hear all")
     func slowConsumers() async throws {
       var limits = GatewayLimits()
       limits.lingerSeconds = 1
@@ -98,7 +99,7 @@
     }
 
     @Test(
-      "a flood over our framing, or of requests on one connection, keeps nobody from their turn")
+      "a flood over our framing, or of requests on one connection, starves no client")
     func otherFloods() async throws {
       try await withDoor(serverLimits: ServerLimits(batchFrames: 64)) { door in
         let other = try door.connect()
@@ -125,7 +126,7 @@
       }
     }
 
-    @Test("a connection that asks for much and takes nothing keeps nobody waiting")
+    @Test("a connection that asks for much and takes nothing delays no other")
     func unreadAnswers() async throws {
       try await withDoor { door in
         let writer = try door.connect()
@@ -220,7 +221,7 @@
       ]
     }
 
-    @Test("rates are refused in the words of each door")
+    @Test("rates are limited in the words of each endpoint")
     func rates() async throws {
       let rates = RateLimits(requestsPerAddress: 1, burstSeconds: 20)
       try await withDoor(serverLimits: ServerLimits(rates: rates)) { door in
@@ -232,7 +233,7 @@
       }
     }
 
-    @Test("a user who asks too much is told so at every door, and another one is not")
+    @Test("a user above the rate is rejected at every endpoint, and another one is not")
     func userRates() async throws {
       let rates = RateLimits(requestsPerIdentity: 1, burstSeconds: 20)
       try await withDoor(serverLimits: ServerLimits(rates: rates)) { door in

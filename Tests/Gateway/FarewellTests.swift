@@ -4,14 +4,15 @@
 
   @testable import TernGateway
 
-  @Suite("Servers that serve nobody") struct FarewellTests {
+  @Suite("Servers that serve no client") struct FarewellTests {
     private func ask(_ target: String, _ headers: String = "") -> String {
       "GET \(target) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\(headers)\r\n"
     }
 
     private let events = "Accept: text/event-stream\r\n"
 
-    @Test("one that has moved names the other host over every door, in the place of a greeting")
+    @Test(
+      "a server that has moved names the other host over every endpoint, in place of a greeting")
     func moved() async throws {
       try await withDoor(farewell: .moved(host: "db2.example.com:9000")) { door in
         let socket = try door.connect()

@@ -222,7 +222,7 @@
       return try sent()
     }
 
-    @Test("a session that ends while no poll waits is told to the next one, for a while")
+    @Test("a session that ends while no poll waits is reported to the next one, for a while")
     func pollFarewell() throws {
       for pause in [0, limits.pollFarewellSeconds - 1, limits.pollFarewellSeconds] {
         let (heard, way) = try startPolling()
@@ -281,7 +281,7 @@
       #expect(try poll(way + "&ser=8").hasPrefix("HTTP/1.1 410"), "no gap, but an end")
     }
 
-    @Test("whoever is far behind when the session ends is told of the end alone")
+    @Test("a client that is far behind when the session ends receives the end alone")
     func pollBacklog() throws {
       let (heard, way) = try startPolling()
       heard.say(.error(String(repeating: "x", count: limits.streamBytes)))

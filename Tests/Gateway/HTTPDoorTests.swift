@@ -87,7 +87,7 @@
       }
     }
 
-    @Test("whoever is slow to ask is let go, and those who poll at their ease are not")
+    @Test("a client that is slow to ask is ended, and one that polls rarely is not")
     func slowHead() async throws {
       var limits = GatewayLimits()
       limits.headSeconds = 1

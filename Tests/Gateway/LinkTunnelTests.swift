@@ -99,7 +99,7 @@
       }
     }
 
-    @Test("a client that meets no WebSocket is told what answered")
+    @Test("a client that meets no WebSocket learns what answered")
     func noWebSocket() async throws {
       try await withDoor { door in
         var options = WebSocketOptions(TCPOptions(port: door.port))

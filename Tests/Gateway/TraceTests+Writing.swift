@@ -133,11 +133,11 @@
       _ credential: Credential, now: Int64
     ) throws(AuthenticationError) -> Authentication {
       let accepted = Authentication(.user(id: credential.token, claims: .object([])))
-      if let objection = objection(to: accepted, now: now) { throw objection }
+      if let error = revalidate(accepted, now: now) { throw error }
       return accepted
     }
 
-    func objection(to accepted: Authentication, now: Int64) -> AuthenticationError? {
+    func revalidate(_ accepted: Authentication, now: Int64) -> AuthenticationError? {
       guard case .user(let id, _) = accepted.identity,
         refused.withLock({ $0.contains(id) })
       else { return nil }

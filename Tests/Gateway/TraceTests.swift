@@ -173,7 +173,7 @@
     }
 
     @Test(
-      "A14 who comes back names the session before, and everything is taken in the order it has")
+      "A14 a client that comes back names the session before, and everything is taken in order")
     func comingBack() async throws {
       try await withDoor { door in
         let first = try door.connect()

@@ -34,7 +34,7 @@
       #expect(move.receive(control("a")) == [.move])
     }
 
-    @Test("whoever speaks out of turn is given up, and so is who says too much")
+    @Test("a client that speaks out of turn is given up, and so is one that sends too much")
     func outOfTurn() {
       var move = TransportSwitch(limitBytes: 50)
       #expect(move.receive(data) == [.giveUp("data before the connection was agreed on")])

@@ -156,7 +156,7 @@
       }
     }
 
-    @Test("an order without an index is told of, by a listen, and refused to a get")
+    @Test("an order without an index is reported by a listen, and rejected for a get")
     func index() async throws {
       let rules = #"{"rules": {".read": true, "a": {".indexOn": "n"}}}"#
       try await withDoor(rules: rules) { door in

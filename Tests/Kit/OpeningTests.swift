@@ -90,7 +90,7 @@ struct OpeningTests {
     #expect(shown?.description == #"/rooms/42: {"title":"Hi"}"#)
     var iterator = lines.makeAsyncIterator()
     let told = await iterator.next()
-    #expect(told?.hasPrefix("tern: no connection: nobody listens at 127.0.0.1:1; ") == true)
+    #expect(told?.hasPrefix("tern: no connection: no server listens at 127.0.0.1:1; ") == true)
     await tern.close()
     line.finish()
     #expect(await iterator.next() == nil)

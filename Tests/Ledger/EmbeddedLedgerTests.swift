@@ -107,7 +107,7 @@ struct EmbeddedLedgerTests {
     }
   }
 
-  @Test("a clock that jumps years ahead makes nobody silent")
+  @Test("a clock that jumps years ahead makes no writer forgotten")
   func clockJump() throws {
     let ledger = try open()
     let many = (0..<1_100).map { put("b", UInt8(truncatingIfNeeded: $0)) }

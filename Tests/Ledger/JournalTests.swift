@@ -32,7 +32,8 @@ struct JournalTests {
     }
   }
 
-  @Test("a write numbered as none can be is damage that is told", arguments: [0, UInt64.max])
+  @Test(
+    "a write with an impossible number is corruption that is reported", arguments: [0, UInt64.max])
   func impossibleNumbers(sequence: UInt64) throws {
     let store = MemoryStore()
     _ = try open(store, 8)
@@ -55,7 +56,7 @@ struct JournalTests {
     state.record(claim, 2, [])
   }
 
-  @Test("nobody gets the last number there is, for a ledger that holds it does not open")
+  @Test("no writer gets the last number there is, because a ledger that holds it does not open")
   func lastNumber() throws {
     let store = MemoryStore()
     let id = CommitID(stream: 1, sequence: .max)

@@ -29,7 +29,7 @@ import Testing
   }
 
   @Test(
-    "a clock that is wrong at every start makes nobody forgotten",
+    "a clock that is wrong at every start makes no writer forgotten",
     arguments: [60, 700, -700, 20_000] as [Int64])
   func wrongAtStart(days: Int64) throws {
     _ = try open().commit([put(1)])

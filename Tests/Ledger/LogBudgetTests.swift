@@ -43,7 +43,7 @@ import Testing
     #expect(try bytes(log) < 3_001_000)
   }
 
-  @Test("what was overwritten is gone within an hour in which nobody writes")
+  @Test("what was overwritten is gone within an hour without writes")
   func age() throws {
     let ledger = try open()
     for size in [300, 200, 100] { _ = try ledger.commit([put(size)]) }

@@ -26,7 +26,7 @@ struct LogDamageTests {
   }
 
   @Test(
-    "a count that leads behind the last number there is, is damage that is told",
+    "a count that leads behind the last number there is, is corruption that is reported",
     arguments: [0, UInt64.max, UInt64.max - 1, 1 << 40])
   func absurdCount(number: UInt64) throws {
     let whole = count(number) + [0, 1, 7]

@@ -72,7 +72,7 @@ import Testing
     }
   }
 
-  @Test("what was acknowledged and cannot be settled is found, set aside, and stops nobody")
+  @Test("what was acknowledged and cannot be settled is found, quarantined, and stops no client")
   func salvage() throws {
     let store = MemoryStore()
     _ = try open(store).commit([put(1, sequence: 1)])

@@ -36,7 +36,7 @@ struct DenialLogTests {
     #expect(!isAllowed)
   }
 
-  @Test("a client that is denied again and again is told of in a burst, then counted")
+  @Test("repeated denials of a client are logged in a burst, then counted")
   func flood() throws {
     let desk = Desk()
     let authorizer = try desk.authorizer()
@@ -54,7 +54,7 @@ struct DenialLogTests {
     #expect(summaries.first?.description == "19980 more denials of 10.0.0.1")
   }
 
-  @Test("the count of an address that is quiet by then is told with another's denial")
+  @Test("the count of an address that is quiet by then is logged with another's denial")
   func quiet() throws {
     let desk = Desk()
     let authorizer = try desk.authorizer()
@@ -79,7 +79,7 @@ struct DenialLogTests {
     #expect(summaries.count <= 2 * RulesLimits.denialSummaries, "\(summaries.count)")
   }
 
-  @Test("a clock that goes back silences nobody for good")
+  @Test("a clock that goes back silences no client for good")
   func clockGoesBack() throws {
     let desk = Desk()
     let authorizer = try desk.authorizer()
@@ -89,7 +89,7 @@ struct DenialLogTests {
     #expect(desk.denied.withLock { $0.count } == RulesLimits.denialBurst + 1)
   }
 
-  @Test("without a listener for counts everything is told")
+  @Test("without a listener for counts every denial is logged")
   func unsampled() throws {
     let desk = Desk()
     let authorizer = try desk.authorizer(samples: false)

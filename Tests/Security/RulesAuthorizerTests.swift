@@ -25,7 +25,7 @@ struct RulesAuthorizerTests {
 
   private let bob = Identity.user(id: "bob", claims: ["role": "author"])
 
-  @Test("whom an administrator speaks for is seen by rules as described, member by member")
+  @Test("rules see the identity that an administrator acts for as described, member by member")
   func impersonated() throws {
     let rules = try TreeRules(
       #"""
@@ -57,7 +57,7 @@ struct RulesAuthorizerTests {
     #expect(!may("list", .anonymous, try TreeQuery.all.last(3)) && !may("list", .anonymous))
   }
 
-  @Test("writes are judged on the tree they would make, and denials are told")
+  @Test("writes are judged on the tree they would make, and denials are logged")
   func writes() throws {
     let denials = Mutex<[RulesDenial]>([])
     let authorizer = RulesAuthorizer(try TreeRules(rules)) { explanation in

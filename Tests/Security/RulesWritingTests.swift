@@ -151,7 +151,7 @@ struct RulesWritingTests {
     #expect(try !world.writes("t", 1_000))
   }
 
-  @Test("created, updated and deleted can be told apart")
+  @Test("created, updated and deleted are distinguished")
   func changes() throws {
     let rules = """
       {"c": {".write": "data.val() == null && newData.val() != null"},

@@ -113,7 +113,7 @@ private final class Passes: Authenticator {
     return Authentication(.user(id: credential.token, claims: .object([])), expires: end)
   }
 
-  func objection(to accepted: Authentication, now: Int64) -> AuthenticationError? {
+  func revalidate(_ accepted: Authentication, now: Int64) -> AuthenticationError? {
     if case .user(let id, _) = accepted.identity, id == revoked.withLock({ $0 }) {
       return .invalid(reason: "revoked")
     }

@@ -28,7 +28,7 @@ import Testing
     .write(.set(path, node), expectedHash: nil)
   }
 
-  @Test("a write is heard by those who listen, and read back resolved")
+  @Test("a write reaches its listeners, and is read back resolved")
   func writes() throws {
     let bench = try MachineBench()
     bench.now = 5_000
@@ -72,7 +72,7 @@ import Testing
     #expect(try !mayList(after: "l", 1))
   }
 
-  @Test("whether somebody may go on reading is asked as often as it takes, and judged anew")
+  @Test("permission to go on reading is asked for as often as it takes, and judged anew")
   func review() throws {
     let rules = try TreeRules(#"{"rules": {"a": {".read": "now < 2000"}}}"#)
     let bench = try MachineBench(
@@ -89,7 +89,7 @@ import Testing
     }
   }
 
-  @Test("a conditional write over other data shows what is there, to those who may read it")
+  @Test("a conditional write over other data shows what is there, to clients that may read it")
   func conditions() throws {
     let rules = try TreeRules(
       #"{"rules": {"open": {".read": true, ".write": true}, "blind": {".write": true}}}"#)

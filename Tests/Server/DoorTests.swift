@@ -62,9 +62,9 @@ extension TernServer {
   fileprivate func hold(_ body: @Sendable (isolated TernServer) -> Void) { body(self) }
 }
 
-@Suite("Doors of a server", .timeLimit(.minutes(10)))
+@Suite("Links of a server", .timeLimit(.minutes(10)))
 struct DoorTests {
-  @Test("a door that opens while the server stops is closed again")
+  @Test("a listener that opens while the server stops is closed again")
   func stoppedMeanwhile() async throws {
     let home = LoopbackTransport()
     let server = try await TernServer(
@@ -76,7 +76,7 @@ struct DoorTests {
     }
   }
 
-  @Test("links of a second transport are told in their order, also those that ended meanwhile")
+  @Test("links of a second transport are reported in their order, also those that ended meanwhile")
   func orderOfASecondTransport() async throws {
     let (home, other) = (LoopbackTransport(), LoopbackTransport())
     let events = Mutex<[String]>([])

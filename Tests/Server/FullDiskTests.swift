@@ -57,7 +57,7 @@ import Testing
   }
 
   @Test(
-    "writes are refused until there is room; nobody is let go, and nothing is lost",
+    "writes are rejected until there is space; no connection ends, and nothing is lost",
     .timeLimit(.minutes(10)))
   func fullAndFree() async throws {
     let house = try await House()
@@ -127,7 +127,7 @@ import Testing
   }
 
   @Test(
-    "with nothing held back everybody is let go once, with a word, and comes back to read",
+    "without reserved space all connections end once, with a reason, and come back to read",
     .timeLimit(.minutes(10)))
   func nothingHeldBack() async throws {
     let house = try await House()
@@ -205,18 +205,18 @@ import Testing
     await house.server.stop()
   }
 
-  @Test("requests without a session are told; those that ask for nothing new are answered")
+  @Test("requests without a session are rejected; those that ask for nothing new are answered")
   func direct() throws {
     let bench = try MachineBench()
     try bench.run([direct(1, .write(.set("n", 1), expectedHash: nil))])
-    bench.lackRoom(.removals)
+    bench.lackSpace(.removals)
     let refused = DirectAnswer.refused(.unavailable(full.detail))
     try bench.run([
       direct(1, .write(.set("n", 2), expectedHash: nil)), direct(2, .push("n", 1)),
       direct(3, .read("n", .all)), direct(4, .write(.set("n", .empty), expectedHash: nil)),
     ])
     #expect(bench.answers == [1: refused, 2: refused, 3: .node(1), 4: .written(.set("n", .empty))])
-    bench.lackRoom(.none)
+    bench.lackSpace(.none)
     try bench.run([direct(1, .write(.set("n", .empty), expectedHash: nil))])
     #expect(bench.answers[1] == refused)
     try bench.run([.room, direct(1, .write(.set("n", 3), expectedHash: nil))])

@@ -72,7 +72,7 @@ import Testing
     }
   }
 
-  @Test("R29 what may not be done is not left for later either, and its client is told")
+  @Test("R29 what may not be done is not left for later either, and its client gets an error")
   func registration() throws {
     let bench = try MachineBench(authorizer: try rules(#"{"rules": {".read": true}}"#))
     try bench.open(1)

@@ -129,7 +129,7 @@ import Testing
     }
   }
 
-  @Test("a numbered write that is sent again is told its first outcome, whatever the rules say now")
+  @Test("a numbered write that is sent again gets its first outcome, whatever the rules say now")
   func numbered() async throws {
     try await withServer { server, client, _ in
       let large = request(2, "p", #""p":"/user","d":\#(Self.light),"w":1"#)

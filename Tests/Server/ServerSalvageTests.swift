@@ -67,7 +67,7 @@ import Testing
     #expect(bench.machine.admin.credentials.revocations.moments["ada"] == moment)
   }
 
-  @Test("a log without its end goes on with versions that nobody has seen")
+  @Test("a log without its end goes on with versions that no client has seen")
   func leap() throws {
     let disk = try disk(rowsAtOnce: true)
     let before = try EmbeddedLedger(store: disk.open()) { 0 }
@@ -88,7 +88,7 @@ import Testing
     #expect(try ledger.log(after: next - 1, limit: 10).map(\.record) == [[1]])
   }
 
-  @Test("damaged data stay where they are: a server starts, and refuses who asks for them")
+  @Test("corrupt data stay where they are: a server starts, and rejects requests for them")
   func data() throws {
     let disk = try disk(rowsAtOnce: true)
     let rows = try disk.open().read { snapshot throws(StorageError) in

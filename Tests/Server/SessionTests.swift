@@ -29,7 +29,7 @@ struct SessionTests {
     #expect(try MachineBench(store: bench.store).presenceIsEmpty)
   }
 
-  @Test("taking back a child leaves the rest; nobody fires what was taken back")
+  @Test("taking back a child leaves the rest; what was taken back never fires")
   func cancel() throws {
     let bench = try MachineBench()
     try bench.open(1)

@@ -30,7 +30,7 @@ struct TroubleTests {
       WriteHeader(WriteIdempotencyKey(sequence: sequence)))
   }
 
-  @Test("what could not be stored is not answered, and told to all", .timeLimit(.minutes(10)))
+  @Test("what could not be stored is not answered, and reported to all", .timeLimit(.minutes(10)))
   func writeError() async throws {
     let disk = FaultyDisk()
     let transport = LoopbackTransport()
@@ -47,7 +47,7 @@ struct TroubleTests {
   }
 
   @Test(
-    "after a failed sync nobody is served; the next run knows what is true",
+    "after a failed sync no client is served; the next run knows what is true",
     .timeLimit(.minutes(10)), arguments: [true, false])
   func failedSync(isDurable: Bool) async throws {
     let disk = FaultyDisk()

@@ -31,7 +31,7 @@ struct WriteTests {
     #expect(try second.get(1, "n") == json("2"))
   }
 
-  @Test("gaps and changed payloads are told apart")
+  @Test("gaps and changed payloads are distinguished")
   func misuse() throws {
     let bench = try MachineBench()
     try bench.open(1, stream: 9)
@@ -149,7 +149,7 @@ struct WriteTests {
     }
   }
 
-  @Test("who is not on this machine may do nothing by default")
+  @Test("a client that is not on this machine may do nothing by default")
   func local() throws {
     let bench = try MachineBench(authorizer: AllowLocal())
     try bench.open(1, isLocal: false)

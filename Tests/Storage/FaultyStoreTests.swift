@@ -42,7 +42,7 @@ struct FaultyStoreTests {
     #expect(try disk.open().scan().map(\.key) == [[1]])
   }
 
-  @Test("puts fail when told to, and leave nothing behind")
+  @Test("puts fail on request, and leave nothing behind")
   func failedPuts() throws {
     let disk = FaultyDisk()
     let store = disk.open()

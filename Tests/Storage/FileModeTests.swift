@@ -3,7 +3,7 @@ import TernStorage
 import Testing
 
 /// The files of a store belong to its user alone: queues hold the tokens of signed-in users.
-@Suite("who may read a store's files") struct FileModeTests {
+@Suite("permissions of a store's files") struct FileModeTests {
   private func mode(_ path: String) throws -> Int {
     let attributes = try FileManager.default.attributesOfItem(atPath: path)
     return try #require((attributes[.posixPermissions] as? NSNumber)?.intValue)

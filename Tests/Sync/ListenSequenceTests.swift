@@ -81,7 +81,7 @@ struct DeliveryTests {
     #expect(log.withLock { $0 } == ["start", "stop"])
   }
 
-  @Test("a lane works in order and batches what waits")
+  @Test("a serial work queue works in order and batches what waits")
   func lane() async {
     let (stream, continuation) = AsyncStream.makeStream(of: [Int].self)
     let lane = SerialWorkQueue<Int>(.background, label: "test") { continuation.yield($0) }

@@ -69,7 +69,7 @@ struct SalvageTests {
   }
 
   @Test(
-    "bookkeeping whose numbers have no successor is damage that is told",
+    "bookkeeping whose numbers have no successor is corruption that is reported",
     arguments: [(.max, 1), (1, .max)] as [(UInt64, UInt64)])
   func numbersAtTheirEnd(nextID: UInt64, nextSequence: UInt64) throws {
     let store = disk.open()

@@ -112,7 +112,7 @@ struct WriteQueueTests {
     #expect(throws: QueueError.damaged(id: 1)) { try open() }
   }
 
-  @Test("a header of a later format is refused, a damaged or missing one told apart")
+  @Test("a header of a later format is rejected, a corrupt or missing one is distinguished")
   func headers() throws {
     try store.write { transaction throws(StorageError) in
       try transaction.put([2], for: QueueKeys().header)

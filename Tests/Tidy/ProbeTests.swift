@@ -174,6 +174,19 @@ import Testing
     #expect(
       prose.findings.map(\.rule) == ["prose-summary", "prose-people", "prose-people"])
   }
+
+  @Test("pages and names of tests speak of processes, too")
+  func pages() {
+    let page = ["Nobody waits.", "```", "let nobody = 1", "```", "A `nobody` and a client."]
+    #expect(
+      CommentRules.checkPage("Docs/A.md", page.joined(separator: "\n")).map(\.line) == [1])
+    let names = [
+      "@Suite(\"Clients of somebody\") struct A {", "  @Test(\"a client waits\") func a() {}",
+      "  @Test(", "    \"whoever waits\", arguments: [1])", "  func b() { f(\"nobody\") }", "}",
+    ].joined(separator: "\n")
+    #expect(CommentRules.checkNames(file("Tests/A.swift", names)).map(\.line) == [1, 4])
+    #expect(CommentRules.checkNames(file("Modules/A.swift", names)) == [])
+  }
 }
 
 func manifest(_ targets: [(String, [String])]) -> Manifest {

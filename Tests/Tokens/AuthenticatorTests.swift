@@ -104,11 +104,11 @@ import Testing
     let token = try bench.token()
     let accepted = try bench.judge(token).get()
     #expect(bench.judge(token, now: TokenBench.now + 4_000_000).isExpired)
-    #expect(bench.authenticator.objection(to: accepted, now: TokenBench.now) == nil)
+    #expect(bench.authenticator.revalidate(accepted, now: TokenBench.now) == nil)
     let end = (TokenBench.seconds + 3_600 + TokenChecks.standardClockSkewSeconds) * 1_000
-    #expect(bench.authenticator.objection(to: accepted, now: end - 1) == nil)
+    #expect(bench.authenticator.revalidate(accepted, now: end - 1) == nil)
     #expect(
-      bench.authenticator.objection(to: accepted, now: end)
+      bench.authenticator.revalidate(accepted, now: end)
         == .expired(reason: "The token has expired."))
   }
 
@@ -119,13 +119,13 @@ import Testing
     let new = try bench.token(by: bench.rsa)
     let accepted = (try bench.judge(old).get(), try bench.judge(new).get())
     bench.authenticator.use(try await TokenKeys.reading(Array(TestKeys.rsaPublic.utf8)))
-    #expect(bench.authenticator.objection(to: accepted.0, now: TokenBench.now) != nil)
-    #expect(bench.authenticator.objection(to: accepted.1, now: TokenBench.now) == nil)
+    #expect(bench.authenticator.revalidate(accepted.0, now: TokenBench.now) != nil)
+    #expect(bench.authenticator.revalidate(accepted.1, now: TokenBench.now) == nil)
     #expect(bench.judge(old).isInvalid)
     #expect(bench.judge(new).user == "ada")
   }
 
-  @Test("revoked are the tokens of a user from before, and those of nobody else")
+  @Test("revocation ends the earlier tokens of one user, and no others")
   func revocation() async throws {
     let bench = try await TokenBench()
     let token = try bench.token()
@@ -134,7 +134,7 @@ import Testing
     list.revoke("ada", before: TokenBench.seconds)
     bench.authenticator.use(try Revocations(reading: list.bytes))
     #expect(bench.judge(token).isInvalid)
-    #expect(bench.authenticator.objection(to: accepted, now: TokenBench.now) != nil)
+    #expect(bench.authenticator.revalidate(accepted, now: TokenBench.now) != nil)
     #expect(bench.judge(try bench.token([("iat", .integer(TokenBench.seconds))])).user == "ada")
     #expect(bench.judge(try bench.token(without: ["iat"])).isInvalid)
     #expect(bench.judge(try bench.token([("sub", .string("bob"))])).user == "bob")
@@ -146,7 +146,7 @@ import Testing
     }
   }
 
-  @Test("an administrator may speak for a user, and nobody else may")
+  @Test("an administrator may act for a user, and no other client may")
   func override() async throws {
     let bench = try await TokenBench()
     let power = try bench.token([("tern", .string("administrator"))])

@@ -249,7 +249,7 @@ private let claims: [Forgery] = [
     #expect(Set(all.map(\.name)).count == all.count)
   }
 
-  @Test("none is accepted, and each is told why", arguments: signatures + texts + names + claims)
+  @Test("none is accepted, and each gets a reason", arguments: signatures + texts + names + claims)
   fileprivate func refused(forgery: Forgery) async throws {
     let bench = try await TokenBench()
     let token = try await forgery.make(bench)

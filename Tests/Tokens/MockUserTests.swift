@@ -31,7 +31,7 @@ import Testing
       return
     }
     #expect(seen["role"] == .string("x"))
-    #expect(MockUserAuthenticator().objection(to: accepted, now: TokenBench.now) == nil)
+    #expect(MockUserAuthenticator().revalidate(accepted, now: TokenBench.now) == nil)
     #expect(judge(shown(payload, header: #"{"alg":"RS256"}"#, signature: "AAAA")) != nil)
     // In the other alphabet of base64, and padded.
     let padded = "eyJhbGciOiJub25lIn0=.eyJzdWIiOiJ+fn4/Pz8/In0=."
@@ -40,7 +40,7 @@ import Testing
     #expect(odd.identity == .user(id: "~~~????", claims: claims))
   }
 
-  @Test("it counts on this machine alone, speaks for nobody else, and is no administrator")
+  @Test("it counts on this machine alone, acts for no other user, and is no administrator")
   func refused() {
     #expect(judge(shown(#"{"sub":"ann"}"#)) != nil)
     #expect(judge(shown(#"{"sub":"ann"}"#, isLocal: false)) == nil)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Contention")
 struct ContentionTests {
-  @Test("nobody rests before attempts come too late")
+  @Test("no attempt rests before some come too late")
   func calm() {
     var contention = Contention()
     #expect(contention.rest(unit: 0.99) == .zero)

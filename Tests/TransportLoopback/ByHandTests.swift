@@ -74,7 +74,7 @@ private struct Network {
     #expect(network.near.entries == ["closed here"])
   }
 
-  @Test("jobs of an actor on the lane run in the same order as deliveries")
+  @Test("jobs of an actor on the executor run in the same order as deliveries")
   func actorJobs() async throws {
     let network = try await Network()
     let resident = Resident(network.transport.lane)

@@ -90,7 +90,7 @@
       await door.transport.shutdown()
     }
 
-    @Test("who would hold more of unfinished frames than all may together is ended, not others")
+    @Test("a connection above the total of unfinished frames is ended, not others")
     func unfinished() async throws {
       let door = try await Door { options in
         options.frameLimitBytes = 1_000
@@ -130,7 +130,7 @@
       await door.transport.shutdown()
     }
 
-    @Test("who holds more of unfinished frames than its share is slowed, and goes on when it may")
+    @Test("a connection above its share of unfinished frames is slowed, and goes on when it may")
     func slowed() async throws {
       let budget = MemoryBudget(limitBytes: 64 << 20, addressBytes: 4 << 20)
       let door = try await Door(charging: budget)

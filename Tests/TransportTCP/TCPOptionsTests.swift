@@ -22,7 +22,7 @@ import Testing
       }
     }
 
-    @Test("a file of certificates that is not one is named before anybody is called")
+    @Test("an invalid certificate file is named before any connection is tried")
     func files() {
       var options = TCPOptions(port: 1)
       options.tls = TLSOptions()

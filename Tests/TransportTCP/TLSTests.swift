@@ -110,7 +110,7 @@
       }
     }
 
-    @Test("who cannot show that it is the server is sent nothing")
+    @Test("a peer that cannot prove to be the server is sent nothing")
     func impostors() async throws {
       try await withFolder { folder in
         let certificate = try ThrowawayCertificate(in: folder)
@@ -169,7 +169,7 @@
       #expect(TLSIdentity("LocalHost.") == .name(Array("localhost".utf8)))
     }
 
-    @Test("a door behind TLS has nothing to say to those who speak without")
+    @Test("an endpoint behind TLS answers nothing in the clear")
     func clear() async throws {
       try await withFolder { folder in
         let certificate = try ThrowawayCertificate(in: folder)
@@ -180,7 +180,7 @@
       }
     }
 
-    @Test("another certificate is shown to those who come later; who is there stays")
+    @Test("another certificate is shown to later connections; present ones stay")
     func reload() async throws {
       try await withFolder { folder in
         let first = try ThrowawayCertificate(in: folder)
@@ -209,7 +209,7 @@
       }
     }
 
-    @Test("options that make no sense are refused before anybody listens or connects")
+    @Test("invalid options are rejected before any socket listens or connects")
     func options() async throws {
       try await withFolder { folder in
         let certificate = try ThrowawayCertificate(in: folder)

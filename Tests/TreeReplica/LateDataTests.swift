@@ -94,7 +94,7 @@ struct LateDataTests {
     #expect(replica.value(at: "a") == 2)
   }
 
-  @Test("ranges replace parts of what the server was told, not of what came since")
+  @Test("ranges replace parts of what the client announced, not of what came since")
   func rangesOverAnnounced() throws {
     var replica = try replica()
     let first = listen(&replica, at: "l", to: ["a": 1, "b": 1])

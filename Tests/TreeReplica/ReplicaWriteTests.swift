@@ -18,7 +18,7 @@ private func text(_ events: [TreeEvent]) -> [String] {
 @Suite("Local writes")
 struct ReplicaWriteTests {
   /// A2.
-  @Test("a window shrinks until the server sends who comes next")
+  @Test("a window shrinks until the server sends the next child")
   func filteredWindow() throws {
     var replica = TreeReplica()
     let query = try TreeQuery.all.ordered(byChild: "eta").ending(at: 900).first(2)

@@ -106,7 +106,7 @@ struct ServerMessageTests {
     ]
   }
 
-  @Test("a handshake whose time nobody can reckon with is malformed")
+  @Test("a handshake with an impossible time is malformed")
   func absurdTime() {
     for time in [Int64.min, .max] {
       let frame = #"{"t":"c","d":{"t":"h","d":{"ts":\#(time),"v":"5","h":"h","s":"s"}}}"#

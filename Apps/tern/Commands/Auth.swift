@@ -105,7 +105,7 @@ struct AuthRevoke: ParsableCommand {
       -H "Authorization: Bearer $TOKEN" -d '{"ada": "now"}'
       """)
 
-  @Argument(help: "The id of the user; \"*\" for everybody.")
+  @Argument(help: "The id of the user; \"*\" for every user.")
   var uid: String
 
   @Option(help: ArgumentHelp("The list of revocations.", valueName: "file"))

@@ -61,7 +61,7 @@ struct Serve: AsyncParsableCommand {
   @OptionGroup(title: "Farewell")
   var farewell: ServiceNoticeFlags
 
-  @Flag(help: "Listen at an address other machines can reach, and allow everybody everything.")
+  @Flag(help: "Listen at an address other machines can reach, and allow every client everything.")
   var insecure = false
 
   @Flag(
@@ -254,10 +254,11 @@ struct Serve: AsyncParsableCommand {
     printLine("storage: \(kind)\(place)")
     printLine(access.text)
     if isSecured { printLine("transport: TLS only") }
-    let unsigned = dev ? "whoever a token names, signed or not (--dev)" : "none without --auth-keys"
+    let unsigned =
+      dev ? "the user that a token names, signed or not (--dev)" : "none without --auth-keys"
     printLine("users: " + (hasKeys ? "those who show a signed token" : unsigned))
     if let farewell = farewell.farewell {
-      printLine("nobody is served: \(SessionEnd.sentAway(farewell))")
+      printLine("no client is served: \(SessionEnd.sentAway(farewell))")
     }
     if dev {
       LogWriter.standardError.write(

@@ -40,7 +40,7 @@ final class ConnectionNews: Sendable {
 
   private var reason: String {
     switch last.withLock({ $0 }) {
-    case .refused?: "nobody listens at \(address); start one with: tern serve --dev"
+    case .refused?: "no server listens at \(address); start one with: tern serve --dev"
     case .notSecure(_, _, let reason)? where reason.contains("certificate"):
       "\(address): \(reason); give --ca FILE for a certificate of your own"
     case let error?: "\(error)"

@@ -3,10 +3,10 @@ import TernServer
 
 /// The flags for the notice of a server that accepts no requests.
 struct ServiceNoticeFlags: ParsableArguments {
-  @Option(help: ArgumentHelp("Send everybody to another server.", valueName: "host"))
+  @Option(help: ArgumentHelp("Send all clients to another server.", valueName: "host"))
   var movedTo: String?
 
-  @Option(help: ArgumentHelp("Tell everybody not to come back, and why.", valueName: "reason"))
+  @Option(help: ArgumentHelp("Tell all clients not to come back, and why.", valueName: "reason"))
   var closed: String?
 
   func validate() throws {

@@ -54,7 +54,7 @@ struct ServeAccess: Sendable {
       documentAuthorizer = rules ?? AllowAll()
       text =
         documentFiles.map { "access: documents as \($0.text) says; the tree is open (--insecure)" }
-        ?? "access: everybody may read and write everything (--insecure)"
+        ?? "access: every client may read and write everything (--insecure)"
     } else if isDevelopment {
       authorizer = Self.explaining(AllowLocal(), isDevelopment)
       documentAuthorizer = rules ?? AllowLocal()

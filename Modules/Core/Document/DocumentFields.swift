@@ -17,7 +17,7 @@ public struct DocumentFields: Hashable, Sendable {
   ///
   /// - Returns: `nil` when they are not one well-formed map.
   package init?(validating bytes: [UInt8]) {
-    guard Packed.isWellFormed(bytes.span) else { return nil }
+    guard PackedCheck.isWellFormed(bytes.span) else { return nil }
     self.bytes = bytes
   }
 

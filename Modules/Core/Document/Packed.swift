@@ -1,8 +1,8 @@
 /// Values as flat bytes: what documents keep, and what filters and sorting read in place.
 ///
 /// Functions that take bytes and an offset trust them to be well formed, which
-/// ``isWellFormed(_:)`` establishes; bytes that are not are stopped by bounds checks, never read
-/// past. Source: Docs/Formats/document-values.md.
+/// ``PackedCheck/isWellFormed(_:)`` establishes; bytes that are not are stopped by bounds checks,
+/// never read past. Source: Docs/Formats/document-values.md.
 package enum Packed {
   /// The first byte of a value. The high half is the rank of its type in the order.
   enum Tag {

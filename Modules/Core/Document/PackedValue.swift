@@ -35,7 +35,7 @@ package struct PackedValue: Hashable, Sendable {
   /// Negative, zero or positive as this sorts before, with or after the value at an offset.
   package func compare(_ other: Span<UInt8>, at offset: Int) -> Int {
     var (i, j) = (0, offset)
-    return Packed.compare(bytes.span, &i, other, &j)
+    return PackedOrder.compare(bytes.span, &i, other, &j)
   }
 
   /// The rank of the value's type.

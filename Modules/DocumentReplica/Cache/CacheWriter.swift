@@ -4,7 +4,7 @@ import TernStorage
 
 /// Turns what was gathered into rows, inside one storage transaction.
 ///
-/// It works on copies of the cache's own books; who runs it takes them over when the transaction
+/// It works on copies of the cache's own tables, which the cache takes over when the transaction
 /// has succeeded.
 struct CacheWriter {
   /// A document as the store has it.
@@ -23,11 +23,11 @@ struct CacheWriter {
   private(set) var keyDeltas: [Int32: Int] = [:]
   private var watchedGroups: [[UInt8]: Bool] = [:]
 
-  init(_ cache: DocumentCache) {
-    keys = cache.keys
-    head = cache.head
-    collections = cache.collections
-    indexes = cache.indexes
+  init(_ rows: CacheRows) {
+    keys = rows.keys
+    head = rows.head
+    collections = rows.collections
+    indexes = rows.indexes
   }
 
   /// Carries out what was gathered about one document.

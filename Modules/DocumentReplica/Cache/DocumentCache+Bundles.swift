@@ -7,9 +7,9 @@ import TernSync
 extension DocumentCache {
   /// Returns `true` if a bundle of this id is loaded that is as new or newer.
   package mutating func hasBundle(_ metadata: BundleMetadata) -> Bool {
-    let key = keys.bundle(metadata.id)
-    let queries = KeyRange(prefix: keys.begin(.namedQuery))
-    let record = reading(orElse: nil) { _, snapshot throws(StorageError) in
+    let key = stored.rows.keys.bundle(metadata.id)
+    let queries = KeyRange(prefix: stored.rows.keys.begin(.namedQuery))
+    let record = stored.reading(orElse: nil) { _, snapshot throws(StorageError) in
       // A bundle whose queries cannot be read is to be taken in again.
       _ = try snapshot.scan(queries)
       return try snapshot.get(key)
@@ -30,72 +30,38 @@ extension DocumentCache {
     // A target of its own holds the documents, so that they are not evicted at once.
     let umbrella = DocumentQuery.collection(
       CollectionPath(unchecked: "__bundle__/docs/" + bundle.metadata.id))
-    fill(
-      rememberedOrNew(.query(umbrella.target)), .none,
+    stored.fill(
+      stored.rememberedOrNew(.query(umbrella.target)), .none,
       with: bundle.documents.map(\.document.key))
     let changed = take(bundle.documents.map { ($0.document.key, $0.document, $0.readTime) })
     var results: [Int32] = []
-    var records: [([UInt8], [UInt8])] = [(keys.bundle(bundle.metadata.id), bundle.record)]
+    var records: [([UInt8], [UInt8])] = [
+      (stored.rows.keys.bundle(bundle.metadata.id), bundle.record)
+    ]
     for query in bundle.queries {
-      let target = rememberedOrNew(.query(query.query.target))
+      let target = stored.rememberedOrNew(.query(query.query.target))
       let members = bundle.documents.filter {
         $0.queries.contains { $0.utf8.elementsEqual(query.name.utf8) }
       }
       let isNew = target.snapshotVersion < query.readTime || target.sequence == 0
       if isNew, !spared.contains(target.id) {
-        fill(target, query.readTime, with: members.map(\.document.key), isWhole: true)
+        stored.fill(target, query.readTime, with: members.map(\.document.key), isWhole: true)
         results.append(target.id)
       }
-      records.append((keys.namedQuery(query.name), query.record))
+      records.append((stored.rows.keys.namedQuery(query.name), query.record))
     }
-    storeEdits()
-    put(records)
+    stored.storeEdits()
+    stored.put(records)
     return (changed, results)
   }
 
   /// A query that came in a bundle.
   package mutating func namedQuery(_ name: String) -> NamedQuery? {
-    let key = keys.namedQuery(name)
-    let record = reading(orElse: nil) { _, snapshot throws(StorageError) in
+    let key = stored.rows.keys.namedQuery(name)
+    let record = stored.reading(orElse: nil) { _, snapshot throws(StorageError) in
       try snapshot.get(key)
     }
     return record.flatMap { NamedQuery(name: name, record: $0) }
-  }
-
-  private mutating func put(_ records: [([UInt8], [UInt8])]) {
-    do throws(StorageError) {
-      try store.write { transaction throws(StorageError) in
-        for (key, value) in records { try transaction.put(value, for: key) }
-      }
-    } catch {
-      failure = failure ?? error
-    }
-  }
-
-  /// Makes documents the result of a target.
-  ///
-  /// - Parameters:
-  ///   - version: As of when; none for a target that is never asked for.
-  ///   - isWhole: Whether what was its result before is not any more.
-  private mutating func fill(
-    _ record: DocumentTargetRecord, _ version: DocumentVersion, with members: [DocumentKey],
-    isWhole: Bool = false
-  ) {
-    let id = record.id
-    let isActive = targets[id] != nil
-    var target = targets[id] ?? ActiveTarget(record: record)
-    if !isActive { target.stored = record.sequence == 0 ? nil : record }
-    target.record.sequence = head.sequence
-    if isWhole {
-      for key in remoteKeys(of: id) { edits[key, default: DocumentEdit()].targets[id] = false }
-      target.record.forgetProgress()
-      target.record.snapshotVersion = version
-    }
-    for key in members { edits[key, default: DocumentEdit()].targets[id] = true }
-    targets[id] = target
-    changedTargets.insert(id)
-    storeEdits()
-    if !isActive { targets[id] = nil }
   }
 }
 

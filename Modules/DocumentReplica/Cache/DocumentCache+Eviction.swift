@@ -1,6 +1,6 @@
 import TernCore
 import TernQuery
-package import TernStorage
+import TernStorage
 import TernSync
 
 /// Limits for one run of eviction. Source: documents reference, section 5.12.
@@ -47,67 +47,109 @@ extension DocumentCache {
     _ policy: DocumentEviction = .standard
   ) -> DocumentEvictionResult {
     var result = DocumentEvictionResult()
-    guard let threshold = policy.thresholdBytes ?? settings.limitBytes,
-      head.byteCount >= threshold
+    guard let threshold = policy.thresholdBytes ?? settings.limitBytes, byteCount >= threshold
     else { return result }
-    storeEdits()
+    stored.storeEdits()
     for _ in 0..<policy.passes {
-      guard head.byteCount >= threshold, let taken = evictOnce(policy) else { break }
+      guard byteCount >= threshold, let taken = stored.evict(policy, pending) else { break }
       result.targets += taken.targets
       result.documents += taken.documents
       if taken == DocumentEvictionResult() { break }
     }
-    if result.targets > 0 { trimChanges() }
+    if result.targets > 0 { stored.trimChanges() }
     return result
   }
+}
 
+extension BaseCache {
   /// Goes over the cache once; `nil` when that failed and the rest must wait.
-  private mutating func evictOnce(_ policy: DocumentEviction) -> DocumentEvictionResult? {
+  fileprivate mutating func evict(
+    _ policy: DocumentEviction, _ pending: PendingWrites
+  ) -> DocumentEvictionResult? {
     do throws(StorageError) {
-      return try tryEvicting(policy)
+      var eviction = Eviction(policy, rows, targets, pending)
+      try rows.store.write { transaction throws(StorageError) in try eviction.run(&transaction) }
+      rows.takeOver(eviction.writer)
+      return eviction.result
     } catch .corruptRecord(let key) {
       drop(key)
     } catch {
-      failure = failure ?? error
+      note(error)
     }
     return nil
   }
 
-  private mutating func tryEvicting(
-    _ policy: DocumentEviction
-  ) throws(StorageError) -> DocumentEvictionResult {
-    var result = DocumentEvictionResult()
-    var writer = CacheWriter(self)
-    let cache = self
-    let keys = keys
-    // A share of few is one at least, else a small cache of large documents would stay as it is.
-    let share = (head.targetCount + head.orphanCount) * policy.percent / 100
-    let count = min(policy.limit, max(1, share))
-    try store.write { transaction throws(StorageError) in
-      let targets = try Self.targets(keys, in: transaction).filter {
-        cache.targets[$0.id] == nil
+  /// Forgets recorded changes that every remembered target has seen.
+  fileprivate mutating func trimChanges() {
+    var writer = CacheWriter(rows)
+    let active = targets.active
+    let keys = rows.keys
+    let newest = rows.head.lastSnapshot
+    do throws(StorageError) {
+      try rows.store.write { transaction throws(StorageError) in
+        var seen: [CollectionPath: DocumentVersion] = [:]
+        for target in try keys.targets(in: transaction) {
+          let record = active[target.id]?.record
+          let snapshot = record?.snapshotVersion ?? target.snapshotVersion
+          let limboFree = record?.limboFreeVersion ?? target.limboFreeVersion
+          guard snapshot != .none, let path = target.collection else { continue }
+          let version = limboFree == .none ? snapshot : min(limboFree, target.limboFreeVersion)
+          seen[path] = min(seen[path] ?? newest, version)
+        }
+        for (path, version) in seen.sorted(by: { $0.key < $1.key }) {
+          try writer.trimChanges(path, upTo: version, &transaction)
+        }
       }
-      let bound = try Self.bound(targets, count, keys, in: transaction)
-      for target in targets where target.sequence <= bound {
-        _ = try writer.removeTarget(target, &transaction)
-        result.targets += 1
-      }
-      try cache.evictOrphans(upTo: bound, &result, &writer, &transaction)
-      try transaction.put(writer.head.record, for: keys.head)
+      rows.takeOver(writer)
+    } catch .corruptRecord(let key) {
+      drop(key)
+    } catch {
+      note(error)
     }
-    takeOver(writer)
-    return result
+  }
+}
+
+/// One pass of eviction, inside a storage transaction.
+private struct Eviction {
+  private let targets: TargetTable
+  private let pending: PendingWrites
+  /// The most targets and orphan documents taken.
+  private let count: Int
+  private(set) var writer: CacheWriter
+  private(set) var result = DocumentEvictionResult()
+
+  init(
+    _ policy: DocumentEviction, _ rows: CacheRows, _ targets: TargetTable, _ pending: PendingWrites
+  ) {
+    self.targets = targets
+    self.pending = pending
+    writer = CacheWriter(rows)
+    // A share of few is one at least, else a small cache of large documents would stay as it is.
+    let share = (rows.head.targetCount + rows.head.orphanCount) * policy.percent / 100
+    count = min(policy.limit, max(1, share))
+  }
+
+  /// Removes targets without listeners and documents on their own, least recently used first.
+  mutating func run(_ transaction: inout WriteTransaction) throws(StorageError) {
+    let unused = try writer.keys.targets(in: transaction).filter { targets[$0.id] == nil }
+    let bound = try bound(unused, in: transaction)
+    for target in unused where target.sequence <= bound {
+      _ = try writer.removeTarget(target, &transaction)
+      result.targets += 1
+    }
+    try evictOrphans(upTo: bound, &transaction)
+    try transaction.put(writer.head.record, for: writer.keys.head)
   }
 
   /// The sequence number of the last one among the first `count` by use.
-  private static func bound(
-    _ targets: [StoredTarget], _ count: Int, _ keys: DocumentCacheKeys,
+  private func bound(
+    _ targets: [StoredTarget],
     in view: borrowing some StoreView & ~Copyable & ~Escapable
   ) throws(StorageError) -> UInt64 {
     var sequences = targets.map(\.sequence)
-    let prefix = keys.begin(.orphan)
+    let prefix = writer.keys.begin(.orphan)
     for row in try view.scan(KeyRange(prefix: prefix), limit: count) {
-      guard let sequence = sequence(row.key[prefix.count...]) else {
+      guard let sequence = Self.sequence(row.key[prefix.count...]) else {
         throw .corruptRecord(key: row.key)
       }
       sequences.append(sequence)
@@ -122,11 +164,11 @@ extension DocumentCache {
   }
 
   /// Removes documents on their own that were last used up to a sequence number.
-  private func evictOrphans(
-    upTo bound: UInt64, _ result: inout DocumentEvictionResult, _ writer: inout CacheWriter,
-    _ transaction: inout WriteTransaction
+  private mutating func evictOrphans(
+    upTo bound: UInt64, _ transaction: inout WriteTransaction
   ) throws(StorageError) {
-    let prefix = keys.begin(.orphan)
+    let prefix = writer.keys.begin(.orphan)
+    let now = writer.head.sequence
     var end = prefix
     end.append(integer: bound &+ 1)
     for row in try transaction.scan(KeyRange(from: prefix, to: end)) {
@@ -140,58 +182,17 @@ extension DocumentCache {
         try transaction.remove(row.key)
         continue
       }
-      if isPinned(collection.key(place.id)) {
+      let key = collection.key(place.id)
+      if pending.holds(key) || targets.shows(key) {
         // Used now, as it were, so that later passes do not meet it again.
-        if stored.row.sequence < head.sequence { result.needed += 1 }
+        if stored.row.sequence < now { result.needed += 1 }
         var kept = stored.row
-        kept.sequence = head.sequence
+        kept.sequence = now
         try writer.replace(place, collection, stored, (kept, nil), &transaction)
       } else if try writer.removeUnreferenced(place, &transaction) {
         result.documents += 1
       }
     }
-  }
-
-  /// Forgets recorded changes that every remembered target has seen.
-  private mutating func trimChanges() {
-    var writer = CacheWriter(self)
-    let active = targets
-    let keys = keys
-    let newest = head.lastSnapshot
-    do throws(StorageError) {
-      try store.write { transaction throws(StorageError) in
-        var seen: [CollectionPath: DocumentVersion] = [:]
-        for target in try Self.targets(keys, in: transaction) {
-          let record = active[target.id]?.record
-          let snapshot = record?.snapshotVersion ?? target.snapshotVersion
-          let limboFree = record?.limboFreeVersion ?? target.limboFreeVersion
-          guard snapshot != .none, let path = target.collection else { continue }
-          let version = limboFree == .none ? snapshot : min(limboFree, target.limboFreeVersion)
-          seen[path] = min(seen[path] ?? newest, version)
-        }
-        for (path, version) in seen.sorted(by: { $0.key < $1.key }) {
-          try writer.trimChanges(path, upTo: version, &transaction)
-        }
-      }
-      takeOver(writer)
-    } catch .corruptRecord(let key) {
-      drop(key)
-    } catch {
-      failure = failure ?? error
-    }
-  }
-
-  /// Forgets everything that is stored, and in memory what came from there.
-  ///
-  /// Pending writes stay: they are the queue's. Where the store keeps freed space as it is, old
-  /// bytes remain in its files until they are written over; wipe the store to be rid of them.
-  package mutating func clearAll() throws(StorageError) {
-    edits = [:]
-    candidates = []
-    changedTargets = []
-    head.lastSnapshot = .none
-    try reset()
-    showAll(pending.keys)
   }
 }
 

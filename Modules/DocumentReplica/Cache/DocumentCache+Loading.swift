@@ -18,16 +18,16 @@ extension DocumentCache {
   /// If the two disagree, rows are missing. The whole cache is then dropped and fetched again,
   /// because a server that reports only changes would not send them.
   package mutating func load(_ query: DocumentQuery, of target: Int32) -> LoadedResult {
-    if !edits.isEmpty { storeEdits() }
+    if !stored.edits.isEmpty { stored.storeEdits() }
     let result = loadOnce(query, target)
     if agrees(result, query, target) { return result }
-    startAnew()
+    stored.startAnew()
     return loadOnce(query, target)
   }
 
   private mutating func loadOnce(_ query: DocumentQuery, _ target: Int32) -> LoadedResult {
     let documents = run(query, usingPrevious: true).documents
-    return LoadedResult(documents: documents, remoteKeys: remoteKeys(of: target))
+    return LoadedResult(documents: documents, remoteKeys: stored.remoteKeys(of: target))
   }
 
   /// Returns `true` if all documents of the server's result are here, and the query finds those it
@@ -35,14 +35,14 @@ extension DocumentCache {
   mutating func agrees(
     _ result: LoadedResult, _ query: DocumentQuery, _ target: Int32
   ) -> Bool {
-    guard let record = targets[target]?.record, !record.isNew else { return true }
+    guard let record = stored.targets[target]?.record, !record.isNew else { return true }
     if result.remoteKeys.count != record.keyCount { return false }
     var rest = result.remoteKeys
     for document in result.documents { rest.remove(document.key) }
     // What is pending may have taken a document out of the result.
     rest = rest.filter { pending.shown[$0] == nil }
     if rest.isEmpty { return true }
-    let bases = bases(rest)
+    let bases = stored.bases(rest)
     let matcher = DocumentMatcher(query)
     let ordering = DocumentOrdering(query.normalizedOrders)
     return rest.allSatisfy { key in

@@ -31,12 +31,25 @@ extension DocumentCache {
     return bases
   }
 
+  /// Returns a batch that is ready to queue: the writes and the base values of increments.
+  ///
+  /// - Parameters:
+  ///   - id: Larger than that of every earlier batch.
+  ///   - time: The device's clock.
+  package mutating func prepare(
+    _ mutations: [DocumentMutation], id: UInt64, user: String, at time: DocumentTimestamp
+  ) -> DocumentBatch {
+    DocumentBatch(
+      id: id, user: user, localWriteTime: time,
+      baseMutations: baseMutations(for: mutations), mutations: mutations)
+  }
+
   /// Lays a queued write over the documents.
   ///
   /// - Returns: The documents it is about, as they are shown now.
   package mutating func write(_ batch: DocumentBatch) -> [DocumentKey: Document] {
     let keys = batch.keys
-    let before = bases(keys.filter { pending.shown[$0] == nil })
+    let before = stored.bases(keys.filter { pending.shown[$0] == nil })
     guard pending.append(batch) else { return [:] }
     var shown: [DocumentKey: Document] = [:]
     for key in keys {
@@ -59,7 +72,7 @@ extension DocumentCache {
   ) -> [DocumentKey: Document] {
     guard let batch = pending.remove(id) else { return [:] }
     let keys = batch.keys
-    let old = bases(keys)
+    let old = stored.bases(keys)
     var bases = old
     for key in keys {
       let before = old[key]?.document ?? .invalid(key)
@@ -68,10 +81,10 @@ extension DocumentCache {
         batch.accepted(of: key, at: version, results), over: &after)
       guard after != before else { continue }
       bases[key] = CachedBase(document: after, readTime: version)
-      edits[key, default: DocumentEdit()].contents = (after, version)
-      edits[key]?.isUsed = true
+      stored.edits[key, default: DocumentEdit()].contents = (after, version)
+      stored.edits[key]?.isUsed = true
     }
-    candidates.formUnion(keys)
+    stored.candidates.formUnion(keys)
     var shown: [DocumentKey: Document] = [:]
     for key in keys {
       shown[key] = pending.show(
@@ -86,7 +99,7 @@ extension DocumentCache {
   /// - Returns: The documents it was about, as they are shown now.
   package mutating func reject(_ id: UInt64) -> [DocumentKey: Document] {
     guard let batch = pending.remove(id) else { return [:] }
-    candidates.formUnion(batch.keys)
+    stored.candidates.formUnion(batch.keys)
     return showAll(batch.keys)
   }
 
@@ -109,7 +122,7 @@ extension DocumentCache {
   @discardableResult
   mutating func showAll(_ keys: some Sequence<DocumentKey>) -> [DocumentKey: Document] {
     let keys = Array(keys)
-    let bases = bases(keys)
+    let bases = stored.bases(keys)
     var shown: [DocumentKey: Document] = [:]
     for key in keys {
       shown[key] = pending.show(key, over: bases[key]?.document ?? .invalid(key))

@@ -39,35 +39,10 @@ package struct DocumentCache: Sendable {
     }
   }
 
-  /// The most damaged records dropped one by one; then the cache starts anew.
-  static let repairLimit = 64
-  /// The most gathered documents that queries look through before they are stored.
-  static let editLimit = 1_000
-
-  let store: any OrderedStore
-  let keys: DocumentCacheKeys
   package let settings: Settings
-  var head = CacheHead()
-  var collections = CollectionTable()
-  var hot: HotTable
+  /// What a server said.
+  var stored: BaseCache
   var pending: PendingWrites
-  /// The unstored changes of documents.
-  var edits: [DocumentKey: DocumentEdit] = [:]
-  /// The targets with listeners.
-  var targets: [Int32: ActiveTarget] = [:]
-  /// The targets with unstored records.
-  var changedTargets: Set<Int32> = []
-  /// The documents that an eager cache checks when the turn ends, to drop those not needed.
-  var candidates: Set<DocumentKey> = []
-  var indexes = IndexTable()
-  /// `true` if the head must be stored even without other changes.
-  var hasNewHead = false
-  /// The last read error; the next commit throws it.
-  var failure: StorageError?
-  /// `true` if the store is unreadable, so that all data stays in memory.
-  var isDetached = false
-  /// The targets with listeners whose results were lost since ``takeLostTargets()``.
-  var lostTargets: Set<Int32> = []
   /// `true` to create indexes for expensive queries. Not stored.
   package var createsIndexes = false
 
@@ -83,35 +58,51 @@ package struct DocumentCache: Sendable {
     store: any OrderedStore, prefix: [UInt8], settings: Settings = Settings(),
     user: String = "", batches: [DocumentBatch] = []
   ) throws(StorageError) {
-    self.store = store
     self.settings = settings
-    keys = DocumentCacheKeys(prefix: prefix)
-    hot = HotTable(limitBytes: settings.hotBytes)
+    stored = try BaseCache(CacheRows(store, prefix: prefix, hotBytes: settings.hotBytes))
     pending = PendingWrites(user: user, batches: batches)
-    do throws(StorageError) {
-      try readHead()
-    } catch .corruptRecord {
-      try reset()
-    }
     showAll(pending.keys)
   }
 
-  private mutating func readHead() throws(StorageError) {
-    let keys = keys
-    let stored = try store.read { snapshot throws(StorageError) in try snapshot.get(keys.head) }
-    guard let stored, let head = CacheHead(record: stored) else { return try reset() }
-    self.head = head
-    self.head.sequence += 1
-    indexes = try store.read { snapshot throws(StorageError) in
-      try IndexTable.read(keys, in: snapshot)
-    }
-  }
-
   /// The version of the last event of a server; versions of events never go back.
-  package var lastSnapshotVersion: DocumentVersion { head.lastSnapshot }
+  package var lastSnapshotVersion: DocumentVersion { stored.rows.head.lastSnapshot }
 
   /// The bytes of the documents' and the mappings' keys and values.
-  package var byteCount: Int { head.byteCount }
+  package var byteCount: Int { stored.rows.head.byteCount }
+
+  /// A document as it is shown: pending writes over what the server has.
+  ///
+  /// - Returns: An invalid document when nothing is known of it.
+  package mutating func document(_ key: DocumentKey) -> Document {
+    pending.shown[key] ?? stored.base(key).document
+  }
+
+  /// Returns `true` if a view or a pending write needs a document.
+  private func isPinned(_ key: DocumentKey) -> Bool {
+    pending.holds(key) || stored.targets.shows(key)
+  }
+
+  /// Ends a turn: stores everything gathered since the last call in one storage transaction.
+  ///
+  /// An eager cache drops the documents that are no longer needed.
+  ///
+  /// - Throws: The error of this commit, or of a read since the last call. The gathered changes
+  ///   stay, and the next call stores them.
+  package mutating func commit() throws(StorageError) {
+    let leaving: Set<DocumentKey> =
+      settings.isEager ? stored.candidates.filter { !isPinned($0) } : []
+    stored.storeEdits(endingTurn: true, dropping: leaving)
+    if let failure = stored.takeFailure() { throw failure }
+  }
+
+  /// Forgets everything that is stored, and in memory what came from there.
+  ///
+  /// Pending writes stay: they are the queue's. Where the store keeps freed space as it is, old
+  /// bytes remain in its files until they are written over; wipe the store to be rid of them.
+  package mutating func clearAll() throws(StorageError) {
+    try stored.clear()
+    showAll(pending.keys)
+  }
 }
 
 /// The numbers that the whole cache shares. Source: Docs/Formats/document-cache.md, section 1.
@@ -177,13 +168,4 @@ struct DocumentEdit: Sendable {
   var targets: [Int32: Bool] = [:]
   /// `true` if the change counts as a use.
   var isUsed = false
-}
-
-/// A target with listeners.
-struct ActiveTarget: Sendable {
-  var record: DocumentTargetRecord
-  /// The record as it is stored; `nil` before the first time.
-  var stored: DocumentTargetRecord?
-  /// The documents that its listeners see.
-  var view: Set<DocumentKey> = []
 }

@@ -52,7 +52,7 @@ extension DocumentCacheKeys {
   /// The numbers of the collections whose paths have one hash.
   func collectionNames(_ path: CollectionPath) -> [UInt8] {
     var key = begin(.collectionName)
-    key.append(integer: StableHash.of(path.text.utf8.span))
+    key.append(integer: StableHash.of(path.text))
     return key
   }
 
@@ -126,7 +126,7 @@ extension DocumentCacheKeys {
   private func named(_ tag: Tag, _ name: String) -> [UInt8] {
     var key = begin(tag)
     key.append(contentsOf: name.utf8.prefix(1_000))
-    if name.utf8.count > 1_000 { key.append(integer: StableHash.of(name.utf8.span)) }
+    if name.utf8.count > 1_000 { key.append(integer: StableHash.of(name)) }
     return key
   }
 }
@@ -169,6 +169,45 @@ extension DocumentCacheKeys {
   }
 }
 
+// MARK: Reading keys
+
+extension DocumentCacheKeys {
+  /// The number and the time in the key of a change.
+  static func change(_ rest: ArraySlice<UInt8>) -> (number: UInt64, readTime: DocumentVersion)? {
+    guard let place = DocumentPlace(rest), place.id.count >= 8 else { return nil }
+    let time = place.id.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+    return (place.collection, DocumentVersion(microseconds: Int64(bitPattern: time)))
+  }
+
+  /// The target and the document in the key of a mapping; both numbers are written alike.
+  static func mapping(_ rest: ArraySlice<UInt8>) -> (target: Int32, place: DocumentPlace)? {
+    guard let target = DocumentPlace(rest), let place = DocumentPlace(target.id[...]),
+      let id = UInt32(exactly: target.collection)
+    else { return nil }
+    return (Int32(bitPattern: id), place)
+  }
+
+  /// The target in the key of its record.
+  static func targetID(_ bytes: ArraySlice<UInt8>) -> Int32? {
+    guard bytes.count >= 4 else { return nil }
+    return bytes.prefix(4).reduce(Int32(0)) { $0 << 8 | Int32($1) }
+  }
+
+  /// All stored targets.
+  func targets(
+    in view: borrowing some StoreView & ~Copyable & ~Escapable
+  ) throws(StorageError) -> [StoredTarget] {
+    var found: [StoredTarget] = []
+    for row in try view.scan(KeyRange(prefix: targets)) {
+      guard let id = Self.targetID(row.key[targets.count...]),
+        let target = StoredTarget(id: id, record: row.value)
+      else { throw .corruptRecord(key: row.key) }
+      found.append(target)
+    }
+    return found
+  }
+}
+
 /// The position of a document in the store: the number of its collection, and its id.
 struct DocumentPlace: Hashable, Sendable {
   let collection: UInt64
@@ -205,6 +244,8 @@ extension DocumentPlace {
 ///
 /// What is found by it is compared with what was looked for, so that collisions cost time only.
 enum StableHash {
+  static func of(_ text: String) -> UInt64 { text.withSpan { of($0) } }
+
   static func of(_ bytes: Span<UInt8>) -> UInt64 {
     var hash: UInt64 = 0xCBF2_9CE4_8422_2325
     for index in bytes.indices { hash = (hash ^ UInt64(bytes[index])) &* 0x0000_0100_0000_01B3 }

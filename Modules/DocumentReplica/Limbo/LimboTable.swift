@@ -16,7 +16,7 @@ package struct LimboTable: Sendable {
     case unwatch(Int32)
   }
 
-  private struct Question {
+  private struct Lookup {
     let key: DocumentKey
     var hasDocument = false
   }
@@ -26,7 +26,7 @@ package struct LimboTable: Sendable {
   /// The targets of the views that show a document.
   private var references: [DocumentKey: Set<Int32>] = [:]
   private var shown: [Int32: Set<DocumentKey>] = [:]
-  private var questions: [Int32: Question] = [:]
+  private var lookups: [Int32: Lookup] = [:]
   private var targets: [DocumentKey: Int32] = [:]
   /// Keys with the ticket they drew; one whose ticket is not the drawn one has left the queue.
   private var queue: [(key: DocumentKey, ticket: Int)] = []
@@ -38,7 +38,7 @@ package struct LimboTable: Sendable {
   package init(limit: Int = LimboTable.concurrentLimit) { self.limit = limit }
 
   /// The documents asked for now, by target.
-  package var active: [Int32: DocumentKey] { questions.mapValues(\.key) }
+  package var active: [Int32: DocumentKey] { lookups.mapValues(\.key) }
 
   /// The documents that wait, in order.
   package var waiting: [DocumentKey] {
@@ -47,15 +47,15 @@ package struct LimboTable: Sendable {
 
   /// Returns the server's documents of a target of this table; `nil` for any other target.
   func serverKeys(of target: Int32) -> Set<DocumentKey>? {
-    questions[target].map { $0.hasDocument ? [$0.key] : [] }
+    lookups[target].map { $0.hasDocument ? [$0.key] : [] }
   }
 
   /// Takes note of what the server said about one of the targets.
   mutating func note(_ delta: DocumentServerEvent.TargetDelta, of target: Int32) {
     if !delta.added.isEmpty {
-      questions[target]?.hasDocument = true
+      lookups[target]?.hasDocument = true
     } else if !delta.removed.isEmpty {
-      questions[target]?.hasDocument = false
+      lookups[target]?.hasDocument = false
     }
   }
 
@@ -84,7 +84,7 @@ package struct LimboTable: Sendable {
   ///
   /// - Returns: The document that was asked for; `nil` when the target is not of this table.
   mutating func refuse(_ target: Int32) -> DocumentKey? {
-    guard let key = questions.removeValue(forKey: target)?.key else { return nil }
+    guard let key = lookups.removeValue(forKey: target)?.key else { return nil }
     targets[key] = nil
     return key
   }
@@ -104,21 +104,21 @@ package struct LimboTable: Sendable {
     references[key] = nil
     tickets[key] = nil
     guard let question = targets.removeValue(forKey: key) else { return [] }
-    questions[question] = nil
+    lookups[question] = nil
     return [.unwatch(question)]
   }
 
   /// Asks what waits, as far as the limit allows.
   mutating func pump() -> [Action] {
     var actions: [Action] = []
-    while questions.count < limit, queueStart < queue.count {
+    while lookups.count < limit, queueStart < queue.count {
       let (key, ticket) = queue[queueStart]
       queueStart += 1
       guard tickets[key] == ticket else { continue }
       tickets[key] = nil
       let target = nextTarget
       nextTarget += 2
-      questions[target] = Question(key: key)
+      lookups[target] = Lookup(key: key)
       targets[key] = target
       actions.append(.watch(target, key))
     }

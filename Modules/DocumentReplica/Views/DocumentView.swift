@@ -47,7 +47,9 @@ package struct DocumentView: Sendable {
   var awaitsServer: Bool { !accepted.isEmpty }
 
   /// Returns `true` if a document with this key could belong to the result.
-  package func concerns(_ key: DocumentKey) -> Bool { matcher.containsKey(key.text.utf8.span) }
+  package func concerns(_ key: DocumentKey) -> Bool {
+    key.text.withSpan { matcher.containsKey($0) }
+  }
 
   /// Returns the current result, for a new listener.
   package func snapshot(hasCachedResults: Bool) -> DocumentViewSnapshot {

@@ -69,3 +69,19 @@ package struct DocumentViewSnapshot: Sendable {
       excludesMetadata: true, hasCachedResults: hasCachedResults)
   }
 }
+
+extension DocumentViewSnapshot {
+  /// The documents that came into the view with this snapshot, and those that left it.
+  var enteredAndLeft: (entered: Set<DocumentKey>, left: Set<DocumentKey>) {
+    var entered: Set<DocumentKey> = []
+    var left: Set<DocumentKey> = []
+    for change in changes {
+      switch change.kind {
+      case .added: entered.insert(change.document.key)
+      case .removed: left.insert(change.document.key)
+      case .modified, .metadata: break
+      }
+    }
+    return (entered, left)
+  }
+}

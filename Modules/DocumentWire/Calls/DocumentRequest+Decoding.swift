@@ -18,180 +18,192 @@ extension DocumentRequest {
     var names = database.map { DocumentNames($0) } ?? DocumentNames()
     let body: Body =
       switch method {
-      case .getDocument: try reader.getDocument(&names)
-      case .listDocuments: try reader.listDocuments(&names)
-      case .createDocument: try reader.createDocument(&names)
-      case .updateDocument: try reader.updateDocument(&names)
-      case .deleteDocument: try reader.deleteDocument(&names)
-      case .batchGetDocuments: try reader.batchGet(&names)
-      case .beginTransaction: try reader.begin(&names)
-      case .commit: try reader.commit(&names)
-      case .rollback: try reader.rollback(&names)
-      case .runQuery: try reader.runQuery(&names)
-      case .runAggregationQuery: try reader.runAggregation(&names)
-      case .partitionQuery: try reader.partition(&names)
-      case .listCollectionIDs: try reader.listCollections(&names)
-      case .batchWrite: try reader.batchWrite(&names)
-      case .write: .write(try reader.writeRequest(&names))
-      case .listen: .listen(try reader.listenRequest(&names))
+      case .getDocument: try WireRequest.getDocument(&reader, &names)
+      case .listDocuments: try WireRequest.listDocuments(&reader, &names)
+      case .createDocument: try WireRequest.createDocument(&reader, &names)
+      case .updateDocument: try WireRequest.updateDocument(&reader, &names)
+      case .deleteDocument: try WireRequest.deleteDocument(&reader, &names)
+      case .batchGetDocuments: try WireRequest.batchGet(&reader, &names)
+      case .beginTransaction: try WireRequest.begin(&reader, &names)
+      case .commit: try WireRequest.commit(&reader, &names)
+      case .rollback: try WireRequest.rollback(&reader, &names)
+      case .runQuery: try WireRequest.runQuery(&reader, &names)
+      case .runAggregationQuery: try WireRequest.runAggregation(&reader, &names)
+      case .partitionQuery: try WireRequest.partition(&reader, &names)
+      case .listCollectionIDs: try WireRequest.listCollections(&reader, &names)
+      case .batchWrite: try WireRequest.batchWrite(&reader, &names)
+      case .write: .write(try WireWriteStream.request(&reader, &names))
+      case .listen: .listen(try WireRequest.listenRequest(&reader, &names))
       }
     return DocumentRequest(body, in: try names.required())
   }
 }
 
-extension ProtoReader {
-  fileprivate typealias Body = DocumentRequest.Body
+/// The messages of a client, each by its method.
+enum WireRequest {
+  typealias Body = DocumentRequest.Body
 
-  fileprivate mutating func begin(_ names: inout DocumentNames) throws(DocumentWireError) -> Body {
+  /// Reads a `BeginTransactionRequest`.
+  fileprivate static func begin(_ reader: inout ProtoReader, _ names: inout DocumentNames)
+    throws(DocumentWireError) -> Body
+  {
     var options = DocumentTransactionOptions.readWrite(retrying: [])
-    while let field = try next() {
+    while let field = try reader.next() {
       switch field {
-      case 1: try names.readDatabase(try string())
-      case 2: options = try transactionOptions()
-      default: try skip()
+      case 1: try names.readDatabase(try reader.string())
+      case 2: options = try transactionOptions(&reader)
+      default: try reader.skip()
       }
     }
     return .begin(options)
   }
 
-  fileprivate mutating func commit(
-    _ names: inout DocumentNames
+  /// Reads a `CommitRequest`, with the header of a numbered batch.
+  fileprivate static func commit(
+    _ reader: inout ProtoReader, _ names: inout DocumentNames
   ) throws(DocumentWireError) -> Body {
     var writes: [DocumentMutation] = []
     var transaction: [UInt8] = []
     var mark: DocumentWriteHeader?
-    while let field = try next() {
+    while let field = try reader.next() {
       switch field {
-      case 1: try names.readDatabase(try string())
+      case 1: try names.readDatabase(try reader.string())
       case 2:
-        var message = try message()
-        writes.append(try message.write(&names))
-      case 3: transaction = try data()
-      case DocumentWireField.mark: mark = try writeMark()
-      default: try skip()
+        var message = try reader.message()
+        writes.append(try WireWrite.mutation(&message, &names))
+      case 3: transaction = try reader.data()
+      case DocumentWireField.mark: mark = try WireWriteStream.header(&reader)
+      default: try reader.skip()
       }
     }
     return .commit(writes, transaction: transaction, mark)
   }
 
-  fileprivate mutating func rollback(
-    _ names: inout DocumentNames
+  /// Reads a `RollbackRequest`.
+  fileprivate static func rollback(
+    _ reader: inout ProtoReader, _ names: inout DocumentNames
   ) throws(DocumentWireError) -> Body {
     var transaction: [UInt8] = []
-    while let field = try next() {
+    while let field = try reader.next() {
       switch field {
-      case 1: try names.readDatabase(try string())
-      case 2: transaction = try data()
-      default: try skip()
+      case 1: try names.readDatabase(try reader.string())
+      case 2: transaction = try reader.data()
+      default: try reader.skip()
       }
     }
     return .rollback(transaction: transaction)
   }
 
-  fileprivate mutating func runQuery(
-    _ names: inout DocumentNames
+  /// Reads a `RunQueryRequest`. The query comes last, because its parent may stand behind it.
+  fileprivate static func runQuery(
+    _ reader: inout ProtoReader, _ names: inout DocumentNames
   ) throws(DocumentWireError) -> Body {
     var parent: DocumentKey?
     var query: ProtoReader?
     var point = DocumentReadPoint.now
     var explaining: DocumentExplaining?
-    while let field = try next() {
+    while let field = try reader.next() {
       switch field {
-      case 1: parent = try names.parent(try string())
-      case 2: query = try message()
-      case 5: point = .transaction(try data())
-      case 6: point = .begin(try transactionOptions(otherwise: .readOnly(nil)))
-      case 7: point = .time(try version())
-      case 10: explaining = try explainOptions()
-      default: try skip()
+      case 1: parent = try names.parent(try reader.string())
+      case 2: query = try reader.message()
+      case 5: point = .transaction(try reader.data())
+      case 6: point = .begin(try transactionOptions(&reader, otherwise: .readOnly(nil)))
+      case 7: point = .time(try reader.version())
+      case 10: explaining = try explainOptions(&reader)
+      default: try reader.skip()
       }
     }
     guard var query else { throw .member("only structured queries are supported") }
-    var asked = try query.query(below: parent, names)
+    var asked = try WireQuery.query(&query, below: parent, names)
     asked.explaining = explaining
     return .query(asked, point)
   }
 
-  fileprivate mutating func runAggregation(
-    _ names: inout DocumentNames
+  /// Reads a `RunAggregationQueryRequest`.
+  fileprivate static func runAggregation(
+    _ reader: inout ProtoReader, _ names: inout DocumentNames
   ) throws(DocumentWireError) -> Body {
     var parent: DocumentKey?
     var query: ProtoReader?
     var point = DocumentReadPoint.now
     var explaining: DocumentExplaining?
-    while let field = try next() {
+    while let field = try reader.next() {
       switch field {
-      case 1: parent = try names.parent(try string())
-      case 2: query = try message()
-      case 4: point = .transaction(try data())
-      case 5: point = .begin(try transactionOptions(otherwise: .readOnly(nil)))
-      case 6: point = .time(try version())
-      case 8: explaining = try explainOptions()
-      default: try skip()
+      case 1: parent = try names.parent(try reader.string())
+      case 2: query = try reader.message()
+      case 4: point = .transaction(try reader.data())
+      case 5: point = .begin(try transactionOptions(&reader, otherwise: .readOnly(nil)))
+      case 6: point = .time(try reader.version())
+      case 8: explaining = try explainOptions(&reader)
+      default: try reader.skip()
       }
     }
     guard var query else { throw .member("only structured queries are supported") }
-    var (base, aggregations) = try query.aggregationQuery(below: parent, names)
+    var (base, aggregations) = try WireAggregation.read(&query, below: parent, names)
     base.explaining = explaining
     return .aggregate(base, aggregations, point)
   }
 
   /// Reads `ExplainOptions`.
-  private mutating func explainOptions() throws(DocumentWireError) -> DocumentExplaining {
+  private static func explainOptions(
+    _ reader: inout ProtoReader
+  ) throws(DocumentWireError) -> DocumentExplaining {
     var isAnalyzed = false
-    var message = try message()
+    var message = try reader.message()
     while let field = try message.next() {
       if field == 1 { isAnalyzed = try message.bool() } else { try message.skip() }
     }
     return isAnalyzed ? .analysis : .plan
   }
 
-  fileprivate mutating func partition(
-    _ names: inout DocumentNames
+  /// Reads a `PartitionQueryRequest`.
+  fileprivate static func partition(
+    _ reader: inout ProtoReader, _ names: inout DocumentNames
   ) throws(DocumentWireError) -> Body {
     var parent: DocumentKey?
     var query: ProtoReader?
     var count: Int64 = 0
     var page = DocumentPageRequest()
     var point = DocumentReadPoint.now
-    while let field = try next() {
+    while let field = try reader.next() {
       switch field {
-      case 1: parent = try names.parent(try string())
-      case 2: query = try message()
-      case 3: count = try int64()
-      case 4: page.token = try string()
-      case 5: page.size = Int(try int32())
-      case 6: point = .time(try version())
-      default: try skip()
+      case 1: parent = try names.parent(try reader.string())
+      case 2: query = try reader.message()
+      case 3: count = try reader.int64()
+      case 4: page.token = try reader.string()
+      case 5: page.size = Int(try reader.int32())
+      case 6: point = .time(try reader.version())
+      default: try reader.skip()
       }
     }
     guard var query else { throw .member("only structured queries are supported") }
     guard count > 0 else { throw .member("partition_count must be greater than zero.") }
     if page.size < 0 { throw .member("Page size must be nonnegative.") }
-    let base = try query.query(below: parent, names)
+    let base = try WireQuery.query(&query, below: parent, names)
     return .partition(
       DocumentPartitioning(query: base, count: Int(count), page: page, readPoint: point))
   }
 
-  fileprivate mutating func listenRequest(
-    _ names: inout DocumentNames
+  /// Reads a `ListenRequest`, with the label that tells the purpose of a target.
+  fileprivate static func listenRequest(
+    _ reader: inout ProtoReader, _ names: inout DocumentNames
   ) throws(DocumentWireError) -> DocumentListenRequest {
     var target: WatchTarget?
     var removed: Int32?
     var purpose = WatchTarget.Purpose.listen
-    while let field = try next() {
+    while let field = try reader.next() {
       switch field {
-      case 1: try names.readDatabase(try string())
+      case 1: try names.readDatabase(try reader.string())
       case 2:
-        var message = try message()
-        target = try message.target(&names)
-      case 3: removed = try int32()
+        var message = try reader.message()
+        target = try WireTarget.read(&message, &names)
+      case 3: removed = try reader.int32()
       case 4:
-        let (name, value) = try label()
+        let (name, value) = try label(&reader)
         if name == WatchTarget.Purpose.label {
           purpose = WatchTarget.Purpose(rawValue: value) ?? .listen
         }
-      default: try skip()
+      default: try reader.skip()
       }
     }
     if let target { return .add(target.labelled(purpose)) }
@@ -200,9 +212,11 @@ extension ProtoReader {
   }
 
   /// Reads one entry of a map of texts.
-  private mutating func label() throws(DocumentWireError) -> (String, String) {
+  private static func label(_ reader: inout ProtoReader) throws(DocumentWireError) -> (
+    String, String
+  ) {
     var (name, value) = ("", "")
-    var message = try message()
+    var message = try reader.message()
     while let field = try message.next() {
       switch field {
       case 1: name = try message.string()
@@ -216,11 +230,12 @@ extension ProtoReader {
   /// Reads `TransactionOptions`.
   ///
   /// - Parameter usual: The mode of options that name none; it depends on the method.
-  mutating func transactionOptions(
+  static func transactionOptions(
+    _ reader: inout ProtoReader,
     otherwise usual: DocumentTransactionOptions = .readWrite(retrying: [])
   ) throws(DocumentWireError) -> DocumentTransactionOptions {
     var options = usual
-    var message = try message()
+    var message = try reader.message()
     while let field = try message.next() {
       guard field == 2 || field == 3 else {
         try message.skip()

@@ -2,62 +2,67 @@ import TernCore
 import TernQuery
 
 /// Requests about documents by name.
-extension ProtoReader {
-  typealias RequestBody = DocumentRequest.Body
-
-  mutating func getDocument(_ names: inout DocumentNames) throws(DocumentWireError) -> RequestBody {
+extension WireRequest {
+  /// Reads a `GetDocumentRequest`.
+  static func getDocument(_ reader: inout ProtoReader, _ names: inout DocumentNames)
+    throws(DocumentWireError) -> Body
+  {
     var key: DocumentKey?
     var mask: [DocumentFieldPath]?
     var point = DocumentReadPoint.now
-    while let field = try next() {
+    while let field = try reader.next() {
       switch field {
-      case 1: key = try names.key(bytes, try text())
-      case 2: mask = try self.mask()
-      case 3: point = .transaction(try data())
-      case 5: point = .time(try version())
-      default: try skip()
+      case 1: key = try names.key(reader.bytes, try reader.text())
+      case 2: mask = try reader.mask()
+      case 3: point = .transaction(try reader.data())
+      case 5: point = .time(try reader.version())
+      default: try reader.skip()
       }
     }
     guard let key else { throw .document(.invalidResourceName("")) }
     return .get(key, mask: mask, point)
   }
 
-  mutating func batchGet(_ names: inout DocumentNames) throws(DocumentWireError) -> RequestBody {
+  /// Reads a `BatchGetDocumentsRequest`.
+  static func batchGet(_ reader: inout ProtoReader, _ names: inout DocumentNames)
+    throws(DocumentWireError) -> Body
+  {
     var keys: [DocumentKey] = []
     var mask: [DocumentFieldPath]?
     var point = DocumentReadPoint.now
-    while let field = try next() {
+    while let field = try reader.next() {
       switch field {
-      case 1: try names.readDatabase(try string())
-      case 2: keys.append(try names.key(bytes, try text()))
-      case 3: mask = try self.mask()
-      case 4: point = .transaction(try data())
-      case 5: point = .begin(try transactionOptions(otherwise: .readOnly(nil)))
-      case 7: point = .time(try version())
-      default: try skip()
+      case 1: try names.readDatabase(try reader.string())
+      case 2: keys.append(try names.key(reader.bytes, try reader.text()))
+      case 3: mask = try reader.mask()
+      case 4: point = .transaction(try reader.data())
+      case 5: point = .begin(try transactionOptions(&reader, otherwise: .readOnly(nil)))
+      case 7: point = .time(try reader.version())
+      default: try reader.skip()
       }
     }
     return .batchGet(keys, mask: mask, point)
   }
 
-  mutating func listDocuments(
-    _ names: inout DocumentNames
-  ) throws(DocumentWireError) -> RequestBody {
+  /// Reads a `ListDocumentsRequest`.
+  static func listDocuments(
+    _ reader: inout ProtoReader, _ names: inout DocumentNames
+  ) throws(DocumentWireError) -> Body {
     var listing = DocumentListing(parent: nil, collectionID: nil)
-    while let field = try next() {
+    while let field = try reader.next() {
       switch field {
-      case 1: listing.parent = try names.parent(try string())
+      case 1: listing.parent = try names.parent(try reader.string())
       case 2:
-        let id = try string()
+        let id = try reader.string()
         listing.collectionID = id.isEmpty ? nil : id
-      case 3: listing.page.size = Int(try int32())
-      case 4: listing.page.token = try string()
-      case 6: listing.orders = try DocumentOrder.list(try string())
-      case 7: listing.mask = try mask()
-      case 8: listing.readPoint = .transaction(try data())
-      case 10: listing.readPoint = .time(try version())
-      case 12: listing.showsMissing = try bool()
-      default: try skip()
+      case 3: listing.page.size = Int(try reader.int32())
+      case 4: listing.page.token = try reader.string()
+      case 6: listing.orders = try DocumentOrder.list(try reader.string())
+      case 7: listing.mask = try reader.mask()
+      case 8: listing.readPoint = .transaction(try reader.data())
+      case 10: listing.readPoint = .time(try reader.version())
+      case 12: listing.showsMissing = try reader.bool()
+      default: try reader.skip()
       }
     }
     if listing.page.size < 0 { throw .member("Page size must be nonnegative.") }
@@ -67,23 +72,24 @@ extension ProtoReader {
     return .list(listing)
   }
 
-  mutating func createDocument(
-    _ names: inout DocumentNames
-  ) throws(DocumentWireError) -> RequestBody {
+  /// Reads a `CreateDocumentRequest`. Without an id the server chooses one.
+  static func createDocument(
+    _ reader: inout ProtoReader, _ names: inout DocumentNames
+  ) throws(DocumentWireError) -> Body {
     var (collectionID, id) = ("", "")
     var parent: DocumentKey?
     var fields = DocumentFields.empty
     var mask: [DocumentFieldPath]?
-    while let field = try next() {
+    while let field = try reader.next() {
       switch field {
-      case 1: parent = try names.parent(try string())
-      case 2: collectionID = try string()
-      case 3: id = try string()
+      case 1: parent = try names.parent(try reader.string())
+      case 2: collectionID = try reader.string()
+      case 3: id = try reader.string()
       case 4:
-        var message = try message()
+        var message = try reader.message()
         fields = try message.document(&names).fields
-      case 5: mask = try self.mask()
-      default: try skip()
+      case 5: mask = try reader.mask()
+      default: try reader.skip()
       }
     }
     try ServiceCollectionID.check(collectionID)
@@ -98,21 +104,22 @@ extension ProtoReader {
     }
   }
 
-  mutating func updateDocument(
-    _ names: inout DocumentNames
-  ) throws(DocumentWireError) -> RequestBody {
+  /// Reads an `UpdateDocumentRequest`. Without a mask the document is replaced.
+  static func updateDocument(
+    _ reader: inout ProtoReader, _ names: inout DocumentNames
+  ) throws(DocumentWireError) -> Body {
     var document: WireDocument?
     var (updated, mask): ([DocumentFieldPath]?, [DocumentFieldPath]?) = (nil, nil)
     var precondition = DocumentPrecondition.none
-    while let field = try next() {
+    while let field = try reader.next() {
       switch field {
       case 1:
-        var message = try message()
+        var message = try reader.message()
         document = try message.document(&names)
-      case 2: updated = try self.mask()
-      case 3: mask = try self.mask()
-      case 4: precondition = try self.precondition()
-      default: try skip()
+      case 2: updated = try reader.mask()
+      case 3: mask = try reader.mask()
+      case 4: precondition = try WireWrite.precondition(&reader)
+      default: try reader.skip()
       }
     }
     guard let document else { throw .member("the request has no document") }
@@ -122,50 +129,55 @@ extension ProtoReader {
       DocumentMutation(try document.named().key, change, precondition: precondition), mask: mask)
   }
 
-  mutating func deleteDocument(
-    _ names: inout DocumentNames
-  ) throws(DocumentWireError) -> RequestBody {
+  /// Reads a `DeleteDocumentRequest`.
+  static func deleteDocument(
+    _ reader: inout ProtoReader, _ names: inout DocumentNames
+  ) throws(DocumentWireError) -> Body {
     var key: DocumentKey?
     var precondition = DocumentPrecondition.none
-    while let field = try next() {
+    while let field = try reader.next() {
       switch field {
-      case 1: key = try names.key(bytes, try text())
-      case 2: precondition = try self.precondition()
-      default: try skip()
+      case 1: key = try names.key(reader.bytes, try reader.text())
+      case 2: precondition = try WireWrite.precondition(&reader)
+      default: try reader.skip()
       }
     }
     guard let key else { throw .document(.invalidResourceName("")) }
     return .delete(DocumentMutation(key, .delete, precondition: precondition))
   }
 
-  mutating func listCollections(
-    _ names: inout DocumentNames
-  ) throws(DocumentWireError) -> RequestBody {
+  /// Reads a `ListCollectionIdsRequest`.
+  static func listCollections(
+    _ reader: inout ProtoReader, _ names: inout DocumentNames
+  ) throws(DocumentWireError) -> Body {
     var parent: DocumentKey?
     var page = DocumentPageRequest()
     var point = DocumentReadPoint.now
-    while let field = try next() {
+    while let field = try reader.next() {
       switch field {
-      case 1: parent = try names.parent(try string())
-      case 2: page.size = Int(try int32())
-      case 3: page.token = try string()
-      case 4: point = .time(try version())
-      default: try skip()
+      case 1: parent = try names.parent(try reader.string())
+      case 2: page.size = Int(try reader.int32())
+      case 3: page.token = try reader.string()
+      case 4: point = .time(try reader.version())
+      default: try reader.skip()
       }
     }
     if page.size < 0 { throw .member("Page size must be nonnegative.") }
     return .listCollections(below: parent, page, point)
   }
 
-  mutating func batchWrite(_ names: inout DocumentNames) throws(DocumentWireError) -> RequestBody {
+  /// Reads a `BatchWriteRequest`, whose writes are about different documents.
+  static func batchWrite(_ reader: inout ProtoReader, _ names: inout DocumentNames)
+    throws(DocumentWireError) -> Body
+  {
     var writes: [DocumentMutation] = []
-    while let field = try next() {
+    while let field = try reader.next() {
       switch field {
-      case 1: try names.readDatabase(try string())
+      case 1: try names.readDatabase(try reader.string())
       case 2:
-        var message = try message()
-        writes.append(try message.write(&names))
-      default: try skip()
+        var message = try reader.message()
+        writes.append(try WireWrite.mutation(&message, &names))
+      default: try reader.skip()
       }
     }
     if Set(writes.map(\.key)).count < writes.count {

@@ -19,156 +19,176 @@ extension DocumentResponse {
     switch method {
     case .getDocument, .createDocument, .updateDocument:
       return .document(try reader.document(&names).named())
-    case .listDocuments: return try reader.documents(&names)
+    case .listDocuments: return try WireResponse.documents(&reader, &names)
     case .deleteDocument, .rollback: return .done
-    case .batchGetDocuments: return .batchGet(try reader.batchGetAnswer(&names))
-    case .beginTransaction: return .transaction(try reader.transaction())
-    case .commit: return try reader.commitAnswer()
-    case .runQuery: return .query(try reader.queryAnswer(&names))
-    case .runAggregationQuery: return .aggregation(try reader.aggregationAnswer())
-    case .partitionQuery: return try reader.partitions()
-    case .listCollectionIDs: return try reader.collectionIDs()
-    case .batchWrite: return try reader.batchWriteAnswer()
-    case .write: return .write(try reader.writeResponse())
-    case .listen: return .listen(try reader.watchChange(&names))
+    case .batchGetDocuments: return .batchGet(try WireResponse.batchGetAnswer(&reader, &names))
+    case .beginTransaction: return .transaction(try WireResponse.transaction(&reader))
+    case .commit: return try WireResponse.commitAnswer(&reader)
+    case .runQuery: return .query(try WireResponse.queryAnswer(&reader, &names))
+    case .runAggregationQuery: return .aggregation(try WireResponse.aggregationAnswer(&reader))
+    case .partitionQuery: return try WireResponse.partitions(&reader)
+    case .listCollectionIDs: return try WireResponse.collectionIDs(&reader)
+    case .batchWrite: return try WireResponse.batchWriteAnswer(&reader)
+    case .write: return .write(try WireWriteStream.response(&reader))
+    case .listen: return .listen(try WireWatchChange.read(&reader, &names))
     }
   }
 }
 
-extension ProtoReader {
-  fileprivate mutating func documents(
-    _ names: inout DocumentNames
+/// The messages of a server, each by its method.
+enum WireResponse {
+  /// Reads a `ListDocumentsResponse`.
+  fileprivate static func documents(
+    _ reader: inout ProtoReader, _ names: inout DocumentNames
   ) throws(DocumentWireError) -> DocumentResponse {
     var documents: [Document] = []
     var token = ""
-    while let field = try next() {
+    while let field = try reader.next() {
       switch field {
       case 1:
-        var message = try message()
+        var message = try reader.message()
         var document = try message.document(&names).named()
         // What has no time of an update is only a name that something lies below.
         if document.version == .none { document.state = .missing }
         documents.append(document)
-      case 2: token = try string()
-      default: try skip()
+      case 2: token = try reader.string()
+      default: try reader.skip()
       }
     }
     return .documents(documents, nextPageToken: token)
   }
 
-  fileprivate mutating func batchGetAnswer(
-    _ names: inout DocumentNames
+  /// Reads a `BatchGetDocumentsResponse`.
+  fileprivate static func batchGetAnswer(
+    _ reader: inout ProtoReader, _ names: inout DocumentNames
   ) throws(DocumentWireError) -> DocumentBatchGetAnswer {
     var answer = DocumentBatchGetAnswer(nil, readTime: .none)
     var missing: DocumentKey?
-    while let field = try next() {
+    while let field = try reader.next() {
       switch field {
       case 1:
-        var message = try message()
+        var message = try reader.message()
         answer.document = try message.document(&names).named()
-      case 2: missing = try names.key(bytes, try text())
-      case 3: answer.transaction = try data()
-      case 4: answer.readTime = try version()
-      default: try skip()
+      case 2: missing = try names.key(reader.bytes, try reader.text())
+      case 3: answer.transaction = try reader.data()
+      case 4: answer.readTime = try reader.version()
+      default: try reader.skip()
       }
     }
     if let missing { answer.document = Document(missing, .missing, version: answer.readTime) }
     return answer
   }
 
-  fileprivate mutating func transaction() throws(DocumentWireError) -> [UInt8] {
+  /// Reads a `BeginTransactionResponse`: the id of the transaction.
+  fileprivate static func transaction(
+    _ reader: inout ProtoReader
+  ) throws(DocumentWireError) -> [UInt8] {
     var id: [UInt8] = []
-    while let field = try next() {
-      if field == 1 { id = try data() } else { try skip() }
+    while let field = try reader.next() {
+      if field == 1 { id = try reader.data() } else { try reader.skip() }
     }
     return id
   }
 
-  fileprivate mutating func commitAnswer() throws(DocumentWireError) -> DocumentResponse {
+  /// Reads a `CommitResponse`.
+  fileprivate static func commitAnswer(
+    _ reader: inout ProtoReader
+  ) throws(DocumentWireError) -> DocumentResponse {
     var results: [DocumentWriteResult] = []
     var version = DocumentVersion.none
-    while let field = try next() {
+    while let field = try reader.next() {
       switch field {
-      case 1: results.append(try writeResult())
-      case 2: version = try self.version()
-      default: try skip()
+      case 1: results.append(try WireWrite.result(&reader))
+      case 2: version = try reader.version()
+      default: try reader.skip()
       }
     }
     return .commit(results, version)
   }
 
-  fileprivate mutating func queryAnswer(
-    _ names: inout DocumentNames
+  /// Reads a `RunQueryResponse`.
+  fileprivate static func queryAnswer(
+    _ reader: inout ProtoReader, _ names: inout DocumentNames
   ) throws(DocumentWireError) -> DocumentQueryAnswer {
     var answer = DocumentQueryAnswer(readTime: .none)
-    while let field = try next() {
+    while let field = try reader.next() {
       switch field {
       case 1:
-        var message = try message()
+        var message = try reader.message()
         answer.document = try message.document(&names).named()
-      case 2: answer.transaction = try data()
-      case 3: answer.readTime = try version()
-      case 4: answer.skipped = Int(try int32())
-      case 6: answer.isDone = try bool()
-      default: try skip()
+      case 2: answer.transaction = try reader.data()
+      case 3: answer.readTime = try reader.version()
+      case 4: answer.skipped = Int(try reader.int32())
+      case 6: answer.isDone = try reader.bool()
+      default: try reader.skip()
       }
     }
     return answer
   }
 
-  fileprivate mutating func aggregationAnswer()
+  /// Reads a `RunAggregationQueryResponse`.
+  fileprivate static func aggregationAnswer(_ reader: inout ProtoReader)
     throws(DocumentWireError) -> DocumentAggregationAnswer
   {
     var answer = DocumentAggregationAnswer(nil, readTime: .none)
-    while let field = try next() {
+    while let field = try reader.next() {
       switch field {
       case 1:
-        var message = try message()
+        var message = try reader.message()
         var builder = PackedBuilder()
         try message.map(2, into: &builder)
         answer.values = DocumentFields(builder)
-      case 2: answer.transaction = try data()
-      case 3: answer.readTime = try version()
-      default: try skip()
+      case 2: answer.transaction = try reader.data()
+      case 3: answer.readTime = try reader.version()
+      default: try reader.skip()
       }
     }
     return answer
   }
 
-  fileprivate mutating func partitions() throws(DocumentWireError) -> DocumentResponse {
+  /// Reads a `PartitionQueryResponse`.
+  fileprivate static func partitions(
+    _ reader: inout ProtoReader
+  ) throws(DocumentWireError) -> DocumentResponse {
     var cursors: [WireCursor] = []
     var token = ""
-    while let field = try next() {
+    while let field = try reader.next() {
       switch field {
-      case 1: cursors.append(try cursor())
-      case 2: token = try string()
-      default: try skip()
+      case 1: cursors.append(try WireQuery.cursor(&reader))
+      case 2: token = try reader.string()
+      default: try reader.skip()
       }
     }
     return .partitions(cursors, nextPageToken: token)
   }
 
-  fileprivate mutating func collectionIDs() throws(DocumentWireError) -> DocumentResponse {
+  /// Reads a `ListCollectionIdsResponse`.
+  fileprivate static func collectionIDs(
+    _ reader: inout ProtoReader
+  ) throws(DocumentWireError) -> DocumentResponse {
     var ids: [String] = []
     var token = ""
-    while let field = try next() {
+    while let field = try reader.next() {
       switch field {
-      case 1: ids.append(try string())
-      case 2: token = try string()
-      default: try skip()
+      case 1: ids.append(try reader.string())
+      case 2: token = try reader.string()
+      default: try reader.skip()
       }
     }
     return .collectionIDs(ids, nextPageToken: token)
   }
 
-  fileprivate mutating func batchWriteAnswer() throws(DocumentWireError) -> DocumentResponse {
+  /// Reads a `BatchWriteResponse`: a result and a status for each write.
+  fileprivate static func batchWriteAnswer(
+    _ reader: inout ProtoReader
+  ) throws(DocumentWireError) -> DocumentResponse {
     var results: [DocumentWriteResult] = []
     var statuses: [DocumentStatus?] = []
-    while let field = try next() {
+    while let field = try reader.next() {
       switch field {
-      case 1: results.append(try writeResult())
-      case 2: statuses.append(try status())
-      default: try skip()
+      case 1: results.append(try WireWrite.result(&reader))
+      case 2: statuses.append(try reader.status())
+      default: try reader.skip()
       }
     }
     return .batchWrite(results, statuses)

@@ -8,17 +8,17 @@ extension DocumentResponse {
   package func encode(_ names: DocumentNames) -> [UInt8] {
     var writer = ProtoWriter()
     switch self {
-    case .document(let document): writer.bareDocument(document, names)
+    case .document(let document): WireResponse.bareDocument(document, names, to: &writer)
     case .documents(let documents, let token):
       for document in documents { writer.document(1, document, names) }
       writer.string(2, token)
     case .done: break
-    case .batchGet(let answer): writer.batchGet(answer, names)
+    case .batchGet(let answer): WireResponse.batchGet(answer, names, to: &writer)
     case .transaction(let id): writer.data(1, id)
     case .commit(let results, let version):
-      for result in results { writer.writeResult(1, result) }
+      for result in results { WireWrite.result(1, result, to: &writer) }
       writer.timestamp(2, version.timestamp)
-    case .query(let answer): writer.query(answer, names)
+    case .query(let answer): WireResponse.query(answer, names, to: &writer)
     case .aggregation(let answer):
       if let values = answer.values {
         let mark = writer.begin(1)
@@ -29,16 +29,16 @@ extension DocumentResponse {
       writer.version(3, answer.readTime)
       answer.metrics?.write(10, to: &writer)
     case .partitions(let cursors, let token):
-      for cursor in cursors { writer.cursor(1, cursor) }
+      for cursor in cursors { WireQuery.cursor(1, cursor, to: &writer) }
       writer.string(2, token)
     case .collectionIDs(let ids, let token):
       for id in ids { writer.put(1, id) }
       writer.string(2, token)
     case .batchWrite(let results, let statuses):
-      for result in results { writer.writeResult(1, result) }
+      for result in results { WireWrite.result(1, result, to: &writer) }
       for status in statuses { writer.status(2, status) }
-    case .write(let response): writer.writeResponse(response)
-    case .listen(let change): writer.watchChange(change, names)
+    case .write(let response): WireWriteStream.response(response, to: &writer)
+    case .listen(let change): WireWatchChange.write(change, names, to: &writer)
     }
     return writer.bytes
   }
@@ -46,7 +46,7 @@ extension DocumentResponse {
   /// A document as part of later messages: encode it once, send it to many.
   package static func encoded(_ document: Document, _ names: DocumentNames) -> [UInt8] {
     var writer = ProtoWriter()
-    writer.bareDocument(document, names)
+    WireResponse.bareDocument(document, names, to: &writer)
     return writer.bytes
   }
 
@@ -65,34 +65,38 @@ extension DocumentResponse {
   }
 }
 
-extension ProtoWriter {
-  fileprivate mutating func bareDocument(_ document: Document, _ names: DocumentNames) {
-    key(1, document.key, names)
-    fields(2, document.fields ?? .empty)
-    version(3, document.created)
-    version(4, document.version)
+extension WireResponse {
+  fileprivate static func bareDocument(
+    _ document: Document, _ names: DocumentNames, to writer: inout ProtoWriter
+  ) {
+    writer.key(1, document.key, names)
+    writer.fields(2, document.fields ?? .empty)
+    writer.version(3, document.created)
+    writer.version(4, document.version)
   }
 
-  fileprivate mutating func batchGet(
-    _ answer: DocumentBatchGetAnswer, _ names: DocumentNames
+  fileprivate static func batchGet(
+    _ answer: DocumentBatchGetAnswer, _ names: DocumentNames, to writer: inout ProtoWriter
   ) {
     if let document = answer.document {
       if document.isFound {
-        self.document(1, document, names)
+        writer.document(1, document, names)
       } else {
-        key(2, document.key, names)
+        writer.key(2, document.key, names)
       }
     }
-    data(3, answer.transaction)
-    version(4, answer.readTime)
+    writer.data(3, answer.transaction)
+    writer.version(4, answer.readTime)
   }
 
-  fileprivate mutating func query(_ answer: DocumentQueryAnswer, _ names: DocumentNames) {
-    if let document = answer.document { self.document(1, document, names) }
-    data(2, answer.transaction)
-    version(3, answer.readTime)
-    int(4, answer.skipped)
-    bool(6, answer.isDone)
-    answer.metrics?.write(11, to: &self)
+  fileprivate static func query(
+    _ answer: DocumentQueryAnswer, _ names: DocumentNames, to writer: inout ProtoWriter
+  ) {
+    if let document = answer.document { writer.document(1, document, names) }
+    writer.data(2, answer.transaction)
+    writer.version(3, answer.readTime)
+    writer.int(4, answer.skipped)
+    writer.bool(6, answer.isDone)
+    answer.metrics?.write(11, to: &writer)
   }
 }

@@ -24,6 +24,7 @@ enum WireFilter {
     return filter
   }
 
+  /// Reads a `CompositeFilter`.
   private static func composite(
     _ message: inout ProtoReader
   ) throws(DocumentWireError) -> DocumentFilter {
@@ -46,6 +47,7 @@ enum WireFilter {
     }
   }
 
+  /// Reads a `FieldFilter`.
   private static func fieldFilter(
     _ message: inout ProtoReader
   ) throws(DocumentWireError) -> DocumentFilter {
@@ -73,6 +75,7 @@ enum WireFilter {
     return filter.raw
   }
 
+  /// Reads a `UnaryFilter`: a comparison with null or with what is not a number.
   private static func unary(
     _ message: inout ProtoReader
   ) throws(DocumentWireError) -> DocumentFilter {

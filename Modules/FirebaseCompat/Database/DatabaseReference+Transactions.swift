@@ -21,14 +21,14 @@ extension DatabaseReference {
     andCompletionBlock completionBlock: (((any Error)?, Bool, DataSnapshot?) -> Void)?,
     withLocalEvents localEvents: Bool = true
   ) {
-    let function = UpdateFunction(body: block)
+    let function = HandedOver(block)
     let fault = Fault()
     let callback = Callback<(any Error)?, (Bool, DataSnapshot?)> {
       completionBlock?($0, $1.0, $1.1)
     }
     let key = path.last
     let update: TransactionUpdate = { node in
-      switch function.body(MutableData(node, key: key)).verdict {
+      switch function.value(MutableData(node, key: key)).verdict {
       case .abort: return nil
       case .write(let node): return node
       case .invalid(let error):

@@ -12,7 +12,7 @@ extension Firestore {
     _ json: String, completion: (((any Error)?) -> Void)? = nil
   ) {
     let callback = Callback<(any Error)?, Void> { error, _ in completion?(error) }
-    setIndexes(json) { [self] error in call { callback(error, ()) } }
+    setIndexes(json) { [self] error in calls.call { callback(error, ()) } }
   }
 
   /// The same.
@@ -40,7 +40,7 @@ extension Firestore {
   }
 
   private func setIndexes(_ json: String, _ done: @escaping @Sendable ((any Error)?) -> Void) {
-    submit(
+    calls.submit(
       { session in
         let result = session.withReplica { replica in
           Result { () throws(DocumentIndexError) in try replica.cache.setIndexes(json) }

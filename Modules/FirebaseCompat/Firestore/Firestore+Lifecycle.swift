@@ -24,13 +24,13 @@ extension Firestore {
   /// Calls back when the server has answered every write that waits now, whatever it answers.
   public func waitForPendingWrites(completion: @escaping ((any Error)?) -> Void) {
     let callback = Callback<(any Error)?, Void> { error, _ in completion(error) }
-    settled { [self] error in call { callback(error, ()) } }
+    calls.settled { [self] error in calls.call { callback(error, ()) } }
   }
 
   /// Returns when the server has answered every write that waits now, whatever it answers.
   public func waitForPendingWrites() async throws {
     let answer = Promise<(any Error)?>()
-    settled { answer.resolve($0) }
+    calls.settled { answer.resolve($0) }
     let cancelled = NSError.firestore(DocumentsError.cancelled)
     if let error = await answer.value(ifCancelled: cancelled) { throw error }
   }
@@ -42,12 +42,12 @@ extension Firestore {
   ) -> any ListenerRegistration {
     let callback = Callback<Void, Void> { _, _ in listener() }
     let registration = SnapshotRegistration(self) { $0.unlistenInSync($1) }
-    submit(
+    calls.submit(
       { [self] session in
         registration.begin {
           session.listenInSync(
             DocumentStepHandler(heard: {
-              self.call { if registration.isActive { callback((), ()) } }
+              self.calls.call { if registration.isActive { callback((), ()) } }
             }))
         }
       }, failed: { _ in registration.end() })
@@ -56,33 +56,13 @@ extension Firestore {
 
   private func setNetwork(isEnabled: Bool, _ completion: (((any Error)?) -> Void)?) {
     let callback = Callback<(any Error)?, Void> { error, _ in completion?(error) }
-    setNetwork(isEnabled: isEnabled) { [self] error in call { callback(error, ()) } }
+    calls.setNetwork(isEnabled: isEnabled) { [self] error in calls.call { callback(error, ()) } }
   }
 
   private func setNetwork(isEnabled: Bool) async throws {
     let answer = Promise<(any Error)?>()
-    setNetwork(isEnabled: isEnabled) { answer.resolve($0) }
+    calls.setNetwork(isEnabled: isEnabled) { answer.resolve($0) }
     if let error = await answer.value() { throw error }
-  }
-
-  private func setNetwork(
-    isEnabled: Bool, _ done: @escaping @Sendable ((any Error)?) -> Void
-  ) {
-    submit(
-      { session in
-        session.setNetwork(isEnabled: isEnabled)
-        done(session.isClosed ? NSError.firestore(DocumentsError.closed) : nil)
-      }, failed: { done(NSError.firestore($0)) })
-  }
-
-  private func settled(_ done: @escaping @Sendable ((any Error)?) -> Void) {
-    submit(
-      { session in
-        if session.isClosed { return done(NSError.firestore(DocumentsError.closed)) }
-        session.waitForPendingWrites { isCancelled in
-          done(isCancelled ? NSError.firestore(DocumentsError.cancelled) : nil)
-        }
-      }, failed: { done(NSError.firestore($0)) })
   }
 }
 
@@ -90,16 +70,15 @@ extension Firestore {
 
 extension Firestore {
   /// True after ``terminate()``.
-  var isTerminated: Bool { state.withLock { $0.isTerminated } }
+  var isTerminated: Bool { calls.state.withLock { $0.isTerminated } }
 
   /// Ends all traffic and listeners; writes that wait stay queued for the next start.
   ///
   /// Later operations fail with ``FirestoreErrorCode/failedPrecondition``;
   /// ``firestore()`` gives a new one.
   public func terminate() async throws {
-    open()
-    _ = try? await lane.session()
-    let opened = state.withLock { state in
+    _ = try? await calls.opened()
+    let opened = calls.state.withLock { state in
       state.isTerminated = true
       defer { state.opened = nil }
       return state.opened
@@ -118,7 +97,7 @@ extension Firestore {
   /// - Throws: ``FirestoreErrorCode/failedPrecondition`` between the first operation and
   ///   ``terminate()``.
   public func clearPersistence() async throws {
-    let choices: FirestoreChoices? = state.withLock { state in
+    let choices: FirestoreChoices? = calls.state.withLock { state in
       guard !state.isFrozen || state.isTerminated, state.opened == nil else { return nil }
       return state.choices
     }
@@ -127,7 +106,7 @@ extension Firestore {
         "Persistence can be cleared before the first operation and after terminate().")
     }
     do {
-      let opened = try await opening(choices, true)
+      let opened = try await calls.opening(choices, true)
       await opened.documents.terminate()
       let result = await Self.cleared(opened.documents)
       await opened.close()
@@ -158,7 +137,7 @@ extension Firestore {
     Task { [self] in
       var failure: (any Error)?
       do { try await body() } catch { failure = error }
-      call { [failure] in callback(failure, ()) }
+      calls.call { [failure] in callback(failure, ()) }
     }
   }
 }

@@ -39,7 +39,7 @@ extension Firestore {
   /// - Precondition: Assigned before the first operation, with a cache of at least 1 MiB; see
   ///   ``configure(_:)`` for a way to be told of a mistake.
   public var settings: FirestoreSettings {
-    get { FirestoreSettings(state.withLock { $0.choices }) }
+    get { FirestoreSettings(calls.state.withLock { $0.choices }) }
     set {
       do throws(FirestoreSettingsError) {
         try configure(newValue)
@@ -54,7 +54,7 @@ extension Firestore {
   /// - Throws: ``FirestoreSettingsError``; nothing is changed then.
   public func configure(_ settings: FirestoreSettings) throws(FirestoreSettingsError) {
     let choices = settings.choices
-    let problem: FirestoreSettingsError? = state.withLock { state in
+    let problem: FirestoreSettingsError? = calls.state.withLock { state in
       if state.isFrozen {
         return choices.difference(from: state.choices).map { .settingsFrozen($0) }
       }
@@ -82,8 +82,8 @@ extension Firestore {
 
   /// The indexes on this device; `nil` without a persistent cache.
   public var persistentCacheIndexManager: PersistentCacheIndexManager? {
-    open()
-    let isPersistent = state.withLock { $0.choices.cache.isPersistent }
+    calls.open()
+    let isPersistent = calls.state.withLock { $0.choices.cache.isPersistent }
     return isPersistent ? PersistentCacheIndexManager(self) : nil
   }
 }

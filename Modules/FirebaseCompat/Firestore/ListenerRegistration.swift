@@ -51,7 +51,7 @@ final class SnapshotRegistration: ListenerRegistration {
   func remove() {
     guard end() else { return }
     let stop = stop
-    firestore.submit(
+    firestore.calls.submit(
       { [self] session in
         if let id = state.withLock({ $0.id }) { stop(session, id) }
       }, failed: { _ in })

@@ -47,7 +47,7 @@ package struct DocumentOrdering: Sendable {
     guard var i = first, var j = second else {
       return first == nil ? (second == nil ? 0 : -1) : 1
     }
-    return Packed.compare(left, &i, right, &j)
+    return PackedOrder.compare(left, &i, right, &j)
   }
 
   /// Negative, zero or positive as a cursor stands before, at or after a document.

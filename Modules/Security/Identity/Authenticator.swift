@@ -71,7 +71,7 @@ public enum AuthenticationError: Error, Hashable, Sendable {
   case expired(reason: String)
 }
 
-/// Tells from a credential who is asking.
+/// The source of identities: maps a credential to the identity that it proves.
 public protocol Authenticator: Sendable {
   /// Judges a credential at `now`, in milliseconds since 1970. Must not block.
   func authenticate(
@@ -80,12 +80,12 @@ public protocol Authenticator: Sendable {
 
   /// Returns the reason an accepted credential no longer counts at `now`, in milliseconds since
   /// 1970; `nil` while it does. Called again and again for every connection, so it has to be fast.
-  func objection(to accepted: Authentication, now: Int64) -> AuthenticationError?
+  func revalidate(_ accepted: Authentication, now: Int64) -> AuthenticationError?
 }
 
 extension Authenticator {
-  /// Objects to what has expired.
-  public func objection(to accepted: Authentication, now: Int64) -> AuthenticationError? {
+  /// Returns an error for a credential that has expired.
+  public func revalidate(_ accepted: Authentication, now: Int64) -> AuthenticationError? {
     guard let ends = accepted.ends, now >= ends * 1_000 else { return nil }
     return .expired(reason: "The token has expired.")
   }

@@ -22,10 +22,10 @@ public struct OwnerAuthenticator: Authenticator {
     return Authentication(try Identity(speakingFor: override))
   }
 
-  public func objection(to accepted: Authentication, now: Int64) -> AuthenticationError? {
+  public func revalidate(_ accepted: Authentication, now: Int64) -> AuthenticationError? {
     // An identity from the token `owner` has neither an expiry nor a signature.
     accepted.voucher == nil && accepted.expires == nil
-      ? nil : others.objection(to: accepted, now: now)
+      ? nil : others.revalidate(accepted, now: now)
   }
 }
 

@@ -90,7 +90,7 @@ struct AdminService {
       return .setting((settings[namespace.key] ?? DatabaseSettings())[name])
     case .set(let name, let value): return set(name, to: value, namespace, &batch)
     case .read, .readOrExport, .review, .mayWrite, .mayPush, .names, .write, .push:
-      return .refused(.invalid("This is for nobody in particular."))
+      return .refused(.invalid("This names no client."))
     }
   }
 

@@ -43,7 +43,7 @@ struct CredentialChecker {
     }
     if revocations.revokes(credential) { return true }
     credential.expires = nil
-    if case .invalid = authenticator.objection(to: credential, now: batch.now) { return true }
+    if case .invalid = authenticator.revalidate(credential, now: batch.now) { return true }
     return false
   }
 

@@ -19,6 +19,6 @@ struct AcceptedCredential {
   func revalidate(
     by authenticator: any Authenticator, _ batch: borrowing ServerBatch
   ) -> AuthenticationError? {
-    authenticator.objection(to: authentication, now: now + batch.uptime - uptime)
+    authenticator.revalidate(authentication, now: now + batch.uptime - uptime)
   }
 }

@@ -15,10 +15,10 @@ public struct MockUserAuthenticator: Authenticator {
     _ credential: Credential, now: Int64
   ) throws(AuthenticationError) -> Authentication {
     guard credential.isLocal else {
-      throw .invalid(reason: "Tokens that nobody has signed count on the server's machine only.")
+      throw .invalid(reason: "Unsigned tokens count on the server's machine only.")
     }
     guard credential.override == nil else {
-      throw .invalid(reason: "Only an administrator may speak for somebody else.")
+      throw .invalid(reason: "Only an administrator may act for another user.")
     }
     do throws(TokenError) {
       let claims = try Self.claims(credential.token)
@@ -32,7 +32,7 @@ public struct MockUserAuthenticator: Authenticator {
   }
 
   /// Returns `nil`: an accepted credential counts for good.
-  public func objection(to accepted: Authentication, now: Int64) -> AuthenticationError? { nil }
+  public func revalidate(_ accepted: Authentication, now: Int64) -> AuthenticationError? { nil }
 
   private static func claims(_ token: String) throws(TokenError) -> JSONValue {
     guard token.utf8.count <= SignedToken.most else {

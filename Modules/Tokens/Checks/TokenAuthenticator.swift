@@ -47,16 +47,16 @@ public final class TokenAuthenticator: Authenticator {
     _ credential: Credential, now: Int64
   ) throws(AuthenticationError) -> Authentication {
     var accepted = try genuine(credential.token, now: now)
-    if let objection = objection(to: accepted, now: now) { throw objection }
+    if let error = revalidate(accepted, now: now) { throw error }
     guard let override = credential.override else { return accepted }
     guard accepted.identity == .administrator else {
-      throw .invalid(reason: "Only an administrator may speak for somebody else.")
+      throw .invalid(reason: "Only an administrator may act for another user.")
     }
     accepted.identity = try Identity(speakingFor: override)
     return accepted
   }
 
-  public func objection(to accepted: Authentication, now: Int64) -> AuthenticationError? {
+  public func revalidate(_ accepted: Authentication, now: Int64) -> AuthenticationError? {
     if let ends = accepted.ends, now >= ends * 1_000 {
       return .expired(reason: "The token has expired.")
     }

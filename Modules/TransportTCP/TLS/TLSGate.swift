@@ -42,7 +42,7 @@
       timer?.cancel()
       let shown = try? context.pipeline.syncOperations.nioSSL_peerCertificate()
       guard let shown, wanted.isNamed(by: shown) else {
-        didFail(TLSFailure(description: "the certificate is for somebody else"))
+        didFail(TLSFailure(description: "the certificate is for another host"))
         return context.close(promise: nil)
       }
       isOpen = true

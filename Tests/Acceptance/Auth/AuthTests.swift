@@ -51,7 +51,7 @@ import Testing
     try await house.close()
   }
 
-  @Test("R09 who signs out before it is known who is signed in is signed out")
+  @Test("R09 a sign-out before the kept user is known counts")
   func earlySignOut() async throws {
     let (house, shop) = try await house(Setting.storages[0])
     let person = try Person("ann", in: house)

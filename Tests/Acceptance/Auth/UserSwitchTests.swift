@@ -163,7 +163,7 @@ import Testing
   }
 
   @Test(
-    "a transaction ends when somebody else signs in, and writes nothing",
+    "a transaction ends when another user signs in, and writes nothing",
     arguments: Setting.transports)
   func transactions(setting: Setting) async throws {
     let (house, shop) = try await house(setting)

@@ -38,7 +38,7 @@ import Testing
     try await house.close()
   }
 
-  @Test("W14 a read under a listener asks nobody", arguments: Setting.storages)
+  @Test("W14 a read under a listener asks no server", arguments: Setting.storages)
   func readUnderListener(setting: Setting) async throws {
     let house = try await House(setting)
     let db = try await house.open("a")

@@ -50,7 +50,7 @@ import Testing
     try await house.close()
   }
 
-  @Test("R14 the cache keeps 10 MB unless told otherwise, between 1 MB and unlimited")
+  @Test("R14 the cache keeps 10 MB by default, between 1 MB and unlimited")
   func cacheSize() async throws {
     let house = try await House(Setting(storage: "memory", transport: "loopback"))
     let db = house.unopened("a")

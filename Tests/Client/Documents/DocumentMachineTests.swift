@@ -77,7 +77,7 @@ struct DocumentMachineTests {
     #expect(try bench.queue.rejected().map(\.id) == [2])
   }
 
-  @Test("an outcome that nobody knows any more is kept as such")
+  @Test("an outcome that the server has forgotten is kept as such")
   func forgottenOutcome() throws {
     var bench = try DocumentBench()
     bench.set("1", 1)

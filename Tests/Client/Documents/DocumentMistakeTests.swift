@@ -57,7 +57,7 @@ struct DocumentMistakeTests {
   }
 
   @Test(
-    "whoever uses closed documents is told so at once, whatever is asked",
+    "calls on closed documents fail at once, whatever is asked",
     .timeLimit(.minutes(10)))
   func closed() async throws {
     let home = try await Home()

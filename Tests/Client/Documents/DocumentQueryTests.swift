@@ -174,7 +174,7 @@ struct DocumentQueryTests {
   }
 
   @Test(
-    "a batch above 10 MiB is refused before anybody hears of it; one below arrives",
+    "a batch above 10 MiB is rejected before any listener hears of it; one below arrives",
     .timeLimit(.minutes(10)))
   func largeBatch() async throws {
     let home = try await Home()

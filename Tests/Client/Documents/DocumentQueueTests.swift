@@ -59,7 +59,7 @@ struct DocumentQueueTests {
     await tern.close()
   }
 
-  @Test("who gives a batch up that is being given up is answered, too")
+  @Test("a second call that discards a batch is answered, too")
   func discardTwice() async throws {
     let home = try await Home()
     let tern = try home.documentClient { $0.syncsInBackground = true }

@@ -130,7 +130,7 @@ struct DocumentsTests {
   }
 
   @Test(
-    "mistakes are told by the first operation, and nothing is written", .timeLimit(.minutes(10)))
+    "errors are reported by the first operation, and nothing is written", .timeLimit(.minutes(10)))
   func mistakes() async throws {
     let home = try await Home()
     let tern = try home.documentClient()
@@ -151,7 +151,7 @@ struct DocumentsTests {
     }
   }
 
-  @Test("persistence is cleared only when nobody uses it", .timeLimit(.minutes(10)))
+  @Test("persistence is cleared only when it is not in use", .timeLimit(.minutes(10)))
   func clearing() async throws {
     let home = try await Home()
     let (queue, cache) = (MemoryStore(), MemoryStore())

@@ -23,7 +23,7 @@ struct CacheDamageTests {
     let id = cache.hear(CacheParts.all, CacheParts.cities(200))
     if !active { cache.release(id) }
     try cache.commit()
-    let prefix = cache.keys.begin(tag)
+    let prefix = cache.stored.rows.keys.begin(tag)
     try store.write { transaction throws(StorageError) in
       let row = try transaction.scan(KeyRange(prefix: prefix), limit: 1)
       guard let key = row.first?.key else { throw .abandoned }
@@ -31,12 +31,12 @@ struct CacheDamageTests {
     }
     // A new process has nothing in memory.
     if !active { cache = try CacheParts.cache(store) }
-    cache.hot.removeAll()
-    cache.collections.removeAll()
+    cache.stored.rows.hot.removeAll()
+    cache.stored.rows.collections.removeAll()
     return (cache, id)
   }
 
-  @Test("a document: its target has to be told again")
+  @Test("a document: its target has to be sent again")
   func document() throws {
     var (cache, _) = try damaged(.document)
     #expect(cache.run(CacheParts.all).documents.count == 199)
@@ -49,7 +49,7 @@ struct CacheDamageTests {
     try cache.commit()
   }
 
-  @Test("a document of a target somebody listens to")
+  @Test("a document of a target with listeners")
   func activeDocument() throws {
     var (cache, id) = try damaged(.document, active: true)
     #expect(cache.run(CacheParts.all).documents.count == 199)
@@ -76,12 +76,12 @@ struct CacheDamageTests {
       target: id, added: [CacheParts.city(1)], removed: [], isFromCache: false)
     cache.hear(ranked, [city(9, at: 20)], version: 20)
     try cache.commit()
-    let documents = KeyRange(prefix: cache.keys.begin(.document))
+    let documents = KeyRange(prefix: cache.stored.rows.keys.begin(.document))
     try store.write { transaction throws(StorageError) in
       guard let row = try transaction.scan(documents).last else { throw .abandoned }
       try transaction.put([0xFF, 0xFF, 0xFF], for: row.key)
     }
-    cache.hot.removeAll()
+    cache.stored.rows.hot.removeAll()
     #expect(cache.document(CacheParts.city(9)).state == .invalid)
     cache.hear(ranked, [city(9, at: 30)], version: 30)
     try cache.commit()
@@ -90,7 +90,7 @@ struct CacheDamageTests {
     #expect(result.documents.map(\.key) == [CacheParts.city(1), CacheParts.city(9)])
   }
 
-  @Test("a document that another target was told of before that was found out")
+  @Test("a document that another target received before that was found out")
   func toldMeanwhile() throws {
     let store = MemoryStore()
     var cache = try CacheParts.cache(store)
@@ -101,7 +101,7 @@ struct CacheDamageTests {
     try cache.commit()
     // From here on it is in memory too.
     #expect(cache.document(city.key) == city)
-    let documents = KeyRange(prefix: cache.keys.begin(.document))
+    let documents = KeyRange(prefix: cache.stored.rows.keys.begin(.document))
     try store.write { transaction throws(StorageError) in
       guard let row = try transaction.scan(documents).last else { throw .abandoned }
       try transaction.put([0xFF, 0xFF, 0xFF], for: row.key)
@@ -126,7 +126,7 @@ struct CacheDamageTests {
     cache.noteViewChanges(target: id, added: [city.key], removed: [], isFromCache: false)
     try cache.commit()
     #expect(cache.run(inState).plan.strategy == .previousResults)
-    let mappings = KeyRange(prefix: cache.keys.begin(.mapping))
+    let mappings = KeyRange(prefix: cache.stored.rows.keys.begin(.mapping))
     let row = try store.read { view throws(StorageError) in try view.scan(mappings).last?.key }
     disk.corrupt(try #require(row))
     let result = cache.run(inState)
@@ -144,7 +144,7 @@ struct CacheDamageTests {
     #expect(cache.remoteKeys(of: record.id).isEmpty)
     // Its documents are on their own now.
     #expect(cache.run(CacheParts.all).documents.count == 200)
-    #expect(cache.head.orphanCount == 200)
+    #expect(cache.stored.rows.head.orphanCount == 200)
   }
 
   @Test("an entry: its index is made anew")

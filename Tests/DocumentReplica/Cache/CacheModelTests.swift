@@ -20,7 +20,7 @@ struct CacheModelTests {
     for _ in 0..<150 { try world.step() }
   }
 
-  @Test("that forgets at once what nobody needs", arguments: seeds)
+  @Test("that forgets at once what no listener needs", arguments: seeds)
   func eager(seed: UInt64) throws {
     let settings = DocumentCache.Settings(isEager: true)
     var world = try CacheWorld(.memory, seed: 200 + seed, settings: settings)

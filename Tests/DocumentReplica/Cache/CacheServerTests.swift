@@ -100,7 +100,7 @@ struct CacheServerTests {
     #expect(cache.lastSnapshotVersion == CacheParts.version(10))
   }
 
-  @Test("a target that is told anew loses token and versions")
+  @Test("a target that is sent anew loses token and versions")
   func mismatch() throws {
     var cache = try CacheParts.cache()
     let id = cache.hear(CacheParts.all, CacheParts.cities(3))

@@ -218,7 +218,7 @@ extension CacheWorld {
     let pinned = Set(batches.flatMap { $0.mutations.map(\.key) })
       .union(listened.values.flatMap { $0.remoteKeys.union($0.view) })
     for key in bases.keys where !pinned.contains(key) {
-      if cache.base(key).document.state == .invalid { bases[key] = nil }
+      if cache.stored.base(key).document.state == .invalid { bases[key] = nil }
     }
   }
 

@@ -66,7 +66,7 @@ struct DamageWorld {
   ///
   /// - Returns: Whether there was a row to be damaged.
   mutating func damage(_ tag: DocumentCacheKeys.Tag) throws -> Bool {
-    let prefix = replica.cache.keys.begin(tag)
+    let prefix = replica.cache.stored.rows.keys.begin(tag)
     let rows = try opened.store.read { snapshot throws(StorageError) in
       try snapshot.scan(KeyRange(prefix: prefix))
     }

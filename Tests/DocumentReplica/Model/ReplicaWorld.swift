@@ -125,7 +125,7 @@ struct ReplicaWorld {
     lastBatch += 1
     let count = 1 + dice.roll(2)
     let mutations = try (0..<count).map { _ in try someMutation() }
-    let batch = replica.prepare(
+    let batch = replica.cache.prepare(
       mutations, id: lastBatch, user: "",
       at: DocumentTimestamp(uncheckedMicroseconds: Int64(lastBatch)))
     pending.append(batch)

@@ -9,7 +9,7 @@
 
   @testable import TernGateway
 
-  @Suite("Four doors, one verdict") struct FourDoorsTests {
+  @Suite("Four endpoints, one verdict") struct FourDoorsTests {
     private static let count = 10_000
     /// Each world has a server and a share of the operations. A client that waits for every answer
     /// leaves most of a machine idle, so several worlds are played at once.

@@ -6,7 +6,7 @@
   @testable import TernGateway
 
   /// A credential that ends during a connection: the same over every endpoint.
-  @Suite("Credentials of who is connected") struct LiveCredentialTests {
+  @Suite("Credentials of open connections") struct LiveCredentialTests {
     /// Ada, who listens to her place over every door.
     private struct Listeners {
       let socket: Peer
@@ -61,7 +61,7 @@
       }
     }
 
-    @Test("R10 a token that ends, ends its connections within seconds, over every door")
+    @Test("R10 a token that ends, ends its connections within seconds, over every endpoint")
     func expiry() async throws {
       try await TokenDoor.with { door in
         let ada = try Listeners(door, door.token("ada", for: 20))
@@ -84,7 +84,7 @@
       }
     }
 
-    @Test("R10 a token that ends while nobody polls is told by the next poll")
+    @Test("R10 a token that ends between polls is reported by the next poll")
     func expiryBetweenPolls() async throws {
       try await TokenDoor.with { door in
         let poll = try PollPeer(door.door)
@@ -96,7 +96,7 @@
       }
     }
 
-    @Test("a token that is revoked over REST ends its connections at once, over every door")
+    @Test("a token that is revoked over REST ends its connections at once, over every endpoint")
     func revocation() async throws {
       let list = "/.settings/revocations.json"
       try await TokenDoor.with { door in
@@ -173,7 +173,7 @@
       }
     }
 
-    @Test("an administrator speaks for whom they will, and nobody else does")
+    @Test("an administrator acts for any user, and no other client does")
     func override() async throws {
       try await TokenDoor.with { door in
         let chief = try door.token("chief", for: 60, isAdministrator: true)

@@ -5,7 +5,7 @@
   @testable import TernGateway
 
   /// A large answer takes time, in which its reader may lose the right to it.
-  @Suite("Credentials of who is reading much") struct LiveExportTests {
+  @Suite("Credentials during a long export") struct LiveExportTests {
     /// The event that ends the right to read.
     enum Loss: CaseIterable { case expiry, revocation, rules }
 

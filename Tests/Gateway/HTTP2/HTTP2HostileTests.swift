@@ -157,7 +157,7 @@
       }
     }
 
-    @Test("a client that opens no window holds what it may, and no one else's")
+    @Test("a client that opens no window holds its own share, and no other's")
     func zeroWindow() async throws {
       try await withDoor { door in
         let writer = HTTP2Peer(try door.connect())

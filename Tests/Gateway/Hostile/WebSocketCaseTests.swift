@@ -51,7 +51,7 @@ import Testing
 
 #if TCP && canImport(Glibc)
   @Suite("WebSocket, case by case over sockets") struct WebSocketCaseSocketTests {
-    @Test("what is refused is refused with its status, and nobody else hears of it")
+    @Test("what is rejected is rejected with its status, and no other client hears of it")
     func refused() async throws {
       var limits = GatewayLimits()
       limits.messageBytes = WebSocketCase.limitBytes

@@ -27,7 +27,7 @@
       }
     }
 
-    @Test("a client that streams all the same is told when the response ends")
+    @Test("a client that streams all the same is informed when the response ends")
     func streams() async throws {
       var limits = GatewayLimits()
       limits.webChannel.responseSeconds = 1

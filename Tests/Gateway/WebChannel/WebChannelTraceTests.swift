@@ -125,7 +125,7 @@
       #expect(try back.sent().channelParts.contains(#"[[3,[{"streamToken":"Ag==""#))
     }
 
-    @Test("a call that ends is told, with the code and the text, and then the close")
+    @Test("a call that ends is sent the code and the text, and then the close")
     func failure() throws {
       let world = ChannelWorld()
       var script = ChannelScript()

@@ -81,7 +81,7 @@ import Testing
     #expect(answers[0].count > 10 && answers[0] == answers[1])
   }
 
-  @Test("the cost of a query is told to administrators only")
+  @Test("the cost of a query is revealed to administrators only")
   func explanations() throws {
     let bench = try bench()
     var query = DocumentQuery.collection(CollectionPath(unchecked: "open"))

@@ -64,7 +64,7 @@ extension DocumentAccess {
   }
 }
 
-@Suite("Who may do what with documents")
+@Suite("Permissions for documents")
 struct DocumentAccessTests {
   private let gate = Gate()
 
@@ -87,7 +87,7 @@ struct DocumentAccessTests {
     if case .failure(let status) = answer { status.code } else { nil }
   }
 
-  @Test("every request that reads or writes is judged, and nothing of it is done or told")
+  @Test("every request that reads or writes is judged, and nothing of it is done or revealed")
   func requests() throws {
     let bench = try bench()
     let secret = query("secret")
@@ -121,7 +121,8 @@ struct DocumentAccessTests {
     #expect(code(try bench.ask(1, 53, .partition(parts))) == .permissionDenied)
   }
 
-  @Test("what a document is not is told only to who may write or read it")
+  @Test(
+    "the failure of a precondition is reported only to clients that may write or read the document")
   func conditions() throws {
     let bench = try bench()
     let writes: [DocumentMutation] = [
@@ -282,7 +283,7 @@ struct DocumentAccessTests {
     #expect(bench.changes(1, 10).isEmpty)
   }
 
-  @Test("who asks as one is judged once for a push, however many they are")
+  @Test("listeners of one identity are judged once for a push, however many they are")
   func askedOnce() throws {
     let bench = try bench()
     gate.deny { _, _, _ in false }

@@ -76,7 +76,7 @@ final class DocumentBench {
   }
 
   /// The disk is full.
-  func lackRoom(_ left: DiskSpace) { machine.lackSpace(left) }
+  func lackSpace(_ left: DiskSpace) { machine.lackSpace(left) }
 
   /// Decides a batch and makes it durable.
   func run(_ inputs: [ServerInput]) throws {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import TernServer
 
-@Suite("Bounds of what one client is told and takes up")
+@Suite("Bounds of the output and memory of one client")
 struct DocumentBoundsTests {
   private func bench() throws -> DocumentBench {
     let bench = try DocumentBench()

@@ -227,7 +227,7 @@ struct DocumentCallTests {
     #expect(statuses.map { $0?.code } == [nil, .alreadyExists, nil])
   }
 
-  @Test("what is not allowed is not done, whoever asks for it in whatever way")
+  @Test("what is not allowed is not done, by any client in any way")
   func denied() throws {
     let bench = try DocumentBench(authorizer: AllowLocal(), authenticator: OwnerAuthenticator())
     try bench.link(1, isLocal: false)

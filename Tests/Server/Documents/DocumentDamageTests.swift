@@ -142,7 +142,7 @@ struct DocumentDamageTests {
   private let sum = [DocumentAggregation("sum", .sum("n"))]
 
   @Test(
-    "a document: who needs it is told DATA_LOSS, all others go on", arguments: ServerStore.allCases)
+    "a document: its readers get DATA_LOSS, all others go on", arguments: ServerStore.allCases)
   func document(store: ServerStore) throws {
     let world = try DamagedWorld(store)
     try world.damage(.document, isAbout("b"))
@@ -331,7 +331,7 @@ struct DocumentDamageTests {
   }
 
   @Test(
-    "who watches what cannot be followed is told, the others hear of the commit",
+    "a listener of what cannot be followed gets an error, the others hear of the commit",
     arguments: ServerStore.allCases)
   func following(store: ServerStore) throws {
     let world = try DamagedWorld(store)

@@ -66,7 +66,7 @@ struct DocumentFanOutTests {
   }
 
   @Test(
-    "who resumes 10,000 documents of which one changed is told that one, by another run too",
+    "a listener that resumes 10,000 documents of which one changed is sent that one, by another run too",
     .timeLimit(.minutes(10)))
   func resume() async throws {
     let kind = ServerStore.sqlite

@@ -20,7 +20,7 @@ import Testing
     guard case .outcome(let made)? = try bench.write(1, 1, [add], DocumentWriteHeader(sequence: 1))
     else { return #expect(Bool(false), "it is stored") }
 
-    bench.lackRoom(.removals)
+    bench.lackSpace(.removals)
     // What was stored is told again, also now.
     #expect(try bench.write(1, 1, [add], DocumentWriteHeader(sequence: 1)) == .outcome(made))
     let second = DocumentWriteRequest(.writes([add, add], DocumentWriteHeader(sequence: 2)))
@@ -36,12 +36,12 @@ import Testing
     else { return #expect(Bool(false), "it is stored") }
   }
 
-  @Test("calls are told, and what only deletes is done")
+  @Test("calls are rejected with a reason, and what only deletes is done")
   func calls() throws {
     let bench = try DocumentBench()
     try bench.link(1)
     #expect(throws: Never.self) { try bench.ask(1, 1, .commit([add], transaction: [], nil)).get() }
-    bench.lackRoom(.removals)
+    bench.lackSpace(.removals)
     #expect(try bench.ask(1, 2, .commit([add], transaction: [], nil)) == .failure(full))
     let mark = DocumentWriteHeader(stream: 9, sequence: 1)
     #expect(try bench.ask(1, 3, .commit([add], transaction: [], mark)) == .failure(full))
@@ -49,11 +49,11 @@ import Testing
     #expect(throws: Never.self) {
       try bench.ask(1, 5, .commit([delete], transaction: [], nil)).get()
     }
-    bench.lackRoom(.none)
+    bench.lackSpace(.none)
     #expect(try bench.ask(1, 6, .commit([delete], transaction: [], nil)) == .failure(full))
   }
 
-  @Test("a link that is let go is told why in each of its calls")
+  @Test("a link that is ended gets the reason in each of its calls")
   func farewell() throws {
     let bench = try DocumentBench()
     try bench.link(1)

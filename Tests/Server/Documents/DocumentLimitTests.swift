@@ -191,7 +191,7 @@ struct DocumentLimitTests {
     }
   }
 
-  @Test("what is told to a listener at first is not more than the watch allows")
+  @Test("the first content of a listener is not more than the watch allows")
   func openings() throws {
     let bench = try AuthorityParts()
     var limits = DocumentWatchLimits()
@@ -257,7 +257,7 @@ struct DocumentLimitTests {
     #expect(code(try bench.ask(1, 3, .get("c/a", mask: nil, .time(future)))) == .invalidArgument)
   }
 
-  @Test("lists, parts and ids of collections are told as of a time")
+  @Test("lists, parts and ids of collections are read as of a time")
   func past() throws {
     let bench = try bench()
     _ = try commit(bench, 1, [bench.set("c/a", [:]), bench.set("c/a/k/x", [:])])

@@ -46,7 +46,7 @@ struct DocumentListenTests {
     #expect(bench.changes(1, 1).isEmpty)
   }
 
-  @Test("who comes back is told only what was missed")
+  @Test("a listener that comes back is sent only what was missed")
   func resume() throws {
     let bench = try bench()
     try commit(bench, 1, bench.set("cities/a", ["big": true]), bench.set("cities/b", ["big": true]))
@@ -127,7 +127,7 @@ struct DocumentListenTests {
     #expect(bench.changes(1, 1).map(\.brief) == ["cities/a [2]", "snapshot"])
   }
 
-  @Test("a stream that is told nothing hears a heartbeat")
+  @Test("an idle stream gets a heartbeat")
   func heartbeat() throws {
     let bench = try bench()
     _ = try bench.listen(1, 1, try cities(2))
@@ -142,7 +142,7 @@ struct DocumentListenTests {
     #expect(bench.changes(1, 1).isEmpty)
   }
 
-  @Test("a call that was cancelled, ended or lost is told nothing more")
+  @Test("a call that was cancelled, ended or lost is sent nothing more")
   func endings() throws {
     let bench = try bench()
     _ = try bench.listen(1, 1, try cities(2))
@@ -181,7 +181,7 @@ struct DocumentListenTests {
     }
   }
 
-  @Test("databases that look alike are told apart, in one batch too")
+  @Test("databases that look alike are distinguished, in one batch too")
   func databases() throws {
     let bench = try bench()
     bench.databases[2] = try DocumentDatabase(projectID: "q")

@@ -150,7 +150,7 @@ private final class Denials: Sendable {
     #expect(code(open) == .alreadyExists)
   }
 
-  @Test("in development clients are told what the emulator tells")
+  @Test("in development clients receive what the emulator sends")
   func reasons() throws {
     let bench = try bench(DocumentRulesAuthorizer(rules(), showsReasons: true))
     guard
@@ -222,7 +222,7 @@ private final class Denials: Sendable {
     #expect(bench.changes(1, 1).map(\.brief) == ["refuse [2] permissionDenied"])
   }
 
-  @Test("other rules end the listens that they deny, before anything else is told")
+  @Test("other rules end the listens that they deny, before anything else is sent")
   func changes() throws {
     let bench = try bench()
     _ = try listen(

@@ -90,7 +90,7 @@ struct DocumentWriteTests {
     #expect(try number(second, 4) == 2)
   }
 
-  @Test("a refusal is an outcome, told in the stream, which goes on")
+  @Test("a rejection is an outcome, sent in the stream, which goes on")
   func refusals() throws {
     let bench = try DocumentBench(authorizer: NoSecretDocuments())
     try bench.link(1)
@@ -115,7 +115,7 @@ struct DocumentWriteTests {
     return false
   }
 
-  @Test("gaps and other batches under one number are told apart")
+  @Test("gaps and other batches under one number are distinguished")
   func misuse() throws {
     let bench = try DocumentBench()
     try bench.link(1)

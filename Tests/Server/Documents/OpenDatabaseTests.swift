@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Databases of documents in memory")
 struct OpenDatabaseTests {
-  @Test("who writes and who watches meet, however many databases others open in between")
+  @Test("a writer and a listener meet, however many databases others open in between")
   func manyDatabases() throws {
     let bench = try DocumentBench()
     for slot in [1, 2, 3] { try bench.link(slot) }
@@ -24,7 +24,7 @@ struct OpenDatabaseTests {
     #expect(bench.changes(2, 1).map(\.brief) == ["c/x [2]", "snapshot"])
   }
 
-  @Test("a database that nobody uses any more makes room for others")
+  @Test("a database without clients makes way for others")
   func unused() throws {
     let bench = try DocumentBench()
     try bench.link(1)

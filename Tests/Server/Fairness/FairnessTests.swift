@@ -18,7 +18,7 @@ import Testing
     }
   }
 
-  @Test("one that floods keeps nobody from the next batch")
+  @Test("a client that floods keeps no other from the next batch")
   func flood() {
     var inbox = FairQueue()
     for number in 0..<100_000 { inbox.append(frame(0, number)) }
@@ -287,7 +287,7 @@ import Testing
     #expect(table.count(address: last, user: nil, in: "n", at: now) != nil, "not forgotten")
   }
 
-  @Test("a session that asks too much is told, and a refused write can be sent again")
+  @Test("a session above the rate is rejected, and a rejected write can be sent again")
   func sessions() throws {
     let options = ServerOptions(
       limits: ServerLimits(rates: RateLimits(requestsPerAddress: 2, burstSeconds: 1)))

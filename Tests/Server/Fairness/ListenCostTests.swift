@@ -29,7 +29,7 @@ import Testing
     #expect(index.root.sortedChildren.isEmpty)
   }
 
-  @Test("links of one query come and go in any order, and each is told once")
+  @Test("links of one query come and go in any order, and each is informed once")
   func manyLinks() throws {
     let group = ListenIndex().group(of: .all, at: "a")
     var random = SeededGenerator(seed: 3)

@@ -151,7 +151,7 @@ import Testing
     }
   }
 
-  @Test("who may write and not read is told nothing of what was there")
+  @Test("a client that may write and not read learns nothing of what was there")
   func writeOnly() throws {
     for path in ["drop", "drop/n"] as [TreePath] {
       for hash in Self.hashes {

@@ -132,7 +132,7 @@ import Testing
     }
   }
 
-  @Test("what is open can be read, written, and told apart")
+  @Test("what is open can be read, written, and distinguished")
   func control() throws {
     let told = try worlds(.some).map { world in
       try world.run([

@@ -48,7 +48,7 @@ struct WorkloadTokens: Authenticator {
     var expires: Int64?
     if case .integer(let end)? = claims["exp"] { expires = end }
     let accepted = Authentication(.user(id: id, claims: claims), expires: expires)
-    if let objection = objection(to: accepted, now: now) { throw objection }
+    if let error = revalidate(accepted, now: now) { throw error }
     return accepted
   }
 }

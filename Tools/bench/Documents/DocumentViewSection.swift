@@ -36,7 +36,7 @@ enum DocumentViewSection {
       let mutation = DocumentMutation(
         key(id), .set(["rank": .integer(Int64(id)), "round": .integer(Int64(number))]))
       let start = clock.now
-      let prepared = replica.prepare(
+      let prepared = replica.cache.prepare(
         [mutation], id: batch, user: "", at: DocumentTimestamp(uncheckedMicroseconds: 1))
       _ = replica.plan(prepared)
       times.append((clock.now - start) / .microseconds(1))

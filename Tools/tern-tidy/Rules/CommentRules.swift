@@ -54,13 +54,44 @@ enum CommentRules {
       }
       isInside = isDocumentation
       if let word = personWord(in: comment) {
-        prose.findings.append(
-          Finding(
-            file: file.path, line: index + 1, rule: "prose-people",
-            message: "“\(word)” — say client, session, caller"))
+        prose.findings.append(people(word, file.path, index))
       }
     }
     return prose
+  }
+
+  /// Pronouns of humans in a page of the documentation, outside of its code.
+  static func checkPage(_ path: String, _ text: String) -> [Finding] {
+    var isCode = false
+    return text.split(separator: "\n", omittingEmptySubsequences: false).enumerated().compactMap {
+      index, line in
+      if line.drop(while: { $0 == " " }).hasPrefix("```") { isCode.toggle() }
+      // Every second part stands between backquotes.
+      let prose = line.split(separator: "`", omittingEmptySubsequences: false).enumerated()
+        .filter { $0.offset.isMultiple(of: 2) }.map { String($0.element) }.joined(separator: " ")
+      guard !isCode, let word = personWord(in: prose[...]) else { return nil }
+      return people(word, path, index)
+    }
+  }
+
+  /// Pronouns of humans in the names of tests and suites.
+  static func checkNames(_ file: SourceFile) -> [Finding] {
+    guard file.area == "Tests" else { return [] }
+    return file.lines.indices.compactMap { index in
+      let line = file.lines[index].drop { $0 == " " }
+      guard ["@Test(", "@Suite("].contains(where: line.hasPrefix) else { return nil }
+      // A long name begins on the line below.
+      let isBelow = !line.contains("\"") && index + 1 < file.lines.count
+      let place = isBelow ? index + 1 : index
+      let name = file.lines[place].drop { $0 != "\"" }.dropFirst().prefix { $0 != "\"" }
+      return personWord(in: name).map { people($0, file.path, place) }
+    }
+  }
+
+  private static func people(_ word: Substring, _ path: String, _ index: Int) -> Finding {
+    Finding(
+      file: path, line: index + 1, rule: "prose-people",
+      message: "“\(word)” — say client, session, caller")
   }
 
   private static func firstWord(of comment: Substring) -> Substring? {

@@ -58,7 +58,8 @@ struct Repository: Sendable {
         group.addTask {
           imports.check(file) + LengthRules.check(file) + CallRules.check(file)
             + SafetyRules.check(file) + CommentRules.checkWidth(file)
-            + CommentRules.prose(of: file).findings + documentation.check(file)
+            + CommentRules.prose(of: file).findings + CommentRules.checkNames(file)
+            + documentation.check(file)
         }
       }
       for await part in group { findings += part }
@@ -73,7 +74,8 @@ struct Repository: Sendable {
         FileManager.default.fileExists(atPath: root + "/" + $0)
       }
     }
-    return links + (picture.map { PictureRules(manifest: manifest).check($0.text) } ?? [])
+    let prose = pages.flatMap { CommentRules.checkPage($0.path, $0.text) }
+    return links + prose + (picture.map { PictureRules(manifest: manifest).check($0.text) } ?? [])
   }
 
   /// Files that differ from the main branch, relative to the repository; empty when git cannot say.

@@ -17,7 +17,7 @@ extension DocumentMachine {
   ) -> UInt64 {
     let time = DocumentTimestamp(
       uncheckedMicroseconds: channel.ambient.millisecondsSinceEpoch() * 1_000)
-    let batch = replica.prepare(mutations, id: outbox.nextBatch(), user: user.id, at: time)
+    let batch = replica.cache.prepare(mutations, id: outbox.nextBatch(), user: user.id, at: time)
     guard outbox.add(batch, insteadOf: row, &channel) else { return batch.id }
     run(replica.plan(batch))
     emit(.queueChanged)

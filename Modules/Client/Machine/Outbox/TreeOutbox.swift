@@ -46,7 +46,7 @@ extension TreeOutbox {
   /// A write that is not durable yet holds back everything behind it: order is kept.
   mutating func send(_ writes: inout TreeWrites, _ channel: inout TreeChannel) {
     guard channel.isReady, !pause.isActive else { return }
-    while hasRoom, let item = order.next {
+    while isWindowOpen, let item = order.next {
       switch item {
       case .write(let id):
         switch writes.request(for: id, announced: channel.announcedClient) {
@@ -84,7 +84,7 @@ extension TreeOutbox {
   }
 
   /// True when one more may be on its way.
-  private var hasRoom: Bool {
+  private var isWindowOpen: Bool {
     order.inFlightCount < limits.window && order.inFlightBytes < limits.windowBytes
   }
 }

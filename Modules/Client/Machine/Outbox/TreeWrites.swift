@@ -197,7 +197,7 @@ extension Rejection {
   /// The rejection of requests that were not passed on, because another user signed in first. The
   /// text is this client's, not the server's.
   static let userChanged = Rejection(
-    status: "user_changed", detail: "Somebody else uses the device now.")
+    status: "user_changed", detail: "Another user has signed in.")
 
   /// Creates the rejection of an outcome; `nil` when the write was accepted.
   init?(outcome: TreeResponse.Outcome) {

@@ -18,7 +18,7 @@ extension Firestore {
   ) -> LoadBundleTask {
     let callback = Callback(completion)
     return load(bundleData) { [self] result in
-      call {
+      calls.call {
         switch result {
         case .success(let progress): callback(progress, nil)
         case .failure(let error): callback(nil, error)
@@ -63,7 +63,7 @@ extension Firestore {
   /// A query that came in a bundle; `nil` when there is none of the name.
   public func getQuery(named name: String, completion: @escaping (Query?) -> Void) {
     let callback = Callback<Query?, Void> { query, _ in completion(query) }
-    query(named: name) { [self] query in call { callback(query, ()) } }
+    query(named: name) { [self] query in calls.call { callback(query, ()) } }
   }
 
   /// A query that came in a bundle; `nil` when there is none of the name.
@@ -74,7 +74,7 @@ extension Firestore {
   }
 
   private func query(named name: String, _ answer: @escaping @Sendable (Query?) -> Void) {
-    submit(
+    calls.submit(
       { [self] session in
         let named = session.withReplica { $0.cache.namedQuery(name) }
         answer(named.map { Query(self, .success($0.query)) })
@@ -97,7 +97,7 @@ extension Firestore {
     do throws(BundleError) {
       let bundle = try BundleReader.read(Array(bytes), of: database)
       let count = bundle.documents.count
-      submit(
+      calls.submit(
         { session in
           task.report(
             LoadBundleTaskProgress(

@@ -73,7 +73,7 @@ public final class LoadBundleTask: Sendable {
   }
 
   private func deliver(_ progress: LoadBundleTaskProgress, to handles: [LoadBundleObserverHandle]) {
-    firestore.call { [self] in
+    firestore.calls.call { [self] in
       for handle in handles {
         state.withLock { $0.observers[handle] }?(progress, ())
       }

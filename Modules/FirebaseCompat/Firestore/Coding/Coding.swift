@@ -10,7 +10,7 @@ extension DocumentReference {
     from value: T, encoder: Firestore.Encoder = Firestore.Encoder(),
     completion: (((any Error)?) -> Void)? = nil
   ) throws {
-    firestore.write(.success([try .coding(value, encoder, self, of: firestore)]), completion)
+    firestore.calls.write(.success([try .coding(value, encoder, self, of: firestore)]), completion)
   }
 
   /// Writes the fields of an encoded value, and leaves the others if `merge` is set.
@@ -21,7 +21,7 @@ extension DocumentReference {
     completion: (((any Error)?) -> Void)? = nil
   ) throws {
     let mutation = try DocumentMutation.coding(value, encoder, self, of: firestore, merge: merge)
-    firestore.write(.success([mutation]), completion)
+    firestore.calls.write(.success([mutation]), completion)
   }
 
   /// Writes these of the fields of an encoded value, and leaves the others.

@@ -81,7 +81,7 @@ public final class AggregateQuery: Sendable {
       var result: AggregateQuerySnapshot?
       var failure: (any Error)?
       do { result = try await getAggregation(source: source) } catch { failure = error }
-      query.firestore.call { [result, failure] in callback(result, failure) }
+      query.firestore.calls.call { [result, failure] in callback(result, failure) }
     }
   }
 

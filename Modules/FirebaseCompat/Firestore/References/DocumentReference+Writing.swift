@@ -4,12 +4,12 @@ extension DocumentReference {
 
   /// The same; `completion` hears the server's verdict.
   public func setData(_ documentData: [String: Any], completion: (((any Error)?) -> Void)?) {
-    firestore.write(.set(documentData, self), completion)
+    firestore.calls.write(.set(documentData, self), completion)
   }
 
   /// The same; returns when the server has it.
   public func setData(_ documentData: [String: Any]) async throws {
-    try await firestore.acknowledged(.set(documentData, self))
+    try await firestore.calls.acknowledged(.set(documentData, self))
   }
 
   /// Writes the fields that are named, and leaves the others if `merge` is set.
@@ -21,12 +21,12 @@ extension DocumentReference {
   public func setData(
     _ documentData: [String: Any], merge: Bool, completion: (((any Error)?) -> Void)?
   ) {
-    firestore.write(.set(documentData, self, merge: merge), completion)
+    firestore.calls.write(.set(documentData, self, merge: merge), completion)
   }
 
   /// The same; returns when the server has it.
   public func setData(_ documentData: [String: Any], merge: Bool) async throws {
-    try await firestore.acknowledged(.set(documentData, self, merge: merge))
+    try await firestore.calls.acknowledged(.set(documentData, self, merge: merge))
   }
 
   /// Writes these of the fields, and leaves the others.
@@ -40,12 +40,12 @@ extension DocumentReference {
   public func setData(
     _ documentData: [String: Any], mergeFields: [Any], completion: (((any Error)?) -> Void)?
   ) {
-    firestore.write(.set(documentData, self, mergeFields: mergeFields), completion)
+    firestore.calls.write(.set(documentData, self, mergeFields: mergeFields), completion)
   }
 
   /// The same; returns when the server has it.
   public func setData(_ documentData: [String: Any], mergeFields: [Any]) async throws {
-    try await firestore.acknowledged(.set(documentData, self, mergeFields: mergeFields))
+    try await firestore.calls.acknowledged(.set(documentData, self, mergeFields: mergeFields))
   }
 
   /// Writes single fields of the document, which must exist.
@@ -55,12 +55,12 @@ extension DocumentReference {
 
   /// The same; `completion` hears the server's verdict.
   public func updateData(_ fields: [AnyHashable: Any], completion: (((any Error)?) -> Void)?) {
-    firestore.write(.update(fields, self), completion)
+    firestore.calls.write(.update(fields, self), completion)
   }
 
   /// The same; returns when the server has it.
   public func updateData(_ fields: [AnyHashable: Any]) async throws {
-    try await firestore.acknowledged(.update(fields, self))
+    try await firestore.calls.acknowledged(.update(fields, self))
   }
 
   /// Deletes the document; collections below it stay.
@@ -68,11 +68,11 @@ extension DocumentReference {
 
   /// The same; `completion` hears the server's verdict.
   public func delete(completion: (((any Error)?) -> Void)?) {
-    firestore.write(.delete(self), completion)
+    firestore.calls.write(.delete(self), completion)
   }
 
   /// The same; returns when the server has it.
   public func delete() async throws {
-    try await firestore.acknowledged(.delete(self))
+    try await firestore.calls.acknowledged(.delete(self))
   }
 }

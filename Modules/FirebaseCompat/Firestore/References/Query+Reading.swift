@@ -73,15 +73,15 @@ extension Query {
     let firestore = firestore
     let registration = SnapshotRegistration(firestore) { $0.unlisten($1) }
     let ended: @Sendable (any Error) -> Void = { error in
-      firestore.call { if registration.end() { callback(nil, NSError.firestore(error)) } }
+      firestore.calls.call { if registration.end() { callback(nil, NSError.firestore(error)) } }
     }
     do throws(FirestoreArgumentError) {
       let query = try checked()
       let hearer = DocumentEventHandler(
         heard: { view in
-          firestore.call { if registration.isActive { callback(make(view), nil) } }
+          firestore.calls.call { if registration.isActive { callback(make(view), nil) } }
         }, ended: { ended($0) })
-      firestore.submit(
+      firestore.calls.submit(
         { session in
           registration.begin { session.listen(query, options.native, hearer) }
         }, failed: ended)
@@ -99,7 +99,7 @@ extension Query {
     let callback = Callback(completion)
     let firestore = firestore
     read(source) { result in
-      firestore.call {
+      firestore.calls.call {
         switch result {
         case .success(let view): callback(make(view), nil)
         case .failure(let error): callback(nil, error)
@@ -122,7 +122,7 @@ extension Query {
   ) {
     do throws(FirestoreArgumentError) {
       let query = try checked()
-      firestore.submit(
+      firestore.calls.submit(
         { session in
           session.get(query, source.native) { result in
             answer(result.mapError { NSError.firestore(DocumentsError.refused($0)) })

@@ -37,7 +37,7 @@ extension Firestore {
     let attempts = options?.maxAttempts ?? 5
     Task { [self] in
       let outcome = await run(update, attempts)
-      call { callback(outcome.value, outcome.error) }
+      calls.call { callback(outcome.value, outcome.error) }
     }
   }
 
@@ -94,36 +94,37 @@ extension Firestore {
 }
 
 /// The end of one run of an update function.
-///
-/// - Note: `@unchecked Sendable` is sound because the value is handed from the thread that made it
-///   to the one that receives it, and is not kept in between.
-private struct TransactionOutcome: @unchecked Sendable {
-  let value: Any?
+private struct TransactionOutcome: Sendable {
+  private let result: HandedOver<Any?>
   let error: NSError?
 
   init(_ value: Any?, _ error: NSError?) {
-    self.value = value
+    result = HandedOver(value)
     self.error = error
   }
+
+  /// The value that the function returned.
+  var value: Any? { result.value }
 }
 
-/// An update function; that it crosses threads is sound because the transactions' threads call it
-/// one call at a time.
-private struct TransactionBlock: @unchecked Sendable {
+/// An update function, and the threads that it may block.
+private struct TransactionBlock: Sendable {
   /// Update functions block their thread while they read.
   private static let queue = DispatchQueue(label: "tern.transactions", attributes: .concurrent)
 
-  let body: (Transaction, NSErrorPointer) -> Any?
+  private let body: HandedOver<(Transaction, NSErrorPointer) -> Any?>
+
+  init(body: @escaping (Transaction, NSErrorPointer) -> Any?) { self.body = HandedOver(body) }
 
   func run(_ transaction: Transaction) async -> TransactionOutcome {
     await withCheckedContinuation { continuation in
       Self.queue.async {
         #if canImport(ObjectiveC)
           var error: NSError?
-          let value = unsafe body(transaction, &error)
+          let value = unsafe body.value(transaction, &error)
         #else
           let place = NSErrorPlace()
-          let value = body(transaction, place)
+          let value = body.value(transaction, place)
           let error = place.pointee
         #endif
         continuation.resume(returning: TransactionOutcome(error == nil ? value : nil, error))

@@ -68,7 +68,7 @@ public final class WriteBatch: Sendable {
   public func commit(completion: (((any Error)?) -> Void)?) {
     let callback = Callback<(any Error)?, Void> { error, _ in completion?(error) }
     let firestore = firestore
-    commit { error in firestore.call { callback(error, ()) } }
+    commit { error in firestore.calls.call { callback(error, ()) } }
   }
 
   /// The same; returns when the server has them.
@@ -105,8 +105,8 @@ public final class WriteBatch: Sendable {
     switch writes {
     case nil:
       ended(FirestoreErrorCode.failedPrecondition.error("A batch can be committed only once."))
-    case .success([]): firestore.settleNothing(ended)
-    case let writes?: firestore.write(writes, ended)
+    case .success([]): firestore.calls.settleNothing(ended)
+    case let writes?: firestore.calls.write(writes, ended)
     }
   }
 }

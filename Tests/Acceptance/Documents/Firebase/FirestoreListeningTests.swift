@@ -44,7 +44,7 @@ import Testing
   /// The events of two listeners for a result that is cached and then found unchanged by the
   /// server.
   @Test(
-    "F20 F21 that data is the server's now is told to those who asked for metadata only",
+    "F20 F21 only listeners of metadata hear that data is the server's now",
     arguments: Setting.storages)
   func metadata(setting: Setting) async throws {
     let house = try await House(setting)
@@ -133,7 +133,7 @@ import Testing
   }
 
   @Test(
-    "a listener of the cache asks nobody; snapshots in sync are told",
+    "a listener of the cache asks no server; snapshots in sync are reported",
     arguments: Setting.storages)
   func cacheOnly(setting: Setting) async throws {
     let house = try await House(setting)

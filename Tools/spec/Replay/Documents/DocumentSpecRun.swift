@@ -148,7 +148,7 @@ struct DocumentSpecRun {
   /// Writes as the application does.
   mutating func write(_ mutation: DocumentMutation) throws {
     lastBatch += 1
-    let batch = replica.prepare(
+    let batch = replica.cache.prepare(
       [mutation], id: lastBatch, user: user,
       at: DocumentTimestamp(uncheckedMicroseconds: Int64(lastBatch)))
     queue.append(batch)

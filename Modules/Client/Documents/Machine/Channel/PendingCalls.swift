@@ -110,5 +110,5 @@ extension DocumentStatus {
     .unavailable, "there is no connection to the server")
 
   /// The status of calls whose user is gone.
-  static let otherUser = DocumentStatus(.cancelled, "somebody else uses the device now")
+  static let otherUser = DocumentStatus(.cancelled, "another user has signed in")
 }

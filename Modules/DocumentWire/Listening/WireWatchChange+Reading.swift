@@ -2,35 +2,39 @@ import TernCore
 import TernQuery
 
 /// `ListenResponse` as a ``WatchChange``. Source: documents reference, sections 5.8, 6.2 and 6.4.
-extension ProtoReader {
-  mutating func watchChange(
-    _ names: inout DocumentNames
+enum WireWatchChange {
+  /// Reads a `ListenResponse`, which says one thing.
+  static func read(
+    _ reader: inout ProtoReader, _ names: inout DocumentNames
   ) throws(DocumentWireError) -> WatchChange {
     var change: WatchChange?
-    while let field = try next() {
+    while let field = try reader.next() {
       switch field {
-      case 2: change = .target(try targetChange())
-      case 3: change = try documentChange(&names)
+      case 2: change = .target(try targetChange(&reader))
+      case 3: change = try documentChange(&reader, &names)
       case 4:
-        let gone = try departure(&names, removedField: 6, timeField: 4)
+        let gone = try departure(&reader, &names, removedField: 6, timeField: 4)
         change = .deleted(gone.key, readTime: gone.time ?? .none, removed: gone.removed)
-      case 5: change = try existenceFilter()
+      case 5: change = try existenceFilter(&reader)
       case 6:
-        let gone = try departure(&names, removedField: 2, timeField: 4)
+        let gone = try departure(&reader, &names, removedField: 2, timeField: 4)
         change = .removed(gone.key, readTime: gone.time, removed: gone.removed)
-      default: try skip()
+      default: try reader.skip()
       }
     }
     guard let change else { throw .member("a listen response says nothing") }
     return change
   }
 
-  private mutating func targetChange() throws(DocumentWireError) -> WatchTargetChange {
+  /// Reads a `TargetChange`.
+  private static func targetChange(
+    _ reader: inout ProtoReader
+  ) throws(DocumentWireError) -> WatchTargetChange {
     var kind: UInt64 = 0
     var (targets, token): ([Int32], [UInt8]) = ([], [])
     var cause: DocumentStatus?
     var time: DocumentVersion?
-    var message = try message()
+    var message = try reader.message()
     while let field = try message.next() {
       switch field {
       case 1: kind = try message.varint()
@@ -47,12 +51,13 @@ extension ProtoReader {
       kinds[Int(kind)], targets: targets, resumeToken: token, readTime: time)
   }
 
-  private mutating func documentChange(
-    _ names: inout DocumentNames
+  /// Reads a `DocumentChange`.
+  private static func documentChange(
+    _ reader: inout ProtoReader, _ names: inout DocumentNames
   ) throws(DocumentWireError) -> WatchChange {
     var document: WireDocument?
     var (targets, removed): ([Int32], [Int32]) = ([], [])
-    var message = try message()
+    var message = try reader.message()
     while let field = try message.next() {
       switch field {
       case 1:
@@ -67,13 +72,14 @@ extension ProtoReader {
     return .changed(try document.named(), targets: targets, removed: removed)
   }
 
-  private mutating func departure(
-    _ names: inout DocumentNames, removedField: Int, timeField: Int
+  /// Reads a `DocumentDelete` or a `DocumentRemove`, which differ in the number of a field.
+  private static func departure(
+    _ reader: inout ProtoReader, _ names: inout DocumentNames, removedField: Int, timeField: Int
   ) throws(DocumentWireError) -> (key: DocumentKey, time: DocumentVersion?, removed: [Int32]) {
     var key: DocumentKey?
     var time: DocumentVersion?
     var removed: [Int32] = []
-    var message = try message()
+    var message = try reader.message()
     while let field = try message.next() {
       switch field {
       case 1: key = try names.key(message.bytes, try message.text())
@@ -86,15 +92,18 @@ extension ProtoReader {
     return (key, time, removed)
   }
 
-  private mutating func existenceFilter() throws(DocumentWireError) -> WatchChange {
+  /// Reads an `ExistenceFilter`.
+  private static func existenceFilter(
+    _ reader: inout ProtoReader
+  ) throws(DocumentWireError) -> WatchChange {
     var (target, count): (Int32, Int32) = (0, 0)
     var names: BloomFilter?
-    var message = try message()
+    var message = try reader.message()
     while let field = try message.next() {
       switch field {
       case 1: target = try message.int32()
       case 2: count = try message.int32()
-      case 3: names = try message.bloomFilter()
+      case 3: names = try bloomFilter(&message)
       default: try message.skip()
       }
     }
@@ -102,9 +111,11 @@ extension ProtoReader {
   }
 
   /// A filter that cannot be read is none: the target is told again without it.
-  private mutating func bloomFilter() throws(DocumentWireError) -> BloomFilter? {
+  private static func bloomFilter(
+    _ reader: inout ProtoReader
+  ) throws(DocumentWireError) -> BloomFilter? {
     var (bitmap, padding, hashCount): ([UInt8], Int32, Int32) = ([], 0, 0)
-    var message = try message()
+    var message = try reader.message()
     while let field = try message.next() {
       switch field {
       case 1:
@@ -122,7 +133,9 @@ extension ProtoReader {
     }
     return BloomFilter(bitmap: bitmap, padding: Int(padding), hashCount: Int(hashCount))
   }
+}
 
+extension ProtoReader {
   /// Reads a `google.rpc.Status`; `nil` when it says that all is well.
   mutating func status() throws(DocumentWireError) -> DocumentStatus? {
     var (code, text): (Int32, String) = (0, "")

@@ -2,32 +2,32 @@ import TernCore
 import TernQuery
 import TernStorage
 
-extension DocumentCache {
+extension CacheQuery {
   /// Looks at the documents that indexes name.
   ///
   /// - Returns: `nil` when some alternative of the query has no index, or none that saves work.
-  mutating func runByIndex(_ query: DocumentQuery) -> CacheRun? {
-    guard !query.matchesAll, let plans = indexPlans(for: query) else { return nil }
+  func runByIndex(in base: inout BaseCache) -> CacheRun? {
+    guard !query.matchesAll, let plans = indexPlans(base.rows.indexes) else { return nil }
     var run = CacheRun(query)
     run.plan.strategy = .index
     run.plan.indexes = plans.map(\.state.index)
     // Documents in memory count first, so that walks end as early as they can.
-    offerOverlays(to: &run)
+    offerOverlays(base.edits, to: &run)
     let begun = run
-    return reading(orElse: nil) { cache, snapshot throws(StorageError) in
+    return base.reading(orElse: nil) { base, snapshot throws(StorageError) in
       // Damage that was met on the way may have cost an index its entries.
       let states = plans.map(\.state)
-      if !states.allSatisfy({ cache.indexes.all.contains($0) }) { return nil }
+      if !states.allSatisfy({ base.rows.indexes.all.contains($0) }) { return nil }
       var attempt = begun
       // Two alternatives may name one document.
       var seen: Set<DocumentPlace>? =
         plans.count > 1 || plans.contains { $0.starts.count > 1 } ? [] : nil
-      for number in try cache.numbers(of: query, in: snapshot) {
-        guard let collection = try cache.collection(number, in: snapshot) else { continue }
+      for number in try base.rows.numbers(of: query, in: snapshot) {
+        guard let collection = try base.rows.collection(number, in: snapshot) else { continue }
         for plan in plans {
           for start in plan.starts {
-            let range = plan.range(start, number, cache.keys)
-            try cache.walk(plan, range, collection, &attempt, &seen, snapshot)
+            let range = plan.range(start, number, base.rows.keys)
+            try walk(plan, range, collection, &attempt, &seen, &base, snapshot)
           }
         }
       }
@@ -36,7 +36,7 @@ extension DocumentCache {
   }
 
   /// One plan for each alternative; `nil` when there is none for some.
-  private func indexPlans(for query: DocumentQuery) -> [IndexPlan]? {
+  private func indexPlans(_ indexes: IndexTable) -> [IndexPlan]? {
     guard let group = query.collectionID else { return nil }
     let states = indexes.of(group: group).filter(\.isComplete)
     if states.isEmpty { return nil }
@@ -54,9 +54,10 @@ extension DocumentCache {
   }
 
   /// Walks over entries, in the query's order where the plan says so, and ends at the limit.
-  private mutating func walk(
+  private func walk(
     _ plan: IndexPlan, _ range: KeyRange, _ collection: CachedCollection, _ run: inout CacheRun,
-    _ seen: inout Set<DocumentPlace>?, _ snapshot: borrowing Snapshot
+    _ seen: inout Set<DocumentPlace>?, _ base: inout BaseCache,
+    _ snapshot: borrowing Snapshot
   ) throws(StorageError) {
     if range.isEmpty { return }
     var wanted = run.query.limit.map { $0.count + run.query.offset } ?? .max
@@ -65,7 +66,7 @@ extension DocumentCache {
     // Of documents at the edge of the limit all are looked at, unless keys come in order, too.
     let isExact = plan.isExact && !collection.hasNumberIDs
     var edge: [UInt8]?
-    var key = keys.documents(collection.number)
+    var key = base.rows.keys.documents(collection.number)
     let idStart = key.count
     var cursor = snapshot.cursor(over: range, isReversed: plan.isReversed)
     while wanted > 0 || !isExact, try cursor.next() {
@@ -85,7 +86,9 @@ extension DocumentCache {
       }
       key.removeSubrange(idStart...)
       key.append(copying: id)
-      guard try look(key, idStart, collection, &run, snapshot), wanted != .max else { continue }
+      guard try look(key, idStart, collection, &run, &base, snapshot), wanted != .max else {
+        continue
+      }
       wanted = max(0, wanted - 1)
       if wanted == 0, edge == nil {
         edge = [UInt8](copying: cursor.key.extracting(0..<(cursor.key.count - Int(count))))
@@ -94,31 +97,35 @@ extension DocumentCache {
   }
 
   /// Shows a query one document; `true` when it matches, whether it is kept or not.
-  private mutating func look(
+  private func look(
     _ storeKey: [UInt8], _ idStart: Int, _ collection: CachedCollection, _ run: inout CacheRun,
-    _ snapshot: borrowing Snapshot
+    _ base: inout BaseCache, _ snapshot: borrowing Snapshot
   ) throws(StorageError) -> Bool {
     let id = storeKey.span.extracting(idStart..<storeKey.count)
-    if let found = hot.collections[collection.number]?.find(id) {
-      return hot.collections[collection.number].map { look(found, $0, &run) } ?? false
+    if let found = base.rows.hot.collections[collection.number]?.find(id) {
+      let edits = base.edits
+      return base.rows.hot.collections[collection.number].map { look(found, $0, &run, edits) }
+        ?? false
     }
     guard let value = try snapshot.get(storeKey) else { return false }
     guard let row = DocumentRow(value.span) else { throw .corruptRecord(key: storeKey) }
-    hot.remember(collection.number, collection.path, id, value.span)
+    base.rows.hot.remember(collection.number, collection.path, id, value.span)
     guard row.state == .found else { return false }
     let key = collection.key([UInt8](copying: id))
-    if hasOverlays, isOverlaid(key) { return false }
+    if hasOverlays(base.edits), isOverlaid(key, base.edits) { return false }
     let fields = value.span.extracting(row.fieldsOffset..<value.count)
     run.plan.documentsRead += 1
-    guard run.matcher.matchesWithinSource(key: key.text.utf8.span, fields: fields) else {
-      return false
+    let matches = key.text.withSpan {
+      run.matcher.matchesWithinSource(key: $0, fields: fields)
     }
+    guard matches else { return false }
     run.keep(row.document(key, value.span))
     return true
   }
 
   private func look(
-    _ row: HotCollection.Row, _ table: HotCollection, _ run: inout CacheRun
+    _ row: HotCollection.Row, _ table: HotCollection, _ run: inout CacheRun,
+    _ edits: [DocumentKey: DocumentEdit]
   ) -> Bool {
     let key = table.bytes.span.extracting(Int(row.start)..<Int(row.value))
     let fields = table.bytes.span.extracting(Int(row.fields)..<Int(row.end))
@@ -126,7 +133,7 @@ extension DocumentCache {
     run.plan.documentsRead += 1
     guard run.matcher.matchesWithinSource(key: key, fields: fields) else { return false }
     let document = table.base(row).document
-    if hasOverlays, isOverlaid(document.key) { return false }
+    if hasOverlays(edits), isOverlaid(document.key, edits) { return false }
     run.keep(document)
     return true
   }

@@ -2,42 +2,45 @@ package import TernCore
 import TernQuery
 
 /// `StructuredQuery` as a ``DocumentQuery``. Source: documents reference, sections 2 and 6.2.
-extension ProtoReader {
+enum WireQuery {
   /// Reads a query below a parent; `nil` is the root.
   ///
   /// - Throws: ``DocumentWireError/member(_:)`` for a query that breaks a rule, in the words of
   ///   the service.
-  mutating func query(
-    below parent: DocumentKey?, _ names: DocumentNames
+  static func query(
+    _ reader: inout ProtoReader, below parent: DocumentKey?, _ names: DocumentNames
   ) throws(DocumentWireError) -> DocumentQuery {
     var parts = QueryParts()
-    while let field = try next() {
+    while let field = try reader.next() {
       switch field {
-      case 1: parts.selection = try projection()
-      case 2: try selector(&parts)
+      case 1: parts.selection = try projection(&reader)
+      case 2: try selector(&reader, &parts)
       case 3:
-        var message = try message()
+        var message = try reader.message()
         parts.filter = try WireFilter.read(&message)
-      case 4: parts.orders.append(try order())
-      case 5: parts.limit = try wrappedInt()
-      case 6: parts.offset = try int32()
-      case 7: parts.start = try cursor()
-      case 8: parts.end = try cursor()
+      case 4: parts.orders.append(try order(&reader))
+      case 5: parts.limit = try reader.wrappedInt()
+      case 6: parts.offset = try reader.int32()
+      case 7: parts.start = try cursor(&reader)
+      case 8: parts.end = try cursor(&reader)
       case 9:
-        var message = try message()
+        var message = try reader.message()
         parts.vectorSearch = try WireVectorSearch.read(&message)
-      default: try skip()
+      default: try reader.skip()
       }
     }
     return try parts.query(below: parent, names)
   }
 
-  private mutating func selector(_ parts: inout QueryParts) throws(DocumentWireError) {
+  /// Reads a `CollectionSelector`; a query has one at most.
+  private static func selector(
+    _ reader: inout ProtoReader, _ parts: inout QueryParts
+  ) throws(DocumentWireError) {
     if parts.hasSelector {
       throw .member("StructuredQuery.from cannot have more than one collection selector.")
     }
     parts.hasSelector = true
-    var message = try message()
+    var message = try reader.message()
     while let field = try message.next() {
       switch field {
       case 2: parts.collectionID = try message.string()
@@ -47,9 +50,12 @@ extension ProtoReader {
     }
   }
 
-  private mutating func projection() throws(DocumentWireError) -> [DocumentFieldPath] {
+  /// Reads a `Projection`.
+  private static func projection(
+    _ reader: inout ProtoReader
+  ) throws(DocumentWireError) -> [DocumentFieldPath] {
     var paths: [DocumentFieldPath] = []
-    var message = try message()
+    var message = try reader.message()
     while let field = try message.next() {
       guard field == 2 else {
         try message.skip()
@@ -62,21 +68,12 @@ extension ProtoReader {
     return paths
   }
 
-  /// Reads a `FieldReference`.
-  mutating func reference() throws(DocumentWireError) -> DocumentFieldPath {
-    var path: DocumentFieldPath?
-    var message = try message()
-    while let field = try message.next() {
-      if field == 2 { path = try message.path() } else { try message.skip() }
-    }
-    guard let path else { throw .member("Invalid empty property path string.") }
-    return path
-  }
-
-  private mutating func order() throws(DocumentWireError) -> DocumentOrder {
+  /// Reads an `Order`. Without a direction it ascends.
+  private static func order(_ reader: inout ProtoReader) throws(DocumentWireError) -> DocumentOrder
+  {
     var path: DocumentFieldPath?
     var direction: UInt64 = 0
-    var message = try message()
+    var message = try reader.message()
     while let field = try message.next() {
       switch field {
       case 1: path = try message.reference()
@@ -90,20 +87,10 @@ extension ProtoReader {
     return DocumentOrder(path, isDescending: direction == 2)
   }
 
-  /// Reads a `google.protobuf` wrapper of a whole number.
-  mutating func wrappedInt() throws(DocumentWireError) -> Int64 {
-    var value: Int64 = 0
-    var message = try message()
-    while let field = try message.next() {
-      if field == 1 { value = try message.int64() } else { try message.skip() }
-    }
-    return value
-  }
-
   /// Reads a `Cursor`.
-  mutating func cursor() throws(DocumentWireError) -> WireCursor {
+  static func cursor(_ reader: inout ProtoReader) throws(DocumentWireError) -> WireCursor {
     var cursor = WireCursor()
-    var message = try message()
+    var message = try reader.message()
     while let field = try message.next() {
       switch field {
       case 1:
@@ -114,6 +101,29 @@ extension ProtoReader {
       }
     }
     return cursor
+  }
+}
+
+extension ProtoReader {
+  /// Reads a `google.protobuf` wrapper of a whole number.
+  mutating func wrappedInt() throws(DocumentWireError) -> Int64 {
+    var value: Int64 = 0
+    var message = try message()
+    while let field = try message.next() {
+      if field == 1 { value = try message.int64() } else { try message.skip() }
+    }
+    return value
+  }
+
+  /// Reads a `FieldReference`.
+  mutating func reference() throws(DocumentWireError) -> DocumentFieldPath {
+    var path: DocumentFieldPath?
+    var message = try message()
+    while let field = try message.next() {
+      if field == 2 { path = try message.path() } else { try message.skip() }
+    }
+    guard let path else { throw .member("Invalid empty property path string.") }
+    return path
   }
 }
 

@@ -1,35 +1,39 @@
 import TernCore
 
 /// `Write` and its results. Source: documents reference, sections 3.1 to 3.3 and 6.2.
-extension ProtoReader {
-  mutating func write(
-    _ names: inout DocumentNames
+enum WireWrite {
+  /// Reads a `Write`, which has exactly one operation.
+  static func mutation(
+    _ reader: inout ProtoReader, _ names: inout DocumentNames
   ) throws(DocumentWireError) -> DocumentMutation {
     var parts = WriteParts()
-    while let field = try next() {
+    while let field = try reader.next() {
       switch field {
       case 1:
-        var message = try message()
+        var message = try reader.message()
         parts.update = try message.document(&names)
-      case 2: parts.deleted = try names.key(bytes, try text())
-      case 3: parts.mask = try mask()
-      case 4: parts.precondition = try precondition()
-      case 5: parts.verified = try names.key(bytes, try text())
-      case 6: try transform(&parts, &names)
-      case 7: parts.transforms.append(try fieldTransform())
-      default: try skip()
+      case 2: parts.deleted = try names.key(reader.bytes, try reader.text())
+      case 3: parts.mask = try reader.mask()
+      case 4: parts.precondition = try precondition(&reader)
+      case 5: parts.verified = try names.key(reader.bytes, try reader.text())
+      case 6: try transform(&reader, &parts, &names)
+      case 7: parts.transforms.append(try fieldTransform(&reader))
+      default: try reader.skip()
       }
     }
     return try parts.mutation()
   }
 
-  mutating func precondition() throws(DocumentWireError) -> DocumentPrecondition {
+  /// Reads a `Precondition`.
+  static func precondition(
+    _ reader: inout ProtoReader
+  ) throws(DocumentWireError) -> DocumentPrecondition {
     var result = DocumentPrecondition.none
-    var message = try message()
+    var message = try reader.message()
     while let field = try message.next() {
       switch field {
       case 1: result = .exists(try message.bool())
-      case 2: result = .version(try message.exactVersion())
+      case 2: result = .version(try exactVersion(&message))
       default: try message.skip()
       }
     }
@@ -37,9 +41,11 @@ extension ProtoReader {
   }
 
   /// A version that something is compared with: cutting digits would make another one of it.
-  private mutating func exactVersion() throws(DocumentWireError) -> DocumentVersion {
-    var copy = self
-    let version = try version()
+  private static func exactVersion(
+    _ reader: inout ProtoReader
+  ) throws(DocumentWireError) -> DocumentVersion {
+    var copy = reader
+    let version = try reader.version()
     var message = try copy.message()
     while let field = try message.next() {
       if field == 2, try message.int32() % 1_000 != 0 {
@@ -52,34 +58,37 @@ extension ProtoReader {
   }
 
   /// The older form: a write that transforms and does nothing else.
-  private mutating func transform(
-    _ parts: inout WriteParts, _ names: inout DocumentNames
+  private static func transform(
+    _ reader: inout ProtoReader, _ parts: inout WriteParts, _ names: inout DocumentNames
   ) throws(DocumentWireError) {
-    var message = try message()
+    var message = try reader.message()
     while let field = try message.next() {
       switch field {
       case 1: parts.transformed = try names.key(message.bytes, try message.text())
-      case 2: parts.transforms.append(try message.fieldTransform())
+      case 2: parts.transforms.append(try fieldTransform(&message))
       default: try message.skip()
       }
     }
   }
 
-  private mutating func fieldTransform() throws(DocumentWireError) -> DocumentFieldTransform {
+  /// Reads a `FieldTransform`.
+  private static func fieldTransform(
+    _ reader: inout ProtoReader
+  ) throws(DocumentWireError) -> DocumentFieldTransform {
     var path: DocumentFieldPath?
     var transform: DocumentTransform?
-    var message = try message()
+    var message = try reader.message()
     while let field = try message.next() {
       switch field {
       case 1: path = try message.path()
       case 2:
         guard try message.varint() == 1 else { throw .member("an unknown server value") }
         transform = .serverTimestamp
-      case 3: transform = .increment(try message.number())
-      case 4: transform = .maximum(try message.number())
-      case 5: transform = .minimum(try message.number())
-      case 6: transform = .arrayUnion(try message.elements())
-      case 7: transform = .arrayRemove(try message.elements())
+      case 3: transform = .increment(try number(&message))
+      case 4: transform = .maximum(try number(&message))
+      case 5: transform = .minimum(try number(&message))
+      case 6: transform = .arrayUnion(try elements(&message))
+      case 7: transform = .arrayRemove(try elements(&message))
       default: try message.skip()
       }
     }
@@ -88,23 +97,28 @@ extension ProtoReader {
     return DocumentFieldTransform(path, transform)
   }
 
-  private mutating func number() throws(DocumentWireError) -> DocumentNumber {
-    var message = try message()
+  private static func number(
+    _ reader: inout ProtoReader
+  ) throws(DocumentWireError) -> DocumentNumber {
+    var message = try reader.message()
     guard let number = DocumentNumber(try message.value()) else {
       throw .member("Input must be int64 or double.")
     }
     return number
   }
 
-  private mutating func elements() throws(DocumentWireError) -> [DocumentValue] {
-    var message = try message()
+  private static func elements(
+    _ reader: inout ProtoReader
+  ) throws(DocumentWireError) -> [DocumentValue] {
+    var message = try reader.message()
     return try message.values()
   }
 
-  mutating func writeResult() throws(DocumentWireError) -> DocumentWriteResult {
+  /// Reads a `WriteResult`.
+  static func result(_ reader: inout ProtoReader) throws(DocumentWireError) -> DocumentWriteResult {
     var version: DocumentVersion?
     var results: [DocumentValue] = []
-    var message = try message()
+    var message = try reader.message()
     while let field = try message.next() {
       switch field {
       case 1: version = try message.version()

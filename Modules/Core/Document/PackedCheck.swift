@@ -1,4 +1,7 @@
-extension Packed {
+/// The check of bytes from disk or wire before functions of ``Packed`` may trust them.
+enum PackedCheck {
+  private typealias Tag = Packed.Tag
+
   /// Returns true when bytes from disk or wire are exactly one map, in every detail.
   static func isWellFormed(_ bytes: Span<UInt8>) -> Bool {
     guard bytes.count > 0, bytes[0] == Tag.map else { return false }
@@ -10,7 +13,7 @@ extension Packed {
   private static func check(
     _ bytes: Span<UInt8>, _ offset: inout Int, end: Int, depth: Int
   ) -> Bool {
-    guard offset < end, depth <= depthLimit else { return false }
+    guard offset < end, depth <= Packed.depthLimit else { return false }
     let tag = bytes[offset]
     offset += 1
     switch tag {
@@ -72,7 +75,7 @@ extension Packed {
 
   private static func checkTime(_ bytes: Span<UInt8>, _ offset: inout Int, end: Int) -> Bool {
     guard end - offset >= 8 else { return false }
-    return DocumentTimestamp.range.contains(Int64(bitPattern: bits(bytes, &offset, size: 8)))
+    return DocumentTimestamp.range.contains(Int64(bitPattern: Packed.bits(bytes, &offset, size: 8)))
   }
 
   private static func checkText(

@@ -1,4 +1,7 @@
-extension Packed {
+/// The order of packed values, across all types.
+package enum PackedOrder {
+  private typealias Tag = Packed.Tag
+
   /// Negative, zero or positive as the value at `i` sorts before, with or after the one at `j`.
   ///
   /// Both offsets are behind the values when the answer is zero, anywhere else otherwise.
@@ -15,12 +18,12 @@ extension Packed {
     case Tag.no, Tag.yes: return Int(left) - Int(right)
     case Tag.integer...Tag.double: return compareNumbers(left, a, &i, right, b, &j)
     case Tag.timestamp:
-      return order(integer(a, &i, size: 8), integer(b, &j, size: 8))
+      return order(Packed.integer(a, &i, size: 8), Packed.integer(b, &j, size: 8))
     case Tag.geoPoint:
-      let latitudes = compareDoubles(double(a, &i), double(b, &j))
-      return latitudes != 0 ? latitudes : compareDoubles(double(a, &i), double(b, &j))
+      let latitudes = compareDoubles(Packed.double(a, &i), Packed.double(b, &j))
+      return latitudes != 0 ? latitudes : compareDoubles(Packed.double(a, &i), Packed.double(b, &j))
     default:
-      let (m, n) = (count(a, &i), count(b, &j))
+      let (m, n) = (Packed.count(a, &i), Packed.count(b, &j))
       defer {
         i += m
         j += n
@@ -39,13 +42,13 @@ extension Packed {
       if a.count != b.count { return a.count - b.count }
       for offset in stride(from: 0, to: a.count, by: 8) {
         var (i, j) = (offset, offset)
-        let result = compareDoubles(double(a, &i), double(b, &j))
+        let result = compareDoubles(Packed.double(a, &i), Packed.double(b, &j))
         if result != 0 { return result }
       }
       return 0
     case Tag.pending:
       var (i, j) = (0, 0)
-      return order(integer(a, &i, size: 8), integer(b, &j, size: 8))
+      return order(Packed.integer(a, &i, size: 8), Packed.integer(b, &j, size: 8))
     default: return a.compareBytes(b)
     }
   }
@@ -62,7 +65,7 @@ extension Packed {
   private static func compareEntries(_ a: Span<UInt8>, _ b: Span<UInt8>) -> Int {
     var (i, j) = (0, 0)
     while i < a.count, j < b.count {
-      let (m, n) = (count(a, &i), count(b, &j))
+      let (m, n) = (Packed.count(a, &i), Packed.count(b, &j))
       let names = a.extracting(i..<i + m).compareBytes(b.extracting(j..<j + n))
       if names != 0 { return names }
       i += m
@@ -78,17 +81,17 @@ extension Packed {
     _ right: UInt8, _ b: Span<UInt8>, _ j: inout Int
   ) -> Int {
     switch (left == Tag.double, right == Tag.double) {
-    case (true, true): return compareDoubles(double(a, &i), double(b, &j))
+    case (true, true): return compareDoubles(Packed.double(a, &i), Packed.double(b, &j))
     case (false, false):
       return order(
-        integer(a, &i, size: Int(left - Tag.integer)),
-        integer(b, &j, size: Int(right - Tag.integer)))
+        Packed.integer(a, &i, size: Int(left - Tag.integer)),
+        Packed.integer(b, &j, size: Int(right - Tag.integer)))
     case (false, true):
-      let integer = integer(a, &i, size: Int(left - Tag.integer))
-      return compare(integer, double(b, &j))
+      let integer = Packed.integer(a, &i, size: Int(left - Tag.integer))
+      return compare(integer, Packed.double(b, &j))
     case (true, false):
-      let double = double(a, &i)
-      return -compare(integer(b, &j, size: Int(right - Tag.integer)), double)
+      let double = Packed.double(a, &i)
+      return -compare(Packed.integer(b, &j, size: Int(right - Tag.integer)), double)
     }
   }
 

@@ -1,23 +1,26 @@
 import TernCore
 
-extension ProtoReader {
-  mutating func writeRequest(
-    _ names: inout DocumentNames
+/// `WriteRequest` and `WriteResponse`, with the fields of our own.
+/// Source: Docs/Formats/document-wire.md.
+enum WireWriteStream {
+  /// Reads a `WriteRequest`. Without writes and token it is the handshake.
+  static func request(
+    _ reader: inout ProtoReader, _ names: inout DocumentNames
   ) throws(DocumentWireError) -> DocumentWriteRequest {
     var token: [UInt8] = []
     var writes: [DocumentMutation] = []
     var mark: DocumentWriteHeader?
     var outcomes: ClosedRange<UInt64>?
-    while let field = try next() {
+    while let field = try reader.next() {
       switch field {
-      case 1: try names.readDatabase(try string())
+      case 1: try names.readDatabase(try reader.string())
       case 3:
-        var message = try message()
-        writes.append(try message.write(&names))
-      case 4: token = try data()
-      case DocumentWireField.mark: mark = try writeMark()
-      case DocumentWireField.outcomes: outcomes = try outcomeRange()
-      default: try skip()
+        var message = try reader.message()
+        writes.append(try WireWrite.mutation(&message, &names))
+      case 4: token = try reader.data()
+      case DocumentWireField.mark: mark = try header(&reader)
+      case DocumentWireField.outcomes: outcomes = try outcomeRange(&reader)
+      default: try reader.skip()
       }
     }
     if let outcomes { return DocumentWriteRequest(.outcomes(outcomes), token: token) }
@@ -27,9 +30,10 @@ extension ProtoReader {
     return DocumentWriteRequest(.writes(writes, mark), token: token)
   }
 
-  mutating func writeMark() throws(DocumentWireError) -> DocumentWriteHeader {
+  /// Reads the header of a numbered batch, a field of our own.
+  static func header(_ reader: inout ProtoReader) throws(DocumentWireError) -> DocumentWriteHeader {
     var mark = DocumentWriteHeader(sequence: 0)
-    var message = try message()
+    var message = try reader.message()
     while let field = try message.next() {
       switch field {
       case 1:
@@ -44,9 +48,12 @@ extension ProtoReader {
     return mark
   }
 
-  private mutating func outcomeRange() throws(DocumentWireError) -> ClosedRange<UInt64> {
+  /// Reads the span of numbers whose outcomes are asked for, a field of our own.
+  private static func outcomeRange(
+    _ reader: inout ProtoReader
+  ) throws(DocumentWireError) -> ClosedRange<UInt64> {
     var (first, last): (UInt64, UInt64) = (0, 0)
-    var message = try message()
+    var message = try reader.message()
     while let field = try message.next() {
       switch field {
       case 1: first = try message.varint()
@@ -82,7 +89,7 @@ extension DocumentRequest {
           for index in try reader.range() {
             hash = (hash ^ UInt64(bytes[index])) &* 0x0000_0100_0000_01B3
           }
-        case DocumentWireField.mark: mark = try reader.writeMark()
+        case DocumentWireField.mark: mark = try WireWriteStream.header(&reader)
         default: try reader.skip()
         }
       }
@@ -93,32 +100,34 @@ extension DocumentRequest {
   }
 }
 
-extension ProtoWriter {
-  mutating func writeRequest(_ request: DocumentWriteRequest, _ names: DocumentNames) {
-    database(1, names)
+extension WireWriteStream {
+  static func request(
+    _ request: DocumentWriteRequest, _ names: DocumentNames, to writer: inout ProtoWriter
+  ) {
+    writer.database(1, names)
     switch request.content {
     case .handshake(let stream):
-      if stream != nil { mark(DocumentWriteHeader(stream: stream, sequence: 0)) }
+      if stream != nil { header(DocumentWriteHeader(stream: stream, sequence: 0), to: &writer) }
     case .writes(let writes, let mark):
-      for write in writes { self.write(3, write, names) }
-      if let mark { self.mark(mark) }
+      for write in writes { WireWrite.mutation(3, write, names, to: &writer) }
+      if let mark { Self.header(mark, to: &writer) }
     case .outcomes(let range):
-      let message = begin(DocumentWireField.outcomes)
-      int(1, range.lowerBound)
-      int(2, range.upperBound)
-      end(message)
+      let message = writer.begin(DocumentWireField.outcomes)
+      writer.int(1, range.lowerBound)
+      writer.int(2, range.upperBound)
+      writer.end(message)
     }
-    data(4, request.token)
+    writer.data(4, request.token)
   }
 
-  mutating func mark(_ mark: DocumentWriteHeader) {
-    let message = begin(DocumentWireField.mark)
+  static func header(_ mark: DocumentWriteHeader, to writer: inout ProtoWriter) {
+    let message = writer.begin(DocumentWireField.mark)
     if let stream = mark.stream {
-      data(1, (0..<16).map { UInt8(truncatingIfNeeded: stream >> UInt128(120 - 8 * $0)) })
+      writer.data(1, (0..<16).map { UInt8(truncatingIfNeeded: stream >> UInt128(120 - 8 * $0)) })
     }
-    int(2, mark.sequence)
-    int(3, mark.acknowledged)
-    end(message)
+    writer.int(2, mark.sequence)
+    writer.int(3, mark.acknowledged)
+    writer.end(message)
   }
 }
 

@@ -1,50 +1,38 @@
 import TernCore
-package import TernStorage
+import TernStorage
 
-extension DocumentCache {
-  /// Ends a turn: stores everything gathered since the last call in one storage transaction.
-  ///
-  /// An eager cache drops the documents that are no longer needed.
-  ///
-  /// - Throws: The error of this commit, or of a read since the last call. The gathered changes
-  ///   stay, and the next call stores them.
-  package mutating func commit() throws(StorageError) {
-    storeEdits(endingTurn: true)
-    if let failure {
-      self.failure = nil
-      throw failure
-    }
-  }
-
+extension BaseCache {
   /// Stores what was gathered; it stays gathered when that fails.
-  mutating func storeEdits(endingTurn: Bool = false) {
+  ///
+  /// - Parameter leaving: The documents that are dropped if no target holds them.
+  mutating func storeEdits(endingTurn: Bool = false, dropping leaving: Set<DocumentKey> = []) {
     for _ in 0..<Self.repairLimit where !isDetached {
       do throws(StorageError) {
-        return try tryStoring(endingTurn: endingTurn)
+        return try tryStoring(endingTurn, leaving)
       } catch .corruptRecord(let key) {
         drop(key)
       } catch .corruptStore(let reason) {
         fail(.corruptStore(reason: reason))
       } catch {
-        failure = failure ?? error
-        return
+        return note(error)
       }
     }
     if isDetached { return endingTurn ? endTurn() : () }
     startAnew()
   }
 
-  private mutating func tryStoring(endingTurn: Bool) throws(StorageError) {
-    let leaving = endingTurn && settings.isEager ? candidates.filter { !isPinned($0) } : []
-    if edits.isEmpty, changedTargets.isEmpty, leaving.isEmpty, !hasNewHead {
+  private mutating func tryStoring(
+    _ endingTurn: Bool, _ leaving: Set<DocumentKey>
+  ) throws(StorageError) {
+    if edits.isEmpty, targets.changed.isEmpty, leaving.isEmpty, !hasNewHead {
       if endingTurn { endTurn() }
       return
     }
-    var writer = CacheWriter(self)
+    var writer = CacheWriter(rows)
     var records: [DocumentTargetRecord] = []
-    let (edits, targets, changed) = (edits, targets, changedTargets)
-    let keys = keys
-    try store.write { transaction throws(StorageError) in
+    let (edits, targets, changed) = (edits, targets.active, targets.changed)
+    let keys = rows.keys
+    try rows.store.write { transaction throws(StorageError) in
       // In order of keys, for what lies side by side is written faster.
       for key in edits.keys.sorted() {
         if let edit = edits[key] { try writer.apply(edit, to: key, &transaction) }
@@ -68,56 +56,48 @@ extension DocumentCache {
 
   private mutating func takeOver(_ writer: CacheWriter, _ records: [DocumentTargetRecord]) {
     edits = [:]
-    changedTargets = []
     hasNewHead = false
-    takeOver(writer)
-    for record in records {
-      targets[record.id]?.record.keyCount = record.keyCount
-      targets[record.id]?.stored = record
-    }
-  }
-
-  /// Takes over the books of a writer whose transaction succeeded.
-  mutating func takeOver(_ writer: CacheWriter) {
-    head = writer.head
-    collections = writer.collections
-    for outcome in writer.outcomes {
-      hot.update(outcome.place.collection, outcome.place.id.span, outcome.value?.span)
-    }
+    rows.takeOver(writer)
+    targets.noteStored(records)
   }
 
   private mutating func endTurn() {
     candidates = []
-    head.sequence += 1
-  }
-
-  /// Returns `true` if a view or a pending write needs a document.
-  func isPinned(_ key: DocumentKey) -> Bool {
-    pending.holds(key) || targets.values.contains { $0.view.contains(key) }
+    rows.head.sequence += 1
   }
 
   /// Removes a target without listeners, and its result.
   mutating func forgetTarget(_ id: Int32) {
-    var writer = CacheWriter(self)
-    let keys = keys
+    var writer = CacheWriter(rows)
+    let keys = rows.keys
     var places: [DocumentPlace] = []
     do throws(StorageError) {
-      try store.write { transaction throws(StorageError) in
+      try rows.store.write { transaction throws(StorageError) in
         guard let stored = try keys.target(id, in: transaction) else { return }
         places = try writer.removeTarget(stored, &transaction)
         try transaction.put(writer.head.record, for: keys.head)
       }
-      takeOver(writer)
+      rows.takeOver(writer)
     } catch .corruptRecord(let key) {
       return drop(key)
     } catch {
-      failure = failure ?? error
-      return
+      return note(error)
     }
     for place in places {
-      if let collection = collections[place.collection] {
+      if let collection = rows.collections[place.collection] {
         candidates.insert(collection.key(place.id))
       }
+    }
+  }
+
+  /// Stores rows as they are; an error is for the next commit.
+  mutating func put(_ records: [([UInt8], [UInt8])]) {
+    do throws(StorageError) {
+      try rows.store.write { transaction throws(StorageError) in
+        for (key, value) in records { try transaction.put(value, for: key) }
+      }
+    } catch {
+      note(error)
     }
   }
 }

@@ -2,19 +2,20 @@ import TernCore
 import TernQuery
 
 /// `StructuredAggregationQuery` and its result. Source: documents reference, section 2.9.
-extension ProtoReader {
-  mutating func aggregationQuery(
-    below parent: DocumentKey?, _ names: DocumentNames
+enum WireAggregation {
+  /// Reads a `StructuredAggregationQuery`.
+  static func read(
+    _ reader: inout ProtoReader, below parent: DocumentKey?, _ names: DocumentNames
   ) throws(DocumentWireError) -> (DocumentQuery, [DocumentAggregation]) {
     var query: DocumentQuery?
     var aggregations: [DocumentAggregation] = []
-    while let field = try next() {
+    while let field = try reader.next() {
       switch field {
       case 1:
-        var message = try message()
-        query = try message.query(below: parent, names)
-      case 3: aggregations.append(try aggregation(aggregations.count))
-      default: try skip()
+        var message = try reader.message()
+        query = try WireQuery.query(&message, below: parent, names)
+      case 3: aggregations.append(try aggregation(&reader, aggregations.count))
+      default: try reader.skip()
       }
     }
     guard let query else { throw .member("an aggregation has a query") }
@@ -26,18 +27,19 @@ extension ProtoReader {
     return (query, aggregations)
   }
 
-  private mutating func aggregation(
-    _ index: Int
+  /// Reads an `Aggregation`.
+  private static func aggregation(
+    _ reader: inout ProtoReader, _ index: Int
   ) throws(DocumentWireError) -> DocumentAggregation {
     // What has no name gets one, as other servers do.
     var alias = "field_\(index + 1)"
     var function: DocumentAggregation.Function?
-    var message = try message()
+    var message = try reader.message()
     while let field = try message.next() {
       switch field {
-      case 1: function = .count(upTo: try message.bound())
-      case 2: function = .sum(try message.operand())
-      case 3: function = .average(try message.operand())
+      case 1: function = .count(upTo: try bound(&message))
+      case 2: function = .sum(try operand(&message))
+      case 3: function = .average(try operand(&message))
       case 7:
         let name = try message.string()
         if !name.isEmpty { alias = name }
@@ -48,18 +50,22 @@ extension ProtoReader {
     return DocumentAggregation(alias, function)
   }
 
-  private mutating func bound() throws(DocumentWireError) -> Int? {
+  /// Reads a `Count`: the number up to which documents are counted.
+  private static func bound(_ reader: inout ProtoReader) throws(DocumentWireError) -> Int? {
     var bound: Int?
-    var message = try message()
+    var message = try reader.message()
     while let field = try message.next() {
       if field == 1 { bound = Int(try message.wrappedInt()) } else { try message.skip() }
     }
     return bound
   }
 
-  private mutating func operand() throws(DocumentWireError) -> DocumentFieldPath {
+  /// Reads a `Sum` or an `Avg`: the field that is aggregated.
+  private static func operand(
+    _ reader: inout ProtoReader
+  ) throws(DocumentWireError) -> DocumentFieldPath {
     var path: DocumentFieldPath?
-    var message = try message()
+    var message = try reader.message()
     while let field = try message.next() {
       if field == 1 { path = try message.reference() } else { try message.skip() }
     }
@@ -88,36 +94,39 @@ extension DocumentQueryError {
   }
 }
 
-extension ProtoWriter {
+extension WireAggregation {
   /// Aggregations keep the order that was asked for: it must not demand further fields.
-  mutating func aggregation(
-    _ field: Int, _ query: DocumentQuery, _ aggregations: [DocumentAggregation]
+  static func write(
+    _ field: Int, _ query: DocumentQuery, _ aggregations: [DocumentAggregation],
+    to writer: inout ProtoWriter
   ) {
-    let mark = begin(field)
-    self.query(1, query, isExplicit: true)
+    let mark = writer.begin(field)
+    WireQuery.query(1, query, isExplicit: true, to: &writer)
     for aggregation in aggregations {
-      let item = begin(3)
-      function(aggregation.function)
-      string(7, aggregation.alias)
-      end(item)
+      let item = writer.begin(3)
+      function(aggregation.function, to: &writer)
+      writer.string(7, aggregation.alias)
+      writer.end(item)
     }
-    end(mark)
+    writer.end(mark)
   }
 
-  private mutating func function(_ function: DocumentAggregation.Function) {
+  private static func function(
+    _ function: DocumentAggregation.Function, to writer: inout ProtoWriter
+  ) {
     switch function {
     case .count(let bound):
-      let mark = begin(1)
-      if let bound { wrapped(1, bound) }
-      end(mark)
+      let mark = writer.begin(1)
+      if let bound { writer.wrapped(1, bound) }
+      writer.end(mark)
     case .sum(let path):
-      let mark = begin(2)
-      reference(1, path)
-      end(mark)
+      let mark = writer.begin(2)
+      writer.reference(1, path)
+      writer.end(mark)
     case .average(let path):
-      let mark = begin(3)
-      reference(1, path)
-      end(mark)
+      let mark = writer.begin(3)
+      writer.reference(1, path)
+      writer.end(mark)
     }
   }
 }
