@@ -212,18 +212,35 @@ let programs: [Target] = [
       "TernAssembly", "TernStandard", arguments,
     ]),
   program("first", at: "Apps/first", ["TernKit"]),
+  // The flags that the sample programs share: from files, variables and flags to a client.
+  .target(
+    name: "TernSampleOptions",
+    dependencies: ["TernKit", "TernAssembly", "TernStandard", arguments],
+    path: "Apps/options", swiftSettings: strict),
   program(
     "cities", at: "Apps/cities",
-    ["TernKit", "TernAssembly", "TernServerAssembly", "TernStandard", arguments]),
+    [
+      "TernSampleOptions", "TernKit", "TernAssembly", "TernServerAssembly", "TernStandard",
+      arguments,
+    ]),
   program(
     "feed", at: "Apps/feed",
-    ["TernKit", "TernAssembly", "TernServerAssembly", "TernStandard", arguments]),
+    [
+      "TernSampleOptions", "TernKit", "TernAssembly", "TernServerAssembly", "TernStandard",
+      arguments,
+    ]),
   program(
     "presence", at: "Apps/presence",
-    ["TernKit", "TernAssembly", "TernServerAssembly", "TernStandard", arguments]),
+    [
+      "TernSampleOptions", "TernKit", "TernAssembly", "TernServerAssembly", "TernStandard",
+      arguments,
+    ]),
   program(
     "scores", at: "Apps/scores",
-    ["TernKit", "TernAssembly", "TernServerAssembly", "TernStandard", arguments]),
+    [
+      "TernSampleOptions", "TernKit", "TernAssembly", "TernServerAssembly", "TernStandard",
+      arguments,
+    ]),
   program("tern-tidy", at: "Tools/tern-tidy", []),
   program(
     "tern-bench", at: "Tools/bench",

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import TernKit
+import TernSampleOptions
 
 /// `cities`: the largest cities of a country, with or without a server.
 @main
@@ -28,18 +29,15 @@ struct CitiesProgram: AsyncParsableCommand {
   @Option(help: "Let a city grow by one, and end.")
   var grow: String?
 
-  @Option(help: "Keep the device's data in this folder.")
-  var path = "cities-data"
-
-  @Option(help: "The server: host or host:port.")
-  var server = "127.0.0.1"
+  @OptionGroup(title: "Client")
+  var client: ClientSetup
 
   @Flag(help: "Play with a server and two devices in memory, and end.")
   var demo = false
 
   func run() async throws {
     if demo { return try await CitiesDemo.play() }
-    let tern = try await TernDatabase.open(path, server: server)
+    let tern = try await client.open(keepingIn: "cities-data")
     let cities = Cities(tern.documents)
     if let add {
       try await cities.add([City(name: add, country: country, population: population)])

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import TernKit
+import TernSampleOptions
 
 /// `feed`: posts and stars, in the model of your choice.
 @main
@@ -37,18 +38,15 @@ struct FeedProgram: AsyncParsableCommand {
   @Flag(help: "Keep it in documents, not in the tree.")
   var documents = false
 
-  @Option(help: "Keep the device's data in this folder.")
-  var path = "feed-data"
-
-  @Option(help: "The server: host or host:port.")
-  var server = "127.0.0.1"
+  @OptionGroup(title: "Client")
+  var client: ClientSetup
 
   @Flag(help: "Play with a server and two devices in memory, and end.")
   var demo = false
 
   func run() async throws {
     if demo { return try await FeedDemo.play() }
-    let tern = try await TernDatabase.open(path, server: server)
+    let tern = try await client.open(keepingIn: "feed-data")
     if documents {
       try await use(DocumentFeed(documents: tern.documents, user: user))
     } else {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import TernKit
+import TernSampleOptions
 
 /// `presence`: who is online, on which devices, and since when not.
 @main
@@ -21,17 +22,15 @@ struct PresenceProgram: AsyncParsableCommand {
   @Option(help: "The name of this device.")
   var device = "terminal"
 
-  @Option(help: "The server: host or host:port.")
-  var server = "127.0.0.1"
+  @OptionGroup(title: "Client")
+  var client: ClientSetup
 
   @Flag(help: "Play with a server and three devices in memory, and end.")
   var demo = false
 
   func run() async throws {
     if demo { return try await PresenceDemo.play() }
-    var options = TernOptions()
-    options.storage = .memory
-    let tern = try await TernDatabase.open(server: server, options)
+    let tern = try await client.open(keepingIn: nil)
     let presence = Presence(tern.tree, user: user, device: device)
     let announcing = Task { try await presence.announce() }
     for try await lines in presence.everybody() {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import TernKit
+import TernSampleOptions
 
 /// `scores`: a leaderboard that works offline.
 @main
@@ -20,18 +21,15 @@ struct Scores: AsyncParsableCommand {
   @Option(help: "Add points, and end.")
   var add: Int?
 
-  @Option(help: "Keep the device's data in this folder.")
-  var path = "scores-data"
-
-  @Option(help: "The server: host or host:port.")
-  var server = "127.0.0.1"
+  @OptionGroup(title: "Client")
+  var client: ClientSetup
 
   @Flag(help: "Play with a server and two devices in memory, and end.")
   var demo = false
 
   func run() async throws {
     if demo { return try await LeaderboardDemo.play() }
-    let tern = try await TernDatabase.open(path, server: server)
+    let tern = try await client.open(keepingIn: "scores-data")
     let board = Leaderboard(tern.tree["leaderboard"])
     try await board.keep()
     if let add {

@@ -91,8 +91,16 @@ extension Failure {
     case .invalidBundle, .cancelled, .closed, .notOpened: self.init(.failed, error.description)
     case .queue(let error): self.init(.failed, "the write was not stored: \(error)")
     case .refused(let status) where status.code == .unavailable: self = .unreachable
+    case .refused(let status) where status.code == .notFound:
+      self.init(.refused, "the server refused it: \(Self.missing(status.message))")
     case .refused: self.init(.refused, "the server refused it: \(error)")
     }
+  }
+
+  /// The service's words about a document that is not there, with its path alone.
+  private static func missing(_ message: String) -> String {
+    guard let end = message.firstRange(of: "/documents/")?.upperBound else { return message }
+    return "there is no document \(message[end...])"
   }
 
   private init(about rejection: Rejection) {
@@ -101,6 +109,8 @@ extension Failure {
       self.init(.failed, "nobody knows what became of it\(detail) It is kept: tern pending")
       return
     }
-    self.init(.refused, "the server refused it: \(rejection.status)\(detail)")
+    let missing = rejection.status == "notFound" ? Self.missing(rejection.detail) : nil
+    self.init(
+      .refused, "the server refused it: \(missing ?? "\(rejection.status)\(detail)")")
   }
 }

@@ -49,6 +49,7 @@ struct Main {
     let help = "see: " + (["tern"] + verbs + ["--help"]).joined(separator: " ")
     var words = TernCommand.message(for: error)
     if words.hasSuffix(".") { words.removeLast() }
+    words += unitAdvice(words)
     printError(Failure(.usage, "\(words); \(help)").line)
     return Outcome.usage.rawValue
   }

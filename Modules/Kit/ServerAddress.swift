@@ -19,18 +19,22 @@ public struct ServerAddress: Hashable, Sendable {
   public var host: String
   /// 1...65535.
   public var port: Int
+  /// The path of a WebSocket, where a proxy serves Tern below one; `nil` for the usual one.
+  public var path: String?
 
   /// Names a host and a port.
   public init(
-    host: String = "127.0.0.1", port: Int = ServerAddress.defaultPort, scheme: Scheme = .tcp
+    host: String = "127.0.0.1", port: Int = ServerAddress.defaultPort, scheme: Scheme = .tcp,
+    path: String? = nil
   ) {
     self.scheme = scheme
     self.host = host
     self.port = port
+    self.path = path
   }
 
   /// Reads `host`, `host:port`, `[IPv6 address]` or `[IPv6 address]:port`, with `ws://` or `wss://`
-  /// in front for a WebSocket.
+  /// in front for a WebSocket, and then with a path behind it for a proxy that needs one.
   ///
   /// - Throws: ``OpenError/address(_:reason:)``.
   public init(_ text: String) throws(OpenError) {
@@ -48,7 +52,12 @@ public struct ServerAddress: Hashable, Sendable {
       try self.init(text, place, given)
       return
     }
-    throw .address(text, reason: "it takes no path; write \"\(text[..<start])\"")
+    guard given != .tcp else {
+      throw .address(text, reason: "it takes no path; write \"\(text[..<start])\"")
+    }
+    try self.init(text, place[..<start], given)
+    let path = String(place[start...])
+    self.path = path == "/" ? nil : path
   }
 
   private init(_ text: String, _ place: Substring, _ scheme: Scheme) throws(OpenError) {
@@ -96,7 +105,7 @@ extension ServerAddress: CustomStringConvertible {
   /// `host:port`, with the scheme of a WebSocket in front.
   public var description: String {
     let place = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
-    return scheme == .tcp ? place : "\(scheme.rawValue)://\(place)"
+    return scheme == .tcp ? place : "\(scheme.rawValue)://\(place)\(path ?? "")"
   }
 }
 

@@ -93,7 +93,9 @@ extension TernDatabase {
       let transport =
         switch address.scheme {
         case .tcp: try TCPPlugin.open(tcp)
-        case .webSocket, .secureWebSocket: try WebSocketPlugin.open(WebSocketOptions(tcp))
+        case .webSocket, .secureWebSocket:
+          try WebSocketPlugin.open(
+            WebSocketOptions(tcp, path: address.path ?? WebSocketOptions.standardPath))
         }
       open.add { await transport.shutdown() }
       return transport

@@ -166,6 +166,23 @@ import Testing
     #expect(failure?.message.hasSuffix("No such file or directory") == true)
   }
 
+  @Test("an open file is written where it stands, and stays open to its caller")
+  func descriptor() throws {
+    let folder = try folder()
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let path = folder + "/all"
+    _ = FileManager.default.createFile(atPath: path, contents: nil)
+    let caller = try #require(FileHandle(forWritingAtPath: path))
+    try caller.write(contentsOf: Data("before ".utf8))
+    let copy = dup(caller.fileDescriptor)
+    let file = try ExportFile("/dev/fd/\(copy)")
+    #expect(!file.isFile)
+    try file.write("inside ")
+    try file.finish()
+    try caller.write(contentsOf: Data("behind".utf8))
+    #expect(try String(contentsOfFile: path, encoding: .utf8) == "before inside behind")
+  }
+
   @Test("a device is written in place")
   func device() throws {
     let file = try ExportFile("/dev/full")

@@ -120,10 +120,77 @@ import Testing
     }
   }
 
+  @Test("a file, then variables, then flags choose storage, transport and user")
+  func configured() async throws {
+    try await withFolder { folder in
+      try write(String(repeating: "key", count: 12), to: folder + "/key")
+      try write(
+        #"{"rules": {".read": true, ".write": "auth.uid === 'ann'"}}"#, to: folder + "/rules.json")
+      let certificate = try await ThrowawayCertificate(in: folder)
+      let server = try await ServerUnderTest(
+        folder: folder,
+        arguments: [
+          "--tls-cert", certificate.certificate, "--tls-key", certificate.key, "--rules",
+          folder + "/rules.json", "--auth-keys", folder + "/key",
+        ])
+      defer { server.process.killNow() }
+      let signed = try await run(["auth", "sign", "--key", folder + "/key", "ann"])
+      let token = try write(try #require(signed.output.first), to: folder + "/token")
+      // Of the file the folder counts, of the variables the kind, and the flags come last.
+      let file = try write(
+        """
+        {"storage": {"kind": "memory", "path": "\(folder)/device"},  // a comment
+         "transport": {"port": 9}}
+        """, to: folder + "/client.json")
+      let flags = [
+        "--config", file, "--server", "wss://127.0.0.1:\(server.port)", "--ca",
+        certificate.certificate, "--ns", "harbor",
+      ]
+      func board(_ more: [String]) throws -> ChildProcess {
+        try ChildProcess(
+          "/usr/bin/env", ["TERN_STORAGE_KIND=lmdb", binary("scores"), "ann"] + flags + more)
+      }
+      let added = try await board(["--add", "3", "--token", token]).exitCode(within: patience)
+      #expect(added == 0)
+      let path = folder + "/device/trees/harbor/queue"
+      let kept = try FileManager.default.contentsOfDirectory(atPath: path)
+      #expect(kept.contains { $0.hasSuffix(".mdb") }, "\(kept)")
+      // The token is kept on the device with the points.
+      let shown = try board([])
+      defer { shown.killNow() }
+      #expect(await shown.output.line(within: patience) { $0 == "1. ann 3" } != nil)
+      let read = try await server.tern(
+        "get", "leaderboard/ann", "--ns", "harbor", "--ca", certificate.certificate)
+      #expect(read.output == ["3"], "\(read)")
+      #expect(await server.stop() == 0)
+    }
+  }
+
+  @Test(
+    "what a program is told wrongly is an error that names the right words",
+    arguments: [
+      (
+        ["--storage", "quic"], "unknown kind \"quic\"; this program was built with: memory, sqlite"
+      ),
+      (["--token", "/nowhere"], "nowhere"), (["--config", "/nowhere"], "nowhere"),
+      (["--server", "ws://"], "it names no host"),
+    ])
+  func mistakes(flags: [String], words: String) async throws {
+    let ended = try await run(["ann"] + flags + ["--path", "/nowhere/at/all"], program: "scores")
+    #expect(ended.code != 0)
+    #expect(ended.errors.contains(words), "\(ended)")
+  }
+
   @Test("an address with a scheme is refused with the way to write it")
   func scheme() async throws {
     let ended = try await run(["ann", "--server", "http://127.0.0.1:9000"], program: "scores")
     #expect(ended.code != 0)
     #expect(ended.errors.contains("its scheme is ws or wss, or none; write \"127.0.0.1:9000\""))
+  }
+
+  @discardableResult
+  private func write(_ text: String, to path: String) throws -> String {
+    try text.write(toFile: path, atomically: true, encoding: .utf8)
+    return path
   }
 }

@@ -46,7 +46,31 @@ import Testing
     #expect(users == Array(repeating: "ann", count: 64))
   }
 
-  @Test("a sign-in that cannot be read counts as none, and listeners hear so")
+  @Test("listeners of tokens hear of a new token of the same user, listeners of users do not")
+  func tokens() async throws {
+    let store = try await Assembler(catalog: .standard).store(fromJSON: #"{"kind": "memory"}"#)
+    let native = try ClientAuth(store: store)
+    let auth = Auth(callbackQueue: DispatchQueue(label: "callbacks")) { native }
+    let (users, tokens) = (Answer<String>(), Answer<String>())
+    auth.addStateDidChangeListener { _, user in users.give(user?.uid ?? "none") }
+    let handle = auth.addIDTokenDidChangeListener { _, user in tokens.give(user?.uid ?? "none") }
+    #expect(await users.next() == "none")
+    #expect(await tokens.next() == "none")
+    try await auth.signIn(withCustomToken: Self.token("ann"))
+    #expect(await users.next() == "ann")
+    #expect(await tokens.next() == "ann")
+    let second = Self.token("ann").replacing(".", with: ".", maxReplacements: 1) + "c2ln"
+    try await auth.signIn(withCustomToken: second)
+    #expect(await tokens.next() == "ann")
+    let shown = Answer<String>()
+    auth.currentUser?.getIDToken { token, _ in shown.give(token ?? "none") }
+    auth.removeIDTokenDidChangeListener(handle)
+    try auth.signOut()
+    // The same token did not count as a change of user: the next that is heard is the end.
+    #expect(await users.next() == "none")
+  }
+
+  @Test("a sign-in that cannot be read is that of nobody, and listeners hear so")
   func unreadable() async {
     struct Broken: Error {}
     let auth = Auth(callbackQueue: DispatchQueue(label: "callbacks")) { throw Broken() }

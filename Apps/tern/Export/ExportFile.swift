@@ -17,6 +17,12 @@ final class ExportFile {
 
   /// Begins a file beside `path`; `-` is standard output.
   init(_ path: String) throws(Failure) {
+    if let descriptor = Self.descriptor(of: path) {
+      self.path = descriptor == 1 ? "-" : path
+      (aside, target) = (nil, path)
+      handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: false)
+      return
+    }
     self.path = path
     let target = Self.resolved(path)
     let exists = path != "-" && FileManager.default.fileExists(atPath: path)
@@ -46,6 +52,21 @@ final class ExportFile {
       let mask = umask(0)
       _ = umask(mask)
       _ = fchmod(descriptor, mode & ~mask)
+    }
+  }
+
+  /// The open file that a path names, such as `/dev/stdout`; `nil` for a path of its own.
+  ///
+  /// What else is written to it, by this program or its caller, goes on behind the data.
+  private static func descriptor(of path: String) -> Int32? {
+    switch path {
+    case "/dev/stdout": return 1
+    case "/dev/stderr": return 2
+    default:
+      for folder in ["/dev/fd/", "/proc/self/fd/"] where path.hasPrefix(folder) {
+        return Int32(path.dropFirst(folder.count))
+      }
+      return nil
     }
   }
 

@@ -38,6 +38,12 @@ struct SizeArgument: ExpressibleByArgument, Equatable {
   }
 }
 
+/// The forms of times and sizes, for a message that ends with the wrong argument.
+func unitAdvice(_ message: String) -> String {
+  if message.hasSuffix("<time>'") { return "; a time is 45, 30s, 10m, 12h or 30d" }
+  return message.hasSuffix("<size>'") ? "; a size is 4096, 64MB or 64MiB" : ""
+}
+
 private enum Units {
   /// Digits and a unit in letters of either case; `nil` for anything else, and for what overflows.
   static func value(_ text: String, _ units: [String: Int64]) -> Int64? {

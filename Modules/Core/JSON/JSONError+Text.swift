@@ -25,6 +25,7 @@ extension JSONError.Reason: CustomStringConvertible {
 
   private static func shown(_ byte: UInt8?) -> String {
     guard let byte else { return "" }
+    if byte == 0x0A || byte == 0x0D { return ", found the end of the line" }
     guard (0x21...0x7E).contains(byte) else { return ", found the byte \(byte)" }
     return ", found \(Character(UnicodeScalar(byte)))"
   }

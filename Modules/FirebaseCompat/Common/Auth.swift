@@ -7,6 +7,9 @@ import TernSync
 /// The name of a listener of ``Auth``.
 public typealias AuthStateDidChangeListenerHandle = any NSObjectProtocol
 
+/// The name of a listener of ``Auth`` that hears of tokens.
+public typealias IDTokenDidChangeListenerHandle = any NSObjectProtocol
+
 /// The user of the program, under Firebase's names.
 ///
 /// Sign-in is with a token that a server of one's own has made; it is kept on the device, and
@@ -14,11 +17,14 @@ public typealias AuthStateDidChangeListenerHandle = any NSObjectProtocol
 public final class Auth: Sendable {
   private struct Listener {
     let handle: AuthHandle
+    /// True for one that is also called when only the token of the user has changed.
+    let hearsTokens: Bool
     let call: Callback<Auth, User?>
   }
 
   private struct State {
     var user: User?
+    var token: String?
     /// True when the signed-in user is known.
     var isKnown = false
     /// In the order they came.
@@ -132,14 +138,16 @@ public final class Auth: Sendable {
   public func addStateDidChangeListener(
     _ listener: @escaping (Auth, User?) -> Void
   ) -> AuthStateDidChangeListenerHandle {
-    let handle = AuthHandle()
-    let call = Callback(listener)
-    let isKnown = state.withLock { state in
-      state.listeners.append(Listener(handle: handle, call: call))
-      return state.isKnown
-    }
-    if isKnown { tell(handle) }
-    return handle
+    add(listener, hearsTokens: false)
+  }
+
+  /// Calls `listener` on the main queue with the signed-in user, as soon as it is known, and at
+  /// every change of user or of the user's token.
+  @discardableResult
+  public func addIDTokenDidChangeListener(
+    _ listener: @escaping (Auth, User?) -> Void
+  ) -> IDTokenDidChangeListenerHandle {
+    add(listener, hearsTokens: true)
   }
 
   /// Ends a listener; it is not called any more.
@@ -147,16 +155,35 @@ public final class Auth: Sendable {
     state.withLock { state in state.listeners.removeAll { $0.handle === handle } }
   }
 
-  private func take(_ news: AuthState, of native: ClientAuth) {
-    settle(news.user.map { User($0, native) })
+  /// Ends a listener; it is not called any more.
+  public func removeIDTokenDidChangeListener(_ handle: IDTokenDidChangeListenerHandle) {
+    removeStateDidChangeListener(handle)
   }
 
-  private func settle(_ user: User?) {
+  private func add(
+    _ listener: @escaping (Auth, User?) -> Void, hearsTokens: Bool
+  ) -> any NSObjectProtocol {
+    let handle = AuthHandle()
+    let call = Callback(listener)
+    let isKnown = state.withLock { state in
+      state.listeners.append(Listener(handle: handle, hearsTokens: hearsTokens, call: call))
+      return state.isKnown
+    }
+    if isKnown { tell(handle) }
+    return handle
+  }
+
+  private func take(_ news: AuthState, of native: ClientAuth) {
+    settle(news.user.map { User($0, native) }, native.token)
+  }
+
+  private func settle(_ user: User?, _ token: String? = nil) {
     let concerned = state.withLock { state in
       let isNews = !state.isKnown || state.user?.uid != user?.uid
-      state.user = user
+      let isNewToken = isNews || state.token != token
+      (state.user, state.token) = (user, token)
       state.isKnown = true
-      return isNews ? state.listeners.map(\.handle) : []
+      return state.listeners.filter { isNews || isNewToken && $0.hearsTokens }.map(\.handle)
     }
     for handle in concerned { tell(handle) }
   }
@@ -227,8 +254,17 @@ public final class User: Sendable {
 
   /// Returns the token that is shown to the server; `nil` when another user is signed in by now.
   public func getIDToken() async throws -> String? {
-    native.currentUser?.uid == uid ? native.token : nil
+    token
   }
+
+  /// Calls back on the main queue with the token that is shown to the server; `nil` when another
+  /// user is signed in by now.
+  public func getIDToken(completion: ((String?, (any Error)?) -> Void)? = nil) {
+    let callback = Callback<String?, (any Error)?> { completion?($0, $1) }
+    DispatchQueue.main.async { [token] in callback(token, nil) }
+  }
+
+  private var token: String? { native.currentUser?.uid == uid ? native.token : nil }
 }
 
 /// The result of a sign-in.

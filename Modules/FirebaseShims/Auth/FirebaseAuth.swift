@@ -9,3 +9,6 @@
 
 /// The name of a listener of ``TernFirebaseCompat/Auth``.
 public typealias AuthStateDidChangeListenerHandle = any NSObjectProtocol
+
+/// The name of a listener of ``TernFirebaseCompat/Auth`` that hears of tokens.
+public typealias IDTokenDidChangeListenerHandle = any NSObjectProtocol

@@ -50,7 +50,6 @@ import Testing
     #expect(FirestoreSettings().isPersistenceEnabled)
     let manual = try documentation("FirebaseCompat/Documentation.docc/TernFirebaseCompat.md")
     #expect(manual.contains("In browsers, where it is off by default"))
-    #expect(manual.contains("Cloud Firestore client cannot connect to a server of this kind yet"))
   }
 
   @Test("F13 the cache holds 100 MB unless said otherwise, and at least 1 MB")
