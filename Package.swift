@@ -93,6 +93,9 @@ let layers: [Target] = [
     linkerSettings: [.linkedLibrary("sqlite3")]),
   .systemLibrary(
     name: "CLMDB", path: "Modules/CLMDB", providers: [.apt(["liblmdb-dev"])]),
+  .systemLibrary(
+    name: "CZlib", path: "Modules/CZlib", pkgConfig: "zlib",
+    providers: [.apt(["zlib1g-dev"])]),
   module("StorageMemory", ["TernStorage"]),
   module("StorageSQLite", ["TernStorage", "CSQLite", "CSQLitePages"]),
   module("StorageLMDB", ["TernStorage", "CLMDB"]),
@@ -154,7 +157,7 @@ let layers: [Target] = [
     [
       "TernCore", "TernQuery", "TernTransport", "TernTransportTCP", "TernTransportWebSocket",
       "TernSync", "TernSecurity", "TernTreeWire", "TernDocumentWire", "TernDocumentJSON",
-      "TernServer", nioCore, nioHTTP1, nioHTTP2, nioHPACK,
+      "TernServer", "CZlib", nioCore, nioHTTP1, nioHTTP2, nioHPACK,
     ]),
   module(
     "Assembly",
@@ -250,6 +253,7 @@ let programs: [Target] = [
       "TernSync", "TernTransportLoopback", "TernLedger", "TernTreeWire", "TernDocumentReplica",
       "TernDocumentAuthority",
       "TernDocumentWire", "TernSecurity", "TernClient", "TernServer", "TernGateway", nioHTTP1,
+      nioHTTP2, nioHPACK,
     ]),
   .target(
     name: "TernSpecReplay",
@@ -263,8 +267,8 @@ let programs: [Target] = [
   .target(
     name: "TernSpecServed",
     dependencies: [
-      "TernCore", "TernSpecReplay", "TernStorageMemory", "TernTransportTCP", "TernLedger",
-      "TernSecurity", "TernServer", "TernGateway",
+      "TernCore", "TernSpecReplay", "TernStorageMemory", "TernTransportTCP", "TernSync",
+      "TernLedger", "TernSecurity", "TernServer", "TernGateway",
     ],
     path: "Tools/spec/Served", swiftSettings: strict),
   program("tern-spec", at: "Tools/spec/Program", ["TernSpecReplay", "TernSpecServed"]),

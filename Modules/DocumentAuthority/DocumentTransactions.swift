@@ -127,7 +127,14 @@ package struct DocumentTransactions: Sendable {
     _ id: [UInt8], uptime: Int64
   ) -> Result<DocumentReadSet?, DocumentStatus> {
     let reads = open[id]?.reads
-    return use(id, uptime: uptime).map { kind in
+    let used = use(id, uptime: uptime)
+    // A transaction that only reads has nothing to try again.
+    if case .failure(let status) = used, status.code == .aborted,
+      TransactionID.isReadOnly(id) == true
+    {
+      return .failure(DocumentStatus(.invalidArgument, status.message))
+    }
+    return used.map { kind in
       forget(id)
       return kind == .readWrite ? reads : nil
     }

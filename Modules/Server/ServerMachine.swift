@@ -146,6 +146,8 @@ package struct ServerMachine: ~Copyable {
       documents.adopt(text, for: request.namespace)
       try review({ $0.documents != nil }, &batch)
       reviews.answer(ticket, answer, &batch)
+    case .readRuleCoverage where answer == .done:
+      batch.add(.answer(ticket: ticket, .coverage(documents.coverage(of: request.namespace))))
     case .revoke where answer == .done:
       try endCredentials(&batch)
       batch.add(.answer(ticket: ticket, answer))

@@ -1,4 +1,5 @@
 public import TernPresence
+public import TernQuery
 import TernTransport
 
 /// The options of a server.
@@ -11,6 +12,9 @@ public struct ServerOptions: Hashable, Sendable {
   public var limits: ServerLimits
   /// The notice that all clients get instead of service; `nil` to serve. Default: `nil`.
   public var farewell: ServiceNotice?
+  /// The declared indexes of documents, without which queries are rejected as by the service; `nil`
+  /// answers every query. Default: `nil`.
+  public var requiredIndexes: DocumentIndexCatalogs?
 
   /// The defaults, but for what is given.
   public init(

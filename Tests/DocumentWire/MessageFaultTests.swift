@@ -177,6 +177,7 @@ struct MessageFaultTests {
     switch name.replacing(">", with: "") {
     case "Int32Value": return "int32"
     case "Int64Value", "uint64": return "int64"
+    case "DoubleValue": return "double"
     case "Timestamp": return "timestamp"
     case "NullValue": return "null"
     case let name: return name

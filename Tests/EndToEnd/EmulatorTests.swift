@@ -103,6 +103,8 @@ import Testing
       #expect(address.hasPrefix("127.0.0.1:"))
       let hint = "for Firebase clients: FIREBASE_DATABASE_EMULATOR_HOST=\(address)"
       #expect(process.output.history.contains(hint))
+      let documents = "for Firestore clients: FIRESTORE_EMULATOR_HOST=\(address)"
+      #expect(process.output.history.contains(documents))
       #expect(try exchange("PUT", "/notes/a.json", "1", at: address).contains("200 OK"))
       #expect(try exchange("PUT", "/other.json", "1", at: address).contains("401"))
     }
@@ -112,6 +114,47 @@ import Testing
       let refused = try await run(["serve", "--dev"], folder: folder)
       #expect(refused.code == 2)
       #expect(refused.errors.contains("firebase.json: emulators.database.port"), "\(refused)")
+    }
+  }
+
+  @Test("queries that need an index are rejected, where a project asks for it")
+  func requiredIndexes() async throws {
+    try await withFolder { folder in
+      let files = [
+        "firebase.json": #"""
+        {"firestore": {"rules": "open.rules", "indexes": "indexes.json"},
+         "emulators": {"firestore": {"host": "127.0.0.1", "port": 0}}}
+        """#,
+        "open.rules": """
+        service cloud.firestore { match /databases/{database}/documents {
+          match /{path=**} { allow read, write; }
+        } }
+        """,
+        "indexes.json": #"""
+        {"indexes": [{"collectionGroup": "c", "queryScope": "COLLECTION", "fields": [
+          {"fieldPath": "a", "order": "ASCENDING"}, {"fieldPath": "b", "order": "ASCENDING"}]}]}
+        """#,
+      ]
+      for (name, text) in files {
+        try Data(text.utf8).write(to: URL(filePath: folder + "/" + name))
+      }
+      let (process, address) = try await start(
+        ["--dev", "--storage", "memory", "--require-indexes"], in: folder)
+      defer { process.killNow() }
+      func query(_ field: String) throws -> String {
+        let body =
+          #"{"structuredQuery":{"from":[{"collectionId":"c"}],"where":{"fieldFilter":{"field":"#
+          + #"{"fieldPath":"a"},"op":"EQUAL","value":{"nullValue":null}}},"orderBy":[{"field":"#
+          + #"{"fieldPath":"\#(field)"}}]}}"#
+        return try exchange(
+          "POST", "/v1/projects/p/databases/(default)/documents:runQuery", body, at: address)
+      }
+      #expect(try query("b").contains("200 OK"))
+      #expect(try query("z").contains("The query requires an index."))
+      try Data("{".utf8).write(to: URL(filePath: folder + "/indexes.json"))
+      let refused = try await run(["serve", "--dev", "--require-indexes"], folder: folder)
+      #expect(refused.code == 2)
+      #expect(refused.errors.contains("indexes.json: "), "\(refused)")
     }
   }
 

@@ -21,7 +21,7 @@ struct FirestoreTests {
   /// Cases of operations that a server does not serve, or serves in its own way.
   /// Source: Docs/Formats/document-wire.md, sections 4 and 6.
   private static let unserved = [
-    "find_nearest", "recursive_delete", "an_unknown_transaction_is_refused",
+    "recursive_delete", "an_unknown_transaction_is_refused",
   ]
 
   @Test("every case holds", arguments: ["memory", "sqlite", "lmdb"])

@@ -70,7 +70,7 @@ import Testing
     #expect(await users.next() == "none")
   }
 
-  @Test("a sign-in that cannot be read is that of nobody, and listeners hear so")
+  @Test("a sign-in that cannot be read counts as none, and listeners hear so")
   func unreadable() async {
     struct Broken: Error {}
     let auth = Auth(callbackQueue: DispatchQueue(label: "callbacks")) { throw Broken() }

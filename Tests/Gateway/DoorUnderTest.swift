@@ -2,6 +2,7 @@
   import Glibc
   import Synchronization
   import TernLedger
+  import TernQuery
   import TernSecurity
   import TernServer
   import TernStorage
@@ -22,7 +23,9 @@
 
     init(
       limits: GatewayLimits = GatewayLimits(), serverLimits: ServerLimits = ServerLimits(),
-      rules: String? = nil, authenticator: any Authenticator = OwnerAuthenticator(),
+      rules: String? = nil, documents: (any DocumentAuthorizer)? = nil,
+      indexes: DocumentIndexCatalogs? = nil,
+      authenticator: any Authenticator = OwnerAuthenticator(),
       ambient: RuntimeEnvironment = .system,
       denied: @escaping @Sendable (RulesExplanation) -> Void = { _ in },
       farewell: ServiceNotice? = nil, store: any OrderedStore = MemoryStore(),
@@ -36,10 +39,12 @@
       let ledger = try EmbeddedLedger(store: store, options: ledgerOptions) { 0 }
       let authorizer: any Authorizer =
         try rules.map { RulesAuthorizer(try TreeRules($0), onDenial: denied) } ?? AllowLocal()
+      var serverOptions = ServerOptions(limits: serverLimits, farewell: farewell)
+      serverOptions.requiredIndexes = indexes
       server = try await TernServer(
-        ledger: ledger, on: transport,
-        options: ServerOptions(limits: serverLimits, farewell: farewell),
-        authorizer: authorizer, authenticator: authenticator, ambient: ambient,
+        ledger: ledger, on: transport, options: serverOptions,
+        authorizer: authorizer, documentAuthorizer: documents, authenticator: authenticator,
+        ambient: ambient,
         report: { [endings] event in
           if case .disconnected(_, let reason) = event { endings.add(reason) }
         })
@@ -76,14 +81,16 @@
   /// Lends a server with open doors, and stops it.
   func withDoor(
     limits: GatewayLimits = GatewayLimits(), serverLimits: ServerLimits = ServerLimits(),
-    rules: String? = nil, authenticator: any Authenticator = OwnerAuthenticator(),
+    rules: String? = nil, documents: (any DocumentAuthorizer)? = nil,
+    indexes: DocumentIndexCatalogs? = nil,
+    authenticator: any Authenticator = OwnerAuthenticator(),
     farewell: ServiceNotice? = nil, store: any OrderedStore = MemoryStore(),
     ledgerOptions: LedgerOptions = LedgerOptions(), isDevelopment: Bool = false,
     _ body: (DoorUnderTest) async throws -> Void
   ) async throws {
     let door = try await DoorUnderTest(
-      limits: limits, serverLimits: serverLimits, rules: rules, authenticator: authenticator,
-      farewell: farewell, store: store,
+      limits: limits, serverLimits: serverLimits, rules: rules, documents: documents,
+      indexes: indexes, authenticator: authenticator, farewell: farewell, store: store,
       ledgerOptions: ledgerOptions, isDevelopment: isDevelopment)
     do { try await apart { try await body(door) } } catch {
       await door.stop()

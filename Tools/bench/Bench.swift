@@ -28,6 +28,10 @@ struct Bench {
       sections.append(("doors", { try await EndpointsSection.run($0) }))
       sections.append(("documents-fan-out", { try await DocumentFanOut.run(rounds: $0.rounds) }))
       sections.append(("tls", { try await TLSSection.run(rounds: $0.rounds) }))
+      #if os(Linux)
+        sections.append(("grpc", { try await GRPCSection.run($0) }))
+        sections.append(("initial-sync", { try await InitialSync.run($0) }))
+      #endif
       add("large-reads") { _ in try await LargeReads.run() }
       add("server-size") { _ in try await ServerSize.run() }
     #endif
@@ -55,6 +59,9 @@ struct Bench {
       }
       if options.sections.first == BareHTTPServer.command {
         return try await BareHTTPServer.serve()
+      }
+      if options.sections.first == BareHTTP2Server.command {
+        return try await BareHTTP2Server.serve(bytes: Int(options.sections[1]) ?? 0)
       }
       #if os(Linux)
         if options.sections.first == BareServer.command {

@@ -3,6 +3,7 @@ import Foundation
 import TernAssembly
 import TernClient
 import TernGateway
+import TernQuery
 import TernSecurity
 import TernServer
 import TernServerAssembly
@@ -45,6 +46,12 @@ struct Serve: AsyncParsableCommand {
     help: ArgumentHelp("Security rules for documents: a firestore.rules.", valueName: "file"))
   var documentRules: String?
 
+  @Flag(
+    help: ArgumentHelp(
+      "Reject queries of documents that need an index in Cloud Firestore and have none in firestore.indexes.json, or in the files that firebase.json names."
+    ))
+  var requireIndexes = false
+
   @Option(
     help: ArgumentHelp("Serve over TLS with this certificate, in PEM.", valueName: "file"))
   var tlsCert: String?
@@ -76,6 +83,7 @@ struct Serve: AsyncParsableCommand {
       rules: treeRules ?? project.rules,
       documentFiles: try DocumentRulesFiles.find(documentRules, project),
       isInsecure: insecure, isDevelopment: dev)
+    let indexes = requireIndexes ? try DocumentIndexFiles.load(documentRules, project) : nil
     let assembler = Assembler(catalog: .serving)
     let configuration: Configuration
     do throws(ConfigurationError) { configuration = try self.configuration(project) } catch {
@@ -84,7 +92,7 @@ struct Serve: AsyncParsableCommand {
     let failure: String?
     do throws(ServerAssemblyError) {
       let tokens = try await assembler.authenticator(from: configuration)
-      failure = try await serve(assembler, configuration, access, tokens.authenticator)
+      failure = try await serve(assembler, configuration, access, indexes, tokens.authenticator)
       await tokens.close()
     } catch {
       throw Failure(about: error).advising(wayOut(of: error, configuration))
@@ -123,7 +131,7 @@ struct Serve: AsyncParsableCommand {
   /// - Returns: The reason the server ended by itself; `nil` when it was asked to.
   private func serve(
     _ assembler: Assembler, _ configuration: Configuration, _ access: ServeAccess,
-    _ tokens: (any Authenticator)?
+    _ indexes: DocumentIndexCatalogs?, _ tokens: (any Authenticator)?
   ) async throws(ServerAssemblyError) -> String? {
     let signals = StopSignals()
     HangUpSignal.ignoreIt()
@@ -133,11 +141,13 @@ struct Serve: AsyncParsableCommand {
     SystemAllocator.returnLargePieces()
     var limits = ServerLimits()
     limits.memoryBytes = max(LimitOptions.leastMemoryBytes, MachineMemory.bytes() / 4)
+    var options = ServerOptions(limits: limits, farewell: farewell.farewell)
+    options.requiredIndexes = indexes
     let server = try await assembler.server(
       from: configuration, authorizer: access.authorizer,
       documentAuthorizer: access.documentAuthorizer,
       authenticator: authenticator(others: tokens),
-      options: ServerOptions(limits: limits, farewell: farewell.farewell), isDevelopment: dev,
+      options: options, isDevelopment: dev,
       report: { [news = ServerNews()] event in
         news.take(event)
         if case .ended(let error) = event { failed.resolve(.failure("\(error)")) }
@@ -264,7 +274,10 @@ struct Serve: AsyncParsableCommand {
       LogWriter.standardError.write(
         "tern: warning: --dev: every program on this machine can be administrator, as \"owner\"")
     }
-    if dev { printLine("for Firebase clients: FIREBASE_DATABASE_EMULATOR_HOST=\(server.address)") }
+    if dev {
+      printLine("for Firebase clients: FIREBASE_DATABASE_EMULATOR_HOST=\(server.address)")
+      printLine("for Firestore clients: FIRESTORE_EMULATOR_HOST=\(server.address)")
+    }
     if access.isOpen, farewell.farewell == nil {
       printLine("try, in another terminal:")
       printLine("  tern watch greetings\(flag)")

@@ -13,10 +13,12 @@ extension DocumentCommands {
         left out. A document that exists is replaced, with --merge the fields that are not named \
         stay; other documents are not touched. Lines are written 500 at a time, together or not \
         at all. When it ends early, it says from which line to go on; giving lines twice does no \
-        harm.
+        harm. The folder of an export that the Firestore emulator made (--export-on-exit, \
+        emulators:export) is read like a file with a line for each document.
         """)
 
-    @Argument(help: "The file; - reads standard input.") var file: String
+    @Argument(help: "The file, or the folder of an emulator's export; - reads standard input.")
+    var file: String
 
     @Flag(help: "Keep the fields that are not named.")
     var merge = false
@@ -28,12 +30,17 @@ extension DocumentCommands {
     @OptionGroup var client: ClientFlags
 
     func run() async throws {
-      let source = try ImportFile(file)
+      let isFolder = EmulatorExportFolder.isOne(file)
+      let source = isFolder ? nil : try ImportFile(file)
       try await client.withClient { run in
-        let text = DocumentText(run.tern.documents.database, isTyped: form.typed)
-        var importer = DocumentImporter(
-          lines: DocumentLines(text, merging: merge, from: fromLine) { try source.read() }, run)
-        let count = try await importer.run(fileBytes: source.size)
+        let database = run.tern.documents.database
+        let folder = isFolder ? try EmulatorExportFolder(file, for: database) : nil
+        let text = DocumentText(database, isTyped: isFolder || form.typed)
+        let lines = DocumentLines(text, merging: merge, from: fromLine) {
+          try folder?.read() ?? source?.read() ?? []
+        }
+        var importer = DocumentImporter(lines: lines, run)
+        let count = try await importer.run(fileBytes: source?.size)
         printLine(client.json ? #"{"documents":\#(count)}"# : "imported \(count) documents")
       }
     }

@@ -12,6 +12,9 @@ struct FirebaseProject: Equatable {
   var rules: String?
   /// The rules files of the documents; `nil` when it names none.
   var documentRules: DocumentRulesFiles?
+  /// The files that declare the indexes of documents, by the ids of their databases; `nil` stands
+  /// for all others.
+  var documentIndexes: [String?: String] = [:]
   var host: String?
   var port: Int?
 
@@ -30,11 +33,14 @@ struct FirebaseProject: Equatable {
     case .some(let one): rules = one["rules"]?.text
     }
     documentRules = Self.documentRules(json["firestore"])
-    let emulator = json["emulators"]?["database"]
+    documentIndexes = Self.documentIndexes(json["firestore"])
+    // Both models are served at one address.
+    let emulated = ["database", "firestore"].first { json["emulators"]?[$0] != nil } ?? "database"
+    let emulator = json["emulators"]?[emulated]
     host = emulator?["host"]?.text
     port = try emulator?["port"].map { value in
       guard let port = value.integer, (0...65_535).contains(port) else {
-        throw Failure(.usage, "\(name): emulators.database.port must be a port's number")
+        throw Failure(.usage, "\(name): emulators.\(emulated).port must be a port's number")
       }
       return Int(port)
     }
@@ -57,6 +63,20 @@ struct FirebaseProject: Equatable {
     }
   }
 
+  private static func documentIndexes(_ json: JSONValue?) -> [String?: String] {
+    switch json {
+    case .object?: return json?["indexes"]?.text.map { [nil: $0] } ?? [:]
+    case .array(let entries)?:
+      var files: [String?: String] = [:]
+      for entry in entries {
+        guard let path = entry["indexes"]?.text else { continue }
+        files[entry["database"]?.text ?? DocumentDatabase.defaultID] = path
+      }
+      return files
+    default: return [:]
+    }
+  }
+
   /// Returns true when a file is the settings of a project rather than rules, by its name.
   static func isOne(_ path: String) -> Bool {
     path == usualFile || path.hasSuffix("/" + usualFile)
@@ -68,6 +88,7 @@ struct FirebaseProject: Equatable {
     let folder = String(path.dropLast(Self.usualFile.count))
     let place = { (file: String) in file.hasPrefix("/") ? file : folder + file }
     rules = rules.map(place)
+    documentIndexes = documentIndexes.mapValues(place)
     documentRules = documentRules.map { files in
       DocumentRulesFiles(
         common: files.common.map(place), byDatabase: files.byDatabase.mapValues(place))

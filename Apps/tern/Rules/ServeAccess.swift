@@ -51,20 +51,20 @@ struct ServeAccess: Sendable {
       text = "access: as \(file) says; \(readers)"
     } else if isInsecure {
       authorizer = Self.explaining(AllowAll(), isDevelopment)
-      documentAuthorizer = rules ?? AllowAll()
+      documentAuthorizer = rules ?? Self.explaining(documents: AllowAll(), isDevelopment)
       text =
         documentFiles.map { "access: documents as \($0.text) says; the tree is open (--insecure)" }
         ?? "access: every client may read and write everything (--insecure)"
     } else if isDevelopment {
       authorizer = Self.explaining(AllowLocal(), isDevelopment)
-      documentAuthorizer = rules ?? AllowLocal()
+      documentAuthorizer = rules ?? Self.documentsOf(isDevelopment)
       text =
         documentFiles.map {
           "access: documents as \($0.text) says; the tree is open on this machine (--dev)"
         } ?? "access: everything is allowed, to clients on this machine only (--dev)"
     } else {
       authorizer = Self.explaining(AllowAdministrators(), isDevelopment)
-      documentAuthorizer = rules ?? AllowAdministrators()
+      documentAuthorizer = rules ?? Self.documentsOf(isDevelopment)
       text =
         documentFiles.map {
           "access: documents as \($0.text) says; the tree is open to administrators only"
@@ -74,7 +74,18 @@ struct ServeAccess: Sendable {
 
   /// Decides about documents where there are no rules for them.
   private static func documentsOf(_ isDevelopment: Bool) -> any DocumentAuthorizer {
-    isDevelopment ? AllowLocal() : AllowAdministrators()
+    let base: any DocumentAuthorizer = isDevelopment ? AllowLocal() : AllowAdministrators()
+    return explaining(documents: base, isDevelopment)
+  }
+
+  /// Decides as `base` does; what rules of single databases deny is explained to the operator, and
+  /// on a development server to clients too.
+  private static func explaining(
+    documents base: any DocumentAuthorizer, _ isDevelopment: Bool
+  ) -> ExplainingDocumentAuthorizer {
+    let news = DocumentDenialNews(showsAll: isDevelopment)
+    return ExplainingDocumentAuthorizer(
+      base, showsReasons: isDevelopment, onDenial: news.onDenial, onOmitted: news.onOmitted)
   }
 
   /// Decides as `base` does; what rules of single databases deny is explained to the operator.

@@ -12,8 +12,9 @@ extension MessageShape {
     BeginTransactionRequest:database string,options TransactionOptions
     CommitRequest:database string,writes *Write,transaction bytes,mark WriteMark
     RollbackRequest:database string,transaction bytes
-    RunQueryRequest:parent string,structured_query StructuredQuery @query_type,transaction bytes @consistency_selector,new_transaction TransactionOptions @consistency_selector,read_time timestamp @consistency_selector
-    RunAggregationQueryRequest:parent string,structured_aggregation_query StructuredAggregationQuery @query_type,transaction bytes @consistency_selector,new_transaction TransactionOptions @consistency_selector,read_time timestamp @consistency_selector
+    RunQueryRequest:parent string,structured_query StructuredQuery @query_type,transaction bytes @consistency_selector,new_transaction TransactionOptions @consistency_selector,read_time timestamp @consistency_selector,explain_options ExplainOptions
+    RunAggregationQueryRequest:parent string,structured_aggregation_query StructuredAggregationQuery @query_type,transaction bytes @consistency_selector,new_transaction TransactionOptions @consistency_selector,read_time timestamp @consistency_selector,explain_options ExplainOptions
+    ExplainOptions:analyze bool
     PartitionQueryRequest:parent string,structured_query StructuredQuery @query_type,partition_count int64,page_token string,page_size int32,read_time timestamp @consistency_selector
     ListCollectionIdsRequest:parent string,page_size int32,page_token string,read_time timestamp @consistency_selector
     BatchWriteRequest:database string,writes *Write,labels %string
@@ -31,7 +32,7 @@ extension MessageShape {
     DocumentTransform:document string,field_transforms *DocumentTransform.FieldTransform
     DocumentTransform.FieldTransform:field_path string,set_to_server_value =DocumentTransform.FieldTransform.ServerValue @transform_type,increment Value @transform_type,maximum Value @transform_type,minimum Value @transform_type,append_missing_elements ArrayValue @transform_type,remove_all_from_array ArrayValue @transform_type
     StructuredQuery:select StructuredQuery.Projection,from *StructuredQuery.CollectionSelector,where StructuredQuery.Filter,order_by *StructuredQuery.Order,limit int32,offset int32,start_at Cursor,end_at Cursor,find_nearest StructuredQuery.FindNearest
-    StructuredQuery.FindNearest:
+    StructuredQuery.FindNearest:vector_field StructuredQuery.FieldReference,query_vector Value,distance_measure =StructuredQuery.FindNearest.DistanceMeasure,limit int32,distance_result_field string,distance_threshold double
     StructuredQuery.CollectionSelector:collection_id string,all_descendants bool
     StructuredQuery.Filter:composite_filter StructuredQuery.CompositeFilter @filter_type,field_filter StructuredQuery.FieldFilter @filter_type,unary_filter StructuredQuery.UnaryFilter @filter_type
     StructuredQuery.CompositeFilter:op =StructuredQuery.CompositeFilter.Operator,filters *StructuredQuery.Filter
@@ -65,6 +66,9 @@ extension MessageShape {
     ],
     "StructuredQuery.UnaryFilter.Operator": [
       0: "OPERATOR_UNSPECIFIED", 2: "IS_NAN", 3: "IS_NULL", 4: "IS_NOT_NAN", 5: "IS_NOT_NULL",
+    ],
+    "StructuredQuery.FindNearest.DistanceMeasure": [
+      0: "DISTANCE_MEASURE_UNSPECIFIED", 1: "EUCLIDEAN", 2: "COSINE", 3: "DOT_PRODUCT",
     ],
     "StructuredQuery.Direction": [0: "DIRECTION_UNSPECIFIED", 1: "ASCENDING", 2: "DESCENDING"],
   ]

@@ -504,6 +504,15 @@ nonisolated struct Google_Firestore_V1_RunQueryRequest: Sendable {
     set {consistencySelector = .readTime(newValue)}
   }
 
+  var explainOptions: Google_Firestore_V1_ExplainOptions {
+    get {_explainOptions ?? Google_Firestore_V1_ExplainOptions()}
+    set {_explainOptions = newValue}
+  }
+  /// Returns true if `explainOptions` has been explicitly set.
+  var hasExplainOptions: Bool {self._explainOptions != nil}
+  /// Clears the value of `explainOptions`. Subsequent reads from it will return its default value.
+  mutating func clearExplainOptions() {self._explainOptions = nil}
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   nonisolated enum OneOf_QueryType: Equatable, Sendable {
@@ -519,44 +528,64 @@ nonisolated struct Google_Firestore_V1_RunQueryRequest: Sendable {
   }
 
   init() {}
+
+  fileprivate var _explainOptions: Google_Firestore_V1_ExplainOptions? = nil
 }
 
-nonisolated struct Google_Firestore_V1_RunQueryResponse: Sendable {
+nonisolated struct Google_Firestore_V1_RunQueryResponse: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
   var document: Google_Firestore_V1_Document {
-    get {_document ?? Google_Firestore_V1_Document()}
-    set {_document = newValue}
+    get {_storage._document ?? Google_Firestore_V1_Document()}
+    set {_uniqueStorage()._document = newValue}
   }
   /// Returns true if `document` has been explicitly set.
-  var hasDocument: Bool {self._document != nil}
+  var hasDocument: Bool {_storage._document != nil}
   /// Clears the value of `document`. Subsequent reads from it will return its default value.
-  mutating func clearDocument() {self._document = nil}
+  mutating func clearDocument() {_uniqueStorage()._document = nil}
 
-  var transaction: Data = Data()
+  var transaction: Data {
+    get {_storage._transaction}
+    set {_uniqueStorage()._transaction = newValue}
+  }
 
   var readTime: SwiftProtobuf.Google_Protobuf_Timestamp {
-    get {_readTime ?? SwiftProtobuf.Google_Protobuf_Timestamp()}
-    set {_readTime = newValue}
+    get {_storage._readTime ?? SwiftProtobuf.Google_Protobuf_Timestamp()}
+    set {_uniqueStorage()._readTime = newValue}
   }
   /// Returns true if `readTime` has been explicitly set.
-  var hasReadTime: Bool {self._readTime != nil}
+  var hasReadTime: Bool {_storage._readTime != nil}
   /// Clears the value of `readTime`. Subsequent reads from it will return its default value.
-  mutating func clearReadTime() {self._readTime = nil}
+  mutating func clearReadTime() {_uniqueStorage()._readTime = nil}
 
-  var skippedResults: Int32 = 0
+  var skippedResults: Int32 {
+    get {_storage._skippedResults}
+    set {_uniqueStorage()._skippedResults = newValue}
+  }
 
-  var continuationSelector: Google_Firestore_V1_RunQueryResponse.OneOf_ContinuationSelector? = nil
+  var continuationSelector: OneOf_ContinuationSelector? {
+    get {return _storage._continuationSelector}
+    set {_uniqueStorage()._continuationSelector = newValue}
+  }
 
   var done: Bool {
     get {
-      if case .done(let v)? = continuationSelector {return v}
+      if case .done(let v)? = _storage._continuationSelector {return v}
       return false
     }
-    set {continuationSelector = .done(newValue)}
+    set {_uniqueStorage()._continuationSelector = .done(newValue)}
   }
+
+  var explainMetrics: Google_Firestore_V1_ExplainMetrics {
+    get {_storage._explainMetrics ?? Google_Firestore_V1_ExplainMetrics()}
+    set {_uniqueStorage()._explainMetrics = newValue}
+  }
+  /// Returns true if `explainMetrics` has been explicitly set.
+  var hasExplainMetrics: Bool {_storage._explainMetrics != nil}
+  /// Clears the value of `explainMetrics`. Subsequent reads from it will return its default value.
+  mutating func clearExplainMetrics() {_uniqueStorage()._explainMetrics = nil}
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -567,61 +596,60 @@ nonisolated struct Google_Firestore_V1_RunQueryResponse: Sendable {
 
   init() {}
 
-  fileprivate var _document: Google_Firestore_V1_Document? = nil
-  fileprivate var _readTime: SwiftProtobuf.Google_Protobuf_Timestamp? = nil
+  fileprivate var _storage = unsafe _StorageClass.defaultInstance
 }
 
-nonisolated struct Google_Firestore_V1_RunAggregationQueryRequest: @unchecked Sendable {
+nonisolated struct Google_Firestore_V1_RunAggregationQueryRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  var parent: String {
-    get {_storage._parent}
-    set {_uniqueStorage()._parent = newValue}
-  }
+  var parent: String = String()
 
-  var queryType: OneOf_QueryType? {
-    get {return _storage._queryType}
-    set {_uniqueStorage()._queryType = newValue}
-  }
+  var queryType: Google_Firestore_V1_RunAggregationQueryRequest.OneOf_QueryType? = nil
 
   var structuredAggregationQuery: Google_Firestore_V1_StructuredAggregationQuery {
     get {
-      if case .structuredAggregationQuery(let v)? = _storage._queryType {return v}
+      if case .structuredAggregationQuery(let v)? = queryType {return v}
       return Google_Firestore_V1_StructuredAggregationQuery()
     }
-    set {_uniqueStorage()._queryType = .structuredAggregationQuery(newValue)}
+    set {queryType = .structuredAggregationQuery(newValue)}
   }
 
-  var consistencySelector: OneOf_ConsistencySelector? {
-    get {return _storage._consistencySelector}
-    set {_uniqueStorage()._consistencySelector = newValue}
-  }
+  var consistencySelector: Google_Firestore_V1_RunAggregationQueryRequest.OneOf_ConsistencySelector? = nil
 
   var transaction: Data {
     get {
-      if case .transaction(let v)? = _storage._consistencySelector {return v}
+      if case .transaction(let v)? = consistencySelector {return v}
       return Data()
     }
-    set {_uniqueStorage()._consistencySelector = .transaction(newValue)}
+    set {consistencySelector = .transaction(newValue)}
   }
 
   var newTransaction: Google_Firestore_V1_TransactionOptions {
     get {
-      if case .newTransaction(let v)? = _storage._consistencySelector {return v}
+      if case .newTransaction(let v)? = consistencySelector {return v}
       return Google_Firestore_V1_TransactionOptions()
     }
-    set {_uniqueStorage()._consistencySelector = .newTransaction(newValue)}
+    set {consistencySelector = .newTransaction(newValue)}
   }
 
   var readTime: SwiftProtobuf.Google_Protobuf_Timestamp {
     get {
-      if case .readTime(let v)? = _storage._consistencySelector {return v}
+      if case .readTime(let v)? = consistencySelector {return v}
       return SwiftProtobuf.Google_Protobuf_Timestamp()
     }
-    set {_uniqueStorage()._consistencySelector = .readTime(newValue)}
+    set {consistencySelector = .readTime(newValue)}
   }
+
+  var explainOptions: Google_Firestore_V1_ExplainOptions {
+    get {_explainOptions ?? Google_Firestore_V1_ExplainOptions()}
+    set {_explainOptions = newValue}
+  }
+  /// Returns true if `explainOptions` has been explicitly set.
+  var hasExplainOptions: Bool {self._explainOptions != nil}
+  /// Clears the value of `explainOptions`. Subsequent reads from it will return its default value.
+  mutating func clearExplainOptions() {self._explainOptions = nil}
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -639,7 +667,7 @@ nonisolated struct Google_Firestore_V1_RunAggregationQueryRequest: @unchecked Se
 
   init() {}
 
-  fileprivate var _storage = unsafe _StorageClass.defaultInstance
+  fileprivate var _explainOptions: Google_Firestore_V1_ExplainOptions? = nil
 }
 
 nonisolated struct Google_Firestore_V1_RunAggregationQueryResponse: Sendable {
@@ -667,63 +695,145 @@ nonisolated struct Google_Firestore_V1_RunAggregationQueryResponse: Sendable {
   /// Clears the value of `readTime`. Subsequent reads from it will return its default value.
   mutating func clearReadTime() {self._readTime = nil}
 
+  var explainMetrics: Google_Firestore_V1_ExplainMetrics {
+    get {_explainMetrics ?? Google_Firestore_V1_ExplainMetrics()}
+    set {_explainMetrics = newValue}
+  }
+  /// Returns true if `explainMetrics` has been explicitly set.
+  var hasExplainMetrics: Bool {self._explainMetrics != nil}
+  /// Clears the value of `explainMetrics`. Subsequent reads from it will return its default value.
+  mutating func clearExplainMetrics() {self._explainMetrics = nil}
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
 
   fileprivate var _result: Google_Firestore_V1_AggregationResult? = nil
   fileprivate var _readTime: SwiftProtobuf.Google_Protobuf_Timestamp? = nil
+  fileprivate var _explainMetrics: Google_Firestore_V1_ExplainMetrics? = nil
 }
 
-nonisolated struct Google_Firestore_V1_PartitionQueryRequest: @unchecked Sendable {
+nonisolated struct Google_Firestore_V1_ExplainOptions: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  var parent: String {
-    get {_storage._parent}
-    set {_uniqueStorage()._parent = newValue}
-  }
+  var analyze: Bool = false
 
-  var queryType: OneOf_QueryType? {
-    get {return _storage._queryType}
-    set {_uniqueStorage()._queryType = newValue}
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
+nonisolated struct Google_Firestore_V1_ExplainMetrics: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var planSummary: Google_Firestore_V1_PlanSummary {
+    get {_planSummary ?? Google_Firestore_V1_PlanSummary()}
+    set {_planSummary = newValue}
   }
+  /// Returns true if `planSummary` has been explicitly set.
+  var hasPlanSummary: Bool {self._planSummary != nil}
+  /// Clears the value of `planSummary`. Subsequent reads from it will return its default value.
+  mutating func clearPlanSummary() {self._planSummary = nil}
+
+  var executionStats: Google_Firestore_V1_ExecutionStats {
+    get {_executionStats ?? Google_Firestore_V1_ExecutionStats()}
+    set {_executionStats = newValue}
+  }
+  /// Returns true if `executionStats` has been explicitly set.
+  var hasExecutionStats: Bool {self._executionStats != nil}
+  /// Clears the value of `executionStats`. Subsequent reads from it will return its default value.
+  mutating func clearExecutionStats() {self._executionStats = nil}
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+
+  fileprivate var _planSummary: Google_Firestore_V1_PlanSummary? = nil
+  fileprivate var _executionStats: Google_Firestore_V1_ExecutionStats? = nil
+}
+
+nonisolated struct Google_Firestore_V1_PlanSummary: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var indexesUsed: [SwiftProtobuf.Google_Protobuf_Struct] = []
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
+nonisolated struct Google_Firestore_V1_ExecutionStats: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var resultsReturned: Int64 = 0
+
+  var executionDuration: SwiftProtobuf.Google_Protobuf_Duration {
+    get {_executionDuration ?? SwiftProtobuf.Google_Protobuf_Duration()}
+    set {_executionDuration = newValue}
+  }
+  /// Returns true if `executionDuration` has been explicitly set.
+  var hasExecutionDuration: Bool {self._executionDuration != nil}
+  /// Clears the value of `executionDuration`. Subsequent reads from it will return its default value.
+  mutating func clearExecutionDuration() {self._executionDuration = nil}
+
+  var readOperations: Int64 = 0
+
+  var debugStats: SwiftProtobuf.Google_Protobuf_Struct {
+    get {_debugStats ?? SwiftProtobuf.Google_Protobuf_Struct()}
+    set {_debugStats = newValue}
+  }
+  /// Returns true if `debugStats` has been explicitly set.
+  var hasDebugStats: Bool {self._debugStats != nil}
+  /// Clears the value of `debugStats`. Subsequent reads from it will return its default value.
+  mutating func clearDebugStats() {self._debugStats = nil}
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+
+  fileprivate var _executionDuration: SwiftProtobuf.Google_Protobuf_Duration? = nil
+  fileprivate var _debugStats: SwiftProtobuf.Google_Protobuf_Struct? = nil
+}
+
+nonisolated struct Google_Firestore_V1_PartitionQueryRequest: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var parent: String = String()
+
+  var queryType: Google_Firestore_V1_PartitionQueryRequest.OneOf_QueryType? = nil
 
   var structuredQuery: Google_Firestore_V1_StructuredQuery {
     get {
-      if case .structuredQuery(let v)? = _storage._queryType {return v}
+      if case .structuredQuery(let v)? = queryType {return v}
       return Google_Firestore_V1_StructuredQuery()
     }
-    set {_uniqueStorage()._queryType = .structuredQuery(newValue)}
+    set {queryType = .structuredQuery(newValue)}
   }
 
-  var partitionCount: Int64 {
-    get {_storage._partitionCount}
-    set {_uniqueStorage()._partitionCount = newValue}
-  }
+  var partitionCount: Int64 = 0
 
-  var pageToken: String {
-    get {_storage._pageToken}
-    set {_uniqueStorage()._pageToken = newValue}
-  }
+  var pageToken: String = String()
 
-  var pageSize: Int32 {
-    get {_storage._pageSize}
-    set {_uniqueStorage()._pageSize = newValue}
-  }
+  var pageSize: Int32 = 0
 
-  var consistencySelector: OneOf_ConsistencySelector? {
-    get {return _storage._consistencySelector}
-    set {_uniqueStorage()._consistencySelector = newValue}
-  }
+  var consistencySelector: Google_Firestore_V1_PartitionQueryRequest.OneOf_ConsistencySelector? = nil
 
   var readTime: SwiftProtobuf.Google_Protobuf_Timestamp {
     get {
-      if case .readTime(let v)? = _storage._consistencySelector {return v}
+      if case .readTime(let v)? = consistencySelector {return v}
       return SwiftProtobuf.Google_Protobuf_Timestamp()
     }
-    set {_uniqueStorage()._consistencySelector = .readTime(newValue)}
+    set {consistencySelector = .readTime(newValue)}
   }
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -739,8 +849,6 @@ nonisolated struct Google_Firestore_V1_PartitionQueryRequest: @unchecked Sendabl
   }
 
   init() {}
-
-  fileprivate var _storage = unsafe _StorageClass.defaultInstance
 }
 
 nonisolated struct Google_Firestore_V1_PartitionQueryResponse: Sendable {
@@ -1029,71 +1137,59 @@ nonisolated struct Google_Firestore_V1_ListenResponse: Sendable {
   init() {}
 }
 
-nonisolated struct Google_Firestore_V1_Target: @unchecked Sendable {
+nonisolated struct Google_Firestore_V1_Target: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  var targetType: OneOf_TargetType? {
-    get {return _storage._targetType}
-    set {_uniqueStorage()._targetType = newValue}
-  }
+  var targetType: Google_Firestore_V1_Target.OneOf_TargetType? = nil
 
   var query: Google_Firestore_V1_Target.QueryTarget {
     get {
-      if case .query(let v)? = _storage._targetType {return v}
+      if case .query(let v)? = targetType {return v}
       return Google_Firestore_V1_Target.QueryTarget()
     }
-    set {_uniqueStorage()._targetType = .query(newValue)}
+    set {targetType = .query(newValue)}
   }
 
   var documents: Google_Firestore_V1_Target.DocumentsTarget {
     get {
-      if case .documents(let v)? = _storage._targetType {return v}
+      if case .documents(let v)? = targetType {return v}
       return Google_Firestore_V1_Target.DocumentsTarget()
     }
-    set {_uniqueStorage()._targetType = .documents(newValue)}
+    set {targetType = .documents(newValue)}
   }
 
-  var resumeType: OneOf_ResumeType? {
-    get {return _storage._resumeType}
-    set {_uniqueStorage()._resumeType = newValue}
-  }
+  var resumeType: Google_Firestore_V1_Target.OneOf_ResumeType? = nil
 
   var resumeToken: Data {
     get {
-      if case .resumeToken(let v)? = _storage._resumeType {return v}
+      if case .resumeToken(let v)? = resumeType {return v}
       return Data()
     }
-    set {_uniqueStorage()._resumeType = .resumeToken(newValue)}
+    set {resumeType = .resumeToken(newValue)}
   }
 
   var readTime: SwiftProtobuf.Google_Protobuf_Timestamp {
     get {
-      if case .readTime(let v)? = _storage._resumeType {return v}
+      if case .readTime(let v)? = resumeType {return v}
       return SwiftProtobuf.Google_Protobuf_Timestamp()
     }
-    set {_uniqueStorage()._resumeType = .readTime(newValue)}
+    set {resumeType = .readTime(newValue)}
   }
 
-  var targetID: Int32 {
-    get {_storage._targetID}
-    set {_uniqueStorage()._targetID = newValue}
-  }
+  var targetID: Int32 = 0
 
-  var once: Bool {
-    get {_storage._once}
-    set {_uniqueStorage()._once = newValue}
-  }
+  var once: Bool = false
 
   var expectedCount: SwiftProtobuf.Google_Protobuf_Int32Value {
-    get {_storage._expectedCount ?? SwiftProtobuf.Google_Protobuf_Int32Value()}
-    set {_uniqueStorage()._expectedCount = newValue}
+    get {_expectedCount ?? SwiftProtobuf.Google_Protobuf_Int32Value()}
+    set {_expectedCount = newValue}
   }
   /// Returns true if `expectedCount` has been explicitly set.
-  var hasExpectedCount: Bool {_storage._expectedCount != nil}
+  var hasExpectedCount: Bool {self._expectedCount != nil}
   /// Clears the value of `expectedCount`. Subsequent reads from it will return its default value.
-  mutating func clearExpectedCount() {_uniqueStorage()._expectedCount = nil}
+  mutating func clearExpectedCount() {self._expectedCount = nil}
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -1150,7 +1246,7 @@ nonisolated struct Google_Firestore_V1_Target: @unchecked Sendable {
 
   init() {}
 
-  fileprivate var _storage = unsafe _StorageClass.defaultInstance
+  fileprivate var _expectedCount: SwiftProtobuf.Google_Protobuf_Int32Value? = nil
 }
 
 nonisolated struct Google_Firestore_V1_TargetChange: Sendable {
@@ -2174,7 +2270,7 @@ nonisolated extension Google_Firestore_V1_RollbackRequest: SwiftProtobuf.Message
 
 nonisolated extension Google_Firestore_V1_RunQueryRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".RunQueryRequest"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}parent\0\u{3}structured_query\0\u{2}\u{3}transaction\0\u{3}new_transaction\0\u{3}read_time\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}parent\0\u{3}structured_query\0\u{2}\u{3}transaction\0\u{3}new_transaction\0\u{3}read_time\0\u{4}\u{3}explain_options\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2230,6 +2326,7 @@ nonisolated extension Google_Firestore_V1_RunQueryRequest: SwiftProtobuf.Message
           self.consistencySelector = .readTime(v)
         }
       }()
+      case 10: try { try decoder.decodeSingularMessageField(value: &self._explainOptions) }()
       default: break
       }
     }
@@ -2261,6 +2358,9 @@ nonisolated extension Google_Firestore_V1_RunQueryRequest: SwiftProtobuf.Message
     }()
     case nil: break
     }
+    try { if let v = self._explainOptions {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 10)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -2268,6 +2368,7 @@ nonisolated extension Google_Firestore_V1_RunQueryRequest: SwiftProtobuf.Message
     if lhs.parent != rhs.parent {return false}
     if lhs.queryType != rhs.queryType {return false}
     if lhs.consistencySelector != rhs.consistencySelector {return false}
+    if lhs._explainOptions != rhs._explainOptions {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -2275,73 +2376,15 @@ nonisolated extension Google_Firestore_V1_RunQueryRequest: SwiftProtobuf.Message
 
 nonisolated extension Google_Firestore_V1_RunQueryResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".RunQueryResponse"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}document\0\u{1}transaction\0\u{3}read_time\0\u{3}skipped_results\0\u{2}\u{2}done\0")
-
-  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    while let fieldNumber = try decoder.nextFieldNumber() {
-      // The use of inline closures is to circumvent an issue where the compiler
-      // allocates stack space for every case branch when no optimizations are
-      // enabled. https://github.com/apple/swift-protobuf/issues/1034
-      switch fieldNumber {
-      case 1: try { try decoder.decodeSingularMessageField(value: &self._document) }()
-      case 2: try { try decoder.decodeSingularBytesField(value: &self.transaction) }()
-      case 3: try { try decoder.decodeSingularMessageField(value: &self._readTime) }()
-      case 4: try { try decoder.decodeSingularInt32Field(value: &self.skippedResults) }()
-      case 6: try {
-        var v: Bool?
-        try decoder.decodeSingularBoolField(value: &v)
-        if let v = v {
-          if self.continuationSelector != nil {try decoder.handleConflictingOneOf()}
-          self.continuationSelector = .done(v)
-        }
-      }()
-      default: break
-      }
-    }
-  }
-
-  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    // The use of inline closures is to circumvent an issue where the compiler
-    // allocates stack space for every if/case branch local when no optimizations
-    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
-    // https://github.com/apple/swift-protobuf/issues/1182
-    try { if let v = self._document {
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
-    } }()
-    if !self.transaction.isEmpty {
-      try visitor.visitSingularBytesField(value: self.transaction, fieldNumber: 2)
-    }
-    try { if let v = self._readTime {
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
-    } }()
-    if self.skippedResults != 0 {
-      try visitor.visitSingularInt32Field(value: self.skippedResults, fieldNumber: 4)
-    }
-    try { if case .done(let v)? = self.continuationSelector {
-      try visitor.visitSingularBoolField(value: v, fieldNumber: 6)
-    } }()
-    try unknownFields.traverse(visitor: &visitor)
-  }
-
-  static func ==(lhs: Google_Firestore_V1_RunQueryResponse, rhs: Google_Firestore_V1_RunQueryResponse) -> Bool {
-    if lhs._document != rhs._document {return false}
-    if lhs.transaction != rhs.transaction {return false}
-    if lhs._readTime != rhs._readTime {return false}
-    if lhs.skippedResults != rhs.skippedResults {return false}
-    if lhs.continuationSelector != rhs.continuationSelector {return false}
-    if lhs.unknownFields != rhs.unknownFields {return false}
-    return true
-  }
-}
-
-nonisolated extension Google_Firestore_V1_RunAggregationQueryRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
-  static let protoMessageName: String = _protobuf_package + ".RunAggregationQueryRequest"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}parent\0\u{3}structured_aggregation_query\0\u{2}\u{2}transaction\0\u{3}new_transaction\0\u{3}read_time\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}document\0\u{1}transaction\0\u{3}read_time\0\u{3}skipped_results\0\u{2}\u{2}done\0\u{4}\u{5}explain_metrics\0")
 
   fileprivate class _StorageClass {
-    var _parent: String = String()
-    var _queryType: Google_Firestore_V1_RunAggregationQueryRequest.OneOf_QueryType?
-    var _consistencySelector: Google_Firestore_V1_RunAggregationQueryRequest.OneOf_ConsistencySelector?
+    var _document: Google_Firestore_V1_Document? = nil
+    var _transaction: Data = Data()
+    var _readTime: SwiftProtobuf.Google_Protobuf_Timestamp? = nil
+    var _skippedResults: Int32 = 0
+    var _continuationSelector: Google_Firestore_V1_RunQueryResponse.OneOf_ContinuationSelector?
+    var _explainMetrics: Google_Firestore_V1_ExplainMetrics? = nil
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -2352,9 +2395,12 @@ nonisolated extension Google_Firestore_V1_RunAggregationQueryRequest: SwiftProto
     private init() {}
 
     init(copying source: _StorageClass) {
-      _parent = source._parent
-      _queryType = source._queryType
-      _consistencySelector = source._consistencySelector
+      _document = source._document
+      _transaction = source._transaction
+      _readTime = source._readTime
+      _skippedResults = source._skippedResults
+      _continuationSelector = source._continuationSelector
+      _explainMetrics = source._explainMetrics
     }
   }
 
@@ -2373,54 +2419,19 @@ nonisolated extension Google_Firestore_V1_RunAggregationQueryRequest: SwiftProto
         // allocates stack space for every case branch when no optimizations are
         // enabled. https://github.com/apple/swift-protobuf/issues/1034
         switch fieldNumber {
-        case 1: try { try decoder.decodeSingularStringField(value: &_storage._parent) }()
-        case 2: try {
-          var v: Google_Firestore_V1_StructuredAggregationQuery?
-          var hadOneofValue = false
-          if let current = _storage._queryType {
-            hadOneofValue = true
-            if case .structuredAggregationQuery(let m) = current {v = m}
-          }
-          try decoder.decodeSingularMessageField(value: &v)
-          if let v = v {
-            if hadOneofValue {try decoder.handleConflictingOneOf()}
-            _storage._queryType = .structuredAggregationQuery(v)
-          }
-        }()
-        case 4: try {
-          var v: Data?
-          try decoder.decodeSingularBytesField(value: &v)
-          if let v = v {
-            if _storage._consistencySelector != nil {try decoder.handleConflictingOneOf()}
-            _storage._consistencySelector = .transaction(v)
-          }
-        }()
-        case 5: try {
-          var v: Google_Firestore_V1_TransactionOptions?
-          var hadOneofValue = false
-          if let current = _storage._consistencySelector {
-            hadOneofValue = true
-            if case .newTransaction(let m) = current {v = m}
-          }
-          try decoder.decodeSingularMessageField(value: &v)
-          if let v = v {
-            if hadOneofValue {try decoder.handleConflictingOneOf()}
-            _storage._consistencySelector = .newTransaction(v)
-          }
-        }()
+        case 1: try { try decoder.decodeSingularMessageField(value: &_storage._document) }()
+        case 2: try { try decoder.decodeSingularBytesField(value: &_storage._transaction) }()
+        case 3: try { try decoder.decodeSingularMessageField(value: &_storage._readTime) }()
+        case 4: try { try decoder.decodeSingularInt32Field(value: &_storage._skippedResults) }()
         case 6: try {
-          var v: SwiftProtobuf.Google_Protobuf_Timestamp?
-          var hadOneofValue = false
-          if let current = _storage._consistencySelector {
-            hadOneofValue = true
-            if case .readTime(let m) = current {v = m}
-          }
-          try decoder.decodeSingularMessageField(value: &v)
+          var v: Bool?
+          try decoder.decodeSingularBoolField(value: &v)
           if let v = v {
-            if hadOneofValue {try decoder.handleConflictingOneOf()}
-            _storage._consistencySelector = .readTime(v)
+            if _storage._continuationSelector != nil {try decoder.handleConflictingOneOf()}
+            _storage._continuationSelector = .done(v)
           }
         }()
+        case 11: try { try decoder.decodeSingularMessageField(value: &_storage._explainMetrics) }()
         default: break
         }
       }
@@ -2433,39 +2444,39 @@ nonisolated extension Google_Firestore_V1_RunAggregationQueryRequest: SwiftProto
       // allocates stack space for every if/case branch local when no optimizations
       // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
       // https://github.com/apple/swift-protobuf/issues/1182
-      if !_storage._parent.isEmpty {
-        try visitor.visitSingularStringField(value: _storage._parent, fieldNumber: 1)
-      }
-      try { if case .structuredAggregationQuery(let v)? = _storage._queryType {
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+      try { if let v = _storage._document {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
       } }()
-      switch _storage._consistencySelector {
-      case .transaction?: try {
-        guard case .transaction(let v)? = _storage._consistencySelector else { preconditionFailure() }
-        try visitor.visitSingularBytesField(value: v, fieldNumber: 4)
-      }()
-      case .newTransaction?: try {
-        guard case .newTransaction(let v)? = _storage._consistencySelector else { preconditionFailure() }
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
-      }()
-      case .readTime?: try {
-        guard case .readTime(let v)? = _storage._consistencySelector else { preconditionFailure() }
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
-      }()
-      case nil: break
+      if !_storage._transaction.isEmpty {
+        try visitor.visitSingularBytesField(value: _storage._transaction, fieldNumber: 2)
       }
+      try { if let v = _storage._readTime {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+      } }()
+      if _storage._skippedResults != 0 {
+        try visitor.visitSingularInt32Field(value: _storage._skippedResults, fieldNumber: 4)
+      }
+      try { if case .done(let v)? = _storage._continuationSelector {
+        try visitor.visitSingularBoolField(value: v, fieldNumber: 6)
+      } }()
+      try { if let v = _storage._explainMetrics {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 11)
+      } }()
     }
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  static func ==(lhs: Google_Firestore_V1_RunAggregationQueryRequest, rhs: Google_Firestore_V1_RunAggregationQueryRequest) -> Bool {
+  static func ==(lhs: Google_Firestore_V1_RunQueryResponse, rhs: Google_Firestore_V1_RunQueryResponse) -> Bool {
     if lhs._storage !== rhs._storage {
       let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
         let _storage = _args.0
         let rhs_storage = _args.1
-        if _storage._parent != rhs_storage._parent {return false}
-        if _storage._queryType != rhs_storage._queryType {return false}
-        if _storage._consistencySelector != rhs_storage._consistencySelector {return false}
+        if _storage._document != rhs_storage._document {return false}
+        if _storage._transaction != rhs_storage._transaction {return false}
+        if _storage._readTime != rhs_storage._readTime {return false}
+        if _storage._skippedResults != rhs_storage._skippedResults {return false}
+        if _storage._continuationSelector != rhs_storage._continuationSelector {return false}
+        if _storage._explainMetrics != rhs_storage._explainMetrics {return false}
         return true
       }
       if !storagesAreEqual {return false}
@@ -2475,9 +2486,115 @@ nonisolated extension Google_Firestore_V1_RunAggregationQueryRequest: SwiftProto
   }
 }
 
+nonisolated extension Google_Firestore_V1_RunAggregationQueryRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".RunAggregationQueryRequest"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}parent\0\u{3}structured_aggregation_query\0\u{2}\u{2}transaction\0\u{3}new_transaction\0\u{3}read_time\0\u{4}\u{2}explain_options\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.parent) }()
+      case 2: try {
+        var v: Google_Firestore_V1_StructuredAggregationQuery?
+        var hadOneofValue = false
+        if let current = self.queryType {
+          hadOneofValue = true
+          if case .structuredAggregationQuery(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.queryType = .structuredAggregationQuery(v)
+        }
+      }()
+      case 4: try {
+        var v: Data?
+        try decoder.decodeSingularBytesField(value: &v)
+        if let v = v {
+          if self.consistencySelector != nil {try decoder.handleConflictingOneOf()}
+          self.consistencySelector = .transaction(v)
+        }
+      }()
+      case 5: try {
+        var v: Google_Firestore_V1_TransactionOptions?
+        var hadOneofValue = false
+        if let current = self.consistencySelector {
+          hadOneofValue = true
+          if case .newTransaction(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.consistencySelector = .newTransaction(v)
+        }
+      }()
+      case 6: try {
+        var v: SwiftProtobuf.Google_Protobuf_Timestamp?
+        var hadOneofValue = false
+        if let current = self.consistencySelector {
+          hadOneofValue = true
+          if case .readTime(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.consistencySelector = .readTime(v)
+        }
+      }()
+      case 8: try { try decoder.decodeSingularMessageField(value: &self._explainOptions) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.parent.isEmpty {
+      try visitor.visitSingularStringField(value: self.parent, fieldNumber: 1)
+    }
+    try { if case .structuredAggregationQuery(let v)? = self.queryType {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    switch self.consistencySelector {
+    case .transaction?: try {
+      guard case .transaction(let v)? = self.consistencySelector else { preconditionFailure() }
+      try visitor.visitSingularBytesField(value: v, fieldNumber: 4)
+    }()
+    case .newTransaction?: try {
+      guard case .newTransaction(let v)? = self.consistencySelector else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
+    }()
+    case .readTime?: try {
+      guard case .readTime(let v)? = self.consistencySelector else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
+    }()
+    case nil: break
+    }
+    try { if let v = self._explainOptions {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 8)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Google_Firestore_V1_RunAggregationQueryRequest, rhs: Google_Firestore_V1_RunAggregationQueryRequest) -> Bool {
+    if lhs.parent != rhs.parent {return false}
+    if lhs.queryType != rhs.queryType {return false}
+    if lhs.consistencySelector != rhs.consistencySelector {return false}
+    if lhs._explainOptions != rhs._explainOptions {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
 nonisolated extension Google_Firestore_V1_RunAggregationQueryResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".RunAggregationQueryResponse"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}result\0\u{1}transaction\0\u{3}read_time\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}result\0\u{1}transaction\0\u{3}read_time\0\u{4}\u{7}explain_metrics\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2488,6 +2605,7 @@ nonisolated extension Google_Firestore_V1_RunAggregationQueryResponse: SwiftProt
       case 1: try { try decoder.decodeSingularMessageField(value: &self._result) }()
       case 2: try { try decoder.decodeSingularBytesField(value: &self.transaction) }()
       case 3: try { try decoder.decodeSingularMessageField(value: &self._readTime) }()
+      case 10: try { try decoder.decodeSingularMessageField(value: &self._explainMetrics) }()
       default: break
       }
     }
@@ -2507,6 +2625,9 @@ nonisolated extension Google_Firestore_V1_RunAggregationQueryResponse: SwiftProt
     try { if let v = self._readTime {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
     } }()
+    try { if let v = self._explainMetrics {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 10)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -2514,6 +2635,155 @@ nonisolated extension Google_Firestore_V1_RunAggregationQueryResponse: SwiftProt
     if lhs._result != rhs._result {return false}
     if lhs.transaction != rhs.transaction {return false}
     if lhs._readTime != rhs._readTime {return false}
+    if lhs._explainMetrics != rhs._explainMetrics {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Google_Firestore_V1_ExplainOptions: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".ExplainOptions"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}analyze\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBoolField(value: &self.analyze) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.analyze != false {
+      try visitor.visitSingularBoolField(value: self.analyze, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Google_Firestore_V1_ExplainOptions, rhs: Google_Firestore_V1_ExplainOptions) -> Bool {
+    if lhs.analyze != rhs.analyze {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Google_Firestore_V1_ExplainMetrics: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".ExplainMetrics"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}plan_summary\0\u{3}execution_stats\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._planSummary) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._executionStats) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._planSummary {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    try { if let v = self._executionStats {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Google_Firestore_V1_ExplainMetrics, rhs: Google_Firestore_V1_ExplainMetrics) -> Bool {
+    if lhs._planSummary != rhs._planSummary {return false}
+    if lhs._executionStats != rhs._executionStats {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Google_Firestore_V1_PlanSummary: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".PlanSummary"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}indexes_used\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedMessageField(value: &self.indexesUsed) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.indexesUsed.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.indexesUsed, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Google_Firestore_V1_PlanSummary, rhs: Google_Firestore_V1_PlanSummary) -> Bool {
+    if lhs.indexesUsed != rhs.indexesUsed {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Google_Firestore_V1_ExecutionStats: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".ExecutionStats"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}results_returned\0\u{4}\u{2}execution_duration\0\u{3}read_operations\0\u{3}debug_stats\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularInt64Field(value: &self.resultsReturned) }()
+      case 3: try { try decoder.decodeSingularMessageField(value: &self._executionDuration) }()
+      case 4: try { try decoder.decodeSingularInt64Field(value: &self.readOperations) }()
+      case 5: try { try decoder.decodeSingularMessageField(value: &self._debugStats) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.resultsReturned != 0 {
+      try visitor.visitSingularInt64Field(value: self.resultsReturned, fieldNumber: 1)
+    }
+    try { if let v = self._executionDuration {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+    } }()
+    if self.readOperations != 0 {
+      try visitor.visitSingularInt64Field(value: self.readOperations, fieldNumber: 4)
+    }
+    try { if let v = self._debugStats {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Google_Firestore_V1_ExecutionStats, rhs: Google_Firestore_V1_ExecutionStats) -> Bool {
+    if lhs.resultsReturned != rhs.resultsReturned {return false}
+    if lhs._executionDuration != rhs._executionDuration {return false}
+    if lhs.readOperations != rhs.readOperations {return false}
+    if lhs._debugStats != rhs._debugStats {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -2523,126 +2793,80 @@ nonisolated extension Google_Firestore_V1_PartitionQueryRequest: SwiftProtobuf.M
   static let protoMessageName: String = _protobuf_package + ".PartitionQueryRequest"
   static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}parent\0\u{3}structured_query\0\u{3}partition_count\0\u{3}page_token\0\u{3}page_size\0\u{3}read_time\0")
 
-  fileprivate class _StorageClass {
-    var _parent: String = String()
-    var _queryType: Google_Firestore_V1_PartitionQueryRequest.OneOf_QueryType?
-    var _partitionCount: Int64 = 0
-    var _pageToken: String = String()
-    var _pageSize: Int32 = 0
-    var _consistencySelector: Google_Firestore_V1_PartitionQueryRequest.OneOf_ConsistencySelector?
-
-      // This property is used as the initial default value for new instances of the type.
-      // The type itself is protecting the reference to its storage via CoW semantics.
-      // This will force a copy to be made of this reference when the first mutation occurs;
-      // hence, it is safe to mark this as `nonisolated(unsafe)`.
-      static nonisolated(unsafe) let defaultInstance = _StorageClass()
-
-    private init() {}
-
-    init(copying source: _StorageClass) {
-      _parent = source._parent
-      _queryType = source._queryType
-      _partitionCount = source._partitionCount
-      _pageToken = source._pageToken
-      _pageSize = source._pageSize
-      _consistencySelector = source._consistencySelector
-    }
-  }
-
-  fileprivate mutating func _uniqueStorage() -> _StorageClass {
-    if !isKnownUniquelyReferenced(&_storage) {
-      _storage = _StorageClass(copying: _storage)
-    }
-    return _storage
-  }
-
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    _ = _uniqueStorage()
-    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
-      while let fieldNumber = try decoder.nextFieldNumber() {
-        // The use of inline closures is to circumvent an issue where the compiler
-        // allocates stack space for every case branch when no optimizations are
-        // enabled. https://github.com/apple/swift-protobuf/issues/1034
-        switch fieldNumber {
-        case 1: try { try decoder.decodeSingularStringField(value: &_storage._parent) }()
-        case 2: try {
-          var v: Google_Firestore_V1_StructuredQuery?
-          var hadOneofValue = false
-          if let current = _storage._queryType {
-            hadOneofValue = true
-            if case .structuredQuery(let m) = current {v = m}
-          }
-          try decoder.decodeSingularMessageField(value: &v)
-          if let v = v {
-            if hadOneofValue {try decoder.handleConflictingOneOf()}
-            _storage._queryType = .structuredQuery(v)
-          }
-        }()
-        case 3: try { try decoder.decodeSingularInt64Field(value: &_storage._partitionCount) }()
-        case 4: try { try decoder.decodeSingularStringField(value: &_storage._pageToken) }()
-        case 5: try { try decoder.decodeSingularInt32Field(value: &_storage._pageSize) }()
-        case 6: try {
-          var v: SwiftProtobuf.Google_Protobuf_Timestamp?
-          var hadOneofValue = false
-          if let current = _storage._consistencySelector {
-            hadOneofValue = true
-            if case .readTime(let m) = current {v = m}
-          }
-          try decoder.decodeSingularMessageField(value: &v)
-          if let v = v {
-            if hadOneofValue {try decoder.handleConflictingOneOf()}
-            _storage._consistencySelector = .readTime(v)
-          }
-        }()
-        default: break
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.parent) }()
+      case 2: try {
+        var v: Google_Firestore_V1_StructuredQuery?
+        var hadOneofValue = false
+        if let current = self.queryType {
+          hadOneofValue = true
+          if case .structuredQuery(let m) = current {v = m}
         }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.queryType = .structuredQuery(v)
+        }
+      }()
+      case 3: try { try decoder.decodeSingularInt64Field(value: &self.partitionCount) }()
+      case 4: try { try decoder.decodeSingularStringField(value: &self.pageToken) }()
+      case 5: try { try decoder.decodeSingularInt32Field(value: &self.pageSize) }()
+      case 6: try {
+        var v: SwiftProtobuf.Google_Protobuf_Timestamp?
+        var hadOneofValue = false
+        if let current = self.consistencySelector {
+          hadOneofValue = true
+          if case .readTime(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.consistencySelector = .readTime(v)
+        }
+      }()
+      default: break
       }
     }
   }
 
   func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
-      // The use of inline closures is to circumvent an issue where the compiler
-      // allocates stack space for every if/case branch local when no optimizations
-      // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
-      // https://github.com/apple/swift-protobuf/issues/1182
-      if !_storage._parent.isEmpty {
-        try visitor.visitSingularStringField(value: _storage._parent, fieldNumber: 1)
-      }
-      try { if case .structuredQuery(let v)? = _storage._queryType {
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
-      } }()
-      if _storage._partitionCount != 0 {
-        try visitor.visitSingularInt64Field(value: _storage._partitionCount, fieldNumber: 3)
-      }
-      if !_storage._pageToken.isEmpty {
-        try visitor.visitSingularStringField(value: _storage._pageToken, fieldNumber: 4)
-      }
-      if _storage._pageSize != 0 {
-        try visitor.visitSingularInt32Field(value: _storage._pageSize, fieldNumber: 5)
-      }
-      try { if case .readTime(let v)? = _storage._consistencySelector {
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
-      } }()
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.parent.isEmpty {
+      try visitor.visitSingularStringField(value: self.parent, fieldNumber: 1)
     }
+    try { if case .structuredQuery(let v)? = self.queryType {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    if self.partitionCount != 0 {
+      try visitor.visitSingularInt64Field(value: self.partitionCount, fieldNumber: 3)
+    }
+    if !self.pageToken.isEmpty {
+      try visitor.visitSingularStringField(value: self.pageToken, fieldNumber: 4)
+    }
+    if self.pageSize != 0 {
+      try visitor.visitSingularInt32Field(value: self.pageSize, fieldNumber: 5)
+    }
+    try { if case .readTime(let v)? = self.consistencySelector {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
   static func ==(lhs: Google_Firestore_V1_PartitionQueryRequest, rhs: Google_Firestore_V1_PartitionQueryRequest) -> Bool {
-    if lhs._storage !== rhs._storage {
-      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
-        let _storage = _args.0
-        let rhs_storage = _args.1
-        if _storage._parent != rhs_storage._parent {return false}
-        if _storage._queryType != rhs_storage._queryType {return false}
-        if _storage._partitionCount != rhs_storage._partitionCount {return false}
-        if _storage._pageToken != rhs_storage._pageToken {return false}
-        if _storage._pageSize != rhs_storage._pageSize {return false}
-        if _storage._consistencySelector != rhs_storage._consistencySelector {return false}
-        return true
-      }
-      if !storagesAreEqual {return false}
-    }
+    if lhs.parent != rhs.parent {return false}
+    if lhs.queryType != rhs.queryType {return false}
+    if lhs.partitionCount != rhs.partitionCount {return false}
+    if lhs.pageToken != rhs.pageToken {return false}
+    if lhs.pageSize != rhs.pageSize {return false}
+    if lhs.consistencySelector != rhs.consistencySelector {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -3176,151 +3400,107 @@ nonisolated extension Google_Firestore_V1_Target: SwiftProtobuf.Message, SwiftPr
   static let protoMessageName: String = _protobuf_package + ".Target"
   static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\u{2}query\0\u{1}documents\0\u{3}resume_token\0\u{3}target_id\0\u{1}once\0\u{4}\u{5}read_time\0\u{3}expected_count\0")
 
-  fileprivate class _StorageClass {
-    var _targetType: Google_Firestore_V1_Target.OneOf_TargetType?
-    var _resumeType: Google_Firestore_V1_Target.OneOf_ResumeType?
-    var _targetID: Int32 = 0
-    var _once: Bool = false
-    var _expectedCount: SwiftProtobuf.Google_Protobuf_Int32Value? = nil
-
-      // This property is used as the initial default value for new instances of the type.
-      // The type itself is protecting the reference to its storage via CoW semantics.
-      // This will force a copy to be made of this reference when the first mutation occurs;
-      // hence, it is safe to mark this as `nonisolated(unsafe)`.
-      static nonisolated(unsafe) let defaultInstance = _StorageClass()
-
-    private init() {}
-
-    init(copying source: _StorageClass) {
-      _targetType = source._targetType
-      _resumeType = source._resumeType
-      _targetID = source._targetID
-      _once = source._once
-      _expectedCount = source._expectedCount
-    }
-  }
-
-  fileprivate mutating func _uniqueStorage() -> _StorageClass {
-    if !isKnownUniquelyReferenced(&_storage) {
-      _storage = _StorageClass(copying: _storage)
-    }
-    return _storage
-  }
-
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    _ = _uniqueStorage()
-    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
-      while let fieldNumber = try decoder.nextFieldNumber() {
-        // The use of inline closures is to circumvent an issue where the compiler
-        // allocates stack space for every case branch when no optimizations are
-        // enabled. https://github.com/apple/swift-protobuf/issues/1034
-        switch fieldNumber {
-        case 2: try {
-          var v: Google_Firestore_V1_Target.QueryTarget?
-          var hadOneofValue = false
-          if let current = _storage._targetType {
-            hadOneofValue = true
-            if case .query(let m) = current {v = m}
-          }
-          try decoder.decodeSingularMessageField(value: &v)
-          if let v = v {
-            if hadOneofValue {try decoder.handleConflictingOneOf()}
-            _storage._targetType = .query(v)
-          }
-        }()
-        case 3: try {
-          var v: Google_Firestore_V1_Target.DocumentsTarget?
-          var hadOneofValue = false
-          if let current = _storage._targetType {
-            hadOneofValue = true
-            if case .documents(let m) = current {v = m}
-          }
-          try decoder.decodeSingularMessageField(value: &v)
-          if let v = v {
-            if hadOneofValue {try decoder.handleConflictingOneOf()}
-            _storage._targetType = .documents(v)
-          }
-        }()
-        case 4: try {
-          var v: Data?
-          try decoder.decodeSingularBytesField(value: &v)
-          if let v = v {
-            if _storage._resumeType != nil {try decoder.handleConflictingOneOf()}
-            _storage._resumeType = .resumeToken(v)
-          }
-        }()
-        case 5: try { try decoder.decodeSingularInt32Field(value: &_storage._targetID) }()
-        case 6: try { try decoder.decodeSingularBoolField(value: &_storage._once) }()
-        case 11: try {
-          var v: SwiftProtobuf.Google_Protobuf_Timestamp?
-          var hadOneofValue = false
-          if let current = _storage._resumeType {
-            hadOneofValue = true
-            if case .readTime(let m) = current {v = m}
-          }
-          try decoder.decodeSingularMessageField(value: &v)
-          if let v = v {
-            if hadOneofValue {try decoder.handleConflictingOneOf()}
-            _storage._resumeType = .readTime(v)
-          }
-        }()
-        case 12: try { try decoder.decodeSingularMessageField(value: &_storage._expectedCount) }()
-        default: break
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 2: try {
+        var v: Google_Firestore_V1_Target.QueryTarget?
+        var hadOneofValue = false
+        if let current = self.targetType {
+          hadOneofValue = true
+          if case .query(let m) = current {v = m}
         }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.targetType = .query(v)
+        }
+      }()
+      case 3: try {
+        var v: Google_Firestore_V1_Target.DocumentsTarget?
+        var hadOneofValue = false
+        if let current = self.targetType {
+          hadOneofValue = true
+          if case .documents(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.targetType = .documents(v)
+        }
+      }()
+      case 4: try {
+        var v: Data?
+        try decoder.decodeSingularBytesField(value: &v)
+        if let v = v {
+          if self.resumeType != nil {try decoder.handleConflictingOneOf()}
+          self.resumeType = .resumeToken(v)
+        }
+      }()
+      case 5: try { try decoder.decodeSingularInt32Field(value: &self.targetID) }()
+      case 6: try { try decoder.decodeSingularBoolField(value: &self.once) }()
+      case 11: try {
+        var v: SwiftProtobuf.Google_Protobuf_Timestamp?
+        var hadOneofValue = false
+        if let current = self.resumeType {
+          hadOneofValue = true
+          if case .readTime(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.resumeType = .readTime(v)
+        }
+      }()
+      case 12: try { try decoder.decodeSingularMessageField(value: &self._expectedCount) }()
+      default: break
       }
     }
   }
 
   func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
-      // The use of inline closures is to circumvent an issue where the compiler
-      // allocates stack space for every if/case branch local when no optimizations
-      // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
-      // https://github.com/apple/swift-protobuf/issues/1182
-      switch _storage._targetType {
-      case .query?: try {
-        guard case .query(let v)? = _storage._targetType else { preconditionFailure() }
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
-      }()
-      case .documents?: try {
-        guard case .documents(let v)? = _storage._targetType else { preconditionFailure() }
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
-      }()
-      case nil: break
-      }
-      try { if case .resumeToken(let v)? = _storage._resumeType {
-        try visitor.visitSingularBytesField(value: v, fieldNumber: 4)
-      } }()
-      if _storage._targetID != 0 {
-        try visitor.visitSingularInt32Field(value: _storage._targetID, fieldNumber: 5)
-      }
-      if _storage._once != false {
-        try visitor.visitSingularBoolField(value: _storage._once, fieldNumber: 6)
-      }
-      try { if case .readTime(let v)? = _storage._resumeType {
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 11)
-      } }()
-      try { if let v = _storage._expectedCount {
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 12)
-      } }()
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    switch self.targetType {
+    case .query?: try {
+      guard case .query(let v)? = self.targetType else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    }()
+    case .documents?: try {
+      guard case .documents(let v)? = self.targetType else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+    }()
+    case nil: break
     }
+    try { if case .resumeToken(let v)? = self.resumeType {
+      try visitor.visitSingularBytesField(value: v, fieldNumber: 4)
+    } }()
+    if self.targetID != 0 {
+      try visitor.visitSingularInt32Field(value: self.targetID, fieldNumber: 5)
+    }
+    if self.once != false {
+      try visitor.visitSingularBoolField(value: self.once, fieldNumber: 6)
+    }
+    try { if case .readTime(let v)? = self.resumeType {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 11)
+    } }()
+    try { if let v = self._expectedCount {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 12)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
   static func ==(lhs: Google_Firestore_V1_Target, rhs: Google_Firestore_V1_Target) -> Bool {
-    if lhs._storage !== rhs._storage {
-      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
-        let _storage = _args.0
-        let rhs_storage = _args.1
-        if _storage._targetType != rhs_storage._targetType {return false}
-        if _storage._resumeType != rhs_storage._resumeType {return false}
-        if _storage._targetID != rhs_storage._targetID {return false}
-        if _storage._once != rhs_storage._once {return false}
-        if _storage._expectedCount != rhs_storage._expectedCount {return false}
-        return true
-      }
-      if !storagesAreEqual {return false}
-    }
+    if lhs.targetType != rhs.targetType {return false}
+    if lhs.resumeType != rhs.resumeType {return false}
+    if lhs.targetID != rhs.targetID {return false}
+    if lhs.once != rhs.once {return false}
+    if lhs._expectedCount != rhs._expectedCount {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -3716,7 +3896,7 @@ nonisolated extension Google_Firestore_V1_ExistenceFilter: SwiftProtobuf.Message
 }
 
 nonisolated extension Google_Firestore_V1_WriteMark: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
-  static let protoMessageName: String = _protobuf_package + ".WriteHeader"
+  static let protoMessageName: String = _protobuf_package + ".WriteMark"
   static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}stream\0\u{1}sequence\0\u{1}acknowledged\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {

@@ -592,70 +592,79 @@ nonisolated struct Google_Firestore_V1_WriteResult: Sendable {
   fileprivate var _updateTime: SwiftProtobuf.Google_Protobuf_Timestamp? = nil
 }
 
-nonisolated struct Google_Firestore_V1_StructuredQuery: Sendable {
+nonisolated struct Google_Firestore_V1_StructuredQuery: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
   var select: Google_Firestore_V1_StructuredQuery.Projection {
-    get {_select ?? Google_Firestore_V1_StructuredQuery.Projection()}
-    set {_select = newValue}
+    get {_storage._select ?? Google_Firestore_V1_StructuredQuery.Projection()}
+    set {_uniqueStorage()._select = newValue}
   }
   /// Returns true if `select` has been explicitly set.
-  var hasSelect: Bool {self._select != nil}
+  var hasSelect: Bool {_storage._select != nil}
   /// Clears the value of `select`. Subsequent reads from it will return its default value.
-  mutating func clearSelect() {self._select = nil}
+  mutating func clearSelect() {_uniqueStorage()._select = nil}
 
-  var from: [Google_Firestore_V1_StructuredQuery.CollectionSelector] = []
+  var from: [Google_Firestore_V1_StructuredQuery.CollectionSelector] {
+    get {_storage._from}
+    set {_uniqueStorage()._from = newValue}
+  }
 
   var `where`: Google_Firestore_V1_StructuredQuery.Filter {
-    get {_where ?? Google_Firestore_V1_StructuredQuery.Filter()}
-    set {_where = newValue}
+    get {_storage._where ?? Google_Firestore_V1_StructuredQuery.Filter()}
+    set {_uniqueStorage()._where = newValue}
   }
   /// Returns true if ``where`` has been explicitly set.
-  var hasWhere: Bool {self._where != nil}
+  var hasWhere: Bool {_storage._where != nil}
   /// Clears the value of ``where``. Subsequent reads from it will return its default value.
-  mutating func clearWhere() {self._where = nil}
+  mutating func clearWhere() {_uniqueStorage()._where = nil}
 
-  var orderBy: [Google_Firestore_V1_StructuredQuery.Order] = []
+  var orderBy: [Google_Firestore_V1_StructuredQuery.Order] {
+    get {_storage._orderBy}
+    set {_uniqueStorage()._orderBy = newValue}
+  }
 
   var limit: SwiftProtobuf.Google_Protobuf_Int32Value {
-    get {_limit ?? SwiftProtobuf.Google_Protobuf_Int32Value()}
-    set {_limit = newValue}
+    get {_storage._limit ?? SwiftProtobuf.Google_Protobuf_Int32Value()}
+    set {_uniqueStorage()._limit = newValue}
   }
   /// Returns true if `limit` has been explicitly set.
-  var hasLimit: Bool {self._limit != nil}
+  var hasLimit: Bool {_storage._limit != nil}
   /// Clears the value of `limit`. Subsequent reads from it will return its default value.
-  mutating func clearLimit() {self._limit = nil}
+  mutating func clearLimit() {_uniqueStorage()._limit = nil}
 
-  var offset: Int32 = 0
+  var offset: Int32 {
+    get {_storage._offset}
+    set {_uniqueStorage()._offset = newValue}
+  }
 
   var startAt: Google_Firestore_V1_Cursor {
-    get {_startAt ?? Google_Firestore_V1_Cursor()}
-    set {_startAt = newValue}
+    get {_storage._startAt ?? Google_Firestore_V1_Cursor()}
+    set {_uniqueStorage()._startAt = newValue}
   }
   /// Returns true if `startAt` has been explicitly set.
-  var hasStartAt: Bool {self._startAt != nil}
+  var hasStartAt: Bool {_storage._startAt != nil}
   /// Clears the value of `startAt`. Subsequent reads from it will return its default value.
-  mutating func clearStartAt() {self._startAt = nil}
+  mutating func clearStartAt() {_uniqueStorage()._startAt = nil}
 
   var endAt: Google_Firestore_V1_Cursor {
-    get {_endAt ?? Google_Firestore_V1_Cursor()}
-    set {_endAt = newValue}
+    get {_storage._endAt ?? Google_Firestore_V1_Cursor()}
+    set {_uniqueStorage()._endAt = newValue}
   }
   /// Returns true if `endAt` has been explicitly set.
-  var hasEndAt: Bool {self._endAt != nil}
+  var hasEndAt: Bool {_storage._endAt != nil}
   /// Clears the value of `endAt`. Subsequent reads from it will return its default value.
-  mutating func clearEndAt() {self._endAt = nil}
+  mutating func clearEndAt() {_uniqueStorage()._endAt = nil}
 
   var findNearest: Google_Firestore_V1_StructuredQuery.FindNearest {
-    get {_findNearest ?? Google_Firestore_V1_StructuredQuery.FindNearest()}
-    set {_findNearest = newValue}
+    get {_storage._findNearest ?? Google_Firestore_V1_StructuredQuery.FindNearest()}
+    set {_uniqueStorage()._findNearest = newValue}
   }
   /// Returns true if `findNearest` has been explicitly set.
-  var hasFindNearest: Bool {self._findNearest != nil}
+  var hasFindNearest: Bool {_storage._findNearest != nil}
   /// Clears the value of `findNearest`. Subsequent reads from it will return its default value.
-  mutating func clearFindNearest() {self._findNearest = nil}
+  mutating func clearFindNearest() {_uniqueStorage()._findNearest = nil}
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -1029,25 +1038,106 @@ nonisolated struct Google_Firestore_V1_StructuredQuery: Sendable {
     init() {}
   }
 
-  /// Searches by likeness are recognised, and refused: what they hold is not read.
   nonisolated struct FindNearest: Sendable {
     // SwiftProtobuf.Message conformance is added in an extension below. See the
     // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
     // methods supported on all messages.
 
+    var vectorField: Google_Firestore_V1_StructuredQuery.FieldReference {
+      get {_vectorField ?? Google_Firestore_V1_StructuredQuery.FieldReference()}
+      set {_vectorField = newValue}
+    }
+    /// Returns true if `vectorField` has been explicitly set.
+    var hasVectorField: Bool {self._vectorField != nil}
+    /// Clears the value of `vectorField`. Subsequent reads from it will return its default value.
+    mutating func clearVectorField() {self._vectorField = nil}
+
+    var queryVector: Google_Firestore_V1_Value {
+      get {_queryVector ?? Google_Firestore_V1_Value()}
+      set {_queryVector = newValue}
+    }
+    /// Returns true if `queryVector` has been explicitly set.
+    var hasQueryVector: Bool {self._queryVector != nil}
+    /// Clears the value of `queryVector`. Subsequent reads from it will return its default value.
+    mutating func clearQueryVector() {self._queryVector = nil}
+
+    var distanceMeasure: Google_Firestore_V1_StructuredQuery.FindNearest.DistanceMeasure = .unspecified
+
+    var limit: SwiftProtobuf.Google_Protobuf_Int32Value {
+      get {_limit ?? SwiftProtobuf.Google_Protobuf_Int32Value()}
+      set {_limit = newValue}
+    }
+    /// Returns true if `limit` has been explicitly set.
+    var hasLimit: Bool {self._limit != nil}
+    /// Clears the value of `limit`. Subsequent reads from it will return its default value.
+    mutating func clearLimit() {self._limit = nil}
+
+    var distanceResultField: String = String()
+
+    var distanceThreshold: SwiftProtobuf.Google_Protobuf_DoubleValue {
+      get {_distanceThreshold ?? SwiftProtobuf.Google_Protobuf_DoubleValue()}
+      set {_distanceThreshold = newValue}
+    }
+    /// Returns true if `distanceThreshold` has been explicitly set.
+    var hasDistanceThreshold: Bool {self._distanceThreshold != nil}
+    /// Clears the value of `distanceThreshold`. Subsequent reads from it will return its default value.
+    mutating func clearDistanceThreshold() {self._distanceThreshold = nil}
+
     var unknownFields = SwiftProtobuf.UnknownStorage()
 
+    nonisolated enum DistanceMeasure: SwiftProtobuf.Enum, Swift.CaseIterable {
+      typealias RawValue = Int
+      case unspecified // = 0
+      case euclidean // = 1
+      case cosine // = 2
+      case dotProduct // = 3
+      case UNRECOGNIZED(Int)
+
+      init() {
+        self = .unspecified
+      }
+
+      init?(rawValue: Int) {
+        switch rawValue {
+        case 0: self = .unspecified
+        case 1: self = .euclidean
+        case 2: self = .cosine
+        case 3: self = .dotProduct
+        default: self = .UNRECOGNIZED(rawValue)
+        }
+      }
+
+      var rawValue: Int {
+        switch self {
+        case .unspecified: return 0
+        case .euclidean: return 1
+        case .cosine: return 2
+        case .dotProduct: return 3
+        case .UNRECOGNIZED(let i): return i
+        }
+      }
+
+      // The compiler won't synthesize support with the UNRECOGNIZED case.
+      static let allCases: [Google_Firestore_V1_StructuredQuery.FindNearest.DistanceMeasure] = [
+        .unspecified,
+        .euclidean,
+        .cosine,
+        .dotProduct,
+      ]
+
+    }
+
     init() {}
+
+    fileprivate var _vectorField: Google_Firestore_V1_StructuredQuery.FieldReference? = nil
+    fileprivate var _queryVector: Google_Firestore_V1_Value? = nil
+    fileprivate var _limit: SwiftProtobuf.Google_Protobuf_Int32Value? = nil
+    fileprivate var _distanceThreshold: SwiftProtobuf.Google_Protobuf_DoubleValue? = nil
   }
 
   init() {}
 
-  fileprivate var _select: Google_Firestore_V1_StructuredQuery.Projection? = nil
-  fileprivate var _where: Google_Firestore_V1_StructuredQuery.Filter? = nil
-  fileprivate var _limit: SwiftProtobuf.Google_Protobuf_Int32Value? = nil
-  fileprivate var _startAt: Google_Firestore_V1_Cursor? = nil
-  fileprivate var _endAt: Google_Firestore_V1_Cursor? = nil
-  fileprivate var _findNearest: Google_Firestore_V1_StructuredQuery.FindNearest? = nil
+  fileprivate var _storage = unsafe _StorageClass.defaultInstance
 }
 
 nonisolated struct Google_Firestore_V1_Cursor: Sendable {
@@ -2114,71 +2204,123 @@ nonisolated extension Google_Firestore_V1_StructuredQuery: SwiftProtobuf.Message
   static let protoMessageName: String = _protobuf_package + ".StructuredQuery"
   static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}select\0\u{1}from\0\u{1}where\0\u{3}order_by\0\u{1}limit\0\u{1}offset\0\u{3}start_at\0\u{3}end_at\0\u{3}find_nearest\0")
 
+  fileprivate class _StorageClass {
+    var _select: Google_Firestore_V1_StructuredQuery.Projection? = nil
+    var _from: [Google_Firestore_V1_StructuredQuery.CollectionSelector] = []
+    var _where: Google_Firestore_V1_StructuredQuery.Filter? = nil
+    var _orderBy: [Google_Firestore_V1_StructuredQuery.Order] = []
+    var _limit: SwiftProtobuf.Google_Protobuf_Int32Value? = nil
+    var _offset: Int32 = 0
+    var _startAt: Google_Firestore_V1_Cursor? = nil
+    var _endAt: Google_Firestore_V1_Cursor? = nil
+    var _findNearest: Google_Firestore_V1_StructuredQuery.FindNearest? = nil
+
+      // This property is used as the initial default value for new instances of the type.
+      // The type itself is protecting the reference to its storage via CoW semantics.
+      // This will force a copy to be made of this reference when the first mutation occurs;
+      // hence, it is safe to mark this as `nonisolated(unsafe)`.
+      static nonisolated(unsafe) let defaultInstance = _StorageClass()
+
+    private init() {}
+
+    init(copying source: _StorageClass) {
+      _select = source._select
+      _from = source._from
+      _where = source._where
+      _orderBy = source._orderBy
+      _limit = source._limit
+      _offset = source._offset
+      _startAt = source._startAt
+      _endAt = source._endAt
+      _findNearest = source._findNearest
+    }
+  }
+
+  fileprivate mutating func _uniqueStorage() -> _StorageClass {
+    if !isKnownUniquelyReferenced(&_storage) {
+      _storage = _StorageClass(copying: _storage)
+    }
+    return _storage
+  }
+
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    while let fieldNumber = try decoder.nextFieldNumber() {
-      // The use of inline closures is to circumvent an issue where the compiler
-      // allocates stack space for every case branch when no optimizations are
-      // enabled. https://github.com/apple/swift-protobuf/issues/1034
-      switch fieldNumber {
-      case 1: try { try decoder.decodeSingularMessageField(value: &self._select) }()
-      case 2: try { try decoder.decodeRepeatedMessageField(value: &self.from) }()
-      case 3: try { try decoder.decodeSingularMessageField(value: &self._where) }()
-      case 4: try { try decoder.decodeRepeatedMessageField(value: &self.orderBy) }()
-      case 5: try { try decoder.decodeSingularMessageField(value: &self._limit) }()
-      case 6: try { try decoder.decodeSingularInt32Field(value: &self.offset) }()
-      case 7: try { try decoder.decodeSingularMessageField(value: &self._startAt) }()
-      case 8: try { try decoder.decodeSingularMessageField(value: &self._endAt) }()
-      case 9: try { try decoder.decodeSingularMessageField(value: &self._findNearest) }()
-      default: break
+    _ = _uniqueStorage()
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      while let fieldNumber = try decoder.nextFieldNumber() {
+        // The use of inline closures is to circumvent an issue where the compiler
+        // allocates stack space for every case branch when no optimizations are
+        // enabled. https://github.com/apple/swift-protobuf/issues/1034
+        switch fieldNumber {
+        case 1: try { try decoder.decodeSingularMessageField(value: &_storage._select) }()
+        case 2: try { try decoder.decodeRepeatedMessageField(value: &_storage._from) }()
+        case 3: try { try decoder.decodeSingularMessageField(value: &_storage._where) }()
+        case 4: try { try decoder.decodeRepeatedMessageField(value: &_storage._orderBy) }()
+        case 5: try { try decoder.decodeSingularMessageField(value: &_storage._limit) }()
+        case 6: try { try decoder.decodeSingularInt32Field(value: &_storage._offset) }()
+        case 7: try { try decoder.decodeSingularMessageField(value: &_storage._startAt) }()
+        case 8: try { try decoder.decodeSingularMessageField(value: &_storage._endAt) }()
+        case 9: try { try decoder.decodeSingularMessageField(value: &_storage._findNearest) }()
+        default: break
+        }
       }
     }
   }
 
   func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    // The use of inline closures is to circumvent an issue where the compiler
-    // allocates stack space for every if/case branch local when no optimizations
-    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
-    // https://github.com/apple/swift-protobuf/issues/1182
-    try { if let v = self._select {
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
-    } }()
-    if !self.from.isEmpty {
-      try visitor.visitRepeatedMessageField(value: self.from, fieldNumber: 2)
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every if/case branch local when no optimizations
+      // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+      // https://github.com/apple/swift-protobuf/issues/1182
+      try { if let v = _storage._select {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+      } }()
+      if !_storage._from.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._from, fieldNumber: 2)
+      }
+      try { if let v = _storage._where {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+      } }()
+      if !_storage._orderBy.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._orderBy, fieldNumber: 4)
+      }
+      try { if let v = _storage._limit {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
+      } }()
+      if _storage._offset != 0 {
+        try visitor.visitSingularInt32Field(value: _storage._offset, fieldNumber: 6)
+      }
+      try { if let v = _storage._startAt {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 7)
+      } }()
+      try { if let v = _storage._endAt {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 8)
+      } }()
+      try { if let v = _storage._findNearest {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 9)
+      } }()
     }
-    try { if let v = self._where {
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
-    } }()
-    if !self.orderBy.isEmpty {
-      try visitor.visitRepeatedMessageField(value: self.orderBy, fieldNumber: 4)
-    }
-    try { if let v = self._limit {
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
-    } }()
-    if self.offset != 0 {
-      try visitor.visitSingularInt32Field(value: self.offset, fieldNumber: 6)
-    }
-    try { if let v = self._startAt {
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 7)
-    } }()
-    try { if let v = self._endAt {
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 8)
-    } }()
-    try { if let v = self._findNearest {
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 9)
-    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
   static func ==(lhs: Google_Firestore_V1_StructuredQuery, rhs: Google_Firestore_V1_StructuredQuery) -> Bool {
-    if lhs._select != rhs._select {return false}
-    if lhs.from != rhs.from {return false}
-    if lhs._where != rhs._where {return false}
-    if lhs.orderBy != rhs.orderBy {return false}
-    if lhs._limit != rhs._limit {return false}
-    if lhs.offset != rhs.offset {return false}
-    if lhs._startAt != rhs._startAt {return false}
-    if lhs._endAt != rhs._endAt {return false}
-    if lhs._findNearest != rhs._findNearest {return false}
+    if lhs._storage !== rhs._storage {
+      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
+        let _storage = _args.0
+        let rhs_storage = _args.1
+        if _storage._select != rhs_storage._select {return false}
+        if _storage._from != rhs_storage._from {return false}
+        if _storage._where != rhs_storage._where {return false}
+        if _storage._orderBy != rhs_storage._orderBy {return false}
+        if _storage._limit != rhs_storage._limit {return false}
+        if _storage._offset != rhs_storage._offset {return false}
+        if _storage._startAt != rhs_storage._startAt {return false}
+        if _storage._endAt != rhs_storage._endAt {return false}
+        if _storage._findNearest != rhs_storage._findNearest {return false}
+        return true
+      }
+      if !storagesAreEqual {return false}
+    }
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -2550,21 +2692,65 @@ nonisolated extension Google_Firestore_V1_StructuredQuery.Projection: SwiftProto
 
 nonisolated extension Google_Firestore_V1_StructuredQuery.FindNearest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = Google_Firestore_V1_StructuredQuery.protoMessageName + ".FindNearest"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap()
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}vector_field\0\u{3}query_vector\0\u{3}distance_measure\0\u{1}limit\0\u{3}distance_result_field\0\u{3}distance_threshold\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    // Load everything into unknown fields
-    while try decoder.nextFieldNumber() != nil {}
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._vectorField) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._queryVector) }()
+      case 3: try { try decoder.decodeSingularEnumField(value: &self.distanceMeasure) }()
+      case 4: try { try decoder.decodeSingularMessageField(value: &self._limit) }()
+      case 5: try { try decoder.decodeSingularStringField(value: &self.distanceResultField) }()
+      case 6: try { try decoder.decodeSingularMessageField(value: &self._distanceThreshold) }()
+      default: break
+      }
+    }
   }
 
   func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._vectorField {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    try { if let v = self._queryVector {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    if self.distanceMeasure != .unspecified {
+      try visitor.visitSingularEnumField(value: self.distanceMeasure, fieldNumber: 3)
+    }
+    try { if let v = self._limit {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
+    } }()
+    if !self.distanceResultField.isEmpty {
+      try visitor.visitSingularStringField(value: self.distanceResultField, fieldNumber: 5)
+    }
+    try { if let v = self._distanceThreshold {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
   static func ==(lhs: Google_Firestore_V1_StructuredQuery.FindNearest, rhs: Google_Firestore_V1_StructuredQuery.FindNearest) -> Bool {
+    if lhs._vectorField != rhs._vectorField {return false}
+    if lhs._queryVector != rhs._queryVector {return false}
+    if lhs.distanceMeasure != rhs.distanceMeasure {return false}
+    if lhs._limit != rhs._limit {return false}
+    if lhs.distanceResultField != rhs.distanceResultField {return false}
+    if lhs._distanceThreshold != rhs._distanceThreshold {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
+}
+
+nonisolated extension Google_Firestore_V1_StructuredQuery.FindNearest.DistanceMeasure: SwiftProtobuf._ProtoNameProviding {
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0DISTANCE_MEASURE_UNSPECIFIED\0\u{1}EUCLIDEAN\0\u{1}COSINE\0\u{1}DOT_PRODUCT\0")
 }
 
 nonisolated extension Google_Firestore_V1_Cursor: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {

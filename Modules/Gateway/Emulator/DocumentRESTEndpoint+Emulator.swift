@@ -1,6 +1,8 @@
 #if TCP
   import NIOCore
   import TernCore
+  import TernSecurity
+  import TernServer
 
   extension DocumentRESTEndpoint {
     /// Serves what an emulator offers beside the services, on a development server.
@@ -23,7 +25,16 @@
         handler.answer(.json(.object([.init("enabled", .bool(isEnabled))])), context)
       case .clear(let database, let path): clear(database, path, caller)
       case .rules(let project): setRules(project, request.body, caller)
+      case .ruleCoverage(let project, let isPage): readCoverage(project, isPage, caller)
       }
+    }
+
+    private func readCoverage(_ project: String, _ isPage: Bool, _ caller: Caller) {
+      let request = DirectRequest(
+        namespace: "projects/\(project)", isLocal: caller.isLocal, address: caller.address,
+        credential: Credential(.service, token: "owner", isLocal: caller.isLocal),
+        .readRuleCoverage)
+      handler.ask(request, context) { HTTPResponse(coverage: $0, isPage: isPage) }
     }
 
     private func setRules(_ project: String, _ body: [UInt8], _ caller: Caller) {
@@ -42,6 +53,31 @@
         handler.answer(failure ?? .json(.object([])), context)
       }
       eraser.start()
+    }
+  }
+
+  extension HTTPResponse {
+    /// The answer about the results of rules' expressions; empty where nothing is counted.
+    fileprivate init(coverage answer: DirectAnswer, isPage: Bool) {
+      switch answer {
+      case .coverage(let report?):
+        self =
+          isPage
+          ? HTTPResponse(
+            status: 200, headers: [("Content-Type", "text/html; charset=utf-8")],
+            body: Array(report.page.utf8))
+          : .json(report.json)
+      case .coverage:
+        self = .json(
+          .object([
+            .init("rules", .object([.init("files", .array([]))])), .init("report", .array([])),
+          ]))
+      case .refused(let refusal):
+        self = DocumentRESTError(.unavailable, RESTError(refusal).text).response(isStream: false)
+      default:
+        self = DocumentRESTError(.internalError, "The server answered something else.")
+          .response(isStream: false)
+      }
     }
   }
 #endif

@@ -8,6 +8,8 @@ enum EmulatorRequest: Equatable, Sendable {
   case clear(database: String, path: [String])
   /// Replaces the rules of a project's documents.
   case rules(project: String)
+  /// Reads what the expressions of a project's rules came to so far, as JSON or as a page.
+  case ruleCoverage(project: String, isPage: Bool)
   /// The list of the services, as the emulator hub tells it.
   case services
   /// Functions run elsewhere: switching their triggers changes nothing here.
@@ -20,10 +22,16 @@ enum EmulatorRequest: Equatable, Sendable {
     case ("PUT", "/functions/disableBackgroundTriggers"): self = .triggers(isEnabled: false)
     case ("PUT", "/functions/enableBackgroundTriggers"): self = .triggers(isEnabled: true)
     case ("PUT", _):
-      guard path.hasPrefix(Self.prefix), path.hasSuffix(Self.rulesVerb) else { return nil }
-      let project = path.dropFirst(Self.prefix.count).dropLast(Self.rulesVerb.count)
-      guard !project.isEmpty, !project.contains("/") else { return nil }
-      self = .rules(project: String(project))
+      guard let project = Self.project(in: path, before: Self.rulesVerb) else { return nil }
+      self = .rules(project: project)
+    case ("GET", _), ("HEAD", _):
+      if let project = Self.project(in: path, before: Self.coverageVerb) {
+        self = .ruleCoverage(project: project, isPage: false)
+      } else if let project = Self.project(in: path, before: Self.coverageVerb + ".html") {
+        self = .ruleCoverage(project: project, isPage: true)
+      } else {
+        return nil
+      }
     case ("DELETE", _):
       guard path.hasPrefix(Self.prefix) else { return nil }
       let parts = path.dropFirst(Self.prefix.count)
@@ -39,6 +47,14 @@ enum EmulatorRequest: Equatable, Sendable {
 
   private static let prefix = "/emulator/v1/projects/"
   private static let rulesVerb = ":securityRules"
+  private static let coverageVerb = ":ruleCoverage"
+
+  /// The project of a path that ends in a verb.
+  private static func project(in path: String, before verb: String) -> String? {
+    guard path.hasPrefix(prefix), path.hasSuffix(verb) else { return nil }
+    let project = path.dropFirst(prefix.count).dropLast(verb.count)
+    return project.isEmpty || project.contains("/") ? nil : String(project)
+  }
 
   /// Returns true for paths that only an emulator has.
   static func serves(_ path: String) -> Bool {

@@ -39,13 +39,24 @@
         let charge = MemoryCharge(handler.setting.load.budget, .parsing, of: handler.address)
         charge.count(call.body.count)
         handler.releaseBody()
-        if call.body.count > HTTPHandler.largeBodyBytes { return parse(call, charge, caller) }
+        if call.body.count > HTTPHandler.largeBodyBytes || call.coding != nil {
+          return parse(call, charge, caller)
+        }
         begin(call, Self.message(of: call, charge), caller)
       }
     }
 
+    /// A request that finds no memory left for its body.
+    fileprivate static let tooMany = DocumentRESTError(
+      .unavailable, "Too many requests are being read. Try again.")
+
     private static func message(of call: DocumentRESTRequest, _ charge: MemoryCharge) -> Message {
       Result { () throws(DocumentRESTError) in
+        var call = call
+        if call.coding != nil {
+          guard charge.add(DocumentRESTError.bodyBytes) else { throw Self.tooMany }
+          try call.decompress()
+        }
         try call.hold(charge)
         return try call.message()
       }
@@ -98,9 +109,7 @@
           .resourceExhausted, "The body takes \(weight) bytes of memory to read, more than \(most)."
         )
       }
-      guard charge.add(weight) else {
-        throw DocumentRESTError(.unavailable, "Too many requests are being read. Try again.")
-      }
+      guard charge.add(weight) else { throw DocumentRESTEndpoint.tooMany }
     }
   }
 #endif

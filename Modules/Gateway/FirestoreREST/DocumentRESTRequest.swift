@@ -11,7 +11,9 @@ struct DocumentRESTRequest: Sendable {
   /// The members that path and query bind.
   let members: [UInt8]
   /// The body as JSON; empty for none.
-  let body: [UInt8]
+  private(set) var body: [UInt8]
+  /// The compression of the body; `nil` for none.
+  private(set) var coding: MessageCoding?
   /// The value of the `authorization` metadata; `nil` for anonymous requests.
   let authorization: String?
 
@@ -72,8 +74,12 @@ extension DocumentRESTRequest {
   private init(
     _ route: DocumentRoute, _ request: HTTPRequest, _ target: RequestTarget, _ body: [UInt8]
   ) throws(DocumentRESTError) {
-    if let coding = request.headers["content-encoding"], coding.lowercased() != "identity" {
-      throw DocumentRESTError(.invalidArgument, "Bodies are read plain, not as \(coding).")
+    if let name = request.headers["content-encoding"], name.lowercased() != "identity" {
+      coding = MessageCoding(header: name)
+      if coding == nil {
+        throw DocumentRESTError(
+          .invalidArgument, "Bodies are read plain, or as \(MessageCoding.accepted).")
+      }
     }
     self.route = route
     parameters = try DocumentRESTParameters(target.parameters)
@@ -83,6 +89,19 @@ extension DocumentRESTRequest {
     self.members = members.json
     self.body = route.method.hasBody ? body : []
     authorization = request.headers["authorization"] ?? parameters.token.map { "Bearer \($0)" }
+  }
+
+  /// Decompresses the body.
+  mutating func decompress() throws(DocumentRESTError) {
+    guard let coding = exchange(&coding, with: nil), !body.isEmpty else { return }
+    do throws(MessageCoding.Failure) {
+      body = try coding.decompress(body, limit: DocumentRESTError.bodyBytes)
+    } catch {
+      switch error {
+      case .invalid: throw DocumentRESTError(.invalidArgument, "The body does not decompress.")
+      case .tooLarge(let limit): throw DocumentRESTError.tooLarge(limitBytes: limit)
+      }
+    }
   }
 
   private static func isForm(_ request: HTTPRequest) -> Bool {

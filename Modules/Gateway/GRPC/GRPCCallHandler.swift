@@ -29,6 +29,8 @@
     private var heldBytes = 0
     private var place: ChannelHandlerContext?
     private var contentType = GRPCRequestHead.contentTypePrefix
+    /// The compression of the answer's messages; `nil` for none.
+    private var answerCoding: MessageCoding?
     private var isHeadSent = false
     private var isInputEnded = false
     private var isFlushPending = false
@@ -41,6 +43,9 @@
     }
 
     private var limits: GatewayLimits { connection.limits }
+
+    /// The most characters of a client's text in a sentence.
+    private static let shownCharacters = 40
 
     func handlerAdded(context: ChannelHandlerContext) {
       place = context
@@ -131,8 +136,14 @@
       }
       contentType = head.contentType
       if !connection.isReading { setReading(false) }
-      if head.isCompressed {
-        return finish(DocumentStatus(.unimplemented, "Compressed messages are not supported."))
+      switch head.compression {
+      case .none: break
+      case .unknown(let name):
+        let text = "Messages compressed as \(name.prefix(Self.shownCharacters)) are not supported."
+        return finish(DocumentStatus(.unimplemented, text))
+      case .coding(let coding, let isAnswered):
+        if isAnswered { answerCoding = coding }
+        reader = GRPCMessageReader(limit: limits.http2.messageBytes, decompressing: coding)
       }
       switch GRPCMethod(path: head.path) {
       case .unserved(let status): finish(status)
@@ -166,7 +177,10 @@
       }
       var held = reader.heldBytes
       if case .collecting(_, _, _, let message?) = stage { held += message.count }
-      hold(held)
+      // A message that was compressed is more than what came.
+      if !hold(held) {
+        abort(DocumentStatus(.resourceExhausted, "Too many requests are being read."))
+      }
     }
 
     private func receive(_ message: [UInt8]) {
@@ -226,6 +240,12 @@
   extension GRPCCallHandler: DocumentCallReceiver {
     func callDidReceive(_ message: [UInt8]) {
       guard let place, case .open(let call) = stage else { return }
+      var (message, flag) = (message, UInt8(0))
+      if let answerCoding, message.count >= MessageCoding.worthBytes,
+        let compressed = answerCoding.compress(message)
+      {
+        (message, flag) = (compressed, 1)
+      }
       let count = GRPCMessageReader.headBytes + message.count
       let (load, address) = (connection.setting.load, connection.address)
       guard load.holdAnswer(count, limit: limits.heldAnswerBytes, for: address) else {
@@ -233,7 +253,7 @@
       }
       sendHead()
       var bytes = place.channel.allocator.buffer(capacity: count)
-      bytes.writeInteger(UInt8(0))
+      bytes.writeInteger(flag)
       bytes.writeInteger(UInt32(message.count))
       bytes.writeBytes(message)
       let sent = place.eventLoop.makePromise(of: Void.self)
@@ -247,11 +267,12 @@
 
     private func sendHead() {
       if exchange(&isHeadSent, with: true) { return }
-      write(
-        .headers(
-          .init(headers: [
-            ":status": "200", "content-type": contentType, "grpc-accept-encoding": "identity",
-          ])))
+      var headers: HPACKHeaders = [
+        ":status": "200", "content-type": contentType,
+        "grpc-accept-encoding": MessageCoding.accepted,
+      ]
+      if let answerCoding { headers.add(name: "grpc-encoding", value: answerCoding.rawValue) }
+      write(.headers(.init(headers: headers)))
     }
 
     /// Sends the status, in trailers or as the only head of the answer.
@@ -261,7 +282,7 @@
       if !isHeadSent {
         trailers.add(name: ":status", value: "200")
         trailers.add(name: "content-type", value: contentType)
-        trailers.add(name: "grpc-accept-encoding", value: "identity")
+        trailers.add(name: "grpc-accept-encoding", value: MessageCoding.accepted)
       }
       trailers.add(name: "grpc-status", value: "\(status?.code.rawValue ?? 0)")
       if let status {
@@ -311,12 +332,30 @@
     }
   }
 
+  extension GRPCMessageReader {
+    /// Reads messages that may be compressed.
+    init(limit: Int, decompressing coding: MessageCoding) {
+      self.init(limit: limit) { message, limit throws(Failure) in
+        do throws(MessageCoding.Failure) {
+          return try coding.decompress(message, limit: limit)
+        } catch {
+          switch error {
+          case .invalid: throw .invalidCompression
+          case .tooLarge: throw .tooLarge(byteCount: limit + 1, limit: limit)
+          }
+        }
+      }
+    }
+  }
+
   extension GRPCMessageReader.Failure {
     /// The end of the call whose messages are invalid.
     fileprivate var status: DocumentStatus {
       switch self {
       case .compressed:
-        DocumentStatus(.unimplemented, "Compressed messages are not supported.")
+        DocumentStatus(.internalError, "A message is compressed, and grpc-encoding names nothing.")
+      case .invalidCompression:
+        DocumentStatus(.internalError, "A message does not decompress.")
       case .invalidFlag(let flag):
         DocumentStatus(.internalError, "A message begins with the flag \(flag).")
       case .tooLarge(let count, let limit):

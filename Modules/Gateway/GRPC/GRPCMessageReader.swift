@@ -6,8 +6,10 @@
 struct GRPCMessageReader {
   /// An invalid stream of messages.
   enum Failure: Error, Equatable {
-    /// The message is compressed, and no compression was agreed on.
+    /// The message is compressed, and the head of its call names no compression.
     case compressed
+    /// The message does not decompress.
+    case invalidCompression
     /// The flag is neither 0 nor 1.
     case invalidFlag(UInt8)
     case tooLarge(byteCount: Int, limit: Int)
@@ -17,13 +19,24 @@ struct GRPCMessageReader {
   static let headBytes = 5
 
   private let limit: Int
+  /// Decompresses a message to at most so many bytes; `nil` when none may be compressed.
+  private let decompress: ((_ message: [UInt8], _ limit: Int) throws(Failure) -> [UInt8])?
+  private var isCompressed = false
   private var head: [UInt8] = []
   /// The message that is being read; `nil` before its head is complete.
   private var body: [UInt8]?
   private var bodyCount = 0
 
-  /// - Parameter limit: The most bytes of one message.
-  init(limit: Int) { self.limit = limit }
+  /// - Parameters:
+  ///   - limit: The most bytes of one message, compressed and not.
+  ///   - decompress: Returns the bytes that a message was compressed from, at most so many.
+  init(
+    limit: Int,
+    decompress: ((_ message: [UInt8], _ limit: Int) throws(Failure) -> [UInt8])? = nil
+  ) {
+    self.limit = limit
+    self.decompress = decompress
+  }
 
   /// The bytes that are held of an incomplete message.
   var heldBytes: Int { head.count + (body?.count ?? 0) }
@@ -50,6 +63,7 @@ struct GRPCMessageReader {
         body = message
         return
       }
+      if isCompressed, let decompress { message = try decompress(message, limit) }
       receive(message)
     }
   }
@@ -59,7 +73,8 @@ struct GRPCMessageReader {
     let flag = head[0]
     head.removeAll(keepingCapacity: true)
     if flag > 1 { throw .invalidFlag(flag) }
-    if flag == 1 { throw .compressed }
+    isCompressed = flag == 1
+    if isCompressed, decompress == nil { throw .compressed }
     if count > limit { throw .tooLarge(byteCount: count, limit: limit) }
     bodyCount = count
     body = []

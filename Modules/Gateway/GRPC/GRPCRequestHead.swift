@@ -13,8 +13,17 @@
     let metadata: [DocumentCallOpening.Entry]
     /// The time limit for the call; `nil` for none.
     let timeout: TimeAmount?
-    /// True when the messages are compressed.
-    let isCompressed: Bool
+    /// The compression that messages of the request may have.
+    let compression: Compression
+
+    /// The compression of messages, as the head of a request names it.
+    enum Compression: Equatable {
+      case none
+      /// Messages may be compressed, and so may those of the answer if `isAnswered`.
+      case coding(MessageCoding, isAnswered: Bool)
+      /// A coding that is not read.
+      case unknown(String)
+    }
 
     static let contentTypePrefix = "application/grpc"
     private static let contentTypes: Set = ["application/grpc", "application/grpc+proto"]
@@ -45,8 +54,17 @@
       } else {
         timeout = nil
       }
-      isCompressed = (headers.first(name: "grpc-encoding") ?? "identity") != "identity"
+      compression = Self.compression(headers)
       metadata = Self.metadata(headers)
+    }
+
+    private static func compression(_ headers: HPACKHeaders) -> Compression {
+      let name = headers.first(name: "grpc-encoding") ?? "identity"
+      if name == "identity" { return .none }
+      guard let coding = MessageCoding(header: name) else { return .unknown(name) }
+      // A client that compresses is configured to; the others spare both sides the work.
+      let accepted = headers["grpc-accept-encoding"]
+      return .coding(coding, isAnswered: accepted.contains { coding.isListed(in: $0) })
     }
 
     /// The headers that the server reads; the others are hints for proxies and telemetry.

@@ -82,7 +82,7 @@ extension DocumentDenial {
 
 /// A rate-limited report of denials, and the words for clients.
 final class DocumentDenialReporter: Sendable {
-  private let showsReasons: Bool
+  let showsReasons: Bool
   private let onDenial: (@Sendable (DocumentDenial) -> Void)?
   private let onOmitted: (@Sendable (OmittedDenials) -> Void)?
   private let sampler = Mutex(DenialSampler())

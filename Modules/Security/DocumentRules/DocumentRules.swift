@@ -17,6 +17,8 @@ public struct DocumentRules: Sendable {
   package let functions: [DocumentRuleFunction]
   /// The source, in UTF-8.
   package let source: [UInt8]
+  /// The results of expressions so far; `nil` when they are not counted.
+  package private(set) var coverage: DocumentRulesCoverage?
   private let text: RulesSource
 
   /// Compiles rules.
@@ -57,6 +59,13 @@ public struct DocumentRules: Sendable {
   /// - Throws: The problems of the file; it cannot be used then.
   public init(source: String) throws(DocumentRulesError) {
     try self.init(source: Array(source.utf8))
+  }
+
+  /// Returns the rules with a count of the results of every expression, from zero: for development.
+  package func recordingCoverage() -> DocumentRules {
+    var rules = self
+    rules.coverage = DocumentRulesCoverage()
+    return rules
   }
 
   /// The number of `allow` statements.

@@ -11,8 +11,8 @@ public struct DocumentRulesAuthorizer: DocumentAuthorizer {
   /// Judges by `rules`.
   ///
   /// - Parameters:
-  ///   - showsReasons: Whether clients are told the reasons of denials, as the emulator does;
-  ///     for development only.
+  ///   - showsReasons: True to tell clients the reasons of denials, and to count the results of
+  ///     every expression, as the emulator does; for development only.
   ///   - onDenial: Hears of each refusal what the rules said to it, to write it into a log, where
   ///     it is found by the id its client was told.
   ///   - onOmitted: Hears how many denials of one address `onDenial` was not told, by the limits of
@@ -22,14 +22,20 @@ public struct DocumentRulesAuthorizer: DocumentAuthorizer {
     onDenial: (@Sendable (DocumentDenial) -> Void)? = nil,
     onOmitted: (@Sendable (OmittedDenials) -> Void)? = nil
   ) {
-    self.rules = rules
+    self.rules = showsReasons ? rules.recordingCoverage() : rules
     reporter = DocumentDenialReporter(
       showsReasons: showsReasons, onDenial: onDenial, onOmitted: onOmitted)
   }
 
   private init(_ rules: DocumentRulesSet, _ reporter: DocumentDenialReporter) {
-    self.rules = rules
+    self.rules = reporter.showsReasons ? rules.recordingCoverage() : rules
     self.reporter = reporter
+  }
+
+  /// The results of the expressions of a database's rules so far, as the emulator reports them;
+  /// `nil` when there are no rules, or results are not counted.
+  package func coverage(of databaseID: String) -> DocumentRulesCoverage.Report? {
+    rules.rules(of: databaseID).rules.flatMap { DocumentRulesCoverage.Report($0) }
   }
 
   /// Returns the authorizer for other rules, with the same report of denials.

@@ -17,6 +17,13 @@ public struct DocumentRulesSet: Sendable {
     commonFingerprint = Fingerprint.of(common?.source ?? [])
   }
 
+  /// Returns the rules with a count of the results of their expressions.
+  func recordingCoverage() -> DocumentRulesSet {
+    DocumentRulesSet(
+      common: common?.recordingCoverage(),
+      byDatabase: byDatabase.mapValues { $0.recordingCoverage() })
+  }
+
   /// The rules of a database, with a number that tells them from others.
   func rules(of databaseID: String) -> (rules: DocumentRules?, fingerprint: UInt64) {
     guard let rules = byDatabase[databaseID], let fingerprint = fingerprints[databaseID] else {

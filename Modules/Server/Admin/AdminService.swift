@@ -83,6 +83,8 @@ struct AdminService {
     case .setRules(let text, let isTrial): return try setRules(text, isTrial, namespace, &batch)
     case .setDocumentRules(let text, let isTrial):
       return DocumentRulesTable.store(text, isTrial, for: namespace.name, &batch)
+    // Answered by the service of documents, once this has found that the requester may ask.
+    case .readRuleCoverage: return .done
     case .databases: return .databases(try databases(batch))
     case .readRevocations: return .revocations(credentials.revocations)
     case .revoke(let changes): return try revoke(changes, &batch)

@@ -39,8 +39,9 @@ extension DiskSpace {
     case .push, .setRules(_, isTrial: false), .setDocumentRules(_, isTrial: false), .set, .revoke:
       self == .ample
     case .read, .readOrExport, .review, .mayWrite, .mayPush, .names, .readRules,
-      .setRules(_, isTrial: true), .setDocumentRules(_, isTrial: true), .readSetting, .databases,
-      .readRevocations:
+      .setRules(_, isTrial: true), .setDocumentRules(_, isTrial: true), .readRuleCoverage,
+      .readSetting,
+      .databases, .readRevocations:
       true
     }
   }

@@ -11,6 +11,8 @@ struct DocumentListens {
   let limits: ServerLimits
   let judge: DocumentJudge
   let registry: DatabaseRegistry
+  /// The indexes that queries need; `nil` for none.
+  let indexes: DocumentIndexCatalogs?
 
   /// Adds or removes a target of a listen call.
   func listen(
@@ -72,6 +74,12 @@ struct DocumentListens {
     let verdict = try verdict(on: target.subject, call.requester(in: database), database, batch)
     if let refusal = verdict.refusal {
       return refuse(target.id, DocumentStatus(denial: refusal), call, &batch)
+    }
+    if case .query(let watched) = target.subject,
+      let need = indexes?.need(of: DocumentQuery(watched), in: database)
+    {
+      tell(.target(WatchTargetChange(.added, targets: [target.id])), call, database, &batch)
+      return refuse(target.id, need, call, &batch)
     }
     guard call.link.targetCount < limits.listens else {
       let text = "A link watches \(limits.listens) targets already."

@@ -10,6 +10,8 @@ import TernStorage
 struct DocumentReads {
   let limits: ServerLimits
   let judge: DocumentJudge
+  /// The indexes that queries need; `nil` for none.
+  let indexes: DocumentIndexCatalogs?
   let randomBits: @Sendable () -> UInt64
 
   func get(
@@ -180,6 +182,7 @@ struct DocumentReads {
     if let denial = try judge.denial(of: accesses(point, query), at: time, call, database, batch) {
       return .failure(denial)
     }
+    if let need = indexes?.need(of: query, in: database) { return .failure(need) }
     let found = place(of: point, call, database, batch)
     guard case .success(let place) = found, !place.notes.isEmpty else { return found }
     let status = database.transactions.note(
@@ -303,6 +306,14 @@ struct DocumentReads {
     let owner = DocumentTransactions.Owner(address: call.link.address, user: call.identity.userID)
     return database.transactions.begin(
       kind, for: owner, uptime: batch.uptime, randomBits: randomBits)
+  }
+}
+
+extension DocumentIndexCatalogs {
+  /// Returns the failure of a query whose index is not declared; `nil` when none is missing.
+  func need(of query: DocumentQuery, in database: OpenDatabase) -> DocumentStatus? {
+    catalog(of: database.name.databaseID).need(of: query)
+      .map { DocumentStatus(.failedPrecondition, $0.text) }
   }
 }
 

@@ -25,9 +25,12 @@ struct DocumentService {
 
   private var judge: DocumentJudge { DocumentJudge(authorizer: authorizer, ownRules: ownRules) }
 
+  /// The indexes that queries need.
+  private var indexes: DocumentIndexCatalogs? { context.options.requiredIndexes }
+
   /// The targets of listen calls.
   var listens: DocumentListens {
-    DocumentListens(limits: limits, judge: judge, registry: registry)
+    DocumentListens(limits: limits, judge: judge, registry: registry, indexes: indexes)
   }
 
   private var writer: DocumentWriter {
@@ -35,7 +38,8 @@ struct DocumentService {
   }
 
   private var reads: DocumentReads {
-    DocumentReads(limits: limits, judge: judge, randomBits: context.randomBits)
+    DocumentReads(
+      limits: limits, judge: judge, indexes: indexes, randomBits: context.randomBits)
   }
 
   private var answers: DocumentAnswers {
@@ -70,6 +74,18 @@ struct DocumentService {
     guard let rules = try? DocumentRules(source: text) else { return }
     ownRules.set(rules, for: name, under: authorizer)
     registry.noteOtherRules()
+  }
+
+  /// The results of the expressions of a database's rules; `nil` when they are not counted.
+  ///
+  /// - Parameter name: The resource name of the database, or of a project for its default one.
+  func coverage(of name: String) -> DocumentRulesCoverage.Report? {
+    let parts = name.split(separator: "/").map(String.init)
+    guard parts.count > 1 else { return nil }
+    let id = parts.count > 3 ? parts[3] : DocumentDatabase.defaultID
+    let database = DocumentDatabase(unchecked: parts[1], databaseID: id)
+    let judging = ownRules.authorizer(of: database) ?? authorizer
+    return (judging as? DocumentRulesAuthorizer)?.coverage(of: id)
   }
 
   /// Takes up the rules that were given in runs before.

@@ -46,6 +46,9 @@ package struct DirectRequest: Sendable {
     /// Rules for the documents of the project or the database that the request names, `projects/P`
     /// or `projects/P/databases/D`, in the place of those of the server; or only a look at them.
     case setDocumentRules([UInt8], isTrial: Bool)
+    /// Reads the results of the expressions of the rules of a project's default database, or of a
+    /// database.
+    case readRuleCoverage
     /// Reads a setting of this database.
     case readSetting(DatabaseSettings.Name)
     /// Sets something about this database.
@@ -105,6 +108,8 @@ package enum DirectAnswer: Sendable, Equatable {
   case pushed(TreeKey, TreeNode)
   /// The text of rules.
   case rules([UInt8])
+  /// The results of expressions; `nil` when they are not counted.
+  case coverage(DocumentRulesCoverage.Report?)
   /// The value of the setting.
   case setting(JSONValue)
   /// Names of databases, in the order of their bytes.

@@ -70,8 +70,8 @@ struct DirectService {
     case .write(let write, let expectedHash):
       return try self.write(write, expectedHash: expectedHash, access, &batch)
     case .push(let path, let node): return try push(node, below: path, access, &batch)
-    case .readRules, .setRules, .setDocumentRules, .readSetting, .set, .databases,
-      .readRevocations, .revoke:
+    case .readRules, .setRules, .setDocumentRules, .readRuleCoverage, .readSetting, .set,
+      .databases, .readRevocations, .revoke:
       return .refused(.permissionDenied())
     }
   }
@@ -182,8 +182,8 @@ extension DirectRequest.Operation {
   /// True when it is left to administrators.
   fileprivate var isForAdministrators: Bool {
     switch self {
-    case .readRules, .setRules, .setDocumentRules, .readSetting, .set, .databases,
-      .readRevocations, .revoke:
+    case .readRules, .setRules, .setDocumentRules, .readRuleCoverage, .readSetting, .set,
+      .databases, .readRevocations, .revoke:
       true
     case .read, .readOrExport, .review, .mayWrite, .mayPush, .names, .write, .push: false
     }

@@ -25,14 +25,15 @@
 
     /// Sends a request below the root; `{root}` in path and body stands for its name.
     func send(
-      _ method: String, _ path: String, _ body: String = "", headers: String = ""
+      _ method: String, _ path: String, _ body: String = "", headers: String = "",
+      token: String? = "owner"
     ) throws -> Answer {
       let isWhole = path.hasPrefix("/v1") || path.hasPrefix("/emulator") || path == "/"
       let target = (isWhole ? "" : "/v1/\(Self.root)") + path.replacing("{root}", with: Self.root)
       let body = body.replacing("{root}", with: Self.root)
       var head = "\(method) \(target) HTTP/1.1\r\nHost: localhost\r\n"
       // Users may not do everything that the service has.
-      head += "Authorization: Bearer owner\r\n\(headers)"
+      head += (token.map { "Authorization: Bearer \($0)\r\n" } ?? "") + headers
       if !body.isEmpty { head += "Content-Length: \(body.utf8.count)\r\n" }
       peer.send(head + "\r\n" + body)
       return try receive(hasBody: method != "HEAD")

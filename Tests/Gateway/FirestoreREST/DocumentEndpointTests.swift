@@ -1,5 +1,6 @@
 #if TCP && canImport(Glibc)
   import TernCore
+  import TernQuery
   import Testing
 
   @testable import TernGateway
@@ -48,11 +49,83 @@
         let head = try client.send("HEAD", "/c/a")
         #expect(head.status == 200)
         #expect(head.field("Content-Length").flatMap(Int.init) ?? 0 > 20)
-        let coded = try client.send(
-          "PATCH", "/c/a", "{}", headers: "Content-Encoding: gzip\r\n")
-        #expect(coded.status == 400)
+        for coding in ["gzip", "br"] {
+          let coded = try client.send(
+            "PATCH", "/c/a", "{}", headers: "Content-Encoding: \(coding)\r\n")
+          #expect(coded.status == 400)
+        }
         let missing = try client.send("GET", "/v1/projects/p/databases/d/nothing")
         #expect(missing.body == "Not Found")
+      }
+    }
+
+    @Test(
+      "bodies may be compressed, up to the limit of plain ones", arguments: MessageCoding.allCases)
+    func compressed(_ coding: MessageCoding) async throws {
+      try await withDoor { door in
+        func send(_ body: [UInt8]) throws -> String {
+          let peer = try door.connect()
+          peer.send(
+            "PATCH /v1/\(DocumentClient.root)/c/a HTTP/1.1\r\nHost: localhost\r\n"
+              + "Authorization: Bearer owner\r\nConnection: close\r\n"
+              + "Content-Encoding: \(coding.rawValue)\r\nContent-Length: \(body.count)\r\n\r\n")
+          peer.send(body)
+          return peer.readToEnd()
+        }
+        let text = String(repeating: "x", count: 100_000)
+        let body = Array(#"{"fields":{"text":{"stringValue":"\#(text)"}}}"#.utf8)
+        let small = try #require(coding.compress(body))
+        #expect(small.count < 10_000)
+        #expect(try send(small).contains("200 OK"))
+        #expect(try send(small.dropLast()).contains("The body does not decompress."))
+        let bomb = Array(repeating: UInt8(ascii: " "), count: DocumentRESTError.bodyBytes + 1)
+        #expect(
+          try send(try #require(coding.compress(bomb))).contains("Request payload size exceeds"))
+        let client = try DocumentClient(door)
+        #expect(try client.send("GET", "/c/a").body.contains(text))
+      }
+    }
+
+    @Test("queries that need an index are rejected with it, where indexes are asked for")
+    func requiredIndexes() async throws {
+      let declared = #"""
+        {"indexes": [{"collectionGroup": "c", "queryScope": "COLLECTION", "fields": [
+          {"fieldPath": "a", "order": "ASCENDING"}, {"fieldPath": "b", "order": "DESCENDING"}]}]}
+        """#
+      let catalogs = DocumentIndexCatalogs(
+        common: try DocumentIndexCatalog(Array(declared.utf8)),
+        byDatabase: ["other": DocumentIndexCatalog()])
+      try await withDoor(indexes: catalogs) { door in
+        let client = try DocumentClient(door)
+        func query(_ direction: String, in database: String = "(default)") throws
+          -> DocumentClient.Answer
+        {
+          try client.send(
+            "POST", "/v1/projects/p/databases/\(database)/documents:runQuery",
+            #"{"structuredQuery":{"from":[{"collectionId":"c"}],"where":{"fieldFilter":{"field":"#
+              + #"{"fieldPath":"a"},"op":"EQUAL","value":{"integerValue":"1"}}},"orderBy":[{"field":"#
+              + #"{"fieldPath":"b"},"direction":"\#(direction)"}]}}"#)
+        }
+        #expect(try query("DESCENDING").status == 200)
+        let missing = try query("ASCENDING")
+        #expect(missing.status == 400)
+        #expect(missing.body.contains(#""status":"FAILED_PRECONDITION""#))
+        #expect(missing.body.contains("The query requires an index."))
+        #expect(missing.body.contains(#"\"fieldPath\":\"b\",\"order\":\"ASCENDING\""#))
+        #expect(try query("DESCENDING", in: "other").status == 400)
+        let listed = try client.send("GET", "/c?orderBy=a,b")
+        #expect(listed.status == 400)
+        // A listener is told the target, and then why it ends.
+        let page = try ChannelPeer(
+          port: door.port,
+          [
+            ChannelPeer.add(2).replacing(
+              #""orderBy":[{"field":{"fieldPath":"__name__"},"direction":"ASCENDING"}]"#,
+              with: #""orderBy":[{"field":{"fieldPath":"__name__"},"direction":"DESCENDING"}]"#)
+          ])
+        let told = try page.hear(through: "REMOVE")
+        #expect(brief(told) == ["ADD", "REMOVE"])
+        #expect(told.last?.contains(#""code":9"#) == true, "\(told)")
       }
     }
 

@@ -254,5 +254,19 @@ enum DocumentTable {
     DELETE /emulator/v1/projects/p/databases/(default)/documents | | 404 | Not Found
     """#
 
-  static let all = [documents, values, commits, reads, routes]
+  static let vectors = #"""
+    PATCH /vec/a | {"fields":{"v":{"mapValue":{"fields":{"__type__":{"stringValue":"__vector__"},"value":{"arrayValue":{"values":[{"doubleValue":3},{"doubleValue":4}]}}}}}}} | 200 | "name":"{root}/vec/a"
+    PATCH /vec/b | {"fields":{"v":{"mapValue":{"fields":{"__type__":{"stringValue":"__vector__"},"value":{"arrayValue":{"values":[{"doubleValue":1},{"doubleValue":0}]}}}}}}} | 200 | "name":"{root}/vec/b"
+    PATCH /vec/c | {"fields":{"v":{"integerValue":"1"}}} | 200 | "name":"{root}/vec/c"
+    POST :runQuery | {"structuredQuery":{"from":[{"collectionId":"vec"}],"findNearest":{"vectorField":{"fieldPath":"v"},"queryVector":{"mapValue":{"fields":{"__type__":{"stringValue":"__vector__"},"value":{"arrayValue":{"values":[{"doubleValue":0},{"doubleValue":0}]}}}}},"distanceMeasure":"EUCLIDEAN","limit":2,"distanceResultField":"far"}}} | 200 | "far":{"doubleValue":1} & "far":{"doubleValue":5} & !vec/c
+    POST :runQuery | {"structuredQuery":{"from":[{"collectionId":"vec"}],"findNearest":{"vectorField":{"fieldPath":"v"},"queryVector":{"mapValue":{"fields":{"__type__":{"stringValue":"__vector__"},"value":{"arrayValue":{"values":[{"doubleValue":0},{"doubleValue":0}]}}}}},"distanceMeasure":"EUCLIDEAN","limit":2,"distanceThreshold":2}}} | 200 | vec/b & !vec/a
+    POST :runQuery | {"structuredQuery":{"from":[{"collectionId":"vec"}],"findNearest":{"vectorField":{"fieldPath":"v"},"queryVector":{"mapValue":{"fields":{"__type__":{"stringValue":"__vector__"},"value":{"arrayValue":{"values":[{"doubleValue":1}]}}}}},"distanceMeasure":"NEAR","limit":2}}} | 400 | distance_measure
+    POST :runQuery | {"structuredQuery":{"from":[{"collectionId":"vec"}],"findNearest":{"vectorField":{"fieldPath":"v"},"queryVector":{"mapValue":{"fields":{"__type__":{"stringValue":"__vector__"},"value":{"arrayValue":{"values":[{"doubleValue":1}]}}}}},"distanceMeasure":"COSINE","limit":0}}} | 400 | limit must be between 1 and 1000
+    POST :runQuery | {"structuredQuery":{"from":[{"collectionId":"vec"}]},"explainOptions":{}} | 200 | "indexesUsed":[{ & "query_scope":"Collection" & "properties":"(__name__ ASC)" & !"document" & !"executionStats"
+    POST :runQuery | {"structuredQuery":{"from":[{"collectionId":"vec"}],"limit":2},"explainOptions":{"analyze":true}} | 200 | vec/a & vec/b & !vec/c & "resultsReturned":"2" & "debugStats":{
+    POST :runAggregationQuery | {"structuredAggregationQuery":{"structuredQuery":{"from":[{"collectionId":"vec"}]},"aggregations":[{"count":{},"alias":"n"}]},"explainOptions":{"analyze":true}} | 200 | "n":{"integerValue":"3"} & "resultsReturned":"1"
+    POST :runQuery | {"structuredQuery":{"from":[{"collectionId":"vec"}]},"explainOptions":{"analyse":true}} | 400 | Unknown name "analyse" at 'explain_options'
+    """#
+
+  static let all = [documents, values, commits, reads, vectors, routes]
 }

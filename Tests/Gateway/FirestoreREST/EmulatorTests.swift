@@ -1,5 +1,7 @@
 #if TCP && canImport(Glibc)
   import TernCore
+  import TernSecurity
+  import TernTokens
   import Testing
 
   @testable import TernGateway
@@ -137,6 +139,76 @@
         #expect(try client.send("DELETE", Self.erase).status == 200)
         #expect(try client.send("GET", "/many").body == "{}")
       }
+    }
+
+    @Test("the results of rules' expressions are counted, as JSON and as a page")
+    func coverage() async throws {
+      let authorizer = ExplainingDocumentAuthorizer(AllowLocal(), showsReasons: true)
+      try await withDoor(
+        documents: authorizer, authenticator: OwnerAuthenticator(others: MockUserAuthenticator()),
+        isDevelopment: true
+      ) { door in
+        let client = try DocumentClient(door)
+        let path = "/emulator/v1/projects/p:ruleCoverage"
+        let none = try client.send("GET", path)
+        #expect(none.status == 200)
+        #expect(none.body == #"{"report":[],"rules":{"files":[]}}"# || none.body.contains("[]"))
+        let source = """
+          rules_version = '2';
+          service cloud.firestore { match /databases/{d}/documents {
+            match /c/{id} { allow get: if id == 'a' && resource.data.n > 1; }
+          } }
+          """
+        let rules = JSONValue.object([
+          .init(
+            "rules",
+            .object([.init("files", .array([.object([.init("content", .string(source))])]))]))
+        ])
+        let put = try client.send("PUT", "/emulator/v1/projects/p:securityRules", rules.json)
+        #expect(put.status == 200, "\(put.body)")
+        #expect(
+          try client.send("PATCH", "/c/a", #"{"fields":{"n":{"integerValue":"2"}}}"#).status == 200)
+        // Without a credential: the rules decide, and tell why they deny.
+        func read(_ id: String) throws -> String {
+          try door.exchange(
+            "GET /v1/\(DocumentClient.root)/c/\(id) HTTP/1.1\r\nHost: localhost\r\n"
+              + "Connection: close\r\n\r\n")
+        }
+        #expect(try read("a").contains("200 OK"))
+        #expect(try read("a").contains("200 OK"))
+        #expect(try read("b").contains("false for 'get' @ L3"))
+        let report = try JSONValue(parsing: try client.send("GET", path).body)
+        #expect(report["rules"]?["files"]?[0]?["content"]?.text == source)
+        let root = try #require(report["report"]?[0])
+        #expect(root["sourcePosition"]?["line"]?.integer == 3)
+        let counts = Set((0..<2).map { root["values"]?[$0]?.json ?? "" })
+        #expect(
+          counts == [
+            #"{"value":{"boolValue":true},"count":2}"#, #"{"value":{"boolValue":false},"count":1}"#,
+          ])
+        // The second operand was evaluated for both documents, since the first one may be an error.
+        let operands = root["children"]
+        #expect(
+          operands?[0]?["children"]?[0]?["values"]?[0]?["value"]?.json == #"{"stringValue":"a"}"#)
+        let page = try client.send("GET", path + ".html")
+        #expect(page.field("Content-Type") == "text/html; charset=utf-8")
+        #expect(page.body.contains("true × 2, false × 1"))
+        #expect(page.body.contains("allow get: if id == 'a' &amp;&amp; resource.data.n &gt; 1;"))
+        let proxied = try client.send("GET", path, headers: "Via: 1.1 proxy\r\n")
+        #expect(proxied.status == 403)
+      }
+      try await withDoor { door in
+        let client = try DocumentClient(door)
+        #expect(try client.send("GET", "/emulator/v1/projects/p:ruleCoverage").status == 404)
+      }
+    }
+  }
+
+  extension JSONValue {
+    /// An element of a list.
+    fileprivate subscript(index: Int) -> JSONValue? {
+      guard case .array(let elements) = self, elements.indices.contains(index) else { return nil }
+      return elements[index]
     }
   }
 #endif

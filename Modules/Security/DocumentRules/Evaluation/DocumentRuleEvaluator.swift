@@ -18,6 +18,8 @@ struct DocumentRuleEvaluator {
   private let functions: [DocumentRuleFunction]
   private let request: DocumentRulesRequest
   private let state: DocumentRulesState
+  /// Counts results; `nil` for none.
+  private let coverage: DocumentRulesCoverage?
   private var locals: [Local] = []
   /// The index of the first local of the function that is being evaluated.
   private var base = 0
@@ -26,10 +28,11 @@ struct DocumentRuleEvaluator {
   var budget: DocumentRulesBudget
 
   init(
-    _ functions: [DocumentRuleFunction], _ request: DocumentRulesRequest,
-    _ state: DocumentRulesState, _ budget: DocumentRulesBudget
+    _ rules: DocumentRules, _ request: DocumentRulesRequest, _ state: DocumentRulesState,
+    _ budget: DocumentRulesBudget
   ) {
-    self.functions = functions
+    functions = rules.functions
+    coverage = rules.coverage
     self.request = request
     self.state = state
     self.budget = budget
@@ -46,6 +49,18 @@ struct DocumentRuleEvaluator {
 
   /// Evaluates an expression and counts it.
   mutating func value(_ node: Node) throws(DocumentRuleFault) -> Value {
+    guard let coverage else { return try evaluate(node) }
+    do throws(DocumentRuleFault) {
+      let value = try evaluate(node)
+      coverage.count(.value(value), of: node)
+      return value
+    } catch {
+      coverage.count(.fault(error), of: node)
+      throw error
+    }
+  }
+
+  private mutating func evaluate(_ node: Node) throws(DocumentRuleFault) -> Value {
     try budget.count(node.cost)
     switch node.kind {
     case .constant(let value): return value

@@ -39,7 +39,7 @@ private struct DocumentRulesJudge {
     self.request = request
     segments =
       DocumentRulePath.prefix(request.databaseID) + DocumentRulePath.split(request.key.text)
-    evaluator = DocumentRuleEvaluator(rules.functions, request, state, budget)
+    evaluator = DocumentRuleEvaluator(rules, request, state, budget)
   }
 
   var budget: DocumentRulesBudget { evaluator.budget }

@@ -49,7 +49,7 @@ extension DocumentRules {
         reads: verdict.reads + [key])
     }
     budget.beginOperation()
-    var evaluator = ProofEvaluator(functions, request, state, facts, budget)
+    var evaluator = ProofEvaluator(self, request, state, facts, budget)
     defer { budget = evaluator.budget }
     var findings: [DocumentRulesVerdict.Finding] = []
     let path = PathProof(of: query.source, in: request.databaseID, version: version)

@@ -18,6 +18,8 @@ struct ProofEvaluator {
   private let functions: [DocumentRuleFunction]
   let request: DocumentRulesRequest
   private let state: DocumentRulesState
+  /// Counts results; `nil` for none.
+  private let coverage: DocumentRulesCoverage?
   let facts: QueryFacts
   private var locals: [Local] = []
   private var base = 0
@@ -28,10 +30,11 @@ struct ProofEvaluator {
   private(set) var doubt: DocumentRuleFault?
 
   init(
-    _ functions: [DocumentRuleFunction], _ request: DocumentRulesRequest,
+    _ rules: DocumentRules, _ request: DocumentRulesRequest,
     _ state: DocumentRulesState, _ facts: QueryFacts, _ budget: DocumentRulesBudget
   ) {
-    self.functions = functions
+    functions = rules.functions
+    coverage = rules.coverage
     self.request = request
     self.state = state
     self.facts = facts
@@ -53,6 +56,13 @@ struct ProofEvaluator {
   ///
   /// - Throws: ``DocumentRuleFault/exhausted`` and nothing else.
   mutating func value(_ node: Node) throws(DocumentRuleFault) -> ProvenValue {
+    guard let coverage else { return try evaluate(node) }
+    let value = try evaluate(node)
+    coverage.count(.init(value), of: node)
+    return value
+  }
+
+  private mutating func evaluate(_ node: Node) throws(DocumentRuleFault) -> ProvenValue {
     try budget.count(node.cost)
     switch node.kind {
     case .constant(let value): return .value(value)

@@ -3,6 +3,8 @@ struct DocumentRuleCursor {
   private var lexer: DocumentRuleLexer
   /// The token that comes next.
   private(set) var token: DocumentRuleToken
+  /// The offset behind the last token that was passed.
+  private(set) var end = 0
 
   init(_ bytes: [UInt8]) throws(RulesSyntaxError) {
     lexer = DocumentRuleLexer(bytes)
@@ -13,6 +15,7 @@ struct DocumentRuleCursor {
   @discardableResult
   mutating func advance() throws(RulesSyntaxError) -> DocumentRuleToken {
     let current = token
+    end = current.end
     token = try lexer.next()
     return current
   }
@@ -59,6 +62,7 @@ struct DocumentRuleCursor {
   /// Continues with the token that begins at or behind an offset.
   mutating func move(to offset: Int) throws(RulesSyntaxError) {
     lexer.move(to: offset)
+    end = offset
     token = try lexer.next()
   }
 

@@ -64,16 +64,44 @@ package final class DocumentRuleExpression: Sendable {
   package let kind: Kind
   /// The offset of the first byte in the source.
   package let offset: Int
+  /// The offset behind the last byte.
+  package let end: Int
   /// The levels of nesting, the expression itself included.
   package let depth: Int
   /// The number of expressions that the node counts when it is evaluated, without its operands.
   package let cost: Int
 
-  package init(_ kind: Kind, at offset: Int, depth: Int, cost: Int = 1) {
+  package init(_ kind: Kind, at offset: Int, end: Int, depth: Int, cost: Int = 1) {
     self.kind = kind
     self.offset = offset
+    self.end = end
     self.depth = depth
     self.cost = cost
+  }
+}
+
+extension DocumentRuleExpression {
+  /// The expressions directly below, in the order of the source.
+  package var operands: [DocumentRuleExpression] {
+    switch kind {
+    case .constant, .request, .resource, .capture, .local, .name: []
+    case .list(let items), .and(let items), .or(let items), .function(_, let items),
+      .builtin(_, let items), .call(_, let items):
+      items
+    case .map(let entries): entries.flatMap { [$0.key, $0.value] }
+    case .path(let parts):
+      parts.compactMap { part in
+        if case .expression(let node) = part { node } else { nil }
+      }
+    case .group(let inner), .member(let inner, _), .not(let inner), .negate(let inner),
+      .isType(let inner, _), .access(_, let inner):
+      [inner]
+    case .index(let left, let right), .binary(_, let left, let right): [left, right]
+    case .slice(let first, let second, let third), .conditional(let first, let second, let third):
+      [first, second, third]
+    case .method(_, let receiver, let arguments, _), .unknownMethod(_, let receiver, let arguments):
+      [receiver] + arguments
+    }
   }
 }
 

@@ -33,7 +33,7 @@ struct DocumentRuleParser {
   ) throws(RulesSyntaxError) -> Node {
     let depth = levels + (operands.map(\.depth).max() ?? 0)
     if depth > DocumentRulesLimits.expressionDepth { throw tooDeep(at: offset) }
-    return Node(kind, at: offset, depth: depth, cost: cost)
+    return Node(kind, at: offset, end: cursor.end, depth: depth, cost: cost)
   }
 
   private func tooDeep(at offset: Int) -> RulesSyntaxError {

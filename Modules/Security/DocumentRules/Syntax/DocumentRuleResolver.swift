@@ -239,7 +239,9 @@ extension DocumentRuleResolver {
   }
 
   private func remade(_ expression: Node, as kind: Node.Kind, cost: Int? = nil) -> Node {
-    Node(kind, at: expression.offset, depth: expression.depth, cost: cost ?? expression.cost)
+    Node(
+      kind, at: expression.offset, end: expression.end, depth: expression.depth,
+      cost: cost ?? expression.cost)
   }
 
   /// A list, as a constant where all of its elements are.

@@ -154,7 +154,8 @@ extension DocumentModel {
       case .set, .patch: results.append((after.version, values))
       }
     }
-    if !DocumentWorkloadRules.allows(mutations, by: user) {
+    // Which rules were in force is checked where commits are followed.
+    if !DocumentWorkloadRules.allows(mutations, by: user, .open) {
       return .failure(DocumentStatus(.permissionDenied, ""))
     }
     return .success((state, results))
