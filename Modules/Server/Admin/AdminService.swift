@@ -84,6 +84,7 @@ struct AdminService {
     case .setDocumentRules(let text, let isTrial):
       return DocumentRulesTable.store(text, isTrial, for: namespace.name, &batch)
     case .databases: return .databases(try databases(batch))
+    case .backUp: return .done
     case .readRevocations: return .revocations(credentials.revocations)
     case .revoke(let changes): return try revoke(changes, &batch)
     case .readSetting(let name):

@@ -32,7 +32,7 @@ extension TernServer {
     nextTicket += 1
     let number = nextTicket
     let task = Task(executorPreference: ExportQueue()) { [ledger] in
-      await Self.read(path, form, of: rows, from: ledger, export, tell)
+      await export.tell(path, form, of: rows, from: ledger, tell)
       export.close()
       await self.forget(export: number)
     }
@@ -49,7 +49,7 @@ extension TernServer {
   ///
   /// A reader at an address with fewer exports does not wait until the others' patience is over.
   /// - Returns: Whether there is a place for one more.
-  private func freePlace(for address: String) -> Bool {
+  func freePlace(for address: String) -> Bool {
     var counts: [String: Int] = [:]
     for open in exports.values { counts[open.address, default: 0] += 1 }
     let own = counts[address, default: 0]
@@ -66,32 +66,9 @@ extension TernServer {
     return true
   }
 
-  private func forget(export number: UInt64) {
+  func forget(export number: UInt64) {
     exports[number] = nil
     leavingExports[number] = nil
-  }
-
-  private nonisolated static func read(
-    _ path: TreePath, _ form: TreeNode.JSONForm, of rows: TreeRows, from ledger: any Ledger,
-    _ export: TreeExport, _ tell: @Sendable (TreeExport.Event) -> Void
-  ) async {
-    do throws(LedgerError) {
-      let isWhole = try await ledger.read { snapshot throws(StorageError) in
-        export.open(at: snapshot.version)
-        var isTaken = true
-        try rows.writeJSON(
-          of: path, form, pieceBytes: TreeExport.pieceBytes, in: snapshot
-        ) { piece throws(StorageError) in
-          isTaken = export.waitForCredit(spending: piece.count)
-          if isTaken { tell(.piece(piece)) }
-          return isTaken
-        }
-        return isTaken
-      }
-      if isWhole { tell(.end) } else if export.isWithdrawn { tell(.withdrawn) }
-    } catch {
-      tell(.failed(error))
-    }
   }
 
   /// Ends what is told to those who may not read it any more: their credential counts no longer,
@@ -125,4 +102,9 @@ struct OpenExport {
   let address: String
   /// Asks whether its reader may still have it; `nil` when a session answers for that.
   let review: DirectRequest?
+  /// The uptime at which it has to end, in milliseconds; `nil` for any time.
+  var deadline: Int64?
+
+  /// True for a backup.
+  var isBackup: Bool { deadline != nil }
 }

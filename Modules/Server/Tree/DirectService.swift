@@ -70,7 +70,7 @@ struct DirectService {
     case .write(let write, let expectedHash):
       return try self.write(write, expectedHash: expectedHash, access, &batch)
     case .push(let path, let node): return try push(node, below: path, access, &batch)
-    case .readRules, .setRules, .setDocumentRules, .readSetting, .set, .databases,
+    case .readRules, .setRules, .setDocumentRules, .readSetting, .set, .databases, .backUp,
       .readRevocations, .revoke:
       return .refused(.permissionDenied())
     }
@@ -182,7 +182,7 @@ extension DirectRequest.Operation {
   /// True when it is left to administrators.
   fileprivate var isForAdministrators: Bool {
     switch self {
-    case .readRules, .setRules, .setDocumentRules, .readSetting, .set, .databases,
+    case .readRules, .setRules, .setDocumentRules, .readSetting, .set, .databases, .backUp,
       .readRevocations, .revoke:
       true
     case .read, .readOrExport, .review, .mayWrite, .mayPush, .names, .write, .push: false
