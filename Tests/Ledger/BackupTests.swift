@@ -192,7 +192,7 @@ private struct Made {
 private struct World {
   let store = MemoryStore()
   let ledger: EmbeddedLedger
-  /// What tells the values from those of another one.
+  /// The difference between its values and those of another one.
   private let salt: Int
 
   init(salt: Int = 0) throws {

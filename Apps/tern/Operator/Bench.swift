@@ -64,7 +64,8 @@ struct Bench: AsyncParsableCommand {
   }
 
   private func measure(_ load: Load, _ runs: [ClientRun]) async throws {
-    let bench = BenchRun(path: at, bytes: size?.bytes ?? 32, end: ContinuousClock.now + duration.duration)
+    let bench = BenchRun(
+      path: at, bytes: size?.bytes ?? 32, end: ContinuousClock.now + duration.duration)
     let start = ContinuousClock.now
     let times: [Duration] =
       switch load {

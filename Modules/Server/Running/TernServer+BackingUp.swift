@@ -44,13 +44,9 @@ extension TernServer {
 
   /// Ends the backups that cost too much.
   func reviewBackups() {
-    let isShort = machine.diskSpace != .ample
-    let now = uptime()
-    for open in exports.values {
-      guard let deadline = open.deadline else { continue }
-      let isStalled =
-        open.export.stalledMilliseconds > options.limits.backupStallMilliseconds
-      if isShort || isStalled || now > deadline { open.export.withdraw() }
+    let stall = options.limits.backupStallMilliseconds
+    for open in exports.values where open.isBackup {
+      open.review(now: uptime(), stall: stall, isDiskFull: machine.diskSpace != .ample)
     }
   }
 }

@@ -47,22 +47,14 @@ extension TernServer {
 
   /// Ends the export whose reader takes nothing, of the address that has most of them.
   ///
-  /// A reader at an address with fewer exports does not wait until the others' patience is over.
   /// - Returns: Whether there is a place for one more.
   func freePlace(for address: String) -> Bool {
-    var counts: [String: Int] = [:]
-    for open in exports.values { counts[open.address, default: 0] += 1 }
-    let own = counts[address, default: 0]
     let patience = options.limits.exportStallMilliseconds
-    let stalled = exports.compactMap { number, open -> (number: UInt64, count: Int, time: Int64)? in
-      let count = counts[open.address, default: 0]
-      let time = open.export.stalledMilliseconds
-      return time > (count > own + 1 ? patience / 10 : patience) ? (number, count, time) : nil
-    }
-    let last = stalled.max { ($0.count, $0.time, $0.number) < ($1.count, $1.time, $1.number) }
-    guard let last, let open = exports.removeValue(forKey: last.number) else { return false }
+    guard let last = exports.stalest(for: address, patience: patience),
+      let open = exports.removeValue(forKey: last)
+    else { return false }
     open.export.withdraw()
-    leavingExports[last.number] = open
+    leavingExports[last] = open
     return true
   }
 
@@ -94,6 +86,23 @@ extension TernServer {
   }
 }
 
+extension [UInt64: OpenExport] {
+  /// The export that has to make room for one more, if any does.
+  ///
+  /// A reader at an address with fewer exports does not wait until the others' patience is over.
+  fileprivate func stalest(for address: String, patience: Int64) -> UInt64? {
+    var counts: [String: Int] = [:]
+    for open in values { counts[open.address, default: 0] += 1 }
+    let own = counts[address, default: 0]
+    let stalled = compactMap { number, open -> (number: UInt64, count: Int, time: Int64)? in
+      let count = counts[open.address, default: 0]
+      let time = open.export.stalledMilliseconds
+      return time > (count > own + 1 ? patience / 10 : patience) ? (number, count, time) : nil
+    }
+    return stalled.max { ($0.count, $0.time, $0.number) < ($1.count, $1.time, $1.number) }?.number
+  }
+}
+
 /// An export that is under way.
 struct OpenExport {
   let export: TreeExport
@@ -107,4 +116,11 @@ struct OpenExport {
 
   /// True for a backup.
   var isBackup: Bool { deadline != nil }
+
+  /// Ends a backup that costs too much: one that lasts too long, one without a reader, and any when
+  /// the disk is full.
+  func review(now: Int64, stall: Int64, isDiskFull: Bool) {
+    guard let deadline else { return }
+    if isDiskFull || export.stalledMilliseconds > stall || now > deadline { export.withdraw() }
+  }
 }

@@ -47,7 +47,8 @@
       for start in stride(from: 0, to: rows, by: rowsPerCommit) {
         let mutations = (start..<min(rows, start + rowsPerCommit)).map { number in
           let digits = "\(100_000_000 + number)"
-          let key = [0x20] + Array("default".utf8) + [0] + Array("nodes".utf8) + [0]
+          let key =
+            [0x20] + Array("default".utf8) + [0] + Array("nodes".utf8) + [0]
             + Array("n\(digits)".utf8) + [0]
           return Mutation.put(key: key, value: [0x05] + Array("the value of node \(digits)".utf8))
         }
