@@ -242,6 +242,20 @@ import Testing
     }
   }
 
+  @Test("a backup is for administrators")
+  func strangers() async throws {
+    try await withFolder { folder in
+      let rules = folder + "/open.json"
+      try Data(#"{"rules": {".read": true, ".write": true}}"#.utf8)
+        .write(to: URL(filePath: rules))
+      let server = try await ServerUnderTest(folder: folder, arguments: ["--rules", rules])
+      defer { server.process.killNow() }
+      let refused = try await server.tern("backup", folder + "/x")
+      #expect(refused.code == 4 && refused.errors.contains("administrator"), "\(refused)")
+      #expect(try FileManager.default.contentsOfDirectory(atPath: folder).count == 2)
+    }
+  }
+
   private static func version(in made: Finished) -> Int? {
     let text = made.output.first?.split(separator: #""version":"#).last?.prefix { $0.isNumber }
     return text.flatMap { Int($0) }

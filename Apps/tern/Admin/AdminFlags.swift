@@ -58,8 +58,10 @@ struct AdminFlags: ParsableArguments {
       secured.roots = ca ?? place?.ca
       options.tls = secured
     }
-    return AdminClient(
+    var client = AdminClient(
       options: options, token: try shownToken(place), timeout: timeout.duration)
+    client.isLocal = Serve.isLoopback(address.host)
+    return client
   }
 
   /// Addresses of HTTP are what these commands speak.

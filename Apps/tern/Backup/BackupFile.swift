@@ -1,5 +1,6 @@
 import Foundation
 import TernLedger
+import TernStorage
 
 /// A backup that appears under its name when it is on the disk, was read again and is whole.
 final class BackupTarget {
@@ -31,7 +32,8 @@ final class BackupTarget {
   /// - Parameter time: In milliseconds since 1970.
   static func name(for destination: String, at time: Int64) -> String {
     var isFolder: ObjCBool = false
-    let exists = FileManager.default.fileExists(atPath: destination, isDirectory: &isFolder)
+    let exists = unsafe FileManager.default.fileExists(
+      atPath: destination, isDirectory: &isFolder)
     guard destination.hasSuffix("/") || exists && isFolder.boolValue else { return destination }
     let moment = Date(timeIntervalSince1970: TimeInterval(time) / 1_000)
     let style = Date.ISO8601FormatStyle(dateSeparator: .omitted, timeSeparator: .omitted)

@@ -163,17 +163,17 @@ private struct BenchRun: Sendable {
   func fanOut(_ runs: [ClientRun]) async throws -> [Duration] {
     let writer = runs[0]
     let place = try writer.reference("\(path)/fanout")
-    let sent = Mutex<[Int64: ContinuousClock.Instant]>([:])
+    let sent = SentNumbers()
     let listeners = runs.count > 1 ? Array(runs[1...]) : runs
     return try await withThrowingTaskGroup(of: [Duration].self) { group in
       for run in listeners {
-        let heard = try run.reference("\(path)/fanout").values()
+        let listened = try run.reference("\(path)/fanout")
         group.addTask {
           var times: [Duration] = []
-          for try await snapshot in heard {
+          for try await snapshot in listened.values() {
             guard let number = snapshot.node.scalar?.number.map({ Int64($0) }) else { continue }
             if number < 0 { break }
-            if let start = sent.withLock({ $0[number] }) {
+            if let start = sent.time(of: number) {
               times.append(start.duration(to: .now))
             }
           }
@@ -183,13 +183,22 @@ private struct BenchRun: Sendable {
       var number: Int64 = 0
       while !isOver {
         number += 1
-        sent.withLock { $0[number] = .now }
+        sent.record(number)
         _ = try await writer.settle(try await place.set(TreeNode(.integer(number))))
       }
       _ = try await writer.settle(try await place.set(TreeNode(.integer(-1))))
       return try await group.reduce(into: []) { $0 += $1 }
     }
   }
+}
+
+/// The times at which numbers were written.
+private final class SentNumbers: Sendable {
+  private let times = Mutex<[Int64: ContinuousClock.Instant]>([:])
+
+  func record(_ number: Int64) { times.withLock { $0[number] = .now } }
+
+  func time(of number: Int64) -> ContinuousClock.Instant? { times.withLock { $0[number] } }
 }
 
 extension ClientRun {
