@@ -156,8 +156,8 @@ let layers: [Target] = [
     "Gateway",
     [
       "TernCore", "TernQuery", "TernTransport", "TernTransportTCP", "TernTransportWebSocket",
-      "TernSync", "TernSecurity", "TernTreeWire", "TernDocumentWire", "TernDocumentJSON",
-      "TernServer", "CZlib", nioCore, nioHTTP1, nioHTTP2, nioHPACK,
+      "TernSync", "TernLedger", "TernSecurity", "TernTreeWire", "TernDocumentWire",
+      "TernDocumentJSON", "TernServer", "CZlib", nioCore, nioHTTP1, nioHTTP2, nioHPACK,
     ]),
   module(
     "Assembly",
@@ -207,6 +207,7 @@ let programs: [Target] = [
       "TernDocumentReplica", "TernTransport", "TernTransportTCP", "TernTokens", "TernServer",
       "TernGateway", "TernAssembly",
       "TernServerAssembly", "TernStandard", arguments,
+      "TernLedger", nioCore, nioPosix, nioHTTP1,
     ]),
   program(
     "tern-torture", at: "Tools/torture",

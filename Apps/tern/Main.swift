@@ -69,10 +69,11 @@ struct TernCommand: AsyncParsableCommand {
         TERN_SERVER    the server of client commands, for --server
         TERN_TOKEN     the token that they show, for --token, which names a file
         TERN_DATABASE  the database that they use, for --ns
+        TERN_CONTEXT   a server by its name in ~/.config/tern/contexts.json, for --context
         TERN_…         every key of the configuration: TERN_STORAGE_KIND=lmdb; see: tern config
 
       COMPLETION
-        tern --generate-completion-script bash > /etc/bash_completion.d/tern     (or zsh, fish)
+        tern completions bash > /etc/bash_completion.d/tern     (or zsh, fish)
 
       EXIT CODES
         0  done
@@ -89,6 +90,13 @@ struct TernCommand: AsyncParsableCommand {
         name: "Server",
         subcommands: [
           Serve.self, Rules.self, Auth.self, Verify.self, Salvage.self, Compact.self, Config.self,
+        ]),
+      CommandGroup(name: "Backup", subcommands: [Backup.self, Restore.self]),
+      CommandGroup(
+        name: "Operating",
+        subcommands: [
+          Status.self, Top.self, Bench.self, Connections.self, Databases.self, Logs.self,
+          Completions.self, Manual.self,
         ]),
       CommandGroup(
         name: "Reading", subcommands: [Get.self, Query.self, Watch.self, Export.self, Ping.self]),

@@ -44,7 +44,10 @@ public enum Gateway {
           },
           open: open, installLink: installLink, load: load,
           polls: polls.table(on: channel.eventLoop),
-          randomBits: ambient.randomBits, channels: channels)
+          randomBits: ambient.randomBits, channels: channels,
+          backUp: { base, request, address, tell in
+            server.assumeIsolated { $0.backUp(on: base, for: request, at: address, tell: tell) }
+          })
         try install(setting, in: channel)
       }
     #endif

@@ -72,6 +72,13 @@ public struct ServerLimits: Hashable, Sendable {
   /// After so many milliseconds in which nothing was taken of what is sent, such a reading gives
   /// its place to another one when there is none left. Default 2,000.
   public var exportStallMilliseconds: Int64 = 2_000
+  /// The most backups at once, among the exports. Default 2.
+  public var backups: Int = 2
+  /// The longest time of a backup, in milliseconds: its snapshot keeps what is overwritten and
+  /// deleted meanwhile on the disk. Default 2 hours.
+  public var backupMilliseconds: Int64 = 7_200_000
+  /// The time without progress after which a backup ends, in milliseconds. Default 60,000.
+  public var backupStallMilliseconds: Int64 = 60_000
   /// The request rates of one address and one identity. Default: any amount.
   public var rates: RateLimits
   /// The most listens of one session, or targets of one link about documents. Default 100,000.

@@ -24,7 +24,7 @@ import Testing
     try await withServer { server, _ in
       let up = try await server.tern("ping")
       #expect(up.output.first?.hasPrefix("\(server.address) is up: connected in ") == true, "\(up)")
-      let json = try await server.tern("status", "--json")
+      let json = try await server.tern("ping", "--json")
       #expect(json.output.first?.hasPrefix(#"{"server":"\#(server.address)","connectM"#) == true)
       #expect(try await run(["ping", "--server", "127.0.0.1:1"]).code == 3)
       let variable = ["TERN_SERVER": server.address, "TERN_TOKEN": "owner"]

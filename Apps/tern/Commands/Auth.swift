@@ -8,7 +8,10 @@ import TernTokens
 struct Auth: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Make tokens, look into them, check them, and revoke them.",
-    subcommands: [AuthSign.self, AuthInspect.self, AuthVerify.self, AuthRevoke.self])
+    subcommands: [
+      AuthSign.self, AuthInspect.self, AuthVerify.self, AuthRevoke.self, AuthList.self,
+    ],
+    aliases: ["tokens"])
 }
 
 /// `tern auth sign`: a token to try things with.
@@ -90,33 +93,42 @@ struct AuthSign: AsyncParsableCommand {
 }
 
 /// `tern auth revoke`: ends the tokens of a user.
-struct AuthRevoke: ParsableCommand {
+struct AuthRevoke: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "revoke", abstract: "Revoke all tokens of a user that were issued before now.",
     discussion: """
-      The command writes the list, and nothing else. A server that was started with it as \
+      With --list the command writes that file, and nothing else. A server that was started with it as \
       --auth-revocations reads it again within seconds, and disconnects whom it names; any other \
       server hears nothing of it.
 
-      A running server is told over REST, with the token of an administrator (tern auth sign \
-      --administrator); it remembers, whatever the list says:
-
-        curl -X PATCH http://127.0.0.1:9000/.settings/revocations.json \
-      -H "Authorization: Bearer $TOKEN" -d '{"ada": "now"}'
+      Without --list a running server is told, with the token of an administrator (tern auth sign \
+      --administrator); it remembers, whatever a list says.
       """)
 
   @Argument(help: "The id of the user; \"*\" for every user.")
   var uid: String
 
-  @Option(help: ArgumentHelp("The list of revocations.", valueName: "file"))
-  var list: String
+  @Option(help: ArgumentHelp("A list of revocations, in the place of a server.", valueName: "file"))
+  var list: String?
 
   @Option(help: ArgumentHelp("Another moment than now, since 1970.", valueName: "seconds"))
   var before: Int64?
 
+  @OptionGroup(title: "A running server") var admin: AdminFlags
   @OptionGroup var output: JSONFlag
 
-  func run() throws {
+  func run() async throws {
+    if let list { try write(list) } else { try await tellServer() }
+    output.print("revoked: \(uid)", ["revoked": .string(uid)])
+  }
+
+  private func tellServer() async throws {
+    let moment = before.map { JSONValue.integer($0) } ?? .string("now")
+    let body = JSONValue.object([.init(uid, moment)]).bytes
+    _ = try await admin.client().ask(.patch, "/.settings/revocations.json", body: body)
+  }
+
+  private func write(_ list: String) throws {
     var revocations = try KeyFiles.revocations(at: list)
     // A token made in this very second is one of those that are meant.
     let now = Int64(Date.now.timeIntervalSince1970) + 1
@@ -126,6 +138,30 @@ struct AuthRevoke: ParsableCommand {
     } catch {
       throw Failure(.failed, "\(list) cannot be written")
     }
-    output.print("revoked: \(uid)", ["revoked": .string(uid)])
+  }
+}
+
+/// `tern auth list`: the revocations that a server was told.
+struct AuthList: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "list", abstract: "Print whose tokens a running server has been told to revoke.",
+    discussion: """
+      A server keeps no list of tokens: it checks the signature of each. What it keeps are \
+      revocations: the user, and the second since 1970 before which tokens were issued that do not \
+      count. Those of --auth-revocations are in that file.
+      """)
+
+  @OptionGroup var admin: AdminFlags
+  @OptionGroup var output: JSONFlag
+
+  func run() async throws {
+    let found = try await admin.client().object("/.settings/revocations.json")
+    guard case .object(let users) = found else { return }
+    for user in users {
+      let moment = user.value.integer ?? 0
+      output.print(
+        "\(user.name) before \(moment)",
+        ["user": .string(user.name), "before": .integer(moment)])
+    }
   }
 }

@@ -6,6 +6,33 @@ import TernStandard
 /// `tern config`: what a server or a client would run with.
 struct Config: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
+    abstract: "Check the configuration, and print what is in force.",
+    subcommands: [ConfigShow.self, ConfigCheck.self], defaultSubcommand: ConfigShow.self)
+}
+
+/// `tern config check`: whether a server or a client would start with it.
+struct ConfigCheck: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "check", abstract: "Check the configuration, and print nothing but mistakes.",
+    discussion: "Exits with 2 when something is wrong.")
+
+  @OptionGroup
+  var store: StoreFlags
+
+  func run() async throws {
+    do throws(ConfigurationError) {
+      let configuration = try Configuration.reading(file: store.config, flags: store.given)
+      try Assembler(catalog: .standard).check(configuration)
+    } catch {
+      throw Failure(about: AssemblyError.configuration(error))
+    }
+  }
+}
+
+/// `tern config show`: the configuration that is in force.
+struct ConfigShow: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "show",
     abstract: "Check the configuration and print what is in force, as a configuration file.",
     discussion: """
       The file comes first, then the environment (TERN_STORAGE_KIND=lmdb sets "kind" of "storage"), \

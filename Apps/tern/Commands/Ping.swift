@@ -7,8 +7,7 @@ import TernSync
 struct Ping: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Connect to a server, ask it something, and print how long both took.",
-    discussion: "Exits with 3 when the server cannot be reached, with 4 when it refuses the token.",
-    aliases: ["status"])
+    discussion: "Exits with 3 when the server cannot be reached, with 4 when it refuses the token.")
 
   @OptionGroup var client: ClientFlags
 

@@ -4,9 +4,9 @@ import TernCore
 /// `tern rules`: what a rules file means, without a server.
 struct Rules: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Check, test and explain a file of security rules.",
+    abstract: "Check, test, explain and deploy security rules.",
     discussion: "Rules for the tree are JSON; anything else is read as rules for documents.",
-    subcommands: [Check.self, Test.self, Explain.self])
+    subcommands: [Check.self, Test.self, Explain.self, Get.self, Deploy.self])
 
   /// `tern rules check`: whether the file can be used.
   struct Check: AsyncParsableCommand {

@@ -2,19 +2,26 @@ import ArgumentParser
 import Foundation
 import TernAssembly
 import TernCore
+import TernLedger
+import TernServer
 import TernStandard
 import TernStorage
 
 /// `tern verify`: reads a whole store and checks every byte that has a checksum.
 struct Verify: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Check every page, record and key of a stopped store.",
+    abstract: "Check every page, record, key and index of a stopped store, or backups.",
     discussion: """
       Nothing may have the store open. Without --cache, the store of a server; with it, the \
       queues and caches of a client's folder. One line for each finding; the exit code is 1 when \
       there is any. A page with one wrong bit is set right, which is a finding too. Recovery of \
       more: tern salvage, tern pending salvage.
+
+      A server's store is read as data, too: rows of trees, documents against their indexes, and the \
+      log against the state. With files, those are backups: every byte of them is checked.
       """)
+
+  @Argument(help: "Backups to check, in the place of a store.") var files: [String] = []
 
   @OptionGroup
   var store: StoreFlags
@@ -25,6 +32,7 @@ struct Verify: AsyncParsableCommand {
   @OptionGroup var output: JSONFlag
 
   func run() async throws {
+    if !files.isEmpty { return try BackupVerification(files: files, output: output).run() }
     do {
       var configuration = try Configuration.reading(file: store.config, flags: store.given)
       if let cache {
@@ -71,6 +79,7 @@ struct Verify: AsyncParsableCommand {
         progress.show("checked", inspection.bytes >> 20, of: nil, unit: "MiB")
       }
       progress.end()
+      if name == "server", found.isWell, try !inspect(store, name) { return false }
     } catch AssemblyError.storage(let error, _, _) where error.isCorruption {
       tell(name, "\(error)")
       return false
@@ -87,6 +96,28 @@ struct Verify: AsyncParsableCommand {
         ])
     }
     return found.isWell
+  }
+
+  /// Reads a server's store as data; `true` when there are no findings.
+  private func inspect(_ store: any OrderedStore, _ name: String) throws -> Bool {
+    let inspection: ServerInspection
+    do throws(LedgerError) { inspection = try ServerInspection(of: store) } catch {
+      tell(name, "\(error)")
+      return false
+    }
+    for finding in inspection.findings { tell(name, finding) }
+    let more = inspection.findingCount - inspection.findings.count
+    if more > 0 { tell(name, "and \(more) more") }
+    guard inspection.isWell else { return false }
+    output.print(
+      "\(name): \(inspection.databases) databases, \(inspection.documents) documents with their "
+        + "indexes, \(inspection.commits) commits of the log",
+      [
+        "store": .string(name), "databases": .integer(Int64(inspection.databases)),
+        "documents": .integer(Int64(inspection.documents)),
+        "commits": .integer(Int64(inspection.commits)),
+      ])
+    return true
   }
 
   private func tell(_ name: String, _ finding: String) {

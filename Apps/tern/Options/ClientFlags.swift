@@ -44,6 +44,11 @@ struct ClientFlags: ParsableArguments {
       "A file with a token that says who asks. (default: what TERN_TOKEN says)", valueName: "file"))
   var token: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "A server by its name in the file of contexts. (default: TERN_CONTEXT)", valueName: "name"))
+  var context: String?
+
   @Option(help: ArgumentHelp("How long to wait for the server: 10, 30s, 5m.", valueName: "time"))
   var timeout = TimeArgument(seconds: 10)
 
@@ -97,7 +102,7 @@ extension ClientFlags {
   func open() async throws(Failure) -> ClientRun {
     var options = ClientOptions()
     options.readPatience = .seconds(cache == nil ? timeout.seconds : min(timeout.seconds, 2))
-    options.namespace = namespace
+    options.namespace = try namespace
     let token = try shownToken()
     let configuration = try configuration()
     do throws(AssemblyError) {
@@ -135,7 +140,7 @@ extension ClientFlags {
       let assembler = Assembler(catalog: .standard)
       var configuration = try configuration()
       try configuration.checkStore(integrity)
-      let tree = try await assembler.queueStore(from: configuration, namespace: namespace)
+      let tree = try await assembler.queueStore(from: configuration, namespace: try namespace)
       defer { tree.close() }
       let documents = try await assembler.documentQueueStore(from: configuration)
       defer { documents.close() }
@@ -146,10 +151,12 @@ extension ClientFlags {
   }
 
   private func shownToken() throws(Failure) -> String? {
-    guard let token else {
-      let text = Self.variable("TERN_TOKEN")?.trimmingCharacters(in: .whitespacesAndNewlines)
-      return text?.isEmpty == false ? text : nil
+    if token == nil, let text = Self.variable("TERN_TOKEN") {
+      let shown = text.trimmingCharacters(in: .whitespacesAndNewlines)
+      return shown.isEmpty ? nil : shown
     }
+    let place = try ServerContexts.chosen(context)
+    guard let token = token ?? place?.token else { return nil }
     let text = String(decoding: try fileBytes(at: token), as: UTF8.self)
       .trimmingCharacters(in: .whitespacesAndNewlines)
     guard !text.isEmpty else { throw Failure(.usage, "\(token) is empty; it should hold a token") }
@@ -162,11 +169,12 @@ extension ClientFlags {
   }
 
   private func configuration() throws(Failure) -> Configuration {
+    let place = try ServerContexts.chosen(context)
     let address = try address()
     do throws(ConfigurationError) {
       var configuration = try Configuration.reading(file: config, flags: address?.flags ?? [])
-      if tls || ca != nil || address?.isSecured == true {
-        try configuration.askForTLS(["roots": ca])
+      if tls || ca != nil || place?.tls == true || address?.isSecured == true {
+        try configuration.askForTLS(["roots": ca ?? place?.ca])
       }
       try configuration.refuseLoopback()
       if let cache {
@@ -185,14 +193,22 @@ extension ClientFlags {
 
   /// The database of the tree that a flag or a variable names.
   private var namespace: String {
-    ns ?? Self.variable("TERN_DATABASE") ?? ClientOptions.defaultNamespace
+    get throws(Failure) {
+      let place = try ServerContexts.chosen(context)
+      return ns ?? Self.variable("TERN_DATABASE") ?? place?.database
+        ?? ClientOptions.defaultNamespace
+    }
   }
 
   /// The address that a flag or a variable names.
   private func address() throws(Failure) -> ServerAddress? {
     if let server { return try ServerAddress(server, from: "--server") }
-    guard let text = Self.variable("TERN_SERVER") else { return nil }
-    return try ServerAddress(text, from: "TERN_SERVER")
+    if let text = Self.variable("TERN_SERVER") {
+      return try ServerAddress(text, from: "TERN_SERVER")
+    }
+    return try ServerContexts.chosen(context)?.server.map { text throws(Failure) in
+      try ServerAddress(text, from: ServerContexts.path)
+    }
   }
 }
 

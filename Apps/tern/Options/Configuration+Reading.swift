@@ -4,7 +4,9 @@ import TernStandard
 
 extension Configuration {
   /// Variables of the environment that commands read themselves.
-  private static let ownVariables: Swift.Set = ["TERN_SERVER", "TERN_TOKEN", "TERN_DATABASE"]
+  private static let ownVariables: Swift.Set = [
+    "TERN_SERVER", "TERN_TOKEN", "TERN_DATABASE", "TERN_CONTEXT", "TERN_CONTEXTS",
+  ]
 
   /// The standard configuration, changed by a file, then by the environment, then by flags.
   ///

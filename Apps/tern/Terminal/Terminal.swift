@@ -9,6 +9,9 @@ final class Terminal: Sendable {
   /// True if standard input and output are a terminal.
   static var isInteractive: Bool { isatty(0) == 1 && isatty(1) == 1 }
 
+  /// True if standard output is a terminal.
+  static var isOutput: Bool { isatty(1) == 1 }
+
   private let editor = Mutex<LineEditor?>(nil)
   private let before = Mutex<termios?>(nil)
 

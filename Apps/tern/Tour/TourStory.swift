@@ -26,7 +26,7 @@ struct TourStory {
     let annAgain = try await loseClient(ann, address)
     let again = try await reunite(annAgain, bob, address)
     try await reuniteDocuments(address)
-    try await end(again)
+    try await restoreBackup(again, address)
     stage.announce("done: nothing was lost, nothing was applied twice")
   }
 
@@ -134,6 +134,26 @@ struct TourStory {
       "a third client's view")
     stage.observe("a third client reads \(expected)")
     return server
+  }
+
+  private func restoreBackup(_ server: ChildProcess, _ address: String) async throws {
+    stage.announce("A backup is taken while the server runs; then a mistake removes everything")
+    for line in try await stage.run(["backup", "all.ternbackup", "--server", address]) {
+      stage.observe(line)
+    }
+    _ = try await stage.run(["remove", "/", "--yes", "--server", address])
+    try await end(server)
+    let lines = try await stage.run(["restore", "all.ternbackup", "--path", "restored-data"])
+    for line in lines { stage.observe(line) }
+    let restored = try stage.start([
+      "serve", "--dev", "--path", "restored-data", "--port", "0",
+    ])
+    let line = try await stage.expect("listening on ", from: restored, "the restored server")
+    let place = String(line.dropFirst("listening on ".count))
+    let scores = try await stage.run(["get", "scores/ann", "--server", place])
+    try stage.require("\(scores)", is: #"["15"]"#, "ann's score after the restore")
+    stage.observe("ann's score is back: 15")
+    try await end(restored)
   }
 
   private func end(_ server: ChildProcess) async throws {

@@ -31,6 +31,8 @@
           DocumentRESTEndpoint.of(self, context).serve(request, target, caller)
         case let path where EmulatorRequest.serves(path):
           DocumentRESTEndpoint.of(self, context).serveEmulator(request, target, caller)
+        case BackupRequest.path:
+          try BackupRequest(request, target, caller, setting.options).serve(self, context)
         case "/" where request.method == "GET" || request.method == "HEAD":
           // Programs ask for the root to see that the server is up.
           answer(.alive, context)

@@ -3,6 +3,7 @@
   import NIOCore
   import Synchronization
   import TernCore
+  import TernLedger
   import TernServer
   import TernTransport
   import TernTransportTCP
@@ -30,6 +31,12 @@
     let randomBits: @Sendable () -> UInt64
     /// The sessions over WebChannel, which all connections share.
     var channels = WebChannelTables()
+    /// Begins to tell everything that the server stores; `nil` when that is done too often already,
+    /// or the server's ledger cannot.
+    var backUp:
+      @Sendable (
+        BackupIndex?, DirectRequest, String, @escaping @Sendable (TreeExport.Event) -> Void
+      ) -> TreeExport? = { _, _, _, _ in nil }
   }
 
   /// Counts what connections hold together, on their one event loop.

@@ -34,9 +34,16 @@
       _ path: TreePath, _ form: TreeNode.JSONForm, of namespace: String, _ setting: GatewayContext,
       for request: DirectRequest? = nil, at address: String
     ) -> UInt64? {
+      start { tell in setting.export(path, form, namespace, request, address, tell) }
+    }
+
+    /// Begins with what `begin` opens; `nil` when it opens nothing.
+    func start(
+      _ begin: (@escaping @Sendable (TreeExport.Event) -> Void) -> TreeExport?
+    ) -> UInt64? {
       let pump = NIOLoopBound(self, eventLoop: loop)
       let loop = loop
-      export = setting.export(path, form, namespace, request, address) { event in
+      export = begin { event in
         loop.execute { pump.value.take(event) }
       }
       return export?.version

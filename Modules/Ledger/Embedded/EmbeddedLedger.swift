@@ -244,7 +244,7 @@ public final class EmbeddedLedger: Ledger {
   static var formatRow: [UInt8] { Array("tern ledger".utf8) + [UInt8(format)] }
 
   /// The store's format; `nil` when the store is empty.
-  private static func formatFound(in snapshot: borrowing Snapshot) throws(LedgerError) -> Int? {
+  static func formatFound(in snapshot: borrowing Snapshot) throws(LedgerError) -> Int? {
     let row = try LedgerError.wrapping { () throws(StorageError) in
       try snapshot.scan(limit: 1).first
     }

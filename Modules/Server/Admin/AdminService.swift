@@ -86,6 +86,7 @@ struct AdminService {
     // Answered by the service of documents, once this has found that the requester may ask.
     case .readRuleCoverage: return .done
     case .databases: return .databases(try databases(batch))
+    case .backUp: return .done
     case .readRevocations: return .revocations(credentials.revocations)
     case .revoke(let changes): return try revoke(changes, &batch)
     case .readSetting(let name):

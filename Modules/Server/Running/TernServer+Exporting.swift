@@ -32,7 +32,7 @@ extension TernServer {
     nextTicket += 1
     let number = nextTicket
     let task = Task(executorPreference: ExportQueue()) { [ledger] in
-      await Self.read(path, form, of: rows, from: ledger, export, tell)
+      await export.tell(path, form, of: rows, from: ledger, tell)
       export.close()
       await self.forget(export: number)
     }
@@ -47,51 +47,20 @@ extension TernServer {
 
   /// Ends the export whose reader takes nothing, of the address that has most of them.
   ///
-  /// A reader at an address with fewer exports does not wait until the others' patience is over.
   /// - Returns: Whether there is a place for one more.
-  private func freePlace(for address: String) -> Bool {
-    var counts: [String: Int] = [:]
-    for open in exports.values { counts[open.address, default: 0] += 1 }
-    let own = counts[address, default: 0]
+  func freePlace(for address: String) -> Bool {
     let patience = options.limits.exportStallMilliseconds
-    let stalled = exports.compactMap { number, open -> (number: UInt64, count: Int, time: Int64)? in
-      let count = counts[open.address, default: 0]
-      let time = open.export.stalledMilliseconds
-      return time > (count > own + 1 ? patience / 10 : patience) ? (number, count, time) : nil
-    }
-    let last = stalled.max { ($0.count, $0.time, $0.number) < ($1.count, $1.time, $1.number) }
-    guard let last, let open = exports.removeValue(forKey: last.number) else { return false }
+    guard let last = exports.stalest(for: address, patience: patience),
+      let open = exports.removeValue(forKey: last)
+    else { return false }
     open.export.withdraw()
-    leavingExports[last.number] = open
+    leavingExports[last] = open
     return true
   }
 
-  private func forget(export number: UInt64) {
+  func forget(export number: UInt64) {
     exports[number] = nil
     leavingExports[number] = nil
-  }
-
-  private nonisolated static func read(
-    _ path: TreePath, _ form: TreeNode.JSONForm, of rows: TreeRows, from ledger: any Ledger,
-    _ export: TreeExport, _ tell: @Sendable (TreeExport.Event) -> Void
-  ) async {
-    do throws(LedgerError) {
-      let isWhole = try await ledger.read { snapshot throws(StorageError) in
-        export.open(at: snapshot.version)
-        var isTaken = true
-        try rows.writeJSON(
-          of: path, form, pieceBytes: TreeExport.pieceBytes, in: snapshot
-        ) { piece throws(StorageError) in
-          isTaken = export.waitForCredit(spending: piece.count)
-          if isTaken { tell(.piece(piece)) }
-          return isTaken
-        }
-        return isTaken
-      }
-      if isWhole { tell(.end) } else if export.isWithdrawn { tell(.withdrawn) }
-    } catch {
-      tell(.failed(error))
-    }
   }
 
   /// Ends what is told to those who may not read it any more: their credential counts no longer,
@@ -117,6 +86,23 @@ extension TernServer {
   }
 }
 
+extension [UInt64: OpenExport] {
+  /// The export that has to make room for one more, if any does.
+  ///
+  /// A reader at an address with fewer exports does not wait until the others' patience is over.
+  fileprivate func stalest(for address: String, patience: Int64) -> UInt64? {
+    var counts: [String: Int] = [:]
+    for open in values { counts[open.address, default: 0] += 1 }
+    let own = counts[address, default: 0]
+    let stalled = compactMap { number, open -> (number: UInt64, count: Int, time: Int64)? in
+      let count = counts[open.address, default: 0]
+      let time = open.export.stalledMilliseconds
+      return time > (count > own + 1 ? patience / 10 : patience) ? (number, count, time) : nil
+    }
+    return stalled.max { ($0.count, $0.time, $0.number) < ($1.count, $1.time, $1.number) }?.number
+  }
+}
+
 /// An export that is under way.
 struct OpenExport {
   let export: TreeExport
@@ -125,4 +111,16 @@ struct OpenExport {
   let address: String
   /// Asks whether its reader may still have it; `nil` when a session answers for that.
   let review: DirectRequest?
+  /// The uptime at which it has to end, in milliseconds; `nil` for any time.
+  var deadline: Int64?
+
+  /// True for a backup.
+  var isBackup: Bool { deadline != nil }
+
+  /// Ends a backup that costs too much: one that lasts too long, one without a reader, and any when
+  /// the disk is full.
+  func review(now: Int64, stall: Int64, isDiskFull: Bool) {
+    guard let deadline else { return }
+    if isDiskFull || export.stalledMilliseconds > stall || now > deadline { export.withdraw() }
+  }
 }

@@ -71,6 +71,7 @@ extension TernServer {
     reviewSlowed()
     inbox.append(.tick)
     reviewExports()
+    reviewBackups()
     drainSoon()
   }
 }

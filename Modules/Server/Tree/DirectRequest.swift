@@ -55,6 +55,8 @@ package struct DirectRequest: Sendable {
     case set(DatabaseSettings.Name, JSONValue)
     /// The names of the databases that hold anything.
     case databases
+    /// Checks that everything the server stores may be read, as a backup does.
+    case backUp
     /// Reads the revocations that were made over the wire.
     case readRevocations
     /// Changes to that.

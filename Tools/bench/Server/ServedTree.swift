@@ -2,6 +2,7 @@
   import Foundation
   import TernGateway
   import TernLedger
+  import TernSecurity
   import TernServer
   import TernStorage
   import TernStorageMemory
@@ -19,7 +20,9 @@
       let ledger = try EmbeddedLedger(
         store: store, uptime: RuntimeEnvironment.system.stopwatch())
       let transport = try TCPPlugin.open(TCPOptions(port: 0))
-      let server = try await TernServer(ledger: ledger, on: transport)
+      // Backups are for administrators.
+      let server = try await TernServer(
+        ledger: ledger, on: transport, authenticator: OwnerAuthenticator())
       var doors = GatewayOptions()
       // More than are measured: those of the load generator itself come on top.
       doors.limits.connections = 20_000

@@ -1,0 +1,86 @@
+import ArgumentParser
+import Foundation
+import TernTransportTCP
+
+/// The flags for the server that a command of an operator asks.
+struct AdminFlags: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "The server. (default: TERN_SERVER, the context, or 127.0.0.1:9000)",
+      valueName: "host[:port]"))
+  var server: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "A file with the token of an administrator. (default: what TERN_TOKEN says)",
+      valueName: "file"))
+  var token: String?
+
+  @Flag(help: "Talk to the server over TLS.")
+  var tls = false
+
+  @Option(
+    help: ArgumentHelp(
+      "Over TLS, trust the roots in this PEM file, not the system's.", valueName: "file"))
+  var ca: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "A server by its name in the file of contexts. (default: TERN_CONTEXT)", valueName: "name"))
+  var context: String?
+
+  @Option(help: ArgumentHelp("How long to wait for the server: 10, 30s, 5m.", valueName: "time"))
+  var timeout = TimeArgument(seconds: 10)
+
+  func validate() throws {
+    guard timeout.seconds > 0 else { throw ValidationError("--timeout must be at least 1") }
+  }
+
+  /// True if a flag or a variable names a server.
+  var namesServer: Bool {
+    server != nil || context != nil || ClientFlags.variable("TERN_SERVER") != nil
+      || ClientFlags.variable(ServerContexts.variable) != nil
+  }
+
+  /// A client of the server that flags, variables and the context name.
+  func client() throws(Failure) -> AdminClient {
+    let place = try ServerContexts.chosen(context)
+    let text = server ?? ClientFlags.variable("TERN_SERVER") ?? place?.server
+    let address = try ServerAddress(
+      text.map(Self.withoutScheme) ?? "127.0.0.1:\(ServerAddress.standardPort)",
+      from: server == nil ? "TERN_SERVER" : "--server")
+    var options = TCPOptions(host: address.host, port: address.port)
+    options.connectTimeoutSeconds = Int(clamping: min(timeout.seconds, 3_600))
+    let isSecured =
+      tls || ca != nil || place?.tls == true || text?.hasPrefix("https://") == true
+    if isSecured {
+      var secured = TLSOptions()
+      secured.roots = ca ?? place?.ca
+      options.tls = secured
+    }
+    var client = AdminClient(
+      options: options, token: try shownToken(place), timeout: timeout.duration)
+    client.isLocal = Serve.isLoopback(address.host)
+    return client
+  }
+
+  /// Addresses of HTTP are what these commands speak.
+  private static func withoutScheme(_ text: String) -> String {
+    for scheme in ["http://", "https://"] where text.lowercased().hasPrefix(scheme) {
+      let rest = text.dropFirst(scheme.count)
+      return String(rest.prefix { $0 != "/" })
+    }
+    return text
+  }
+
+  private func shownToken(_ place: ServerContexts.Place?) throws(Failure) -> String? {
+    if token == nil, let text = ClientFlags.variable("TERN_TOKEN") {
+      return text.trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+    guard let file = token ?? place?.token else { return nil }
+    let text = String(decoding: try fileBytes(at: file), as: UTF8.self)
+      .trimmingCharacters(in: .whitespacesAndNewlines)
+    guard !text.isEmpty else { throw Failure(.usage, "\(file) is empty; it should hold a token") }
+    return text
+  }
+}

@@ -1,0 +1,157 @@
+import Foundation
+import TernAssembly
+import TernCore
+import TernLedger
+import TernServer
+import TernServerAssembly
+import TernStandard
+import TernStorage
+
+/// The folders of a restore, and its steps.
+///
+/// Stores are made aside, in folders that the next restore removes, and the last step gives one of
+/// them its name.
+struct RestoreWork {
+  /// The folder of the server's store.
+  let folder: String
+  private let path: String
+  private let configuration: Configuration
+  private let output: JSONFlag
+
+  private static let staging = "server.restoring"
+  private static let later = "server.later"
+
+  init(_ configuration: Configuration, _ output: JSONFlag) throws {
+    guard configuration.storage.members["kind"]?.stringValue != "memory" else {
+      throw Failure(.usage, "a store in memory cannot be restored; name --storage sqlite or lmdb")
+    }
+    path = configuration.storage.members["path"]?.stringValue ?? "tern-data"
+    folder = path + "/server"
+    self.configuration = configuration
+    self.output = output
+  }
+
+  /// Restores.
+  ///
+  /// - Returns: The version of the store now.
+  func restore(
+    _ plan: RestorePlan, as renamings: [DatabaseRenaming], keepsEpoch: Bool
+  ) async throws -> Version {
+    let isThere = !Self.contents(of: folder).isEmpty
+    if renamings.isEmpty, isThere {
+      throw Failure(
+        .usage,
+        "there is a server's store in \(folder) already; name another --path, or databases with --as"
+      )
+    }
+    if !renamings.isEmpty, !isThere {
+      throw Failure(.notFound, "--as adds to a server's store, and there is none in \(folder)")
+    }
+    for name in [Self.staging, Self.later] {
+      try? FileManager.default.removeItem(atPath: path + "/" + name)
+    }
+    defer {
+      for name in [Self.staging, Self.later] {
+        try? FileManager.default.removeItem(atPath: path + "/" + name)
+      }
+    }
+    let version = try await make(plan, keepsEpoch: keepsEpoch || !renamings.isEmpty)
+    if renamings.isEmpty {
+      try publish()
+    } else {
+      try await add(renamings)
+    }
+    return version
+  }
+
+  /// Makes the store aside.
+  private func make(_ plan: RestorePlan, keepsEpoch: Bool) async throws -> Version {
+    let store = try await open(Self.staging)
+    defer { store.close() }
+    try write(plan.chain, into: store)
+    if !plan.later.isEmpty { try await goOn(plan, in: store) }
+    if keepsEpoch { return plan.version }
+    let now = Int64(Date.now.timeIntervalSince1970 * 1_000)
+    return try told { () throws(BackupError) in try RestoredStore(store).beginEpoch(now: now) }
+  }
+
+  private func write(_ chain: [RestorePlan.Source], into store: any OrderedStore) throws {
+    var progress = ProgressLine()
+    defer { progress.end() }
+    var restorer = try told { () throws(BackupError) in try BackupRestorer(into: store) }
+    for source in chain {
+      try BackupFile(source.path).withBytes { read in
+        try restorer.write(read) { bytes in
+          progress.show("restored", Int(bytes >> 20), of: nil, unit: "MiB")
+        }
+      }
+    }
+    try told { () throws(BackupError) in try restorer.finish() }
+  }
+
+  /// Makes the commits of a later backup's log again, up to the point that was asked for.
+  private func goOn(_ plan: RestorePlan, in store: any OrderedStore) async throws {
+    let source = try await open(Self.later)
+    defer { source.close() }
+    try write(plan.later, into: source)
+    guard let header = plan.later.last?.header else { return }
+    try told { () throws(BackupError) in
+      let end: Version
+      switch plan.point {
+      case .version(let version)?: end = version
+      case .time(let time)?:
+        // Commits are dated by the time that the store was served.
+        let lived = header.lived - (header.time - time)
+        do throws(LedgerError) {
+          end = try EmbeddedLedger.lastVersion(in: source, atLived: lived)
+        } catch {
+          throw .ledger(error)
+        }
+      case nil: return
+      }
+      guard end > plan.chain.last?.header.version ?? 0 else { return }
+      try RestoredStore(store).replay(from: source, through: end)
+    }
+  }
+
+  /// Gives the store its name.
+  private func publish() throws {
+    // An empty folder is in the way; one with files was refused.
+    _ = unsafe rmdir(folder)
+    guard unsafe rename(path + "/" + Self.staging, folder) == 0 else {
+      throw Failure(.failed, "cannot rename to \(folder): \(systemText(errno))")
+    }
+    BackupTarget.synchronize(folderOf: folder)
+  }
+
+  /// Adds databases of the store aside to the one that is there.
+  private func add(_ renamings: [DatabaseRenaming]) async throws {
+    let source = try await open(Self.staging)
+    defer { source.close() }
+    let target = try await open("server")
+    defer { target.close() }
+    for renaming in renamings {
+      try told { () throws(BackupError) in
+        try RestoredStore(source).copyDatabase(renaming.old, as: renaming.new, into: target)
+      }
+    }
+  }
+
+  private func open(_ name: String) async throws -> any OrderedStore {
+    do throws(AssemblyError) {
+      return try await Assembler(catalog: .standard).store(in: name, from: configuration)
+    } catch {
+      throw Failure(about: error)
+    }
+  }
+
+  private func told<R>(_ body: () throws(BackupError) -> R) throws(Failure) -> R {
+    do throws(BackupError) { return try body() } catch {
+      throw Failure(about: error, at: folder)
+    }
+  }
+
+  private static func contents(of folder: String) -> [String] {
+    (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+  }
+}

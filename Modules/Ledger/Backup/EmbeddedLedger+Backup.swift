@@ -1,0 +1,91 @@
+public import TernStorage
+
+/// A ledger whose rows can be copied at one moment, while it goes on.
+public protocol BackupSource: Ledger {
+  /// Tells everything in the store, as it is at one moment, in the form of a backup.
+  ///
+  /// Runs on the caller's thread and holds one snapshot until it returns.
+  ///
+  /// - Parameters:
+  ///   - time: The present moment, in milliseconds since 1970.
+  ///   - base: The backup that this one is to be an increment of.
+  ///   - opened: Called once the snapshot is open, with its version.
+  ///   - emit: Takes the next bytes; throws `StorageError.abandoned` to end early.
+  func backUp(
+    at time: Int64, on base: BackupIndex?, opened: (Version) -> Void,
+    emit: @escaping ([UInt8]) throws(StorageError) -> Void
+  ) throws(LedgerError) -> BackupSummary
+}
+
+extension EmbeddedLedger: BackupSource {
+  public func backUp(
+    at time: Int64, on base: BackupIndex? = nil, opened: (Version) -> Void = { _ in },
+    emit: @escaping ([UInt8]) throws(StorageError) -> Void
+  ) throws(LedgerError) -> BackupSummary {
+    try Self.backUp(store, at: time, on: base, opened: opened, emit: emit)
+  }
+
+  /// The same for a store that no server has open.
+  ///
+  /// - Throws: ``LedgerError/foreignStore`` for a store without a ledger.
+  public static func backUp(
+    _ store: any OrderedStore, at time: Int64, on base: BackupIndex? = nil,
+    opened: (Version) -> Void = { _ in }, emit: @escaping ([UInt8]) throws(StorageError) -> Void
+  ) throws(LedgerError) -> BackupSummary {
+    try store.read(mapping: LedgerError.storage) { snapshot throws(LedgerError) in
+      guard try formatFound(in: snapshot) != nil else { throw .foreignStore }
+      let version = try LogBounds.read(in: snapshot).last
+      do throws(StorageError) {
+        return try copy(snapshot, version, at: time, on: base, opened, emit)
+      } catch {
+        throw .storage(error)
+      }
+    }
+  }
+
+  private static func copy(
+    _ snapshot: borrowing Snapshot, _ version: Version, at time: Int64, on base: BackupIndex?,
+    _ opened: (Version) -> Void, _ emit: @escaping ([UInt8]) throws(StorageError) -> Void
+  ) throws(StorageError) -> BackupSummary {
+    let lived = try LivedTime.stored(in: snapshot)
+    opened(version)
+    let header = BackupHeader(version: version, time: time, lived: lived)
+    var writer = try BackupWriter(header, on: base, emit: emit)
+    let reserve = LedgerKey.reserve
+    var cursor = snapshot.cursor()
+    while try cursor.next() {
+      // The space held back for a full disk is no data.
+      if compareBytes(cursor.key, reserve.span) == 0 { continue }
+      try writer.add(key: cursor.key, value: cursor.value)
+    }
+    return try writer.finish()
+  }
+
+  /// Sets a restored store apart from the one it is a copy of, whose clients may have seen later
+  /// commits: settles the journal, and lets the log go on with versions that were never seen.
+  ///
+  /// Outcomes of writes stay, so that a retry still changes nothing.
+  ///
+  /// - Returns: The version of the store from now on.
+  public static func beginEpoch(in store: any OrderedStore) throws(LedgerError) -> Version {
+    let bounds = try store.read(mapping: LedgerError.storage) { snapshot throws(LedgerError) in
+      try LogBounds.read(in: snapshot)
+    }
+    let first = bounds.last + LedgerLimits.salvageLeap
+    try LedgerError.wrapping { () throws(StorageError) in
+      try store.write { transaction throws(StorageError) in
+        let lived = try LivedTime.stored(in: transaction)
+        try Journal(in: transaction).settle(in: &transaction)
+        let row = LivedTime.row(lived)
+        try transaction.put(row.value, for: row.key)
+        try transaction.remove(in: KeyRange(prefix: [LedgerKey.log]))
+        var mark = LogSegment(first: first, lived: lived, before: bounds.writtenBytes)
+        mark.append(nil, [])
+        try mark.forEachRow { row throws(StorageError) in
+          try transaction.put(row.value, for: row.key)
+        }
+      }
+    }
+    return first
+  }
+}
