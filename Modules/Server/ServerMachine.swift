@@ -146,6 +146,11 @@ package struct ServerMachine: ~Copyable {
       documents.adopt(text, for: request.namespace)
       try review({ $0.documents != nil }, &batch)
       reviews.answer(ticket, answer, &batch)
+    case .rules(let question) where answer == .done:
+      let namespace = tree.namespaceOrTransient(request.namespace)
+      let told = try RulesAnswers(admin: admin, documents: documents)
+        .answer(question, namespace, batch)
+      batch.add(.answer(ticket: ticket, told))
     case .revoke where answer == .done:
       try endCredentials(&batch)
       batch.add(.answer(ticket: ticket, answer))

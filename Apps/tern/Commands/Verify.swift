@@ -1,9 +1,14 @@
 import ArgumentParser
-import Foundation
 import TernAssembly
 import TernCore
 import TernStandard
 import TernStorage
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// `tern verify`: reads a whole store and checks every byte that has a checksum.
 struct Verify: AsyncParsableCommand {

@@ -1,10 +1,15 @@
 import ArgumentParser
-import Foundation
 import TernAssembly
 import TernClient
 import TernStandard
 import TernStorage
 import TernSync
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// The flags for the server to connect to and the storage of the client.
 struct ClientFlags: ParsableArguments {
@@ -147,11 +152,11 @@ extension ClientFlags {
 
   private func shownToken() throws(Failure) -> String? {
     guard let token else {
-      let text = Self.variable("TERN_TOKEN")?.trimmingCharacters(in: .whitespacesAndNewlines)
+      let text = Self.variable("TERN_TOKEN")?.trimmed
       return text?.isEmpty == false ? text : nil
     }
     let text = String(decoding: try fileBytes(at: token), as: UTF8.self)
-      .trimmingCharacters(in: .whitespacesAndNewlines)
+      .trimmed
     guard !text.isEmpty else { throw Failure(.usage, "\(token) is empty; it should hold a token") }
     return text
   }

@@ -40,7 +40,7 @@ extension DiskSpace {
       self == .ample
     case .read, .readOrExport, .review, .mayWrite, .mayPush, .names, .readRules,
       .setRules(_, isTrial: true), .setDocumentRules(_, isTrial: true), .readSetting, .databases,
-      .readRevocations:
+      .readRevocations, .rules:
       true
     }
   }
