@@ -158,7 +158,7 @@ let layers: [Target] = [
       "TernCore", "TernQuery", "TernTransport", "TernTransportTCP", "TernTransportWebSocket",
       "TernSync", "TernLedger", "TernSecurity", "TernTreeWire", "TernDocumentWire",
       "TernDocumentJSON", "TernServer", "CZlib", nioCore, nioHTTP1, nioHTTP2, nioHPACK,
-    ]),
+    ], others: ["Console/Web"]),
   module(
     "Assembly",
     [
@@ -199,15 +199,21 @@ let internalModules: Set = [
   "TernDocumentReplica", "TernDocumentAuthority",
 ]
 
+/// The commit that `Tools/package` builds from, for `tern --version`.
+let commit: [CSetting] =
+  Context.environment["TERN_COMMIT"].map { [.define("TERN_COMMIT", to: "\"\($0)\"")] } ?? []
+
 let programs: [Target] = [
+  .target(name: "CBuildInfo", path: "Modules/CBuildInfo", cSettings: commit),
   program(
     "tern", at: "Apps/tern",
     [
       "TernCore", "TernQuery", "TernStorage", "TernSync", "TernSecurity", "TernClient",
-      "TernDocumentReplica", "TernTransport", "TernTransportTCP", "TernTokens", "TernServer",
+      "TernDocumentReplica", "TernTransport", "TernTransportTCP", "TernTokens", "TernLedger",
+      "TernServer", "CBuildInfo",
       "TernGateway", "TernAssembly",
       "TernServerAssembly", "TernStandard", arguments,
-      "TernLedger", nioCore, nioPosix, nioHTTP1,
+      nioCore, nioPosix, nioHTTP1,
     ]),
   program(
     "tern-torture", at: "Tools/torture",
@@ -391,7 +397,7 @@ let testSuites: [Target] = [
       "TernClient",
       "TernAssembly", "TernStandard", "TernFirebaseCompat",
       "TernTestKit",
-    ], others: ["Admin"]),
+    ], others: ["Admin", "Console"]),
   tests("Spec", ["TernSpecReplay", "TernSpecServed"]),
   tests("Simulation", ["TernSimulation"]),
   tests("Query", ["TernCore", "TernQuery", "TernTestKit"]),

@@ -84,7 +84,7 @@ struct TernCommand: AsyncParsableCommand {
         5  there is nothing there
        74  a server's store failed while it ran, as after a failed sync; start it again
       """,
-    version: "0.1.0",
+    version: ProgramVersion.text,
     groupedSubcommands: [
       CommandGroup(
         name: "Server",

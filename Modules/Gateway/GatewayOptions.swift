@@ -5,6 +5,8 @@ public struct GatewayOptions: Hashable, Sendable {
   /// True to serve what an emulator offers beside its services, to clients on this machine: erasing
   /// databases, replacing rules. Default: false.
   public var isDevelopment = false
+  /// True to serve the console, a page for browsers. Default: true.
+  public var servesConsole = true
 
   /// The defaults, but for what is given.
   public init(limits: GatewayLimits = GatewayLimits()) {

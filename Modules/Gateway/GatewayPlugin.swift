@@ -7,9 +7,14 @@ public enum GatewayPlugin: EndpointPlugin {
   public struct Options: Decodable, Sendable {
     /// The most connections at once; see ``GatewayLimits/connections``.
     public var connections: Int?
+    /// False to serve no console; see ``GatewayOptions/servesConsole``.
+    public var console: Bool?
 
     /// Options with the standard limits, or another one.
-    public init(connections: Int? = nil) { self.connections = connections }
+    public init(connections: Int? = nil, console: Bool? = nil) {
+      self.connections = connections
+      self.console = console
+    }
   }
 
   public static let kind = "gateway"
@@ -25,6 +30,7 @@ public enum GatewayPlugin: EndpointPlugin {
     }
     var gateway = GatewayOptions(limits: limits)
     gateway.isDevelopment = resources.isDevelopment
+    gateway.servesConsole = options.console ?? true
     Gateway.open(
       to: server, on: resources.transport, options: gateway, ambient: resources.environment)
   }

@@ -148,6 +148,11 @@ package struct ServerMachine: ~Copyable {
       reviews.answer(ticket, answer, &batch)
     case .readRuleCoverage where answer == .done:
       batch.add(.answer(ticket: ticket, .coverage(documents.coverage(of: request.namespace))))
+    case .rules(let question) where answer == .done:
+      let namespace = tree.namespaceOrTransient(request.namespace)
+      let told = try RulesAnswers(admin: admin, documents: documents)
+        .answer(question, namespace, batch)
+      batch.add(.answer(ticket: ticket, told))
     case .revoke where answer == .done:
       try endCredentials(&batch)
       batch.add(.answer(ticket: ticket, answer))

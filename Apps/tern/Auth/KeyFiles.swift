@@ -1,8 +1,13 @@
-import Foundation
 import TernAssembly
 import TernSecurity
 import TernServerAssembly
 import TernTokens
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// The files that say which tokens count.
 struct KeyFiles: Sendable {

@@ -1,8 +1,13 @@
 import ArgumentParser
-import Foundation
 import TernCore
 import TernSecurity
 import TernTokens
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// `tern auth`: tokens, without a server.
 struct Auth: AsyncParsableCommand {

@@ -1,8 +1,13 @@
 import ArgumentParser
-import Foundation
 import TernCore
 import TernSecurity
 import TernTokens
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// `tern auth inspect`: what a token says.
 struct AuthInspect: ParsableCommand {
@@ -77,5 +82,5 @@ struct AuthVerify: AsyncParsableCommand {
 
 /// The token of an argument or of standard input.
 private func shown(_ argument: String) -> String {
-  standardInput(or: argument).trimmingCharacters(in: .whitespacesAndNewlines)
+  standardInput(or: argument).trimmed
 }

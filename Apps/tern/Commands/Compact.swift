@@ -1,11 +1,16 @@
 import ArgumentParser
-import Foundation
 import TernAssembly
 import TernCore
 import TernServer
 import TernServerAssembly
 import TernStandard
 import TernStorage
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// `tern compact`: makes the store of a server as small as its data.
 struct Compact: AsyncParsableCommand {
@@ -53,10 +58,7 @@ struct Compact: AsyncParsableCommand {
   /// The bytes of all files of a folder.
   private static func bytes(in folder: String) -> Int {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-    return names.reduce(0) { sum, name in
-      let attributes = try? FileManager.default.attributesOfItem(atPath: folder + "/" + name)
-      return sum + ((attributes?[.size] as? Int) ?? 0)
-    }
+    return names.reduce(0) { $0 + (FileStatus(of: folder + "/" + $1)?.bytes ?? 0) }
   }
 }
 

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Foundation
 import TernClient
 import TernCore
 
@@ -122,31 +121,29 @@ struct Import: AsyncParsableCommand {
 
 /// A file, or standard input, read part by part.
 struct ImportFile {
-  private let handle: FileHandle
+  private let file: SystemFile
   /// Its length in bytes; `nil` for standard input, and what else can be read only once.
   let size: Int?
 
   init(_ path: String) throws(Failure) {
     if path == "-" {
-      handle = .standardInput
+      file = .standardInput()
       size = nil
       return
     }
-    let attributes = try? FileManager.default.attributesOfItem(atPath: path)
-    let type = attributes?[.type] as? FileAttributeType
-    guard type != .typeDirectory, let handle = FileHandle(forReadingAtPath: path) else {
+    let status = FileStatus(of: path)
+    guard status?.isFolder != true, let file = SystemFile(readingAt: path) else {
       throw unreadable(path)
     }
-    self.handle = handle
-    let isFile = type == .typeRegular
-    size = isFile ? (attributes?[.size] as? NSNumber)?.intValue : nil
+    self.file = file
+    size = status?.isRegular == true ? status?.bytes : nil
   }
 
   /// Begins again.
-  func rewind() throws { try handle.seek(toOffset: 0) }
+  func rewind() throws { try file.rewind() }
 
   /// The next part, empty at the end.
   func read() throws -> [UInt8] {
-    Array(try handle.read(upToCount: 64 * 1_024) ?? Data())
+    try file.read(upTo: 64 * 1_024)
   }
 }

@@ -1,11 +1,16 @@
 import ArgumentParser
-import Foundation
 import TernAssembly
 import TernCore
 import TernServer
 import TernServerAssembly
 import TernStandard
 import TernStorage
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// `tern salvage`: gets the store of a server open again that has damaged records.
 struct Salvage: AsyncParsableCommand {

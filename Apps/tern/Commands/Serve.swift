@@ -1,5 +1,5 @@
 import ArgumentParser
-import Foundation
+import Dispatch
 import TernAssembly
 import TernClient
 import TernGateway
@@ -9,6 +9,12 @@ import TernServer
 import TernServerAssembly
 import TernStandard
 import TernTokens
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// `tern serve`: the server.
 struct Serve: AsyncParsableCommand {

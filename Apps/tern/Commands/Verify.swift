@@ -1,11 +1,16 @@
 import ArgumentParser
-import Foundation
 import TernAssembly
 import TernCore
 import TernLedger
 import TernServer
 import TernStandard
 import TernStorage
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// `tern verify`: reads a whole store and checks every byte that has a checksum.
 struct Verify: AsyncParsableCommand {

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Foundation
 import TernClient
 import TernCore
 
@@ -106,7 +105,7 @@ struct WriteFlags: ParsableArguments {
 /// The argument, or for `-` everything on standard input.
 func standardInput(or argument: String) -> String {
   guard argument == "-" else { return argument }
-  return String(decoding: FileHandle.standardInput.readDataToEndOfFile(), as: UTF8.self)
+  return String(decoding: (try? SystemFile.standardInput().readToEnd()) ?? [], as: UTF8.self)
 }
 
 extension ClientRun {

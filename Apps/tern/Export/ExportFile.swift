@@ -1,4 +1,16 @@
-import Foundation
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
 
 /// A file that appears under its name only when it is complete.
 ///
@@ -10,7 +22,7 @@ final class ExportFile {
   private let aside: String?
   /// The file that gets a new content.
   private let target: String
-  private let handle: FileHandle
+  private let file: SystemFile
 
   /// True for a regular file, whose completion is reported; other targets speak for themselves.
   var isFile: Bool { aside != nil }
@@ -20,21 +32,21 @@ final class ExportFile {
     if let descriptor = Self.descriptor(of: path) {
       self.path = descriptor == 1 ? "-" : path
       (aside, target) = (nil, path)
-      handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: false)
+      file = SystemFile(descriptor: descriptor, closesAtEnd: false)
       return
     }
     self.path = path
     let target = Self.resolved(path)
     let exists = path != "-" && FileManager.default.fileExists(atPath: path)
-    let found = Attributes(of: target)
+    let found = FileStatus(of: target, followsLinks: false)
     if path == "-" || exists && found?.isRegular != true {
       (aside, self.target) = (nil, path)
       if path == "-" {
-        handle = .standardOutput
+        file = .standardOutput()
         return
       }
-      guard let handle = FileHandle(forWritingAtPath: path) else { throw Self.cannotWrite(path) }
-      self.handle = handle
+      guard let file = SystemFile(writingAt: path) else { throw Self.cannotWrite(path) }
+      self.file = file
       return
     }
     self.target = target
@@ -43,7 +55,7 @@ final class ExportFile {
     let descriptor = unsafe open(aside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600 & mode)
     guard descriptor >= 0 else { throw Self.cannotWrite(path) }
     self.aside = aside
-    handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+    file = SystemFile(descriptor: descriptor)
     if let found {
       // Only a privileged program may give files away.
       _ = fchown(descriptor, found.owner, found.group)
@@ -70,26 +82,6 @@ final class ExportFile {
     }
   }
 
-  /// The parts of a file's status that its new content keeps.
-  private struct Attributes {
-    let isRegular: Bool
-    let mode: mode_t
-    let owner: uid_t
-    let group: gid_t
-
-    /// - Returns: `nil` when there is no such file. Links are not followed.
-    init?(of path: String) {
-      guard let found = try? FileManager.default.attributesOfItem(atPath: path) else { return nil }
-      func number(_ key: FileAttributeKey) -> UInt32 {
-        (found[key] as? NSNumber)?.uint32Value ?? 0
-      }
-      isRegular = found[.type] as? FileAttributeType == .typeRegular
-      mode = mode_t(number(.posixPermissions) & 0o7777)
-      owner = uid_t(number(.ownerAccountID))
-      group = gid_t(number(.groupOwnerAccountID))
-    }
-  }
-
   /// The file that a path leads to over links, also when that is not there yet.
   private static func resolved(_ path: String) -> String {
     var path = path
@@ -106,7 +98,7 @@ final class ExportFile {
   func write(_ text: String) throws {
     if path == "-" { return printText(text) }
     do {
-      try handle.write(contentsOf: Data(text.utf8))
+      try file.write(Array(text.utf8))
     } catch {
       throw Self.cannotWrite(path)
     }
@@ -116,8 +108,8 @@ final class ExportFile {
   func finish() throws {
     guard path != "-" else { return }
     do {
-      if aside != nil { try handle.synchronize() }
-      try handle.close()
+      if aside != nil { try file.synchronize() }
+      try file.close()
     } catch {
       throw Self.cannotWrite(path)
     }
@@ -133,7 +125,7 @@ final class ExportFile {
   /// Removes what was written.
   func abandon() {
     guard let aside else { return }
-    try? handle.close()
+    try? file.close()
     try? FileManager.default.removeItem(atPath: aside)
   }
 }

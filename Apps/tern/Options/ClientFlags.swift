@@ -1,10 +1,15 @@
 import ArgumentParser
-import Foundation
 import TernAssembly
 import TernClient
 import TernStandard
 import TernStorage
 import TernSync
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// The flags for the server to connect to and the storage of the client.
 struct ClientFlags: ParsableArguments {
@@ -151,14 +156,13 @@ extension ClientFlags {
   }
 
   private func shownToken() throws(Failure) -> String? {
-    if token == nil, let text = Self.variable("TERN_TOKEN") {
-      let shown = text.trimmingCharacters(in: .whitespacesAndNewlines)
-      return shown.isEmpty ? nil : shown
+    if token == nil, let text = Self.variable("TERN_TOKEN")?.trimmed {
+      return text.isEmpty ? nil : text
     }
     let place = try ServerContexts.chosen(context)
     guard let token = token ?? place?.token else { return nil }
     let text = String(decoding: try fileBytes(at: token), as: UTF8.self)
-      .trimmingCharacters(in: .whitespacesAndNewlines)
+      .trimmed
     guard !text.isEmpty else { throw Failure(.usage, "\(token) is empty; it should hold a token") }
     return text
   }

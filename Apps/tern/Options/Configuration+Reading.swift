@@ -1,6 +1,11 @@
-import Foundation
 import TernAssembly
 import TernStandard
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 extension Configuration {
   /// Variables of the environment that commands read themselves.

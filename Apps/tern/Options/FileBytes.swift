@@ -1,4 +1,8 @@
-import Foundation
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// Reads a whole file that a command was given.
 ///
@@ -19,10 +23,6 @@ func unreadable(_ path: String) -> Failure {
 }
 
 private func reason(_ path: String) -> String {
-  let attributes = try? FileManager.default.attributesOfItem(atPath: path)
-  switch attributes?[.type] as? FileAttributeType {
-  case nil: return "there is no such file"
-  case FileAttributeType.typeDirectory?: return "it is a folder"
-  default: return "permission denied"
-  }
+  guard let status = FileStatus(of: path) else { return "there is no such file" }
+  return status.isFolder ? "it is a folder" : "permission denied"
 }

@@ -1,4 +1,8 @@
-import Foundation
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// The memory that this process may use.
 enum MachineMemory {
@@ -12,7 +16,7 @@ enum MachineMemory {
     let machine = Int(clamping: ProcessInfo.processInfo.physicalMemory)
     let limits = limitFiles.compactMap { path in
       (try? String(contentsOfFile: path, encoding: .utf8)).flatMap {
-        Int($0.trimmingCharacters(in: .whitespacesAndNewlines))
+        Int($0.trimmed)
       }
     }
     return limits.filter { $0 > 0 }.reduce(machine, min)

@@ -1,4 +1,8 @@
-import Foundation
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// The address of a server on a command line: `host`, `host:port`, `[::1]:9000`, `wss://host/path`.
 struct ServerAddress: Equatable {
@@ -16,7 +20,7 @@ struct ServerAddress: Equatable {
 
   /// - Parameter origin: Who says it, for messages: a flag or a variable.
   init(_ text: String, from origin: String) throws(Failure) {
-    guard let scheme = text.range(of: "://") else {
+    guard let scheme = text.firstRange(of: "://") else {
       try self.init(place: text, port: Self.standardPort, of: text, from: origin)
       return
     }

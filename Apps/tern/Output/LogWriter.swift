@@ -1,5 +1,13 @@
-import Foundation
+import Dispatch
 import Synchronization
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
 
 /// Writes the lines of a server's log on a thread of its own, so that no caller ever waits.
 ///

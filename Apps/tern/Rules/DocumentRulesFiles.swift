@@ -1,5 +1,10 @@
-import Foundation
 import TernSecurity
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// The files with rules for documents that a server follows: one for all databases, or one each.
 struct DocumentRulesFiles: Equatable, Sendable {

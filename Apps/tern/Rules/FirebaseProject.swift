@@ -1,5 +1,10 @@
-import Foundation
 import TernCore
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// The settings of the database emulator in a project's `firebase.json`.
 ///

@@ -1,5 +1,3 @@
-import Foundation
-
 /// Follows a rules file: what is written there is in force a moment later.
 ///
 /// A file that cannot be understood changes nothing, and its problems are told.

@@ -1,5 +1,10 @@
-import Foundation
 import TernSecurity
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// The access rules of a server that `tern serve` runs.
 struct ServeAccess: Sendable {

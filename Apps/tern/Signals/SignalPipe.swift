@@ -1,4 +1,3 @@
-import Foundation
 import Synchronization
 
 #if canImport(Glibc)
@@ -29,7 +28,7 @@ final class SignalPipe: Sendable {
     _ = fcntl(ends[1], F_SETFL, O_NONBLOCK)
     writing.store(ends[1], ordering: .releasing)
     let reading = ends[0]
-    Thread.detachNewThread { [weak self] in
+    SystemThread.detach { [weak self] in
       while let number = Self.next(from: reading) { self?.tell(number) }
     }
   }

@@ -1,5 +1,12 @@
-import Foundation
 import Synchronization
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
 
 /// The terminal of the program: lines that are printed while another one is being typed go above
 /// it.
@@ -42,7 +49,7 @@ final class Terminal: Sendable {
       editor = new
     }
     let inbox = LineInbox()
-    Thread.detachNewThread { self.read(into: inbox) }
+    SystemThread.detach { self.read(into: inbox) }
     return AsyncStream { await inbox.next() }
   }
 
@@ -59,11 +66,8 @@ final class Terminal: Sendable {
 
   private func read(into inbox: LineInbox) {
     var decoder = KeyDecoder()
-    var byte: UInt8 = 0
-    while true {
-      let count = unsafe Foundation.read(0, &byte, 1)
-      if count < 0, errno == EINTR { continue }
-      guard count == 1 else { break }
+    let input = SystemFile.standardInput()
+    while let byte = try? input.read(upTo: 1).first {
       guard let key = decoder.keys(byte) else { continue }
       switch press(key) {
       case .goesOn: break

@@ -1,4 +1,16 @@
-import Foundation
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
 
 /// Another program of ours, driven through pipes and ended by its process id.
 final class ChildProcess: Sendable {
@@ -50,7 +62,7 @@ final class ChildProcess: Sendable {
     self.output.read(from: output.reading)
     self.errors.read(from: errors.reading)
     let (processID, exit) = (processID, exit)
-    Thread.detachNewThread { exit.resolve(Self.waitForEnd(of: processID)) }
+    SystemThread.detach { exit.resolve(Self.waitForEnd(of: processID)) }
   }
 
   /// Writes a line to its standard input.

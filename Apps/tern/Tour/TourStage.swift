@@ -1,5 +1,18 @@
-import Foundation
 import Synchronization
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
 
 /// The stage of the tour: it starts processes, sends them input and waits for their output.
 final class TourStage: Sendable {
@@ -17,7 +30,8 @@ final class TourStage: Sendable {
   init(program: String, folder: String, patience: Duration) {
     // A name without a slash was found by the shell on PATH; this very file is sure.
     self.program =
-      program.contains("/") ? program : (Bundle.main.executablePath ?? program)
+      program.contains("/")
+      ? program : URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().path
     self.folder = folder
     self.patience = patience
   }

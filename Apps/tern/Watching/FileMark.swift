@@ -1,5 +1,3 @@
-import Foundation
-
 /// The outer state of a file: enough to see that it was replaced or changed.
 struct FileMark: Equatable, Sendable {
   let bytes: Int
@@ -12,10 +10,7 @@ struct FileMark: Equatable, Sendable {
 extension FileMark {
   /// Reads the state of the file at a path; `nil` when there is none.
   init?(of path: String) {
-    guard let attributes = try? FileManager.default.attributesOfItem(atPath: path),
-      let bytes = attributes[.size] as? Int, let written = attributes[.modificationDate] as? Date
-    else { return nil }
-    let number = (attributes[.systemFileNumber] as? NSNumber)?.uint64Value ?? 0
-    self.init(bytes: bytes, written: written.timeIntervalSinceReferenceDate, number: number)
+    guard let status = FileStatus(of: path, followsLinks: false) else { return nil }
+    self.init(bytes: status.bytes, written: status.written, number: status.number)
   }
 }

@@ -33,6 +33,11 @@
           DocumentRESTEndpoint.of(self, context).serveEmulator(request, target, caller)
         case BackupRequest.path:
           try BackupRequest(request, target, caller, setting.options).serve(self, context)
+        case let path where ConsolePage.serves(path):
+          answer(try ConsolePage.response(to: request, at: path, setting.options), context)
+        case let path where RulesEndpoint.serves(path):
+          let asked = try RulesEndpoint.request(request, target, caller)
+          ask(asked, context) { RulesEndpoint.response(to: $0) }
         case "/" where request.method == "GET" || request.method == "HEAD":
           // Programs ask for the root to see that the server is up.
           answer(.alive, context)

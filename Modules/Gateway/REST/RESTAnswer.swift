@@ -21,7 +21,7 @@ enum RESTAnswer {
       let body = JSONValue.object([.init("name", .string(name.text))]).bytes
       let tag = request.wantsTag ? EntityTag.tag(of: node) : nil
       return finish(body, request, tag: tag, limitBytes)
-    case .rules, .coverage, .setting, .databases, .revocations, .done, .large:
+    case .rules, .coverage, .setting, .databases, .revocations, .report, .done, .large:
       return RESTError(500, "The server answered something else.").response
     case .stale(let node):
       // The client learns what is there, so that it can try again without asking.

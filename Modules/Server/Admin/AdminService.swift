@@ -40,6 +40,11 @@ struct AdminService {
       access: access(to: namespace, as: session.requester(in: namespace)))
   }
 
+  /// The rules in force for a database; `nil` when something other than rules decides.
+  func rules(of namespace: Namespace) -> TreeRules? {
+    (ownRules[namespace.key] ?? authorizer as? RulesAuthorizer)?.rules
+  }
+
   /// Lets another authorizer decide. Rules that a database was given stay; their denials are told
   /// where the new authorizer's are.
   mutating func adopt(_ authorizer: any Authorizer) {
@@ -92,6 +97,8 @@ struct AdminService {
     case .readSetting(let name):
       return .setting((settings[namespace.key] ?? DatabaseSettings())[name])
     case .set(let name, let value): return set(name, to: value, namespace, &batch)
+    // Answered by ``RulesAnswers``, which see the documents, too.
+    case .rules: return .done
     case .read, .readOrExport, .review, .mayWrite, .mayPush, .names, .write, .push:
       return .refused(.invalid("This names no client."))
     }

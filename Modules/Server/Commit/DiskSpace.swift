@@ -41,7 +41,7 @@ extension DiskSpace {
     case .read, .readOrExport, .review, .mayWrite, .mayPush, .names, .readRules,
       .setRules(_, isTrial: true), .setDocumentRules(_, isTrial: true), .readRuleCoverage,
       .readSetting,
-      .databases, .backUp, .readRevocations:
+      .databases, .backUp, .readRevocations, .rules:
       true
     }
   }

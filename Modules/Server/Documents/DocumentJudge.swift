@@ -130,7 +130,7 @@ extension DocumentStatus {
 }
 
 /// Lets an authorizer read documents, and keeps the failure it cannot throw.
-private final class DocumentLookup {
+final class DocumentLookup {
   private let authority: DocumentAuthority
   private let reader: any StoreReader
   private let time: DocumentVersion?

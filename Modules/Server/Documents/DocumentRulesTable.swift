@@ -23,6 +23,13 @@ struct DocumentRulesTable {
     return entry?.authorizer
   }
 
+  /// The rules that a project or a database has of its own, by its name.
+  func rules(named name: String) -> DocumentRules? {
+    if let entry = entries[ExactText(name)] { return entry.rules }
+    guard let database = DocumentDatabase(resourceName: name) else { return nil }
+    return entries[ExactText(Self.name(ofProject: database.projectID))]?.rules
+  }
+
   /// The name under which the rules of a whole project are kept.
   static func name(ofProject id: String) -> String { "projects/" + id }
 

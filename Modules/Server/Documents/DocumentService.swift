@@ -88,6 +88,23 @@ struct DocumentService {
     return (judging as? DocumentRulesAuthorizer)?.coverage(of: id)
   }
 
+  /// The rules in force for a project or a database; `nil` when something other than rules decides.
+  func rules(named name: String) -> DocumentRules? {
+    if let own = ownRules.rules(named: name) { return own }
+    guard let common = (authorizer as? DocumentRulesAuthorizer)?.rules else { return nil }
+    let id = DocumentDatabase(resourceName: name)?.databaseID ?? DocumentDatabase.defaultID
+    return common.byDatabase[id] ?? common.common
+  }
+
+  /// Reads documents for rules.
+  func lookup(
+    in database: DocumentDatabase, _ batch: borrowing ServerBatch
+  ) throws(StorageError) -> DocumentLookup {
+    let reader = batch.reader
+    return DocumentLookup(
+      try registry.database(database, in: reader).authority, reader, at: nil)
+  }
+
   /// Takes up the rules that were given in runs before.
   mutating func restore(from snapshot: borrowing LedgerSnapshot) throws(StorageError) {
     try ownRules.restore(from: snapshot, under: authorizer)

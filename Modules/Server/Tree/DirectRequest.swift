@@ -61,6 +61,8 @@ package struct DirectRequest: Sendable {
     case readRevocations
     /// Changes to that.
     case revoke([RevocationChange])
+    /// Asks about rules; answered with ``DirectAnswer/report(_:)`` or ``DirectAnswer/rules(_:)``.
+    case rules(RulesRequest)
   }
 
   /// Asks for something.
@@ -118,6 +120,8 @@ package enum DirectAnswer: Sendable, Equatable {
   case databases([String])
   /// The revoked tokens.
   case revocations(Revocations)
+  /// The answer to a question, as JSON.
+  case report(JSONValue)
   /// It was done.
   case done
   /// Nothing was written, for these data are there.

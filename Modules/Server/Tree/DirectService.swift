@@ -71,7 +71,7 @@ struct DirectService {
       return try self.write(write, expectedHash: expectedHash, access, &batch)
     case .push(let path, let node): return try push(node, below: path, access, &batch)
     case .readRules, .setRules, .setDocumentRules, .readRuleCoverage, .readSetting, .set,
-      .databases, .backUp, .readRevocations, .revoke:
+      .databases, .backUp, .readRevocations, .revoke, .rules:
       return .refused(.permissionDenied())
     }
   }
@@ -183,7 +183,7 @@ extension DirectRequest.Operation {
   fileprivate var isForAdministrators: Bool {
     switch self {
     case .readRules, .setRules, .setDocumentRules, .readRuleCoverage, .readSetting, .set,
-      .databases, .backUp, .readRevocations, .revoke:
+      .databases, .backUp, .readRevocations, .revoke, .rules:
       true
     case .read, .readOrExport, .review, .mayWrite, .mayPush, .names, .write, .push: false
     }
