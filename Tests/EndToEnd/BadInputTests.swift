@@ -76,6 +76,8 @@ import Testing
       let printed = settled.output.joined(separator: "\n")
       #expect(printed.contains(#""logLimit": 77"#) && printed.contains(#""kind": "lmdb""#))
       #expect(!printed.contains("serviceHost"))
+      let line = try await run(["config", "--config", file, "--json"])
+      #expect(line.output.count == 1 && line.output[0].contains(#""kind":"lmdb""#), "\(line)")
     }
   }
 

@@ -16,6 +16,7 @@ struct AuthInspect: ParsableCommand {
     discussion: "Nothing is checked: any program can write such a token. See: tern auth verify.")
 
   @Argument(help: "The token; - reads standard input.") var token: String = "-"
+  @OptionGroup var output: JSONFlag
 
   func run() throws {
     let token = try UnverifiedToken(shown(token))
@@ -23,7 +24,7 @@ struct AuthInspect: ParsableCommand {
       [.init("alg", .string(token.algorithm.rawValue))]
       + (token.keyName.map { [.init("kid", .string($0))] } ?? [])
     let all = JSONValue.object([.init("header", .object(header)), .init("claims", token.claims)])
-    printLine(indented(json: all.json))
+    printLine(output.json ? all.json : indented(json: all.json))
   }
 }
 

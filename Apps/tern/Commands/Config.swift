@@ -43,11 +43,14 @@ struct ConfigShow: AsyncParsableCommand {
   @OptionGroup
   var store: StoreFlags
 
+  @OptionGroup var output: JSONFlag
+
   func run() async throws {
     do throws(ConfigurationError) {
       let configuration = try Configuration.reading(file: store.config, flags: store.given)
       try Assembler(catalog: .standard).check(configuration)
-      printLine(indented(json: Self.json(configuration).json))
+      let json = Self.json(configuration).json
+      printLine(output.json ? json : indented(json: json))
     } catch {
       throw Failure(about: AssemblyError.configuration(error))
     }
