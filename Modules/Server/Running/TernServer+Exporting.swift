@@ -1,7 +1,4 @@
 package import TernCore
-import TernLedger
-import TernStorage
-import TernTreeRows
 
 extension TernServer {
   /// Begins to tell what is at a path, as it is now: after everything that was carried out, and
@@ -24,105 +21,23 @@ extension TernServer {
     for request: DirectRequest? = nil, at address: String = "",
     tell: @escaping @Sendable (TreeExport.Event) -> Void
   ) -> TreeExport? {
-    guard end == nil, exports.count < options.limits.exports || freePlace(for: address) else {
-      return nil
-    }
-    let export = TreeExport(uptime: uptime)
-    let rows = TreeRows(prefix: StoreLayout.namespace(namespace))
-    nextTicket += 1
-    let number = nextTicket
-    let task = Task(executorPreference: ExportQueue()) { [ledger] in
-      await Self.read(path, form, of: rows, from: ledger, export, tell)
-      export.close()
-      await self.forget(export: number)
-    }
+    if end != nil { return nil }
     var review = request
     review?.operation = .review(path)
-    exports[number] = OpenExport(
-      export: export, task: task, address: address, review: review)
-    // The next batch must not be stored before the snapshot is there.
-    export.waitUntilOpen()
-    return export
-  }
-
-  /// Ends the export whose reader takes nothing, of the address that has most of them.
-  ///
-  /// A reader at an address with fewer exports does not wait until the others' patience is over.
-  /// - Returns: Whether there is a place for one more.
-  private func freePlace(for address: String) -> Bool {
-    var counts: [String: Int] = [:]
-    for open in exports.values { counts[open.address, default: 0] += 1 }
-    let own = counts[address, default: 0]
-    let patience = options.limits.exportStallMilliseconds
-    let stalled = exports.compactMap { number, open -> (number: UInt64, count: Int, time: Int64)? in
-      let count = counts[open.address, default: 0]
-      let time = open.export.stalledMilliseconds
-      return time > (count > own + 1 ? patience / 10 : patience) ? (number, count, time) : nil
-    }
-    let last = stalled.max { ($0.count, $0.time, $0.number) < ($1.count, $1.time, $1.number) }
-    guard let last, let open = exports.removeValue(forKey: last.number) else { return false }
-    open.export.withdraw()
-    leavingExports[last.number] = open
-    return true
-  }
-
-  private func forget(export number: UInt64) {
-    exports[number] = nil
-    leavingExports[number] = nil
-  }
-
-  private nonisolated static func read(
-    _ path: TreePath, _ form: TreeNode.JSONForm, of rows: TreeRows, from ledger: any Ledger,
-    _ export: TreeExport, _ tell: @Sendable (TreeExport.Event) -> Void
-  ) async {
-    do throws(LedgerError) {
-      let isWhole = try await ledger.read { snapshot throws(StorageError) in
-        export.open(at: snapshot.version)
-        var isTaken = true
-        try rows.writeJSON(
-          of: path, form, pieceBytes: TreeExport.pieceBytes, in: snapshot
-        ) { piece throws(StorageError) in
-          isTaken = export.waitForCredit(spending: piece.count)
-          if isTaken { tell(.piece(piece)) }
-          return isTaken
-        }
-        return isTaken
-      }
-      if isWhole { tell(.end) } else if export.isWithdrawn { tell(.withdrawn) }
-    } catch {
-      tell(.failed(error))
-    }
+    return exports.begin(path, form, of: namespace, review: review, at: address, tell: tell)
   }
 
   /// Ends what is told to those who may not read it any more: their credential counts no longer,
   /// or the rules say something else now.
   func reviewExports() {
-    for open in exports.values {
-      guard let review = open.review else { continue }
+    for (export, review) in exports.underReview {
       ask(review) { answer in
         switch answer {
-        case .refused(.unauthenticated), .refused(.permissionDenied): open.export.withdraw()
+        case .refused(.unauthenticated), .refused(.permissionDenied): export.withdraw()
         // Anything else says nothing about them.
         default: break
         }
       }
     }
   }
-
-  /// Ends all exports, and waits until none of them reads the store.
-  func endExports() async {
-    let open = Array(exports.values) + Array(leavingExports.values)
-    for one in open { one.export.cancel() }
-    for one in open { await one.task.value }
-  }
-}
-
-/// An export that is under way.
-struct OpenExport {
-  let export: TreeExport
-  let task: Task<Void, Never>
-  /// The address of its reader, without a port.
-  let address: String
-  /// Asks whether its reader may still have it; `nil` when a session answers for that.
-  let review: DirectRequest?
 }
