@@ -6,7 +6,10 @@ import TernServer
 ///
 /// Source: Docs/Formats/backup.md, section 6.
 struct BackupRequest: Sendable {
-  static let path = "/-/backup"
+  private static let path = "/-/backup"
+
+  /// Returns true for the target of such requests.
+  static func serves(_ target: String) -> Bool { target.prefix { $0 != "?" } == path }
 
   /// The backup that the answer is to be an increment of.
   let base: BackupIndex?
@@ -45,8 +48,22 @@ struct BackupRequest: Sendable {
   import NIOCore
 
   extension BackupRequest {
+    /// Answers a request for a backup.
+    static func serve(
+      _ request: HTTPRequest, _ caller: Caller, _ target: RequestTarget, _ handler: HTTPHandler,
+      _ context: ChannelHandlerContext
+    ) {
+      let understood: BackupRequest
+      do throws(RESTError) {
+        understood = try BackupRequest(request, target, caller, handler.setting.options)
+      } catch {
+        return handler.answer(error.response, context)
+      }
+      understood.serve(handler, context)
+    }
+
     /// Answers with a backup, piece by piece, if its reader may have one.
-    func serve(_ handler: HTTPHandler, _ context: ChannelHandlerContext) {
+    private func serve(_ handler: HTTPHandler, _ context: ChannelHandlerContext) {
       let handler = NIOLoopBound(handler, eventLoop: context.eventLoop)
       let place = context.loopBound
       handler.value.setting.ask(asked) { answer in

@@ -8,6 +8,9 @@
   extension HTTPHandler {
     /// Finds who answers a request.
     func route(_ request: HTTPRequest, _ context: ChannelHandlerContext) {
+      if BackupRequest.serves(request.target), let target = RequestTarget(request.target) {
+        return BackupRequest.serve(request, Caller(request, target), target, self, context)
+      }
       if request.method == "OPTIONS" {
         let isDevelopment = setting.options.isDevelopment
         return answer(CrossOrigin.preflight(request, isDevelopment: isDevelopment), context)
@@ -31,8 +34,6 @@
           DocumentRESTEndpoint.of(self, context).serve(request, target, caller)
         case let path where EmulatorRequest.serves(path):
           DocumentRESTEndpoint.of(self, context).serveEmulator(request, target, caller)
-        case BackupRequest.path:
-          try BackupRequest(request, target, caller, setting.options).serve(self, context)
         case let path where ConsolePage.serves(path):
           answer(try ConsolePage.response(to: request, at: path, setting.options), context)
         case let path where RulesEndpoint.serves(path):

@@ -13,15 +13,13 @@ extension TernServer {
   public func adopt(
     _ tree: (any Authorizer)? = nil, documents: (any DocumentAuthorizer)? = nil
   ) async {
-    if let tree { authorizer = tree }
-    if let documents { documentAuthorizer = documents }
+    if let tree { batches.parts.authorizer = tree }
+    if let documents { batches.parts.documentAuthorizer = documents }
     guard end == nil else { return }
     let access = ServerAccess(tree: tree, documents: documents)
     await withCheckedContinuation { done in
-      nextTicket += 1
       // However it is answered, it is over: a machine that is made anew has been given both.
-      askers[nextTicket] = { _ in done.resume() }
-      inbox.append(.adopt(ticket: nextTicket, access))
+      inbox.append(.adopt(ticket: requests.add { _ in done.resume() }, access))
       drainSoon()
     }
   }

@@ -20,33 +20,8 @@ extension TernServer {
     on base: BackupIndex?, for request: DirectRequest, at address: String,
     tell: @escaping @Sendable (TreeExport.Event) -> Void
   ) -> TreeExport? {
-    let limits = options.limits
-    guard end == nil, let source = ledger as? any BackupSource,
-      exports.values.count(where: \.isBackup) < limits.backups,
-      exports.count < limits.exports || freePlace(for: address)
-    else { return nil }
-    let export = TreeExport(uptime: uptime)
-    nextTicket += 1
-    let number = nextTicket
-    let now = ambient.millisecondsSinceEpoch()
-    let task = Task(executorPreference: ExportQueue()) {
-      export.tell(source, on: base, at: now, tell)
-      export.close()
-      await self.forget(export: number)
-    }
-    exports[number] = OpenExport(
-      export: export, task: task, address: address, review: request,
-      deadline: uptime() + limits.backupMilliseconds)
-    // Waits as an export does: the moment of the backup is this one.
-    export.waitUntilOpen()
-    return export
-  }
-
-  /// Ends the backups that cost too much.
-  func reviewBackups() {
-    let stall = options.limits.backupStallMilliseconds
-    for open in exports.values where open.isBackup {
-      open.review(now: uptime(), stall: stall, isDiskFull: machine.diskSpace != .ample)
-    }
+    if end != nil { return nil }
+    return exports.beginBackup(
+      on: base, review: request, at: address, time: ambient.millisecondsSinceEpoch(), tell: tell)
   }
 }

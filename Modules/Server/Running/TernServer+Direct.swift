@@ -14,20 +14,16 @@ extension TernServer {
     _ request: DirectRequest, _ answer: @escaping @Sendable (DirectAnswer) -> Void
   ) {
     if let end { return answer(.refused(.unavailable(end.description))) }
-    guard askers.count < options.limits.directRequests else {
+    guard requests.count < options.limits.directRequests else {
       let text = "\(options.limits.directRequests) requests wait already."
       return answer(.refused(.unavailable(text)))
     }
-    nextTicket += 1
-    askers[nextTicket] = answer
-    inbox.append(.direct(ticket: nextTicket, request))
+    inbox.append(.direct(ticket: requests.add(answer), request))
     drainSoon()
   }
 
   /// Reports to all direct requests that no answer will come.
-  func refuseAskers(_ reason: String) {
-    let waiting = askers.sorted { $0.key < $1.key }
-    askers = [:]
-    for asker in waiting { asker.value(.refused(.unavailable(reason))) }
+  func refuseRequests(_ reason: String) {
+    for answer in requests.removeAll() { answer(.refused(.unavailable(reason))) }
   }
 }

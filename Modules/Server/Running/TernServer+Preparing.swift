@@ -39,14 +39,13 @@ extension TernServer {
 
   /// Asks the rules as far as they can judge without the data, behind what the link sent before.
   private func judge(_ outline: WriteOutline, of large: LargeFrame) {
-    nextTicket += 1
-    askers[nextTicket] = { answer in
+    let ticket = requests.add { answer in
       if case .refused(.permissionDenied(let refusal)) = answer {
         return large.deny(outline.request, refusal, for: self)
       }
       self.preparer.async { large.decode(for: self) }
     }
-    inbox.append(.judge(slot: large.slot, ticket: nextTicket, outline))
+    inbox.append(.judge(slot: large.slot, ticket: ticket, outline))
     drainSoon()
   }
 
@@ -93,7 +92,7 @@ private struct LargeFrame: Sendable {
 ///
 /// `@unchecked Sendable` is sound because that thread does not look at the state.
 private struct LinkWork: @unchecked Sendable {
-  let state: TernServer.LinkState
+  let state: LinkState
 
-  init(_ state: TernServer.LinkState) { self.state = state }
+  init(_ state: LinkState) { self.state = state }
 }

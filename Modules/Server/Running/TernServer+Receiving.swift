@@ -1,7 +1,6 @@
 import Dispatch
 import TernLedger
 import TernSecurity
-import TernStorage
 import TernSync
 import TernTransport
 
@@ -23,32 +22,28 @@ extension TernServer {
   }
 
   private func welcome(_ handler: ServerLink) {
-    while links.count <= handler.slot { links.append(nil) }
     let state = LinkState(slot: handler.slot, link: handler.link)
-    links[handler.slot] = state
-    report(.connected(peer: handler.link.peer))
-    let isInShare = budget.charge(Self.connectionBytes, .connections, to: state.address)
-    if !isInShare { budget.count(Self.connectionBytes, .connections, to: state.address) }
+    links.add(state)
+    let peer = handler.link.peer
+    report(.connected(peer: peer))
+    let isInShare = budget.charge(LinkState.connectionBytes, .connections, to: state.address)
+    if !isInShare { budget.count(LinkState.connectionBytes, .connections, to: state.address) }
     if let end { return close(state, end) }
     if !isInShare {
       // Its bytes are those of one connection; only where nothing is left is it let go at once.
       if budget.isShort { close(state, .overShare(limitBytes: budget.addressBytes)) }
-      slow(state)
+      memory.slow(state)
     }
-    let peer = handler.link.peer
     inbox.append(
       .opened(
         slot: handler.slot, isLocal: PeerAddress.isLocal(peer),
         address: state.address))
   }
 
-  /// The memory of a connection with a session that does nothing.
-  static let connectionBytes = 8 << 10
-
   private func queue(_ frames: [[UInt8]], from slot: Int) {
-    guard end == nil, let state = link(in: slot), state.reason == nil else { return }
+    guard end == nil, let state = links[slot], state.reason == nil else { return }
     state.wasHeard = true
-    let user = machine.sessions[slot]?.identity.userID
+    let user = batches.machine.sessions[slot]?.identity.userID
     if state.user != user {
       budget.transfer(state.waitingBytes, from: state.user, to: user)
       state.user = user
@@ -63,36 +58,24 @@ extension TernServer {
     if state.waitingBytes > LinkPressure.lowBytes,
       budget.roomBytes(for: state.address, user: user) == 0
     {
-      slow(state)
+      memory.slow(state)
     } else if state.waitingBytes > options.limits.inboxBytes {
-      pause(state)
+      state.pause()
     }
   }
 
-  /// Reads nothing from a link until that is taken back.
-  func pause(_ state: LinkState) {
-    if state.isPaused { return }
-    state.isPaused = true
-    state.link.setReading(false)
-  }
-
   private func letGo(_ slot: Int, _ reason: LinkClosure) {
-    guard let state = link(in: slot) else { return }
-    links[slot] = nil
+    guard let state = links.end(slot) else { return }
     let end = state.reason ?? .linkClosed(reason.description)
     report(.disconnected(peer: state.link.peer, reason: end))
     // The machine may owe this link something still, which another one in its slot must not get.
     if self.end == nil {
-      machine.loseLink(slot)
+      batches.machine.loseLink(slot)
       enqueue(.closed(slot: slot), of: state)
     } else {
       slots.giveBack(slot)
     }
-    leaving[slot] = state
-    heldSlots.remove(slot)
-    unsentSlots.remove(slot)
-    slowedSlots.remove(slot)
-    state.unsent = []
+    memory.forget(state)
     inbox.release(slot)
     if self.end != nil { forget([.closed(slot: slot)]) }
   }
@@ -100,29 +83,34 @@ extension TernServer {
   /// Counts out what links held that are gone, with everything that they had sent.
   private func forget(_ inputs: [ServerInput]) {
     for case .closed(let slot) in inputs {
-      guard let state = leaving.removeValue(forKey: slot) else { continue }
+      guard let state = links.forget(slot) else { continue }
       budget.release(state.waitingBytes, .waiting, of: state.address, user: state.user)
-      budget.release(Self.connectionBytes, .connections, of: state.address)
+      budget.release(LinkState.connectionBytes, .connections, of: state.address)
     }
   }
 
-  /// Decides nothing more that a link asks for until it was sent what waits for it.
-  func hold(_ slot: Int) {
-    guard heldSlots.insert(slot).inserted else { return }
-    inbox.hold(slot)
+  /// Decides nothing more that links ask for which leave much unread, until they were sent it.
+  func holdLinks() {
+    for slot in writer.takeHeld() where links.hold(slot) { inbox.hold(slot) }
   }
 
   private func release(_ slot: Int) {
-    if let state = link(in: slot) { recount(state) }
-    if slowedSlots.contains(slot) { reviewSlowed() }
-    guard heldSlots.remove(slot) != nil else { return }
-    inbox.release(slot)
+    if let state = links[slot] { memory.recount(state) }
+    if memory.isSlowed(slot) { closeOverdue() }
+    if links.release(slot) { inbox.release(slot) }
+  }
+
+  /// Looks again at links that are not read from, and closes those whose time is over.
+  func closeOverdue() {
+    for state in memory.reviewSlowed() {
+      close(state, .overShare(limitBytes: budget.addressBytes))
+    }
   }
 
   /// Lets the machine know which of the links that are held still say something.
   func reportHeldLinks() {
-    for slot in heldSlots.sorted() {
-      guard let state = link(in: slot), exchange(&state.wasHeard, with: false) else { continue }
+    for slot in links.held.sorted() {
+      guard let state = links[slot], exchange(&state.wasHeard, with: false) else { continue }
       inbox.append(.heard(slot: slot))
     }
   }
@@ -168,13 +156,7 @@ extension TernServer {
   /// - Returns: The inputs that were decided; others wait again.
   private func carryOut(_ inputs: [ServerInput]) async throws(LedgerError) -> [ServerInput] {
     if inputs.isEmpty || end != nil { return inputs }
-    let (results, plan) = try await decide(await findsSpace(at: inputs) ? [.room] + inputs : inputs)
-    // The server is the store's only writer; another one would invalidate every decision.
-    guard results.elementsEqual(plan.versions, by: { $0 == .committed($1) }) else {
-      throw .corrupt(key: [])
-    }
-    if !plan.commits.isEmpty { contradictions = 0 }
-    if inputs.contains(where: \.isTick) { try await maintain() }
+    let plan = try await batches.run(inputs)
     inbox.charge(plan.costs)
     inbox.putBack(plan.deferred)
     if plan.isUnfinished { inbox.append(.goOn) }
@@ -184,89 +166,36 @@ extension TernServer {
     return decided
   }
 
-  /// Lets the ledger do what time brings. A full disk takes no maintenance; writes meet it as well.
-  private func maintain() async throws(LedgerError) {
-    guard machine.diskSpace == .ample else { return }
-    do throws(LedgerError) { try await ledger.maintain() } catch {
-      if error != .storage(.diskFull) { throw error }
-    }
-  }
-
-  /// Decides a batch and makes it durable. On a full disk the batch that meets it first is stored
-  /// from what is held back for that, unless it writes so much that removals would lack it; from
-  /// then on the machine takes removals alone.
-  private func decide(
-    _ inputs: [ServerInput]
-  ) async throws(LedgerError) -> ([CommitResult], ServerPlan) {
-    let now = ambient.millisecondsSinceEpoch()
-    let uptime = uptime()
-    let portion = BatchPortion(
-      linkBytes: LinkPressure.highBytes, totalBytes: options.limits.batchBytes,
-      steps: BatchPortion.sliceSteps)
-    var planned: ServerPlan?
-    do throws(LedgerError) {
-      return try await ledger.decide { snapshot throws(StorageError) in
-        let plan = try machine.plan(
-          inputs, in: snapshot, now: now, uptime: uptime, portion: portion)
-        planned = plan
-        return Decision(plan.commits, keeping: plan)
-      }
-    } catch {
-      guard error == .storage(.diskFull), let planned else { throw error }
-      if planned.commits.reduce(0, { $0 + $1.putBytes }) > Self.reservedPutBytes {
-        spaceAfterFailure = .removals
-        throw error
-      }
-      let results = try await ledger.commitFromReserve(planned.commits)
-      if machine.diskSpace == .ample { report(.diskFull) }
-      machine.lackSpace(.removals)
-      return (results, planned)
-    }
-  }
-
-  /// Looks, on every tick while the disk is full, whether it still is.
-  private func findsSpace(at inputs: [ServerInput]) async -> Bool {
-    guard machine.diskSpace != .ample, inputs.contains(where: \.isTick) else { return false }
-    do throws(LedgerError) { try await ledger.takeReserve() } catch {
-      if machine.diskSpace == .none, (try? await ledger.commitFromReserve([])) != nil {
-        machine.lackSpace(.removals)
-      }
-      return false
-    }
-    report(.diskHasRoom)
-    return true
-  }
-
-  /// The most bytes of rows that one batch may put with space that is held back for removals.
-  private static let reservedPutBytes = 64 << 10
-
   /// Reads again from links whose frames were decided.
   private func resume(_ inputs: [ServerInput]) {
     for input in inputs {
       let bytes = input.frameBytes
-      guard bytes > 0, let slot = input.slot, let state = link(in: slot) ?? leaving[slot] else {
-        continue
-      }
+      guard bytes > 0, let slot = input.slot, let state = links.known(slot) else { continue }
       state.waitingBytes -= bytes
       budget.release(bytes, .waiting, of: state.address, user: state.user)
-      if links[slot] != nil, state.slowedSince == nil { readAgain(state) }
+      if links[slot] != nil, state.slowedSince == nil {
+        state.readAgain(inboxBytes: options.limits.inboxBytes)
+      }
     }
-    if !slowedSlots.isEmpty, uptime() - slowedReview >= Self.slowedReviewPause { reviewSlowed() }
+    if memory.isReviewDue { closeOverdue() }
   }
 
-  /// Reads again from a link, if little of what it sent waits.
-  func readAgain(_ state: LinkState) {
-    guard state.isPaused, state.waitingBytes <= options.limits.inboxBytes / 2 else { return }
-    state.isPaused = false
-    state.link.setReading(true)
-  }
-}
+  // MARK: - Sending
 
-extension Commit {
-  /// The bytes of the rows that it puts.
-  fileprivate var putBytes: Int {
-    mutations.reduce(0) { sum, mutation in
-      if case .put(let key, let value) = mutation { sum + key.count + value.count } else { sum }
-    }
+  /// Sends what a batch owes, link by link.
+  func perform(_ outputs: [ServerOutput]) {
+    writer.perform(outputs) { number, answer in requests.remove(number)?(answer) }
+    holdLinks()
+  }
+
+  /// Closes a link after what was sent to it.
+  func close(_ state: LinkState, _ reason: SessionEnd) {
+    writer.close(state, reason)
+    holdLinks()
+  }
+
+  func closeAll(_ reason: SessionEnd) {
+    writer.closeAll(reason)
+    holdLinks()
   }
 }

@@ -1,16 +1,8 @@
 import TernLedger
 import TernPresence
-import TernStorage
 import TernSync
 
 extension TernServer {
-  func restore() async throws(LedgerError) {
-    let uptime = uptime()
-    try await ledger.read { snapshot throws(StorageError) in
-      try machine.restore(from: snapshot, uptime: uptime)
-    }
-  }
-
   /// Starts over after a batch that failed: no client was told anything about it, so all of them
   /// reconnect and ask for the outcomes of their writes.
   ///
@@ -22,34 +14,20 @@ extension TernServer {
     let isFull = error == .storage(.diskFull)
     let reason = SessionEnd.serverStopped(
       isFull ? "the server's disk is full" : "the server could not store what was written")
-    if isFull, machine.diskSpace == .ample { report(.diskFull) }
-    perform(machine.sessions.farewells(reason))
+    if isFull, batches.machine.diskSpace == .ample { report(.diskFull) }
+    perform(batches.machine.sessions.farewells(reason))
     closeAll(reason)
     giveBackSlots(of: inbox.takeAll())
-    refuseAskers(isFull ? RefusalText.full : "What was written could not be stored.")
-    machine = ServerMachine(
-      options: options, authorizer: authorizer, documentAuthorizer: documentAuthorizer,
-      authenticator: authenticator, budget: budget, randomBits: ambient.randomBits)
-    if isFull { machine.lackSpace(exchange(&spaceAfterFailure, with: .none)) }
-    guard isWorthAnotherTry(after: error) else { return giveUp(reason, error) }
-    do throws(LedgerError) { try await restore() } catch let second { giveUp(reason, second) }
+    refuseRequests(isFull ? RefusalText.full : "What was written could not be stored.")
+    guard batches.renew(after: error) else { return giveUp(reason, error) }
+    do throws(LedgerError) { try await batches.restore() } catch let second {
+      giveUp(reason, second)
+    }
   }
 
   private func giveUp(_ reason: SessionEnd, _ error: LedgerError) {
     end = reason
     report(.ended(error))
-  }
-
-  /// A full disk may be emptied at any time; a ledger that contradicts itself again and again, with
-  /// no batch between, does not become well by being read once more.
-  private func isWorthAnotherTry(after error: LedgerError) -> Bool {
-    switch error {
-    case .storage: return true
-    case .corrupt:
-      contradictions += 1
-      return contradictions <= options.limits.contradictions
-    case .truncated, .foreignStore, .newerFormat: return false
-    }
   }
 
   func startTicking() {
@@ -66,12 +44,12 @@ extension TernServer {
 
   func tick() {
     reportHeldLinks()
-    recountOutput()
-    returnMemory()
-    reviewSlowed()
+    memory.recountOutput()
+    memory.returnMemory()
+    closeOverdue()
     inbox.append(.tick)
     reviewExports()
-    reviewBackups()
+    exports.reviewBackups(isDiskFull: batches.machine.diskSpace != .ample)
     drainSoon()
   }
 }

@@ -1,33 +1,7 @@
-import TernCore
 import TernLedger
 import TernStorage
-import TernTreeRows
 
 extension TreeExport {
-  /// Tells what is at a path, and returns when there is no more to tell.
-  func tell(
-    _ path: TreePath, _ form: TreeNode.JSONForm, of rows: TreeRows, from ledger: any Ledger,
-    _ tell: @Sendable (TreeExport.Event) -> Void
-  ) async {
-    do throws(LedgerError) {
-      let isWhole = try await ledger.read { snapshot throws(StorageError) in
-        open(at: snapshot.version)
-        var isTaken = true
-        try rows.writeJSON(
-          of: path, form, pieceBytes: TreeExport.pieceBytes, in: snapshot
-        ) { piece throws(StorageError) in
-          isTaken = waitForCredit(spending: piece.count)
-          if isTaken { tell(.piece(piece)) }
-          return isTaken
-        }
-        return isTaken
-      }
-      if isWhole { tell(.end) } else if isWithdrawn { tell(.withdrawn) }
-    } catch {
-      tell(.failed(error))
-    }
-  }
-
   /// Tells everything that a ledger has stored, in the form of a backup.
   ///
   /// - Parameter time: The present moment, in milliseconds since 1970.

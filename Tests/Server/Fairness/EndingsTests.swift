@@ -122,6 +122,6 @@ extension TernServer {
   }
 
   fileprivate func leftovers() -> [Int] {
-    [linkCount, sessionCount, machine.sessions.ending.count, slotsInUse, budget.usedBytes]
+    [linkCount, sessionCount, batches.machine.sessions.ending.count, slotsInUse, budget.usedBytes]
   }
 }

@@ -27,13 +27,33 @@ final class OutgoingBatch {
   }
 }
 
-extension TernServer {
-  /// Sends what a batch owes, link by link, and flushes each once.
+/// Sends what batches owe, link by link. Lives and is used on the server's executor only.
+final class LinkWriter {
+  private let links: LinkTable
+  private let memory: MemoryGuard
+  private let budget: MemoryBudget
+  private let queuedBytes: Int
+  /// The links that were sent so much that they are to be held, in order.
+  private var heldLater: [Int] = []
+
+  init(_ links: LinkTable, _ memory: MemoryGuard, _ budget: MemoryBudget, queuedBytes: Int) {
+    self.links = links
+    self.memory = memory
+    self.budget = budget
+    self.queuedBytes = queuedBytes
+  }
+
+  /// Hands over the slots of links that leave much unread since the last call.
+  func takeHeld() -> [Int] { heldLater.isEmpty ? [] : exchange(&heldLater, with: []) }
+
+  /// Sends what a batch owes, and flushes each link once.
   ///
   /// A link's frames are handed over together, so that only one link's bytes wait at a time
   /// however many the batch goes out to. What many links get alike is one parcel for all of them,
   /// as long as none of them gets anything else in between.
-  func perform(_ outputs: [ServerOutput]) {
+  ///
+  /// - Parameter answer: Receives the answers to direct requests, in order.
+  func perform(_ outputs: [ServerOutput], answer: (UInt64, DirectAnswer) -> Void) {
     var touched: [LinkState] = []
     // By where the list of their links lies, which the outputs keep alive.
     var parcels: [UInt: OutgoingBatch] = [:]
@@ -41,7 +61,7 @@ extension TernServer {
       switch output {
       case .send(let slot, let frame):
         // Nothing follows a farewell.
-        guard let state = link(in: slot), state.reason == nil else { continue }
+        guard let state = links[slot], state.reason == nil else { continue }
         if let last = state.lastOwed, !last.isShared {
           last.frames.append(frame)
         } else {
@@ -54,17 +74,17 @@ extension TernServer {
           let parcel = OutgoingBatch(frame, isShared: true)
           parcels[slots.place] = parcel
           for slot in slots {
-            guard let state = link(in: slot), state.reason == nil else { continue }
+            guard let state = links[slot], state.reason == nil else { continue }
             state.emit(parcel, &touched)
           }
         }
-      case .answer(let ticket, let answer): askers.removeValue(forKey: ticket)?(answer)
+      case .answer(let ticket, let value): answer(ticket, value)
       case .close(let slot, let reason):
-        if let state = link(in: slot) { close(state, reason) }
+        if let state = links[slot] { close(state, reason) }
       }
     }
     for state in touched { deliver(state) }
-    if budget.isTight { makeRoom() }
+    if budget.isTight { memory.makeRoom() }
   }
 
   private func deliver(_ state: LinkState) {
@@ -72,19 +92,21 @@ extension TernServer {
     let queued: Int
     if first.isShared, state.owedBehind.isEmpty {
       queued = state.link.post(first.shared)
-      if queued > 0 || !state.unsent.isEmpty { count([first], queued, state) }
+      if queued > 0 || !state.unsent.isEmpty { memory.count([first], queued, state) }
     } else {
       state.link.send(first)
       for parcel in state.owedBehind { state.link.send(parcel) }
       state.link.flush()
       queued = state.link.queuedBytes
-      if queued > 0 || !state.unsent.isEmpty { count([first] + state.owedBehind, queued, state) }
+      if queued > 0 || !state.unsent.isEmpty {
+        memory.count([first] + state.owedBehind, queued, state)
+      }
       state.owedBehind.removeAll(keepingCapacity: state.owedBehind.count <= LinkState.owedKept)
     }
-    if queued > options.limits.queuedBytes {
-      close(state, .tooSlow(queuedBytes: queued, limit: options.limits.queuedBytes))
-    } else if queued > LinkPressure.highBytes, link(in: state.slot) === state {
-      hold(state.slot)
+    if queued > queuedBytes {
+      close(state, .tooSlow(queuedBytes: queued, limit: queuedBytes))
+    } else if queued > LinkPressure.highBytes, links[state.slot] === state {
+      heldLater.append(state.slot)
     }
   }
 
@@ -98,15 +120,15 @@ extension TernServer {
   }
 
   func closeAll(_ reason: SessionEnd) {
-    for case .some(let state) in links { close(state, reason) }
+    for state in links.all { close(state, reason) }
   }
 }
 
-extension TernServer.LinkState {
+extension LinkState {
   fileprivate var lastOwed: OutgoingBatch? { owedBehind.last ?? pendingEffects }
 
   /// Puts a parcel behind what the link is owed already.
-  fileprivate func emit(_ parcel: OutgoingBatch, _ touched: inout [TernServer.LinkState]) {
+  fileprivate func emit(_ parcel: OutgoingBatch, _ touched: inout [LinkState]) {
     guard let last = lastOwed else {
       pendingEffects = parcel
       touched.append(self)

@@ -1,0 +1,150 @@
+import TernLedger
+import TernSecurity
+import TernStorage
+import TernSync
+import TernTransport
+
+/// Lets the machine decide batches and makes them durable. Lives and is used on the server's
+/// executor only.
+final class BatchRunner {
+  /// The parts that a machine is made of.
+  struct Parts {
+    let options: ServerOptions
+    var authorizer: any Authorizer
+    var documentAuthorizer: any DocumentAuthorizer
+    let authenticator: any Authenticator
+    let budget: MemoryBudget
+    let ambient: RuntimeEnvironment
+
+    fileprivate var machine: ServerMachine {
+      ServerMachine(
+        options: options, authorizer: authorizer, documentAuthorizer: documentAuthorizer,
+        authenticator: authenticator, budget: budget, randomBits: ambient.randomBits)
+    }
+  }
+
+  private let ledger: any Ledger
+  var parts: Parts
+  private let uptime: @Sendable () -> Int64
+  private let report: @Sendable (ServerEvent) -> Void
+  var machine: ServerMachine
+  /// Batches in a row whose results were not those the machine had foreseen.
+  private var contradictions = 0
+  /// The state of the disk after the failure that is being reported, if it was a full disk.
+  private var spaceAfterFailure = DiskSpace.none
+
+  init(
+    _ parts: Parts, over ledger: any Ledger, uptime: @escaping @Sendable () -> Int64,
+    report: @escaping @Sendable (ServerEvent) -> Void
+  ) {
+    self.parts = parts
+    self.ledger = ledger
+    self.uptime = uptime
+    self.report = report
+    machine = parts.machine
+  }
+
+  /// Reads what the machine has to know.
+  func restore() async throws(LedgerError) {
+    let uptime = uptime()
+    try await ledger.read { snapshot throws(StorageError) in
+      try machine.restore(from: snapshot, uptime: uptime)
+    }
+  }
+
+  /// Makes the machine anew after a batch that failed; ``restore()`` fills it.
+  ///
+  /// - Returns: Whether another try is worth it. A full disk may be emptied at any time; a ledger
+  ///   that contradicts itself again and again, with no batch between, does not become well by
+  ///   being read once more.
+  func renew(after error: LedgerError) -> Bool {
+    machine = parts.machine
+    if error == .storage(.diskFull) {
+      machine.lackSpace(exchange(&spaceAfterFailure, with: .none))
+    }
+    switch error {
+    case .storage: return true
+    case .corrupt:
+      contradictions += 1
+      return contradictions <= parts.options.limits.contradictions
+    case .truncated, .foreignStore, .newerFormat: return false
+    }
+  }
+
+  /// Decides a batch, and makes it durable.
+  func run(_ inputs: [ServerInput]) async throws(LedgerError) -> ServerPlan {
+    let (results, plan) = try await decide(await findsSpace(at: inputs) ? [.room] + inputs : inputs)
+    // The server is the store's only writer; another one would invalidate every decision.
+    guard results.elementsEqual(plan.versions, by: { $0 == .committed($1) }) else {
+      throw .corrupt(key: [])
+    }
+    if !plan.commits.isEmpty { contradictions = 0 }
+    if inputs.contains(where: \.isTick) { try await maintain() }
+    return plan
+  }
+
+  /// Lets the ledger do what time brings. A full disk takes no maintenance; writes meet it as well.
+  private func maintain() async throws(LedgerError) {
+    guard machine.diskSpace == .ample else { return }
+    do throws(LedgerError) { try await ledger.maintain() } catch {
+      if error != .storage(.diskFull) { throw error }
+    }
+  }
+
+  /// Decides a batch and makes it durable. On a full disk the batch that meets it first is stored
+  /// from what is held back for that, unless it writes so much that removals would lack it; from
+  /// then on the machine takes removals alone.
+  private func decide(
+    _ inputs: [ServerInput]
+  ) async throws(LedgerError) -> ([CommitResult], ServerPlan) {
+    let now = parts.ambient.millisecondsSinceEpoch()
+    let uptime = uptime()
+    let portion = BatchPortion(
+      linkBytes: LinkPressure.highBytes, totalBytes: parts.options.limits.batchBytes,
+      steps: BatchPortion.sliceSteps)
+    var planned: ServerPlan?
+    do throws(LedgerError) {
+      return try await ledger.decide { snapshot throws(StorageError) in
+        let plan = try machine.plan(
+          inputs, in: snapshot, now: now, uptime: uptime, portion: portion)
+        planned = plan
+        return Decision(plan.commits, keeping: plan)
+      }
+    } catch {
+      guard error == .storage(.diskFull), let planned else { throw error }
+      if planned.commits.reduce(0, { $0 + $1.putBytes }) > Self.reservedPutBytes {
+        spaceAfterFailure = .removals
+        throw error
+      }
+      let results = try await ledger.commitFromReserve(planned.commits)
+      if machine.diskSpace == .ample { report(.diskFull) }
+      machine.lackSpace(.removals)
+      return (results, planned)
+    }
+  }
+
+  /// Looks, on every tick while the disk is full, whether it still is.
+  private func findsSpace(at inputs: [ServerInput]) async -> Bool {
+    guard machine.diskSpace != .ample, inputs.contains(where: \.isTick) else { return false }
+    do throws(LedgerError) { try await ledger.takeReserve() } catch {
+      if machine.diskSpace == .none, (try? await ledger.commitFromReserve([])) != nil {
+        machine.lackSpace(.removals)
+      }
+      return false
+    }
+    report(.diskHasRoom)
+    return true
+  }
+
+  /// The most bytes of rows that one batch may put with space that is held back for removals.
+  private static let reservedPutBytes = 64 << 10
+}
+
+extension Commit {
+  /// The bytes of the rows that it puts.
+  fileprivate var putBytes: Int {
+    mutations.reduce(0) { sum, mutation in
+      if case .put(let key, let value) = mutation { sum + key.count + value.count } else { sum }
+    }
+  }
+}

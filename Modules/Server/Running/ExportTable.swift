@@ -1,0 +1,182 @@
+import Synchronization
+import TernCore
+import TernLedger
+import TernStorage
+import TernTreeRows
+
+/// The reads that go piece by piece, each on a thread of its own.
+final class ExportTable: Sendable {
+  fileprivate struct State {
+    /// By number.
+    var open: [UInt64: OpenExport] = [:]
+    /// Exports that lost their place and have not ended yet, by number.
+    var leaving: [UInt64: OpenExport] = [:]
+    var last: UInt64 = 0
+  }
+
+  private let ledger: any Ledger
+  private let limits: ServerLimits
+  private let uptime: @Sendable () -> Int64
+  private let state = Mutex(State())
+
+  init(_ ledger: any Ledger, _ limits: ServerLimits, uptime: @escaping @Sendable () -> Int64) {
+    self.ledger = ledger
+    self.limits = limits
+    self.uptime = uptime
+  }
+
+  /// The number of exports under way.
+  var count: Int { state.withLock { $0.open.count } }
+
+  /// Begins an export, and waits until it has its snapshot; see ``TernServer/export(_:_:of:for:at:tell:)``.
+  ///
+  /// - Parameter review: Asks whether its reader may still have it; `nil` when a session answers
+  ///   for that.
+  /// - Returns: `nil` when as many are under way as may be.
+  func begin(
+    _ path: TreePath, _ form: TreeNode.JSONForm, of namespace: String, review: DirectRequest?,
+    at address: String, tell: @escaping @Sendable (TreeExport.Event) -> Void
+  ) -> TreeExport? {
+    let rows = TreeRows(prefix: StoreLayout.namespace(namespace))
+    return begin(review: review, at: address) { [ledger] export in
+      await Self.read(path, form, of: rows, from: ledger, export, tell)
+    }
+  }
+
+  /// Begins a backup; see ``TernServer/backUp(on:for:at:tell:)``.
+  ///
+  /// - Parameter time: The present moment, in milliseconds since 1970.
+  /// - Returns: `nil` when as many are under way as may be, or the ledger has no rows of its own.
+  func beginBackup(
+    on base: BackupIndex?, review: DirectRequest, at address: String, time: Int64,
+    tell: @escaping @Sendable (TreeExport.Event) -> Void
+  ) -> TreeExport? {
+    guard let source = ledger as? any BackupSource else { return nil }
+    let deadline = uptime() + limits.backupMilliseconds
+    return begin(review: review, at: address, deadline: deadline) { export in
+      export.tell(source, on: base, at: time, tell)
+    }
+  }
+
+  /// Ends the backups that cost too much: those that last too long, those without a reader, and all
+  /// when the disk is full.
+  func reviewBackups(isDiskFull: Bool) {
+    let (now, stall) = (uptime(), limits.backupStallMilliseconds)
+    let costly = state.withLock { state in
+      state.open.values.filter { open in
+        guard let deadline = open.deadline else { return false }
+        return isDiskFull || open.export.stalledMilliseconds > stall || now > deadline
+      }
+    }
+    for open in costly { open.export.withdraw() }
+  }
+
+  /// - Parameter deadline: The uptime at which a backup has to end; `nil` for other exports.
+  private func begin(
+    review: DirectRequest?, at address: String, deadline: Int64? = nil,
+    read: @escaping @Sendable (TreeExport) async -> Void
+  ) -> TreeExport? {
+    let export = TreeExport(uptime: uptime)
+    let (limit, patience) = (limits.exports, limits.exportStallMilliseconds)
+    let isBegun = state.withLock { state in
+      if deadline != nil, state.backupCount >= limits.backups { return false }
+      guard state.open.count < limit || state.freePlace(for: address, patience) else {
+        return false
+      }
+      state.last += 1
+      let number = state.last
+      let task = Task(executorPreference: ExportQueue()) {
+        await read(export)
+        export.close()
+        self.forget(number)
+      }
+      state.open[number] = OpenExport(
+        export: export, task: task, address: address, review: review, deadline: deadline)
+      return true
+    }
+    guard isBegun else { return nil }
+    // The next batch must not be stored before the snapshot is there.
+    export.waitUntilOpen()
+    return export
+  }
+
+  private func forget(_ number: UInt64) {
+    state.withLock { state in
+      state.open[number] = nil
+      state.leaving[number] = nil
+    }
+  }
+
+  /// The exports whose readers no session answers for, with the question whether they may go on.
+  var underReview: [(export: TreeExport, review: DirectRequest)] {
+    state.withLock { state in
+      state.open.values.compactMap { open in open.review.map { (open.export, $0) } }
+    }
+  }
+
+  /// Ends all exports, and waits until none of them reads the store.
+  func endAll() async {
+    let all = state.withLock { Array($0.open.values) + Array($0.leaving.values) }
+    for one in all { one.export.cancel() }
+    for one in all { await one.task.value }
+  }
+
+  private static func read(
+    _ path: TreePath, _ form: TreeNode.JSONForm, of rows: TreeRows, from ledger: any Ledger,
+    _ export: TreeExport, _ tell: @Sendable (TreeExport.Event) -> Void
+  ) async {
+    do throws(LedgerError) {
+      let isWhole = try await ledger.read { snapshot throws(StorageError) in
+        export.open(at: snapshot.version)
+        var isTaken = true
+        try rows.writeJSON(
+          of: path, form, pieceBytes: TreeExport.pieceBytes, in: snapshot
+        ) { piece throws(StorageError) in
+          isTaken = export.waitForCredit(spending: piece.count)
+          if isTaken { tell(.piece(piece)) }
+          return isTaken
+        }
+        return isTaken
+      }
+      if isWhole { tell(.end) } else if export.isWithdrawn { tell(.withdrawn) }
+    } catch {
+      tell(.failed(error))
+    }
+  }
+}
+
+extension ExportTable.State {
+  fileprivate var backupCount: Int { open.values.count { $0.deadline != nil } }
+
+  /// Ends the export whose reader takes nothing, of the address that has most of them.
+  ///
+  /// A reader at an address with fewer exports does not wait until the others' patience is over.
+  /// - Returns: Whether there is a place for one more.
+  fileprivate mutating func freePlace(for address: String, _ patience: Int64) -> Bool {
+    var counts: [String: Int] = [:]
+    for one in open.values { counts[one.address, default: 0] += 1 }
+    let own = counts[address, default: 0]
+    let stalled = open.compactMap { number, open -> (number: UInt64, count: Int, time: Int64)? in
+      let count = counts[open.address, default: 0]
+      let time = open.export.stalledMilliseconds
+      return time > (count > own + 1 ? patience / 10 : patience) ? (number, count, time) : nil
+    }
+    let last = stalled.max { ($0.count, $0.time, $0.number) < ($1.count, $1.time, $1.number) }
+    guard let last, let one = open.removeValue(forKey: last.number) else { return false }
+    one.export.withdraw()
+    leaving[last.number] = one
+    return true
+  }
+}
+
+/// An export that is under way.
+private struct OpenExport {
+  let export: TreeExport
+  let task: Task<Void, Never>
+  /// The address of its reader, without a port.
+  let address: String
+  /// Asks whether its reader may still have it; `nil` when a session answers for that.
+  let review: DirectRequest?
+  /// The uptime at which a backup has to end, in milliseconds; `nil` for other exports.
+  let deadline: Int64?
+}

@@ -1,0 +1,107 @@
+import TernTransport
+
+/// The server's state of one link. Lives and is used on the server's executor only.
+final class LinkState {
+  let slot: Int
+  let link: any Link
+  /// The other end's address, without its port.
+  let address: String
+  /// The bytes sent so far, and what of them the budget counts, in order.
+  var sentBytes = 0
+  var unsent: [(end: Int, charge: OutputCharge)] = []
+  /// The user that the link's session has proved to be, as of the last frame that arrived.
+  var user: String?
+  /// The uptime in milliseconds since which the link is not read from because its address or user
+  /// holds more than its share, or because memory is short; `nil` when neither is so.
+  var slowedSince: Int64?
+  /// Bytes of frames that are not decided yet.
+  var waitingBytes = 0
+  /// A large frame that is decoded, and what came behind it.
+  var behind: [ServerInput] = []
+  /// True while the link is not read from, until they are.
+  var isPaused = false
+  /// True when anything arrived since that was last reported for a link that is held.
+  var wasHeard = false
+  /// The first output of the batch that is performed, and the output behind that. Mostly there is
+  /// one.
+  var pendingEffects: OutgoingBatch?
+  var owedBehind: [OutgoingBatch] = []
+  /// Room for so many parcels is kept from one batch to the next.
+  static let owedKept = 64
+  /// The memory of a connection with a session that does nothing.
+  static let connectionBytes = 8 << 10
+  /// The reason the server closed the link.
+  var reason: SessionEnd?
+
+  init(slot: Int, link: any Link) {
+    address = PeerAddress.address(of: link.peer)
+    self.slot = slot
+    self.link = link
+  }
+
+  /// The bytes that the link makes the server hold by itself.
+  var heldBytes: Int { waitingBytes + Self.connectionBytes + link.queuedBytes }
+
+  /// Reads nothing from the link until that is taken back.
+  func pause() {
+    if isPaused { return }
+    isPaused = true
+    link.setReading(false)
+  }
+
+  /// Reads again from the link, if little of what it sent waits.
+  func readAgain(inboxBytes: Int) {
+    guard isPaused, waitingBytes <= inboxBytes / 2 else { return }
+    isPaused = false
+    link.setReading(true)
+  }
+}
+
+/// The links of a server, by slot. Lives and is used on the server's executor only.
+final class LinkTable {
+  /// By slot.
+  private var open: [LinkState?] = []
+  /// Links that have ended and whose frames wait to be decided, by slot.
+  private var leaving: [Int: LinkState] = [:]
+  /// The slots of links that leave much unread: what they ask for waits.
+  private(set) var held: Set<Int> = []
+
+  /// The number of open links.
+  var count: Int { open.count { $0 != nil } }
+
+  /// The open links, by slot.
+  var all: [LinkState] { open.compactMap { $0 } }
+
+  /// The link in a slot, until it has ended.
+  subscript(slot: Int) -> LinkState? { open.indices.contains(slot) ? open[slot] : nil }
+
+  /// The link in a slot, also one whose frames wait behind its end.
+  func known(_ slot: Int) -> LinkState? { self[slot] ?? leaving[slot] }
+
+  func add(_ state: LinkState) {
+    while open.count <= state.slot { open.append(nil) }
+    open[state.slot] = state
+  }
+
+  /// Removes a link that has ended; its frames may still wait.
+  func end(_ slot: Int) -> LinkState? {
+    guard let state = self[slot] else { return nil }
+    open[slot] = nil
+    leaving[slot] = state
+    held.remove(slot)
+    return state
+  }
+
+  /// Forgets a link whose end is decided.
+  func forget(_ slot: Int) -> LinkState? { leaving.removeValue(forKey: slot) }
+
+  /// Notes that a link leaves much unread.
+  ///
+  /// - Returns: `false` when that is known already.
+  func hold(_ slot: Int) -> Bool { held.insert(slot).inserted }
+
+  /// Notes that a link has taken most of what it was sent.
+  ///
+  /// - Returns: `false` when it was not held.
+  func release(_ slot: Int) -> Bool { held.remove(slot) != nil }
+}
