@@ -12,8 +12,13 @@ PAGE = 4_096
 FRAME = 24 + PAGE
 
 
-def flip(folder: Path, dice: random.Random, prefers_log: bool = False) -> str:
-    """Flips one bit in the files of a store that hold data, and says where."""
+def flip(
+    folder: Path, dice: random.Random, prefers_log: bool = False, is_targeted: bool = True,
+) -> str:
+    """Flips one bit in the files of a store that hold data, and says where.
+
+    A targeted flip hits a key, the head of a page with its cell pointers, or the head of a frame.
+    """
     files = [
         f for f in sorted(folder.rglob("*"))
         if f.is_file() and f.stat().st_size > 0
@@ -23,7 +28,9 @@ def flip(folder: Path, dice: random.Random, prefers_log: bool = False) -> str:
     chosen = logs if prefers_log and logs else files
     file = dice.choices(chosen, [f.stat().st_size for f in chosen])[0]
     content = bytearray(file.read_bytes())
-    kind, position = _position(content, file.name.endswith("-wal"), dice)
+    kind, position = "anywhere", dice.randrange(len(content))
+    if is_targeted:
+        kind, position = _position(content, file.name.endswith("-wal"), dice)
     bit = dice.randrange(8)
     content[position] ^= 1 << bit
     file.write_bytes(content)
@@ -33,7 +40,7 @@ def flip(folder: Path, dice: random.Random, prefers_log: bool = False) -> str:
 def _position(content: bytearray, is_log: bool, dice: random.Random) -> tuple[str, int]:
     """A kind of place, and a byte of that kind; anywhere when there is none."""
     size = len(content)
-    kind = dice.choice(("anywhere", "anywhere", "key", "page head", "frame head"))
+    kind = dice.choice(("key", "page head", "frame head") if is_log else ("key", "page head"))
     if kind == "key":
         text = dice.choice(KEYS)
         start = content.find(text, dice.randrange(size))

@@ -21,8 +21,14 @@ STREAM = "0102030405060708090a0b0c0d0e0f10"
 Reading = dict[str, str]
 
 
+# At full scale 10,000 flips anywhere and 1,000 targeted ones, over all stores and places.
+ANYWHERE, TARGETED = 1_250, 125
+
+
 def play(plan: Plan) -> None:
-    flips, offline = plan.scale(20, 500), plan.scale(12, 500)
+    """Flips bits anywhere first, and targeted ones then, in each store and place."""
+    flips = (plan.scale(8, ANYWHERE), plan.scale(12, TARGETED))
+    offline = (plan.scale(5, ANYWHERE), plan.scale(7, TARGETED))
     for storage in ("sqlite", "lmdb"):
         for ending in ("stopped", "killed"):
             with plan.folder() as folder:
@@ -105,7 +111,9 @@ def _digest(data: bytes) -> str:
     return f"{len(data)} bytes {hashlib.sha256(data).hexdigest()[:12]}"
 
 
-def _server(plan: Plan, folder: Path, storage: str, ending: str, flips: int) -> None:
+def _server(
+    plan: Plan, folder: Path, storage: str, ending: str, flips: tuple[int, int],
+) -> None:
     part = plan.report.part("flips", f"server {storage} {ending}")
     dice = plan.dice(part.name)
     server = Server(plan.tern, folder / "original", storage)
@@ -119,9 +127,11 @@ def _server(plan: Plan, folder: Path, storage: str, ending: str, flips: int) -> 
         control.stop()
     part.holds("the control reads without errors", not _errors(right), str(_errors(right)))
     verdicts: Counter[str] = Counter()
-    for turn in range(flips):
+    for turn in range(sum(flips)):
         scratch = _copy(plan, folder, storage, master)
-        where = flip(scratch.data, dice, prefers_log=ending == "killed" and turn % 2 == 0)
+        where = flip(
+            scratch.data, dice, prefers_log=ending == "killed" and turn % 2 == 0,
+            is_targeted=turn >= flips[0])
         verdict, detail = _judge(scratch, right)
         verdicts[verdict] += 1
         if verdict in ("wrong", "died", "hung"):
@@ -167,8 +177,11 @@ def _judge(server: Server, right: Reading) -> tuple[str, str]:
             server.kill()
 
 
-def _close(plan: Plan, part, flips: int, verdicts: Counter[str]) -> None:  # type: ignore[no-untyped-def]
-    part.figure(f"{flips} flips: right {verdicts['right']}, noticed {verdicts['noticed']}")
+def _close(  # type: ignore[no-untyped-def]
+    plan: Plan, part, flips: tuple[int, int], verdicts: Counter[str],
+) -> None:
+    part.figure(
+        f"{flips[0]} flips anywhere, {flips[1]} targeted: right {verdicts['right']}, noticed {verdicts['noticed']}")
     part.at_most("wrong or missing without an error", verdicts["wrong"], 0)
     part.at_most("ended by a signal", verdicts["died"], 0)
     part.at_most("hung", verdicts["hung"], 0)
@@ -178,7 +191,9 @@ def _close(plan: Plan, part, flips: int, verdicts: Counter[str]) -> None:  # typ
 # A client's stores.
 
 
-def _client(plan: Plan, folder: Path, storage: str, place: str, flips: int) -> None:
+def _client(
+    plan: Plan, folder: Path, storage: str, place: str, flips: tuple[int, int],
+) -> None:
     part = plan.report.part("flips", f"client {storage} {place}")
     dice = plan.dice(part.name)
     cache = folder / "client"
@@ -201,8 +216,9 @@ def _client(plan: Plan, folder: Path, storage: str, place: str, flips: int) -> N
     control = _offline(plan, folder, cache, arguments, server.port, storage, None)
     part.holds("the control reads", control[0] == 0 and len(control[1]) > 500, str(control)[:300])
     verdicts: Counter[str] = Counter()
-    for turn in range(flips):
-        code, text, errors, where = _offline(plan, folder, cache, arguments, server.port, storage, dice)
+    for turn in range(sum(flips)):
+        code, text, errors, where = _offline(
+            plan, folder, cache, arguments, server.port, storage, dice, turn >= flips[0])
         if code < 0:
             verdict = "died"
         elif code == 124:
@@ -234,13 +250,14 @@ def _tern(plan: Plan, arguments: list[str]) -> subprocess.CompletedProcess[str]:
 
 def _offline(
     plan: Plan, folder: Path, cache: Path, arguments: list[str], port: int, storage: str,
-    dice: random.Random | None,
+    dice: random.Random | None, is_targeted: bool = False,
 ) -> tuple[int, str, str, str]:
     scratch = folder / "scratch"
     shutil.rmtree(scratch, ignore_errors=True)
     shutil.copytree(cache, scratch)
     where = ""
     if dice:
-        where = flip(scratch / ("queue" if arguments[0] == "pending" else "cache"), dice)
+        store = scratch / ("queue" if arguments[0] == "pending" else "cache")
+        where = flip(store, dice, is_targeted=is_targeted)
     done = _tern(plan, [*arguments, "--cache", str(scratch), *_at(port, storage)])
     return done.returncode, done.stdout, done.stderr, where

@@ -68,7 +68,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("names", nargs="*", metavar="ATTACK", help="only these (default: all)")
     scale = parser.add_mutually_exclusive_group()
     scale.add_argument("--taste", action="store_true", help="short runs (the default)")
-    scale.add_argument("--long", action="store_true", help="all of it, about two hours")
+    scale.add_argument("--long", action="store_true", help="all of it, about three hours")
     parser.add_argument("--tern", metavar="PATH", help="a built program (default: builds one)")
     parser.add_argument("--seed", type=int, default=1, help="chooses positions and orders")
     options = parser.parse_args()

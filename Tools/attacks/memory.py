@@ -43,27 +43,26 @@ def play(plan: Plan) -> None:
 
 
 def _endings(plan: Plan, folder: Path) -> None:
-    """Connections that end by a reset just when they are taken for a session."""
+    """Connections that end at every stage of their life, by a reset or by a goodbye."""
     part = plan.report.part("memory", "bytes kept of a connection")
-    opening = Framed.PREAMBLE + Framed.frame(
-        b'{"t":"c","d":{"t":"o","d":{"v":"5","ns":"default"}}}')
-    stages = [b"TERN", Framed.PREAMBLE, opening, b"TERN\0\0\0\1\0\0"]
 
-    def reset_all(count: int, port: int) -> None:
+    def end_all(count: int, port: int) -> None:
+        # Sessions over long polling outlive their connections by the absence they are allowed.
+        stages = [stage for stage in _stages(port) if plan.is_long or b".lp" not in stage]
         for n in range(count):
             link = connect(port, f"127.0.1.{1 + n % 50}", 5)
             link.sendall(stages[n % len(stages)])
-            reset(link)
+            reset(link) if n // len(stages) % 3 else link.close()
 
     count = plan.scale(6_000, 100_000)
     with Server(plan.tern, folder) as server:
         Rest(server.port, server.administrator).put("/public/small.json", 1)
-        reset_all(4_000, server.port)
+        end_all(4_000, server.port)
         time.sleep(2)
         before, descriptors = server.resident_bytes(), server.open_descriptors()
-        reset_all(count, server.port)
+        end_all(count, server.port)
         after, left = _rest_after(server, before, descriptors, plan.scale(6, 70))
-        part.figure(f"{count} resets, resident {megabytes(before)} then {megabytes(after)}")
+        part.figure(f"{count} endings, resident {megabytes(before)} then {megabytes(after)}")
         part.at_most("kept", (after - before) / count, 800, " bytes a connection")
         part.at_most("descriptors more", left - descriptors, 5)
     plan.report.close(part)
@@ -252,18 +251,7 @@ def _listens(port: int) -> Attack:
 
 def _resets(port: int) -> Attack:
     """Connections that are reset at every stage of their beginning."""
-    upgrade = (
-        f"GET /.ws?v=5&ns=default HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nUpgrade: websocket\r\n"
-        "Connection: Upgrade\r\nSec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==\r\n"
-        "Sec-WebSocket-Version: 13\r\n\r\n").encode()
-    opening = Framed.PREAMBLE + Framed.frame(
-        b'{"t":"c","d":{"t":"o","d":{"v":"5","ns":"default"}}}')
-    stages = [
-        b"", b"T", b"TERN", b"TERN\0\0", Framed.PREAMBLE, Framed.PREAMBLE + b"\0\0", opening,
-        b"\x02\x01", b"GET", upgrade[:40], upgrade, upgrade + WebSocket.frame(_read(1, "/public")),
-        b"GET /.lp?start=t&cb=1&v=5&ns=default HTTP/1.1\r\nHost: a\r\n\r\n",
-        b"GET /public.json HTTP/1.1\r\nHost: a\r\nAccept: text/event-stream\r\n\r\n",
-    ]
+    stages = _stages(port)
 
     def attack(source: str, deadline: float) -> None:
         for _ in range(200):
@@ -276,6 +264,22 @@ def _resets(port: int) -> Attack:
             reset(link)
 
     return attack
+
+
+def _stages(port: int) -> list[bytes]:
+    """The first bytes of connections of every kind, up to where something has begun."""
+    upgrade = (
+        f"GET /.ws?v=5&ns=default HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nUpgrade: websocket\r\n"
+        "Connection: Upgrade\r\nSec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==\r\n"
+        "Sec-WebSocket-Version: 13\r\n\r\n").encode()
+    opening = Framed.PREAMBLE + Framed.frame(
+        b'{"t":"c","d":{"t":"o","d":{"v":"5","ns":"default"}}}')
+    return [
+        b"", b"T", b"TERN", b"TERN\0\0", Framed.PREAMBLE, Framed.PREAMBLE + b"\0\0", opening,
+        b"\x02\x01", b"GET", upgrade[:40], upgrade, upgrade + WebSocket.frame(_read(1, "/public")),
+        b"GET /.lp?start=t&cb=1&v=5&ns=default HTTP/1.1\r\nHost: a\r\n\r\n",
+        b"GET /public.json HTTP/1.1\r\nHost: a\r\nAccept: text/event-stream\r\n\r\n",
+    ]
 
 
 def _heads(port: int) -> Attack:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+import threading
 import time
 from contextlib import contextmanager
 from pathlib import Path
@@ -33,6 +34,7 @@ def play(plan: Plan) -> None:
             _dashes(plan, server, calm)
             _neighbours(plan, server, calm)
             _exports(plan, server, calm)
+            _scans(plan, server, calm)
     with plan.folder() as folder:
         _unread_errors(plan, folder)
 
@@ -157,6 +159,51 @@ def _exports(plan: Plan, server: Server, calm: Waits) -> None:
             " s")
         for link in held:
             link.close()
+
+
+def _scans(plan: Plan, server: Server, calm: Waits) -> None:
+    """Aggregations that read every document of a collection and find none, one behind another."""
+    count, seconds = plan.scale(4_000, 40_000), plan.scale(4, 30)
+    place = "projects/scans/databases/(default)/documents"
+    administrator = Rest(server.port, server.administrator, seconds=120)
+    for start in range(0, count, 400):
+        writes = [
+            {"update": {"name": f"{place}/c/d{n}", "fields": {
+                "even": {"booleanValue": n % 2 == 0}, "odd": {"booleanValue": n % 2 == 1}}}}
+            for n in range(start, start + 400)]
+        answer = administrator.ask(
+            "POST", f"/v1/{place}:commit", json.dumps({"writes": writes}).encode(),
+            Content_Type="application/json")
+        assert answer.status == 200, answer.body[:200]
+    filters = [{"fieldFilter": {
+        "field": {"fieldPath": path}, "op": "EQUAL", "value": {"booleanValue": True}}}
+        for path in ("even", "odd")]
+    query = json.dumps({"structuredAggregationQuery": {
+        "aggregations": [{"alias": "n", "count": {}}],
+        "structuredQuery": {
+            "from": [{"collectionId": "c"}],
+            "where": {"compositeFilter": {"op": "AND", "filters": filters}}}}}).encode()
+    answers: list[str] = []
+    deadline = time.monotonic() + seconds
+
+    def scan(number: int) -> None:
+        rest = Rest(server.port, server.administrator, f"127.0.1.{1 + number}", seconds=60)
+        while time.monotonic() < deadline:
+            answer = rest.ask(
+                "POST", f"/v1/{place}:runAggregationQuery", query, Content_Type="application/json")
+            text = answer.body.replace(b" ", b"")
+            is_right = answer.status == 200 and b'"integerValue":"0"' in text
+            answers.append("" if is_right else f"{answer.status} {answer.body[:100]!r}")
+
+    with _beside(plan, server, f"scans of {count} documents", calm, 1.5) as part:
+        threads = [threading.Thread(target=scan, args=(n,), daemon=True) for n in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(seconds + 60)
+        wrong = [text for text in answers if text]
+        part.figure(f"{len(answers)} scans in {seconds} s")
+        part.holds("each scan is answered", bool(answers) and not wrong, str(wrong[:1]))
 
 
 def _unread_errors(plan: Plan, folder: Path) -> None:
