@@ -44,7 +44,8 @@ public enum Gateway {
           },
           open: open, installLink: installLink, load: load,
           polls: polls.table(on: channel.eventLoop),
-          randomBits: ambient.randomBits, channels: channels)
+          randomBits: ambient.randomBits, channels: channels, proxies: transport.trustedProxies,
+          admin: AdminServices(of: server, load))
         try install(setting, in: channel)
       }
     #endif

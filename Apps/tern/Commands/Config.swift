@@ -20,6 +20,7 @@ struct Config: AsyncParsableCommand {
     do throws(ConfigurationError) {
       let configuration = try Configuration.reading(file: store.config, flags: store.given)
       try Assembler(catalog: .standard).check(configuration)
+      _ = try OperatorOptions(of: configuration)
       printLine(indented(json: Self.json(configuration).json))
     } catch {
       throw Failure(about: AssemblyError.configuration(error))
@@ -32,6 +33,8 @@ struct Config: AsyncParsableCommand {
       ("cache", configuration.cache), ("documents", configuration.documents),
       ("auth", configuration.auth), ("limits", configuration.limits),
       ("ledger", configuration.ledger), ("endpoints", configuration.endpoints),
+      ("log", configuration.log), ("admin", configuration.admin),
+      ("proxy", configuration.proxy), ("shutdown", configuration.shutdown),
     ]
     return .object(
       sections.filter { !$0.1.members.isEmpty }.map { .init($0.0, json($0.1)) })

@@ -1,4 +1,5 @@
 import Foundation
+import Logging
 import TernSecurity
 
 /// The access rules of a server that `tern serve` runs.
@@ -18,6 +19,8 @@ struct ServeAccess: Sendable {
   let text: String
   /// True when any client on this machine may do anything.
   let isOpen: Bool
+  /// The latest denials, for the status.
+  let recent = DenialRing()
 
   /// - Parameters:
   ///   - file: The rules file that was asked for.
@@ -26,18 +29,19 @@ struct ServeAccess: Sendable {
     rules file: String?, documentFiles: DocumentRulesFiles? = nil, isInsecure: Bool,
     isDevelopment: Bool
   ) throws {
+    let recent = recent
     let isUsual = file == nil && FileManager.default.fileExists(atPath: Self.usualFile)
     self.file = isUsual ? Self.usualFile : file
     self.documentFiles = documentFiles
     isOpen = self.file == nil && documentFiles == nil && (isInsecure || isDevelopment)
     let rules: (any DocumentAuthorizer)? = try documentFiles.map { files in
-      let news = DocumentDenialNews(showsAll: isDevelopment)
+      let news = DocumentDenialNews(showsAll: isDevelopment, recent: recent)
       return DocumentRulesAuthorizer(
         try files.load(), showsReasons: isDevelopment, onDenial: news.onDenial,
         onOmitted: news.onOmitted)
     }
     if let file = self.file {
-      let log = DenialNews(showsAll: isDevelopment)
+      let log = DenialNews(showsAll: isDevelopment, recent: recent)
       authorizer = RulesAuthorizer(
         try RulesFile.rules(at: file), onDenial: log.onDenial, onOmitted: log.onOmitted)
       // Rules of a tree say nothing about documents, and an address identifies no client: whatever
@@ -50,20 +54,20 @@ struct ServeAccess: Sendable {
           : "documents are open to administrators only")
       text = "access: as \(file) says; \(readers)"
     } else if isInsecure {
-      authorizer = Self.explaining(AllowAll(), isDevelopment)
+      authorizer = Self.explaining(AllowAll(), isDevelopment, recent)
       documentAuthorizer = rules ?? AllowAll()
       text =
         documentFiles.map { "access: documents as \($0.text) says; the tree is open (--insecure)" }
         ?? "access: everybody may read and write everything (--insecure)"
     } else if isDevelopment {
-      authorizer = Self.explaining(AllowLocal(), isDevelopment)
+      authorizer = Self.explaining(AllowLocal(), isDevelopment, recent)
       documentAuthorizer = rules ?? AllowLocal()
       text =
         documentFiles.map {
           "access: documents as \($0.text) says; the tree is open on this machine (--dev)"
         } ?? "access: everything is allowed, to clients on this machine only (--dev)"
     } else {
-      authorizer = Self.explaining(AllowAdministrators(), isDevelopment)
+      authorizer = Self.explaining(AllowAdministrators(), isDevelopment, recent)
       documentAuthorizer = rules ?? AllowAdministrators()
       text =
         documentFiles.map {
@@ -79,9 +83,9 @@ struct ServeAccess: Sendable {
 
   /// Decides as `base` does; what rules of single databases deny is explained to the operator.
   private static func explaining(
-    _ base: any Authorizer, _ isDevelopment: Bool
+    _ base: any Authorizer, _ isDevelopment: Bool, _ recent: DenialRing
   ) -> ExplainingAuthorizer {
-    let log = DenialNews(showsAll: isDevelopment)
+    let log = DenialNews(showsAll: isDevelopment, recent: recent)
     return ExplainingAuthorizer(base, onDenial: log.onDenial, onOmitted: log.onOmitted)
   }
 }
@@ -90,17 +94,20 @@ struct ServeAccess: Sendable {
 struct DenialNews: Sendable {
   /// Tells every denial, with data and claims; otherwise a sample, with their types.
   let showsAll: Bool
-  var write: @Sendable (String) -> Void = { LogWriter.standardError.write($0) }
+  /// Keeps the latest denials for the status.
+  var recent = DenialRing()
 
   var onDenial: @Sendable (RulesExplanation) -> Void {
-    { [showsAll, write] explanation in
-      let lines = explanation.text(showingValues: showsAll).split(separator: "\n")
-      write(lines.map { "tern: \($0)" }.joined(separator: "\n"))
+    { [showsAll, recent] explanation in
+      let text = explanation.text(showingValues: showsAll)
+      let id: String? = if case .denied(let denial) = explanation.verdict { denial.id } else { nil }
+      recent.add(id, text)
+      OperatorLog.tell(text, .info, DenialRing.metadata(id))
     }
   }
 
   var onOmitted: (@Sendable (OmittedDenials) -> Void)? {
     if showsAll { return nil }
-    return { [write] summary in write("tern: \(summary)") }
+    return { summary in OperatorLog.tell("\(summary)", .info) }
   }
 }

@@ -8,6 +8,12 @@
   extension HTTPHandler {
     /// Finds who answers a request.
     func route(_ request: HTTPRequest, _ context: ChannelHandlerContext) {
+      if AdminRequest.serves(rawTarget: request.target) {
+        return AdminEndpoint(self, context).serve(request)
+      }
+      if setting.admin.isListener {
+        return answer(RESTError(404, "Only paths below /-/ are served here.").response, context)
+      }
       if request.method == "OPTIONS" {
         let isDevelopment = setting.options.isDevelopment
         return answer(CrossOrigin.preflight(request, isDevelopment: isDevelopment), context)
@@ -15,7 +21,7 @@
       guard let target = RequestTarget(request.target) else {
         return answer(RESTError.invalid("The address is malformed.").response, context)
       }
-      let caller = Caller(request, target)
+      let caller = Caller(request, target, behind: setting.proxies)
       if let method = WebChannelRequest.method(at: target.path) {
         return WebChannelExchange(self, context).serve(method, request, target, caller, setting)
       }

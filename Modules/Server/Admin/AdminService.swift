@@ -84,12 +84,13 @@ struct AdminService {
     case .setDocumentRules(let text, let isTrial):
       return DocumentRulesTable.store(text, isTrial, for: namespace.name, &batch)
     case .databases: return .databases(try databases(batch))
+    case .administer: return .done
     case .readRevocations: return .revocations(credentials.revocations)
     case .revoke(let changes): return try revoke(changes, &batch)
     case .readSetting(let name):
       return .setting((settings[namespace.key] ?? DatabaseSettings())[name])
     case .set(let name, let value): return set(name, to: value, namespace, &batch)
-    case .read, .readOrExport, .review, .mayWrite, .mayPush, .names, .write, .push:
+    case .read, .readOrExport, .review, .mayWrite, .mayPush, .names, .write, .push, .removeDatabase:
       return .refused(.invalid("This is for nobody in particular."))
     }
   }
@@ -177,6 +178,16 @@ struct AdminService {
     batch.commit(mutations)
     settings[namespace.key] = changed
     return .setting(changed[name])
+  }
+
+  /// Removes the rules and the settings of a database.
+  mutating func forget(_ namespace: Namespace, _ batch: inout ServerBatch) {
+    if ownRules.removeValue(forKey: namespace.key) != nil {
+      batch.commit([.remove(KeyRange(only: StoreLayout.rules + namespace.name.utf8))])
+    }
+    if settings.removeValue(forKey: namespace.key) != nil {
+      batch.commit([.remove(KeyRange(only: StoreLayout.settings + namespace.name.utf8))])
+    }
   }
 
   /// Notes what an administrator asks for.

@@ -27,7 +27,7 @@ struct FairQueue: Sendable {
   /// The addresses with something that waits.
   private var clients: [String: Client] = [:]
   private var turns = TurnOrder<String>()
-  /// The server's own inputs, which nobody waits behind.
+  /// The server's own inputs, behind which no client waits.
   private var own = InputLane()
   private(set) var count = 0
 

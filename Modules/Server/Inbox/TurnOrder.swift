@@ -1,8 +1,8 @@
 /// The order in which clients have their turns: the client that has cost least is first.
 ///
 /// Each key has a virtual time, which grows by the cost of its turns. The earliest time is next; a
-/// key that has not waited for a while begins at the earliest time of those that wait, so that turns
-/// are not saved up. A client with small requests overtakes any number with costly ones.
+/// key that has not waited for a while begins at the earliest time of those that wait, so that
+/// turns are not saved up. A client with small requests overtakes any number with costly ones.
 /// Source: start-time fair queueing, Goyal, Vin and Cheng 1996.
 struct TurnOrder<Key: Hashable & Sendable>: Sendable {
   /// The most a turn is charged, so that one long piece of work is not atoned for all day.

@@ -16,6 +16,8 @@ package struct DirectRequest: Sendable {
   package var credential: Credential?
   /// The limit on a write's change; `nil` for the limit of its database.
   package var sizeLimit: WriteSizeLimit?
+  /// True when the server makes it for an operator whose right was checked.
+  var isOperator = false
   /// The requested operation.
   package var operation: Operation
 
@@ -52,6 +54,10 @@ package struct DirectRequest: Sendable {
     case set(DatabaseSettings.Name, JSONValue)
     /// The names of the databases that hold anything.
     case databases
+    /// Nothing but the question if an administrator asks.
+    case administer
+    /// Removes the data of the database, with the rules and the settings of its own.
+    case removeDatabase
     /// Reads the revocations that were made over the wire.
     case readRevocations
     /// Changes to that.
