@@ -72,6 +72,7 @@ let linuxLMDB = Target.Dependency.target(
 let protobuf = Target.Dependency.product(name: "SwiftProtobuf", package: "swift-protobuf")
 let nioEmbedded = Target.Dependency.product(
   name: "NIOEmbedded", package: "swift-nio", condition: .when(traits: ["TCP"]))
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let arguments = Target.Dependency.product(
   name: "ArgumentParser", package: "swift-argument-parser")
 
@@ -212,8 +213,7 @@ let programs: [Target] = [
       "TernDocumentReplica", "TernTransport", "TernTransportTCP", "TernTokens", "TernLedger",
       "TernServer", "CBuildInfo",
       "TernGateway", "TernAssembly",
-      "TernServerAssembly", "TernStandard", arguments,
-      nioCore, nioPosix, nioHTTP1,
+      "TernServerAssembly", "TernStandard", arguments, logging, nioCore, nioPosix, nioHTTP1,
     ]),
   program(
     "tern-torture", at: "Tools/torture",
@@ -477,6 +477,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0", traits: []),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
     .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
+    .package(url: "https://github.com/apple/swift-log.git", from: "1.16.2"),
     .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
   ],
   targets: layers + selected(programs + testSuites),

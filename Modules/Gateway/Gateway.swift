@@ -47,7 +47,8 @@ public enum Gateway {
           randomBits: ambient.randomBits, channels: channels,
           backUp: { base, request, address, tell in
             server.assumeIsolated { $0.backUp(on: base, for: request, at: address, tell: tell) }
-          })
+          },
+          proxies: transport.trustedProxies, admin: AdminServices(of: server, load))
         try install(setting, in: channel)
       }
     #endif

@@ -47,6 +47,9 @@ public protocol Ledger: Sendable {
   /// - Throws: ``LedgerError/truncated(first:)`` when the log does not reach back so far.
   func log(after version: Version, limit: Int) async throws(LedgerError) -> [LogEntry]
 
+  /// The sizes of the ledger's parts, for operators; `nil` for a ledger that does not know them.
+  func statistics() async throws(LedgerError) -> LedgerStatistics?
+
   /// Waits until a commit after `version` is durable or the task is cancelled. A hint only.
   func waitForCommit(after version: Version) async
 }
@@ -83,8 +86,36 @@ extension Ledger {
   /// For ledgers that hold nothing back.
   public func takeReserve() async throws(LedgerError) {}
 
+  /// For ledgers that do not know the sizes of their parts.
+  public func statistics() async throws(LedgerError) -> LedgerStatistics? { nil }
+
   /// For ledgers that need no maintenance.
   public func maintain() async throws(LedgerError) {}
+}
+
+/// The sizes of a ledger's parts.
+public struct LedgerStatistics: Hashable, Sendable {
+  /// The newest commit; 0 before the first.
+  public var version: Version
+  /// The oldest commit in the log; 0 when there never was one.
+  public var firstVersion: Version
+  /// The bytes of the log.
+  public var logBytes: Int
+  /// The bytes of the journal: of commits without rows of their own.
+  public var journalBytes: Int
+  /// The changed rows in the journal.
+  public var journalRows: Int
+
+  /// The sizes of a ledger.
+  public init(
+    version: Version, firstVersion: Version, logBytes: Int, journalBytes: Int, journalRows: Int
+  ) {
+    self.version = version
+    self.firstVersion = firstVersion
+    self.logBytes = logBytes
+    self.journalBytes = journalBytes
+    self.journalRows = journalRows
+  }
 }
 
 /// A consistent state of a ledger, lent by ``Ledger/read(_:)``.

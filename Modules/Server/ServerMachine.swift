@@ -24,15 +24,18 @@ package struct ServerMachine: ~Copyable {
 
   /// A machine without sessions.
   ///
-  /// - Parameter budget: Bounds the memory of listens; `nil` for one of the machine's own.
+  /// - Parameters:
+  ///   - budget: Bounds the memory of listens; `nil` for one of the machine's own.
+  ///   - metrics: Counts what is decided.
   package init(
     options: ServerOptions, authorizer: any Authorizer,
     documentAuthorizer: any DocumentAuthorizer = AllowLocal(),
     authenticator: any Authenticator, budget: MemoryBudget? = nil,
-    randomBits: @escaping @Sendable () -> UInt64
+    metrics: ServerMetrics = ServerMetrics(), randomBits: @escaping @Sendable () -> UInt64
   ) {
     context = ServerContext(
-      options: options, budget: budget ?? options.limits.budget, randomBits: randomBits)
+      options: options, budget: budget ?? options.limits.budget, randomBits: randomBits,
+      metrics: metrics)
     sessions = SessionTable(options.limits.rates)
     tree = TreeService(options)
     documents = DocumentService(context, documentAuthorizer)
@@ -77,7 +80,7 @@ package struct ServerMachine: ~Copyable {
     // Moved there and back, so that nothing of it is copied.
     var batch = ServerBatch(
       over: snapshot, exchange(&stage, with: CommitStage()), now: now, uptime: uptime,
-      portion: portion)
+      portion: portion, metrics: context.metrics)
     for (index, input) in inputs.enumerated() where !batch.defers(input, at: index, of: inputs) {
       let steps = batch.stepsLeft
       if try !decide(input, &batch) { batch.putOff(input, at: index, of: inputs) }
@@ -137,6 +140,7 @@ package struct ServerMachine: ~Copyable {
     _ request: DirectRequest, _ ticket: UInt64, _ batch: inout ServerBatch
   ) throws(StorageError) {
     let answer = try direct.decide(request, &sessions.rates, &tree, &admin, &batch)
+    context.metrics.count(answer, to: request.operation)
     switch request.operation {
     case .setRules(_, isTrial: false) where answer == .done:
       let key = ExactText(request.namespace)
@@ -192,11 +196,14 @@ package struct ServerMachine: ~Copyable {
     case .message(let message): try handle(message, from: session, &batch)
     case .invalid(let error): try receive(error, from: session, &batch)
     case .denied(let number, let refusal):
+      context.metrics.treeRequests += 1
       if let namespace = session.namespace,
         let excess = sessions.rates.count(session, namespace.name, at: batch.uptime)
       {
+        context.metrics.rateLimited += 1
         return batch.respond(.init(.unavailable, detail: excess.text), to: number, session)
       }
+      context.metrics.treeWrites.denied += 1
       batch.respond(.init(.permissionDenied, detail: refusal.text), to: number, session)
     case .tooMuch(let number, let isForGood):
       let limit = context.budget.addressBytes
@@ -242,7 +249,9 @@ package struct ServerMachine: ~Copyable {
         return try expel(session, .outOfTurn("a request"), &batch)
       }
       let call = admin.call(number, session, namespace)
+      context.metrics.treeRequests += 1
       if let excess = sessions.rates.count(session, namespace.name, at: batch.uptime) {
+        context.metrics.rateLimited += 1
         return batch.respond(.init(.unavailable, detail: excess.text), to: call)
       }
       switch request {

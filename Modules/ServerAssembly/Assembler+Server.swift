@@ -59,6 +59,10 @@ extension Assembler {
         throw ServerAssemblyError(error, path: prepared.store.path)
       }
       open.add { await server.stop() }
+      let (kind, path) = (prepared.store.kind, prepared.store.path)
+      server.surroundings.read {
+        SystemFigures.reading(storeKind: kind, storePath: kind == "memory" ? nil : path)
+      }
       try await openEndpoints(prepared, server, network, open, isDevelopment)
       openDoors(server, network)
       let address: String

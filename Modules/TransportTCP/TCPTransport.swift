@@ -15,6 +15,8 @@
       /// Connection attempts without an answer so far.
       var attempts = 0
       var welcome: StrangerWelcome?
+      var proxies = TrustedProxies()
+      var expectsProxyHeader = false
       var load: FrameLoad
     }
 
@@ -102,6 +104,19 @@
       tls?.offer(protocols)
     }
 
+    /// Believes what proxies say about their clients, at every listener opened from now on.
+    ///
+    /// - Parameter expectsHeader: True when their connections begin with a PROXY header.
+    package func trust(_ proxies: TrustedProxies, expectsHeader: Bool) {
+      state.withLock { state in
+        state.proxies = proxies
+        state.expectsProxyHeader = expectsHeader
+      }
+    }
+
+    /// The proxies that are believed.
+    package var trustedProxies: TrustedProxies { state.withLock { $0.proxies } }
+
     /// Charges what links accepted by later listeners hold of frames that are not whole.
     public func charge(_ budget: MemoryBudget) {
       let load = FrameLoad(limitBytes: options.heldFrameBytes, budget: budget)
@@ -116,10 +131,15 @@
       let setting = setting(accept, didOpen: { _ in })
       let welcome = state.withLock { $0.welcome }
       let connections = ConnectionTable.ofProcess()
+      let heads = state.withLock { $0.expectsProxyHeader ? $0.proxies : TrustedProxies() }
       let bound = TCPSockets.server(on: loop)
         .childChannelInitializer { [tls, tunnel] channel in
           channel.eventLoop.makeCompletedFuture {
             try connections.admit(channel)
+            if !heads.isEmpty, heads.contains(channel.remoteAddress?.ipAddress ?? "") {
+              try channel.pipeline.syncOperations.addHandler(
+                ProxyHeaderHandler(timeout: setting.preambleTimeout))
+            }
             if let tls { try channel.pipeline.syncOperations.addHandler(try tls.serverHandler()) }
             guard let tunnel else { return try Self.install(setting, welcome, in: channel) }
             try TCPSockets.keepFromChildren(channel)

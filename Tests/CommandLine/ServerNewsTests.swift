@@ -21,7 +21,7 @@ import Testing
   @Test("a failure that comes again and again is reported once a minute, with how often it came")
   func bounded() {
     let desk = Desk()
-    let news = ServerNews(now: { desk.now }, write: { desk.write($0) })
+    let news = ServerNews(now: { desk.now }, write: { line, _ in desk.write(line) })
     for _ in 0..<1_000 { news.take(.diskFull) }
     news.take(.diskHasRoom)
     #expect(desk.lines.count == 2)

@@ -1,3 +1,4 @@
+import Logging
 import TernAssembly
 import TernSecurity
 import TernServerAssembly
@@ -37,7 +38,7 @@ struct KeyFiles: Sendable {
   func follow(into authenticator: TokenAuthenticator) -> FileWatch {
     FileWatch(paths) {
       do throws(Failure) { try await reload(authenticator) } catch {
-        LogWriter.standardError.write("tern: \(error.message); the keys before stay in force")
+        OperatorLog.tell("\(error.message); the keys before stay in force", .error)
       }
     }
   }

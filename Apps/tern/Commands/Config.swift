@@ -49,6 +49,7 @@ struct ConfigShow: AsyncParsableCommand {
     do throws(ConfigurationError) {
       let configuration = try Configuration.reading(file: store.config, flags: store.given)
       try Assembler(catalog: .standard).check(configuration)
+      _ = try OperatorOptions(of: configuration)
       let json = Self.json(configuration).json
       printLine(output.json ? json : indented(json: json))
     } catch {
@@ -62,6 +63,8 @@ struct ConfigShow: AsyncParsableCommand {
       ("cache", configuration.cache), ("documents", configuration.documents),
       ("auth", configuration.auth), ("limits", configuration.limits),
       ("ledger", configuration.ledger), ("endpoints", configuration.endpoints),
+      ("log", configuration.log), ("admin", configuration.admin),
+      ("proxy", configuration.proxy), ("shutdown", configuration.shutdown),
     ]
     return .object(
       sections.filter { !$0.1.members.isEmpty }.map { .init($0.0, json($0.1)) })

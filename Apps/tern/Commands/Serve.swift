@@ -1,5 +1,6 @@
 import ArgumentParser
 import Dispatch
+import Logging
 import TernAssembly
 import TernClient
 import TernGateway
@@ -9,6 +10,7 @@ import TernServer
 import TernServerAssembly
 import TernStandard
 import TernTokens
+import TernTransport
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -81,6 +83,9 @@ struct Serve: AsyncParsableCommand {
     help: "For development, on this machine: without rules everything is allowed; owner is admin.")
   var dev = false
 
+  @Flag(help: "Check configuration, rules, keys, store and ports, say what is wrong, and end.")
+  var check = false
+
   func run() async throws {
     let project = dev ? try FirebaseProject.here() : FirebaseProject()
     let isProject = rules.map(FirebaseProject.isOne) ?? false
@@ -95,10 +100,17 @@ struct Serve: AsyncParsableCommand {
     do throws(ConfigurationError) { configuration = try self.configuration(project) } catch {
       throw Failure(about: AssemblyError.configuration(error))
     }
+    let operating: OperatorOptions
+    do throws(ConfigurationError) { operating = try OperatorOptions(of: configuration) } catch {
+      throw Failure(about: AssemblyError.configuration(error))
+    }
+    if check { return try await ServeCheck(assembler, configuration, operating, access).run() }
+    operating.applyLog()
     let failure: String?
     do throws(ServerAssemblyError) {
       let tokens = try await assembler.authenticator(from: configuration)
-      failure = try await serve(assembler, configuration, access, indexes, tokens.authenticator)
+      failure = try await serve(
+        assembler, configuration, operating, access, indexes, tokens.authenticator)
       await tokens.close()
     } catch {
       throw Failure(about: error).advising(wayOut(of: error, configuration))
@@ -136,8 +148,8 @@ struct Serve: AsyncParsableCommand {
   ///
   /// - Returns: The reason the server ended by itself; `nil` when it was asked to.
   private func serve(
-    _ assembler: Assembler, _ configuration: Configuration, _ access: ServeAccess,
-    _ indexes: DocumentIndexCatalogs?, _ tokens: (any Authenticator)?
+    _ assembler: Assembler, _ configuration: Configuration, _ operating: OperatorOptions,
+    _ access: ServeAccess, _ indexes: DocumentIndexCatalogs?, _ tokens: (any Authenticator)?
   ) async throws(ServerAssemblyError) -> String? {
     let signals = StopSignals()
     HangUpSignal.ignoreIt()
@@ -158,16 +170,33 @@ struct Serve: AsyncParsableCommand {
         news.take(event)
         if case .ended(let error) = event { failed.resolve(.failure("\(error)")) }
       },
-      openDoors: { _, transport in certificate.use(transport) })
+      openDoors: { server, transport in
+        certificate.use(transport)
+        access.recent.use(server)
+        OperatedServer.prepare(server, transport, operating)
+      })
+    let operated: OperatedServer
+    do throws(TransportError) {
+      operated = try await OperatedServer(server, operating) {
+        try? OperatorReading(self.configuration(dev ? FirebaseProject.here() : FirebaseProject()))
+      }
+    } catch {
+      await server.stop()
+      throw .parts(.transport(error))
+    }
     let watch = certificate.follow()
     defer { watch?.stop() }
     let reloading = follow(access, into: server.server)
     let memory = server.server.memoryBytes >> 20
     printLine("limits: \(memory) MiB of memory for all clients together, \(openFiles) open files")
+    if let address = operated.adminAddress {
+      printLine("for operators: http://\(address)/-/status")
+    }
     greet(server, configuration, access, hasKeys: tokens != nil)
+    operated.tellReady()
     let end = await firstEnd(signals, failed)
     for task in reloading { task.cancel() }
-    await server.stop()
+    await operated.stop()
     // Both may be pipes without a reader; the end does not wait for them for long.
     LogWriter.standardError.flush(within: .milliseconds(Int(lastWordsMilliseconds)))
     if case .failure(let reason) = end { return reason }
@@ -190,10 +219,7 @@ struct Serve: AsyncParsableCommand {
 
   /// Brings what is written into the rules files in force while the server runs.
   private func follow(_ access: ServeAccess, into server: TernServer) -> [Task<Void, Never>] {
-    let tell: @Sendable (String) -> Void = { text in
-      let lines = text.split(separator: "\n").map { "tern: \($0)" }
-      LogWriter.standardError.write(lines.joined(separator: "\n"))
-    }
+    let tell: @Sendable (String) -> Void = { OperatorLog.tell($0) }
     var tasks: [Task<Void, Never>] = []
     if let file = access.file {
       let reloader = RulesReloader(
@@ -277,8 +303,9 @@ struct Serve: AsyncParsableCommand {
       printLine("no client is served: \(SessionEnd.sentAway(farewell))")
     }
     if dev {
-      LogWriter.standardError.write(
-        "tern: warning: --dev: every program on this machine can be administrator, as \"owner\"")
+      OperatorLog.tell(
+        "warning: --dev: every program on this machine can be administrator, as \"owner\"", .warning
+      )
     }
     if dev {
       printLine("for Firebase clients: FIREBASE_DATABASE_EMULATOR_HOST=\(server.address)")

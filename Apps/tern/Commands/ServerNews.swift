@@ -1,3 +1,4 @@
+import Logging
 import Synchronization
 import TernServer
 
@@ -15,13 +16,13 @@ final class ServerNews: Sendable {
   }
 
   private let now: @Sendable () -> ContinuousClock.Instant
-  private let write: @Sendable (String) -> Void
+  private let write: @Sendable (String, Logger.Level) -> Void
   /// By the line.
   private let told = Mutex<[String: Told]>([:])
 
   init(
     now: @escaping @Sendable () -> ContinuousClock.Instant = { ContinuousClock().now },
-    write: @escaping @Sendable (String) -> Void = { LogWriter.standardError.write($0) }
+    write: @escaping @Sendable (String, Logger.Level) -> Void = { OperatorLog.tell($0, $1) }
   ) {
     self.now = now
     self.write = write
@@ -29,22 +30,26 @@ final class ServerNews: Sendable {
 
   func take(_ event: ServerEvent) {
     switch event {
-    case .connected, .disconnected: break
+    case .connected(let peer):
+      OperatorLog.tell("a client has connected", .debug, ["peer": "\(peer)"])
+    case .disconnected(let peer, let reason):
+      OperatorLog.tell(
+        "a client is gone", .debug, ["peer": "\(peer)", "reason": "\(reason)"])
     case .failed(let error):
       tell(
-        "tern: the last writes were not acknowledged, and "
+        "the last writes were not acknowledged, and "
           + (event.mayHaveStored ? "some of them may be" : "none of them is")
           + " stored; all clients come back and ask: \(error)")
     case .ended(let error):
-      tell("tern: the server ends, for its store cannot be used any more: \(error)")
+      tell("the server ends, for its store cannot be used any more: \(error)", .critical)
     case .diskFull:
       tell(
-        "tern: the disk is full: what clients write is refused until there is room, but for what "
+        "the disk is full: what clients write is refused until there is room, but for what "
           + "only removes; they keep it and try again. Reads and listens go on")
     case .corrupt(let corruption):
-      tell("tern: the store is damaged, see tern verify: \(corruption)")
-    case .oldFormat: tell("tern: \(Self.oldFormat)")
-    case .diskHasRoom: tell("tern: the disk has room again; everything is taken")
+      tell("the store is damaged, see tern verify: \(corruption)")
+    case .oldFormat: tell(Self.oldFormat, .warning)
+    case .diskHasRoom: tell("the disk has room again; everything is taken", .notice)
     }
   }
 
@@ -53,7 +58,7 @@ final class ServerNews: Sendable {
     "the store has an earlier format, whose pages have no checksums: a flipped bit may pass "
     + "unnoticed. Stop the server, and bring the store up to date: tern compact"
 
-  private func tell(_ line: String) {
+  private func tell(_ line: String, _ level: Logger.Level = .error) {
     let now = now()
     let unsaid: Int? = told.withLock { told in
       if let last = told[line], last.at.duration(to: now) < Self.pause {
@@ -65,6 +70,7 @@ final class ServerNews: Sendable {
       return told[line]?.unsaid ?? 0
     }
     guard let unsaid else { return }
-    write(unsaid == 0 ? line : "\(line) (and \(unsaid) times since this was last said)")
+    write(
+      unsaid == 0 ? line : "\(line) (and \(unsaid) times since this was last said)", level)
   }
 }

@@ -27,6 +27,13 @@ final class LogWriter: Sendable {
     var bytes = 0
     var dropped = 0
     var isDraining = false
+    var usesJSON = false
+  }
+
+  /// True when the lines are JSON objects, as the notice of dropped ones is to be, too.
+  var usesJSON: Bool {
+    get { waiting.withLock { $0.usesJSON } }
+    set { waiting.withLock { $0.usesJSON = newValue } }
   }
 
   private let waiting = Mutex(Waiting())
@@ -47,7 +54,7 @@ final class LogWriter: Sendable {
         waiting.dropped += 1
         return false
       }
-      if waiting.dropped > 0 { waiting.add(Self.notice(exchange(&waiting.dropped, with: 0))) }
+      if waiting.dropped > 0 { waiting.addNotice() }
       waiting.add(line)
       guard !waiting.isDraining else { return false }
       waiting.isDraining = true
@@ -68,7 +75,7 @@ final class LogWriter: Sendable {
   private func next() -> String? {
     waiting.withLock { waiting in
       if waiting.lines.isEmpty, waiting.dropped > 0 {
-        waiting.add(Self.notice(exchange(&waiting.dropped, with: 0)))
+        waiting.addNotice()
       }
       guard !waiting.lines.isEmpty else {
         waiting.isDraining = false
@@ -78,10 +85,6 @@ final class LogWriter: Sendable {
       waiting.bytes = 0
       return exchange(&waiting.lines, with: []).joined()
     }
-  }
-
-  private static func notice(_ count: Int) -> String {
-    "tern: \(count) lines of this log were dropped: nobody read them in time\n"
   }
 
   private static func printable(_ text: String) -> String {
@@ -99,6 +102,13 @@ final class LogWriter: Sendable {
 }
 
 extension LogWriter.Waiting {
+  /// Tells how many lines were dropped.
+  fileprivate mutating func addNotice() {
+    let count = exchange(&dropped, with: 0)
+    let text = "\(count) lines of this log were dropped: nobody read them in time"
+    add(usesJSON ? #"{"level":"warning","message":"\#(text)"}"# + "\n" : "tern: \(text)\n")
+  }
+
   fileprivate mutating func add(_ line: String) {
     lines.append(line)
     bytes += line.utf8.count

@@ -1,3 +1,4 @@
+import Logging
 import TernSecurity
 
 #if canImport(FoundationEssentials)
@@ -65,16 +66,17 @@ struct DocumentRulesFiles: Equatable, Sendable {
 struct DocumentDenialNews: Sendable {
   /// Tells every denial; otherwise a sample.
   let showsAll: Bool
-  var write: @Sendable (String) -> Void = { LogWriter.standardError.write($0) }
+  /// Keeps the latest denials for the status.
+  var recent = DenialRing()
 
   var onDenial: @Sendable (DocumentDenial) -> Void {
-    { [write] denial in
-      let lines = denial.description.split(separator: "\n")
-      write(lines.map { "tern: \($0)" }.joined(separator: "\n"))
+    { [recent] denial in
+      recent.add(denial.id, denial.description)
+      OperatorLog.tell(denial.description, .info, DenialRing.metadata(denial.id))
     }
   }
 
   var onOmitted: (@Sendable (OmittedDenials) -> Void)? {
-    DenialNews(showsAll: showsAll, write: write).onOmitted
+    DenialNews(showsAll: showsAll).onOmitted
   }
 }

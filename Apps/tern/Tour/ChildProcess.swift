@@ -48,9 +48,11 @@ final class ChildProcess: Sendable {
   ) throws {
     // Writing to a child that has gone is an error to report, not the end of this program.
     _ = signal(SIGPIPE, SIG_IGN)
+    // A server writes its log as text, as it does on a terminal.
     let variables =
       environment
       ?? ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("TERN_") }
+      .merging(["TERN_LOG_FORMAT": "text"]) { $1 }
     let (input, output, errors) = (try Pipe(), try Pipe(), try Pipe())
     let words = [executable] + arguments
     processID = try Self.spawn(

@@ -54,7 +54,8 @@ final class HangUpSignal: Sendable {
   static func ignoreIt() {
     _ = shared
     SignalPipe.shared.listen(to: SIGHUP) {
-      LogWriter.standardError.write("tern: SIGHUP: rules, keys and certificate are read again")
+      OperatorLog.tell(
+        "SIGHUP: rules, keys, certificate, limits and the log's level are read again")
     }
   }
 

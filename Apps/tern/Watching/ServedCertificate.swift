@@ -1,3 +1,4 @@
+import Logging
 import Synchronization
 import TernAssembly
 import TernTransport
@@ -27,9 +28,9 @@ final class ServedCertificate: Sendable {
       guard let transport = transport.withLock({ $0 }) as? TCPTransport else { return }
       do throws(TransportError) {
         try transport.reloadCertificate()
-        LogWriter.standardError.write("tern: the certificate was read again")
+        OperatorLog.tell("the certificate was read again")
       } catch {
-        LogWriter.standardError.write("tern: \(error); the certificate before stays in use")
+        OperatorLog.tell("\(error); the certificate before stays in use", .error)
       }
     #endif
   }

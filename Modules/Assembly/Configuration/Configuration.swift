@@ -6,6 +6,7 @@ public struct Configuration: Hashable, Sendable {
   /// The sections a configuration may have, in the order they are documented.
   public static let sectionNames = [
     "storage", "transport", "cache", "documents", "auth", "limits", "ledger", "endpoints",
+    "log", "admin", "proxy", "shutdown",
   ]
 
   /// `kind`, and what the storage of that kind reads; `path` is the folder it keeps its files in.
@@ -31,6 +32,15 @@ public struct Configuration: Hashable, Sendable {
   /// Of a server: the options of its endpoints for foreign clients by their kinds, or `false` to
   /// leave one closed.
   public var endpoints: ConfigurationValue
+
+  /// Of a server: `level`, `format` and `access` of its operator's log.
+  public var log: ConfigurationValue = [:]
+  /// Of a server: `host` and `port` of a listener for its operators alone.
+  public var admin: ConfigurationValue = [:]
+  /// Of a server: the `trusted` proxies, and whether they send the PROXY `protocol`.
+  public var proxy: ConfigurationValue = [:]
+  /// Of a server: `grace`, the seconds that it takes for its end.
+  public var shutdown: ConfigurationValue = [:]
 
   /// SQLite in `./tern-data`, TCP on 127.0.0.1:9000, and the cache limits of the client.
   public static let standard = Configuration()
@@ -79,6 +89,10 @@ extension Configuration {
     case "limits": limits = merged(limits, key, value)
     case "ledger": ledger = merged(ledger, key, value)
     case "endpoints": endpoints = merged(endpoints, key, value)
+    case "log": log = merged(log, key, value)
+    case "admin": admin = merged(admin, key, value)
+    case "proxy": proxy = merged(proxy, key, value)
+    case "shutdown": shutdown = merged(shutdown, key, value)
     default:
       throw .unknownSection(section, known: Self.sectionNames, origin: origin)
     }

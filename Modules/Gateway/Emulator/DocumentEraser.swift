@@ -8,6 +8,7 @@
     private let session: DocumentGatewaySession
     private let database: String
     private let path: [String]
+    private let authorization: String
     private let onEnd: (DocumentStatus?) -> Void
     /// Names that the query of this round found and no commit deletes yet.
     private var names: [String] = []
@@ -21,13 +22,16 @@
 
     /// - Parameters:
     ///   - path: The document or collection to remove with everything below; empty for all.
+    ///   - authorization: The credential of the administrator, as a header holds it.
     ///   - onEnd: Receives the end; `nil` for a good one.
     init(
       _ database: String, path: [String], in session: DocumentGatewaySession,
+      authorization: String = "Bearer owner",
       onEnd: @escaping (DocumentStatus?) -> Void
     ) {
       self.database = database
       self.path = path
+      self.authorization = authorization
       self.session = session
       self.onEnd = onEnd
     }
@@ -94,7 +98,7 @@
       do throws(MessageJSONError) {
         let message = try DocumentJSON.request(method, members: members, body: body.bytes)
         _ = session.begin(
-          method.rawValue, metadata: [.init("authorization", "Bearer owner")], message: message,
+          method.rawValue, metadata: [.init("authorization", authorization)], message: message,
           to: self)
       } catch {
         onEnd(DocumentStatus(.internalError, error.message))

@@ -1,5 +1,6 @@
 import TernCore
 import TernSecurity
+import TernTransportTCP
 
 /// The origin of a request, and the database it names.
 struct Caller: Equatable, Sendable {
@@ -17,7 +18,12 @@ struct Caller: Equatable, Sendable {
   /// A browser sends what any page asks it to, from the machine it runs on. So a request is local
   /// only if the page it belongs to came from here, if it was not sent on by a proxy, and if it
   /// was addressed to this machine: otherwise a page of a stranger could speak for its reader.
-  init(_ request: HTTPRequest, _ target: RequestTarget) {
+  ///
+  /// - Parameter proxies: Those whose `X-Forwarded-For` names the client. What they pass on is
+  ///   never local, whatever it says.
+  init(
+    _ request: HTTPRequest, _ target: RequestTarget, behind proxies: TrustedProxies = .init()
+  ) {
     let host = request.headers["host"] ?? ""
     let origin = request.headers["origin"]
     let isForwarded = Self.proxyFields.contains { request.headers[$0] != nil }
@@ -29,9 +35,25 @@ struct Caller: Equatable, Sendable {
     isLocal =
       HostName.isLoopbackPeer(request.peer) && HostName(host).isThisMachine && !isForwarded
       && isFromHere
-    address = request.peer.lastIndex(of: ":").map { String(request.peer[..<$0]) } ?? request.peer
-    peer = isLocal ? request.peer : "remote \(request.peer)" + (origin.map { " for \($0)" } ?? "")
+    let end = request.peer.lastIndex(of: ":") ?? request.peer.endIndex
+    let direct = String(request.peer[..<end])
+    let named = Self.client(of: request, from: direct, behind: proxies)
+    address = named ?? direct
+    let other = named.map { "\($0):0" } ?? request.peer
+    peer = isLocal ? request.peer : "remote \(other)" + (origin.map { " for \($0)" } ?? "")
     namespace = target["ns"] ?? HostName(host).namespace ?? Self.defaultNamespace
+  }
+
+  /// The client that a trusted proxy names: the last address of its list that is no such proxy.
+  private static func client(
+    of request: HTTPRequest, from peer: String, behind proxies: TrustedProxies
+  ) -> String? {
+    guard !proxies.isEmpty, proxies.contains(peer) else { return nil }
+    for entry in request.headers.list("x-forwarded-for").reversed() {
+      guard let address = TrustedProxies.address(in: String(entry)) else { return nil }
+      if !proxies.contains(address) { return address }
+    }
+    return nil
   }
 
   /// The fields that proxies add to what they pass on; one is enough.

@@ -8,8 +8,18 @@
   extension HTTPHandler {
     /// Finds who answers a request.
     func route(_ request: HTTPRequest, _ context: ChannelHandlerContext) {
-      if BackupRequest.serves(request.target), let target = RequestTarget(request.target) {
-        return BackupRequest.serve(request, Caller(request, target), target, self, context)
+      let path = String(request.target.prefix { $0 != "?" })
+      if AdminRequest.serves(path), !ConsolePage.serves(path), !RulesEndpoint.serves(path) {
+        if !setting.admin.isListener, BackupRequest.serves(request.target),
+          let target = RequestTarget(request.target)
+        {
+          let caller = Caller(request, target, behind: setting.proxies)
+          return BackupRequest.serve(request, caller, target, self, context)
+        }
+        return AdminEndpoint(self, context).serve(request)
+      }
+      if setting.admin.isListener {
+        return answer(RESTError(404, "Only paths below /-/ are served here.").response, context)
       }
       if request.method == "OPTIONS" {
         let isDevelopment = setting.options.isDevelopment
@@ -18,7 +28,7 @@
       guard let target = RequestTarget(request.target) else {
         return answer(RESTError.invalid("The address is malformed.").response, context)
       }
-      let caller = Caller(request, target)
+      let caller = Caller(request, target, behind: setting.proxies)
       if let method = WebChannelRequest.method(at: target.path) {
         return WebChannelExchange(self, context).serve(method, request, target, caller, setting)
       }

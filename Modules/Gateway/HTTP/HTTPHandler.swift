@@ -1,7 +1,9 @@
 #if TCP
   import NIOCore
   import NIOHTTP1
+  import TernServer
   import TernTransport
+  import TernTransportTCP
 
   /// The channel handler of one HTTP connection: puts requests together, one at a time, hands
   /// them to the router, and sends the answers.
@@ -29,8 +31,12 @@
     var parsing: MemoryCharge?
     /// The client's address, without its port.
     private(set) var address = "unknown"
+    /// The client that a trusted proxy has named for the connection.
+    private var proxied: (address: String, port: Int)?
     private var timer: Scheduled<Void>?
     private var isCounted = false
+    /// The record of the request that is read or answered.
+    private var record = RequestRecord()
     /// Counts requests, so that a late answer is not given to the next one.
     private(set) var requestNumber = 0
     /// The answer that goes on for as long as the connection.
@@ -49,7 +55,8 @@
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
-      address = context.channel.remoteAddress?.ipAddress ?? "unknown"
+      proxied = ProxiedPeer.of(context.channel)
+      address = proxied?.address ?? context.channel.remoteAddress?.ipAddress ?? "unknown"
       isCounted = setting.load.enter(limit: limits.connections)
       startTimer(limits.headSeconds, context)
       if !isCounted {
@@ -119,7 +126,8 @@
       let request = HTTPRequest(
         method: head.method.rawValue, target: head.uri,
         headers: HTTPFields(head.headers.map { (name: $0.name, value: $0.value) }),
-        peer: Self.peer(context.channel), isOld: head.version == .http1_0,
+        peer: RequestRecord.peer(proxied, context.channel),
+        isOld: head.version == .http1_0,
         isKeepAlive: head.isKeepAlive)
       // A request of HTTP/2 has the form of one of HTTP/1.1 here.
       let minor = head.version.major == 2 ? 1 : head.version.major == 1 ? head.version.minor : nil
@@ -137,6 +145,7 @@
         context.writeAndFlush(wrapOutboundOut(.head(head)), promise: nil)
       }
       stage = .reading(request)
+      record = RequestRecord()
       startTimer(limits.bodySeconds, context)
     }
 
@@ -164,13 +173,6 @@
       }
       HalfClose.setReading(true, context.channel)
     }
-
-    private static func peer(_ channel: any Channel) -> String {
-      guard let address = channel.remoteAddress, let ip = address.ipAddress else {
-        return "unknown"
-      }
-      return "\(ip):\(address.port ?? 0)"
-    }
   }
 
   // MARK: - Answering
@@ -185,9 +187,11 @@
       // Behind a request that was not read to its end, the start of the next one is unknown.
       case .idle, .reading: request = nil
       }
-      let isLast = response.isLast || !(request?.isKeepAlive ?? false)
+      let isLast =
+        response.isLast || !(request?.isKeepAlive ?? false) || setting.admin.isDraining()
       release()
       let (response, heldBytes) = hold(response)
+      record.end(request, response, at: address, setting)
       write(head(response, request, isLast: isLast), context)
       if !response.body.isEmpty, request?.method != "HEAD" {
         write(.body(.byteBuffer(ByteBuffer(bytes: response.body))), context)
@@ -226,7 +230,7 @@
       _ response: HTTPResponse, _ request: HTTPRequest?, isLast: Bool
     ) -> HTTPServerResponsePart {
       var response = response
-      if let request { CrossOrigin.allow(request, in: &response) }
+      if let request, !response.isPrivate { CrossOrigin.allow(request, in: &response) }
       var headers = HTTPHeaders(response.headers.all.map { ($0.name, $0.value) })
       let hasBody = response.status != 204 && response.status != 304
       if hasBody { headers.add(name: "Content-Length", value: "\(response.body.count)") }
@@ -246,7 +250,8 @@
       guard case .answering(let request) = stage else { return }
       release()
       var response = response
-      CrossOrigin.allow(request, in: &response)
+      record.end(request, response, at: address, setting)
+      if !response.isPrivate { CrossOrigin.allow(request, in: &response) }
       let headers = HTTPHeaders(response.headers.all.map { ($0.name, $0.value) })
       write(
         .head(

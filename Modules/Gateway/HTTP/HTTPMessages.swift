@@ -22,6 +22,8 @@ struct HTTPResponse: Equatable, Sendable {
   var isLast = false
   /// The host where the same address is to be asked for.
   var otherHost: String?
+  /// True when no page of another origin may read it.
+  var isPrivate = false
 }
 
 /// Header fields, in order.

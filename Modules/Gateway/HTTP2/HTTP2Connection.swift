@@ -4,6 +4,7 @@
   import NIOHTTP2
   import TernServer
   import TernTransport
+  import TernTransportTCP
 
   /// One connection of HTTP/2: its sessions with the server, and what stops and resumes them. On
   /// the connection's event loop.
@@ -29,8 +30,9 @@
     private init(_ setting: GatewayContext, _ channel: any Channel) {
       self.setting = setting
       self.channel = channel
-      address = channel.remoteAddress?.ipAddress ?? "unknown"
-      peer = "\(address):\(channel.remoteAddress?.port ?? 0)"
+      let other = ProxiedPeer.of(channel)
+      address = other?.address ?? channel.remoteAddress?.ipAddress ?? "unknown"
+      peer = "\(address):\(other?.port ?? channel.remoteAddress?.port ?? 0)"
     }
 
     var limits: GatewayLimits { setting.options.limits }
@@ -124,7 +126,8 @@
       let caller = caller(headers)
       if let known = sessions[caller.isLocal] { return known }
       let new = DocumentGatewaySession(
-        peer: caller.peer, address: address, setting, on: channel.eventLoop)
+        peer: caller.peer, address: address, protocolName: "grpc", setting,
+        on: channel.eventLoop)
       new.onReading = { [weak self] in self?.setReading($0) }
       new.onClosure = { [weak self] in self?.drain() }
       sessions[caller.isLocal] = new
@@ -138,7 +141,7 @@
         fields.append(name, value)
       }
       let request = HTTPRequest(method: "POST", target: "/", headers: fields, peer: peer)
-      return Caller(request, RequestTarget.root)
+      return Caller(request, RequestTarget.root, behind: setting.proxies)
     }
 
     func add(_ call: GRPCCallHandler) { calls[ObjectIdentifier(call)] = call }

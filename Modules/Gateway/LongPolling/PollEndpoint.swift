@@ -143,7 +143,9 @@
     func open(_ opening: TreeOpening, _ caller: Caller, _ first: HeldPoll) {
       hold(first)
       address = caller.address
-      session = GatewaySession(opening, peer: caller.peer, on: loop, open: setting.open) {
+      session = GatewaySession(
+        opening, peer: caller.peer, protocolName: "longpolling", on: loop, open: setting.open
+      ) {
         [weak self] in self?.carryOut($0)
       }
     }

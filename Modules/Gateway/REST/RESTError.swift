@@ -11,12 +11,17 @@ struct RESTError: Error, Equatable, Sendable {
   /// one that clients know.
   static let denialField = "X-Tern-Denial"
 
+  /// The pause before another try when a limit of the whole server is met.
+  private static let pauseSeconds = 1
+
   let status: Int
   let text: String
   /// By what the reason is found.
   var denial: String?
   /// The host that has what is asked for.
   var host: String?
+  /// The seconds after which another try is welcome.
+  var retrySeconds: Int?
 
   init(_ status: Int, _ text: String) {
     self.status = status
@@ -70,6 +75,9 @@ struct RESTError: Error, Equatable, Sendable {
   var response: HTTPResponse {
     var headers: HTTPFields = [("Content-Type", RESTAnswer.jsonType)]
     if let denial { headers.append(Self.denialField, denial) }
+    if let seconds = retrySeconds ?? (status == 503 ? Self.pauseSeconds : nil) {
+      headers.append("Retry-After", "\(seconds)")
+    }
     return HTTPResponse(
       status: status, headers: headers,
       body: JSONValue.object([.init("error", .string(text))]).bytes, otherHost: host)
@@ -85,7 +93,9 @@ extension RESTError {
     case .tooBig(let limit):
       self.init(400, "Data requested exceeds the maximum size of \(limit) bytes.")
     case .damaged: self.init(500, "What is stored here is damaged.")
-    case .tooMany(let excess): self.init(429, excess.text)
+    case .tooMany(let excess):
+      self.init(429, excess.text)
+      retrySeconds = Int(max(1, (excess.waitMilliseconds + 999) / 1_000))
     case .sentAway(let farewell): self = .sentAway(farewell)
     case .unavailable(let reason): self.init(503, reason)
     }

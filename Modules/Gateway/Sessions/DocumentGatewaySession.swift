@@ -22,6 +22,8 @@
   final class DocumentGatewaySession {
     /// The other end as the server sees it; ``Caller/peer``.
     let peer: String
+    /// The client's protocol, for figures.
+    private let protocolName: String
     let loop: any EventLoop
     /// Stops and resumes what the client sends, when the server has enough to do.
     var onReading: (Bool) -> Void = { _ in }
@@ -48,8 +50,13 @@
     ///   - peer: The other end as the server is to see it; ``Caller/peer``.
     ///   - address: The client's address without its port, which is charged for what it leaves
     ///     unread.
-    init(peer: String, address: String, _ context: GatewayContext, on loop: any EventLoop) {
+    ///   - protocolName: What the client speaks, for figures.
+    init(
+      peer: String, address: String, protocolName: String = "rest", _ context: GatewayContext,
+      on loop: any EventLoop
+    ) {
       self.peer = peer
+      self.protocolName = protocolName
       self.loop = loop
       open = context.open
       load = DocumentGatewayLoad(context, address: address)
@@ -113,7 +120,8 @@
     private func openLink() -> Carrier? {
       let session = NIOLoopBound(Weak(self), eventLoop: loop)
       let link = GatewayLink(
-        peer: peer, loop: loop, order: { session.value.session?.perform($0) },
+        peer: peer, protocolName: protocolName, loop: loop,
+        order: { session.value.session?.perform($0) },
         drained: { session.value.session?.carrier?.owner.linkDidDrain() })
       lastCall = 0
       let new = Carrier(link: link, owner: open(link))

@@ -37,6 +37,10 @@
       @Sendable (
         BackupIndex?, DirectRequest, String, @escaping @Sendable (TreeExport.Event) -> Void
       ) -> TreeExport? = { _, _, _, _ in nil }
+    /// The proxies whose word about their clients counts.
+    var proxies = TrustedProxies()
+    /// The services for operators.
+    var admin = AdminServices()
   }
 
   /// Counts what connections hold together, on their one event loop.
@@ -51,6 +55,7 @@
     init(_ budget: MemoryBudget) { self.budget = budget }
 
     private struct State {
+      var figures = GatewayFigures()
       var connections = 0
       var bodyBytes = 0
       var answerBytes = 0
@@ -63,6 +68,22 @@
         state.connections += 1
         return true
       }
+    }
+
+    /// The figures so far, and what is held now.
+    var figures: GatewayFigures {
+      state.withLock { state in
+        var figures = state.figures
+        figures.connections = state.connections
+        figures.bodyBytes = state.bodyBytes
+        figures.answerBytes = state.answerBytes
+        return figures
+      }
+    }
+
+    /// Counts an answer to a request over HTTP.
+    func count(status: Int, microseconds: Int64) {
+      state.withLock { $0.figures.count(status: status, microseconds: microseconds) }
     }
 
     func leave() { state.withLock { $0.connections -= 1 } }

@@ -1,6 +1,7 @@
 #if TCP
   import NIOCore
   import Synchronization
+  import TernServer
   import TernTransport
 
   /// A link's request to its channel; made on the channel's event loop.
@@ -15,7 +16,7 @@
   }
 
   /// The server's end of a connection that speaks another framing than ours.
-  final class GatewayLink: Link {
+  final class GatewayLink: NamedLink {
     private struct Outgoing {
       var frames: [GatewayFrames] = []
       var waitingBytes = 0
@@ -29,19 +30,23 @@
     }
 
     let peer: String
+    let protocolName: String
     private let loop: any EventLoop
     private let order: @Sendable (LinkOrder) -> Void
     private let drained: @Sendable () -> Void
     private let outgoing = Mutex(Outgoing())
 
     /// - Parameters:
+    ///   - protocolName: What the client speaks, for figures.
     ///   - order: Carries out an order.
     ///   - drained: Told on the loop that the pressure is over.
     init(
-      peer: String, loop: any EventLoop, order: @escaping @Sendable (LinkOrder) -> Void,
+      peer: String, protocolName: String, loop: any EventLoop,
+      order: @escaping @Sendable (LinkOrder) -> Void,
       drained: @escaping @Sendable () -> Void
     ) {
       self.peer = peer
+      self.protocolName = protocolName
       self.loop = loop
       self.order = order
       self.drained = drained

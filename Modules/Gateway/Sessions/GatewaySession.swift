@@ -12,15 +12,18 @@
 
     /// Opens the session.
     ///
-    /// - Parameter order: Carries out what the server orders; not called after ``end(_:)``.
+    /// - Parameters:
+    ///   - protocolName: What the client speaks, for figures.
+    ///   - order: Carries out what the server orders; not called after ``end(_:)``.
     init(
-      _ opening: TreeOpening, peer: String, on loop: any EventLoop, open: LinkOpening,
+      _ opening: TreeOpening, peer: String, protocolName: String, on loop: any EventLoop,
+      open: LinkOpening,
       order: @escaping (LinkOrder) -> Void
     ) {
       let orders = NIOLoopBound(order, eventLoop: loop)
       let session = NIOLoopBoundBox<GatewaySession?>.makeEmptyBox(eventLoop: loop)
       let link = GatewayLink(
-        peer: peer, loop: loop, order: { orders.value($0) },
+        peer: peer, protocolName: protocolName, loop: loop, order: { orders.value($0) },
         drained: { session.value?.owner?.linkDidDrain() })
       self.link = link
       session.value = self

@@ -28,7 +28,8 @@
       let setting = handler.setting
       let opening = TreeOpening(namespace: caller.namespace)
       session = GatewaySession(
-        opening, peer: caller.peer, on: context.eventLoop, open: setting.open
+        opening, peer: caller.peer, protocolName: "events", on: context.eventLoop,
+        open: setting.open
       ) { [weak self] in self?.carryOut($0) }
       session?.receive(stream.requests)
     }
@@ -122,6 +123,8 @@
         status: 200,
         headers: [
           ("Content-Type", "text/event-stream; charset=utf-8"), ("Cache-Control", "no-cache"),
+          // Proxies that collect answers would keep events from their client.
+          ("X-Accel-Buffering", "no"),
         ])
       handler.beginStream(head, context)
       startKeepAlive()

@@ -78,7 +78,8 @@
     func open(
       _ metadata: [(name: String, value: String)], _ messages: [WebChannelSession.Incoming]
     ) throws(WebChannelError) {
-      let server = DocumentGatewaySession(peer: peer, address: address, context, on: loop)
+      let server = DocumentGatewaySession(
+        peer: peer, address: address, protocolName: "webchannel", context, on: loop)
       server.onReading = { [weak self] in self?.setReading($0) }
       self.server = server
       beginAbsence()

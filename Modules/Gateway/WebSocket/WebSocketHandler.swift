@@ -55,7 +55,9 @@
         }
         return say(TransportSwitch.ready)
       }
-      session = GatewaySession(opening, peer: peer, on: context.eventLoop, open: setting.open) {
+      session = GatewaySession(
+        opening, peer: peer, protocolName: "websocket", on: context.eventLoop, open: setting.open
+      ) {
         self.carryOut($0, context)
       }
       // The first flush may have met the connection's end.

@@ -220,6 +220,16 @@ public final class EmbeddedLedger: Ledger {
     }
   }
 
+  public func statistics() -> LedgerStatistics? {
+    committer.withLock { committer in
+      LedgerStatistics(
+        version: committer.log.last, firstVersion: committer.log.first,
+        logBytes: Int(clamping: committer.log.bytes),
+        journalBytes: committer.journal?.byteCount ?? 0,
+        journalRows: committer.journal?.rowCount ?? 0)
+    }
+  }
+
   public func waitForCommit(after version: Version) async {
     await waiters.wait(unless: { published.withLock { $0.version > version } })
   }

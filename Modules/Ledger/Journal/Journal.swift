@@ -54,6 +54,12 @@ final class Journal: @unchecked Sendable {
     }
   }
 
+  /// The bytes that are stored of it.
+  var byteCount: Int { storedBytes }
+
+  /// The rows that it changes.
+  var rowCount: Int { pending.changeCount }
+
   /// Returns true when the journal has grown so far that it is to be settled.
   func isFull(_ options: LedgerOptions, adding bytes: Int) -> Bool {
     pending.changeCount > options.journalRows || unsettled.count > options.journalRows

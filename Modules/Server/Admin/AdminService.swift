@@ -91,7 +91,7 @@ struct AdminService {
     // Answered by the service of documents, once this has found that the requester may ask.
     case .readRuleCoverage: return .done
     case .databases: return .databases(try databases(batch))
-    case .backUp: return .done
+    case .backUp, .administer: return .done
     case .readRevocations: return .revocations(credentials.revocations)
     case .revoke(let changes): return try revoke(changes, &batch)
     case .readSetting(let name):
@@ -99,7 +99,8 @@ struct AdminService {
     case .set(let name, let value): return set(name, to: value, namespace, &batch)
     // Answered by ``RulesAnswers``, which see the documents, too.
     case .rules: return .done
-    case .read, .readOrExport, .review, .mayWrite, .mayPush, .names, .write, .push:
+    case .read, .readOrExport, .review, .mayWrite, .mayPush, .names, .write, .push,
+      .removeDatabase:
       return .refused(.invalid("This names no client."))
     }
   }
@@ -187,6 +188,16 @@ struct AdminService {
     batch.commit(mutations)
     settings[namespace.key] = changed
     return .setting(changed[name])
+  }
+
+  /// Removes the rules and the settings of a database.
+  mutating func forget(_ namespace: Namespace, _ batch: inout ServerBatch) {
+    if ownRules.removeValue(forKey: namespace.key) != nil {
+      batch.commit([.remove(KeyRange(only: StoreLayout.rules + namespace.name.utf8))])
+    }
+    if settings.removeValue(forKey: namespace.key) != nil {
+      batch.commit([.remove(KeyRange(only: StoreLayout.settings + namespace.name.utf8))])
+    }
   }
 
   /// Notes what an administrator asks for.

@@ -30,11 +30,14 @@ struct ServerBatch {
   private var continued: [Int] = []
   /// Steps that may be taken yet; negative when the last piece of work took more.
   private(set) var stepsLeft: Int
+  /// Counts what is decided.
+  let metrics: ServerMetrics
 
   init(
     over snapshot: borrowing LedgerSnapshot, _ stage: CommitStage, now: Int64, uptime: Int64,
-    portion: BatchPortion = .unlimited
+    portion: BatchPortion = .unlimited, metrics: ServerMetrics
   ) {
+    self.metrics = metrics
     self.stage = stage
     self.portion = portion
     stepsLeft = portion.steps
@@ -108,6 +111,7 @@ struct ServerBatch {
   /// Notes that an input took the steps from `before` to those that are left.
   mutating func noteCost(of input: ServerInput, since before: Int) {
     if before > stepsLeft {
+      if before - stepsLeft > ServerMetrics.slowSteps { metrics.slowRequests += 1 }
       plan.costs.append(InputCost(origin: input.origin, steps: before - stepsLeft))
     }
   }
@@ -195,6 +199,7 @@ struct ServerBatch {
 
   /// Answers the request of that number.
   mutating func respond(_ response: TreeResponse, to number: UInt64, _ session: Session) {
+    if response.status == .permissionDenied { metrics.denials += 1 }
     send(.response(number, response), to: session)
   }
 }

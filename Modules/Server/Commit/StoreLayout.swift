@@ -24,8 +24,11 @@ enum StoreLayout {
   /// The tree of a database.
   static func namespace(_ name: String) -> [UInt8] { trees + name.utf8 + [0x00] }
 
+  /// The documents of all databases.
+  static let allDocuments: [UInt8] = [0x28]
+
   /// The documents of a database.
   static func documents(_ database: DocumentDatabase) -> [UInt8] {
-    [0x28] + database.resourceName.utf8 + [0x00]
+    allDocuments + database.resourceName.utf8 + [0x00]
   }
 }

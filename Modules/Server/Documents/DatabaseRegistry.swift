@@ -32,6 +32,11 @@ final class DatabaseRegistry {
   /// The most databases kept in memory without a call about them.
   static let databasesKept = 256
 
+  /// The databases in memory that calls are about, by name.
+  var used: [OpenDatabase] {
+    databases.values.filter(\.isUsed).sorted { $0.name.resourceName < $1.name.resourceName }
+  }
+
   /// The number of databases in memory.
   var databaseCount: Int { databases.count }
 

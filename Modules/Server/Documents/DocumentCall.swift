@@ -67,6 +67,9 @@ final class DocumentCall {
     return true
   }
 
+  /// The memory that all its targets are charged with.
+  var chargedBytes: Int { charge.bytes }
+
   /// Releases what was charged for a target that has ended.
   func release(_ target: Int32) {
     if let bytes = targetBytes.removeValue(forKey: target) { charge.remove(bytes) }

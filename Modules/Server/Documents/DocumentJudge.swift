@@ -49,6 +49,7 @@ struct DocumentJudge {
   ) throws(StorageError) -> DocumentStatus? {
     let verdict = try verdict(
       on: accesses, at: time, call.requester(in: database), database, batch)
+    if verdict.refusal != nil { batch.metrics.denials += 1 }
     return verdict.refusal.map(DocumentStatus.init(denial:))
   }
 

@@ -230,6 +230,7 @@ struct DocumentListens {
         for address in addresses.shared {
           let frame = DocumentServerFrame.message(
             stream: address.call, push.message(for: address.target))
+          batch.metrics.documentEvents += address.slots.count
           batch.add(.broadcast(slots: address.slots, frame.encode()))
         }
       }

@@ -185,7 +185,9 @@ struct DocumentService {
   private func isTooMuch(
     _ number: UInt32, _ session: Session, _ rates: inout RateTable, _ batch: inout ServerBatch
   ) -> Bool {
+    batch.metrics.documentRequests += 1
     guard let excess = rates.count(session, "", at: batch.uptime) else { return false }
+    batch.metrics.rateLimited += 1
     if let call = session.documents?.calls[number] { registry.close(call) }
     let status = DocumentStatus(.resourceExhausted, excess.text)
     batch.add(

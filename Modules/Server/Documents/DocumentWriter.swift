@@ -93,6 +93,7 @@ struct DocumentWriter {
       acknowledged: mark.acknowledged)
     let passed = call.link.refused.passed(by: key)
     if let earlier = try batch.state(of: stream).verdict(on: passed) {
+      batch.metrics.documentWrites.repeated += 1
       return .success(DocumentWriteOutcome(mark.sequence, Self.verdict(of: earlier)))
     }
     guard batch.diskSpace.allows(writes) else { return .failure(DocumentStatus.diskFull) }
@@ -178,6 +179,15 @@ struct DocumentWriter {
     _ writes: [DocumentMutation], _ reads: DocumentReadSet?, _ key: IdempotencyKey?,
     _ call: DocumentCall, _ database: OpenDatabase, _ batch: inout ServerBatch
   ) throws(StorageError) -> Result<DocumentsWritten, DocumentStatus> {
+    let result = try make(writes, reads, key, call, database, &batch)
+    batch.metrics.documentWrites.count(result)
+    return result
+  }
+
+  private func make(
+    _ writes: [DocumentMutation], _ reads: DocumentReadSet?, _ key: IdempotencyKey?,
+    _ call: DocumentCall, _ database: OpenDatabase, _ batch: inout ServerBatch
+  ) throws(StorageError) -> Result<DocumentsWritten, DocumentStatus> {
     guard batch.diskSpace.allows(writes) else { return .failure(DocumentStatus.diskFull) }
     let (decision, mutations, record): (DocumentDecision, [Mutation], [UInt8])
     do throws(StorageError) {
@@ -242,5 +252,23 @@ struct DocumentWriter {
       batch.record(key, outcome)
     }
     return status
+  }
+}
+
+extension ServerMetrics.Writes {
+  /// Counts the outcome of a commit.
+  fileprivate mutating func count(
+    _ result: Result<DocumentWriter.DocumentsWritten, DocumentStatus>
+  ) {
+    guard case .failure(let status) = result else {
+      accepted += 1
+      return
+    }
+    switch status.code {
+    case .permissionDenied: denied += 1
+    case .failedPrecondition, .aborted, .alreadyExists, .notFound: stale += 1
+    case .unavailable, .resourceExhausted: unavailable += 1
+    default: rejected += 1
+    }
   }
 }

@@ -9,23 +9,26 @@ import TernTransport
 final class BatchRunner {
   /// The parts that a machine is made of.
   struct Parts {
-    let options: ServerOptions
+    var options: ServerOptions
     var authorizer: any Authorizer
     var documentAuthorizer: any DocumentAuthorizer
     let authenticator: any Authenticator
     let budget: MemoryBudget
     let ambient: RuntimeEnvironment
 
-    fileprivate var machine: ServerMachine {
+    fileprivate func machine(_ metrics: ServerMetrics) -> ServerMachine {
       ServerMachine(
         options: options, authorizer: authorizer, documentAuthorizer: documentAuthorizer,
-        authenticator: authenticator, budget: budget, randomBits: ambient.randomBits)
+        authenticator: authenticator, budget: budget, metrics: metrics,
+        randomBits: ambient.randomBits)
     }
   }
 
   private let ledger: any Ledger
   var parts: Parts
   private let uptime: @Sendable () -> Int64
+  private let microseconds: @Sendable () -> Int64
+  private let metrics: ServerMetrics
   private let report: @Sendable (ServerEvent) -> Void
   var machine: ServerMachine
   /// Batches in a row whose results were not those the machine had foreseen.
@@ -35,13 +38,16 @@ final class BatchRunner {
 
   init(
     _ parts: Parts, over ledger: any Ledger, uptime: @escaping @Sendable () -> Int64,
+    microseconds: @escaping @Sendable () -> Int64, _ metrics: ServerMetrics,
     report: @escaping @Sendable (ServerEvent) -> Void
   ) {
     self.parts = parts
     self.ledger = ledger
     self.uptime = uptime
+    self.microseconds = microseconds
+    self.metrics = metrics
     self.report = report
-    machine = parts.machine
+    machine = parts.machine(metrics)
   }
 
   /// Reads what the machine has to know.
@@ -58,7 +64,8 @@ final class BatchRunner {
   ///   that contradicts itself again and again, with no batch between, does not become well by
   ///   being read once more.
   func renew(after error: LedgerError) -> Bool {
-    machine = parts.machine
+    metrics.failedBatches += 1
+    machine = parts.machine(metrics)
     if error == .storage(.diskFull) {
       machine.lackSpace(exchange(&spaceAfterFailure, with: .none))
     }
@@ -71,14 +78,34 @@ final class BatchRunner {
     }
   }
 
+  /// Lets other request rates be in force.
+  func adopt(_ rates: RateLimits) {
+    if rates == parts.options.limits.rates { return }
+    parts.options.limits.rates = rates
+    machine.sessions.rates = RateTable(rates)
+  }
+
   /// Decides a batch, and makes it durable.
   func run(_ inputs: [ServerInput]) async throws(LedgerError) -> ServerPlan {
+    let begin = microseconds()
+    var planned = begin
     let (results, plan) = try await decide(await findsSpace(at: inputs) ? [.room] + inputs : inputs)
+    {
+      planned = microseconds()
+    }
     // The server is the store's only writer; another one would invalidate every decision.
     guard results.elementsEqual(plan.versions, by: { $0 == .committed($1) }) else {
       throw .corrupt(key: [])
     }
-    if !plan.commits.isEmpty { contradictions = 0 }
+    metrics.batches += 1
+    metrics.batchInputs.record(inputs.count)
+    metrics.planTime.record(Int(planned - begin))
+    if !plan.commits.isEmpty {
+      contradictions = 0
+      metrics.commits += plan.commits.count
+      metrics.batchCommits.record(plan.commits.count)
+      metrics.storeTime.record(Int(microseconds() - planned))
+    }
     if inputs.contains(where: \.isTick) { try await maintain() }
     return plan
   }
@@ -95,7 +122,7 @@ final class BatchRunner {
   /// from what is held back for that, unless it writes so much that removals would lack it; from
   /// then on the machine takes removals alone.
   private func decide(
-    _ inputs: [ServerInput]
+    _ inputs: [ServerInput], whenPlanned: () -> Void
   ) async throws(LedgerError) -> ([CommitResult], ServerPlan) {
     let now = parts.ambient.millisecondsSinceEpoch()
     let uptime = uptime()
@@ -108,6 +135,7 @@ final class BatchRunner {
         let plan = try machine.plan(
           inputs, in: snapshot, now: now, uptime: uptime, portion: portion)
         planned = plan
+        whenPlanned()
         return Decision(plan.commits, keeping: plan)
       }
     } catch {

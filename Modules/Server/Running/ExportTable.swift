@@ -28,7 +28,7 @@ final class ExportTable: Sendable {
   /// The number of exports under way.
   var count: Int { state.withLock { $0.open.count } }
 
-  /// Begins an export, and waits until it has its snapshot; see ``TernServer/export(_:_:of:for:at:tell:)``.
+  /// Begins an export, and waits until it has its snapshot.
   ///
   /// - Parameter review: Asks whether its reader may still have it; `nil` when a session answers
   ///   for that.

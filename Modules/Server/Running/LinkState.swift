@@ -20,6 +20,8 @@ final class LinkState {
   var behind: [ServerInput] = []
   /// True while the link is not read from, until they are.
   var isPaused = false
+  /// True when the server is about to stop: nothing more is read.
+  private var isLeaving = false
   /// True when anything arrived since that was last reported for a link that is held.
   var wasHeard = false
   /// The first output of the batch that is performed, and the output behind that. Mostly there is
@@ -32,8 +34,22 @@ final class LinkState {
   static let connectionBytes = 8 << 10
   /// The reason the server closed the link.
   var reason: SessionEnd?
+  /// The link's number among all of the server; slots are used again.
+  fileprivate(set) var number = 0
+  /// The uptime in milliseconds at which it was opened, and at which anything last arrived.
+  let opened: Int64
+  var lastHeard: Int64
+  /// The frames that have arrived.
+  var frameCount = 0
+  /// The arrival times, in microseconds, of frames that are not decided yet.
+  var arrivals = ArrivalTimes()
 
-  init(slot: Int, link: any Link) {
+  /// Names the link for operators.
+  var id: String { "\(slot)-\(String(number, radix: 16))" }
+
+  init(slot: Int, link: any Link, at uptime: Int64) {
+    opened = uptime
+    lastHeard = uptime
     address = PeerAddress.address(of: link.peer)
     self.slot = slot
     self.link = link
@@ -49,9 +65,15 @@ final class LinkState {
     link.setReading(false)
   }
 
+  /// Reads nothing more from the link: the server is about to stop.
+  func leave() {
+    isLeaving = true
+    pause()
+  }
+
   /// Reads again from the link, if little of what it sent waits.
   func readAgain(inboxBytes: Int) {
-    guard isPaused, waitingBytes <= inboxBytes / 2 else { return }
+    guard isPaused, !isLeaving, waitingBytes <= inboxBytes / 2 else { return }
     isPaused = false
     link.setReading(true)
   }
@@ -65,6 +87,7 @@ final class LinkTable {
   private var leaving: [Int: LinkState] = [:]
   /// The slots of links that leave much unread: what they ask for waits.
   private(set) var held: Set<Int> = []
+  private var last = 0
 
   /// The number of open links.
   var count: Int { open.count { $0 != nil } }
@@ -78,7 +101,17 @@ final class LinkTable {
   /// The link in a slot, also one whose frames wait behind its end.
   func known(_ slot: Int) -> LinkState? { self[slot] ?? leaving[slot] }
 
+  /// The open link of that ``LinkState/id``.
+  func link(named id: String) -> LinkState? {
+    guard let slot = Int(id.prefix { $0 != "-" }), let state = self[slot], state.id == id else {
+      return nil
+    }
+    return state
+  }
+
   func add(_ state: LinkState) {
+    last += 1
+    state.number = last
     while open.count <= state.slot { open.append(nil) }
     open[state.slot] = state
   }

@@ -33,10 +33,15 @@ final class LinkWriter {
   private let memory: MemoryGuard
   private let budget: MemoryBudget
   private let queuedBytes: Int
+  private let metrics: ServerMetrics
   /// The links that were sent so much that they are to be held, in order.
   private var heldLater: [Int] = []
 
-  init(_ links: LinkTable, _ memory: MemoryGuard, _ budget: MemoryBudget, queuedBytes: Int) {
+  init(
+    _ links: LinkTable, _ memory: MemoryGuard, _ budget: MemoryBudget, queuedBytes: Int,
+    _ metrics: ServerMetrics
+  ) {
+    self.metrics = metrics
     self.links = links
     self.memory = memory
     self.budget = budget
@@ -62,12 +67,16 @@ final class LinkWriter {
       case .send(let slot, let frame):
         // Nothing follows a farewell.
         guard let state = links[slot], state.reason == nil else { continue }
+        metrics.framesOut += 1
+        metrics.bytesOut += frame.count
         if let last = state.lastOwed, !last.isShared {
           last.frames.append(frame)
         } else {
           state.emit(OutgoingBatch(frame, isShared: false), &touched)
         }
       case .broadcast(let slots, let frame):
+        metrics.framesOut += slots.count
+        metrics.bytesOut += slots.count * frame.count
         if let known = parcels[slots.place], known.isOpen {
           known.frames.append(frame)
         } else {

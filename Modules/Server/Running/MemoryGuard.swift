@@ -51,6 +51,32 @@ final class MemoryGuard {
     queue.async { SystemAllocator.returnFreeMemory() }
   }
 
+  /// Releases the frames that were decided, counts how long they took, and reads again from links
+  /// that were waited for.
+  func release(
+    _ decided: [ServerInput], _ metrics: ServerMetrics, _ microseconds: @Sendable () -> Int64
+  ) {
+    var now: Int64?
+    for input in decided {
+      let bytes = input.frameBytes
+      guard bytes > 0, let slot = input.slot, let state = links.known(slot) else { continue }
+      state.waitingBytes -= bytes
+      if let arrival = state.arrivals.next() {
+        let time = now ?? microseconds()
+        now = time
+        if case .frame(_, let frame) = input, DocumentLink.begins(with: frame) {
+          metrics.documentTime.record(Int(time - arrival))
+        } else {
+          metrics.treeTime.record(Int(time - arrival))
+        }
+      }
+      budget.release(bytes, .waiting, of: state.address, user: state.user)
+      if links[slot] != nil, state.slowedSince == nil {
+        state.readAgain(inboxBytes: limits.inboxBytes)
+      }
+    }
+  }
+
   /// Forgets a link that has ended.
   func forget(_ state: LinkState) {
     unsent.remove(state.slot)

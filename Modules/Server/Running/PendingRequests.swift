@@ -2,7 +2,13 @@
 struct PendingRequests {
   typealias Answering = @Sendable (DirectAnswer) -> Void
 
-  private var waiting: [UInt64: Answering] = [:]
+  private struct Request {
+    let answer: Answering
+    /// The arrival in microseconds; `nil` for requests of the server's own.
+    let arrival: Int64?
+  }
+
+  private var waiting: [UInt64: Request] = [:]
   private var last: UInt64 = 0
 
   /// The number of requests that wait.
@@ -10,18 +16,23 @@ struct PendingRequests {
 
   /// Adds a request.
   ///
+  /// - Parameter arrival: The arrival in microseconds; `nil` for a request of the server's own.
   /// - Returns: Its number.
-  mutating func add(_ answer: @escaping Answering) -> UInt64 {
+  mutating func add(at arrival: Int64? = nil, _ answer: @escaping Answering) -> UInt64 {
     last += 1
-    waiting[last] = answer
+    waiting[last] = Request(answer: answer, arrival: arrival)
     return last
   }
 
   /// Removes and returns the recipient of an answer.
-  mutating func remove(_ number: UInt64) -> Answering? { waiting.removeValue(forKey: number) }
+  mutating func remove(_ number: UInt64) -> (answer: Answering, arrival: Int64?)? {
+    waiting.removeValue(forKey: number).map { ($0.answer, $0.arrival) }
+  }
 
-  /// Removes and returns all recipients, in order.
-  mutating func removeAll() -> [Answering] {
-    exchange(&waiting, with: [:]).sorted { $0.key < $1.key }.map(\.value)
+  /// Reports to all recipients, in order, that no answer will come.
+  mutating func refuseAll(_ reason: String) {
+    for request in exchange(&waiting, with: [:]).sorted(by: { $0.key < $1.key }) {
+      request.value.answer(.refused(.unavailable(reason)))
+    }
   }
 }

@@ -23,4 +23,7 @@ extension TernServer {
       drainSoon()
     }
   }
+
+  /// Lets other request rates be in force from now on; what was counted so far is forgotten.
+  public func adopt(_ rates: RateLimits) { batches.adopt(rates) }
 }

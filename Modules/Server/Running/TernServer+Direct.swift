@@ -18,12 +18,7 @@ extension TernServer {
       let text = "\(options.limits.directRequests) requests wait already."
       return answer(.refused(.unavailable(text)))
     }
-    inbox.append(.direct(ticket: requests.add(answer), request))
+    inbox.append(.direct(ticket: requests.add(at: microseconds(), answer), request))
     drainSoon()
-  }
-
-  /// Reports to all direct requests that no answer will come.
-  func refuseRequests(_ reason: String) {
-    for answer in requests.removeAll() { answer(.refused(.unavailable(reason))) }
   }
 }

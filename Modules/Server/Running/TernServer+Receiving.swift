@@ -1,4 +1,3 @@
-import Dispatch
 import TernLedger
 import TernSecurity
 import TernSync
@@ -22,7 +21,8 @@ extension TernServer {
   }
 
   private func welcome(_ handler: ServerLink) {
-    let state = LinkState(slot: handler.slot, link: handler.link)
+    let state = LinkState(slot: handler.slot, link: handler.link, at: uptime())
+    metrics.connectionsOpened[state.protocolName, default: 0] += 1
     links.add(state)
     let peer = handler.link.peer
     report(.connected(peer: peer))
@@ -43,6 +43,10 @@ extension TernServer {
   private func queue(_ frames: [[UInt8]], from slot: Int) {
     guard end == nil, let state = links[slot], state.reason == nil else { return }
     state.wasHeard = true
+    let now = microseconds()
+    state.lastHeard = now / 1_000
+    state.frameCount += frames.count
+    metrics.framesIn += frames.count
     let user = batches.machine.sessions[slot]?.identity.userID
     if state.user != user {
       budget.transfer(state.waitingBytes, from: state.user, to: user)
@@ -50,11 +54,13 @@ extension TernServer {
     }
     for frame in frames {
       state.waitingBytes += frame.count
+      if !frame.isEmpty { state.arrivals.append(now) }
       enqueue(.frame(slot: slot, frame), of: state)
     }
     // They are here already; an address that holds more than its share is not read from meanwhile.
-    budget.count(
-      frames.reduce(0) { $0 + $1.count }, .waiting, to: state.address, user: user)
+    let bytes = frames.reduce(0) { $0 + $1.count }
+    metrics.bytesIn += bytes
+    budget.count(bytes, .waiting, to: state.address, user: user)
     if state.waitingBytes > LinkPressure.lowBytes,
       budget.roomBytes(for: state.address, user: user) == 0
     {
@@ -67,6 +73,7 @@ extension TernServer {
   private func letGo(_ slot: Int, _ reason: LinkClosure) {
     guard let state = links.end(slot) else { return }
     let end = state.reason ?? .linkClosed(reason.description)
+    metrics.connectionsClosed += 1
     report(.disconnected(peer: state.link.peer, reason: end))
     // The machine may owe this link something still, which another one in its slot must not get.
     if self.end == nil {
@@ -124,6 +131,7 @@ extension TernServer {
 
   func drainSoon() {
     guard !isDraining, !inbox.isEmpty else { return }
+    lastBatch = uptime()
     isDraining = true
     Task { await drain() }
   }
@@ -136,21 +144,11 @@ extension TernServer {
     do throws(LedgerError) { decided = try await carryOut(inputs) } catch {
       await recover(from: error)
     }
+    lastBatch = uptime()
     giveBackSlots(of: decided)
-    if !inbox.isEmpty { await leaveExecutor() }
+    if !inbox.isEmpty { await ExecutorPause.leave() }
     isDraining = false
     drainSoon()
-  }
-
-  /// A queue beside all executors, on which nothing else runs.
-  private static let aside = DispatchQueue(label: "tern.server.aside")
-
-  /// Leaves the executor for a moment. An event loop runs all tasks that it has before it looks at
-  /// its sockets: batch behind batch, no other client would be read from until nothing waits.
-  private func leaveExecutor() async {
-    await withCheckedContinuation { continuation in
-      Self.aside.async { continuation.resume() }
-    }
   }
 
   /// - Returns: The inputs that were decided; others wait again.
@@ -162,29 +160,22 @@ extension TernServer {
     if plan.isUnfinished { inbox.append(.goOn) }
     perform(plan.outputs)
     let decided = plan.decided(of: inputs)
-    resume(decided)
-    return decided
-  }
-
-  /// Reads again from links whose frames were decided.
-  private func resume(_ inputs: [ServerInput]) {
-    for input in inputs {
-      let bytes = input.frameBytes
-      guard bytes > 0, let slot = input.slot, let state = links.known(slot) else { continue }
-      state.waitingBytes -= bytes
-      budget.release(bytes, .waiting, of: state.address, user: state.user)
-      if links[slot] != nil, state.slowedSince == nil {
-        state.readAgain(inboxBytes: options.limits.inboxBytes)
-      }
-    }
+    memory.release(decided, metrics, microseconds)
     if memory.isReviewDue { closeOverdue() }
+    return decided
   }
 
   // MARK: - Sending
 
   /// Sends what a batch owes, link by link.
   func perform(_ outputs: [ServerOutput]) {
-    writer.perform(outputs) { number, answer in requests.remove(number)?(answer) }
+    writer.perform(outputs) { number, answer in
+      guard let request = requests.remove(number) else { return }
+      if let arrival = request.arrival {
+        metrics.directTime.record(Int(microseconds() - arrival))
+      }
+      request.answer(answer)
+    }
     holdLinks()
   }
 

@@ -1,5 +1,6 @@
 import TernLedger
 import TernPresence
+import TernStorage
 import TernSync
 
 extension TernServer {
@@ -18,7 +19,7 @@ extension TernServer {
     perform(batches.machine.sessions.farewells(reason))
     closeAll(reason)
     giveBackSlots(of: inbox.takeAll())
-    refuseRequests(isFull ? RefusalText.full : "What was written could not be stored.")
+    requests.refuseAll(isFull ? RefusalText.full : "What was written could not be stored.")
     guard batches.renew(after: error) else { return giveUp(reason, error) }
     do throws(LedgerError) { try await batches.restore() } catch let second {
       giveUp(reason, second)

@@ -14,9 +14,16 @@ public actor TernServer {
   nonisolated let executor: any SerialExecutor
   nonisolated let slots = SlotTable()
 
+  let ledger: any Ledger
   let options: ServerOptions
   let ambient: RuntimeEnvironment
   let uptime: @Sendable () -> Int64
+  /// The uptime in microseconds, for durations.
+  let microseconds: @Sendable () -> Int64
+  /// The figures since the start.
+  let metrics = ServerMetrics()
+  /// The parts of the program around the server that its figures tell of.
+  package nonisolated let surroundings = ServerSurroundings()
   let report: @Sendable (ServerEvent) -> Void
   /// Bounds the memory that clients hold.
   package nonisolated let budget: MemoryBudget
@@ -32,6 +39,8 @@ public actor TernServer {
   /// The queue on which large frames are decoded.
   let preparer = DispatchQueue(label: "tern.frames")
   var isDraining = false
+  /// The uptime in milliseconds at which the latest batch was over, or nothing waited.
+  var lastBatch: Int64 = 0
   var listeners: [any TransportListener] = []
   var ticking: Task<Void, Never>?
   /// The reason the server accepts no more clients.
@@ -77,9 +86,11 @@ public actor TernServer {
     self.report = report
     budget = options.limits.budget
     uptime = ambient.stopwatch()
+    microseconds = ambient.microseconds()
+    self.ledger = ledger
     links = LinkTable()
     memory = MemoryGuard(links, budget, options.limits, on: preparer, uptime: uptime)
-    writer = LinkWriter(links, memory, budget, queuedBytes: options.limits.queuedBytes)
+    writer = LinkWriter(links, memory, budget, queuedBytes: options.limits.queuedBytes, metrics)
     exports = ExportTable(ledger, options.limits, uptime: uptime)
     let documentAuthorizer =
       documentAuthorizer ?? authorizer as? any DocumentAuthorizer ?? AllowAdministrators()
@@ -87,7 +98,7 @@ public actor TernServer {
       .init(
         options: options, authorizer: authorizer, documentAuthorizer: documentAuthorizer,
         authenticator: authenticator, budget: budget, ambient: ambient),
-      over: ledger, uptime: uptime, report: report)
+      over: ledger, uptime: uptime, microseconds: microseconds, metrics, report: report)
     do throws(LedgerError) { try await batches.restore() } catch { throw .ledger(error) }
     startTicking()
   }
@@ -124,7 +135,7 @@ public actor TernServer {
     for listener in listeners { await listener.close() }
     listeners = []
     closeAll(.serverStopped("the server stops"))
-    refuseRequests("The server stops.")
+    requests.refuseAll("The server stops.")
     await exports.endAll()
   }
 }

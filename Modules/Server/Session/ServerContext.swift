@@ -7,6 +7,8 @@ struct ServerContext {
   let budget: MemoryBudget
   /// Draws 64 random bits.
   let randomBits: @Sendable () -> UInt64
+  /// Counts what is decided.
+  let metrics: ServerMetrics
 
   /// Draws an id that is unique for all practical purposes.
   func nextID() -> UInt128 { UInt128(randomBits()) << 64 | UInt128(randomBits()) }

@@ -24,6 +24,8 @@ public enum SessionEnd: Error, Hashable, Sendable {
   case outOfMemory(queuedBytes: Int)
   /// The address of the client holds too much memory of the server already.
   case overShare(limitBytes: Int)
+  /// An operator has closed the connection.
+  case closedByOperator
   /// The server accepts no requests, and told the client the address to use.
   case sentAway(ServiceNotice)
   /// The server stops, or could not reach its store.
@@ -47,6 +49,7 @@ extension SessionEnd: CustomStringConvertible {
       "the server is short of memory, and the client left \(bytes) bytes unread"
     case .overShare(let limit):
       "clients at one address may hold \(limit) bytes of the server's memory, and hold them"
+    case .closedByOperator: "an operator has closed the connection"
     case .sentAway(.moved(let host)): "the databases are at \(host)"
     case .sentAway(.closed(let reason)): reason
     case .serverStopped(let reason): reason

@@ -68,10 +68,12 @@ struct SessionTable {
   /// Forgets a session whose listens are removed.
   mutating func finish(_ slot: Int) { ending[slot] = nil }
 
-  /// Returns the messages that tell all clients that the server has to let them go.
-  func farewells(_ reason: SessionEnd) -> [ServerOutput] {
+  /// Returns the messages that tell clients that the server has to let them go.
+  ///
+  /// - Parameter slot: The link of the only client that is told; `nil` for all.
+  func farewells(_ reason: SessionEnd, to slot: Int? = nil) -> [ServerOutput] {
     var outputs: [ServerOutput] = []
-    for session in inOrder {
+    for session in slot.map({ slot in self[slot].map { [$0] } ?? [] }) ?? inOrder {
       guard let link = session.documents else {
         // Before its first frame the dialect of a link is not known.
         if session.isFresh { continue }

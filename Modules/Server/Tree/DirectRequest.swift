@@ -16,6 +16,8 @@ package struct DirectRequest: Sendable {
   package var credential: Credential?
   /// The limit on a write's change; `nil` for the limit of its database.
   package var sizeLimit: WriteSizeLimit?
+  /// True when the server makes it for an operator whose right was checked.
+  var isOperator = false
   /// The requested operation.
   package var operation: Operation
 
@@ -57,6 +59,10 @@ package struct DirectRequest: Sendable {
     case databases
     /// Checks that everything the server stores may be read, as a backup does.
     case backUp
+    /// Nothing but the question if an administrator asks.
+    case administer
+    /// Removes the data of the database, with the rules and the settings of its own.
+    case removeDatabase
     /// Reads the revocations that were made over the wire.
     case readRevocations
     /// Changes to that.

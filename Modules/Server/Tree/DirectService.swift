@@ -22,14 +22,18 @@ struct DirectService {
     _ request: DirectRequest, _ rates: inout RateTable, _ tree: inout TreeService,
     _ admin: inout AdminService, _ batch: inout ServerBatch
   ) throws(StorageError) -> DirectAnswer {
-    if let farewell = context.options.farewell { return .refused(.sentAway(farewell)) }
+    if let farewell = context.options.farewell, !request.operation.isOfOperator {
+      return .refused(.sentAway(farewell))
+    }
     guard Namespace.isValid(request.namespace, limitBytes: limits.namespaceBytes) else {
       return .refused(.invalid("There can be no database of that name."))
     }
     let identity: Identity
     do throws(AuthenticationError) {
       identity =
-        try request.credential.map { credential throws(AuthenticationError) in
+        try request.isOperator
+        ? .administrator
+        : request.credential.map { credential throws(AuthenticationError) in
           try admin.credentials.recognize(credential, batch).identity
         } ?? .anonymous
     } catch {
@@ -47,6 +51,7 @@ struct DirectService {
     if let limit = request.sizeLimit { access.writeSizeLimit = limit }
     if request.operation.isForAdministrators {
       guard identity == .administrator else { return .refused(.permissionDenied()) }
+      if case .removeDatabase = request.operation { return try remove(access, &admin, &batch) }
       return try admin.manage(request.operation, access.namespace, &batch)
     }
     return try decide(request.operation, access, &batch)
@@ -71,7 +76,8 @@ struct DirectService {
       return try self.write(write, expectedHash: expectedHash, access, &batch)
     case .push(let path, let node): return try push(node, below: path, access, &batch)
     case .readRules, .setRules, .setDocumentRules, .readRuleCoverage, .readSetting, .set,
-      .databases, .backUp, .readRevocations, .revoke, .rules:
+      .databases, .backUp, .readRevocations, .revoke, .rules, .administer,
+      .removeDatabase:
       return .refused(.permissionDenied())
     }
   }
@@ -167,6 +173,18 @@ struct DirectService {
     return resolved
   }
 
+  /// Removes everything of a database; its listeners are told.
+  private mutating func remove(
+    _ access: TreeAccess, _ admin: inout AdminService, _ batch: inout ServerBatch
+  ) throws(StorageError) -> DirectAnswer {
+    var access = access
+    access.writeSizeLimit = .unlimited
+    let answer = try write(.set(.root, .empty), expectedHash: nil, access, &batch)
+    guard case .written = answer else { return answer }
+    admin.forget(access.namespace, &batch)
+    return .done
+  }
+
   private mutating func push(
     _ node: TreeNode, below path: TreePath, _ access: TreeAccess, _ batch: inout ServerBatch
   ) throws(StorageError) -> DirectAnswer {
@@ -179,11 +197,20 @@ struct DirectService {
 }
 
 extension DirectRequest.Operation {
+  /// True for what an operator asks about the server itself, whatever it serves.
+  fileprivate var isOfOperator: Bool {
+    switch self {
+    case .administer, .removeDatabase: true
+    default: false
+    }
+  }
+
   /// True when it is left to administrators.
   fileprivate var isForAdministrators: Bool {
     switch self {
     case .readRules, .setRules, .setDocumentRules, .readRuleCoverage, .readSetting, .set,
-      .databases, .backUp, .readRevocations, .revoke, .rules:
+      .databases, .backUp, .readRevocations, .revoke, .rules, .administer,
+      .removeDatabase:
       true
     case .read, .readOrExport, .review, .mayWrite, .mayPush, .names, .write, .push: false
     }

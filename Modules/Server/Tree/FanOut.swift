@@ -216,9 +216,11 @@ extension FanOut {
     for listener in group.tagged {
       batch.add(.send(slot: listener.slot, frame.frame(tag: listener.tag)))
     }
+    batch.metrics.treeEvents += group.tagged.count
     if group.plainSlots.isEmpty { return }
     let slots = covered.map { covered in group.plainSlots.filter { !covered.contains($0) } }
     let others = slots ?? group.plainSlots
+    batch.metrics.treeEvents += others.count
     if !others.isEmpty { batch.add(.broadcast(slots: others, frame.plain)) }
     // A client that got the shared push has all of the change; it is only worth remembering when
     // there may be other listens further down the path.

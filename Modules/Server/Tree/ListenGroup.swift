@@ -145,19 +145,23 @@ final class ListenNode {
     }
   }
 
-  fileprivate func remove(_ group: ListenGroup) {
-    guard groups.indices.contains(group.place), groups[group.place] === group else { return }
+  /// - Returns: Whether the group was there.
+  fileprivate func remove(_ group: ListenGroup) -> Bool {
+    guard groups.indices.contains(group.place), groups[group.place] === group else { return false }
     groupsByQuery?[group.query] = nil
     groups.swapAt(group.place, groups.count - 1)
     groups.removeLast()
     if group.place < groups.count { groups[group.place].place = group.place }
     if groups.isEmpty { groupsByQuery = nil }
+    return true
   }
 }
 
 /// Finds the listens that cover a path in as many steps as the path has segments.
 final class ListenIndex {
   let root = ListenNode(.root)
+  /// The number of groups: of distinct queries that are listened to.
+  private(set) var groupCount = 0
 
   /// The group of a query at a path, made if there is none.
   func group(of query: TreeQuery, at path: TreePath) -> ListenGroup {
@@ -174,6 +178,7 @@ final class ListenIndex {
     if let group = node.group(of: query) { return group }
     let group = ListenGroup(query, at: node)
     node.add(group)
+    groupCount += 1
     return group
   }
 
@@ -190,7 +195,7 @@ final class ListenIndex {
   /// Forgets a group without members, and the nodes that led only to it.
   func removeIfEmpty(_ group: ListenGroup) {
     guard group.isEmpty else { return }
-    group.node.remove(group)
+    if group.node.remove(group) { groupCount -= 1 }
     var node = group.node
     while node.groups.isEmpty, node.children.isEmpty, let parent = node.parent,
       let key = node.path.last

@@ -40,6 +40,7 @@ struct TreeWriter {
       do throws(StorageError) {
         let passed = call.session.refused.passed(by: found)
         if let earlier = try batch.state(of: stream).verdict(on: passed) {
+          batch.metrics.treeWrites.repeated += 1
           return batch.respond(Self.response(to: earlier), to: call)
         }
       } catch {
@@ -48,6 +49,7 @@ struct TreeWriter {
       key = found
     }
     guard batch.diskSpace.allows(write) else {
+      batch.metrics.treeWrites.unavailable += 1
       return batch.respond(.init(.unavailable, detail: RefusalText.full), to: call)
     }
     let verdict = try verdict(on: write, expectedHash, key, &batch, from: call.session)
@@ -63,6 +65,15 @@ struct TreeWriter {
   func verdict(
     on write: TreeWrite, _ expectedHash: String?, _ key: IdempotencyKey?,
     _ batch: inout ServerBatch, from session: Session? = nil
+  ) throws(StorageError) -> Verdict {
+    let verdict = try decide(on: write, expectedHash, key, &batch, from: session)
+    batch.metrics.treeWrites.count(verdict)
+    return verdict
+  }
+
+  private func decide(
+    on write: TreeWrite, _ expectedHash: String?, _ key: IdempotencyKey?,
+    _ batch: inout ServerBatch, from session: Session?
   ) throws(StorageError) -> Verdict {
     let (verdict, mutations): (Verdict, [Mutation])
     do throws(StorageError) {
@@ -192,6 +203,18 @@ struct TreeWriter {
     case .forgotten: return .init(.failed, detail: "The outcome was forgotten as known.")
     case .conflict, .failedPrecondition, .exceedsLimit:
       return .init(.unavailable, detail: "Try again.")
+    }
+  }
+}
+
+extension ServerMetrics.Writes {
+  /// Counts a verdict.
+  fileprivate mutating func count(_ verdict: TreeWriter.Verdict) {
+    switch verdict {
+    case .accepted: accepted += 1
+    case .refused(.dataStale, _): stale += 1
+    case .refused: rejected += 1
+    case .denied: denied += 1
     }
   }
 }

@@ -1,0 +1,114 @@
+#if TCP
+  import NIOCore
+  import TernCore
+  import TernSecurity
+  import TernServer
+
+  /// Serves an operator's request over HTTP: checks the right, then answers.
+  struct AdminEndpoint {
+    private let handler: HTTPHandler
+    private let context: ChannelHandlerContext
+
+    init(_ handler: HTTPHandler, _ context: ChannelHandlerContext) {
+      self.handler = handler
+      self.context = context
+    }
+
+    private var setting: GatewayContext { handler.setting }
+
+    func serve(_ request: HTTPRequest) {
+      guard request.method != "OPTIONS" else {
+        // Pages of other origins are allowed nothing here.
+        return answer(HTTPResponse(status: 204))
+      }
+      guard let target = RequestTarget(request.target) else {
+        return answer(RESTError.invalid("The address is malformed.").response)
+      }
+      let caller = Caller(request, target, behind: setting.proxies)
+      do throws(RESTError) {
+        let asked = try AdminRequest(request.method, target)
+        switch asked.right {
+        case .everyone: perform(asked, request, caller)
+        case .figures where setting.admin.isListener: perform(asked, request, caller)
+        case .figures, .administrator:
+          if setting.options.isDevelopment, caller.isLocal {
+            return perform(asked, request, caller)
+          }
+          try check(asked, request, target, caller)
+        }
+      } catch {
+        answer(error.response)
+      }
+    }
+
+    /// Performs a request for an administrator.
+    private func check(
+      _ asked: AdminRequest, _ request: HTTPRequest, _ target: RequestTarget, _ caller: Caller
+    ) throws(RESTError) {
+      let credential = try Credential.shown(by: request, target, isLocal: caller.isLocal)
+      guard credential != nil else {
+        throw RESTError(401, "This is for administrators: show a token.")
+      }
+      let question = DirectRequest(
+        namespace: Caller.defaultNamespace, isLocal: caller.isLocal, address: caller.address,
+        credential: credential, .administer)
+      let handler = NIOLoopBound(handler, eventLoop: context.eventLoop)
+      let place = context.loopBound
+      setting.ask(question) { reply in
+        guard handler.value.isAnswering else { return }
+        let endpoint = AdminEndpoint(handler.value, place.value)
+        if case .refused(let refusal) = reply {
+          return endpoint.answer(RESTError(refusal).response)
+        }
+        endpoint.perform(asked, request, caller)
+      }
+    }
+
+    private func perform(_ asked: AdminRequest, _ request: HTTPRequest, _ caller: Caller) {
+      if case .deleteDatabase(let name, isDocuments: true) = asked {
+        return erase(name, request, caller)
+      }
+      let handler = NIOLoopBound(handler, eventLoop: context.eventLoop)
+      let place = context.loopBound
+      let loop = context.eventLoop
+      let number = handler.value.requestNumber
+      let (admin, limits) = (setting.admin, setting.options.limits)
+      Task {
+        let response = await admin.response(to: asked, limits: limits)
+        loop.execute {
+          guard handler.value.isAnswering, handler.value.requestNumber == number else { return }
+          AdminEndpoint(handler.value, place.value).answer(response)
+        }
+      }
+    }
+
+    /// Removes the documents of a database, as the administrator who asks.
+    private func erase(_ database: String, _ request: HTTPRequest, _ caller: Caller) {
+      guard !setting.admin.isListener else {
+        return answer(RESTError(404, "Databases are deleted on the server's own port.").response)
+      }
+      let parts = database.split(separator: "/", omittingEmptySubsequences: false)
+      guard parts.count == 4, parts[0] == "projects", parts[2] == "databases",
+        !parts.contains("")
+      else { return answer(RESTError.invalid("A name is projects/P/databases/D.").response) }
+      let endpoint = DocumentRESTEndpoint.of(handler, context)
+      let eraser = DocumentEraser(
+        database, path: [], in: endpoint.session(of: caller),
+        authorization: request.headers["authorization"] ?? "Bearer owner"
+      ) { [handler, context] status in
+        let failure = status.map { DocumentRESTError($0).response(isStream: false) }
+        AdminEndpoint(handler, context)
+          .answer(failure ?? .object([.init("status", .string("ok"))]))
+      }
+      eraser.start()
+    }
+
+    private func answer(_ response: HTTPResponse) {
+      var response = response
+      response.isPrivate = true
+      response.headers.append("Cache-Control", "no-store")
+      response.headers.append("X-Content-Type-Options", "nosniff")
+      handler.answer(response, context)
+    }
+  }
+#endif

@@ -1,0 +1,67 @@
+public import TernServer
+public import TernTransport
+
+#if TCP
+  import NIOCore
+  import NIOHTTP1
+  import TernTransportTCP
+#endif
+
+/// A listener for operators alone: the paths below `/-/`, over HTTP/1.1.
+///
+/// Every client that reaches it may read figures without a token, so it belongs on an address of
+/// the operator's.
+/// It has a thread of its own.
+public struct AdminListener: Sendable {
+  /// The address that it listens at, with the real port.
+  public let address: String
+  private let whenClosed: @Sendable () async -> Void
+
+  /// Stops listening and closes its connections.
+  public func close() async { await whenClosed() }
+
+  #if TCP
+    /// Opens the listener for a server.
+    ///
+    /// - Throws: `TransportError` when the address cannot be listened at.
+    public static func open(
+      for server: TernServer, host: String, port: Int
+    ) async throws(TransportError) -> AdminListener {
+      let transport = try TCPTransport(TCPOptions(host: host, port: port))
+      var options = GatewayOptions()
+      options.limits.connections = 100
+      let load = GatewayLoad(server.budget)
+      let tables = PollTables()
+      let limits = options
+      transport.welcomeStrangers { channel, _, _ in
+        let loop = channel.eventLoop
+        var setting = GatewayContext(
+          options: limits,
+          ask: { request, answer in
+            Task { await server.ask(request) { reply in loop.execute { answer(reply) } } }
+          },
+          export: { _, _, _, _, _, _ in nil }, open: { ClosedLink($0) }, installLink: { _, _ in },
+          load: load, polls: tables.table(on: loop), randomBits: { 0 })
+        setting.admin = AdminServices(of: server, load, isListener: true)
+        try Gateway.installHTTP1(setting, in: channel)
+      }
+      let listener: any TransportListener
+      do throws(TransportError) { listener = try await transport.listen { ClosedLink($0) } } catch {
+        await transport.shutdown()
+        throw error
+      }
+      return AdminListener(address: listener.address) {
+        await listener.close()
+        await transport.shutdown()
+      }
+    }
+
+    /// The end of a link that nothing is served over.
+    private final class ClosedLink: LinkHandler {
+      init(_ link: any Link) { link.close() }
+
+      func linkDidReceive(_ frames: [[UInt8]]) {}
+      func linkDidClose(_ reason: LinkClosure) {}
+    }
+  #endif
+}

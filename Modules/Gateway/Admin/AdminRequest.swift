@@ -1,0 +1,84 @@
+/// A request of an operator, below `/-/`. Source: Docs/Formats/admin.md.
+enum AdminRequest: Equatable, Sendable {
+  /// Does the server answer at all?
+  case health
+  /// Is it ready for clients?
+  case readiness
+  case metrics
+  case status(connections: Int)
+  case connections(Int)
+  case closeConnection(String)
+  case databases(sizes: Bool)
+  case deleteDatabase(String, isDocuments: Bool)
+
+  static let prefix = "/-/"
+
+  /// Returns true for paths that are the operator's; those that end in `.json` are data.
+  static func serves(_ path: String) -> Bool {
+    path.hasPrefix(prefix) && !path.hasSuffix(RESTRequest.suffix)
+      && !path.hasSuffix(RESTUpload.suffix)
+  }
+
+  /// The same for a target with its query.
+  static func serves(rawTarget target: String) -> Bool {
+    target.hasPrefix(prefix) && serves(String(target.prefix { $0 != "?" }))
+  }
+
+  /// Understands a request.
+  init(_ method: String, _ target: RequestTarget) throws(RESTError) {
+    let name = String(target.path.dropFirst(Self.prefix.count))
+    let isRead = method == "GET" || method == "HEAD"
+    switch name {
+    case "healthz" where isRead: self = .health
+    case "readyz" where isRead: self = .readiness
+    case "metrics" where isRead: self = .metrics
+    case "status" where isRead: self = .status(connections: try Self.count(target))
+    case "connections" where isRead: self = .connections(try Self.count(target))
+    case "databases" where isRead: self = .databases(sizes: target["sizes"] != "false")
+    case let name where name.hasPrefix("connections/"):
+      guard method == "DELETE" else { throw Self.notAllowed }
+      self = .closeConnection(String(name.dropFirst("connections/".count)))
+    case let name where name.hasPrefix("databases/"):
+      guard method == "DELETE" else { throw Self.notAllowed }
+      let database = String(name.dropFirst("databases/".count))
+      switch target["model"] {
+      case nil, "tree": self = .deleteDatabase(database, isDocuments: false)
+      case "documents": self = .deleteDatabase(database, isDocuments: true)
+      default: throw .invalid("model is tree or documents.")
+      }
+    case "healthz", "readyz", "metrics", "status", "connections", "databases":
+      throw Self.notAllowed
+    default: throw RESTError(404, "There is no such page.")
+    }
+  }
+
+  private static let notAllowed = RESTError(405, "This path does not take that method.")
+
+  /// The most connections that are told.
+  private static let mostConnections = 1_000
+
+  private static func count(_ target: RequestTarget) throws(RESTError) -> Int {
+    guard let text = target["connections"] else { return 100 }
+    guard let count = Int(text), (0...mostConnections).contains(count) else {
+      throw .invalid("connections is a number up to \(mostConnections).")
+    }
+    return count
+  }
+
+  /// The right that a request needs.
+  enum Right {
+    /// None: it tells nothing but the state.
+    case everyone
+    /// Figures, which every client of the admin listener may read.
+    case figures
+    case administrator
+  }
+
+  var right: Right {
+    switch self {
+    case .health, .readiness: .everyone
+    case .metrics, .status: .figures
+    case .connections, .closeConnection, .databases, .deleteDatabase: .administrator
+    }
+  }
+}

@@ -1,0 +1,99 @@
+#if TCP
+  import TernCore
+  import TernServer
+
+  /// The services behind the pages of an operator; callable from any thread.
+  struct AdminServices: Sendable {
+    /// The server; `nil` in tests of the protocols alone.
+    private let server: TernServer?
+    private let load: GatewayLoad?
+    /// True on a listener of its own, where nothing else is served.
+    let isListener: Bool
+
+    /// Services without a server.
+    init() {
+      server = nil
+      load = nil
+      isListener = false
+    }
+
+    /// The services of a server.
+    ///
+    /// - Parameter load: The load of the clients' endpoints.
+    init(of server: TernServer, _ load: GatewayLoad, isListener: Bool = false) {
+      self.server = server
+      self.load = load
+      self.isListener = isListener
+    }
+
+    /// Returns true once the server takes no further clients.
+    func isDraining() -> Bool { server?.surroundings.isDraining ?? false }
+
+    /// The receiver of the access log; `nil` while it is switched off.
+    func accessLog() -> (@Sendable (AccessRecord) -> Void)? { server?.surroundings.accessLog }
+
+    /// Answers a request whose right was checked.
+    func response(
+      to request: AdminRequest, limits: GatewayLimits
+    ) async -> HTTPResponse {
+      guard let server else { return RESTError(404, "There is no server.").response }
+      let operations = ServerOperations(of: server)
+      switch request {
+      case .health:
+        // Asked on the server's executor: one that hangs does not answer.
+        _ = await operations.readiness
+        return .text("ok\n")
+      case .readiness:
+        let readiness = await operations.readiness
+        if readiness.reasons.isEmpty { return .text("ready\n") }
+        return .text(readiness.reasons.map { $0 + "\n" }.joined(), status: 503)
+      case .metrics:
+        var text = await operations.metricsText()
+        load?.figures.add(to: &text, limits: limits)
+        return .text(text.text, type: "text/plain; version=0.0.4; charset=utf-8")
+      case .status(let count): return .object(await operations.status(connections: count))
+      case .connections(let count): return .object(await operations.connections(limit: count))
+      case .closeConnection(let id):
+        guard await operations.closeConnection(id) else {
+          return RESTError(404, "There is no such connection.").response
+        }
+        return .object([.init("status", .string("ok"))])
+      case .databases(let sizes): return await databases(of: operations, sizes: sizes)
+      case .deleteDatabase(let name, _):
+        return await deleteTree(name, of: operations)
+      }
+    }
+
+    private func databases(of operations: ServerOperations, sizes: Bool) async -> HTTPResponse {
+      do {
+        let databases = try await operations.storedDatabases(sizes: sizes)
+        return .object([.init("databases", .array(databases))])
+      } catch {
+        return RESTError(500, "The store cannot be read.").response
+      }
+    }
+
+    private func deleteTree(_ name: String, of operations: ServerOperations) async -> HTTPResponse {
+      switch await operations.removeDatabase(name) {
+      case .refused(let refusal): RESTError(refusal).response
+      default: .object([.init("status", .string("ok"))])
+      }
+    }
+  }
+
+  extension HTTPResponse {
+    /// An answer of text for an operator.
+    static func text(
+      _ text: String, status: Int = 200, type: String = "text/plain; charset=utf-8"
+    ) -> HTTPResponse {
+      HTTPResponse(status: status, headers: [("Content-Type", type)], body: Array(text.utf8))
+    }
+
+    /// An answer of JSON for an operator.
+    static func object(_ members: [JSONValue.Member]) -> HTTPResponse {
+      HTTPResponse(
+        status: 200, headers: [("Content-Type", RESTAnswer.jsonType)],
+        body: JSONValue.object(members).bytes)
+    }
+  }
+#endif

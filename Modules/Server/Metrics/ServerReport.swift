@@ -1,0 +1,111 @@
+import TernDocumentAuthority
+import TernLedger
+import TernTransport
+
+/// The readiness of a server.
+package struct ServerReadiness: Sendable, Equatable {
+  /// `serving`, `draining`, `closed` or `stopped`.
+  package var state: String
+  /// The reasons why clients had better go elsewhere; empty when there is none.
+  package var reasons: [String]
+
+  /// A batch that takes longer than this means that the server is behind.
+  static let behindMilliseconds: Int64 = 5_000
+
+  /// Of several states, the last one counts.
+  ///
+  /// - Parameter busyTime: The time in milliseconds since inputs wait, or since the latest batch.
+  init(
+    _ space: DiskSpace, _ busyTime: Int64, isClosed: Bool, isDraining: Bool, isStopped: Bool
+  ) {
+    (state, reasons) = ("serving", [])
+    if space != .ample { reasons.append("disk full") }
+    if busyTime > Self.behindMilliseconds { reasons.append("behind") }
+    if isClosed { (state, reasons) = ("closed", ["closed"]) }
+    if isDraining { (state, reasons) = ("draining", ["draining"]) }
+    if isStopped { (state, reasons) = ("stopped", ["stopped"]) }
+  }
+}
+
+/// Reads the parts of a server for its operator. On the server's executor.
+struct ServerReport {
+  let server: ServerParts
+  let ledger: LedgerStatistics?
+
+  /// The parts that are read.
+  struct ServerParts {
+    let batches: BatchRunner
+    let links: LinkTable
+    let memory: MemoryGuard
+    let exports: ExportTable
+    let budget: MemoryBudget
+    let metrics: ServerMetrics
+    let surroundings: ServerSurroundings
+    let readiness: ServerReadiness
+    let uptime: Int64
+    let now: Int64
+    /// The inputs and the direct requests that wait.
+    let waiting: (inputs: Int, requests: Int)
+  }
+
+  var limits: ServerLimits { server.batches.parts.options.limits }
+
+  /// The number of sessions by the name of the tree's database that they have open.
+  var sessionsByTree: [String: Int] {
+    var counts: [String: Int] = [:]
+    for namespace in server.batches.machine.tree.namespaces.values {
+      counts[namespace.name] = namespace.sessionCount
+    }
+    return counts
+  }
+
+  /// The sessions by what they speak, with their listens.
+  var sessions: Sessions {
+    var sessions = Sessions()
+    for session in server.batches.machine.sessions.inOrder {
+      if let link = session.documents {
+        sessions.documents += 1
+        sessions.documentListens += link.targetCount
+      } else if session.namespace != nil {
+        sessions.tree += 1
+        sessions.treeListens += session.listens.count
+      } else {
+        sessions.fresh += 1
+      }
+    }
+    for namespace in server.batches.machine.tree.namespaces.values {
+      sessions.treeQueries += namespace.listens.groupCount
+    }
+    for database in server.batches.machine.documents.registry.used {
+      sessions.documentQueries += database.watch.groupCount
+    }
+    return sessions
+  }
+
+  struct Sessions {
+    var tree = 0
+    var documents = 0
+    var fresh = 0
+    var treeListens = 0
+    var documentListens = 0
+    var treeQueries = 0
+    var documentQueries = 0
+  }
+
+  /// The queues of the server: name, length, limit.
+  var queues: [(name: String, length: Int, limit: Int?)] {
+    [
+      ("inbox", server.waiting.inputs, nil),
+      ("direct", server.waiting.requests, limits.directRequests),
+      ("exports", server.exports.count, limits.exports),
+      ("slowed", server.memory.slowedCount, nil),
+      ("unsent", server.memory.unsentCount, nil),
+      ("held", server.links.held.count, nil),
+    ]
+  }
+
+  /// The bytes held for clients, by their purpose.
+  var memoryUses: [(name: String, bytes: Int)] {
+    MemoryBudget.Use.allCases.map { ("\($0)", server.budget.usedBytes(for: $0)) }
+  }
+}

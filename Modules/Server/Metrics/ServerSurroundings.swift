@@ -1,0 +1,133 @@
+import Synchronization
+
+/// The parts of a program around a server that operators see together with it: what the process and
+/// the store take, the latest denials, and the sink of the access log.
+package final class ServerSurroundings: Sendable {
+  private struct State {
+    var figures: @Sendable () -> SystemFigures = { SystemFigures() }
+    var accessLog: (@Sendable (AccessRecord) -> Void)?
+    var denials: [RecentDenial] = []
+    var version = ""
+    var isDraining = false
+  }
+
+  private let state = Mutex(State())
+
+  /// Figures of the system, read when they are asked for.
+  package var figures: SystemFigures { state.withLock { $0.figures }() }
+
+  /// Lets a function read the figures of the system.
+  package func read(_ figures: @escaping @Sendable () -> SystemFigures) {
+    state.withLock { $0.figures = figures }
+  }
+
+  /// The version of the program, for the status.
+  package var version: String {
+    get { state.withLock { $0.version } }
+    set { state.withLock { $0.version = newValue } }
+  }
+
+  /// True once the server takes no further clients because it is to stop.
+  package internal(set) var isDraining: Bool {
+    get { state.withLock { $0.isDraining } }
+    set { state.withLock { $0.isDraining = newValue } }
+  }
+
+  /// Receives each request over HTTP once it is answered; `nil` while that is switched off.
+  package var accessLog: (@Sendable (AccessRecord) -> Void)? {
+    get { state.withLock { $0.accessLog } }
+    set { state.withLock { $0.accessLog = newValue } }
+  }
+
+  /// The denials that are kept.
+  package static let mostDenials = 50
+
+  /// The latest denials that were explained, the newest last.
+  package var denials: [RecentDenial] { state.withLock { $0.denials } }
+
+  /// Keeps a denial, in the place of the oldest one.
+  package func add(_ denial: RecentDenial) {
+    state.withLock { state in
+      if state.denials.count >= Self.mostDenials { state.denials.removeFirst() }
+      state.denials.append(denial)
+    }
+  }
+}
+
+/// One denial, as an operator's log tells it.
+package struct RecentDenial: Sendable {
+  /// The id that the client was shown; `nil` for none.
+  package var id: String?
+  /// In milliseconds since 1970.
+  package var time: Int64
+  /// The first line of the explanation.
+  package var text: String
+
+  /// The most bytes of the text.
+  package static let textBytes = 500
+
+  /// A denial; a longer text is cut.
+  package init(id: String?, time: Int64, text: String) {
+    self.id = id
+    self.time = time
+    let line = text.prefix { $0 != "\n" }
+    self.text = String(decoding: line.utf8.prefix(Self.textBytes), as: UTF8.self)
+  }
+}
+
+/// One request over HTTP, for the access log. It holds no credential and no data: of the target
+/// only the path is told.
+package struct AccessRecord: Sendable {
+  /// The method.
+  package var method: String
+  /// The path, without its query.
+  package var path: String
+  /// The status; 0 when the connection ended before the answer.
+  package var status: Int
+  /// The bytes of the answer's body.
+  package var bytes: Int
+  /// The time from the head's arrival until the answer was handed over.
+  package var microseconds: Int64
+  /// The client's address, without a port.
+  package var address: String
+  /// The id of a denial, by which its explanation is found.
+  package var denial: String?
+
+  /// A record of an answered request.
+  package init(
+    method: String, path: String, status: Int, bytes: Int, microseconds: Int64, address: String,
+    denial: String?
+  ) {
+    self.method = method
+    self.path = path
+    self.status = status
+    self.bytes = bytes
+    self.microseconds = microseconds
+    self.address = address
+    self.denial = denial
+  }
+}
+
+/// The resources that the process and the store take; `nil` for those not known.
+package struct SystemFigures: Sendable {
+  /// The id of the process.
+  package var processID: Int?
+  /// The memory that the process has in use.
+  package var residentBytes: Int?
+  /// Its open descriptors, and how many it may have.
+  package var descriptors: Int?
+  package var descriptorLimit: Int?
+  /// The processor time that it has used, in seconds.
+  package var cpuSeconds: Double?
+  /// The kind of the store.
+  package var storeKind: String?
+  /// The folder of the store.
+  package var storePath: String?
+  /// The bytes of its files.
+  package var storeBytes: Int?
+  /// The bytes that its file system has left.
+  package var freeBytes: Int?
+
+  /// Figures of which nothing is known.
+  package init() {}
+}

@@ -1,0 +1,90 @@
+/// The header by which a proxy names its client before the connection's own bytes: the PROXY
+/// protocol, version 1 (text) and version 2 (binary).
+///
+/// Source: The PROXY protocol, versions 1 & 2, HAProxy Technologies.
+package enum ProxyHeader: Equatable, Sendable {
+  /// The other end of the client's connection.
+  package struct Client: Equatable, Sendable {
+    /// The address, without its port.
+    package let address: String
+    package let port: Int
+  }
+
+  /// More bytes are needed to tell.
+  case undecided
+  /// The header, which is so long; without a client when the proxy speaks for itself.
+  case whole(Client?, byteCount: Int)
+  /// The bytes begin with no header, or with one that breaks its format.
+  case invalid
+
+  /// The most bytes of a header of version 1, its line end included.
+  private static let mostTextBytes = 107
+  /// The most bytes behind the head of version 2.
+  private static let mostBinaryBytes = 4_096
+  private static let text = Array("PROXY ".utf8)
+  private static let signature: [UInt8] = [
+    0x0D, 0x0A, 0x0D, 0x0A, 0x00, 0x0D, 0x0A, 0x51, 0x55, 0x49, 0x54, 0x0A,
+  ]
+
+  /// Reads the first bytes of a connection.
+  package init(_ bytes: [UInt8]) {
+    if bytes.first == Self.text[0] {
+      self = Self.readText(bytes)
+    } else if bytes.isEmpty || bytes.first == Self.signature[0] {
+      self = Self.readBinary(bytes)
+    } else {
+      self = .invalid
+    }
+  }
+
+  private static func readText(_ bytes: [UInt8]) -> ProxyHeader {
+    guard zip(bytes, text).allSatisfy({ $0 == $1 }) else { return .invalid }
+    let head = bytes.prefix(mostTextBytes)
+    guard let end = head.firstIndex(of: 0x0A) else {
+      return bytes.count < mostTextBytes ? .undecided : .invalid
+    }
+    guard end > text.count, bytes[end - 1] == 0x0D else { return .invalid }
+    let words = String(decoding: bytes[text.count..<(end - 1)], as: UTF8.self)
+      .split(separator: " ", omittingEmptySubsequences: false)
+    if words.first == "UNKNOWN" { return .whole(nil, byteCount: end + 1) }
+    guard words.count == 5, words[0] == "TCP4" || words[0] == "TCP6",
+      let address = TrustedProxies.bytes(of: String(words[1])),
+      TrustedProxies.bytes(of: String(words[2])) != nil, let port = UInt16(words[3]),
+      UInt16(words[4]) != nil, (words[0] == "TCP4") == !words[1].contains(":")
+    else { return .invalid }
+    return .whole(Client(address: name(of: address), port: Int(port)), byteCount: end + 1)
+  }
+
+  private static func readBinary(_ bytes: [UInt8]) -> ProxyHeader {
+    guard zip(bytes, signature).allSatisfy({ $0 == $1 }) else { return .invalid }
+    guard bytes.count >= 16 else { return .undecided }
+    let length = Int(bytes[14]) << 8 | Int(bytes[15])
+    guard bytes[12] >> 4 == 2, length <= mostBinaryBytes else { return .invalid }
+    guard bytes.count >= 16 + length else { return .undecided }
+    let whole = 16 + length
+    switch bytes[12] & 0x0F {
+    // The proxy's own connection, such as a check of health.
+    case 0: return .whole(nil, byteCount: whole)
+    case 1: break
+    default: return .invalid
+    }
+    let size: Int
+    switch bytes[13] {
+    case 0x11: size = 4
+    case 0x21: size = 16
+    default: return .whole(nil, byteCount: whole)
+    }
+    guard length >= 2 * size + 4 else { return .invalid }
+    let address = Array(bytes[16..<(16 + size)])
+    let port = Int(bytes[16 + 2 * size]) << 8 | Int(bytes[17 + 2 * size])
+    return .whole(Client(address: name(of: address), port: port), byteCount: whole)
+  }
+
+  /// The text of an address, as sockets give it.
+  private static func name(of bytes: [UInt8]) -> String {
+    if bytes.count == 4 { return bytes.map(String.init).joined(separator: ".") }
+    return stride(from: 0, to: 16, by: 2).map { index in
+      String(UInt16(bytes[index]) << 8 | UInt16(bytes[index + 1]), radix: 16)
+    }.joined(separator: ":")
+  }
+}

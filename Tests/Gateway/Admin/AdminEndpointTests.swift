@@ -1,0 +1,211 @@
+#if TCP && canImport(Glibc)
+  import TernCore
+  import TernSecurity
+  import TernServer
+  import TernTransport
+  import TernTransportTCP
+  import Testing
+
+  @testable import TernGateway
+
+  @Suite("Pages of the operator") struct AdminEndpointTests {
+    private let closed = #"{"rules": {}}"#
+
+    private func ask(
+      _ target: String, _ method: String = "GET", _ headers: String = "", body: String = ""
+    ) -> String {
+      "\(method) \(target) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+        + "Content-Length: \(body.utf8.count)\r\n\(headers)\r\n\(body)"
+    }
+
+    private let owner = "Authorization: Bearer owner\r\n"
+
+    private func json(_ answer: String) throws -> JSONValue {
+      let body = try #require(answer.range(of: "\r\n\r\n").map { answer[$0.upperBound...] })
+      return try JSONValue(parsing: Array(body.utf8))
+    }
+
+    @Test("health and readiness are told to everybody, whatever the rules say")
+    func health() async throws {
+      try await withDoor(rules: closed) { door in
+        let alive = try door.exchange(ask("/-/healthz"))
+        #expect(alive.hasPrefix("HTTP/1.1 200") && alive.hasSuffix("ok\n"), "\(alive)")
+        let ready = try door.exchange(ask("/-/readyz"))
+        #expect(ready.hasPrefix("HTTP/1.1 200") && ready.hasSuffix("ready\n"), "\(ready)")
+        #expect(!ready.contains("Access-Control-Allow-Origin"), "\(ready)")
+      }
+      try await withDoor(farewell: .closed(reason: "for good")) { door in
+        let answer = try door.exchange(ask("/-/readyz"))
+        #expect(answer.hasPrefix("HTTP/1.1 503") && answer.hasSuffix("closed\n"), "\(answer)")
+      }
+    }
+
+    @Test(
+      "figures are told to administrators and to nobody else",
+      arguments: [
+        "/-/metrics", "/-/status", "/-/connections", "/-/databases",
+      ])
+    func rights(path: String) async throws {
+      try await withDoor { door in
+        let refused = try door.exchange(ask(path))
+        #expect(refused.hasPrefix("HTTP/1.1 401"), "\(refused)")
+        let wrong = try door.exchange(ask(path, "GET", "Authorization: Bearer nobody\r\n"))
+        #expect(wrong.hasPrefix("HTTP/1.1 401"), "\(wrong)")
+        let allowed = try door.exchange(ask(path, "GET", owner))
+        #expect(allowed.hasPrefix("HTTP/1.1 200"), "\(allowed)")
+      }
+    }
+
+    @Test("a development server tells figures to this machine, not to pages from elsewhere")
+    func development() async throws {
+      try await withDoor(isDevelopment: true) { door in
+        #expect(try door.exchange(ask("/-/metrics")).hasPrefix("HTTP/1.1 200"))
+        let page = "Origin: https://example.com\r\n"
+        #expect(try door.exchange(ask("/-/metrics", "GET", page)).hasPrefix("HTTP/1.1 401"))
+        let preflight = try door.exchange(ask("/-/connections/1-1", "OPTIONS", page))
+        #expect(!preflight.contains("Access-Control-Allow"), "\(preflight)")
+      }
+    }
+
+    @Test("paths that end in .json are data, and other pages and methods are refused")
+    func paths() async throws {
+      try await withDoor { door in
+        let written = try door.exchange(ask("/-/status.json", "PUT", body: "7"))
+        #expect(written.hasPrefix("HTTP/1.1 200") && written.hasSuffix("7"), "\(written)")
+        #expect(try door.exchange(ask("/-/nothing", "GET", owner)).hasPrefix("HTTP/1.1 404"))
+        #expect(try door.exchange(ask("/-/metrics", "POST", owner)).hasPrefix("HTTP/1.1 405"))
+      }
+    }
+
+    @Test("writes, listens and sessions are counted where they belong")
+    func counted() async throws {
+      try await withDoor { door in
+        let socket = try door.connect()
+        _ = socket.openWebSocket("/.ws?v=5&ns=default")
+        socket.ask(1, "q", #"{"p":"/a","h":""}"#)
+        _ = socket.message()
+        _ = try door.exchange(ask("/a.json", "PUT", body: "1"))
+        _ = socket.message()
+        let text = try door.exchange(ask("/-/metrics", "GET", owner))
+        for line in [
+          #"tern_writes_total{model="tree",outcome="accepted"} 1"#,
+          #"tern_events_total{model="tree"} 1"#,
+          #"tern_connections{protocol="websocket"} 1"#,
+          #"tern_sessions{model="tree"} 1"#, #"tern_listens{model="tree"} 1"#,
+          #"tern_queries{model="tree"} 1"#, #"tern_commits_total 1"#,
+          #"tern_store_duration_seconds_count 1"#,
+        ] {
+          #expect(text.contains(line + "\n"), "\(line) in \(text)")
+        }
+      }
+    }
+
+    @Test("the status names connections, and closes one of them")
+    func connections() async throws {
+      try await withDoor { door in
+        let socket = try door.connect()
+        _ = socket.openWebSocket("/.ws?v=5&ns=harbor")
+        let status = try json(try door.exchange(ask("/-/status", "GET", owner)))
+        #expect(status["state"]?.text == "serving")
+        guard case .array(let list)? = status["connections"], let first = list.first else {
+          Issue.record("no connections: \(status)")
+          return
+        }
+        #expect(list.count == 1)
+        #expect(first["database"]?.text == "harbor")
+        #expect(first["protocol"]?.text == "websocket")
+        let id = try #require(first["id"]?.text)
+        let gone = try door.exchange(ask("/-/connections/9\(id)", "DELETE", owner))
+        #expect(gone.hasPrefix("HTTP/1.1 404"), "\(gone)")
+        let closed = try door.exchange(ask("/-/connections/\(id)", "DELETE", owner))
+        #expect(closed.hasPrefix("HTTP/1.1 200"), "\(closed)")
+        #expect(socket.message().contains("an operator has closed"))
+        #expect(socket.message().hasPrefix("closed"))
+        let ends = await door.ends { !$0.isEmpty }
+        #expect(ends == [.closedByOperator])
+      }
+    }
+
+    @Test("databases are listed with their sizes, and deleted with their rules")
+    func databases() async throws {
+      try await withDoor { door in
+        _ = try door.exchange(ask("/a.json?ns=harbor", "PUT", body: #"{"b":1,"c":2}"#))
+        _ = try door.exchange(ask("/a.json?ns=other", "PUT", body: "1"))
+        let listed = try json(try door.exchange(ask("/-/databases", "GET", owner)))
+        guard case .array(let list)? = listed["databases"] else {
+          Issue.record("no databases: \(listed)")
+          return
+        }
+        #expect(list.compactMap { $0["name"]?.text } == ["harbor", "other"])
+        #expect(list.first?["isWhole"] == .bool(true))
+        #expect((list.first?["rows"]?.integer ?? 0) > 0)
+        let refused = try door.exchange(ask("/-/databases/harbor", "DELETE"))
+        #expect(refused.hasPrefix("HTTP/1.1 401"), "\(refused)")
+        let deleted = try door.exchange(ask("/-/databases/harbor", "DELETE", owner))
+        #expect(deleted.hasPrefix("HTTP/1.1 200"), "\(deleted)")
+        #expect(try door.exchange(ask("/a.json?ns=harbor")).hasSuffix("null"))
+        #expect(try door.exchange(ask("/a.json?ns=other")).hasSuffix("1"))
+      }
+    }
+
+    @Test("who asks too much is told when to come again")
+    func retry() async throws {
+      let limits = ServerLimits(rates: RateLimits(requestsPerAddress: 1, burstSeconds: 1))
+      try await withDoor(serverLimits: limits) { door in
+        var answer = ""
+        for _ in 0..<20 where !answer.hasPrefix("HTTP/1.1 429") {
+          answer = try door.exchange(ask("/a.json"))
+        }
+        #expect(answer.hasPrefix("HTTP/1.1 429"), "\(answer)")
+        #expect(answer.contains("Retry-After: 1\r\n"), "\(answer)")
+      }
+    }
+
+    @Test("events are not kept back by proxies")
+    func events() async throws {
+      try await withDoor { door in
+        let peer = try door.connect()
+        peer.send(ask("/a.json", "GET", "Accept: text/event-stream\r\n"))
+        #expect(peer.read(through: "event: put").contains("X-Accel-Buffering: no"))
+      }
+    }
+
+    @Test("the admin listener serves figures without a token, and no data")
+    func listener() async throws {
+      try await withDoor(rules: closed) { door in
+        let listener = try await AdminListener.open(
+          for: door.server, host: "127.0.0.1", port: 0)
+        let port = try #require(listener.address.split(separator: ":").last.flatMap { Int($0) })
+        func exchange(_ text: String) throws -> String {
+          let peer = try Peer(port: port)
+          peer.send(text)
+          return peer.readToEnd()
+        }
+        #expect(try exchange(ask("/-/healthz")).hasPrefix("HTTP/1.1 200"))
+        #expect(try exchange(ask("/-/metrics")).contains("tern_uptime_seconds"))
+        #expect(try exchange(ask("/-/connections/1-1", "DELETE")).hasPrefix("HTTP/1.1 401"))
+        #expect(try exchange(ask("/a.json")).hasPrefix("HTTP/1.1 404"))
+        await listener.close()
+      }
+    }
+
+    @Test("a server that is about to stop says so, answers what has come, and ends its sessions")
+    func draining() async throws {
+      try await withDoor { door in
+        let socket = try door.connect()
+        _ = socket.openWebSocket("/.ws?v=5&ns=default")
+        let kept = try door.connect()
+        kept.send("GET /-/healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        _ = kept.read(through: "ok\n")
+        socket.ask(1, "p", #"{"p":"/a","d":1}"#)
+        #expect(socket.message().contains(#""s":"ok""#))
+        await ServerOperations(of: door.server).drain(within: .seconds(30))
+        #expect(socket.message().contains("connect again"))
+        kept.send("GET /-/readyz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        let answer = kept.readToEnd()
+        #expect(answer.contains("HTTP/1.1 503") && answer.hasSuffix("draining\n"), "\(answer)")
+        #expect(throws: (any Error).self) { try door.connect() }
+      }
+    }
+  }
+#endif
