@@ -1,5 +1,6 @@
 import TernLedger
 import TernPresence
+import TernStorage
 import TernSync
 
 extension TernServer {
