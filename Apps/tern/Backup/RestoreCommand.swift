@@ -50,13 +50,15 @@ struct Restore: AsyncParsableCommand {
     do {
       let configuration = try Configuration.reading(file: store.config, flags: store.given)
       let work = try RestoreWork(configuration, output)
-      let version = try await work.restore(plan, as: renamings, keepsEpoch: sameEpoch)
+      let versions = try await work.restore(plan, as: renamings, keepsEpoch: sameEpoch)
       output.print(
-        "restored version \(plan.version) to \(work.folder)"
-          + (sameEpoch ? "" : "; it goes on at version \(version)"),
+        "restored version \(versions.restored) to \(work.folder)"
+          + (renamings.isEmpty ? "" : " as \(renamings.map(\.new).joined(separator: ", "))")
+          + (versions.next == versions.restored
+            ? "" : "; it goes on at version \(versions.next)"),
         [
-          "folder": .string(work.folder), "restored": .integer(Int64(clamping: plan.version)),
-          "version": .integer(Int64(clamping: version)),
+          "folder": .string(work.folder), "restored": .integer(Int64(clamping: versions.restored)),
+          "version": .integer(Int64(clamping: versions.next)),
         ])
     } catch let error as ConfigurationError {
       throw Failure(about: AssemblyError.configuration(error))
@@ -115,12 +117,6 @@ struct RestorePlan {
   /// The same for the backup whose log leads on from there; empty when it is not needed.
   let later: [Source]
   let point: RestorePoint?
-
-  /// The version of the last backup in ``chain``.
-  var version: Version {
-    if !later.isEmpty, case .version(let version)? = point { return version }
-    return chain.last?.header.version ?? 0
-  }
 
   /// Reads every file, and orders them.
   init(_ files: [String], at point: RestorePoint?) throws {

@@ -31,12 +31,18 @@ struct RestoreWork {
     self.output = output
   }
 
+  /// The versions of a restore.
+  struct Versions {
+    /// The last commit that was restored.
+    var restored: Version
+    /// The version at which the store goes on.
+    var next: Version
+  }
+
   /// Restores.
-  ///
-  /// - Returns: The version of the store now.
   func restore(
     _ plan: RestorePlan, as renamings: [DatabaseRenaming], keepsEpoch: Bool
-  ) async throws -> Version {
+  ) async throws -> Versions {
     let isThere = !Self.contents(of: folder).isEmpty
     if renamings.isEmpty, isThere {
       throw Failure(
@@ -55,24 +61,28 @@ struct RestoreWork {
         try? FileManager.default.removeItem(atPath: path + "/" + name)
       }
     }
-    let version = try await make(plan, keepsEpoch: keepsEpoch || !renamings.isEmpty)
+    let versions = try await make(plan, keepsEpoch: keepsEpoch || !renamings.isEmpty)
     if renamings.isEmpty {
       try publish()
     } else {
       try await add(renamings)
     }
-    return version
+    return versions
   }
 
   /// Makes the store aside.
-  private func make(_ plan: RestorePlan, keepsEpoch: Bool) async throws -> Version {
+  private func make(_ plan: RestorePlan, keepsEpoch: Bool) async throws -> Versions {
     let store = try await open(Self.staging)
     defer { store.close() }
     try write(plan.chain, into: store)
-    if !plan.later.isEmpty { try await goOn(plan, in: store) }
-    if keepsEpoch { return plan.version }
+    var restored = plan.chain.last?.header.version ?? 0
+    if !plan.later.isEmpty { restored = try await goOn(plan, after: restored, in: store) }
+    if keepsEpoch { return Versions(restored: restored, next: restored) }
     let now = Int64(Date.now.timeIntervalSince1970 * 1_000)
-    return try told { () throws(BackupError) in try RestoredStore(store).beginEpoch(now: now) }
+    let next = try told { () throws(BackupError) in
+      try RestoredStore(store).beginEpoch(now: now)
+    }
+    return Versions(restored: restored, next: next)
   }
 
   private func write(_ chain: [RestorePlan.Source], into store: any OrderedStore) throws {
@@ -90,12 +100,16 @@ struct RestoreWork {
   }
 
   /// Makes the commits of a later backup's log again, up to the point that was asked for.
-  private func goOn(_ plan: RestorePlan, in store: any OrderedStore) async throws {
+  ///
+  /// - Returns: The last commit that is in the store then.
+  private func goOn(
+    _ plan: RestorePlan, after version: Version, in store: any OrderedStore
+  ) async throws -> Version {
     let source = try await open(Self.later)
     defer { source.close() }
     try write(plan.later, into: source)
-    guard let header = plan.later.last?.header else { return }
-    try told { () throws(BackupError) in
+    guard let header = plan.later.last?.header else { return version }
+    return try told { () throws(BackupError) in
       let end: Version
       switch plan.point {
       case .version(let version)?: end = version
@@ -107,10 +121,11 @@ struct RestoreWork {
         } catch {
           throw .ledger(error)
         }
-      case nil: return
+      case nil: return version
       }
-      guard end > plan.chain.last?.header.version ?? 0 else { return }
+      guard end > version else { return version }
       try RestoredStore(store).replay(from: source, through: end)
+      return end
     }
   }
 
