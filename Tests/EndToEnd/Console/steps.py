@@ -76,7 +76,10 @@ def soon(read, expected):
     """Waits until something reads as expected."""
     end = time.monotonic() + 30
     while time.monotonic() < end:
-        found = read()
+        try:
+            found = read()
+        except KeyError as error:
+            found = error
         if found == expected:
             return
         time.sleep(0.05)
