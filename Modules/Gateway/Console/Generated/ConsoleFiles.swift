@@ -2412,7 +2412,7 @@ class TreePage {
       id, role: "treeitem", class: `tree-row${isSelected ? " selected" : ""}${isNew ? " changed" : ""}`,
       "aria-level": node.depth + 1, "aria-setsize": row.size, "aria-posinset": row.position,
       "aria-selected": String(isSelected), "aria-expanded": isBranchNode ? String(node.isOpen) : undefined,
-      onclick: () => this.click(index, node),
+      onclick: (event) => this.click(index, node, event.detail),
     },
     h("span", {
       class: "twist", "aria-hidden": "true",
@@ -2440,9 +2440,10 @@ class TreePage {
   }
 
   /** A second click soon after the first opens or edits; rows are made anew meanwhile. */
-  click(index, node) {
+  click(index, node, count) {
     const now = performance.now();
-    const isSecond = this.lastClick?.node === node && now - this.lastClick.at < doubleClickMilliseconds;
+    const isSecond = this.lastClick?.node === node
+      && (count === 2 || now - this.lastClick.at < doubleClickMilliseconds);
     this.lastClick = isSecond ? undefined : { node, at: now };
     this.choose(index);
     if (!isSecond) return;
@@ -2518,6 +2519,9 @@ class TreePage {
   // MARK: Changes
 
   async edit(node) {
+    // Nothing may be edited that was not read: saving would lose it.
+    if (node.kind === "unknown") await this.model.look(node);
+    if (node.kind === "unknown") throw new Error(node.problem ?? "The value is not known.");
     if (node.kind === "branch") return this.editJSON(node);
     const index = this.model.rows.findIndex((row) => row.node === node);
     const row = document.getElementById(`row-${index}`);
@@ -2996,6 +3000,13 @@ export class VirtualList {
     this.canvas = h("div", { class: "canvas", role: "presentation" });
     this.element = h("div", { class: "virtual", tabindex: "0", ...attributes }, this.canvas);
     this.element.addEventListener("scroll", () => this.schedule(), { passive: true });
+    // A row that is replaced while it is pressed would lose its click.
+    this.element.addEventListener("pointerdown", (event) => { this.isPressed = event.target !== this.element; });
+    this.release = () => setTimeout(() => {
+      this.isPressed = false;
+      if (this.isLate) this.schedule();
+    });
+    for (const name of ["pointerup", "pointercancel"]) window.addEventListener(name, this.release);
     this.observer = new ResizeObserver(() => this.schedule());
     this.observer.observe(this.element);
   }
@@ -3028,6 +3039,8 @@ export class VirtualList {
   }
 
   draw() {
+    this.isLate = this.isPressed;
+    if (this.isLate) return;
     const [first, last] = this.range();
     const from = Math.max(0, first - spare);
     const to = Math.min(this.count, last + spare);
@@ -3053,7 +3066,10 @@ export class VirtualList {
     this.schedule();
   }
 
-  close() { this.observer.disconnect(); }
+  close() {
+    this.observer.disconnect();
+    for (const name of ["pointerup", "pointercancel"]) window.removeEventListener(name, this.release);
+  }
 }
 
 """#,

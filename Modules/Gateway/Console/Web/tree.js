@@ -108,7 +108,7 @@ class TreePage {
       id, role: "treeitem", class: `tree-row${isSelected ? " selected" : ""}${isNew ? " changed" : ""}`,
       "aria-level": node.depth + 1, "aria-setsize": row.size, "aria-posinset": row.position,
       "aria-selected": String(isSelected), "aria-expanded": isBranchNode ? String(node.isOpen) : undefined,
-      onclick: () => this.click(index, node),
+      onclick: (event) => this.click(index, node, event.detail),
     },
     h("span", {
       class: "twist", "aria-hidden": "true",
@@ -136,9 +136,10 @@ class TreePage {
   }
 
   /** A second click soon after the first opens or edits; rows are made anew meanwhile. */
-  click(index, node) {
+  click(index, node, count) {
     const now = performance.now();
-    const isSecond = this.lastClick?.node === node && now - this.lastClick.at < doubleClickMilliseconds;
+    const isSecond = this.lastClick?.node === node
+      && (count === 2 || now - this.lastClick.at < doubleClickMilliseconds);
     this.lastClick = isSecond ? undefined : { node, at: now };
     this.choose(index);
     if (!isSecond) return;
@@ -214,6 +215,9 @@ class TreePage {
   // MARK: Changes
 
   async edit(node) {
+    // Nothing may be edited that was not read: saving would lose it.
+    if (node.kind === "unknown") await this.model.look(node);
+    if (node.kind === "unknown") throw new Error(node.problem ?? "The value is not known.");
     if (node.kind === "branch") return this.editJSON(node);
     const index = this.model.rows.findIndex((row) => row.node === node);
     const row = document.getElementById(`row-${index}`);

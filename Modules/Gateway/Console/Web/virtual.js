@@ -18,6 +18,13 @@ export class VirtualList {
     this.canvas = h("div", { class: "canvas", role: "presentation" });
     this.element = h("div", { class: "virtual", tabindex: "0", ...attributes }, this.canvas);
     this.element.addEventListener("scroll", () => this.schedule(), { passive: true });
+    // A row that is replaced while it is pressed would lose its click.
+    this.element.addEventListener("pointerdown", (event) => { this.isPressed = event.target !== this.element; });
+    this.release = () => setTimeout(() => {
+      this.isPressed = false;
+      if (this.isLate) this.schedule();
+    });
+    for (const name of ["pointerup", "pointercancel"]) window.addEventListener(name, this.release);
     this.observer = new ResizeObserver(() => this.schedule());
     this.observer.observe(this.element);
   }
@@ -50,6 +57,8 @@ export class VirtualList {
   }
 
   draw() {
+    this.isLate = this.isPressed;
+    if (this.isLate) return;
     const [first, last] = this.range();
     const from = Math.max(0, first - spare);
     const to = Math.min(this.count, last + spare);
@@ -75,5 +84,8 @@ export class VirtualList {
     this.schedule();
   }
 
-  close() { this.observer.disconnect(); }
+  close() {
+    this.observer.disconnect();
+    for (const name of ["pointerup", "pointercancel"]) window.removeEventListener(name, this.release);
+  }
 }
