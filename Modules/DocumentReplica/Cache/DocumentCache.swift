@@ -40,7 +40,7 @@ package struct DocumentCache: Sendable {
   }
 
   package let settings: Settings
-  /// What a server said.
+  /// The server's state of documents, and the results of targets.
   var stored: BaseCache
   var pending: PendingWrites
   /// `true` to create indexes for expensive queries. Not stored.

@@ -2,6 +2,7 @@ import Foundation
 import Synchronization
 import TernClient
 import TernCore
+import TernSync
 
 /// The calls that an application makes to a database, and the session that carries them out.
 ///
