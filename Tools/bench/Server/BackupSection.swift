@@ -45,12 +45,15 @@
       defer { store.close() }
       let ledger = try EmbeddedLedger(store: store) { 0 }
       for start in stride(from: 0, to: rows, by: rowsPerCommit) {
-        let mutations = (start..<min(rows, start + rowsPerCommit)).map { number in
+        let mutations = (start..<min(rows, start + rowsPerCommit)).map { number -> Mutation in
           let digits = "\(100_000_000 + number)"
-          let key =
-            [0x20] + Array("default".utf8) + [0] + Array("nodes".utf8) + [0]
-            + Array("n\(digits)".utf8) + [0]
-          return Mutation.put(key: key, value: [0x05] + Array("the value of node \(digits)".utf8))
+          var key: [UInt8] = [0x20]
+          for name in ["default", "nodes", "n\(digits)"] {
+            key.append(contentsOf: name.utf8)
+            key.append(0)
+          }
+          let value = "the value of node \(digits)"
+          return Mutation.put(key: key, value: [0x05] + Array(value.utf8))
         }
         _ = try ledger.commit([Commit(mutations: mutations, record: [])])
       }
@@ -62,11 +65,12 @@
       let store = MemoryStore()
       var offset = 0
       var restorer = try BackupRestorer(into: store)
-      try restorer.write { count throws(BackupError) in
+      let read: (Int) throws(BackupError) -> [UInt8] = { count throws(BackupError) in
         let piece = bytes[offset...].prefix(count)
         offset += piece.count
         return Array(piece)
       }
+      try restorer.write(read)
       try restorer.finish()
       let inspection = try ServerInspection(of: store)
       guard inspection.isWell, restorer.last?.summary.rows ?? 0 >= UInt64(rows) else {
