@@ -29,7 +29,6 @@ struct Bench {
       sections.append(("documents-fan-out", { try await DocumentFanOut.run(rounds: $0.rounds) }))
       sections.append(("tls", { try await TLSSection.run(rounds: $0.rounds) }))
       add("large-reads") { _ in try await LargeReads.run() }
-      sections.append(("backup", { try await BackupSection.run(rows: $0.rows) }))
       add("server-size") { _ in try await ServerSize.run() }
     #endif
     sections.append(("document-rules", { try DocumentRulesSection.run(rounds: $0.rounds) }))
