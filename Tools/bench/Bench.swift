@@ -33,7 +33,6 @@ struct Bench {
         sections.append(("initial-sync", { try await InitialSync.run($0) }))
       #endif
       add("large-reads") { _ in try await LargeReads.run() }
-      sections.append(("backup", { try await BackupSection.run(rows: $0.rows) }))
       add("server-size") { _ in try await ServerSize.run() }
     #endif
     sections.append(("document-rules", { try DocumentRulesSection.run(rounds: $0.rounds) }))

@@ -39,7 +39,7 @@ import Testing
 
     func pass(_ milliseconds: Int64) async {
       clock.advance(by: .milliseconds(milliseconds))
-      await server.reviewSlowed()
+      await server.closeOverdue()
     }
   }
 

@@ -2,7 +2,6 @@
   import Foundation
   import TernGateway
   import TernLedger
-  import TernSecurity
   import TernServer
   import TernStorage
   import TernStorageMemory
@@ -20,9 +19,7 @@
       let ledger = try EmbeddedLedger(
         store: store, uptime: RuntimeEnvironment.system.stopwatch())
       let transport = try TCPPlugin.open(TCPOptions(port: 0))
-      // Backups are for administrators.
-      let server = try await TernServer(
-        ledger: ledger, on: transport, authenticator: OwnerAuthenticator())
+      let server = try await TernServer(ledger: ledger, on: transport)
       var doors = GatewayOptions()
       // More than are measured: those of the load generator itself come on top.
       doors.limits.connections = 20_000
