@@ -89,11 +89,20 @@ public struct ServerLimits: Hashable, Sendable {
   public var contradictions: Int
   /// The most bytes in the name of a database, at most 256. Default 128.
   public var namespaceBytes: Int
+  /// The databases that clients may use: names of trees, and `projects/P/databases/D` for
+  /// documents; `nil` for any. Default `nil`.
+  public var databases: [String]?
   /// The most requests without a session that wait to be decided. Default 4,096.
   public var directRequests: Int
 
   /// The most calls about documents that one link carries at once. Default 1,000.
   public var documentCalls: Int
+
+  /// Returns true when clients may use the database of that name.
+  func allows(database name: String) -> Bool {
+    guard let databases else { return true }
+    return databases.contains { $0.utf8.elementsEqual(name.utf8) }
+  }
 
   /// The budget that these limits describe.
   var budget: MemoryBudget {

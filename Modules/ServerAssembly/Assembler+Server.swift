@@ -161,6 +161,7 @@ extension Assembler {
     var options = options
     let limits = try limitOptions(of: configuration)
     options.limits.rates = limits.rates
+    options.limits.databases = limits.databases ?? options.limits.databases
     options.limits.memoryBytes = limits.memoryBytes ?? options.limits.memoryBytes
     options.limits.memoryBytesPerAddress =
       limits.memoryBytesPerAddress ?? options.limits.memoryBytesPerAddress

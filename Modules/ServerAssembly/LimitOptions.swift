@@ -19,6 +19,9 @@ public struct LimitOptions: Hashable, Sendable {
   /// The part of it that one user may take; `nil` for a quarter.
   public var memoryBytesPerIdentity: Int?
 
+  /// The databases that clients may use; `nil` for any. See `ServerLimits.databases`.
+  public var databases: [String]?
+
   /// The least that ``memoryBytes`` may be: one large write has to fit.
   public static let leastMemoryBytes = 16 << 20
 
@@ -32,7 +35,7 @@ public struct LimitOptions: Hashable, Sendable {
 extension LimitOptions: Decodable {
   private enum CodingKeys: String, CodingKey {
     case requestsPerAddress, requestsPerIdentity, burstSeconds, bodyBytes
-    case memoryBytes, memoryBytesPerAddress, memoryBytesPerIdentity
+    case memoryBytes, memoryBytesPerAddress, memoryBytesPerIdentity, databases
   }
 
   /// Reads the section; what it leaves out keeps its standard value.
@@ -55,6 +58,7 @@ extension LimitOptions: Decodable {
     memoryBytes = try number(.memoryBytes, from: Self.leastMemoryBytes, upTo: 1 << 50)
     memoryBytesPerAddress = try number(.memoryBytesPerAddress, from: 1 << 20, upTo: 1 << 50)
     memoryBytesPerIdentity = try number(.memoryBytesPerIdentity, from: 1 << 20, upTo: 1 << 50)
+    databases = try section.decodeIfPresent([String].self, forKey: .databases)
     bodyBytes = try number(.bodyBytes, upTo: Self.mostBodyBytes)
   }
 }

@@ -125,11 +125,11 @@ private enum ExportWriter {
         #""text":{"stringValue":"hi"}"#, #""none":{"nullValue":null}"#,
         #""bytes":{"bytesValue":"AQL/"}"#,
         #""time":{"timestampValue":"1970-01-01T00:00:01.500Z"}"#,
-        #""place":{"geoPointValue":{"latitude":1,"longitude":-2}}"#,
+        #""place":{"geoPointValue":{"latitude":1.0,"longitude":-2.0}}"#,
         #""ref":{"referenceValue":"projects/tern/databases/(default)/documents/c/b"}"#,
         #""map":{"mapValue":{"fields":{"n":{"integerValue":"5"},"s":{"stringValue":"in"}}}}"#,
         #""list":{"arrayValue":{"values":[{"integerValue":"1"},{"stringValue":"two"}]}}"#,
-        #""empty":{"arrayValue":{}}"#, #""path":"c/b""#, #""path":"c/a/sub/d""#,
+        #""empty":{"arrayValue":{"values":[]}}"#, #""path":"c/b""#, #""path":"c/a/sub/d""#,
         #""long":{"stringValue":"éé"#,
       ] {
         #expect(told.contains(part), "\(part)\n\(told.prefix(1_500))")

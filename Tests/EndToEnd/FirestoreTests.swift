@@ -17,12 +17,7 @@ private func folder(of path: String) -> String {
   .enabled(if: FileManager.default.isExecutableFile(atPath: python), "run Tools/python first"))
 struct FirestoreTests {
   /// No fewer cases than were written; see `Admin/documents.py`.
-  private static let caseCount = 100
-  /// Cases of operations that a server does not serve, or serves in its own way.
-  /// Source: Docs/Formats/document-wire.md, sections 4 and 6.
-  private static let unserved = [
-    "recursive_delete", "an_unknown_transaction_is_refused",
-  ]
+  private static let caseCount = 105
 
   @Test("every case holds", arguments: ["memory", "sqlite", "lmdb"])
   func cases(storage: String) async throws {
@@ -33,13 +28,10 @@ struct FirestoreTests {
       _ = await played.output.line(within: patience) { _ in false }
       let lines = played.output.history
       let failed = lines.filter { $0.hasPrefix("FAILED") }
-      let unexpected = failed.filter { line in
-        !Self.unserved.contains { line.hasPrefix("FAILED \($0) ") }
-      }
-      #expect(unexpected == [])
+      #expect(failed == [])
       let passed = lines.count { $0.hasPrefix("ok ") }
       #expect(passed >= Self.caseCount, "\(played.errors.history.suffix(20))")
-      #expect(code == (failed.isEmpty ? 0 : 1))
+      #expect(code == 0)
       #expect(await server.stop() == 0)
     }
   }

@@ -274,6 +274,6 @@
 
   extension TernServer {
     /// The most that any export has told and its taker has not done with.
-    fileprivate var untakenBytes: Int { exports.values.map(\.export.untakenBytes).max() ?? 0 }
+    fileprivate var untakenBytes: Int { exports.all.map(\.untakenBytes).max() ?? 0 }
   }
 #endif

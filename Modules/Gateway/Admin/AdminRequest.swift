@@ -14,9 +14,12 @@ enum AdminRequest: Equatable, Sendable {
   static let prefix = "/-/"
 
   /// Returns true for paths that are the operator's; those that end in `.json` are data.
+  ///
+  /// The console, rules and backups have endpoints of their own.
   static func serves(_ path: String) -> Bool {
     path.hasPrefix(prefix) && !path.hasSuffix(RESTRequest.suffix)
-      && !path.hasSuffix(RESTUpload.suffix)
+      && !path.hasSuffix(RESTUpload.suffix) && !ConsolePage.serves(path)
+      && !RulesEndpoint.serves(path) && !BackupRequest.serves(path)
   }
 
   /// The same for a target with its query.
@@ -26,6 +29,9 @@ enum AdminRequest: Equatable, Sendable {
 
   /// Understands a request.
   init(_ method: String, _ target: RequestTarget) throws(RESTError) {
+    guard Self.serves(target.path) else {
+      throw RESTError(404, "Only paths below /-/ are served here.")
+    }
     let name = String(target.path.dropFirst(Self.prefix.count))
     let isRead = method == "GET" || method == "HEAD"
     switch name {

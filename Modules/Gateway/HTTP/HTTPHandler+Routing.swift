@@ -8,18 +8,12 @@
   extension HTTPHandler {
     /// Finds who answers a request.
     func route(_ request: HTTPRequest, _ context: ChannelHandlerContext) {
-      let path = String(request.target.prefix { $0 != "?" })
-      if AdminRequest.serves(path), !ConsolePage.serves(path), !RulesEndpoint.serves(path) {
-        if !setting.admin.isListener, BackupRequest.serves(request.target),
-          let target = RequestTarget(request.target)
-        {
-          let caller = Caller(request, target, behind: setting.proxies)
-          return BackupRequest.serve(request, caller, target, self, context)
-        }
+      if setting.admin.isListener || AdminRequest.serves(rawTarget: request.target) {
         return AdminEndpoint(self, context).serve(request)
       }
-      if setting.admin.isListener {
-        return answer(RESTError(404, "Only paths below /-/ are served here.").response, context)
+      if BackupRequest.serves(request.target), let target = RequestTarget(request.target) {
+        let caller = Caller(request, target, behind: setting.proxies)
+        return BackupRequest.serve(request, caller, target, self, context)
       }
       if request.method == "OPTIONS" {
         let isDevelopment = setting.options.isDevelopment

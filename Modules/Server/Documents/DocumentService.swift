@@ -315,6 +315,11 @@ struct DocumentService {
     if let known = call.database {
       database = known
     } else {
+      let name = request.database.resourceName
+      guard limits.allows(database: name) else {
+        return registry.finish(
+          call, DocumentStatus(.notFound, "The database \(name) does not exist"), &batch)
+      }
       database = try registry.database(request.database, in: batch.reader)
       database.callCount += 1
       call.database = database

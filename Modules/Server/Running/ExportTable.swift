@@ -25,6 +25,9 @@ final class ExportTable: Sendable {
     self.uptime = uptime
   }
 
+  /// The exports under way.
+  var all: [TreeExport] { state.withLock { $0.open.values.map(\.export) } }
+
   /// The number of exports under way.
   var count: Int { state.withLock { $0.open.count } }
 

@@ -165,15 +165,11 @@ extension TernServer {
     return decided
   }
 
-  // MARK: - Sending
-
   /// Sends what a batch owes, link by link.
   func perform(_ outputs: [ServerOutput]) {
     writer.perform(outputs) { number, answer in
       guard let request = requests.remove(number) else { return }
-      if let arrival = request.arrival {
-        metrics.directTime.record(Int(microseconds() - arrival))
-      }
+      if let arrival = request.arrival { metrics.directTime.record(Int(microseconds() - arrival)) }
       request.answer(answer)
     }
     holdLinks()

@@ -27,9 +27,11 @@ enum TreeGreeting {
 
   init(
     _ opening: TreeOpening, of session: Session, among sessions: borrowing SessionTable,
-    limitBytes: Int, _ batch: inout ServerBatch
+    limits: ServerLimits, _ batch: inout ServerBatch
   ) throws(StorageError) {
-    guard Namespace.isValid(opening.namespace, limitBytes: limitBytes) else {
+    guard Namespace.isValid(opening.namespace, limitBytes: limits.namespaceBytes),
+      limits.allows(database: opening.namespace)
+    else {
       self = .rejected(.invalidNamespace(opening.namespace))
       return
     }

@@ -25,7 +25,9 @@ struct DirectService {
     if let farewell = context.options.farewell, !request.operation.isOfOperator {
       return .refused(.sentAway(farewell))
     }
-    guard Namespace.isValid(request.namespace, limitBytes: limits.namespaceBytes) else {
+    guard Namespace.isValid(request.namespace, limitBytes: limits.namespaceBytes),
+      limits.allows(database: request.namespace) || request.operation.isForAdministrators
+    else {
       return .refused(.invalid("There can be no database of that name."))
     }
     let identity: Identity

@@ -21,8 +21,9 @@
     private let owner = "Authorization: Bearer owner\r\n"
 
     private func json(_ answer: String) throws -> JSONValue {
-      let body = try #require(answer.range(of: "\r\n\r\n").map { answer[$0.upperBound...] })
-      return try JSONValue(parsing: Array(body.utf8))
+      let bytes = Array(answer.utf8)
+      let head = try #require(bytes.position(of: "\r\n\r\n"))
+      return try JSONValue(parsing: Array(bytes[(head + 4)...]))
     }
 
     @Test("health and readiness are told to everybody, whatever the rules say")
@@ -145,6 +146,23 @@
         #expect(deleted.hasPrefix("HTTP/1.1 200"), "\(deleted)")
         #expect(try door.exchange(ask("/a.json?ns=harbor")).hasSuffix("null"))
         #expect(try door.exchange(ask("/a.json?ns=other")).hasSuffix("1"))
+      }
+    }
+
+    @Test("clients are limited to the databases of a list, of both models")
+    func allowed() async throws {
+      var limits = ServerLimits()
+      limits.databases = ["harbor"]
+      try await withDoor(serverLimits: limits) { door in
+        let refused = try door.exchange(ask("/a.json?ns=other"))
+        #expect(refused.hasPrefix("HTTP/1.1 400"), "\(refused)")
+        #expect(try door.exchange(ask("/a.json?ns=harbor")).hasPrefix("HTTP/1.1 200"))
+        let socket = try door.connect()
+        #expect(socket.openWebSocket("/.ws?v=5&ns=other").contains("no database named"))
+        let path = "/v1/projects/p/databases/(default)/documents/c/d"
+        let document = try door.exchange(ask(path, "GET", owner))
+        #expect(document.hasPrefix("HTTP/1.1 404"), "\(document)")
+        #expect(document.contains("does not exist"), "\(document)")
       }
     }
 

@@ -5,10 +5,10 @@
   import TernServer
   import TernStorageMemory
   import TernTransport
-  import TernTransportTCP
   import Testing
 
   @testable import TernGateway
+  @testable import TernTransportTCP
 
   @Suite("Behind proxies") struct ProxyTests {
     @Test("networks are told apart by their bits")

@@ -15,7 +15,7 @@
   @Suite("Four endpoints for documents, one verdict") struct DocumentDoorsTests {
     private static let environment = ProcessInfo.processInfo.environment
     /// `TERN_DOCUMENT_DOORS=10000` plays the full number.
-    private static let count = environment["TERN_DOCUMENT_DOORS"].flatMap { Int($0) } ?? 1_200
+    private static let count = environment["TERN_DOCUMENT_DOORS"].flatMap { Int($0) } ?? 500
     private static let seed =
       environment["TERN_DOORS_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 1..<1 << 32)
 

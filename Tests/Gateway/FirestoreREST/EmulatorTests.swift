@@ -186,7 +186,6 @@
           counts == [
             #"{"value":{"boolValue":true},"count":2}"#, #"{"value":{"boolValue":false},"count":1}"#,
           ])
-        // The second operand was evaluated for both documents, since the first one may be an error.
         let operands = root["children"]
         #expect(
           operands?[0]?["children"]?[0]?["values"]?[0]?["value"]?.json == #"{"stringValue":"a"}"#)

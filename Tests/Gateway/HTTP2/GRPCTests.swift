@@ -121,7 +121,7 @@
         let unknown = client.answer(on: 1)
         #expect(unknown.status == 12)
         #expect(unknown.fields["grpc-accept-encoding"] == "gzip, deflate, identity")
-        let bomb = try #require(MessageCoding.gzip.compress(Array(repeating: 0, count: 10_000_000)))
+        let bomb = try #require(MessageCoding.gzip.compress(Array(repeating: 0, count: 1_000_000)))
         let whole = try #require(MessageCoding.gzip.compress(DocumentMessages.get("a")))
         let cases: [(coding: String?, bytes: [UInt8], code: Int)] = [
           (nil, [1], 13), ("gzip", [1, 2, 3], 13), ("gzip", whole + [0], 13),

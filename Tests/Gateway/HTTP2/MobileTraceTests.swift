@@ -64,12 +64,15 @@
       let client: HTTP2Peer
       let id: UInt32
       let method: DocumentMethod
-      let buffer = Buffer()
+      let buffer: Buffer
 
-      final class Buffer { var bytes: [UInt8] = [] }
+      final class Buffer { var bytes: [UInt32: [UInt8]] = [:] }
 
-      init(_ client: HTTP2Peer, _ id: UInt32, _ method: DocumentMethod, _ platform: Platform) {
-        (self.client, self.id, self.method) = (client, id, method)
+      init(
+        _ client: HTTP2Peer, _ id: UInt32, _ method: DocumentMethod, _ platform: Platform,
+        _ buffer: Buffer
+      ) {
+        (self.client, self.id, self.method, self.buffer) = (client, id, method, buffer)
         client.head(HTTP2Peer.call(method.rawValue, platform.headers), on: id)
       }
 
@@ -78,20 +81,20 @@
         client.send(HTTP2Peer.data, HTTP2Peer.message(message), flags: ends ? 1 : 0, stream: id)
       }
 
-      /// The next message, as JSON; what comes on other streams is dropped.
+      /// The next message, as JSON; what comes on other streams waits for them.
       func hear() throws -> String {
         while true {
-          let bytes = buffer.bytes
+          let bytes = buffer.bytes[id] ?? []
           let count = bytes.dropFirst().prefix(4).reduce(0) { $0 << 8 | Int($1) }
           if bytes.count >= 5, bytes.count >= 5 + count {
-            buffer.bytes = Array(bytes.dropFirst(5 + count))
+            buffer.bytes[id] = Array(bytes.dropFirst(5 + count))
             let text = try DocumentJSON.json(
               .response(method), binary: Array(bytes[5..<(5 + count)]))
             return String(decoding: text, as: UTF8.self)
           }
           let frame = try #require(client.next(HTTP2Peer.data))
           client.take(frame)
-          if frame.stream == id { buffer.bytes += frame.payload }
+          buffer.bytes[frame.stream, default: []] += frame.payload
         }
       }
 
@@ -120,8 +123,9 @@
     func session(_ platform: Platform) async throws {
       try await withDoor { door in
         let client = HTTP2Peer(try door.connect(), settings: platform.settings)
+        let buffer = Stream.Buffer()
         // The listener waits for its head before it sends anything.
-        let listen = Stream(client, 1, .listen, platform)
+        let listen = Stream(client, 1, .listen, platform, buffer)
         let head = client.fields(try #require(client.next(HTTP2Peer.headers)))
         #expect(head[":status"] == "200")
         #expect(head["content-type"] == "application/grpc")
@@ -129,7 +133,7 @@
         let empty = try listen.hear(through: "CURRENT") + [listen.hear()]
         #expect(brief(empty) == ["ADD", "CURRENT", "boundary"])
         // Writes have a stream of their own; the first answer carries nothing but a token.
-        let writer = Stream(client, 3, .write, platform)
+        let writer = Stream(client, 3, .write, platform, buffer)
         try writer.say(#"{"database":"projects/p/databases/(default)"}"#)
         let hello = try writer.hear()
         #expect(!hello.contains("writeResults"))
@@ -160,7 +164,7 @@
         client.send(HTTP2Peer.reset, UInt32(8).bytes, stream: 1)
         try await other(door, "c")
         // enableNetwork: a new stream goes on from the token, with what is new and nothing else.
-        let again = Stream(client, 5, .listen, platform)
+        let again = Stream(client, 5, .listen, platform, buffer)
         try again.say(platform.add(2, token: resume))
         let missed = brief(try again.hear(through: "CURRENT"))
         #expect(missed.filter { $0.hasPrefix("change") } == ["change c"], "\(missed)")
@@ -184,7 +188,8 @@
     func rejected(_ platform: Platform) async throws {
       try await withDoor { door in
         let client = HTTP2Peer(try door.connect(), settings: platform.settings)
-        let writer = Stream(client, 1, .write, platform)
+        let buffer = Stream.Buffer()
+        let writer = Stream(client, 1, .write, platform, buffer)
         try writer.say(#"{"database":"projects/p/databases/(default)"}"#)
         let hello = try writer.hear()
         let token = String(
@@ -195,7 +200,7 @@
         let end = client.answer(on: 1)
         #expect(end.status == 5)
         #expect(end.fields["grpc-message"]?.contains("No document to update: ") == true)
-        let next = Stream(client, 3, .write, platform)
+        let next = Stream(client, 3, .write, platform, buffer)
         try next.say(#"{"database":"projects/p/databases/(default)"}"#)
         let fresh = try #require(try next.hear().firstMatch(of: /"streamToken":"([^"]+)"/))
         _ = try write(next, "rooms/y", "1", token: String(fresh.output.1))

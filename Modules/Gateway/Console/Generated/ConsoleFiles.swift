@@ -90,7 +90,7 @@ export async function request(method, target, options) {
 
 export async function json(method, target, body, options = {}) {
   const text = body === undefined ? undefined : encode(body);
-  const response = await request(method, target, { ...options, body: text });
+  const response = await request(method, target, { ...options, body: text ?? options.body });
   return parse(await response.text());
 }
 
