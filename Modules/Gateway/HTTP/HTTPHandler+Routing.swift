@@ -147,7 +147,7 @@
       }
     }
 
-    /// Answers the opening handshake, and puts handlers of WebSocket in the place of HTTP's.
+    /// Turns the connection into one of WebSocket, if it is still there.
     private func becomeWebSocket(
       answering response: [UInt8], _ context: ChannelHandlerContext,
       _ install: (any Channel) throws -> Void
@@ -156,8 +156,17 @@
       // the end to no handler that is added then. A channel without a peer's address is a test's.
       if !context.channel.isActive, context.channel.remoteAddress != nil { return stepAside() }
       stepAside()
-      let channel = context.channel
-      let pipeline = context.pipeline.syncOperations
+      context.replaceHTTP(answering: response, install)
+    }
+  }
+
+  extension ChannelHandlerContext {
+    /// Answers the opening handshake, and puts handlers of WebSocket in the place of HTTP's.
+    fileprivate func replaceHTTP(
+      answering response: [UInt8], _ install: (any Channel) throws -> Void
+    ) {
+      let channel = channel
+      let pipeline = pipeline.syncOperations
       do {
         let encoder = try pipeline.context(handlerType: HTTPResponseEncoder.self)
         let decoder = try pipeline.context(
@@ -168,10 +177,10 @@
         channel.write(ByteBuffer(bytes: response), promise: nil)
         try install(channel)
         channel.flush()
-        pipeline.removeHandler(context: context, promise: nil)
+        pipeline.removeHandler(context: self, promise: nil)
         // What came behind the request goes to the handler that was just added, which takes it
         // for a whole read only when it is told so.
-        let handedOver = context.eventLoop.makePromise(of: Void.self)
+        let handedOver = eventLoop.makePromise(of: Void.self)
         handedOver.futureResult.whenSuccess { channel.pipeline.fireChannelReadComplete() }
         pipeline.removeHandler(context: decoder, promise: handedOver)
       } catch {

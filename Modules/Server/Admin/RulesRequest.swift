@@ -7,7 +7,7 @@ package enum RulesRequest: Sendable {
   /// The text of the rules in force for the documents of the project or database that the request
   /// names.
   case readDocuments
-  /// Judges a request that nobody makes, and tells what every rule said.
+  /// Judges a hypothetical request, and tells what every rule said.
   case explain(RulesQuestion)
 }
 

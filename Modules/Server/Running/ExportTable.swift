@@ -46,9 +46,19 @@ final class ExportTable: Sendable {
     }
   }
 
-  /// Begins a backup; see ``TernServer/backUp(on:for:at:tell:)``.
+  /// Begins to tell everything that is stored, as it is now, in the form of a backup.
   ///
-  /// - Parameter time: The present moment, in milliseconds since 1970.
+  /// It reads on a thread of its own, as an export does, and holds one snapshot of the store. It
+  /// ends without an end when its reader takes nothing for too long, when it lasts too long, and
+  /// when the disk is full: what it keeps on the disk is needed then.
+  ///
+  /// - Parameters:
+  ///   - base: The backup that this one is to be an increment of.
+  ///   - review: An administrator's request, by ``DirectRequest/Operation/backUp``; asked again
+  ///     whenever the clock ticks.
+  ///   - address: The address of its reader, without a port.
+  ///   - time: The present moment, in milliseconds since 1970.
+  ///   - tell: Called with the pieces, on a thread of the backup's own.
   /// - Returns: `nil` when as many are under way as may be, or the ledger has no rows of its own.
   func beginBackup(
     on base: BackupIndex?, review: DirectRequest, at address: String, time: Int64,
@@ -110,10 +120,20 @@ final class ExportTable: Sendable {
     }
   }
 
-  /// The exports whose readers no session answers for, with the question whether they may go on.
-  var underReview: [(export: TreeExport, review: DirectRequest)] {
-    state.withLock { state in
+  /// Ends the exports whose readers may not have them any more: their credential counts no longer,
+  /// or the rules deny them now. Readers that a session answers for are left out.
+  func review(asking ask: (DirectRequest, @escaping @Sendable (DirectAnswer) -> Void) -> Void) {
+    let underReview = state.withLock { state in
       state.open.values.compactMap { open in open.review.map { (open.export, $0) } }
+    }
+    for (export, review) in underReview {
+      ask(review) { answer in
+        switch answer {
+        case .refused(.unauthenticated), .refused(.permissionDenied): export.withdraw()
+        // Other answers do not concern the right to read.
+        default: break
+        }
+      }
     }
   }
 

@@ -26,18 +26,4 @@ extension TernServer {
     review?.operation = .review(path)
     return exports.begin(path, form, of: namespace, review: review, at: address, tell: tell)
   }
-
-  /// Ends what is told to those who may not read it any more: their credential counts no longer,
-  /// or the rules say something else now.
-  func reviewExports() {
-    for (export, review) in exports.underReview {
-      ask(review) { answer in
-        switch answer {
-        case .refused(.unauthenticated), .refused(.permissionDenied): export.withdraw()
-        // Anything else says nothing about them.
-        default: break
-        }
-      }
-    }
-  }
 }

@@ -49,7 +49,7 @@ extension TernServer {
     memory.returnMemory()
     closeOverdue()
     inbox.append(.tick)
-    reviewExports()
+    exports.review { ask($0, $1) }
     exports.reviewBackups(isDiskFull: batches.machine.diskSpace != .ample)
     drainSoon()
   }

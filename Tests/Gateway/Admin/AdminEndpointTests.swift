@@ -26,7 +26,7 @@
       return try JSONValue(parsing: Array(bytes[(head + 4)...]))
     }
 
-    @Test("health and readiness are told to everybody, whatever the rules say")
+    @Test("every client may read health and readiness, whatever the rules say")
     func health() async throws {
       try await withDoor(rules: closed) { door in
         let alive = try door.exchange(ask("/-/healthz"))
@@ -42,7 +42,7 @@
     }
 
     @Test(
-      "figures are told to administrators and to nobody else",
+      "only administrators may read figures",
       arguments: [
         "/-/metrics", "/-/status", "/-/connections", "/-/databases",
       ])

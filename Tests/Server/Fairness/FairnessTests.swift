@@ -325,6 +325,24 @@ import Testing
     #expect(try ask("192.0.2.2") == .node(.empty))
   }
 
+  @Test("requests for a database that is not in the list are rejected")
+  func listedDatabases() throws {
+    var limits = ServerLimits()
+    limits.databases = ["n"]
+    let bench = try MachineBench(options: ServerOptions(limits: limits))
+    func ask(_ namespace: String) throws -> DirectAnswer? {
+      let request = DirectRequest(
+        namespace: namespace, isLocal: true, address: "192.0.2.1", .read("a", .all))
+      try bench.run([.direct(ticket: 1, request)])
+      return bench.answers.removeValue(forKey: 1)
+    }
+    #expect(try ask("n") == .node(.empty))
+    guard case .refused? = try ask("other") else {
+      Issue.record("a database outside of the list was read")
+      return
+    }
+  }
+
   @Test(
     "connections from one place count as one",
     arguments: [
