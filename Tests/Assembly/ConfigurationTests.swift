@@ -28,6 +28,7 @@ import Testing
   func unknownSection() {
     let known = [
       "storage", "transport", "cache", "documents", "auth", "limits", "ledger", "endpoints",
+      "log", "admin", "proxy", "shutdown",
     ]
     #expect(throws: ConfigurationError.unknownSection("stroage", known: known, origin: "f.json")) {
       var configuration = Configuration()

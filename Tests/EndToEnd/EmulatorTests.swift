@@ -144,7 +144,7 @@ import Testing
       func query(_ field: String) throws -> String {
         let body =
           #"{"structuredQuery":{"from":[{"collectionId":"c"}],"where":{"fieldFilter":{"field":"#
-          + #"{"fieldPath":"a"},"op":"EQUAL","value":{"nullValue":null}}},"orderBy":[{"field":"#
+          + #"{"fieldPath":"a"},"op":"EQUAL","value":{"integerValue":"1"}}},"orderBy":[{"field":"#
           + #"{"fieldPath":"\#(field)"}}]}}"#
         return try exchange(
           "POST", "/v1/projects/p/databases/(default)/documents:runQuery", body, at: address)

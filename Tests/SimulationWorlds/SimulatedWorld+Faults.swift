@@ -30,21 +30,12 @@ extension SimulatedWorld {
     case .fullDisk:
       let disk = chance.happens(0.3) ? serverDisk.ledger : client.queueDisk
       disk.inject(.diskFull, after: chance.below(4))
-    case .otherRules: changeRules(to: chance.pick(DocumentWorkloadRules.Variant.allCases))
     case .damage: if let first = documentClients.first { damageCache(of: first) }
     }
     if chance.happens(0.2), let process = client.process {
       client.cacheDisk.sync(process.cacheStore)
       synced(client)
     }
-  }
-
-  /// Has the server take up other rules for documents.
-  private func changeRules(to variant: DocumentWorkloadRules.Variant?) {
-    guard let variant else { return }
-    documentRules = variant
-    trace.note("rules: \(variant)")
-    if let server { decideSoon(server) }
   }
 
   private func breakServer() {
@@ -66,7 +57,6 @@ extension SimulatedWorld {
 
   /// Takes away what is broken; what was lost stays lost.
   func repairEverything() {
-    changeRules(to: .closed)
     startServer()
     wakeAll()
     for device in devices {

@@ -17,8 +17,7 @@ extension SimulatedWorld {
       let store = serverDisk.ledger.open()
       if bug == .forgetsWritersByTimeOfDay { try forgetWriters(in: store) }
       let run = try ServerRun(
-        over: store, wall: serverWall, uptimeOffset: offset, bits: serverBits,
-        documentRules: documentRules)
+        over: store, wall: serverWall, uptimeOffset: offset, bits: serverBits)
       try run.restore(now: clock.now)
       server = run
       follow(run.ledger, [:])
@@ -75,9 +74,7 @@ extension SimulatedWorld {
   }
 
   func decideSoon(_ run: ServerRun) {
-    guard !run.isDeciding, !run.inbox.isEmpty || run.documentRules != documentRules else {
-      return
-    }
+    guard !run.isDeciding, !run.inbox.isEmpty else { return }
     run.isDeciding = true
     plan(.serverDecides(run), after: chance.happens(0.05) ? 0...60 : 0...2)
   }
@@ -117,8 +114,6 @@ extension SimulatedWorld {
 
   /// Takes what is decided next: all that waits, or a part of it, in which links take turns.
   private func nextInputs(of run: ServerRun) -> [ServerInput] {
-    // Rules are changed alone, so that it is known what every commit was judged by.
-    if run.documentRules != documentRules { return [run.adopt(documentRules)] }
     if isHealed || run.inbox.count < 2 || chance.happens(0.8) {
       defer { run.inbox = [] }
       return run.inbox
@@ -165,8 +160,7 @@ extension SimulatedWorld {
       case .send(let slot, let frame): frames[slot, default: []].append(frame)
       case .broadcast(let slots, let frame):
         for slot in slots { frames[slot, default: []].append(frame) }
-      // Only other rules are asked for without a session.
-      case .answer: trace.note("server: other rules are in force")
+      case .answer: preconditionFailure("nobody asks without a session here")
       case .close(let slot, _):
         guard let link = run.links[slot] else { continue }
         if let rest = frames.removeValue(forKey: slot) {

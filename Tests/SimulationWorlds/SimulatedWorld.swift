@@ -25,8 +25,6 @@ package final class SimulatedWorld {
   var model = ServerModel()
 
   var documents = DocumentModel()
-  /// The rules for documents that an operator wants to be in force.
-  var documentRules = DocumentWorkloadRules.Variant.closed
   let results = QueryResults()
 
   var clients: [SimulatedClient] = []

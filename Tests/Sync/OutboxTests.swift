@@ -46,6 +46,25 @@ struct OutboxTests {
     #expect(writes.settledThrough == 7)
   }
 
+  @Test("answered numbers that the server keeps no outcome of are passed over")
+  func unkept() {
+    var writes = NumberedWrites(nextSequence: 1)
+    writes.serverKnows(through: 0)
+    #expect(writes.settledThrough == 0)
+    for id in 1...3 as ClosedRange<UInt64> { writes.add(id, row: id, sequence: id) }
+    writes.serverKnows(through: 0)
+    #expect(writes.settledThrough == 0, "the first is pending")
+    _ = writes.remove(1)
+    writes.rowSettled(1, .failed(.storage(.closed)))
+    writes.serverKnows(through: 1)
+    #expect(writes.settledThrough == 0, "the server has the outcome of the first")
+    writes.serverKnows(through: 0)
+    #expect(writes.settledThrough == 1)
+    _ = writes.remove(2)
+    writes.rowSettled(2, .changed)
+    #expect(writes.settledThrough == 1, "later rows stay needed")
+  }
+
   @Test("a row that the disk would not change keeps its outcome and all later ones needed")
   func unsettled() {
     var writes = NumberedWrites(nextSequence: 1)

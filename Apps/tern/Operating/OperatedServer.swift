@@ -33,7 +33,7 @@ final class OperatedServer: Sendable {
   static func prepare(
     _ server: TernServer, _ transport: any Transport, _ options: OperatorOptions
   ) {
-    server.surroundings.version = TernCommand.configuration.version
+    server.surroundings.version = ProgramVersion.number
     if let transport = transport as? TCPTransport,
       let proxies = TrustedProxies(options.proxy.trusted ?? [])
     {

@@ -63,7 +63,7 @@ package struct ServerOperations: Sendable {
 
   /// Removes a database of the tree: everything in it, and its rules and settings.
   package func removeDatabase(_ name: String) async -> DirectAnswer {
-    var request = DirectRequest(namespace: name, isLocal: false, .removeDatabase)
+    var request = DirectRequest(namespace: name, isLocal: true, .removeDatabase)
     request.isOperator = true
     let asked = request
     return await withCheckedContinuation { done in

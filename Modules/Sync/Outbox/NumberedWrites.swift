@@ -75,6 +75,18 @@ package struct NumberedWrites: Sendable {
     }
   }
 
+  /// Notes the last number of which the server holds an outcome, or one of a later write.
+  ///
+  /// Numbers behind it that were answered here were rejections that the server does not keep. It is
+  /// told to pass over them, also when their rows are still in the queue: it has nothing to forget,
+  /// and would otherwise wait for them for ever.
+  ///
+  /// - Complexity: O(*n*).
+  package mutating func serverKnows(through last: UInt64) {
+    guard let first = ids.keys.min(), first > 1, first - 1 > last else { return }
+    settledThrough = max(settledThrough, first - 1)
+  }
+
   /// Begins a stream, whose first number is 1, in place of one that was given up.
   package mutating func restart() {
     settledThrough = 0

@@ -51,7 +51,7 @@ extension SimulatedWorld {
 
   func failed(_ id: DocumentListenerID, _ status: DocumentStatus, _ run: DocumentRun) {
     guard let mirror = run.listeners.removeValue(forKey: id) else { return }
-    if status.code != .permissionDenied || isAlwaysReadable(mirror.query, run) {
+    if status.code != .permissionDenied || mayRead(mirror.query, run) {
       disagree("\(place(mirror, run)) fails with \(status)")
     }
     run.endedListeners.insert(id)
@@ -62,7 +62,7 @@ extension SimulatedWorld {
     var mirror = read.mirror
     switch result {
     case .failure(let status):
-      let isDenied = status.code == .permissionDenied && !isAlwaysReadable(mirror.query, run)
+      let isDenied = status.code == .permissionDenied && !mayRead(mirror.query, run)
       if status.code != .unavailable, !isDenied {
         disagree("\(place(mirror, run)) is read with \(status)")
       }
@@ -75,7 +75,7 @@ extension SimulatedWorld {
       if read.source == .server, snapshot.isFromCache {
         disagree("\(place(mirror, run)) is not the server's")
       }
-      if !snapshot.isFromCache, !isEverReadable(mirror.query, run) {
+      if !snapshot.isFromCache, !mayRead(mirror.query, run) {
         disagree("\(place(mirror, run)) is read, which \(run.user.id) may not")
       }
       check(&mirror, run)
@@ -98,15 +98,8 @@ extension SimulatedWorld {
 
   // MARK: Views
 
-  /// Returns `true` if a query is allowed whichever rules are in force.
-  func isAlwaysReadable(_ query: DocumentQuery, _ run: DocumentRun) -> Bool {
+  func mayRead(_ query: DocumentQuery, _ run: DocumentRun) -> Bool {
     DocumentWorkloadRules.mayRead(query, by: run.user)
-  }
-
-  /// Returns `true` if some rules allow a query.
-  private func isEverReadable(_ query: DocumentQuery, _ run: DocumentRun) -> Bool {
-    DocumentWorkloadRules.mayRead(
-      query, by: run.user, faults.contains(.otherRules) ? .open : .closed)
   }
 
   private func check(_ mirror: inout DocumentMirror, _ run: DocumentRun) {
@@ -155,10 +148,6 @@ extension SimulatedWorld {
   /// Replays what was committed of documents and compares it with what is stored.
   func followDocuments(_ entries: [LogEntry], _ ledger: EmbeddedLedger) throws(LedgerError) {
     let (wrong, changed) = documents.follow(entries)
-    let isOpen = server?.documentRules == .open
-    if !isOpen, let key = changed.first(where: { $0.collection.text == "locked" }) {
-      disagree("\(key) is committed, which the rules deny")
-    }
     for words in wrong { disagree("the log of documents: \(words)") }
     if !changed.isEmpty { try compareStored(changed.sorted(), ledger) }
   }
@@ -203,7 +192,7 @@ extension SimulatedWorld {
     for client in documentClients {
       guard let run = client.run else { continue }
       for mirror in run.listeners.values where mirror.options.source == .server {
-        if !isAlwaysReadable(mirror.query, run) {
+        if !mayRead(mirror.query, run) {
           disagree("\(place(mirror, run)) is listened to by \(run.user.id), who may not")
         }
         let truth = documents.truth.result(of: mirror.query)

@@ -23,8 +23,6 @@ package enum Fault: String, CaseIterable, Sendable {
   case fullDisk
   /// Tokens last for seconds, and the next one is late; without it they last for ever.
   case expiredToken
-  /// The rules for documents are others from now on.
-  case otherRules
   /// A record in the cache of a client of documents cannot be read any more.
   case damage
 }

@@ -18,8 +18,6 @@ final class ServerRun {
   private var freeSlots: [Int] = []
   private var nextSlot = 0
   private let bits: BitSource
-  /// The rules for documents that are in force.
-  private(set) var documentRules: DocumentWorkloadRules.Variant
   /// The server's clock for what passes, behind the world's: it begins anywhere at each start.
   let uptimeOffset: Int64
 
@@ -31,22 +29,18 @@ final class ServerRun {
     logAge: .seconds(120), maintenancePause: .seconds(15))
 
   init(
-    over store: any OrderedStore, wall: WallClock, uptimeOffset: Int64, bits: BitSource,
-    documentRules: DocumentWorkloadRules.Variant
+    over store: any OrderedStore, wall: WallClock, uptimeOffset: Int64, bits: BitSource
   ) throws(LedgerError) {
-    self.documentRules = documentRules
     self.bits = bits
     self.uptimeOffset = uptimeOffset
     ledger = try EmbeddedLedger(store: store, options: Self.ledgerOptions) { wall.now }
-    machine = Self.makeMachine(bits, documentRules)
+    machine = Self.makeMachine(bits)
   }
 
-  private static func makeMachine(
-    _ bits: BitSource, _ documentRules: DocumentWorkloadRules.Variant
-  ) -> ServerMachine {
+  private static func makeMachine(_ bits: BitSource) -> ServerMachine {
     ServerMachine(
       options: ServerOptions(), authorizer: WorkloadRules(),
-      documentAuthorizer: documentRules.authorizer, authenticator: WorkloadTokens(),
+      documentAuthorizer: DocumentWorkloadRules(), authenticator: WorkloadTokens(),
       randomBits: { bits.next() })
   }
 
@@ -55,7 +49,7 @@ final class ServerRun {
   /// - Parameter now: The world's time.
   func restore(now: Int64) throws(LedgerError) {
     let uptime = now + uptimeOffset
-    machine = Self.makeMachine(bits, documentRules)
+    machine = Self.makeMachine(bits)
     try ledger.read { snapshot throws(StorageError) in
       try machine.restore(from: snapshot, uptime: uptime)
     }
@@ -79,12 +73,6 @@ final class ServerRun {
       holders[slot] = nil
       freeSlots.append(slot)
     }
-  }
-
-  /// The input that puts other rules for documents in force, and says so.
-  func adopt(_ rules: DocumentWorkloadRules.Variant) -> ServerInput {
-    documentRules = rules
-    return .adopt(ticket: 0, ServerAccess(documents: rules.authorizer))
   }
 
   /// Decides inputs and makes it durable.

@@ -144,6 +144,7 @@ extension TreeWrites {
   /// The server greeted, with the last number it has.
   mutating func greeted(_ last: UInt64?, announced: UInt128?) {
     lastAnswered = announced == client ? last ?? 0 : 0
+    if announced == client, let last { users.present.serverKnows(through: last) }
   }
 
   /// Asks for the outcomes of pending writes that the greeting says the server already has, once on

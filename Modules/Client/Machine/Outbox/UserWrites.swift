@@ -57,6 +57,9 @@ struct UserWrites: Sendable {
     numbers.rowSettled(sequence, result)
   }
 
+  /// Notes the last number that the server says it has.
+  mutating func serverKnows(through last: UInt64) { numbers.serverKnows(through: last) }
+
   /// All of it was given up.
   ///
   /// - Returns: The writes that are to be taken out.

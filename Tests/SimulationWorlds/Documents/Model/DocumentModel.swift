@@ -154,8 +154,7 @@ extension DocumentModel {
       case .set, .patch: results.append((after.version, values))
       }
     }
-    // Which rules were in force is checked where commits are followed.
-    if !DocumentWorkloadRules.allows(mutations, by: user, .open) {
+    if !DocumentWorkloadRules.allows(mutations, by: user) {
       return .failure(DocumentStatus(.permissionDenied, ""))
     }
     return .success((state, results))

@@ -45,7 +45,7 @@ extension SimulatedWorld {
     case (.aggregate(let query, let asked, _), .success(let answers)):
       for case .aggregation(let answer) in answers { check(answer, query, asked, run) }
     case (.aggregate(let query, _, let user), .failure(let status)):
-      let isDenied = status.code == .permissionDenied && !isAlwaysReadable(query, run)
+      let isDenied = status.code == .permissionDenied && !mayRead(query, run)
       if !saysNothing(status, to: user, run), !isDenied {
         disagree("\(run.name) counts \(query.target.id): \(status)")
       }

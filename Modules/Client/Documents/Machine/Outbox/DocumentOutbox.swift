@@ -164,6 +164,7 @@ extension DocumentOutbox {
   /// - Returns: Whether batches can be sent now; else outcomes have to come first.
   mutating func greeted(_ last: UInt64?, _ channel: inout DocumentChannel) -> Bool {
     users.present.numbersWrites = last != nil
+    if let last { users.present.serverKnows(through: last) }
     guard let last, let unknown = users.present.open(upTo: last) else { return true }
     users.present.asked = unknown
     let token = users.present.token

@@ -96,6 +96,9 @@ struct OutboundWrites: Sendable {
   /// The numbers up to one that have no outcome yet.
   func open(upTo last: UInt64) -> ClosedRange<UInt64>? { numbers.span(through: last) }
 
+  /// Notes the last number that the server says it has.
+  mutating func serverKnows(through last: UInt64) { numbers.serverKnows(through: last) }
+
   mutating func queue(_ batch: DocumentBatch) { unsent.append(batch) }
 
   /// The next batch to send, once it is durable.
