@@ -39,7 +39,8 @@
     @Test("SIGTERM tells clients, and ends the server within its grace")
     func drain() async throws {
       try await withServer { server, _ in
-        let watcher = try ChildProcess(ternBinary, ["watch", "a", "--value", "--server", server.address])
+        let watcher = try ChildProcess(
+          ternBinary, ["watch", "a", "--value", "--server", server.address])
         defer { watcher.killNow() }
         _ = try await server.tern("set", "a", "1")
         #expect(await watcher.output.line(within: patience) { $0.contains("1") } != nil)
