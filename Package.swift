@@ -48,30 +48,29 @@ func tests(
     exclude: others, packageAccess: packageAccess, swiftSettings: strict)
 }
 
-let nioCore = Target.Dependency.product(
-  name: "NIOCore", package: "swift-nio", condition: .when(traits: ["TCP"]))
-let nioPosix = Target.Dependency.product(
-  name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["TCP"]))
-let nioHTTP1 = Target.Dependency.product(
-  name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["TCP"]))
-let nioWebSocket = Target.Dependency.product(
-  name: "NIOWebSocket", package: "swift-nio", condition: .when(traits: ["TCP"]))
-let nioHTTP2 = Target.Dependency.product(
-  name: "NIOHTTP2", package: "swift-nio-http2", condition: .when(traits: ["TCP"]))
-let nioHPACK = Target.Dependency.product(
-  name: "NIOHPACK", package: "swift-nio-http2", condition: .when(traits: ["TCP"]))
-let nioSSL = Target.Dependency.product(
-  name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["TCP"]))
-let nioTLS = Target.Dependency.product(
-  name: "NIOTLS", package: "swift-nio", condition: .when(traits: ["TCP"]))
+/// A product that is there with the trait `TCP` alone.
+func network(_ name: String, _ package: String = "swift-nio") -> Target.Dependency {
+  .product(name: name, package: package, condition: .when(traits: ["TCP"]))
+}
+
+let nioCore = network("NIOCore")
+let nioPosix = network("NIOPosix")
+let nioHTTP1 = network("NIOHTTP1")
+let nioWebSocket = network("NIOWebSocket")
+let nioHTTP2 = network("NIOHTTP2", "swift-nio-http2")
+let nioHPACK = network("NIOHPACK", "swift-nio-http2")
+let nioSSL = network("NIOSSL", "swift-nio-ssl")
+let nioTLS = network("NIOTLS")
 let jwtKit = Target.Dependency.product(
   name: "JWTKit", package: "jwt-kit", condition: .when(traits: ["Tokens"]))
 /// LMDB on Linux alone: an application needs no library that its system lacks.
 let linuxLMDB = Target.Dependency.target(
   name: "TernStorageLMDB", condition: .when(platforms: [.linux], traits: ["LMDB"]))
 let protobuf = Target.Dependency.product(name: "SwiftProtobuf", package: "swift-protobuf")
-let nioEmbedded = Target.Dependency.product(
-  name: "NIOEmbedded", package: "swift-nio", condition: .when(traits: ["TCP"]))
+let nioEmbedded = network("NIOEmbedded")
+let tracing = Target.Dependency.product(name: "Tracing", package: "swift-distributed-tracing")
+let inMemoryTracing = Target.Dependency.product(
+  name: "InMemoryTracing", package: "swift-distributed-tracing")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let arguments = Target.Dependency.product(
   name: "ArgumentParser", package: "swift-argument-parser")
@@ -107,6 +106,12 @@ let layers: [Target] = [
     "TransportWebSocket",
     ["TernTransport", "TernTransportTCP", "TernSync", nioCore, nioHTTP1, nioWebSocket]),
   module("Ledger", ["TernStorage"]),
+  module("CommitLog", ["TernStorage"]),
+  module("LogMemory", ["TernCommitLog", "TernStorage"]),
+  module("SharedLedger", ["TernStorage", "TernLedger", "TernCommitLog"]),
+  // libpq, loaded when it is used: nothing is linked, and no header of it is needed.
+  .target(name: "CPostgres", path: "Modules/CPostgres"),
+  module("LogPostgres", ["TernCommitLog", "TernStorage", "CPostgres"]),
 
   // 2 · meaning on the left, floor on the right
   module("Security", ["TernCore", "TernQuery"]),
@@ -142,7 +147,7 @@ let layers: [Target] = [
     [
       "TernCore", "TernQuery", "TernStorage", "TernTransport", "TernSync", "TernLedger",
       "TernSecurity", "TernPresence", "TernTreeWire", "TernTreeRows", "TernTreeAuthority",
-      "TernDocumentWire", "TernDocumentAuthority",
+      "TernDocumentWire", "TernDocumentAuthority", tracing,
     ]),
 
   // 5 · outside
@@ -191,18 +196,24 @@ let layers: [Target] = [
   shim("Firestore", ["FirebaseCore"]),
   module(
     "TestKit",
-    ["TernStorage", "TernStorageMemory", "TernTransport", "TernSync"]),
+    ["TernStorage", "TernStorageMemory", "TernTransport", "TernSync", "TernCommitLog"]),
 ]
 
 /// Modules whose declarations are for this package alone: no library product.
 let internalModules: Set = [
-  "CSQLitePages", "TernDocumentWire", "TernDocumentJSON", "TernTreeReplica", "TernTreeAuthority",
+  "CPostgres", "CSQLitePages", "TernDocumentWire", "TernDocumentJSON", "TernTreeReplica",
+  "TernTreeAuthority",
   "TernDocumentReplica", "TernDocumentAuthority",
 ]
 
 /// The commit that `Tools/package` builds from, for `tern --version`.
 let commit: [CSetting] =
   Context.environment["TERN_COMMIT"].map { [.define("TERN_COMMIT", to: "\"\($0)\"")] } ?? []
+
+/// The parts that every sample program is assembled from.
+let sampleParts: [Target.Dependency] = [
+  "TernSampleOptions", "TernKit", "TernAssembly", "TernServerAssembly", "TernStandard", arguments,
+]
 
 let programs: [Target] = [
   .target(name: "CBuildInfo", path: "Modules/CBuildInfo", cSettings: commit),
@@ -212,7 +223,7 @@ let programs: [Target] = [
       "TernCore", "TernQuery", "TernStorage", "TernSync", "TernSecurity", "TernClient",
       "TernDocumentReplica", "TernTransport", "TernTransportTCP", "TernTokens", "TernLedger",
       "TernServer", "CBuildInfo",
-      "TernGateway", "TernAssembly",
+      "TernGateway", "TernAssembly", "TernCommitLog", "TernLogPostgres", "TernSharedLedger",
       "TernServerAssembly", "TernStandard", arguments, logging, nioCore, nioPosix, nioHTTP1,
     ]),
   program(
@@ -227,30 +238,10 @@ let programs: [Target] = [
     name: "TernSampleOptions",
     dependencies: ["TernKit", "TernAssembly", "TernStandard", arguments],
     path: "Apps/options", swiftSettings: strict),
-  program(
-    "cities", at: "Apps/cities",
-    [
-      "TernSampleOptions", "TernKit", "TernAssembly", "TernServerAssembly", "TernStandard",
-      arguments,
-    ]),
-  program(
-    "feed", at: "Apps/feed",
-    [
-      "TernSampleOptions", "TernKit", "TernAssembly", "TernServerAssembly", "TernStandard",
-      arguments,
-    ]),
-  program(
-    "presence", at: "Apps/presence",
-    [
-      "TernSampleOptions", "TernKit", "TernAssembly", "TernServerAssembly", "TernStandard",
-      arguments,
-    ]),
-  program(
-    "scores", at: "Apps/scores",
-    [
-      "TernSampleOptions", "TernKit", "TernAssembly", "TernServerAssembly", "TernStandard",
-      arguments,
-    ]),
+  program("cities", at: "Apps/cities", sampleParts),
+  program("feed", at: "Apps/feed", sampleParts),
+  program("presence", at: "Apps/presence", sampleParts),
+  program("scores", at: "Apps/scores", sampleParts),
   program("tern-tidy", at: "Tools/tern-tidy", []),
   program(
     "tern-bench", at: "Tools/bench",
@@ -260,7 +251,7 @@ let programs: [Target] = [
       "TernSync", "TernTransportLoopback", "TernLedger", "TernTreeWire", "TernDocumentReplica",
       "TernDocumentAuthority",
       "TernDocumentWire", "TernSecurity", "TernClient", "TernServer", "TernGateway", nioHTTP1,
-      nioHTTP2, nioHPACK,
+      nioHTTP2, nioHPACK, "TernCommitLog", "TernLogPostgres", "CPostgres",
     ]),
   .target(
     name: "TernSpecReplay",
@@ -286,7 +277,7 @@ let programs: [Target] = [
       "TernCore", "TernQuery", "TernStorage", "TernSync", "TernLedger", "TernSecurity",
       "TernTransactions", "TernTreeWire", "TernTreeRows", "TernTreeReplica", "TernTreeAuthority",
       "TernDocumentWire", "TernDocumentReplica", "TernDocumentAuthority", "TernClient",
-      "TernServer", "TernTestKit",
+      "TernServer", "TernCommitLog", "TernLogMemory", "TernSharedLedger", "TernTestKit",
     ], path: "Tests/SimulationWorlds", swiftSettings: strict),
   program("tern-simulate", at: "Tools/simulate", ["TernSimulation"]),
   program(
@@ -307,7 +298,22 @@ let testSuites: [Target] = [
       "TernStorage", "TernStorageMemory", "TernStorageSQLite", "TernStorageLMDB", "CSQLite",
       "TernTestKit",
     ]),
+  // PostgreSQL as tests start it, and proxies that cut connections.
+  .target(
+    name: "TernPostgresTesting", path: "Tests/PostgresTesting", swiftSettings: strict),
+  tests(
+    "CommitLog",
+    [
+      "TernStorage", "TernStorageSQLite", "TernLedger", "TernCommitLog", "TernLogMemory",
+      "TernLogPostgres", "TernTestKit", "TernPostgresTesting",
+    ]),
   tests("Ledger", ["TernStorage", "TernStorageMemory", "TernLedger", "TernTestKit"]),
+  tests(
+    "SharedLedger",
+    [
+      "TernStorage", "TernStorageMemory", "TernLedger", "TernCommitLog", "TernLogMemory",
+      "TernSharedLedger", "TernTestKit",
+    ]),
   tests(
     "Server",
     [
@@ -315,7 +321,8 @@ let testSuites: [Target] = [
       "TernStorageLMDB", "TernTransport", "TernTransportLoopback", "TernSync", "TernLedger",
       "TernSecurity", "TernPresence", "TernTreeWire", "TernTreeRows", "TernTreeAuthority",
       "TernDocumentWire",
-      "TernDocumentJSON", "TernDocumentAuthority", "TernServer", "TernTestKit",
+      "TernDocumentJSON", "TernDocumentAuthority", "TernServer", "TernTestKit", tracing,
+      inMemoryTracing,
     ]),
   tests(
     "Gateway",
@@ -372,6 +379,13 @@ let testSuites: [Target] = [
       "TernStorageSQLite", "TernStorageLMDB", "TernTransport", "TernTransportLoopback",
     ]),
   tests(
+    "Cluster",
+    [
+      "TernCore", "TernStorage", "TernStorageMemory", "TernTransport", "TernTransportLoopback",
+      "TernLedger", "TernCommitLog", "TernLogMemory", "TernSharedLedger", "TernServer",
+      "TernClient", "TernAssembly", "TernServerAssembly",
+    ]),
+  tests(
     "Plugins",
     [
       "TernCore", "TernStorage", "TernStorageMemory", "TernTransport", "TernTransportLoopback",
@@ -394,12 +408,11 @@ let testSuites: [Target] = [
     "EndToEnd",
     [
       "first", "tern", "tern-torture", "cities", "feed", "presence", "scores", "TernCore",
-      "TernClient",
-      "TernAssembly", "TernStandard", "TernFirebaseCompat",
-      "TernTestKit",
+      "TernClient", "TernAssembly", "TernStandard", "TernFirebaseCompat", "TernSync",
+      "TernTestKit", "TernPostgresTesting",
     ], others: ["Admin", "Console"]),
   tests("Spec", ["TernSpecReplay", "TernSpecServed"]),
-  tests("Simulation", ["TernSimulation"]),
+  tests("Simulation", ["TernSharedLedger", "TernSimulation"]),
   tests("Query", ["TernCore", "TernQuery", "TernTestKit"]),
   tests("TreeWire", ["TernCore", "TernQuery", "TernTreeWire", "TernTestKit"]),
   tests(
@@ -414,10 +427,9 @@ let testSuites: [Target] = [
     "Acceptance",
     [
       "TernFirebaseCompat", "TernFirebaseSnippets", "FirebaseAuth", "FirebaseDatabase",
-      "FirebaseFirestore", "TernAssembly", "TernServerAssembly",
-      "TernStandard", "TernClient",
-      "TernCore", "TernQuery",
-      "TernSync", "TernSecurity", "TernTokens", "TernLedger", "TernServer", "TernDocumentReplica",
+      "FirebaseFirestore", "TernAssembly", "TernServerAssembly", "TernStandard", "TernClient",
+      "TernCore", "TernQuery", "TernSync", "TernSecurity", "TernTokens", "TernLedger", "TernServer",
+      "TernDocumentReplica",
       "TernDocumentWire", "TernStorage",
       "TernStorageMemory", "TernStorageSQLite", "TernStorageLMDB", "TernTransactions",
       "TernTransport", "TernTransportLoopback", "TernTransportTCP", "TernTestKit", nioCore,
@@ -478,6 +490,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
     .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
     .package(url: "https://github.com/apple/swift-log.git", from: "1.16.2"),
+    .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
     .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
   ],
   targets: layers + selected(programs + testSuites),

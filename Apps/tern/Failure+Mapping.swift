@@ -2,6 +2,7 @@ import TernAssembly
 import TernClient
 import TernCore
 import TernServerAssembly
+import TernSharedLedger
 import TernSync
 import TernTransport
 
@@ -15,6 +16,7 @@ extension Failure {
     case let failure as Failure: self = failure
     case let error as AssemblyError: self.init(about: error)
     case let error as ServerAssemblyError: self.init(about: error)
+    case let error as ShardTransferError: self.init(about: error)
     case let error as WriteError: self.init(about: error)
     case let error as JSONError: self.init(.usage, "not JSON at \(error)")
     case let error as AcknowledgementError: self.init(about: error)

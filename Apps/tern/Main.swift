@@ -91,12 +91,14 @@ struct TernCommand: AsyncParsableCommand {
         subcommands: [
           Serve.self, Rules.self, Auth.self, Verify.self, Salvage.self, Compact.self, Config.self,
         ]),
-      CommandGroup(name: "Backup", subcommands: [Backup.self, Restore.self]),
+      CommandGroup(
+        name: "Backup",
+        subcommands: [Backup.self, Restore.self, ImportShard.self, ExportShard.self]),
       CommandGroup(
         name: "Operating",
         subcommands: [
           Status.self, Top.self, Bench.self, Connections.self, Databases.self, Logs.self,
-          Completions.self, Manual.self,
+          ClusterCommand.self, Completions.self, Manual.self,
         ]),
       CommandGroup(
         name: "Reading", subcommands: [Get.self, Query.self, Watch.self, Export.self, Ping.self]),
@@ -105,6 +107,7 @@ struct TernCommand: AsyncParsableCommand {
         subcommands: [Set.self, Update.self, Push.self, Remove.self, Import.self]),
       CommandGroup(name: "Documents", subcommands: [DocumentCommands.self]),
       CommandGroup(name: "Offline", subcommands: [Pending.self, Shell.self]),
+      CommandGroup(name: "Testing", subcommands: [Exec.self]),
       CommandGroup(name: "Learning", subcommands: [Tour.self]),
     ])
 }

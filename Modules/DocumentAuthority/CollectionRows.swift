@@ -7,8 +7,8 @@ struct CollectionRows {
   private let reading: DocumentReading
   private var range: KeyRange
   private let time: DocumentVersion?
-  /// `true` if more documents have changed since `time` than can be undone.
-  private(set) var hasTooMuchToUndo = false
+  /// The reason why documents cannot be looked up at `time`; `nil` as long as they can.
+  private(set) var failure: DocumentStatus?
 
   /// - Parameters:
   ///   - text: A document or a collection; empty for everything.
@@ -66,9 +66,12 @@ struct CollectionRows {
     _ scope: ScopeNumber, _ collection: CollectionPath
   ) throws(StorageError) -> Bool {
     guard let time else { return try reading.holdsDocuments(scope) }
-    guard let past = try PastDocuments.read(.collection(collection), at: time, reading) else {
-      hasTooMuchToUndo = true
+    let past: PastDocuments
+    switch try PastDocuments.read(.collection(collection), at: time, reading) {
+    case .failure(let status):
+      failure = status
       return false
+    case .success(let found): past = found
     }
     if past.documents.values.contains(where: \.isFound) { return true }
     // What is there now was there then, unless it is among what has changed since.

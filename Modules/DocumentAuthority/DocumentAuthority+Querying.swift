@@ -37,8 +37,10 @@ extension DocumentAuthority {
     if query.limit?.side == .last {
       return try runBackwards(query, at: time, reading, body)
     }
-    guard let past = try past(query.source, at: time, reading) else {
-      return .failure(DocumentAuthority.tooOld)
+    let past: PastDocuments
+    switch try self.past(query.source, at: time, reading) {
+    case .failure(let status): return .failure(status)
+    case .success(let found): past = found
     }
     var run = try QueryRun(query, past, reading)
     while let document = try run.next() {
@@ -68,8 +70,10 @@ extension DocumentAuthority {
     at time: DocumentVersion? = nil, in reader: any StoreReader
   ) throws(StorageError) -> Result<([DocumentValue], DocumentExplanation), DocumentStatus> {
     let reading = DocumentReading(rows, reader)
-    guard let past = try past(query.source, at: time, reading) else {
-      return .failure(DocumentAuthority.tooOld)
+    let past: PastDocuments
+    switch try self.past(query.source, at: time, reading) {
+    case .failure(let status): return .failure(status)
+    case .success(let found): past = found
     }
     var base = DocumentQuery(query.target)
     base.requiredFields = DocumentAggregation.requiredFields(of: aggregations)
@@ -97,12 +101,20 @@ extension DocumentAuthority {
   package static let tooOld = DocumentStatus(
     .invalidArgument, "The requested 'read_time' is too old.")
 
+  /// The rejection of a read as of a time since which so much has changed that undoing it takes too
+  /// much memory.
+  package static let tooMuchChanged = DocumentStatus(
+    .resourceExhausted,
+    "More was changed since the requested 'read_time' than can be held in memory.")
+
   private func runBackwards(
     _ query: DocumentQuery, at time: DocumentVersion?, _ reading: DocumentReading,
     _ body: (Document) throws(StorageError) -> Bool
   ) throws(StorageError) -> Result<DocumentExplanation, DocumentStatus> {
-    guard let past = try past(query.source, at: time, reading) else {
-      return .failure(DocumentAuthority.tooOld)
+    let past: PastDocuments
+    switch try self.past(query.source, at: time, reading) {
+    case .failure(let status): return .failure(status)
+    case .success(let found): past = found
     }
     var run = try QueryRun(DocumentQuery(query.target), past, reading)
     var documents: [Document] = []
@@ -118,8 +130,10 @@ extension DocumentAuthority {
     _ search: DocumentVectorSearch, _ query: DocumentQuery, at time: DocumentVersion?,
     _ reading: DocumentReading, _ body: (Document) throws(StorageError) -> Bool
   ) throws(StorageError) -> Result<DocumentExplanation, DocumentStatus> {
-    guard let past = try past(query.source, at: time, reading) else {
-      return .failure(DocumentAuthority.tooOld)
+    let past: PastDocuments
+    switch try self.past(query.source, at: time, reading) {
+    case .failure(let status): return .failure(status)
+    case .success(let found): past = found
     }
     var run = try QueryRun(query, past, reading)
     var nearest = NearestDocuments(search)
@@ -132,9 +146,9 @@ extension DocumentAuthority {
 
   func past(
     _ source: DocumentQuery.Source, at time: DocumentVersion?, _ reading: DocumentReading
-  ) throws(StorageError) -> PastDocuments? {
+  ) throws(StorageError) -> Result<PastDocuments, DocumentStatus> {
     if let time { return try PastDocuments.read(source, at: time, reading) }
-    return PastDocuments(documents: [:], version: try reading.state().last)
+    return .success(PastDocuments(documents: [:], version: try reading.state().last))
   }
 
   private static func select(_ query: DocumentQuery, _ document: Document) -> Document {

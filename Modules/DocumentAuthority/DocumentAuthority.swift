@@ -36,6 +36,26 @@ package struct DocumentAuthority: Sendable {
     for key in keys { documents.append(try reading.document(key)) }
     return documents
   }
+
+  /// Documents as they were at an earlier version, in the order asked for, missing ones included.
+  package func documents(
+    _ keys: [DocumentKey], at time: DocumentVersion, in reader: any StoreReader
+  ) throws(StorageError) -> Result<[Document], DocumentStatus> {
+    let reading = DocumentReading(rows, reader)
+    switch try PastDocuments.read(keys, at: time, reading) {
+    case .failure(let status): return .failure(status)
+    case .success(let past):
+      var documents: [Document] = []
+      for key in keys {
+        if let known = past.documents[key] {
+          documents.append(known)
+        } else {
+          documents.append(try reading.document(key))
+        }
+      }
+      return .success(documents)
+    }
+  }
 }
 
 /// Limits for the work of one request. Source: documents reference, sections 1.9, 3.6 and 9.
@@ -56,4 +76,6 @@ package enum DocumentAuthorityLimits {
   package static let changeRetention: Int64 = 3_600_000_000
   /// The most changes that are undone to see an earlier state.
   package static let changesUndone = 100_000
+  /// The most bytes of documents that are kept in memory to see an earlier state: 64 MiB.
+  package static let pastBytes = 64 << 20
 }

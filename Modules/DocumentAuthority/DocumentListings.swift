@@ -16,7 +16,7 @@ extension DocumentAuthority {
 }
 
 /// The lists of documents and collections of a database, in pages and parts.
-package struct DocumentListings {
+package struct DocumentListings: Sendable {
   fileprivate let authority: DocumentAuthority
 
   private var rows: DocumentRows { authority.rows }
@@ -174,7 +174,7 @@ package struct DocumentListings {
       walk.skip(base + id)
     }
     let elements = Array(ids.prefix(size))
-    if walk.hasTooMuchToUndo { return .failure(DocumentAuthority.tooOld) }
+    if let failure = walk.failure { return .failure(failure) }
     let next = ids.count > size ? Array((elements.last ?? "").utf8) : []
     return .success(DocumentPage(elements: elements, nextToken: next))
   }

@@ -48,9 +48,10 @@ extension DocumentAuthority {
     }
     for ran in reads.queries {
       let matcher = DocumentMatcher(DocumentQuery(ran.target))
-      guard let past = try PastDocuments.read(ran.target.source, at: ran.version, reading) else {
-        return stale
-      }
+      guard
+        case .success(let past) = try PastDocuments.read(
+          ran.target.source, at: ran.version, reading)
+      else { return stale }
       for (key, before) in past.documents {
         let now = try reading.document(key)
         if before.version == now.version, before.state == now.state { continue }

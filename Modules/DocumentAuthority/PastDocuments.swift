@@ -11,13 +11,16 @@ struct PastDocuments {
   /// The version.
   let version: DocumentVersion
 
-  /// - Returns: `nil` when what was then is not known any more.
+  /// - Returns: The documents; or the reason why they are not told: what was then is not known any
+  ///   more, or they take too much memory.
   static func read(
     _ source: DocumentQuery.Source, at version: DocumentVersion, _ reading: DocumentReading
-  ) throws(StorageError) -> PastDocuments? {
+  ) throws(StorageError) -> Result<PastDocuments, DocumentStatus> {
     let state = try reading.state()
-    if version >= state.last { return PastDocuments(documents: [:], version: version) }
-    guard state.remembers(version) else { return nil }
+    if version >= state.last {
+      return .success(PastDocuments(documents: [:], version: version))
+    }
+    guard state.remembers(version) else { return .failure(DocumentAuthority.tooOld) }
     var builder = PastBuilder(reading, version)
     switch source {
     case .collection(let path):
@@ -34,9 +37,34 @@ struct PastDocuments {
     case .all(let parent, let isRecursive):
       try builder.undo(below: parent, isRecursive: isRecursive)
     }
-    if builder.count > DocumentAuthorityLimits.changesUndone { return nil }
-    return PastDocuments(documents: builder.documents, version: version)
+    return builder.outcome
   }
+
+  /// The named documents at an earlier version, as far as they differ from now.
+  static func read(
+    _ keys: [DocumentKey], at version: DocumentVersion, _ reading: DocumentReading
+  ) throws(StorageError) -> Result<PastDocuments, DocumentStatus> {
+    let state = try reading.state()
+    if version >= state.last {
+      return .success(PastDocuments(documents: [:], version: version))
+    }
+    guard state.remembers(version) else { return .failure(DocumentAuthority.tooOld) }
+    var builder = PastBuilder(reading, version)
+    let wanted = Set(keys)
+    for collection in Set(keys.map(\.collection)) {
+      guard let scope = try reading.scope(of: collection) else { continue }
+      try builder.undo(in: scope) { wanted.contains($0) }
+    }
+    return builder.outcome
+  }
+}
+
+/// A reader that knows how much memory a read may take.
+package protocol ReadMemory: AnyObject {
+  /// Charges bytes to the client that reads, until the read is over.
+  ///
+  /// - Returns: `false`, and nothing is charged, when it may hold no more.
+  func hold(_ bytes: Int) -> Bool
 }
 
 extension DocumentReading {
@@ -59,24 +87,45 @@ extension DatabaseState {
 private struct PastBuilder {
   private let reading: DocumentReading
   private let version: DocumentVersion
-  private(set) var documents: [DocumentKey: Document] = [:]
-  private(set) var count = 0
+  private var documents: [DocumentKey: Document] = [:]
+  /// The reason to give up.
+  private var failure: DocumentStatus?
+  private var count = 0
+  /// The bytes of the documents, and those that are charged for them.
+  private var byteCount = 0
+  private var chargedBytes = 0
+
+  /// Memory is charged in pieces of so many bytes; less than one is not charged.
+  private static let chargeBytes = 64 << 10
+  /// The bytes of a document beside those of its fields and its key.
+  private static let documentBytes = 256
 
   init(_ reading: DocumentReading, _ version: DocumentVersion) {
     self.reading = reading
     self.version = version
   }
 
+  var outcome: Result<PastDocuments, DocumentStatus> {
+    if let failure { return .failure(failure) }
+    return .success(PastDocuments(documents: documents, version: version))
+  }
+
   mutating func undo(
     in scope: ScopeNumber, where isWanted: (DocumentKey) -> Bool
   ) throws(StorageError) {
-    for row in try rows(scope) { try undo(row.key, row.value, isWanted) }
+    let walk = walk(scope)
+    while failure == nil, let row = try walk.current() {
+      walk.advance()
+      try undo(row.key, row.value, isWanted)
+    }
   }
 
   mutating func undo(inGroup scope: ScopeNumber) throws(StorageError) {
     let rows = reading.rows
     let prefixCount = rows.key(.change, scope).count
-    for row in try self.rows(scope) {
+    let walk = walk(scope)
+    while failure == nil, let row = try walk.current() {
+      walk.advance()
       var reader = ByteReader(row.value)
       guard let collection = reader.bigEndian(ScopeNumber.self) else {
         throw .corruptRecord(key: row.key)
@@ -91,7 +140,7 @@ private struct PastBuilder {
     let base = parent.map { $0.text + "/" } ?? ""
     let walk = EntryWalk(
       reading, [reading.rows.collections(below: parent?.text ?? "")], isReversed: false)
-    while count <= DocumentAuthorityLimits.changesUndone, let row = try walk.current() {
+    while failure == nil, let row = try walk.current() {
       walk.advance()
       var reader = ByteReader(row.value)
       guard let scope = reader.bigEndian(ScopeNumber.self) else {
@@ -105,18 +154,19 @@ private struct PastBuilder {
     }
   }
 
-  private func rows(_ scope: ScopeNumber) throws(StorageError) -> [Row] {
-    let limit = DocumentAuthorityLimits.changesUndone + 1 - count
-    let rows = try reading.scan(
-      reading.rows.changes(scope, after: version), isReversed: true, limit: max(limit, 0))
-    reading.cost.entriesRead += rows.count
-    return rows
+  /// The changes of a scope since the version, the latest first.
+  private func walk(_ scope: ScopeNumber) -> EntryWalk {
+    EntryWalk(reading, [reading.rows.changes(scope, after: version)], isReversed: true)
   }
 
   private mutating func undo(
     _ key: [UInt8], _ value: [UInt8], _ isWanted: (DocumentKey) -> Bool
   ) throws(StorageError) {
     count += 1
+    if count > DocumentAuthorityLimits.changesUndone {
+      failure = DocumentAuthority.tooOld
+      return
+    }
     guard let change = ReverseChange(value) else { throw .corruptRecord(key: key) }
     guard isWanted(change.key) else { return }
     let after: Document
@@ -125,6 +175,26 @@ private struct PastBuilder {
     } else {
       after = try reading.document(change.key)
     }
-    documents[change.key] = change.undone(after)
+    let before = change.undone(after)
+    byteCount += Self.bytes(of: before) - (documents[change.key].map(Self.bytes) ?? 0)
+    documents[change.key] = before
+    hold()
+  }
+
+  private static func bytes(of document: Document) -> Int {
+    documentBytes + (document.fields?.bytes.count ?? 0) + 2 * document.key.text.utf8.count
+  }
+
+  /// Charges the memory of the documents to the client that reads, as far as that was not done.
+  private mutating func hold() {
+    while byteCount >= chargedBytes + Self.chargeBytes {
+      guard chargedBytes + Self.chargeBytes <= DocumentAuthorityLimits.pastBytes,
+        (reading.reader as? any ReadMemory)?.hold(Self.chargeBytes) ?? true
+      else {
+        failure = DocumentAuthority.tooMuchChanged
+        return
+      }
+      chargedBytes += Self.chargeBytes
+    }
   }
 }

@@ -138,6 +138,7 @@ extension DocumentReplica {
   private mutating func leaveServer(_ target: Int32) {
     unwant(target)
     perform(limbo.release(target))
+    retryLookups()
     raise(queries.leaveServer(target))
   }
 
@@ -152,6 +153,7 @@ extension DocumentReplica {
     }
     cache.release(target)
     perform(limbo.release(target))
+    retryLookups()
   }
 }
 

@@ -125,17 +125,34 @@ extension DocumentReplica {
   private mutating func apply(_ event: DocumentServerEvent) {
     for (target, delta) in event.targets { limbo.note(delta, of: target) }
     emit(cache.applyServer(event), event)
+    retryLookups()
   }
 
   /// The server refuses a target.
   private mutating func refuse(_ target: Int32, _ status: DocumentStatus) {
-    guard watch.forget(target, queries, limbo) else { return }
+    guard watch.refuse(target, queries, limbo) else { return }
     guard let key = limbo.refuse(target) else { return fail(target, status) }
+    // Another result that the server keeps up to date has the document.
+    if queries.hold(key, in: wanted) { return perform(limbo.keep(key)) }
     // This user may be denied the document's existence: treat it as missing.
+    cache.loseResults(holding: key)
     apply(
       DocumentServerEvent(
         version: .none, documents: [key: Document(key, .missing)], resolvedLimbo: [key]))
     perform(limbo.pump())
+  }
+
+  /// Asks again for documents whose lookups were denied and that no result has any more.
+  mutating func retryLookups() {
+    if limbo.denied.isEmpty { return }
+    perform(limbo.retry(limbo.denied.filter { !queries.hold($0, in: wanted) }.sorted()))
+  }
+}
+
+extension QueryTable {
+  /// Returns `true` if a document is in the result of one of these targets.
+  fileprivate func hold(_ key: DocumentKey, in targets: [Int32: WatchTarget]) -> Bool {
+    all.contains { targets[$0.view.target] != nil && $0.view.serverKeys.contains(key) }
   }
 }
 

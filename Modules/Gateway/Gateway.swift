@@ -8,16 +8,16 @@ public import TernTransport
   import TernTransportTCP
 #endif
 
-/// The doors that clients of the Firebase Realtime Database knock on: WebSocket, REST, streaming
+/// The endpoints for clients of the Firebase Realtime Database: WebSocket, REST, streaming
 /// REST and long polling, on the port of our own clients.
 ///
 /// They are told apart by their first bytes. All of them enter through the same server: a
 /// WebSocket is a link like any other, a REST request is decided in the same batches.
 public enum Gateway {
-  /// Opens the doors, at whatever address `transport` listens at from now on.
+  /// Opens the endpoints, at whatever address `transport` listens at from now on.
   ///
   /// - Parameters:
-  ///   - transport: The server's own, over TCP. Others have no such doors, and nothing is done.
+  ///   - transport: The server's own, over TCP. Others have no such endpoints, and nothing is done.
   ///   - ambient: Where names of sessions come from.
   public static func open(
     to server: TernServer, on transport: any Transport, options: GatewayOptions = GatewayOptions(),
@@ -26,7 +26,8 @@ public enum Gateway {
     #if TCP
       guard let transport = transport as? TCPTransport else { return }
       precondition(
-        server.lives(on: transport), "the doors open on the transport that the server was made for")
+        server.lives(on: transport),
+        "the endpoints open on the transport that the server was made for")
       transport.charge(server.budget)
       let channels = WebChannelTables()
       let load = GatewayLoad(server.budget)
@@ -69,6 +70,7 @@ public enum Gateway {
       let decoder = HTTPRequestDecoder(
         leftOverBytesStrategy: .forwardBytes, limitConfiguration: limits)
       let pipeline = channel.pipeline.syncOperations
+      try pipeline.addHandler(RequestLineProbe())
       try pipeline.addHandler(ByteToMessageHandler(decoder))
       try pipeline.addHandler(HTTPResponseEncoder())
       try pipeline.addHandler(HTTPHandler(setting))

@@ -9,6 +9,7 @@ extension LedgerError: CustomStringConvertible {
     case .foreignStore: "the folder holds something else; choose another one"
     case .newerFormat(let found, let supported):
       "the data has format \(found), this program reads up to \(supported); upgrade it"
+    case .unavailable(let reason): reason
     case .corrupt(let key):
       StorageError.corruptRecord(key: key).description
     }

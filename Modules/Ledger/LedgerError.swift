@@ -11,6 +11,9 @@ public enum LedgerError: Error, Hashable, Sendable {
   case foreignStore
   /// The ledger was written by a later version of this library. Upgrade.
   case newerFormat(found: Int, supported: Int)
+  /// The ledger cannot be used at present, for example because another node leads. After a failed
+  /// commit the batch may or may not be durable: writers ask for the outcome. Retry later.
+  case unavailable(reason: String)
   /// A row of the ledger itself makes no sense. Stop, and restore the store.
   case corrupt(key: [UInt8])
 }

@@ -23,6 +23,10 @@ public struct LedgerResources: Sendable {
   public let openStore: @Sendable () async throws(StorageError) -> any OrderedStore
   /// Milliseconds on a clock that does not jump, since any moment.
   public let uptime: @Sendable () -> Int64
+  /// The clock that a ledger's pauses are measured on.
+  public let clock: any Clock<Duration>
+  /// Draws 64 random bits.
+  public let randomBits: @Sendable () -> UInt64
   /// Registers work for the end, such as closing a connection: it runs after the server has
   /// stopped, in the reverse order of the registrations.
   public let whenClosed: @Sendable (_ close: @escaping @Sendable () async -> Void) -> Void
@@ -31,10 +35,13 @@ public struct LedgerResources: Sendable {
   public init(
     openStore: @escaping @Sendable () async throws(StorageError) -> any OrderedStore,
     uptime: @escaping @Sendable () -> Int64,
+    clock: any Clock<Duration>, randomBits: @escaping @Sendable () -> UInt64,
     whenClosed: @escaping @Sendable (_ close: @escaping @Sendable () async -> Void) -> Void
   ) {
     self.openStore = openStore
     self.uptime = uptime
+    self.clock = clock
+    self.randomBits = randomBits
     self.whenClosed = whenClosed
   }
 }

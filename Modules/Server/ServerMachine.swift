@@ -37,7 +37,7 @@ package struct ServerMachine: ~Copyable {
       options: options, budget: budget ?? options.limits.budget, randomBits: randomBits,
       metrics: metrics)
     sessions = SessionTable(options.limits.rates)
-    tree = TreeService(options)
+    tree = TreeService(context)
     documents = DocumentService(context, documentAuthorizer)
     admin = AdminService(authorizer, authenticator)
     direct = DirectService(context)
@@ -64,7 +64,19 @@ package struct ServerMachine: ~Copyable {
 
   /// Notes that nothing reaches the other end of a link any more. What it wrote before its end is
   /// decided in its turn; what it asked to be told is not read for it.
-  mutating func loseLink(_ slot: Int) { sessions[slot]?.isUnreachable = true }
+  mutating func loseLink(_ slot: Int) {
+    guard let session = sessions[slot] else { return }
+    session.isUnreachable = true
+    session.endRead()
+  }
+
+  /// Ends the reads that go on beside the executor, before the machine is given up.
+  func endReads() {
+    for session in sessions.inOrder {
+      session.endRead()
+      for call in (session.documents?.calls ?? [:]).values { call.cancelReadings() }
+    }
+  }
 
   /// Decides a batch.
   ///
@@ -81,10 +93,13 @@ package struct ServerMachine: ~Copyable {
     var batch = ServerBatch(
       over: snapshot, exchange(&stage, with: CommitStage()), now: now, uptime: uptime,
       portion: portion, metrics: context.metrics)
+    var watch = context.metrics.tracesWrites ? WriteWatch(context.metrics) : nil
     for (index, input) in inputs.enumerated() where !batch.defers(input, at: index, of: inputs) {
-      let steps = batch.stepsLeft
+      let (steps, rows) = (batch.stepsLeft, batch.counted.rows)
       if try !decide(input, &batch) { batch.putOff(input, at: index, of: inputs) }
+      batch.spendRows(since: rows)
       batch.noteCost(of: input, since: steps)
+      if let write = watch?.look(at: input) { batch.note(write) }
     }
     try reviews.goOn(sessions, documents, &batch)
     try documents.sendSnapshots(sessions, &batch)
@@ -131,6 +146,11 @@ package struct ServerMachine: ~Copyable {
     case .more(let slot):
       try sessions[slot].map { session throws(StorageError) in
         try documents.goOn(session, &batch)
+      }
+    case .read(let slot, let job):
+      try sessions[slot].map { session throws(StorageError) in
+        if job.holdsLink { return try tree.finish(job, session, admin, &batch) }
+        try documents.finish(job, session, &batch)
       }
     }
     return true

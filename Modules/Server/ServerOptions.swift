@@ -72,6 +72,9 @@ public struct ServerLimits: Hashable, Sendable {
   /// After so many milliseconds in which nothing was taken of what is sent, such a reading gives
   /// its place to another one when there is none left. Default 2,000.
   public var exportStallMilliseconds: Int64 = 2_000
+  /// The most reads, of trees and of documents, that go on beside the server's executor at once,
+  /// each on a thread: those of more than 256 rows. Others wait for their turn. Default 2.
+  public var reads: Int = 2
   /// The most backups at once, among the exports. Default 2.
   public var backups: Int = 2
   /// The longest time of a backup, in milliseconds: its snapshot keeps what is overwritten and
@@ -79,6 +82,18 @@ public struct ServerLimits: Hashable, Sendable {
   public var backupMilliseconds: Int64 = 7_200_000
   /// The time without progress after which a backup ends, in milliseconds. Default 60,000.
   public var backupStallMilliseconds: Int64 = 60_000
+  /// The bytes by which the store's files may grow during a backup before it is ended; `nil` for as
+  /// many as the files had at its beginning, and ``leastBackupGrowth`` at least. Default `nil`.
+  public var backupGrowthBytes: Int?
+  /// The growth of a small store that no backup is ended for, in bytes.
+  public static let leastBackupGrowth = 4 << 30
+
+  /// Returns the bytes by which a store may grow during a backup.
+  ///
+  /// - Parameter storeBytes: The bytes of its files at the beginning.
+  func backupGrowth(of storeBytes: Int) -> Int {
+    backupGrowthBytes ?? max(Self.leastBackupGrowth, storeBytes)
+  }
   /// The request rates of one address and one identity. Default: any amount.
   public var rates: RateLimits
   /// The most listens of one session, or targets of one link about documents. Default 100,000.
@@ -111,9 +126,11 @@ public struct ServerLimits: Hashable, Sendable {
       identityBytes: memoryBytesPerIdentity)
   }
 
-  /// The most bytes of rows that are read at once: those of an answer, as far as the memory for all
-  /// clients allows.
-  var readBytes: Int { min(2 * answerBytes, max(8 << 20, memoryBytes / 8)) }
+  /// Returns the most bytes of rows that are read at once: those of an answer, as far as the memory
+  /// for all clients allows.
+  func readBytes(within memoryBytes: Int) -> Int {
+    min(2 * answerBytes, max(8 << 20, memoryBytes / 8))
+  }
 
   /// The defaults, but for what is given.
   public init(

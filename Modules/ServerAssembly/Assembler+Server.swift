@@ -22,8 +22,8 @@ extension Assembler {
   ///   - options: What the configuration does not say.
   ///   - isDevelopment: True lets endpoints offer what emulators do.
   ///   - report: Told what an operator may want to know, on the server's executor.
-  ///   - openDoors: Called before any client is accepted and after the endpoints are open, to open
-  ///     others.
+  ///   - prepare: Called before any client is accepted and after the endpoints are open, to open
+  ///     others or to set the transport up.
   /// - Throws: ``ServerAssemblyError``, with nothing left open.
   public func server(
     from configuration: Configuration, authorizer: any Authorizer = AllowLocal(),
@@ -31,7 +31,7 @@ extension Assembler {
     authenticator: (any Authenticator)? = nil, options: ServerOptions = ServerOptions(),
     isDevelopment: Bool = false,
     report: @escaping @Sendable (ServerEvent) -> Void = { _ in },
-    openDoors: @Sendable (TernServer, any Transport) -> Void = { _, _ in }
+    prepare: @Sendable (TernServer, any Transport) -> Void = { _, _ in }
   ) async throws(ServerAssemblyError) -> AssembledServer {
     let prepared = try checkedServer { () throws(ConfigurationError) in
       try prepareServer(configuration, options, hasAuthenticator: authenticator != nil)
@@ -64,7 +64,7 @@ extension Assembler {
         SystemFigures.reading(storeKind: kind, storePath: kind == "memory" ? nil : path)
       }
       try await openEndpoints(prepared, server, network, open, isDevelopment)
-      openDoors(server, network)
+      prepare(server, network)
       let address: String
       do throws(ServerError) { address = try await server.listen(on: network) } catch {
         throw ServerAssemblyError(error, path: prepared.store.path)
@@ -162,6 +162,8 @@ extension Assembler {
     let limits = try limitOptions(of: configuration)
     options.limits.rates = limits.rates
     options.limits.databases = limits.databases ?? options.limits.databases
+    options.limits.backupGrowthBytes =
+      limits.backupGrowthBytes ?? options.limits.backupGrowthBytes
     options.limits.memoryBytes = limits.memoryBytes ?? options.limits.memoryBytes
     options.limits.memoryBytesPerAddress =
       limits.memoryBytesPerAddress ?? options.limits.memoryBytesPerAddress
@@ -189,7 +191,8 @@ extension Assembler {
           guard case .parts(.storage(let error, _, _)) = error else { throw .closed }
           throw error
         }
-      }, uptime: ambient.stopwatch(), whenClosed: { open.add($0) })
+      }, uptime: ambient.stopwatch(), clock: ambient.clock, randomBits: ambient.randomBits,
+      whenClosed: { open.add($0) })
     do throws(LedgerError) { return try await prepared.ledger(resources) } catch {
       if let failure = failure.withLock({ $0 }) { throw failure }
       throw .ledger(error, path: prepared.store.path)

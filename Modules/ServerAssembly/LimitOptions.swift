@@ -8,7 +8,7 @@ public struct LimitOptions: Hashable, Sendable {
   /// The limits on requests in a time.
   public var rates = RateLimits()
   /// The most bytes of one request's body over REST, up to ``mostBodyBytes``; `nil` for what the
-  /// doors allow by themselves.
+  /// endpoints allow by themselves.
   public var bodyBytes: Int?
 
   /// The most memory that all clients together may make the server hold, in bytes, 16 MiB or more;
@@ -18,6 +18,10 @@ public struct LimitOptions: Hashable, Sendable {
   public var memoryBytesPerAddress: Int?
   /// The part of it that one user may take; `nil` for a quarter.
   public var memoryBytesPerIdentity: Int?
+
+  /// The bytes by which the store's files may grow during a backup; `nil` for what the server
+  /// allows by itself. See `ServerLimits.backupGrowthBytes`.
+  public var backupGrowthBytes: Int?
 
   /// The databases that clients may use; `nil` for any. See `ServerLimits.databases`.
   public var databases: [String]?
@@ -35,7 +39,7 @@ public struct LimitOptions: Hashable, Sendable {
 extension LimitOptions: Decodable {
   private enum CodingKeys: String, CodingKey {
     case requestsPerAddress, requestsPerIdentity, burstSeconds, bodyBytes
-    case memoryBytes, memoryBytesPerAddress, memoryBytesPerIdentity, databases
+    case memoryBytes, memoryBytesPerAddress, memoryBytesPerIdentity, databases, backupGrowthBytes
   }
 
   /// Reads the section; what it leaves out keeps its standard value.
@@ -58,6 +62,7 @@ extension LimitOptions: Decodable {
     memoryBytes = try number(.memoryBytes, from: Self.leastMemoryBytes, upTo: 1 << 50)
     memoryBytesPerAddress = try number(.memoryBytesPerAddress, from: 1 << 20, upTo: 1 << 50)
     memoryBytesPerIdentity = try number(.memoryBytesPerIdentity, from: 1 << 20, upTo: 1 << 50)
+    backupGrowthBytes = try number(.backupGrowthBytes, from: 1 << 20, upTo: 1 << 50)
     databases = try section.decodeIfPresent([String].self, forKey: .databases)
     bodyBytes = try number(.bodyBytes, upTo: Self.mostBodyBytes)
   }

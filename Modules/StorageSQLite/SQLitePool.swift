@@ -19,6 +19,7 @@ final class SQLitePool: Sendable {
     var isPaused = false
     var isClosed = false
     var hasFailed = false
+    var cache = CacheCounts()
 
     func openDirectory() throws(StorageError) -> StoreDirectory {
       try check()
@@ -115,7 +116,8 @@ final class SQLitePool: Sendable {
   func giveBack(_ reader: SQLiteReader) {
     do throws(StorageError) {
       try reader.connection.statement(.commit).run()
-      release(reader.connection)
+      let counts = reader.connection.takeCacheCounts()
+      release(reader.connection, counts)
     } catch {
       release(nil)
     }
@@ -132,12 +134,26 @@ final class SQLitePool: Sendable {
     }
   }
 
-  private func release(_ connection: SQLiteConnection?) {
+  /// The lookups of pages by connections that were given back, and by the writer.
+  var cacheCounts: CacheCounts { state.withLock { $0.cache } }
+
+  /// Adds lookups of pages.
+  func count(_ counts: CacheCounts) { state.withLock { $0.cache.add(counts) } }
+
+  private func release(_ connection: SQLiteConnection?, _ counts: CacheCounts = CacheCounts()) {
     state.withLock { state in
       state.lent -= 1
+      state.cache.add(counts)
       if let connection, !state.isClosed, state.idle.count < SQLiteStore.idleReaderLimit {
         state.idle.append(connection)
       }
     }
+  }
+}
+
+extension CacheCounts {
+  fileprivate mutating func add(_ other: CacheCounts) {
+    hits += other.hits
+    misses += other.misses
   }
 }

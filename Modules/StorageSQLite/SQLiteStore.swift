@@ -9,15 +9,15 @@ public import TernStorage
 public final class SQLiteStore: OrderedStore {
   /// The most snapshots at one time.
   public static let readerLimit = 64
-  /// The most idle connections kept.
-  static let idleReaderLimit = 8
+  /// The most idle connections kept: each has a cache of 2 MB and two files.
+  static let idleReaderLimit = 3
   /// The pages of the log after which a commit moves them into the database.
   static let checkpointPages = 1_000
   /// The space held back for removals on a full disk: the log of a commit that settles the most
   /// rows that a ledger gathers.
   static let ballastBytes = 8 * 1024 * 1024
 
-  private let pool: SQLitePool
+  let pool: SQLitePool
   private let durability: Durability
   private let limitBytes: Int?
   private let integrity: StoreIntegrity
@@ -83,6 +83,7 @@ public final class SQLiteStore: OrderedStore {
         if case .syncFailed = error { pool.fail() }
         throw error
       }
+      if let counts = state.connection?.takeCacheCounts() { pool.count(counts) }
       try afterCommit(&state)
     }
     guard let result else { throw .abandoned }

@@ -26,7 +26,25 @@ public final class MemoryBudget: Sendable {
     case listens
   }
 
+  /// The limits in force, in bytes.
+  private struct Limits {
+    let total: Int
+    let address: Int
+    let identity: Int
+    let reserved: Int
+    let floor: Int
+
+    init(_ total: Int, _ address: Int?, _ identity: Int?) {
+      self.total = max(1 << 20, total)
+      self.address = min(address ?? self.total / 4, self.total)
+      self.identity = min(identity ?? self.total / 4, self.total)
+      reserved = self.total / 8
+      floor = min(1 << 20, reserved / 16)
+    }
+  }
+
   private struct State {
+    var limits: Limits
     var used = 0 {
       didSet { peak = max(peak, used) }
     }
@@ -53,16 +71,16 @@ public final class MemoryBudget: Sendable {
   }
 
   /// The most bytes in all.
-  public let limitBytes: Int
+  public var limitBytes: Int { state.withLock { $0.limits.total } }
   /// The most bytes of one address.
-  public let addressBytes: Int
+  public var addressBytes: Int { state.withLock { $0.limits.address } }
   /// The most bytes of one user.
-  public let identityBytes: Int
+  public var identityBytes: Int { state.withLock { $0.limits.identity } }
   /// The part of ``limitBytes`` kept for addresses that hold no more than ``floorBytes``.
-  public let reservedBytes: Int
+  public var reservedBytes: Int { state.withLock { $0.limits.reserved } }
   /// An address that holds no more than this is served out of the reserve.
-  public let floorBytes: Int
-  private let state = Mutex(State())
+  public var floorBytes: Int { state.withLock { $0.limits.floor } }
+  private let state: Mutex<State>
 
   /// A budget of which nothing is used.
   ///
@@ -71,11 +89,17 @@ public final class MemoryBudget: Sendable {
   ///   - addressBytes: The most bytes of one address; `nil` for a quarter of the total.
   ///   - identityBytes: The most bytes of one user; `nil` for a quarter of the total.
   public init(limitBytes: Int, addressBytes: Int? = nil, identityBytes: Int? = nil) {
-    self.limitBytes = max(1 << 20, limitBytes)
-    self.addressBytes = min(addressBytes ?? self.limitBytes / 4, self.limitBytes)
-    self.identityBytes = min(identityBytes ?? self.limitBytes / 4, self.limitBytes)
-    reservedBytes = self.limitBytes / 8
-    floorBytes = min(1 << 20, reservedBytes / 16)
+    state = Mutex(State(limits: Limits(limitBytes, addressBytes, identityBytes)))
+  }
+
+  /// Changes the limits; what is charged stays charged, also where it is more than they allow now.
+  ///
+  /// - Parameters:
+  ///   - limitBytes: The most bytes in all, 1 MiB or more.
+  ///   - addressBytes: The most bytes of one address; `nil` for a quarter of the total.
+  ///   - identityBytes: The most bytes of one user; `nil` for a quarter of the total.
+  public func resize(limitBytes: Int, addressBytes: Int? = nil, identityBytes: Int? = nil) {
+    state.withLock { $0.limits = Limits(limitBytes, addressBytes, identityBytes) }
   }
 
   /// The bytes charged now.
@@ -102,8 +126,8 @@ public final class MemoryBudget: Sendable {
   /// `true` if little memory is left: the caller should slow clients that hold much of it.
   public var isTight: Bool {
     state.withLock { state in
-      state.used > limitBytes - 2 * reservedBytes
-        || state.uses[Use.output.rawValue] > limitBytes / 4
+      state.used > state.limits.total - 2 * state.limits.reserved
+        || state.uses[Use.output.rawValue] > state.limits.total / 4
     }
   }
 
@@ -111,8 +135,8 @@ public final class MemoryBudget: Sendable {
   /// is used, or output alone takes half of the total.
   public var isShort: Bool {
     state.withLock { state in
-      state.used > limitBytes - reservedBytes
-        || state.uses[Use.output.rawValue] > limitBytes / 2
+      state.used > state.limits.total - state.limits.reserved
+        || state.uses[Use.output.rawValue] > state.limits.total / 2
     }
   }
 
@@ -121,9 +145,10 @@ public final class MemoryBudget: Sendable {
     let account = Self.account(of: address)
     return state.withLock { state in
       let held = state.accounts[account, default: 0]
-      let small = min(floorBytes - held, limitBytes - state.used)
-      let large = min(addressBytes - held, limitBytes - reservedBytes - state.used)
-      let own = user.map { identityBytes - state.users[$0, default: 0] } ?? .max
+      let limits = state.limits
+      let small = min(limits.floor - held, limits.total - state.used)
+      let large = min(limits.address - held, limits.total - limits.reserved - state.used)
+      let own = user.map { limits.identity - state.users[$0, default: 0] } ?? .max
       return max(0, min(own, max(small, large)))
     }
   }
@@ -138,11 +163,12 @@ public final class MemoryBudget: Sendable {
     return state.withLock { state in
       let held = state.accounts[account, default: 0] + bytes
       let used = state.used + bytes
-      let isSmall = held <= floorBytes && used <= limitBytes
-      guard isSmall || held <= addressBytes && used <= limitBytes - reservedBytes else {
+      let limits = state.limits
+      let isSmall = held <= limits.floor && used <= limits.total
+      guard isSmall || held <= limits.address && used <= limits.total - limits.reserved else {
         return false
       }
-      if let user, state.users[user, default: 0] + bytes > identityBytes { return false }
+      if let user, state.users[user, default: 0] + bytes > limits.identity { return false }
       state.add(bytes, use, account, user)
       return true
     }
@@ -176,7 +202,7 @@ public final class MemoryBudget: Sendable {
       if let user { State.add(-bytes, to: &state.users[user]) }
       guard let newUser else { return true }
       State.add(bytes, to: &state.users[newUser])
-      return state.users[newUser, default: 0] <= identityBytes
+      return state.users[newUser, default: 0] <= state.limits.identity
     }
   }
 

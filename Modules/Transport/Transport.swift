@@ -29,7 +29,7 @@ public protocol Transport: Sendable {
   func shutdown() async
 }
 
-/// An open door of a transport.
+/// A listener of a transport.
 public protocol TransportListener: Sendable {
   /// The address it listens at, with the real port if the configuration left it to the system.
   var address: String { get }

@@ -48,9 +48,9 @@ public final class LoopbackExecutor: SerialExecutor {
     add(.job(UnownedJob(job)))
   }
 
-  /// Stops the program unless the caller runs on this lane.
+  /// Stops the program unless the caller runs on this executor.
   public func checkIsolated() {
-    precondition(isCurrent, "this must run on the loopback's lane")
+    precondition(isCurrent, "this must run on the loopback's executor")
   }
 
   /// Returns true when the caller runs on this executor.
@@ -60,11 +60,11 @@ public final class LoopbackExecutor: SerialExecutor {
 
   /// Performs everything that waits, and what that leads to, on the calling thread.
   ///
-  /// Only for a lane that is driven by hand.
+  /// Only for an executor that is driven by hand.
   /// - Returns: How many pieces of work were performed.
   @discardableResult
   public func runUntilIdle() -> Int {
-    precondition(isByHand, "this lane runs by itself")
+    precondition(isByHand, "this executor runs by itself")
     guard begin() else { return 0 }
     return drain(limit: .max)
   }
@@ -76,7 +76,7 @@ public final class LoopbackExecutor: SerialExecutor {
   /// Performs `body` at once as if it had been at the head of the queue. By hand only.
   func runNow<R>(_ body: () -> R) -> R {
     if isCurrent { return body() }
-    precondition(begin(), "a lane driven by hand belongs to one thread at a time")
+    precondition(begin(), "an executor driven by hand belongs to one thread at a time")
     defer { end() }
     return body()
   }

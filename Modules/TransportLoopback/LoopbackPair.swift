@@ -114,14 +114,14 @@ final class LoopbackPair: Sendable {
 // MARK: - Delivery
 
 extension LoopbackPair {
-  /// Puts one delivery for `side` on the lane unless one waits there already.
+  /// Puts one delivery for `side` on the executor unless one waits there already.
   private func emit(_ side: Side) {
     let isNew = ends.withLock { ends in
       if ends[side.rawValue].isDeliveryOwed { return false }
       ends[side.rawValue].isDeliveryOwed = true
       return true
     }
-    if isNew { transport.lane.add { self.deliver(to: side) } }
+    if isNew { transport.loop.add { self.deliver(to: side) } }
   }
 
   private func deliver(to side: Side) {

@@ -27,7 +27,7 @@ public final class LoopbackTransport: Transport {
   public let limit: FrameLimit
 
   /// The serial executor of all links; drives a transport that is delivered by hand.
-  public let lane: LoopbackExecutor
+  public let loop: LoopbackExecutor
 
   private let delivery: Delivery
   private let state = Mutex(State())
@@ -36,20 +36,20 @@ public final class LoopbackTransport: Transport {
   public init(limit: FrameLimit = .standard, delivery: Delivery = .automatic) {
     self.limit = limit
     self.delivery = delivery
-    lane = LoopbackExecutor(isByHand: delivery == .byHand)
+    loop = LoopbackExecutor(isByHand: delivery == .byHand)
   }
 
-  public var executor: any SerialExecutor { lane }
+  public var executor: any SerialExecutor { loop }
 
   public func enqueue(_ work: @escaping @Sendable () -> Void) {
-    lane.add(work)
+    loop.add(work)
   }
 
   @discardableResult
   public func connect(
     _ open: @escaping LinkOpening
   ) async throws(TransportError) -> any Link {
-    try await onLane { () throws(TransportError) in
+    try await onLoop { () throws(TransportError) in
       try self.openPair(open)
     }.get()
   }
@@ -57,15 +57,15 @@ public final class LoopbackTransport: Transport {
   public func listen(
     _ accept: @escaping LinkOpening
   ) async throws(TransportError) -> any TransportListener {
-    try await onLane { () throws(TransportError) in
+    try await onLoop { () throws(TransportError) in
       try self.startListening(accept)
     }.get()
   }
 
   public func shutdown() async {
-    _ = await onLane { () throws(TransportError) in self.endEverything() }
+    _ = await onLoop { () throws(TransportError) in self.endEverything() }
     // Behind the goodbyes that were just queued: they are delivered when this returns.
-    _ = await onLane { () throws(TransportError) in }
+    _ = await onLoop { () throws(TransportError) in }
   }
 
   /// Breaks every link, as a network failure would: what is under way is lost at both ends.
@@ -86,10 +86,10 @@ public final class LoopbackTransport: Transport {
   }
 }
 
-// MARK: - On the lane
+// MARK: - On the executor
 
 extension LoopbackTransport {
-  private func onLane<R: Sendable>(
+  private func onLoop<R: Sendable>(
     _ body: @escaping @Sendable () throws(TransportError) -> R
   ) async -> Result<R, TransportError> {
     let run: @Sendable () -> Result<R, TransportError> = {
@@ -97,10 +97,10 @@ extension LoopbackTransport {
     }
     switch delivery {
     case .byHand:
-      return lane.runNow(run)
+      return loop.runNow(run)
     case .automatic:
       return await withCheckedContinuation { continuation in
-        lane.add { continuation.resume(returning: run()) }
+        loop.add { continuation.resume(returning: run()) }
       }
     }
   }
@@ -149,7 +149,7 @@ extension LoopbackTransport {
   }
 }
 
-/// The one open door of a loopback.
+/// The one listener of a loopback.
 private struct LoopbackListener: TransportListener {
   let transport: LoopbackTransport
   let number: Int

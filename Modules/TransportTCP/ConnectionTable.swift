@@ -68,11 +68,39 @@
 
     /// Counts a channel that was just accepted, until it is closed.
     ///
+    /// - Parameter address: The address that it counts for; `nil` for its other end's.
     /// - Throws: ``TooManyConnections``; the channel is to be closed then.
-    func admit(_ channel: any Channel) throws {
-      let address = channel.remoteAddress?.ipAddress ?? "unknown"
+    @discardableResult
+    func admit(_ channel: any Channel, as address: String? = nil) throws -> Admission {
+      let address = address ?? channel.remoteAddress?.ipAddress ?? "unknown"
       guard enter(address) else { throw TooManyConnections() }
-      channel.closeFuture.whenComplete { _ in self.leave(address) }
+      let admission = Admission(address)
+      channel.closeFuture.whenComplete { _ in self.leave(admission.address) }
+      return admission
+    }
+
+    /// The address that an open connection counts for.
+    final class Admission: Sendable {
+      private let state: Mutex<String>
+
+      var address: String { state.withLock { $0 } }
+
+      fileprivate init(_ address: String) { state = Mutex(address) }
+
+      /// Counts the connection for another address; `false`, and nothing changes, when that one has
+      /// too many.
+      func move(to address: String, in table: ConnectionTable) -> Bool {
+        guard table.enter(address) else { return false }
+        table.leave(exchange(address))
+        return true
+      }
+
+      private func exchange(_ address: String) -> String {
+        state.withLock { state in
+          defer { state = address }
+          return state
+        }
+      }
     }
   }
 

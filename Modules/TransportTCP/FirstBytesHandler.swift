@@ -40,11 +40,7 @@
         switch FirstBytes(waiting.readableBytesView) {
         case .undecided: return
         case .framed:
-          let other = ProxiedPeer.of(context.channel).map {
-            LinkPeer(name: "\($0.address):\($0.port)", address: $0.address)
-          }
-          try pipeline.addHandler(
-            TCPLinkHandler(setting, other: other), position: .after(self))
+          try pipeline.addHandler(TCPLinkHandler(setting), position: .after(self))
         case .strange:
           try welcome(context.channel, setting.open, TCPLinkHandler.installation(setting))
         }

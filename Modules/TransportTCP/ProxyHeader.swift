@@ -22,7 +22,7 @@ package enum ProxyHeader: Equatable, Sendable {
   /// The most bytes behind the head of version 2.
   private static let mostBinaryBytes = 4_096
   private static let text = Array("PROXY ".utf8)
-  private static let signature: [UInt8] = [
+  static let signature: [UInt8] = [
     0x0D, 0x0A, 0x0D, 0x0A, 0x00, 0x0D, 0x0A, 0x51, 0x55, 0x49, 0x54, 0x0A,
   ]
 
@@ -81,7 +81,7 @@ package enum ProxyHeader: Equatable, Sendable {
   }
 
   /// The text of an address, as sockets give it.
-  private static func name(of bytes: [UInt8]) -> String {
+  static func name(of bytes: [UInt8]) -> String {
     if bytes.count == 4 { return bytes.map(String.init).joined(separator: ".") }
     return stride(from: 0, to: 16, by: 2).map { index in
       String(UInt16(bytes[index]) << 8 | UInt16(bytes[index + 1]), radix: 16)

@@ -1,19 +1,39 @@
 #if TCP
   package import NIOCore
 
-  /// Takes the PROXY header off the bytes of a connection that a trusted proxy has made, and keeps
-  /// the client that it names. A connection without a good header is closed.
+  /// Takes the PROXY header off the bytes of a connection, and keeps the client that it names.
+  ///
+  /// The headers of trusted proxies are believed, and those of nodes that prove to know the secret
+  /// of the cluster. A connection of a trusted proxy without a good header is closed, and one with
+  /// a header of a node that is not believed. Others pass.
   final class ProxyHeaderHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
 
     private let timeout: TimeAmount
+    private let isProxy: Bool
+    private let relay: NodeRelay?
+    /// Counts the connection among those of the client's address; `false` when it has too many.
+    private let readmit: (String) -> Bool
     private var waiting: ByteBuffer? = ByteBuffer()
     private var timer: Scheduled<Void>?
     /// The client that the proxy names; `nil` before the header, and when it speaks for itself.
     fileprivate private(set) var client: ProxyHeader.Client?
+    /// True when another node has relayed the connection.
+    fileprivate private(set) var isRelayed = false
 
-    init(timeout: TimeAmount) { self.timeout = timeout }
+    /// - Parameters:
+    ///   - isProxy: True when the other end is a proxy that sends a header.
+    ///   - relay: Believes the headers of nodes; `nil` without a cluster.
+    init(
+      timeout: TimeAmount, isProxy: Bool = true, relay: NodeRelay? = nil,
+      readmit: @escaping (String) -> Bool = { _ in true }
+    ) {
+      self.timeout = timeout
+      self.isProxy = isProxy
+      self.relay = relay
+      self.readmit = readmit
+    }
 
     func channelActive(context: ChannelHandlerContext) {
       timer = context.eventLoop.assumeIsolated().scheduleTask(in: timeout) {
@@ -26,16 +46,49 @@
       guard var waiting else { return context.fireChannelRead(data) }
       var bytes = unwrapInboundIn(data)
       waiting.writeBuffer(&bytes)
-      switch ProxyHeader(Array(waiting.readableBytesView.prefix(Self.mostBytes))) {
-      case .undecided: self.waiting = waiting
-      case .invalid: context.close(promise: nil)
-      case .whole(let client, let byteCount):
-        self.waiting = nil
-        self.client = client
-        timer?.cancel()
-        waiting.moveReaderIndex(forwardBy: byteCount)
-        if waiting.readableBytes > 0 { context.fireChannelRead(wrapInboundOut(waiting)) }
+      self.waiting = waiting
+      let first = Array(waiting.readableBytesView.prefix(Self.mostBytes))
+      switch relay.map({ RelayHeader.read(first, at: $0.setting.address, $0.setting.code) }) {
+      case .undecided?: return
+      case .forged?:
+        relay?.count(\.disbelieved)
+        return context.close(promise: nil)
+      case .whole(let header, let byteCount)?:
+        let client = believed(header.client, context)
+        guard relay?.admits(header) ?? false, readmit(client.address) else {
+          return context.close(promise: nil)
+        }
+        isRelayed = true
+        return pass(client, behind: byteCount, context)
+      case .other?, nil: break
       }
+      guard isProxy else { return pass(nil, behind: 0, context) }
+      switch ProxyHeader(first) {
+      case .undecided: return
+      case .invalid: context.close(promise: nil)
+      case .whole(let client, let byteCount): pass(client, behind: byteCount, context)
+      }
+    }
+
+    private func pass(
+      _ client: ProxyHeader.Client?, behind byteCount: Int, _ context: ChannelHandlerContext
+    ) {
+      guard var bytes = waiting else { return }
+      waiting = nil
+      self.client = client
+      timer?.cancel()
+      bytes.moveReaderIndex(forwardBy: byteCount)
+      if bytes.readableBytes > 0 { context.fireChannelRead(wrapInboundOut(bytes)) }
+    }
+
+    /// A client on the machine of another node is none of this machine.
+    private func believed(
+      _ client: ProxyHeader.Client, _ context: ChannelHandlerContext
+    ) -> ProxyHeader.Client {
+      guard let node = context.remoteAddress?.ipAddress, TrustedProxies.isLoopback(client.address),
+        !TrustedProxies.isLoopback(node)
+      else { return client }
+      return ProxyHeader.Client(address: node, port: client.port)
     }
 
     func channelInactive(context: ChannelHandlerContext) {
@@ -57,6 +110,12 @@
         if let client = handler?.client { return (client.address, client.port) }
       }
       return nil
+    }
+
+    /// Returns true when another node of the cluster has relayed a connection here.
+    static func isRelayed(_ channel: any Channel) -> Bool {
+      let handler = try? channel.pipeline.syncOperations.handler(type: ProxyHeaderHandler.self)
+      return handler?.isRelayed ?? false
     }
   }
 #endif

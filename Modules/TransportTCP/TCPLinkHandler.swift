@@ -37,6 +37,8 @@
     private var owner: (any LinkHandler)?
     private var timer: Scheduled<Void>?
     private var reason: LinkClosure?
+    /// The end that the owner has asked for while it was being made.
+    private var earlyEnd: LinkClosure?
     /// The bytes of this link in the load of all.
     private var heldBytes = 0
     /// `true` while the link's owner wants to read.
@@ -70,7 +72,10 @@
         context.close(promise: nil)
         return
       }
-      let link = TCPLink(channel: context.channel, limit: setting.limit, other: other)
+      let named = ProxiedPeer.of(context.channel).map {
+        LinkPeer(name: "\($0.address):\($0.port)", address: $0.address)
+      }
+      let link = TCPLink(channel: context.channel, limit: setting.limit, other: other ?? named)
       self.link = link
       var hello = context.channel.allocator.buffer(capacity: FrameReader.preamble.count)
       hello.writeBytes(FrameReader.preamble)
@@ -84,6 +89,8 @@
       if self.link == nil { return }
       end(context, after: setting.preambleTimeout, .silentPeer)
       context.fireChannelActive()
+      if let earlyEnd { return finish(context, earlyEnd) }
+      if !isReading { setReading(context, false) }
       context.flush()
     }
 
@@ -160,7 +167,7 @@
         if owner != nil { setReading(context, isOn && slowing == nil) }
         promise?.succeed()
       case .close(let reason):
-        if owner != nil { finish(context, reason) }
+        if owner != nil { finish(context, reason) } else { earlyEnd = reason }
         promise?.succeed()
       case nil:
         context.triggerUserOutboundEvent(event, promise: promise)

@@ -17,6 +17,7 @@
       var welcome: StrangerWelcome?
       var proxies = TrustedProxies()
       var expectsProxyHeader = false
+      var relay: NodeRelay?
       var load: FrameLoad
     }
 
@@ -24,6 +25,7 @@
     private let limit: FrameLimit
     private let group: MultiThreadedEventLoopGroup
     private let loop: any EventLoop
+    private let loopExecutor: LoopExecutor
     private let state: Mutex<State>
     private let tls: TLSContexts?
     private let tunnel: LinkTunnel?
@@ -44,9 +46,10 @@
       state = Mutex(State(load: FrameLoad(limitBytes: options.heldFrameBytes)))
       group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
       loop = group.next()
+      loopExecutor = LoopExecutor(loop)
     }
 
-    public var executor: any SerialExecutor { loop.executor }
+    public var executor: any SerialExecutor { loopExecutor }
 
     public func enqueue(_ work: @escaping @Sendable () -> Void) {
       loop.execute(work)
@@ -114,6 +117,10 @@
       }
     }
 
+    /// Relays the clients of every listener opened from now on while another node leads, and
+    /// believes what other nodes say about theirs.
+    package func relay(over relay: NodeRelay) { state.withLock { $0.relay = relay } }
+
     /// The proxies that are believed.
     package var trustedProxies: TrustedProxies { state.withLock { $0.proxies } }
 
@@ -131,14 +138,25 @@
       let setting = setting(accept, didOpen: { _ in })
       let welcome = state.withLock { $0.welcome }
       let connections = ConnectionTable.ofProcess()
-      let heads = state.withLock { $0.expectsProxyHeader ? $0.proxies : TrustedProxies() }
+      let (heads, relay) = state.withLock { state in
+        (state.expectsProxyHeader ? state.proxies : TrustedProxies(), state.relay)
+      }
       let bound = TCPSockets.server(on: loop)
         .childChannelInitializer { [tls, tunnel] channel in
           channel.eventLoop.makeCompletedFuture {
-            try connections.admit(channel)
-            if !heads.isEmpty, heads.contains(channel.remoteAddress?.ipAddress ?? "") {
+            let admission = try connections.admit(channel)
+            let isProxy = heads.contains(channel.remoteAddress?.ipAddress ?? "")
+            if isProxy || relay != nil {
               try channel.pipeline.syncOperations.addHandler(
-                ProxyHeaderHandler(timeout: setting.preambleTimeout))
+                ProxyHeaderHandler(
+                  timeout: setting.preambleTimeout, isProxy: isProxy, relay: relay
+                ) { admission.move(to: $0, in: connections) })
+            }
+            if let relay {
+              try channel.pipeline.syncOperations.addHandler(
+                RelayGate(relay, timeout: setting.preambleTimeout) { far in
+                  (try? connections.admit(far, as: admission.address)) != nil
+                })
             }
             if let tls { try channel.pipeline.syncOperations.addHandler(try tls.serverHandler()) }
             guard let tunnel else { return try Self.install(setting, welcome, in: channel) }
@@ -171,7 +189,10 @@
       for door in doors { try? await door.close() }
       for link in links { link.close() }
       for link in links { await link.end() }
-      if !isCalling { try? await group.shutdownGracefully() }
+      guard !isCalling else { return }
+      loopExecutor.beginEnd()
+      try? await group.shutdownGracefully()
+      loopExecutor.end()
     }
   }
 
@@ -230,7 +251,9 @@
         state.attempts -= 1
         return state.isShutDown && state.attempts == 0
       }
-      if mustEnd { group.shutdownGracefully { _ in } }
+      guard mustEnd else { return }
+      loopExecutor.beginEnd()
+      group.shutdownGracefully { [loopExecutor] _ in loopExecutor.end() }
     }
 
     private func checkRunning() throws(TransportError) {

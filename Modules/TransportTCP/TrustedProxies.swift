@@ -71,6 +71,13 @@ package struct TrustedProxies: Hashable, Sendable {
     return bytes.prefix(12).elementsEqual(mapped) ? Array(bytes.suffix(4)) : bytes
   }
 
+  /// Returns true for an address of the machine itself.
+  static func isLoopback(_ address: String) -> Bool {
+    guard let bytes = bytes(of: address) else { return false }
+    return bytes.count == 4
+      ? bytes[0] == 127 : bytes.dropLast().allSatisfy { $0 == 0 } && bytes[15] == 1
+  }
+
   private static func version4(_ text: Substring) -> [UInt8]? {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 4 else { return nil }

@@ -6,7 +6,7 @@ package import TernQuery
 /// It remembers names and what they sort by, not the children themselves; beyond the limit it
 /// knows a few more candidates, so that a child that leaves has a successor at hand. All that
 /// listen to the same query share one window.
-package struct QueryWindow {
+package struct QueryWindow: Sendable {
   /// A child by what places it.
   struct Candidate: Equatable {
     let key: TreeKey

@@ -83,6 +83,8 @@ final class WatchWorld {
   let store: AuthorityStore
   let watch: DocumentWatch
   var clients: [Int: WatchClient] = [:]
+  /// Chooses the first snapshots that are read ahead, and the writes in between.
+  var ahead: RandomDocuments?
 
   init(_ store: any OrderedStore = MemoryStore()) throws {
     self.store = try AuthorityStore(store)
@@ -124,10 +126,11 @@ final class WatchWorld {
   func listen(_ client: WatchClient, _ id: Int32, resuming: Bool = true) throws {
     clients[client.stream] = client
     guard let target = client.target(id, resuming: resuming) else { return }
+    let prefetch = try prefetch(target)
     let time = DocumentVersion(microseconds: store.now)
     let (opening, snapshot) = try store.read { reader throws(StorageError) in
       (
-        try watch.listen(target, on: client.stream, in: reader),
+        try watch.listen(target, on: client.stream, prefetch, in: reader),
         try watch.snapshot(at: time, in: reader)
       )
     }
@@ -138,6 +141,22 @@ final class WatchWorld {
     client.held[id]?.isMismatched = false
     watch.unlisten(id, on: client.stream)
     try listen(client, id, resuming: false)
+  }
+
+  /// Reads a first snapshot ahead, and lets something happen behind it.
+  private func prefetch(_ target: WatchTarget) throws -> WatchPrefetch? {
+    guard var random = ahead else { return nil }
+    defer { ahead = random }
+    guard random.chance(80) else { return nil }
+    let corrects = target.expectedCount != nil && random.chance(30)
+    let prefetch = try store.read { reader throws(StorageError) in
+      try store.authority.prefetch(target, corrects: corrects, in: reader)
+    }
+    for _ in 0..<Int.random(in: 0...3, using: &random.random) {
+      try write((0..<3).map { _ in random.mutation() })
+    }
+    if random.chance(3) { try wipe() }
+    return prefetch
   }
 
   /// Ends a connection; the client keeps what it knows.

@@ -19,9 +19,19 @@ struct WatchModelTests {
     for seed in 200...201 as ClosedRange<UInt64> { try check(seed: seed, on: backend, steps: 60) }
   }
 
-  private func check(seed: UInt64, on backend: AuthorityBackend, steps: Int) throws {
+  @Test(
+    "and with first snapshots that were read ahead of what was committed since",
+    arguments: 300...330 as ClosedRange<UInt64>)
+  func readAhead(seed: UInt64) throws {
+    try check(seed: seed, on: .memory, steps: 150, readsAhead: true)
+  }
+
+  private func check(
+    seed: UInt64, on backend: AuthorityBackend, steps: Int, readsAhead: Bool = false
+  ) throws {
     var random = RandomDocuments(seed)
     let world = try WatchWorld(backend.open())
+    if readsAhead { world.ahead = RandomDocuments(seed + 1_000) }
     let database = world.store.authority.rows.database
     let keys = (0..<20).map { _ in random.key() }
     let subjects = (0..<8).map { _ in

@@ -27,11 +27,36 @@
           #"tern_writes_total{model="tree",outcome="accepted"} 1"#, "tern_store_bytes ",
           "tern_store_free_bytes ", "process_resident_memory_bytes ", "process_open_fds ",
           "process_cpu_seconds_total ", "tern_log_bytes ",
+          #"tern_cache_hits_total{cache="pages"} "#,
+          #"tern_cache_misses_total{cache="credentials"} 0"#,
         ] {
           #expect(metrics.contains("\n" + name), "\(name) in \(metrics)")
         }
         let status = try get("/-/status", server)
         #expect(status.contains(#""version":"0.1.0","state":"serving""#), "\(status)")
+        #expect(await server.stop() == 0)
+      }
+    }
+
+    @Test(
+      "the dashboard and the alerts of the guide name metrics that there are",
+      arguments: ["dashboard.json", "alerts.yml"])
+    func guide(_ name: String) async throws {
+      let root = URL(filePath: #filePath).deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent()
+      let text = try String(
+        contentsOf: root.appending(path: "Docs/Guides/monitoring/" + name), encoding: .utf8)
+      if name.hasSuffix("json") {
+        #expect((try JSONSerialization.jsonObject(with: Data(text.utf8))) is [String: Any])
+      }
+      let names = Swift.Set(
+        text.matches(of: /\b(?:tern|process)_[a-z_]+/).map { String($0.output) })
+      #expect(names.count > 8)
+      try await withServer { server, _ in
+        let metrics = try get("/-/metrics", server)
+        for name in names {
+          #expect(metrics.contains("\n\(name)"), "no metric is named \(name)")
+        }
         #expect(await server.stop() == 0)
       }
     }
@@ -74,6 +99,75 @@
         }
         #expect(line?.contains("address=127.0.0.1") == true, "\(line ?? "")")
         #expect(await server.stop() == 0)
+      }
+    }
+
+    @Test("SIGHUP brings another limit on memory in force, and the log of writes")
+    func reloadMemory() async throws {
+      try await withFolder { folder in
+        let config = folder + "/tern.json"
+        try write(#"{"limits": {"memoryBytes": 67108864}}"#, to: config)
+        let server = try await ServerUnderTest(
+          folder: folder, arguments: ["--config", config, "--dev"])
+        defer { server.process.killNow() }
+        func limit() async throws -> String {
+          let status = try await server.tern("status", "--json")
+          #expect(status.code == 0, "\(status)")
+          return status.output.joined()
+        }
+        #expect(try await limit().contains(#""limitBytes":67108864"#))
+        try write(
+          #"{"limits": {"memoryBytes": 33554432}, "log": {"writes": true}}"#, to: config)
+        kill(server.process.processID, SIGHUP)
+        var tries = 0
+        while try await !limit().contains(#""limitBytes":33554432"#), tries < 1_000 { tries += 1 }
+        #expect(tries < 1_000, "the limit stays as it was")
+        #expect(try await server.tern("set", "a", "1").code == 0)
+        let line = await server.process.errors.line(within: patience) {
+          $0.contains("write tree accepted")
+        }
+        for field in ["waited=", "judged=", "stored=", "told="] {
+          #expect(line?.contains(field) == true, "\(line ?? "")")
+        }
+        #expect(await server.stop() == 0)
+      }
+    }
+
+    @Test("rules for documents are deployed, checked and read like those of a tree")
+    func documentRules() async throws {
+      try await withServer { server, folder in
+        let rules = folder + "/own.rules"
+        func text(_ condition: String) -> String {
+          """
+          rules_version = '2';
+          service cloud.firestore {
+            match /databases/{database}/documents {
+              match /{document=**} { allow read; allow write: if \(condition); }
+            }
+          }
+          """
+        }
+        let target = ["--documents", "projects/tern/databases/(default)"]
+        func deploy(_ more: [String]) async throws -> (code: Int32?, errors: String) {
+          let done = try await run(
+            ["rules", "deploy", rules, "--server", server.address] + more)
+          return (done.code, done.errors)
+        }
+        try write(text("false"), to: rules)
+        let nowhere = try await deploy([])
+        #expect(nowhere.code == 2 && nowhere.errors.contains("--documents"), "\(nowhere)")
+        #expect(try await deploy(target + ["--dry-run"]).code == 0)
+        #expect(try await server.tern("doc", "set", "a/b", "{}").code == 0)
+        #expect(try await deploy(target).code == 0)
+        #expect(try await server.tern("doc", "set", "a/b", "{}").code == 4)
+        let kept = try await run(["rules", "get", "--server", server.address] + target)
+        #expect(kept.output.joined().contains("allow write: if false"), "\(kept)")
+        try write(text("nonsense("), to: rules)
+        let wrong = try await deploy(target)
+        #expect(wrong.code == 2, "\(wrong)")
+        try write(#"{"rules": {}}"#, to: rules)
+        let tree = try await deploy(target)
+        #expect(tree.code == 2 && tree.errors.contains("--documents"), "\(tree)")
       }
     }
 

@@ -5,6 +5,15 @@ import Testing
 @testable import tern
 
 @Suite("small commands") struct VerbTests {
+  @Test("the manual page is ASCII, and roff reads every text as it is")
+  func manual() async throws {
+    let escaped = #"\&.a\-b\en \[u201C]\[u2026]\[u201D] \[u1F600]"#
+    #expect(ManualPage.escaped(#".a-b\n “…” 😀"#) == escaped)
+    let page = try await run(["manual"]).output.joined(separator: "\n")
+    #expect(page.utf8.allSatisfy { $0 < 0x80 })
+    #expect(page.contains(".SS tern serve"))
+  }
+
   @Test("typos, help for nothing, and lonely options are usage errors")
   func typos() async throws {
     for (words, message) in [

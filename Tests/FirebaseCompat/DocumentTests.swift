@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Testing
 
 @testable import TernFirebaseCompat
@@ -34,6 +35,31 @@ import Testing
     ])
     let data = try await one.getDocument().data()
     #expect(data?["low"] as? Double == 1.5 && data?["high"] as? Double == 2.5)
+    await db.app.delete()
+    await server.close()
+  }
+
+  @Test("a wait for pending writes ends with those before it, also when the network was off")
+  func pendingWrites() async throws {
+    let server = try await LocalServer()
+    let db = server.firestore()
+    let heard = Answer<String>()
+    let order = Mutex<[String]>([])
+    func note(_ event: String, _ error: (any Error)?) {
+      let all = order.withLock { order in
+        order.append(event + (error == nil ? "" : " failed"))
+        return order
+      }
+      if all.count == 3 { heard.give(all.joined(separator: ", ")) }
+    }
+    try await db.disableNetwork()
+    db.document("cities/1").setData(["n": 1]) { note("first", $0) }
+    db.waitForPendingWrites { note("wait", $0) }
+    db.document("cities/2").setData(["n": 2]) { note("second", $0) }
+    #expect(try await db.document("cities/2").getDocument(source: .cache).exists)
+    #expect(order.withLock { $0 }.isEmpty)
+    try await db.enableNetwork()
+    #expect(await heard.next() == "first, wait, second")
     await db.app.delete()
     await server.close()
   }

@@ -10,8 +10,8 @@
   struct AppleTraceTests {
     @Test("R44 keepSynced, setValue with a server time, and onDisconnectRemoveValue")
     func presence() async throws {
-      try await withDoor { door in
-        let phone = try TraceTests.Client(door, "/.ws?v=5&ns=default&p=1:2:ios:3")
+      try await withGateway { gateway in
+        let phone = try TraceTests.Client(gateway, "/.ws?v=5&ns=default&p=1:2:ios:3")
         // FIRDatabase: the statistics of the library, and its first listen by keepSynced:.
         phone.say(1, "s", #"{"c":{"sdk.ios.11-0-0":1}}"#, "1 ok")
         phone.say(2, "q", #"{"p":"/scores","h":""}"#, "2 ok")
@@ -22,7 +22,7 @@
         phone.say(
           6, "m", #"{"p":"/scores","d":{"a":1,"b":{"x":2}}}"#,
           #"m scores a=1 b={"x":2}"#, "6 ok")
-        let other = try TraceTests.Client(door)
+        let other = try TraceTests.Client(gateway)
         other.say(
           1, "q", #"{"p":"/users/ada","h":""}"#, #"d users/ada {"connections":{"1":true}}"#,
           "1 ok")

@@ -30,15 +30,15 @@
       }
     }
 
-    private func withLog(_ body: (DoorUnderTest, Log) async throws -> Void) async throws {
+    private func withLog(_ body: (GatewayUnderTest, Log) async throws -> Void) async throws {
       let log = Log()
-      let door = try await DoorUnderTest(
+      let gateway = try await GatewayUnderTest(
         rules: Self.rules, denied: { text in log.entries.withLock { $0.append("\(text)") } })
-      do { try await apart { try await body(door, log) } } catch {
-        await door.stop()
+      do { try await apart { try await body(gateway, log) } } catch {
+        await gateway.stop()
         throw error
       }
-      await door.stop()
+      await gateway.stop()
     }
 
     /// Checks the reason in an entry: a ten is not less than ten; the rule, the part of it, its
@@ -53,18 +53,18 @@
 
     @Test("each endpoint reports an id, and the log the rule, its parts and their values under it")
     func ids() async throws {
-      try await withLog { door, log in
+      try await withLog { gateway, log in
         let id = /Permission denied \[([0-9a-f]{16})\]/
         let (write, read) = (
           frame(1, "p", #"{"p":"/n","d":10}"#), frame(2, "q", #"{"p":"/n","h":""}"#)
         )
-        let socket = try door.connect()
+        let socket = try gateway.connect()
         _ = socket.openWebSocket()
-        let poll = try PollPeer(door)
-        let native = try NativePeer(port: door.port)
+        let poll = try PollPeer(gateway)
+        let native = try NativePeer(port: gateway.port)
         native.send(TreeClientMessage.open(TreeOpening()).encode())
         _ = native.frame()
-        let doors: [(String, (String) -> String)] = [
+        let endpoints: [(String, (String) -> String)] = [
           (
             "WebSocket",
             { request in
@@ -81,7 +81,7 @@
             }
           ),
         ]
-        for (name, ask) in doors {
+        for (name, ask) in endpoints {
           let written = ask(write)
           expectReason(try log.entry(written.firstMatch(of: id)?.output.1))
           let listening = ask(read)
@@ -89,7 +89,7 @@
           #expect(entry.contains("no .read rule grants it"), "\(name): \(entry)")
         }
         let field = /X-Tern-Denial: ([0-9a-f]{16})/
-        let rest = try door.connect()
+        let rest = try gateway.connect()
         rest.send("PUT /n.json HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n10")
         let refused = rest.answer()
         #expect(refused.body == #"{"error":"Permission denied"}"#, "the sentence clients know")
@@ -105,27 +105,27 @@
 
     @Test("a listener that is denied later receives an id over each endpoint, and the log says why")
     func revoked() async throws {
-      try await withLog { door, log in
+      try await withLog { gateway, log in
         let listen = frame(1, "q", #"{"p":"/open","h":""}"#)
-        let socket = try door.connect()
+        let socket = try gateway.connect()
         _ = socket.openWebSocket()
         socket.send(masked(1, listen))
         #expect(socket.message().contains(#""s":"ok""#))
-        let poll = try PollPeer(door)
+        let poll = try PollPeer(gateway)
         #expect(poll.ask(listen).contains(#""s":"ok""#))
         poll.poll()
-        let native = try NativePeer(port: door.port)
+        let native = try NativePeer(port: gateway.port)
         native.send(TreeClientMessage.open(TreeOpening()).encode())
         _ = native.frame()
         native.send(Array(listen.utf8))
         #expect(native.frame().contains(#""s":"ok""#))
-        let stream = try door.connect()
+        let stream = try gateway.connect()
         stream.send(
           "GET /open.json HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n")
         #expect(stream.read(through: "\n\n\r\n").contains("event: put"))
 
         let rules = #"{"rules": {"open": {".read": "auth != null"}}}"#
-        let answer = try door.exchange(
+        let answer = try gateway.exchange(
           "PUT /.settings/rules.json HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
             + "Authorization: Bearer owner\r\nContent-Length: \(rules.utf8.count)\r\n\r\n"
             + rules)
@@ -144,8 +144,8 @@
 
     @Test("repeated denials are answered each time, and explained a few times a second")
     func flood() async throws {
-      try await withLog { door, log in
-        let socket = try door.connect()
+      try await withLog { gateway, log in
+        let socket = try gateway.connect()
         _ = socket.openWebSocket()
         let count = 500
         for number in 1...count { socket.ask(number, "p", #"{"p":"/n","d":10}"#) }
@@ -159,8 +159,8 @@
 
     @Test("what a client has written cannot make itself a line of the log")
     func forgedLines() async throws {
-      try await withLog { door, log in
-        let socket = try door.connect()
+      try await withLog { gateway, log in
+        let socket = try gateway.connect()
         _ = socket.openWebSocket()
         socket.ask(1, "p", #"{"p":"/n","d":"1\ntern: denied\u001b[2J\u2028\""}"#)
         #expect(socket.message().contains("permission_denied"))

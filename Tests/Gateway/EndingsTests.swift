@@ -29,11 +29,11 @@
 
   @Suite("Endings of connections") struct EndingsTests {
     /// Connections of each kind, for a server that looks at them when they have ended.
-    private func end(_ count: Int, by end: (Peer) -> Void, at door: DoorUnderTest) throws {
+    private func end(_ count: Int, by end: (Peer) -> Void, at gateway: GatewayUnderTest) throws {
       let blocked = DispatchSemaphore(value: 0)
       let goOn = DispatchSemaphore(value: 0)
       // The server's thread waits, so that it finds every connection ended already.
-      door.transport.enqueue {
+      gateway.transport.enqueue {
         blocked.signal()
         goOn.wait()
       }
@@ -41,7 +41,7 @@
       defer { goOn.signal() }
       for _ in 0..<count {
         for beginning in beginnings {
-          let peer = try door.connect()
+          let peer = try gateway.connect()
           peer.send(Array(beginning.bytes.unicodeScalars.map { UInt8($0.value) }))
           end(peer)
         }
@@ -52,19 +52,19 @@
     func leftovers() async throws {
       var limits = GatewayLimits()
       limits.lingerSeconds = 1
-      try await withDoor(limits: limits) { door in
+      try await withGateway(limits: limits) { gateway in
         for _ in 0..<4 {
-          try end(25, by: { $0.reset() }, at: door)
+          try end(25, by: { $0.reset() }, at: gateway)
           // Closed with a goodbye: the peers are let go by the time the next round begins.
-          try end(25, by: { _ in }, at: door)
+          try end(25, by: { _ in }, at: gateway)
         }
         let deadline = ContinuousClock.now + .seconds(300)
         var left: [Int] = [-1]
         while left != [0, 0, 0], ContinuousClock.now < deadline {
           // An answer comes after everything that waited before it.
-          _ = try door.exchange(get("/a.json"))
+          _ = try gateway.exchange(get("/a.json"))
           left = await [
-            door.server.linkCount, door.server.sessionCount, door.server.slotsInUse,
+            gateway.server.linkCount, gateway.server.sessionCount, gateway.server.slotsInUse,
           ]
         }
         #expect(left == [0, 0, 0], "links, sessions, slots")

@@ -16,11 +16,11 @@
     }()
 
     /// Writes children `0000`… below a path, of about a kilobyte each; answers their JSON.
-    private func fill(_ door: DoorUnderTest, _ count: Int) throws -> String {
+    private func fill(_ gateway: GatewayUnderTest, _ count: Int) throws -> String {
       let text = String(repeating: "é", count: 500)
       let members = (0..<count).map { "\"k\(10_000 + $0)\":\"\($0) \(text)\"" }
       let json = "{" + members.joined(separator: ",") + "}"
-      let answer = try door.exchange(
+      let answer = try gateway.exchange(
         "PUT /big.json?print=silent HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
           + "Content-Length: \(json.utf8.count)\r\n\r\n" + json)
       #expect(answer.hasPrefix("HTTP/1.1 204"), "\(answer.prefix(200))")
@@ -43,16 +43,16 @@
 
     @Test("a large node comes whole, and the connection goes on")
     func whole() async throws {
-      try await withDoor(serverLimits: small) { door in
-        let json = try fill(door, 500)
-        let peer = try door.connect()
+      try await withGateway(serverLimits: small) { gateway in
+        let json = try fill(gateway, 500)
+        let peer = try gateway.connect()
         peer.send("GET /big.json HTTP/1.1\r\nHost: localhost\r\n\r\n")
         let answer = peer.bytes(through: "\r\n0\r\n\r\n")
         #expect(answer.position(of: "ransfer-") != nil)
         #expect(unchunked(answer) == Array(json.utf8))
         peer.send("GET /big/k10001.json?shallow=true HTTP/1.1\r\nHost: localhost\r\n\r\n")
         #expect(peer.read(through: "\"1 é").hasPrefix("HTTP/1.1 200 OK"))
-        let head = try door.exchange(
+        let head = try gateway.exchange(
           "HEAD /big.json HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
         #expect(head.hasPrefix("HTTP/1.1 200 OK"), "\(head)")
       }
@@ -60,13 +60,13 @@
 
     @Test("what is printed, tagged or asked for in another way is the same")
     func otherWays() async throws {
-      try await withDoor(serverLimits: small) { door in
-        let json = try fill(door, 20)
-        let tagged = try door.exchange(
+      try await withGateway(serverLimits: small) { gateway in
+        let json = try fill(gateway, 20)
+        let tagged = try gateway.exchange(
           "GET /big.json HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
             + "X-Firebase-ETag: true\r\n\r\n")
         #expect(tagged.hasSuffix(json) && tagged.contains("ETag: "))
-        let export = try door.exchange(
+        let export = try gateway.exchange(
           "GET /big.json?format=export HTTP/1.0\r\nHost: localhost\r\n\r\n")
         #expect(export.hasSuffix(json), "HTTP/1.0 knows no chunks: \(export.prefix(300))")
       }
@@ -75,12 +75,12 @@
     @Test("a client without permission to read it gets nothing of it")
     func denied() async throws {
       let rules = #"{"rules": {"big": {".write": true}}}"#
-      try await withDoor(serverLimits: small, rules: rules) { door in
-        _ = try fill(door, 20)
-        let answer = try door.exchange(
+      try await withGateway(serverLimits: small, rules: rules) { gateway in
+        _ = try fill(gateway, 20)
+        let answer = try gateway.exchange(
           "GET /big.json HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
         #expect(answer.hasPrefix("HTTP/1.1 401"))
-        let stream = try door.exchange(
+        let stream = try gateway.exchange(
           "GET /big.json HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
             + "Accept: text/event-stream\r\n\r\n")
         #expect(stream.hasPrefix("HTTP/1.1 401"))
@@ -89,19 +89,19 @@
 
     @Test("readers that stop reading delay no others, and no more than the limit are taken")
     func slowReaders() async throws {
-      try await withDoor(serverLimits: small) { door in
+      try await withGateway(serverLimits: small) { gateway in
         // More than the sockets of both ends take by themselves.
-        _ = try fill(door, 6_000)
-        let slow = try (0..<2).map { _ in try door.connectNarrow() }
+        _ = try fill(gateway, 6_000)
+        let slow = try (0..<2).map { _ in try gateway.connectNarrow() }
         for peer in slow {
           peer.send("GET /big.json HTTP/1.1\r\nHost: localhost\r\n\r\n")
           #expect(peer.read(through: "k10000").hasPrefix("HTTP/1.1 200 OK"))
         }
-        let third = try door.exchange(
+        let third = try gateway.exchange(
           "GET /big.json HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
         #expect(third.hasPrefix("HTTP/1.1 503"), "\(third.prefix(100))")
         let write = "PUT /big/k10000.json HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
-        let answer = try door.exchange(write + "Content-Length: 1\r\n\r\n1")
+        let answer = try gateway.exchange(write + "Content-Length: 1\r\n\r\n1")
         #expect(answer.hasSuffix("\r\n1"))
         // They still see what there was when they began.
         for peer in slow {
@@ -112,11 +112,12 @@
 
     @Test("what is sent and not taken stays within its limit, however the reader pauses")
     func bounded() async throws {
-      try await withDoor(serverLimits: small) { door in
-        let json = try fill(door, 3_000)
+      try await withGateway(serverLimits: small) { gateway in
+        let json = try fill(gateway, 3_000)
         let meter = Meter()
         let export = try #require(
-          await door.server.export(try TreePath("big"), .value, of: "default") { meter.hear($0) })
+          await gateway.server.export(try TreePath("big"), .value, of: "default") { meter.hear($0) }
+        )
         while let waiting = await meter.whenFull() {
           // The producer waits now, so that these two cannot be overtaken.
           meter.took(waiting / 2)
@@ -133,20 +134,20 @@
 
     @Test("of a node that is large no more waits for a reader that stalls than its limit")
     func stalled() async throws {
-      try await withDoor(serverLimits: small) { door in
+      try await withGateway(serverLimits: small) { gateway in
         // More than the sockets of both ends take by themselves.
-        _ = try fill(door, 6_000)
+        _ = try fill(gateway, 6_000)
         for header in ["", "Accept: text/event-stream\r\n"] {
-          let peer = try door.connectNarrow()
+          let peer = try gateway.connectNarrow()
           peer.send("GET /big.json HTTP/1.1\r\nHost: localhost\r\n\(header)\r\n")
           #expect(peer.read(through: "k10000").contains("HTTP/1.1 200 OK"))
           var most = 0
           let deadline = ContinuousClock.now + .seconds(60)
           while most < TreeExport.aheadBytes, ContinuousClock.now < deadline {
-            most = max(most, await door.server.untakenBytes)
+            most = max(most, await gateway.server.untakenBytes)
           }
           #expect(most >= TreeExport.aheadBytes, "the reader was to stall")
-          for _ in 0..<100 { most = max(most, await door.server.untakenBytes) }
+          for _ in 0..<100 { most = max(most, await gateway.server.untakenBytes) }
           #expect(most <= Self.aheadLimit)
           #expect(peer.bytes(through: "\"k15999\"").occurrences(of: "\"k1") == 6_000 - 1)
         }
@@ -157,20 +158,20 @@
     func heldEvents() async throws {
       var limits = GatewayLimits()
       limits.streamBytes = 20_000
-      try await withDoor(limits: limits, serverLimits: small) { door in
-        _ = try fill(door, 6_000)
-        let stream = try door.connectNarrow()
+      try await withGateway(limits: limits, serverLimits: small) { gateway in
+        _ = try fill(gateway, 6_000)
+        let stream = try gateway.connectNarrow()
         stream.send(
           "GET /big.json HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n")
         _ = stream.read(through: "k10000")
-        let writer = try door.connect()
+        let writer = try gateway.connect()
         for number in 1...50 {
           writer.send(
             "PUT /big/n.json HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n"
               + "\(number + 10)")
           _ = writer.read(through: "\r\n\r\n\(number + 10)")
         }
-        let ends = await door.ends { !$0.isEmpty }
+        let ends = await gateway.ends { !$0.isEmpty }
         #expect(
           ends.contains {
             if case .linkClosed(let why) = $0 { why.hasPrefix("lost") } else { false }
@@ -181,13 +182,13 @@
 
     @Test("a stream begins with what is there, and misses nothing that happens meanwhile")
     func stream() async throws {
-      try await withDoor(serverLimits: small) { door in
-        _ = try fill(door, 6_000)
-        let stream = try door.connectNarrow()
+      try await withGateway(serverLimits: small) { gateway in
+        _ = try fill(gateway, 6_000)
+        let stream = try gateway.connectNarrow()
         stream.send(
           "GET /big.json HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n")
         #expect(stream.read(through: "k10000").contains(#"data: {"path":"/","data":"#))
-        let writer = try door.connect()
+        let writer = try gateway.connect()
         for number in 1...5 {
           writer.send(
             "PUT /big/n.json HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\n\r\n\(number)")
@@ -204,17 +205,17 @@
 
     @Test("a reader that goes lets the server stop")
     func gone() async throws {
-      try await withDoor(serverLimits: small) { door in
-        _ = try fill(door, 6_000)
+      try await withGateway(serverLimits: small) { gateway in
+        _ = try fill(gateway, 6_000)
         do {
-          let peer = try door.connectNarrow()
+          let peer = try gateway.connectNarrow()
           peer.send("GET /big.json HTTP/1.1\r\nHost: localhost\r\n\r\n")
           _ = peer.read(through: "k10000")
         }
-        let staying = try door.connectNarrow()
+        let staying = try gateway.connectNarrow()
         staying.send("GET /big.json HTTP/1.1\r\nHost: localhost\r\n\r\n")
         _ = staying.read(through: "k10000")
-        await door.server.stop()
+        await gateway.server.stop()
       }
     }
   }

@@ -15,10 +15,10 @@
     func unfinished() async throws {
       var limits = GatewayLimits()
       limits.heldBodyBytes = 100_000
-      try await withDoor(limits: limits) { door in
+      try await withGateway(limits: limits) { gateway in
         func text(_ count: Int) -> [UInt8] { [UInt8](repeating: UInt8(ascii: "x"), count: count) }
         func connect() throws -> Peer {
-          let peer = try door.connect()
+          let peer = try gateway.connect()
           _ = peer.openWebSocket()
           return peer
         }
@@ -35,9 +35,9 @@
         let third = try connect()
         third.send(masked(1, text(20_000), isFinal: false))
         #expect(third.message().hasPrefix("closed 1013"))
-        let poll = try PollPeer(door)
+        let poll = try PollPeer(gateway)
         #expect(poll.sendHalf(String(repeating: "x", count: 20_000)).hasPrefix("HTTP/1.1 503"))
-        let refused = try door.exchange(put("/a.json", String(repeating: "1", count: 20_000)))
+        let refused = try gateway.exchange(put("/a.json", String(repeating: "1", count: 20_000)))
         #expect(refused.hasPrefix("HTTP/1.1 503"))
         // Whole messages need no room of this kind.
         first.send(masked(8, [3, 0xE8]))
@@ -52,30 +52,30 @@
       var limits = GatewayLimits()
       limits.lingerSeconds = 1
       let serverLimits = ServerLimits(queuedBytes: 1 << 20)
-      try await withDoor(limits: limits, serverLimits: serverLimits) { door in
+      try await withGateway(limits: limits, serverLimits: serverLimits) { gateway in
         // Four that listen and read no further than that they do.
-        let socket = try door.connectNarrow()
+        let socket = try gateway.connectNarrow()
         _ = socket.openWebSocket()
         socket.ask(1, "q", #"{"p":"/big","h":""}"#)
         #expect(socket.message().contains(#""s":"ok""#))
-        let stream = try door.connectNarrow()
+        let stream = try gateway.connectNarrow()
         stream.send(
           "GET /big.json HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n")
         _ = stream.read(through: "\n\n")
-        let native = try NativePeer(port: door.port, receiveBytes: 4_096)
+        let native = try NativePeer(port: gateway.port, receiveBytes: 4_096)
         native.send(TreeClientMessage.open(TreeOpening()).encode())
         _ = native.frame()
         native.send(Array(#"{"t":"d","d":{"r":1,"a":"q","b":{"p":"/big","h":""}}}"#.utf8))
         #expect(native.frame().contains(#""s":"ok""#))
-        let poll = try PollPeer(door)
+        let poll = try PollPeer(gateway)
         let listened = poll.ask(frame(1, "q", #"{"p":"/big","h":""}"#))
         #expect(listened.contains(#""s":"ok""#))
         // One that reads what it is told.
-        let reader = try door.connect()
+        let reader = try gateway.connect()
         _ = reader.openWebSocket()
         reader.ask(1, "q", #"{"p":"/big","h":""}"#)
         #expect(reader.message().contains(#""s":"ok""#))
-        let writer = try door.connect()
+        let writer = try gateway.connect()
         let text = String(repeating: "x", count: 200_000)
         var heard = 0
         for number in 0..<100 {
@@ -84,7 +84,7 @@
           if reader.message().contains("\"\(number) xxx") { heard += 1 }
         }
         #expect(heard == 100)
-        let reasons = await door.ends {
+        let reasons = await gateway.ends {
           $0.count { if case .tooSlow = $0 { true } else { false } } == 4
         }
         for case .tooSlow(let bytes, let limit) in reasons {
@@ -101,8 +101,8 @@
     @Test(
       "a flood over our framing, or of requests on one connection, starves no client")
     func otherFloods() async throws {
-      try await withDoor(serverLimits: ServerLimits(batchFrames: 64)) { door in
-        let other = try door.connect()
+      try await withGateway(serverLimits: ServerLimits(batchFrames: 64)) { gateway in
+        let other = try gateway.connect()
         func look(_ path: String) -> Int? {
           other.send("GET \(path) HTTP/1.1\r\nHost: localhost\r\n\r\n")
           let body = other.answer().body
@@ -110,7 +110,7 @@
         }
         let count = 40_000
         let increment = #"{".sv":{"increment":1}}"#
-        let native = try NativePeer(port: door.port)
+        let native = try NativePeer(port: gateway.port)
         native.send(TreeClientMessage.open(TreeOpening()).encode())
         _ = native.frame()
         let request = Array(frame(1, "p", #"{"p":"/f","d":\#(increment)}"#).utf8)
@@ -118,7 +118,7 @@
         let afterFrames = look("/f.json")
         #expect(afterFrames.map { $0 < count } == true, "\(afterFrames ?? -1)")
         // Requests of one connection are answered one after the other, so that few of them wait.
-        let pipeline = try door.connect()
+        let pipeline = try gateway.connect()
         let requests = Array(put("/g.json?print=silent", increment).utf8)
         pipeline.send((0..<2_000).flatMap { _ in requests })
         let afterRequests = look("/g.json")
@@ -128,12 +128,12 @@
 
     @Test("a connection that asks for much and takes nothing delays no other")
     func unreadAnswers() async throws {
-      try await withDoor { door in
-        let writer = try door.connect()
+      try await withGateway { gateway in
+        let writer = try gateway.connect()
         let text = String(repeating: "x", count: 200_000)
         writer.send(put("/big.json?print=silent", "\"\(text)\""))
         #expect(writer.answer().head.hasPrefix("HTTP/1.1 204"))
-        let greedy = try (0..<8).map { _ in try door.connectNarrow() }
+        let greedy = try (0..<8).map { _ in try gateway.connectNarrow() }
         let request = Array("GET /big.json HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8)
         for peer in greedy { peer.send((0..<20).flatMap { _ in request }) }
         for number in 0..<50 {
@@ -147,10 +147,10 @@
 
     @Test("one connection that floods does not keep another's request from its turn")
     func flood() async throws {
-      try await withDoor(serverLimits: ServerLimits(batchFrames: 64)) { door in
-        let flooding = try door.connect()
+      try await withGateway(serverLimits: ServerLimits(batchFrames: 64)) { gateway in
+        let flooding = try gateway.connect()
         _ = flooding.openWebSocket()
-        let other = try door.connect()
+        let other = try gateway.connect()
         _ = other.openWebSocket()
         let increment = #"{"p":"/f","d":{".sv":{"increment":1}}}"#
         let request = masked(1, #"{"t":"d","d":{"r":1,"a":"p","b":\#(increment)}}"#)
@@ -173,21 +173,21 @@
       return last
     }
 
-    /// A way to ask at each door, and what a refusal begins with there.
+    /// A way to ask at each gateway, and what a refusal begins with there.
     private func attempts(
-      _ door: DoorUnderTest, user: String? = nil
+      _ gateway: GatewayUnderTest, user: String? = nil
     ) throws -> [(name: String, mark: String, attempt: () throws -> String)] {
       let token =
         user.map { "?access_token=owner&auth_variable_override=%7B%22uid%22:%22\($0)%22%7D" } ?? ""
       let auth = user.map { frame(1, "gauth", #"{"cred":"owner","authvar":{"uid":"\#($0)"}}"#) }
       let read = frame(2, "g", #"{"p":"/","q":{}}"#)
-      let rest = try door.connect()
-      let socket = try door.connect()
+      let rest = try gateway.connect()
+      let socket = try gateway.connect()
       _ = socket.openWebSocket()
-      let native = try NativePeer(port: door.port)
+      let native = try NativePeer(port: gateway.port)
       native.send(TreeClientMessage.open(TreeOpening()).encode())
       _ = native.frame()
-      let poll = try PollPeer(door)
+      let poll = try PollPeer(gateway)
       if let auth {
         socket.send(masked(1, auth))
         native.send(Array(auth.utf8))
@@ -202,7 +202,7 @@
       }
       return [
         ("REST", "HTTP/1.1 429", { ask(rest, "") }),
-        ("stream", "HTTP/1.1 429", { ask(try door.connect(), "Accept: text/event-stream\r\n") }),
+        ("stream", "HTTP/1.1 429", { ask(try gateway.connect(), "Accept: text/event-stream\r\n") }),
         (
           "WebSocket", #""s":"unavailable""#,
           {
@@ -224,9 +224,9 @@
     @Test("rates are limited in the words of each endpoint")
     func rates() async throws {
       let rates = RateLimits(requestsPerAddress: 1, burstSeconds: 20)
-      try await withDoor(serverLimits: ServerLimits(rates: rates)) { door in
+      try await withGateway(serverLimits: ServerLimits(rates: rates)) { gateway in
         let told = "Too many requests: one address may make 1 a second."
-        for (name, mark, attempt) in try attempts(door) {
+        for (name, mark, attempt) in try attempts(gateway) {
           let answer = try refusal(told, attempt)
           #expect(answer.contains(told) && answer.contains(mark), "\(name): \(answer)")
         }
@@ -236,10 +236,10 @@
     @Test("a user above the rate is rejected at every endpoint, and another one is not")
     func userRates() async throws {
       let rates = RateLimits(requestsPerIdentity: 1, burstSeconds: 20)
-      try await withDoor(serverLimits: ServerLimits(rates: rates)) { door in
+      try await withGateway(serverLimits: ServerLimits(rates: rates)) { gateway in
         let told = "Too many requests: one user may make 1 a second."
-        let others = try attempts(door, user: "ben")
-        for (name, mark, attempt) in try attempts(door, user: "ann") {
+        let others = try attempts(gateway, user: "ben")
+        for (name, mark, attempt) in try attempts(gateway, user: "ann") {
           let answer = try refusal(told, attempt)
           #expect(answer.contains(told) && answer.contains(mark), "\(name): \(answer)")
         }

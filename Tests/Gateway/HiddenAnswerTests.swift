@@ -92,7 +92,7 @@
       let clock = ManualClock()
       let ambient = RuntimeEnvironment(
         millisecondsSinceEpoch: { 1_760_000_000_000 }, clock: clock, randomBits: { 7 })
-      let door = try await DoorUnderTest(
+      let gateway = try await GatewayUnderTest(
         rules: Self.rules, ambient: ambient, store: store,
         // Every row is in the store, where reads are counted.
         ledgerOptions: LedgerOptions(journalRows: 0))
@@ -100,19 +100,19 @@
       do {
         try await apart {
           let secret = "{\"hidden\": \(json), \"public\": {\"a\": 1}}"
-          let made = try door.exchange(
+          let made = try gateway.exchange(
             Self.request("PUT", "/.json?access_token=owner&print=silent", "", secret))
           #expect(made.hasPrefix("HTTP/1.1 204"), "\(made)")
           for request in requests {
             store.reset()
-            outcomes.append(Outcome(answer: try door.exchange(request), work: store.work))
+            outcomes.append(Outcome(answer: try gateway.exchange(request), work: store.work))
           }
         }
       } catch {
-        await door.stop()
+        await gateway.stop()
         throw error
       }
-      await door.stop()
+      await gateway.stop()
       return outcomes
     }
 

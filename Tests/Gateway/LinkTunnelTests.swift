@@ -28,17 +28,17 @@
 
     @Test("a client over WebSocket reads what a client over HTTP wrote, and is heard")
     func clients() async throws {
-      try await withDoor { door in
-        let transport = try Self.transport(to: door.port)
+      try await withGateway { gateway in
+        let transport = try Self.transport(to: gateway.port)
         let client = try TernDatabase.open(
           ClientParts(queue: MemoryStore(), cache: MemoryStore(), transport: transport))
         // Longer than one message of the tunnel, in both directions.
         let long = String(repeating: "long text, ", count: 40_000)
         let write = try await client.tree["a/long"].set(TreeNode(.string(long)))
         try await write.acknowledged()
-        #expect(try door.exchange(get("/a/long.json")).hasSuffix("\"\(long)\""))
+        #expect(try gateway.exchange(get("/a/long.json")).hasSuffix("\"\(long)\""))
         let body = "\"over HTTP\""
-        let stored = try door.exchange(
+        let stored = try gateway.exchange(
           "PUT /a/b.json HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n"
             + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)")
         #expect(stored.hasPrefix("HTTP/1.1 200"))
@@ -51,7 +51,7 @@
 
     @Test("a request of a web page, for another protocol, or without a key opens no link")
     func denied() async throws {
-      try await withDoor { door in
+      try await withGateway { gateway in
         for (request, status) in [
           (Self.request(others: "Origin: http://127.0.0.1\r\n"), "403"),
           (Self.request(protocols: "chat"), "400"),
@@ -60,7 +60,7 @@
           (Self.request().replacing("Upgrade: websocket", with: "Upgrade: h2c"), "400"),
           (Self.request(path: "/.terns"), "404"),
         ] {
-          let peer = try door.connect()
+          let peer = try gateway.connect()
           peer.send(request)
           #expect(peer.read(through: "\r\n\r\n").hasPrefix("HTTP/1.1 \(status)"), "\(request)")
         }
@@ -69,14 +69,14 @@
 
     @Test("frames without a mask, text and reserved kinds end the connection")
     func badFrames() async throws {
-      try await withDoor { door in
+      try await withGateway { gateway in
         for (frame, code) in [
           ([0x82, 0x04] + Array("TERN".utf8), 1002),
           ([0x81, 0x81, 0, 0, 0, 0, 0x41], 1003),
           ([0xC2, 0x81, 0, 0, 0, 0, 0x41], 1002),
           ([0x83, 0x81, 0, 0, 0, 0, 0x41], 1002),
         ] as [([UInt8], Int)] {
-          let peer = try door.connect()
+          let peer = try gateway.connect()
           peer.send(Self.request())
           #expect(peer.read(through: "\r\n\r\n").contains("Sec-WebSocket-Protocol: tern"))
           // The server's half of the preamble of frames.
@@ -89,8 +89,8 @@
 
     @Test("a ping is answered with its payload")
     func ping() async throws {
-      try await withDoor { door in
-        let peer = try door.connect()
+      try await withGateway { gateway in
+        let peer = try gateway.connect()
         peer.send(Self.request())
         _ = peer.read(through: "\r\n\r\n")
         _ = peer.read(count: 10)
@@ -101,12 +101,12 @@
 
     @Test("a client that meets no WebSocket learns what answered")
     func noWebSocket() async throws {
-      try await withDoor { door in
-        var options = WebSocketOptions(TCPOptions(port: door.port))
+      try await withGateway { gateway in
+        var options = WebSocketOptions(TCPOptions(port: gateway.port))
         options.path = "/nowhere"
         let transport = try WebSocketTransport(options)
         let expected = TransportError.unreachable(
-          host: "127.0.0.1", port: door.port,
+          host: "127.0.0.1", port: gateway.port,
           reason: "it answered HTTP 404 and opened no WebSocket")
         await #expect(throws: expected) {
           try await transport.connect { _ in Deaf() }

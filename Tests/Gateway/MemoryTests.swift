@@ -20,10 +20,10 @@
 
     @Test("rules that need no data deny a large body before it is parsed")
     func rulesFirst() async throws {
-      try await withDoor(rules: rules) { door in
+      try await withGateway(rules: rules) { gateway in
         // It is no JSON, which only parsing finds.
         let body = "[" + String(repeating: "1,", count: 100_000)
-        let peer = try door.connect()
+        let peer = try gateway.connect()
         for (path, method, status) in [
           ("/secret.json", "PUT", 401), ("/secret.json", "POST", 401), ("/mine.json", "PUT", 401),
           ("/odd.json", "PUT", 400), ("/open.json", "PUT", 400), ("/open/a.json", "PATCH", 400),
@@ -47,10 +47,10 @@
           "made": {".write": "newData.child('n').exists()"},
           "pair": {".write": "newData.parent().child('open').exists()"}}}
         """
-      try await withDoor(serverLimits: limits, rules: rules) { door in
+      try await withGateway(serverLimits: limits, rules: rules) { gateway in
         let heavy = "[" + String(repeating: "1,", count: 100_000) + "1]"
         let light = "\"" + String(repeating: "x", count: 100_000) + "\""
-        let peer = try door.connect()
+        let peer = try gateway.connect()
         for (path, body, status) in [
           ("/mine.json", "{\"a\": \(heavy)}", 401), ("/.json", "{\"mine/a\": \(heavy)}", 401),
           ("/.json", "{\"open/a\": 1, \"shut\": \(heavy)}", 401),
@@ -75,19 +75,19 @@
         #expect(peer.answer().head.hasPrefix("HTTP/1.1 401"), "judged with its data")
         // An answer may arrive just before its request is let go.
         let deadline = ContinuousClock.now + .seconds(300)
-        while door.server.budget.usedBytes(for: .parsing) > 0, ContinuousClock.now < deadline {
-          _ = try door.exchange(get("/open/none.json"))
+        while gateway.server.budget.usedBytes(for: .parsing) > 0, ContinuousClock.now < deadline {
+          _ = try gateway.exchange(get("/open/none.json"))
         }
-        #expect(door.server.budget.usedBytes(for: .parsing) == 0)
-        #expect(door.server.budget.usedBytes(for: .receiving) == 0)
+        #expect(gateway.server.budget.usedBytes(for: .parsing) == 0)
+        #expect(gateway.server.budget.usedBytes(for: .receiving) == 0)
       }
     }
 
     @Test("a body that would take more memory than its address may hold is refused unparsed")
     func expensiveBody() async throws {
       let limits = ServerLimits(memoryBytes: 64 << 20)
-      try await withDoor(serverLimits: limits, rules: rules) { door in
-        let peer = try door.connect()
+      try await withGateway(serverLimits: limits, rules: rules) { gateway in
+        let peer = try gateway.connect()
         peer.send(put("/open.json", "[" + String(repeating: "1,", count: 100_000) + "1]"))
         let refused = peer.answer()
         #expect(refused.head.hasPrefix("HTTP/1.1 413"), "\(refused.head)")
@@ -95,30 +95,30 @@
         peer.send(put("/open.json", "\"" + String(repeating: ",", count: 1 << 20) + "\""))
         #expect(peer.answer().head.hasPrefix("HTTP/1.1 200"))
         let deadline = ContinuousClock.now + .seconds(300)
-        while door.server.budget.usedBytes(for: .parsing) > 0, ContinuousClock.now < deadline {
-          _ = try door.exchange(get("/open/none.json"))
+        while gateway.server.budget.usedBytes(for: .parsing) > 0, ContinuousClock.now < deadline {
+          _ = try gateway.exchange(get("/open/none.json"))
         }
-        #expect(door.server.budget.usedBytes(for: .parsing) == 0)
-        #expect(door.server.budget.usedBytes(for: .receiving) == 0)
+        #expect(gateway.server.budget.usedBytes(for: .parsing) == 0)
+        #expect(gateway.server.budget.usedBytes(for: .receiving) == 0)
       }
     }
 
     @Test("short of memory, the server ends the links that leave most unread; others hear all")
     func unreadPushes() async throws {
       let limits = ServerLimits(memoryBytes: 16 << 20)
-      try await withDoor(serverLimits: limits, rules: rules) { door in
+      try await withGateway(serverLimits: limits, rules: rules) { gateway in
         let idle = try (0..<10).map { _ in
-          let peer = try door.connectNarrow()
+          let peer = try gateway.connectNarrow()
           _ = peer.openWebSocket()
           peer.ask(1, "q", #"{"p":"/open","h":""}"#)
           #expect(peer.message().contains(#""s":"ok""#))
           return peer
         }
-        let reader = try door.connect()
+        let reader = try gateway.connect()
         _ = reader.openWebSocket()
         reader.ask(1, "q", #"{"p":"/open","h":""}"#)
         #expect(reader.message().contains(#""s":"ok""#))
-        let writer = try door.connect()
+        let writer = try gateway.connect()
         let text = String(repeating: "x", count: 512 << 10)
         for number in 0..<48 {
           writer.send(put("/open/n.json?print=silent", "\"\(number) \(text)\""))
@@ -126,11 +126,11 @@
           #expect(reader.message().contains("\"\(number) xxx"))
           // What all listeners share is counted once.
           if number == 2 {
-            #expect(await door.server.linkCount == idle.count + 1)
+            #expect(await gateway.server.linkCount == idle.count + 1)
           }
-          #expect(door.server.budget.usedBytes <= limits.memoryBytes)
+          #expect(gateway.server.budget.usedBytes <= limits.memoryBytes)
         }
-        let reasons = await door.ends { $0.count >= 10 }
+        let reasons = await gateway.ends { $0.count >= 10 }
         for reason in reasons {
           guard case .outOfMemory = reason else {
             Issue.record("\(reason)")
@@ -142,26 +142,26 @@
 
     @Test("nothing stays charged when all connections have ended")
     func releases() async throws {
-      try await withDoor(rules: rules) { door in
+      try await withGateway(rules: rules) { gateway in
         for round in 0..<20 {
-          let peer = try door.connect()
+          let peer = try gateway.connect()
           _ = peer.openWebSocket()
           peer.ask(1, "q", #"{"p":"/open","h":""}"#)
           _ = peer.message()
           peer.send(masked(1, [UInt8](repeating: 97, count: 20_000), isFinal: false))
-          let other = try door.connect()
+          let other = try gateway.connect()
           other.send("PUT /a.json HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999\r\n\r\n[1,")
-          let third = try door.connect()
+          let third = try gateway.connect()
           let body = "[" + String(repeating: "1,", count: 50_000) + "1]"
           third.send(put("/open/\(round).json", body))
           for peer in [peer, other, third] { peer.reset() }
         }
         let deadline = ContinuousClock.now + .seconds(300)
-        while door.server.budget.usedBytes > 0, ContinuousClock.now < deadline {
-          _ = try door.exchange(get("/open/none.json"))
+        while gateway.server.budget.usedBytes > 0, ContinuousClock.now < deadline {
+          _ = try gateway.exchange(get("/open/none.json"))
         }
         for use in MemoryBudget.Use.allCases {
-          #expect(door.server.budget.usedBytes(for: use) == 0, "\(use)")
+          #expect(gateway.server.budget.usedBytes(for: use) == 0, "\(use)")
         }
       }
     }
@@ -170,8 +170,8 @@
       "a length that is no length of a body is refused at once",
       arguments: ["9223372036854775808", "18446744073709551616", "-1", "1e3", "+5"])
     func lengths(text: String) async throws {
-      try await withDoor { door in
-        let answer = try door.exchange(
+      try await withGateway { gateway in
+        let answer = try gateway.exchange(
           "PUT /a.json HTTP/1.1\r\nHost: localhost\r\nContent-Length: \(text)\r\n\r\n")
         #expect(answer.hasPrefix("HTTP/1.1 400") || answer.hasPrefix("HTTP/1.1 413"), "\(answer)")
       }

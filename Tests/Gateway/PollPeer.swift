@@ -12,8 +12,8 @@
     /// The answer to the opening.
     let greeting: String
 
-    init(_ door: DoorUnderTest, namespace: String = "default") throws {
-      peer = try door.connect()
+    init(_ gateway: GatewayUnderTest, namespace: String = "default") throws {
+      peer = try gateway.connect()
       peer.send(
         "GET /.lp?start=t&ser=1&cb=1&v=5&ns=\(namespace) HTTP/1.1\r\nHost: localhost\r\n\r\n")
       greeting = peer.body()

@@ -182,7 +182,7 @@ import Testing
       case .push(let path, let node): return "push \(path) \(node.json(.export))"
       case .read, .readOrExport, .review, .mayWrite, .mayPush, .names, .readRules, .setRules,
         .setDocumentRules, .readRuleCoverage, .readSetting, .set, .databases, .readRevocations,
-        .revoke, .rules, .backUp, .administer, .removeDatabase:
+        .revoke, .rules, .administer, .removeDatabase:
         return "other"
       }
     }

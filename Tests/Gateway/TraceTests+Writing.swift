@@ -11,10 +11,10 @@
   extension TraceTests {
     @Test("A5 what was there before the first write is told with it, and each write before its ok")
     func writeBeforeData() async throws {
-      try await withDoor { door in
-        let other = try Client(door)
+      try await withGateway { gateway in
+        let other = try Client(gateway)
         other.say(1, "p", #"{"p":"/s","d":{"k":0,"z":9}}"#, "1 ok")
-        let client = try Client(door)
+        let client = try Client(gateway)
         // All three are sent before anything is heard.
         client.peer.ask(1, "q", #"{"p":"/s","h":""}"#)
         client.peer.ask(2, "p", #"{"p":"/s/k","d":1}"#)
@@ -28,8 +28,8 @@
 
     @Test("A9 a set behind a transaction on its way: both are made, in the order they were sent")
     func setAgainstTransaction() async throws {
-      try await withDoor { door in
-        let client = try Client(door)
+      try await withGateway { gateway in
+        let client = try Client(gateway)
         client.say(1, "p", #"{"p":"/n","d":71}"#, "1 ok")
         client.say(2, "q", #"{"p":"/n","h":""}"#, "d n 71", "2 ok")
         client.peer.ask(3, "p", #"{"p":"/n","d":72,"h":"\#(TreeNode(71).hash)"}"#)
@@ -40,8 +40,8 @@
 
     @Test("A11 A16 a transaction whose socket was lost was made or not, and its hash tells which")
     func lostSocket() async throws {
-      try await withDoor { door in
-        let client = try Client(door)
+      try await withGateway { gateway in
+        let client = try Client(gateway)
         client.say(1, "p", #"{"p":"/n","d":1}"#, "1 ok")
         client.say(2, "q", #"{"p":"/n","h":""}"#, "d n 1", "2 ok")
         let put = #"{"p":"/n","d":2,"h":"\#(TreeNode(1).hash)"}"#
@@ -49,7 +49,7 @@
         client.peer.send(masked(8, [3, 0xE8]))
         _ = client.peer.readToEnd()
         // The same client, with what it knows: a new number, and the hash of the data it had.
-        let again = try Client(door)
+        let again = try Client(gateway)
         again.say(4, "q", #"{"p":"/n","h":"\#(TreeNode(1).hash)"}"#, "d n 2", "4 ok")
         again.say(5, "p", put, "5 datastale")
       }
@@ -57,8 +57,8 @@
 
     @Test("A12 what is not shown locally is told before it is acknowledged, like anything else")
     func notAppliedLocally() async throws {
-      try await withDoor { door in
-        let client = try Client(door)
+      try await withGateway { gateway in
+        let client = try Client(gateway)
         client.peer.ask(1, "q", #"{"p":"/n","h":""}"#)
         client.peer.ask(2, "p", #"{"p":"/n","d":11,"h":""}"#)
         client.hear(["1 ok", "d n 11", "2 ok"], "of one request after the other")
@@ -67,8 +67,8 @@
 
     @Test("A15 data that are too large for an answer are refused to a listen and a get")
     func tooBig() async throws {
-      try await withDoor(serverLimits: .init(answerBytes: 1_000)) { door in
-        let client = try Client(door)
+      try await withGateway(serverLimits: .init(answerBytes: 1_000)) { gateway in
+        let client = try Client(gateway)
         let text = String(repeating: "x", count: 2_000)
         client.say(1, "p", #"{"p":"/big","d":"\#(text)"}"#, "1 ok")
         client.say(2, "q", #"{"p":"/big","h":""}"#, "2 too_big")
@@ -83,8 +83,8 @@
     func credentialEnds() async throws {
       let moody = MoodyAuthenticator()
       let rules = #"{"rules": {".read": "auth != null", ".write": "auth != null"}}"#
-      try await withDoor(rules: rules, authenticator: moody) { door in
-        let first = try door.connect()
+      try await withGateway(rules: rules, authenticator: moody) { gateway in
+        let first = try gateway.connect()
         let greeting = first.openWebSocket("/.ws?v=5&ns=default")
         let session = try #require(greeting.firstMatch(of: /"s":"([0-9a-f]{32})"/)?.output.1)
         first.ask(1, "auth", #"{"cred":"one"}"#)
@@ -96,7 +96,7 @@
         #expect(first.message() == word)
         #expect(first.message().hasPrefix(#"{"t":"c","d":{"t":"e""#))
         #expect(first.message().hasPrefix("closed 1000"))
-        let client = try Client(door, "/.ws?v=5&ns=default&ls=\(session)")
+        let client = try Client(gateway, "/.ws?v=5&ns=default&ls=\(session)")
         client.say(3, "auth", #"{"cred":"one"}"#, "3 expired_token")
         client.say(4, "auth", #"{"cred":"two"}"#, "4 ok")
         client.say(5, "q", #"{"p":"/n","h":""}"#, "5 ok")
@@ -115,10 +115,10 @@
         (#"{"-1":"a","0":"b"}"#, #"{"-1":"a","0":"b"}"#),
       ])
     func arrays(written: String, read: String) async throws {
-      try await withDoor { door in
-        let client = try Client(door)
+      try await withGateway { gateway in
+        let client = try Client(gateway)
         client.say(1, "p", #"{"p":"/v","d":\#(written)}"#, "1 ok")
-        #expect(try door.exchange(get("/v.json")).hasSuffix("\r\n\r\n" + read))
+        #expect(try gateway.exchange(get("/v.json")).hasSuffix("\r\n\r\n" + read))
       }
     }
   }

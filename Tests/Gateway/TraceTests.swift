@@ -15,8 +15,9 @@
     struct Client {
       let peer: Peer
 
-      init(_ door: DoorUnderTest, _ target: String = "/.ws?v=5&p=1:1:web:1&ns=default") throws {
-        peer = try door.connect()
+      init(_ gateway: GatewayUnderTest, _ target: String = "/.ws?v=5&p=1:1:web:1&ns=default") throws
+      {
+        peer = try gateway.connect()
         _ = peer.openWebSocket(target)
       }
 
@@ -57,10 +58,10 @@
         {"rules": {".read": true, ".write": true, "fleet": {".indexOn": "eta", "a": {"eta": {
           ".validate": "newData.val() != 120"}}}}}
         """#
-      try await withDoor(rules: rules) { door in
-        let other = try Client(door)
+      try await withGateway(rules: rules) { gateway in
+        let other = try Client(gateway)
         other.say(1, "p", #"{"p":"/fleet","d":{"a":{"eta":100},"b":{"eta":200}}}"#, "1 ok")
-        let client = try Client(door)
+        let client = try Client(gateway)
         client.say(1, "s", #"{"c":{"sdk.js.12-0-0":1}}"#, "1 ok")
         client.say(
           2, "q", #"{"p":"/fleet","q":\#(query),"t":1,"h":""}"#,
@@ -77,8 +78,8 @@
 
     @Test("A3 shadowing: listens come and go, and those with the data's hash bring none")
     func shadowing() async throws {
-      try await withDoor { door in
-        let client = try Client(door)
+      try await withGateway { gateway in
+        let client = try Client(gateway)
         client.say(1, "p", #"{"p":"/a","d":{"b":1,"z":{"q":{"n":2}}}}"#, "1 ok")
         client.say(2, "q", #"{"p":"/a/b","h":""}"#, "d a/b 1", "2 ok")
         client.say(
@@ -95,8 +96,8 @@
 
     @Test("A4 an update over several paths is told before it is acknowledged, and at once")
     func update() async throws {
-      try await withDoor { door in
-        let client = try Client(door)
+      try await withGateway { gateway in
+        let client = try Client(gateway)
         client.say(1, "q", #"{"p":"/","h":""}"#, "1 ok")
         client.say(
           2, "m", #"{"p":"/","d":{"a/b/k":2,"a/z/q/n":5,"c":3}}"#,
@@ -106,8 +107,8 @@
 
     @Test("A6 server values are resolved in what is told before the ok")
     func serverValues() async throws {
-      try await withDoor { door in
-        let client = try Client(door)
+      try await withGateway { gateway in
+        let client = try Client(gateway)
         client.say(1, "p", #"{"p":"/s/m","d":13}"#, "1 ok")
         client.say(2, "q", #"{"p":"/s","h":""}"#, #"d s {"m":13}"#, "2 ok")
         client.say(
@@ -119,10 +120,10 @@
 
     @Test("A7 A10 a transaction that guessed wrong is told so, as often as it guesses wrong")
     func transactions() async throws {
-      try await withDoor { door in
-        let other = try Client(door)
+      try await withGateway { gateway in
+        let other = try Client(gateway)
         other.say(1, "p", #"{"p":"/ctr","d":41}"#, "1 ok")
-        let client = try Client(door)
+        let client = try Client(gateway)
         client.say(1, "q", #"{"p":"/ctr","h":""}"#, "d ctr 41", "1 ok")
         client.say(2, "p", #"{"p":"/ctr","d":1,"h":""}"#, "2 datastale")
         let known = TreeNode(41).hash
@@ -136,8 +137,8 @@
 
     @Test("A8 queued transactions arrive as they are sent, and the last one carries what they made")
     func queue() async throws {
-      try await withDoor { door in
-        let client = try Client(door)
+      try await withGateway { gateway in
+        let client = try Client(gateway)
         client.say(1, "p", #"{"p":"/n","d":{"a":1,"b":1}}"#, "1 ok")
         client.say(2, "q", #"{"p":"/n","h":""}"#, #"d n {"a":1,"b":1}"#, "2 ok")
         let one = TreeNode(1).hash
@@ -153,10 +154,10 @@
 
     @Test("A13 what is left for the end overlaps as the client simulates it")
     func deferred() async throws {
-      try await withDoor { door in
-        let watcher = try Client(door)
+      try await withGateway { gateway in
+        let watcher = try Client(gateway)
         watcher.say(1, "p", #"{"p":"/p","d":{"x":1,"me":{"s":"on","n":1}}}"#, "1 ok")
-        let client = try Client(door)
+        let client = try Client(gateway)
         client.say(1, "o", #"{"p":"/p/me","d":{"s":"off","at":{".sv":"timestamp"}}}"#, "1 ok")
         client.say(2, "om", #"{"p":"/p","d":{"x":9,"y/z":2}}"#, "2 ok")
         client.say(3, "oc", #"{"p":"/p/me/s","d":null}"#, "3 ok")
@@ -175,13 +176,13 @@
     @Test(
       "A14 a client that comes back names the session before, and everything is taken in order")
     func comingBack() async throws {
-      try await withDoor { door in
-        let first = try door.connect()
+      try await withGateway { gateway in
+        let first = try gateway.connect()
         let greeting = first.openWebSocket("/.ws?v=5&ns=default")
         let session = try #require(greeting.firstMatch(of: /"s":"([0-9a-f]{32})"/)?.output.1)
         first.ask(1, "o", #"{"p":"/s/gone","d":true}"#)
         #expect(first.message().contains(#""s":"ok""#))
-        let client = try Client(door, "/.ws?v=5&ns=default&ls=\(session)")
+        let client = try Client(gateway, "/.ws?v=5&ns=default&ls=\(session)")
         client.peer.ask(2, "q", #"{"p":"/s","h":"of what was simulated"}"#)
         client.peer.ask(3, "p", #"{"p":"/s/a","d":1}"#)
         client.peer.ask(4, "m", #"{"p":"/s","d":{"b":2}}"#)
@@ -199,8 +200,8 @@
     @Test("A15 A16 a listen that is not allowed is refused, and one that no longer is is cancelled")
     func refusals() async throws {
       let rules = #"{"rules": {"s": {".read": "auth.uid === 'ann'", ".write": true}}}"#
-      try await withDoor(rules: rules) { door in
-        let client = try Client(door)
+      try await withGateway(rules: rules) { gateway in
+        let client = try Client(gateway)
         client.say(1, "q", #"{"p":"/s","h":""}"#, "1 permission_denied")
         client.say(2, "gauth", #"{"cred":"owner","authvar":{"uid":"ann"}}"#, "2 ok")
         client.say(3, "q", #"{"p":"/s","h":""}"#, "3 ok")
@@ -213,8 +214,8 @@
 
     @Test("A17 priorities are told as the writes that set them")
     func priorities() async throws {
-      try await withDoor { door in
-        let client = try Client(door)
+      try await withGateway { gateway in
+        let client = try Client(gateway)
         client.say(
           1, "p",
           #"{"p":"/pr","d":{"a":{".value":1,".priority":10},"b":{".value":2,".priority":5},"c":3}}"#,
@@ -232,8 +233,8 @@
 
     @Test("A18 a big message is a number and its parts, in both directions")
     func bigMessages() async throws {
-      try await withDoor { door in
-        let client = try Client(door)
+      try await withGateway { gateway in
+        let client = try Client(gateway)
         let text = String(repeating: "x", count: 40_000)
         let request = Array(
           #"{"t":"d","d":{"r":1,"a":"p","b":{"p":"/big","d":"\#(text)"}}}"#.utf8)

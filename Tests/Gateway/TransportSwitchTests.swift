@@ -51,8 +51,8 @@
 
     @Test("a session that polls goes on over a WebSocket, and loses nothing on the way")
     func overSockets() async throws {
-      try await withDoor { door in
-        let poll = try door.connect()
+      try await withGateway { gateway in
+        let poll = try gateway.connect()
         func ask(_ target: String) -> String {
           poll.send("GET \(target) HTTP/1.1\r\nHost: localhost\r\n\r\n")
           let head = poll.read(through: "\r\n\r\n")
@@ -64,13 +64,13 @@
         let way = "/.lp?id=\(names.1)&pw=\(names.2)"
         let session = try #require(started.firstMatch(of: /"s":"([0-9a-f]{32})"/)).output.1
 
-        let nobody = try door.connect()
+        let nobody = try gateway.connect()
         #expect(nobody.openWebSocket("/.ws?v=5&ns=default&s=none").hasPrefix("HTTP/1.1 404"))
-        let socket = try door.connect()
+        let socket = try gateway.connect()
         #expect(
           socket.openWebSocket("/.ws?v=5&ns=default&s=\(session)")
             == String(decoding: control("a"), as: UTF8.self))
-        let second = try door.connect()
+        let second = try gateway.connect()
         #expect(second.openWebSocket("/.ws?v=5&ns=default&s=\(session)").hasPrefix("closed 1002"))
         socket.send(masked(1, control("p")))
         #expect(socket.message() == String(decoding: control("o"), as: UTF8.self))
@@ -95,7 +95,7 @@
         #expect(socket.message().contains(#"{"r":4,"b":{"s":"ok""#))
         socket.send(masked(8, [3, 0xE8]))
         _ = socket.readToEnd()
-        #expect(try door.exchange(get("/left.json")).hasSuffix("\r\n\r\ntrue"))
+        #expect(try gateway.exchange(get("/left.json")).hasSuffix("\r\n\r\ntrue"))
       }
     }
   }

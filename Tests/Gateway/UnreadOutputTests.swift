@@ -9,8 +9,8 @@
   @Suite("Unread output") struct UnreadOutputTests {
     @Test("pings whose pongs are not read make nothing grow, and the newest is answered")
     func pongs() async throws {
-      try await withDoor { door in
-        let peer = try door.connectNarrow()
+      try await withGateway { gateway in
+        let peer = try gateway.connectNarrow()
         _ = peer.openWebSocket()
         let payload = [UInt8](repeating: 7, count: 100)
         let pings = (0..<1_000).flatMap { _ in masked(9, payload) }
@@ -31,16 +31,16 @@
     @Test("reads of one burst are answered in portions, as the client reads")
     func portions() async throws {
       let limits = ServerLimits(queuedBytes: 8 << 20)
-      try await withDoor(serverLimits: limits) { door in
-        let writer = try door.connect()
+      try await withGateway(serverLimits: limits) { gateway in
+        let writer = try gateway.connect()
         let text = String(repeating: "x", count: 2 << 20)
         writer.send(
           "PUT /big.json?print=silent HTTP/1.1\r\nHost: localhost\r\n"
             + "Content-Length: \(text.utf8.count + 2)\r\n\r\n\"\(text)\"")
         #expect(writer.read(through: "\r\n\r\n").hasPrefix("HTTP/1.1 204"))
-        let reader = try door.connectNarrow()
+        let reader = try gateway.connectNarrow()
         _ = reader.openWebSocket()
-        let native = try NativePeer(port: door.port, receiveBytes: 4_096)
+        let native = try NativePeer(port: gateway.port, receiveBytes: 4_096)
         native.send(Array(#"{"t":"c","d":{"t":"h"}}"#.utf8))
         let request = #"{"t":"d","d":{"r":1,"a":"g","b":{"p":"/big","q":{}}}}"#
         reader.send((0..<40).flatMap { _ in masked(1, request) })

@@ -114,6 +114,45 @@ struct BackupTests {
     #expect(throws: BackupError.foreign) { try verify(Array("no backup at all".utf8)) }
   }
 
+  @Test("rows that share so much that a section of them would fill the memory do not pass")
+  func keyBomb() throws {
+    func block(rows: Int) -> [UInt8] {
+      let header = SectionText.encode(BackupHeader(version: 1, time: 0, lived: 0))
+      let head = SectionHead(kind: SectionKind.header, payload: header, after: 0)
+      let keyBytes = 1 << 20
+      var content = ByteWriter()
+      content.append(counted: [])
+      content.append(0)
+      content.append(variable: UInt64(rows))
+      for row in 0..<rows {
+        let shared = row == 0 ? 0 : keyBytes
+        content.append(variable: UInt64(shared))
+        content.append(
+          counted: [UInt8](repeating: 7, count: keyBytes - shared) + [UInt8(row)])
+        content.append(counted: [])
+      }
+      var file = ByteWriter()
+      file.append(BackupMagic.bytes)
+      head.append(to: &file)
+      file.append(header)
+      SectionHead(kind: SectionKind.block, payload: content.bytes, after: head.checksum)
+        .append(to: &file)
+      file.append(content.bytes)
+      return file.bytes
+    }
+    let error = #expect(throws: BackupError.self) { try verify(block(rows: 70)) }
+    guard case .corrupt? = error else {
+      Issue.record("70 MiB of keys in 1 MiB pass: \(String(describing: error))")
+      return
+    }
+    // What fits is read, and only the end is missing.
+    let cut = #expect(throws: BackupError.self) { try verify(block(rows: 10)) }
+    guard case .cut? = cut else {
+      Issue.record("10 MiB of keys are refused: \(String(describing: cut))")
+      return
+    }
+  }
+
   @Test("a store that holds anything is not restored into")
   func fullStore() throws {
     let world = try World()

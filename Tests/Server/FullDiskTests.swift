@@ -42,7 +42,9 @@ import Testing
         list.filter { event in
           switch event {
           case .connected, .disconnected: false
-          case .failed, .ended, .diskFull, .diskHasRoom, .corrupt, .oldFormat: true
+          case .failed, .ended, .diskFull, .diskHasRoom, .corrupt, .oldFormat, .backupEnded:
+            true
+          case .standingBy, .leading: false
           }
         }
       }

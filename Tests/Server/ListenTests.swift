@@ -26,6 +26,21 @@ struct ListenTests {
     #expect(bench.take(1).map(\.brief) == ["put a/c 3"])
   }
 
+  @Test("a listen of a batch gets its own data, not those of one that has ended in it")
+  func endedInTheBatch() throws {
+    for (path, value) in [("a", "1"), ("b", "2"), ("c", "3")] {
+      try bench.ask(1, bench.put(path, json(value)))
+    }
+    for _ in 0..<20 {
+      let requests = try ["a", "b", "c", "b", "a"].flatMap { path in
+        [try bench.listen(path), .unlisten(try TreePath(path), .all, tag: nil)]
+      }
+      try bench.run(requests.map { bench.frame(2, $0) })
+      let told = bench.take(2).map(\.brief).filter { $0 != "ok" }
+      #expect(told == ["put a 1", "put b 2", "put c 3", "put b 2", "put a 1"])
+    }
+  }
+
   @Test("pushes and acks tell the version of their commit")
   func versions() throws {
     _ = try bench.ask(1, bench.listen("a"))

@@ -31,6 +31,8 @@ final class MachineBench {
   var portion = BatchPortion.unlimited
   /// The inputs that the last batch has left.
   private(set) var deferred: [ServerInput] = []
+  /// The reads that go on beside the executor since the last batch.
+  private(set) var lastReads: [ReadJob] = []
   /// `true` if the last batch has left work.
   private(set) var isUnfinished = false
 
@@ -56,6 +58,16 @@ final class MachineBench {
   /// The disk is full.
   func lackSpace(_ left: DiskSpace) { machine.lackSpace(left) }
 
+  /// Nothing reaches the other end of a link any more.
+  func loseLink(_ slot: Int) { machine.loseLink(slot) }
+
+  /// Carries reads out in the present state of the store.
+  func perform(_ reads: [ReadJob]) throws {
+    try ledger.read { snapshot throws(StorageError) in
+      for read in reads { read.run(over: snapshot.reader, at: snapshot.version) }
+    }
+  }
+
   /// Decides a batch and makes it durable.
   func run(_ inputs: [ServerInput]) throws {
     let (now, uptime) = (now, uptime)
@@ -65,6 +77,7 @@ final class MachineBench {
     }
     deferred = plan.deferred
     isUnfinished = plan.isUnfinished
+    lastReads = plan.reads
     let results = try ledger.commit(plan.commits)
     #expect(results == plan.versions.map { .committed($0) })
     lastCommits = plan.commits

@@ -57,6 +57,10 @@ extension SimulatedWorld {
           closeLink(number, run)
         case .change(let change, let ticket, let user):
           run.jobs.append(SimulatedJob(ticket: ticket, change: change, user: user))
+          // A write that is rejected is pending no more; its end is told when the queue has it.
+          if case .reject = change, user == run.user {
+            run.pending[user]?.formIntersection(run.machine.queueStatus.pending.map(\.id))
+          }
         default: carryOut(effect, run)
         }
       }

@@ -28,7 +28,7 @@ extension SimulatedWorld {
     case .serverCrash: if chance.happens(0.3) { breakServer() }
     case .clockJump: jumpClock()
     case .fullDisk:
-      let disk = chance.happens(0.3) ? serverDisk.ledger : client.queueDisk
+      let disk = chance.happens(0.3) ? someServerDisk() : client.queueDisk
       disk.inject(.diskFull, after: chance.below(4))
     case .damage: if let first = documentClients.first { damageCache(of: first) }
     }
@@ -41,15 +41,21 @@ extension SimulatedWorld {
   private func breakServer() {
     switch chance.below(3) {
     case 0: crashServer()
-    case 1: serverDisk.ledger.inject(.crash(isDurable: false), after: chance.below(3))
-    default: serverDisk.ledger.inject(.crash(isDurable: true), after: chance.below(3))
+    case 1: someServerDisk().inject(.crash(isDurable: false), after: chance.below(3))
+    default: someServerDisk().inject(.crash(isDurable: true), after: chance.below(3))
     }
+  }
+
+  private func someServerDisk() -> FaultyDisk {
+    guard let cluster else { return serverDisk.ledger }
+    return chance.pick(cluster.nodes)?.disk ?? serverDisk.ledger
   }
 
   private func jumpClock() {
     let target = chance.happens(0.3) ? 0 : chance.within(-500_000_000...500_000_000)
     if chance.happens(0.4) {
-      serverWall.jump(to: target)
+      let wall = cluster.flatMap { chance.pick($0.nodes)?.wall } ?? serverWall
+      wall.jump(to: target)
     } else {
       devices[chance.below(devices.count)].wall.jump(to: target)
     }
@@ -58,6 +64,7 @@ extension SimulatedWorld {
   /// Takes away what is broken; what was lost stays lost.
   func repairEverything() {
     startServer()
+    repairCluster()
     wakeAll()
     for device in devices {
       device.isPartitioned = false
@@ -102,6 +109,7 @@ extension SimulatedWorld {
     compareWrites()
     compareCounters()
     compareDocuments()
+    compareNodes()
   }
 
   private func compareWrites() {

@@ -64,6 +64,10 @@ extension SimulatedWorld {
       process.received(chunk.frames, on: link.number)
       return carryOut(process)
     }
+    if chunk.after < process.device.newestTold {
+      disagree("\(process.name) is told v\(chunk.after) after v\(process.device.newestTold)")
+    }
+    process.device.newestTold = chunk.after
     switch process {
     case let run as ClientRun: arrived(chunk, over: link, at: run)
     case let run as DocumentRun: arrived(chunk, over: link, at: run)
@@ -81,7 +85,9 @@ extension SimulatedWorld {
   func connect(_ run: any ClientProcess, _ number: Int) {
     guard !run.isDead else { return }
     if run.device.isPartitioned { return attemptInVain(run, number) }
-    guard let server else { return plan(.linkFailed(run, number: number), after: 0...200) }
+    guard let server = serverToConnect() else {
+      return plan(.linkFailed(run, number: number), after: 0...200)
+    }
     lastLink += 1
     let isSlow = faults.contains(.lateFrame) && !isHealed && chance.happens(0.3)
     let link = SimulatedLink(

@@ -9,18 +9,26 @@ struct DisksOfServer {
 }
 
 extension SimulatedWorld {
+  /// Starts the server, or all servers of a cluster.
+  func startServers() {
+    guard let cluster else { return startServer() }
+    for node in cluster.nodes { startNode(node) }
+  }
+
   /// Starts the server's process over what its disk holds.
   func startServer() {
-    guard server == nil else { return }
+    guard cluster == nil, server == nil else { return }
     do throws(LedgerError) {
       let offset = setServerClocks()
       let store = serverDisk.ledger.open()
       if bug == .forgetsWritersByTimeOfDay { try forgetWriters(in: store) }
       let run = try ServerRun(
-        over: store, wall: serverWall, uptimeOffset: offset, bits: serverBits)
+        over: store, wall: serverWall, uptimeOffset: offset, bits: serverBits,
+        documentAuthorizer: authorizer(of: rulesFile))
       try run.restore(now: clock.now)
       server = run
       follow(run.ledger, [:])
+      try findRules(run.ledger)
       plan(.serverTicks(run), after: 5_000...5_000)
       compact(run)
       checkWriters(run.ledger)
@@ -31,8 +39,13 @@ extension SimulatedWorld {
 
   /// The server's process ends in the middle of whatever it does.
   func crashServer() {
+    if let cluster {
+      if let process = chance.pick(cluster.running) { kill(process, because: "it crashes") }
+      return
+    }
     guard let run = server else { return }
     serverDisk.ledger.crash()
+    run.isOver = true
     for link in run.links.values.sorted(by: { $0.id < $1.id }) { lose(link) }
     server = nil
     plan(.serverStarts, after: isHealed ? 0...0 : 0...8_000)
@@ -51,14 +64,14 @@ extension SimulatedWorld {
   }
 
   func tick(_ run: ServerRun) {
-    guard server === run else { return }
+    guard !run.isOver else { return }
     run.inbox.append(.tick)
     decideSoon(run)
     plan(.serverTicks(run), after: 5_000...5_000)
   }
 
   func arrivedAtServer(_ frames: [[UInt8]], over link: SimulatedLink) {
-    guard server === link.run, !link.losesUp, link.isOpenAtServer else { return }
+    guard !link.run.isOver, !link.losesUp, link.isOpenAtServer else { return }
     // Of what comes after the server has closed a link, some waits already when it does.
     if link.isClosedByServer, chance.happens(0.5) { return }
     for frame in frames { link.run.inbox.append(.frame(slot: link.slot, frame)) }
@@ -66,7 +79,7 @@ extension SimulatedWorld {
   }
 
   func serverLost(_ link: SimulatedLink) {
-    guard server === link.run, link.isOpenAtServer else { return }
+    guard !link.run.isOver, link.isOpenAtServer else { return }
     link.isOpenAtServer = false
     link.run.links[link.slot] = nil
     link.run.inbox.append(.closed(slot: link.slot))
@@ -81,12 +94,19 @@ extension SimulatedWorld {
 
   /// One turn of the server: decide what waits, make it durable, tell.
   func decide(_ run: ServerRun) {
-    guard server === run else { return }
+    guard !run.isOver else { return }
     let inputs = nextInputs(of: run)
     let links = senders(of: inputs, run)
+    if let cluster, let process = run.process as? NodeProcess {
+      cluster.senders.merge(links) { _, last in last }
+      return process.decide(
+        inputs, of: run, now: process.node.wall.now, uptime: clock.now + run.uptimeOffset,
+        on: cluster.executor)
+    }
     do throws(LedgerError) {
       let told = try run.decide(
         inputs, now: serverWall.now, uptime: clock.now + run.uptimeOffset)
+      noteOrders(in: inputs, run)
       if bug == .cutsLogTooEarly { try run.ledger.compact(keepingLog: 0) }
       follow(run.ledger, links)
       if inputs.contains(where: { if case .tick = $0 { true } else { false } }) {
@@ -106,36 +126,44 @@ extension SimulatedWorld {
 
   /// A batch is durable.
   func tell(_ told: Told, _ run: ServerRun) {
-    guard server === run else { return }
+    guard !run.isOver else { return }
     perform(told, run)
     run.isDeciding = false
     decideSoon(run)
   }
 
   /// Takes what is decided next: all that waits, or a part of it, in which links take turns.
+  ///
+  /// What an operator asks for is decided alone, so that the model knows what came before it.
   private func nextInputs(of run: ServerRun) -> [ServerInput] {
+    if let index = run.inbox.firstIndex(where: \.isOfOperator) {
+      let inputs = Array(run.inbox[..<max(index, 1)])
+      run.inbox.removeFirst(inputs.count)
+      return inputs
+    }
     if isHealed || run.inbox.count < 2 || chance.happens(0.8) {
       defer { run.inbox = [] }
       return run.inbox
     }
-    var lanes: [[ServerInput]] = []
+    var queues: [[ServerInput]] = []
     var places: [Int: Int] = [:]
     for input in run.inbox {
       let slot = input.link ?? -1
       if let place = places[slot] {
-        lanes[place].append(input)
+        queues[place].append(input)
       } else {
-        places[slot] = lanes.count
-        lanes.append([input])
+        places[slot] = queues.count
+        queues.append([input])
       }
     }
     var inputs: [ServerInput] = []
     let count = 1 + chance.below(run.inbox.count)
-    while inputs.count < count, let place = chance.pick(lanes.indices.filter { !lanes[$0].isEmpty })
+    while inputs.count < count,
+      let place = chance.pick(queues.indices.filter { !queues[$0].isEmpty })
     {
-      inputs.append(lanes[place].removeFirst())
+      inputs.append(queues[place].removeFirst())
     }
-    run.inbox = lanes.flatMap { $0 }
+    run.inbox = queues.flatMap { $0 }
     return inputs
   }
 
@@ -160,7 +188,7 @@ extension SimulatedWorld {
       case .send(let slot, let frame): frames[slot, default: []].append(frame)
       case .broadcast(let slots, let frame):
         for slot in slots { frames[slot, default: []].append(frame) }
-      case .answer: preconditionFailure("nobody asks without a session here")
+      case .answer(let ticket, let answer): answered(ticket, answer, run)
       case .close(let slot, _):
         guard let link = run.links[slot] else { continue }
         if let rest = frames.removeValue(forKey: slot) {
@@ -176,7 +204,7 @@ extension SimulatedWorld {
     }
   }
 
-  private func close(_ link: SimulatedLink) {
+  func close(_ link: SimulatedLink) {
     guard !link.isClosedByServer else { return }
     link.isClosedByServer = true
     plan(.serverSeesEnd(link), after: 0...1)
@@ -207,11 +235,19 @@ extension SimulatedWorld {
 }
 
 extension ServerInput {
+  /// `true` for what an operator asks for.
+  fileprivate var isOfOperator: Bool {
+    switch self {
+    case .direct, .adopt: true
+    default: false
+    }
+  }
+
   /// The slot of the link it came over.
   fileprivate var link: Int? {
     switch self {
     case .opened(let slot, _, _), .frame(let slot, _), .prepared(let slot, _),
-      .judge(let slot, _, _), .closed(let slot), .more(let slot):
+      .judge(let slot, _, _), .closed(let slot), .more(let slot), .read(let slot, _):
       slot
     case .direct, .adopt, .heard, .tick, .room, .goOn: nil
     }

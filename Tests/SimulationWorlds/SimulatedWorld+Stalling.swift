@@ -10,9 +10,13 @@ extension SimulatedWorld {
 
   /// The server's process does nothing for a while.
   func stallServer() {
-    guard let run = server, run.stalled == nil else { return }
-    run.stalled = []
-    plan(.serverWakes(run), after: 10...(chance.happens(0.3) ? 90_000 : 3_000))
+    if let cluster {
+      if let process = chance.pick(cluster.running) { pause(process) }
+      return
+    }
+    guard let process = server?.process, process.stalled == nil else { return }
+    process.stalled = []
+    plan(.serverWakes(process), after: 10...(chance.happens(0.3) ? 90_000 : 3_000))
   }
 
   func wake(_ device: SimulatedDevice) {
@@ -21,14 +25,15 @@ extension SimulatedWorld {
     for event in events where disagreements.isEmpty { take(event) }
   }
 
-  func wake(_ run: ServerRun) {
-    guard let events = run.stalled else { return }
-    run.stalled = nil
+  func wake(_ process: ServerProcess) {
+    guard let events = process.stalled else { return }
+    process.stalled = nil
     for event in events where disagreements.isEmpty { take(event) }
   }
 
   func wakeAll() {
-    if let server { wake(server) }
+    if let server { wake(server.process) }
+    for process in cluster?.running ?? [] { wake(process) }
     for device in devices { wake(device) }
   }
 
@@ -41,8 +46,8 @@ extension SimulatedWorld {
       device.stalled?.append(event)
       return true
     }
-    guard let run = serverRun(of: event), run.stalled != nil else { return false }
-    run.stalled?.append(event)
+    guard let process = serverProcess(of: event), process.stalled != nil else { return false }
+    process.stalled?.append(event)
     return true
   }
 
@@ -64,16 +69,20 @@ extension SimulatedWorld {
     case .documentClientActs(let index): documentClients[index]
     case .tokenArrives(let device, _): device
     case .connect, .arrivesAtServer, .serverSeesEnd, .serverDecides, .serverTells, .serverTicks,
-      .serverStarts, .clientStarts, .partitionEnds, .wakes, .serverWakes, .mishap:
+      .serverStarts, .clientStarts, .partitionEnds, .wakes, .serverWakes, .mishap, .operatorActs,
+      .nodeStarts, .nodeSteps, .nodeGate, .logHeals, .clusterMishap:
       nil
     }
   }
 
-  /// Returns the run of the server that takes an event.
-  private func serverRun(of event: WorldEvent) -> ServerRun? {
+  /// Returns the process of the server that takes an event.
+  private func serverProcess(of event: WorldEvent) -> ServerProcess? {
     switch event {
-    case .arrivesAtServer(let link, _), .serverSeesEnd(let link): link.run
-    case .serverDecides(let run), .serverTells(let run, _), .serverTicks(let run): run
+    case .arrivesAtServer(let link, _), .serverSeesEnd(let link): link.run.process
+    case .serverDecides(let run), .serverTells(let run, _), .serverTicks(let run): run.process
+    case .nodeSteps(let process), .nodeGate(let process, .answer, _),
+      .nodeGate(let process, .sleep, _):
+      process
     default: nil
     }
   }

@@ -19,7 +19,7 @@ extension SimulatedWorld {
     return chance.happens(0.5) ? -clock.now : chance.within(0...years)
   }
 
-  /// Lets the ledger do what time brings, as a server does.
+  /// Lets the ledger do what time brings, as a server does. A node of a cluster does so by itself.
   func maintain(_ run: ServerRun) throws(LedgerError) {
     do throws(LedgerError) { try run.ledger.maintain() } catch {
       if error != .storage(.diskFull) { throw error }

@@ -1,10 +1,12 @@
 import TernClient
 import TernCore
+package import TernSharedLedger
 import TernStorage
 import TernSync
 import TernTreeReplica
 
-/// A whole world in one thread: clients, a server, links and disks, under one seed.
+/// A whole world in one thread: clients, a server or several over a shared log, links and disks,
+/// under one seed.
 ///
 /// ```swift
 /// let world = World(seed: 7, clients: 3, faults: [.droppedLink, .crash])
@@ -27,12 +29,24 @@ package final class SimulatedWorld {
   var documents = DocumentModel()
   let results = QueryResults()
 
+  /// The rules of the server's file.
+  var rulesFile = RulesInForce.fixed
+  /// The rule books that were written; none in a world whose rules never change.
+  var books: [DocumentRuleBook] = []
+  /// `true` if the database has rules of its own, which count more than those of the file.
+  var hasStoredRules = false
+  var lastTicket: UInt64 = 0
+  /// The users whose tokens were revoked at some time.
+  var revokedUsers: Set<QueueUser> = []
+
   var clients: [SimulatedClient] = []
   var documentClients: [SimulatedDocumentClient] = []
   let serverDisk: DisksOfServer
   let serverWall: WallClock
   let serverBits: BitSource
   var server: ServerRun?
+  /// The servers that share a log; `nil` for one server by itself.
+  let cluster: SimulatedCluster?
   let bug: PlantedBug?
   /// The time of day at the server's last start, for a planted bug.
   var lastServerTime = Int64.max
@@ -57,10 +71,17 @@ package final class SimulatedWorld {
   /// - Parameters:
   ///   - clients: How many clients use the tree.
   ///   - documentClients: How many clients use documents.
+  ///   - changesRules: `true` for a world in which documents have rule books that change, and
+  ///     tokens are revoked.
+  ///   - nodes: How many servers share a log; 1 for one server by itself.
+  ///   - clusterFaults: What may go wrong between those servers and their log.
   ///   - bug: A mistake that the server makes on purpose.
+  ///   - plantedFault: A mistake that the nodes make on purpose.
   package init(
     seed: UInt64, clients count: Int, documentClients documentCount: Int = 0, faults: Set<Fault>,
-    bug: PlantedBug? = nil
+    changesRules: Bool = false, nodes: Int = 1,
+    clusterFaults: Set<ClusterFault> = Set(ClusterFault.allCases), bug: PlantedBug? = nil,
+    plantedFault: PlantedFault? = nil
   ) {
     self.seed = seed
     self.bug = bug
@@ -76,7 +97,13 @@ package final class SimulatedWorld {
       documentClients.append(
         SimulatedDocumentClient(index: index, clock: clock, seed: chance.next()))
     }
-    startServer()
+    cluster =
+      nodes > 1
+      ? SimulatedCluster(
+        nodes, clock: clock, chance: &chance, faults: clusterFaults, plantedFault: plantedFault)
+      : nil
+    if changesRules { beginRules() }
+    startServers()
     for index in clients.indices {
       startClient(index)
       plan(.clientActs(index), after: 0...500)
@@ -86,7 +113,14 @@ package final class SimulatedWorld {
       plan(.documentClientActs(index), after: 0...500)
     }
     plan(.mishap, after: 500...2_000)
+    if cluster != nil { plan(.clusterMishap, after: 2_000...6_000) }
+    settle()
   }
+
+  deinit { cluster?.end() }
+
+  /// The counts of the cluster's run; `nil` for one server by itself.
+  package var clusterSummary: ClusterSummary? { cluster?.summary }
 
   /// Lets that many things happen, or fewer if something is wrong.
   package func run(steps count: Int) {
@@ -100,9 +134,12 @@ package final class SimulatedWorld {
   /// not come to rest after that many steps is a disagreement.
   package func heal(within limit: Int = 20_000) {
     guard disagreements.isEmpty else { return }
+    // Nodes at rest look at their log.
+    let limit = cluster == nil ? limit : limit * 2
     isHealed = true
     trace.note("\(clock.now) heal")
     repairEverything()
+    settle()
     let end = steps + limit
     // Long enough for every timer, so that half-open links are found out.
     var calm = clock.now + 300_000
@@ -128,6 +165,7 @@ package final class SimulatedWorld {
     clock.move(to: max(time, clock.now))
     trace.note("\(time) \(event.words)")
     if !isPutOff(event) { take(event) }
+    settle()
     return true
   }
 
@@ -157,8 +195,14 @@ package final class SimulatedWorld {
     case .partitionEnds(let device): device.isPartitioned = false
     case .tokenArrives(let device, let token): tokenArrives(on: device, inPlaceOf: token)
     case .wakes(let device): wake(device)
-    case .serverWakes(let run): wake(run)
+    case .serverWakes(let process): wake(process)
     case .mishap: mishap()
+    case .operatorActs: actAsOperator()
+    case .nodeStarts(let node): startNode(node)
+    case .nodeSteps(let process): step(process)
+    case .nodeGate(let process, _, let id): pass(id, of: process)
+    case .logHeals(let process): logHeals(process)
+    case .clusterMishap: clusterMishap()
     }
   }
 }
@@ -192,6 +236,7 @@ extension SimulatedWorld {
   /// The operations that are not at rest yet.
   var unrest: [String] {
     var unrest: [String] = server == nil ? ["no server"] : []
+    if let cluster { unrest = self.unrest(of: cluster) }
     for client in clients {
       guard let run = client.run else {
         unrest.append("c\(client.index) is down")

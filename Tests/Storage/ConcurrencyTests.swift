@@ -15,11 +15,11 @@ struct ConcurrencyTests {
       try Disk.lmdb.open(directories[1].path, .relaxed),
     ]
     for store in stores {
-      DispatchQueue.concurrentPerform(iterations: 4) { lane in
+      DispatchQueue.concurrentPerform(iterations: 4) { thread in
         for number in 0..<50 {
           do throws(StorageError) {
-            if lane < 2 {
-              try write(UInt8(lane * 100 + number), to: store)
+            if thread < 2 {
+              try write(UInt8(thread * 100 + number), to: store)
             } else {
               let values = Set(try store.scan().map(\.value))
               #expect(values.count <= 1)

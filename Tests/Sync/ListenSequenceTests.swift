@@ -82,10 +82,10 @@ struct DeliveryTests {
   }
 
   @Test("a serial work queue works in order and batches what waits")
-  func lane() async {
+  func inOrder() async {
     let (stream, continuation) = AsyncStream.makeStream(of: [Int].self)
-    let lane = SerialWorkQueue<Int>(.background, label: "test") { continuation.yield($0) }
-    for item in 0..<1_000 { lane.submit(item) }
+    let queue = SerialWorkQueue<Int>(.background, label: "test") { continuation.yield($0) }
+    for item in 0..<1_000 { queue.submit(item) }
     var seen: [Int] = []
     for await batch in stream {
       seen += batch

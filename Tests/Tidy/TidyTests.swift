@@ -70,6 +70,33 @@ func file(_ path: String, _ text: String) -> SourceFile {
     #expect(messages.contains("TernSync: TernCore is not in a lower layer"))
     #expect(messages.contains { $0.contains("TernSync is floor") })
   }
+
+  @Test("the packaged program and what it reaches import Foundation only without its essentials")
+  func foundation() {
+    let program = Manifest.Target(
+      name: "tern", path: "Apps/tern", dependencies: ["TernClient"], isSystemLibrary: false,
+      isProgram: true)
+    let other = Manifest.Target(
+      name: "tern-bench", path: "Tools/bench", dependencies: ["TernClient"],
+      isSystemLibrary: false, isProgram: true)
+    let rules = ImportRules(
+      manifest: Manifest(targets: [Self.target("TernClient"), program, other]))
+    let guarded = """
+      #if canImport(FoundationEssentials)
+        import FoundationEssentials
+      #else
+        import Foundation
+      #endif
+      """
+    for path in ["Apps/tern/A.swift", "Modules/Client/A.swift"] {
+      #expect(rules.check(file(path, guarded)) == [])
+      #expect(rules.check(file(path, "import Foundation")).map(\.line) == [1])
+      #expect(rules.check(file(path, guarded + "\nimport Foundation")).map(\.line) == [6])
+      let inside = "#if canImport(FoundationEssentials)\n  import Foundation\n#endif"
+      #expect(rules.check(file(path, inside)).map(\.line) == [2])
+    }
+    #expect(rules.check(file("Tools/bench/A.swift", "import Foundation")) == [])
+  }
 }
 
 @Suite("tidy: lengths") struct LengthRulesTests {

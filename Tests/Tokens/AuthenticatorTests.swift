@@ -35,6 +35,10 @@ import Testing
     let other = Credential(.user, token: try bench.token([("sub", .string("bea"))]))
     _ = try authenticator.authenticate(other, now: now)
     #expect(authenticator.judgedTokens == 2)
+    let lookups = authenticator.credentialCache
+    #expect(lookups.hits == 100 && lookups.misses == 2)
+    let owner = OwnerAuthenticator(others: authenticator)
+    #expect(owner.credentialCache.hits == 100)
   }
 
   @Test("the example of Docs/Formats/tokens.md")

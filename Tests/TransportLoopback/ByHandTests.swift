@@ -34,7 +34,7 @@ private struct Network {
     _ = try await transport.listen(write)
     try await transport.connect(write)
     (far, near) = diaries.withLock { ($0[0], $0[1]) }
-    transport.lane.runUntilIdle()
+    transport.loop.runUntilIdle()
   }
 }
 
@@ -47,7 +47,7 @@ private struct Network {
     network.near.link.flush()
     #expect(network.far.entries == [])
     #expect(network.near.link.queuedBytes == 2)
-    network.transport.lane.runUntilIdle()
+    network.transport.loop.runUntilIdle()
     #expect(network.far.entries == ["frames [[1], [2]]"])
     #expect(network.near.link.queuedBytes == 0)
   }
@@ -58,7 +58,7 @@ private struct Network {
     network.near.link.send([1])
     network.near.link.flush()
     network.transport.cut()
-    network.transport.lane.runUntilIdle()
+    network.transport.loop.runUntilIdle()
     #expect(network.far.entries == ["lost: cut"])
     #expect(network.near.entries == ["lost: cut"])
   }
@@ -69,7 +69,7 @@ private struct Network {
     network.near.link.send([1])
     network.near.link.close()
     network.transport.cut()
-    network.transport.lane.runUntilIdle()
+    network.transport.loop.runUntilIdle()
     #expect(network.far.entries == ["lost: cut"])
     #expect(network.near.entries == ["closed here"])
   }
@@ -77,28 +77,28 @@ private struct Network {
   @Test("jobs of an actor on the executor run in the same order as deliveries")
   func actorJobs() async throws {
     let network = try await Network()
-    let resident = Resident(network.transport.lane)
+    let resident = Resident(network.transport.loop)
     let task = Task { await resident.note() }
-    while network.transport.lane.runUntilIdle() == 0 { await Task.yield() }
+    while network.transport.loop.runUntilIdle() == 0 { await Task.yield() }
     let reading = Task { await resident.notes }
-    while network.transport.lane.runUntilIdle() == 0 { await Task.yield() }
+    while network.transport.loop.runUntilIdle() == 0 { await Task.yield() }
     await task.value
     #expect(await reading.value == 1)
   }
 }
 
 private actor Resident {
-  private let lane: LoopbackExecutor
+  private let loop: LoopbackExecutor
   private(set) var notes = 0
 
-  init(_ lane: LoopbackExecutor) { self.lane = lane }
+  init(_ loop: LoopbackExecutor) { self.loop = loop }
 
   nonisolated var unownedExecutor: UnownedSerialExecutor {
-    unsafe lane.asUnownedSerialExecutor()
+    unsafe loop.asUnownedSerialExecutor()
   }
 
   func note() {
-    lane.checkIsolated()
+    loop.checkIsolated()
     notes += 1
   }
 }

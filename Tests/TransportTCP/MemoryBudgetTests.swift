@@ -17,6 +17,20 @@ import Testing
     #expect(budget.charge(1, .parsing, to: "a"))
   }
 
+  @Test("other limits count from then on, and what is held stays charged")
+  func resizing() {
+    #expect(budget.charge(16 << 20, .waiting, to: "a"))
+    budget.resize(limitBytes: 32 << 20)
+    #expect(budget.limitBytes == 32 << 20)
+    #expect(!budget.charge(1, .waiting, to: "a"))
+    #expect(budget.usedBytes(of: "a") == 16 << 20)
+    #expect(budget.roomBytes(for: "b") == 8 << 20)
+    budget.resize(limitBytes: 128 << 20, addressBytes: 20 << 20)
+    #expect(budget.roomBytes(for: "a") == 4 << 20)
+    budget.release(16 << 20, .waiting, of: "a")
+    #expect(budget.usedBytes == 0)
+  }
+
   @Test("a client that holds little is served while others hold all they may")
   func reserve() {
     var greedy = 0

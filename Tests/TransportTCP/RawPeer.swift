@@ -33,11 +33,23 @@
       var all: [UInt8] = []
       var part = [UInt8](repeating: 0, count: 4096)
       while true {
-        let count = unsafe read(socket, &part, part.count)
+        let count = unsafe Glibc.read(socket, &part, part.count)
         if count < 0 { return nil }
         if count == 0 { return all }
         all += part[..<count]
       }
+    }
+
+    /// The next bytes, so many; fewer at the end.
+    func read(count: Int) -> [UInt8] {
+      var all: [UInt8] = []
+      var part = [UInt8](repeating: 0, count: 65_536)
+      while all.count < count {
+        let got = unsafe Glibc.read(socket, &part, min(part.count, count - all.count))
+        if got <= 0 { break }
+        all += part[..<got]
+      }
+      return all
     }
 
     /// Says that nothing more will be sent; reading goes on.

@@ -23,19 +23,26 @@ struct Bench {
       add("fan-out") { _ in try await FanOut.run() }
       add("idle-links") { _ in try await IdleLinks.run() }
       sections.append(("writes", { try await WriteSection(only: $0.only).run(rounds: $0.rounds) }))
+      sections.append(
+        ("backup", { try await BackupSection(nodes: $0.rows).run(rounds: $0.rounds) }))
+      sections.append(("metrics", { try await MetricsSection().run(rounds: $0.rounds) }))
       sections.append(("tree-fan-out", { try await TreeFanOut.run(rounds: $0.rounds) }))
       sections.append(("rules", { try await RulesSection.run(rounds: $0.rounds) }))
-      sections.append(("doors", { try await EndpointsSection.run($0) }))
+      sections.append(("endpoints", { try await EndpointsSection.run($0) }))
       sections.append(("documents-fan-out", { try await DocumentFanOut.run(rounds: $0.rounds) }))
       sections.append(("tls", { try await TLSSection.run(rounds: $0.rounds) }))
       #if os(Linux)
         sections.append(("grpc", { try await GRPCSection.run($0) }))
         sections.append(("initial-sync", { try await InitialSync.run($0) }))
+        sections.append(("documents-import", { try await ImportSection.run($0) }))
+        sections.append(("documents-endpoints", { try await DocumentEndpointsSection.run($0) }))
       #endif
+      sections.append(("webchannel", { try await WebChannelSection.run($0) }))
       add("large-reads") { _ in try await LargeReads.run() }
       add("server-size") { _ in try await ServerSize.run() }
     #endif
     sections.append(("document-rules", { try DocumentRulesSection.run(rounds: $0.rounds) }))
+    sections.append(("log", { try await LogSection.run($0) }))
     add("cached-node") { _ in try await CachedNode.run() }
     sections.append(
       ("documents-server", { try DocumentServerSection.run(rounds: $0.rounds) }))
@@ -55,7 +62,8 @@ struct Bench {
       if options.sections == ["fan-out-relay"] { return try await FanOutRelay.serve() }
       // So is the server, started by the sections that measure it.
       if options.sections.first == ServedTree.command {
-        return try await ServedTree.serve(options.sections[1])
+        return try await ServedTree.serve(
+          options.sections[1], Array(options.sections.dropFirst(2)))
       }
       if options.sections.first == BareHTTPServer.command {
         return try await BareHTTPServer.serve()

@@ -30,7 +30,7 @@ struct FuzzTarget: Sendable {
   /// All of them, in the order they take turns in.
   static let all: [FuzzTarget] = [
     .frames, .json, .messages, .http, .webSocket, .http2, .grpc, .rules, .documentRules, .records,
-    .queue, .documents, .documentJSON, .tokens,
+    .queue, .backups, .documents, .documentJSON, .tokens,
   ]
 
   /// The same bytes in pieces, cut at places that follow from them.

@@ -4,7 +4,7 @@ import TernSimulation
 
 let usage = """
   usage: tern-simulate [--seed N] [--seeds N] [--jobs N] [--clients N] [--documents N]
-                       [--steps N] [--faults A,B]
+                       [--nodes N] [--steps N] [--faults A,B] [--rules] [--bug NAME]
                        [--trace] [--frames]
 
     --seed N      the first seed (1)
@@ -12,9 +12,15 @@ let usage = """
     --jobs N      how many worlds are played at a time (1)
     --clients N   clients of the tree in each world (3)
     --documents N clients of documents in each world (0)
+    --nodes N     servers over one shared log, of which one leads; 1 has no log (1)
     --steps N     steps before the world is healed (2000)
     --faults A,B  what may go wrong: all, none, or some of
-                  \(Fault.allCases.map(\.rawValue).joined(separator: " ")) (all)
+                  \(Fault.allCases.map(\.rawValue).joined(separator: " ")),
+                  and of several nodes
+                  \(ClusterFault.allCases.map(\.rawValue).joined(separator: " ")) (all)
+    --bug NAME    a mistake that the server makes: one of
+                  \(PlantedBug.allCases.map(\.rawValue).joined(separator: " "))
+    --rules       documents have rules that change, and tokens are revoked
     --trace       print the trace of every world, not only of those that fail
     --frames      show the frames in the trace
   """
@@ -26,7 +32,11 @@ struct Options: Sendable {
   var clients = 3
   var documentClients = 0
   var steps = 2_000
+  var nodes = 1
   var faults = Set(Fault.allCases)
+  var changesRules = false
+  var bug: PlantedBug?
+  var clusterFaults = Set(ClusterFault.allCases)
   var printsTrace = false
   var showsFrames = false
 
@@ -34,6 +44,10 @@ struct Options: Sendable {
   init?(_ arguments: [String]) {
     var rest = arguments[...]
     while let name = rest.popFirst() {
+      if name == "--rules" {
+        changesRules = true
+        continue
+      }
       if name == "--trace" {
         printsTrace = true
         continue
@@ -54,23 +68,28 @@ struct Options: Sendable {
     case "--jobs": jobs = UInt64(value) ?? 0
     case "--clients": clients = Int(value) ?? -1
     case "--documents": documentClients = Int(value) ?? -1
+    case "--nodes": nodes = Int(value) ?? 0
     case "--steps": steps = Int(value) ?? 0
     case "--faults": return takeFaults(value)
+    case "--bug":
+      bug = PlantedBug(rawValue: value)
+      if bug == nil { return false }
     default: return false
     }
     return seed > 0 && seeds > 0 && jobs > 0 && clients >= 0 && documentClients >= 0
-      && steps > 0
+      && nodes > 0 && steps > 0
   }
 
   private mutating func takeFaults(_ value: String) -> Bool {
     if value == "all" { return true }
     if value == "none" {
-      faults = []
+      (faults, clusterFaults) = ([], [])
       return true
     }
-    let named = value.split(separator: ",").map { Fault(rawValue: String($0)) }
-    faults = Set(named.compactMap { $0 })
-    return !named.contains(nil)
+    let names = value.split(separator: ",").map(String.init)
+    faults = Set(names.compactMap { Fault(rawValue: $0) })
+    clusterFaults = Set(names.compactMap { ClusterFault(rawValue: $0) })
+    return faults.count + clusterFaults.count == Set(names).count
   }
 }
 
@@ -85,13 +104,16 @@ struct Ending: Sendable {
 func play(_ seed: UInt64, _ options: Options) -> Ending {
   let world = SimulatedWorld(
     seed: seed, clients: options.clients, documentClients: options.documentClients,
-    faults: options.faults)
+    faults: options.faults, changesRules: options.changesRules, nodes: options.nodes,
+    clusterFaults: options.clusterFaults, bug: options.bug)
   world.showsFrames = options.showsFrames
   world.run(steps: options.steps)
   world.heal()
   let isWell = world.disagreements.isEmpty
   let hash = String(world.trace.hash, radix: 16)
-  let verdict = "seed \(seed) \(isWell ? "ok" : "FAILED"): \(world.steps) steps, trace \(hash)"
+  let counts = world.clusterSummary.map { ", \($0.batches) batches in \($0.terms) terms" } ?? ""
+  let verdict =
+    "seed \(seed) \(isWell ? "ok" : "FAILED"): \(world.steps) steps\(counts), trace \(hash)"
   let trace = options.printsTrace || !isWell ? world.trace.lines : []
   return Ending(seed: seed, isWell: isWell, lines: trace + world.disagreements + [verdict])
 }

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Foundation
 import TernTransportTCP
 
 /// The flags for the server that a command of an operator asks.
@@ -75,11 +74,10 @@ struct AdminFlags: ParsableArguments {
 
   private func shownToken(_ place: ServerContexts.Place?) throws(Failure) -> String? {
     if token == nil, let text = ClientFlags.variable("TERN_TOKEN") {
-      return text.trimmingCharacters(in: .whitespacesAndNewlines)
+      return text.trimmed
     }
     guard let file = token ?? place?.token else { return nil }
-    let text = String(decoding: try fileBytes(at: file), as: UTF8.self)
-      .trimmingCharacters(in: .whitespacesAndNewlines)
+    let text = String(decoding: try fileBytes(at: file), as: UTF8.self).trimmed
     guard !text.isEmpty else { throw Failure(.usage, "\(file) is empty; it should hold a token") }
     return text
   }

@@ -1,4 +1,3 @@
-import Foundation
 import TernCore
 
 /// The servers that an operator calls by name: a JSON file of objects.

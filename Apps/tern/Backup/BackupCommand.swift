@@ -1,6 +1,5 @@
 import ArgumentParser
 import Dispatch
-import Foundation
 import NIOCore
 import TernAssembly
 import TernCore
@@ -9,6 +8,12 @@ import TernServer
 import TernServerAssembly
 import TernStandard
 import TernStorage
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// `tern backup`: everything that a server stores, as of one moment.
 struct Backup: AsyncParsableCommand {
@@ -75,13 +80,32 @@ struct Backup: AsyncParsableCommand {
     client.timeout = max(client.timeout, .seconds(120))
     var (pacer, progress) = (Pacer(rate?.bytes), ProgressLine())
     defer { progress.end() }
-    try await client.stream(base == nil ? .get : .post, "/-/backup", body: base?.encode() ?? []) {
-      piece in
-      try target.write(Array(piece.readableBytesView))
-      progress.show("backed up", Int(target.bytes >> 20), of: nil, unit: "MiB")
-      let pause = pacer.pause(after: piece.readableBytes)
-      if pause > .zero { try await ContinuousClock().sleep(for: pause) }
+    do {
+      try await client.stream(base == nil ? .get : .post, "/-/backup", body: base?.encode() ?? []) {
+        piece in
+        try target.write(Array(piece.readableBytesView))
+        progress.show("backed up", Int(target.bytes >> 20), of: nil, unit: "MiB")
+        let pause = pacer.pause(after: piece.readableBytes)
+        if pause > .zero { try await ContinuousClock().sleep(for: pause) }
+      }
+    } catch let failure as Failure {
+      guard target.bytes > 0, let reason = await Self.endingReason(of: client) else {
+        throw failure
+      }
+      throw Failure(.failed, "\(client.address) ended the backup: \(reason)")
     }
+  }
+
+  /// An ending that the server tells of counts for this backup within so much time.
+  private static let endingMilliseconds: Int64 = 60_000
+
+  /// The reason for which a server has just ended a backup; `nil` when it knows of none.
+  private static func endingReason(of client: AdminClient) async -> String? {
+    guard let answer = try? await client.ask(.get, "/-/status?connections=0"),
+      let status = try? JSONValue(parsing: answer.body), let ended = status["endedBackup"],
+      status.count("time") - ended.count("time") < endingMilliseconds
+    else { return nil }
+    return ended["reason"]?.text
   }
 
   private func copyStore(

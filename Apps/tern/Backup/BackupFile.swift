@@ -1,40 +1,51 @@
-import Foundation
 import TernLedger
 import TernStorage
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
 
 /// A backup that appears under its name when it is on the disk, was read again and is whole.
 final class BackupTarget {
   /// The name that it gets; `-` is standard output.
   let path: String
   private let aside: String?
-  private let handle: FileHandle
+  private let file: SystemFile
   private(set) var bytes: UInt64 = 0
 
   /// Begins a file beside `path`, for its owner's eyes: a backup holds everything.
   init(_ path: String) throws(Failure) {
     self.path = path
     if path == "-" {
-      (aside, handle) = (nil, .standardOutput)
+      (aside, file) = (nil, .standardOutput())
       return
     }
-    if FileManager.default.fileExists(atPath: path) {
+    if FileStatus(of: path) != nil {
       throw Failure(.usage, "\(path) is there already; a backup is never written over another file")
     }
     let aside = "\(path).\(ProcessInfo.processInfo.processIdentifier).part"
     let descriptor = unsafe open(aside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw Self.cannotWrite(path) }
     self.aside = aside
-    handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+    file = SystemFile(descriptor: descriptor)
   }
 
   /// The file that a destination means: in a folder, one named after the moment.
   ///
   /// - Parameter time: In milliseconds since 1970.
   static func name(for destination: String, at time: Int64) -> String {
-    var isFolder: ObjCBool = false
-    let exists = unsafe FileManager.default.fileExists(
-      atPath: destination, isDirectory: &isFolder)
-    guard destination.hasSuffix("/") || exists && isFolder.boolValue else { return destination }
+    let isFolder = FileStatus(of: destination)?.isFolder == true
+    guard destination.hasSuffix("/") || isFolder else { return destination }
     let moment = Date(timeIntervalSince1970: TimeInterval(time) / 1_000)
     let style = Date.ISO8601FormatStyle(dateSeparator: .omitted, timeSeparator: .omitted)
     let folder = destination.hasSuffix("/") ? destination : destination + "/"
@@ -45,7 +56,7 @@ final class BackupTarget {
 
   func write(_ piece: [UInt8]) throws(Failure) {
     bytes += UInt64(piece.count)
-    do { try handle.write(contentsOf: Data(piece)) } catch { throw Self.cannotWrite(path) }
+    do { try file.write(piece) } catch { throw Self.cannotWrite(path) }
   }
 
   /// Checks what was written, and gives the file its name.
@@ -54,8 +65,8 @@ final class BackupTarget {
   func finish() throws -> (header: BackupHeader, summary: BackupSummary)? {
     guard let aside else { return nil }
     do {
-      try handle.synchronize()
-      try handle.close()
+      try file.synchronize()
+      try file.close()
     } catch {
       throw Self.cannotWrite(path)
     }
@@ -69,7 +80,7 @@ final class BackupTarget {
   /// Removes what was written.
   func abandon() {
     guard let aside else { return }
-    try? handle.close()
+    try? file.close()
     try? FileManager.default.removeItem(atPath: aside)
   }
 
@@ -98,23 +109,21 @@ struct BackupFile {
   func withBytes<R>(
     _ body: (@escaping (Int) throws(BackupError) -> [UInt8]) throws -> R
   ) throws -> R {
-    guard let handle = path == "-" ? FileHandle.standardInput : FileHandle(forReadingAtPath: path)
-    else {
+    guard let file = path == "-" ? SystemFile.standardInput() : SystemFile(readingAt: path) else {
       throw unreadable(path)
     }
-    defer { if path != "-" { try? handle.close() } }
     do {
       return try body { count throws(BackupError) in
         var bytes: [UInt8] = []
-        do {
+        do throws(SystemError) {
           // A pipe gives less than it is asked for.
-          while bytes.count < count, let piece = try handle.read(upToCount: count - bytes.count),
-            !piece.isEmpty
-          {
+          while bytes.count < count {
+            let piece = try file.read(upTo: count - bytes.count)
+            if piece.isEmpty { break }
             bytes += piece
           }
         } catch {
-          throw .inaccessible("\(error)")
+          throw .inaccessible(systemText(error.number))
         }
         return bytes
       }

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Foundation
 import TernAssembly
 import TernCore
 import TernLedger
@@ -7,6 +6,12 @@ import TernServer
 import TernServerAssembly
 import TernStandard
 import TernStorage
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// `tern restore`: a server's store from backups.
 struct Restore: AsyncParsableCommand {

@@ -1,4 +1,3 @@
-import Foundation
 import TernAssembly
 import TernCore
 import TernLedger
@@ -7,14 +6,18 @@ import TernServerAssembly
 import TernStandard
 import TernStorage
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// The folders of a restore, and its steps.
 ///
 /// Stores are made aside, in folders that the next restore removes, and the last step gives one of
 /// them its name.
 struct RestoreWork {
-  /// The folder of the server's store.
-  let folder: String
-  private let path: String
+  private let place: StoreFolder
   private let configuration: Configuration
   private let output: JSONFlag
 
@@ -25,11 +28,14 @@ struct RestoreWork {
     guard configuration.storage.members["kind"]?.stringValue != "memory" else {
       throw Failure(.usage, "a store in memory cannot be restored; name --storage sqlite or lmdb")
     }
-    path = configuration.storage.members["path"]?.stringValue ?? "tern-data"
-    folder = path + "/server"
+    place = StoreFolder(
+      path: configuration.storage.members["path"]?.stringValue ?? "tern-data")
     self.configuration = configuration
     self.output = output
   }
+
+  /// The folder of the server's store.
+  var folder: String { place.server }
 
   /// The versions of a restore.
   struct Versions {
@@ -43,7 +49,7 @@ struct RestoreWork {
   func restore(
     _ plan: RestorePlan, as renamings: [DatabaseRenaming], keepsEpoch: Bool
   ) async throws -> Versions {
-    let isThere = !Self.contents(of: folder).isEmpty
+    let isThere = place.isOccupied
     if renamings.isEmpty, isThere {
       throw Failure(
         .usage,
@@ -53,17 +59,11 @@ struct RestoreWork {
     if !renamings.isEmpty, !isThere {
       throw Failure(.notFound, "--as adds to a server's store, and there is none in \(folder)")
     }
-    for name in [Self.staging, Self.later] {
-      try? FileManager.default.removeItem(atPath: path + "/" + name)
-    }
-    defer {
-      for name in [Self.staging, Self.later] {
-        try? FileManager.default.removeItem(atPath: path + "/" + name)
-      }
-    }
+    for name in [Self.staging, Self.later] { place.discard(name) }
+    defer { for name in [Self.staging, Self.later] { place.discard(name) } }
     let versions = try await make(plan, keepsEpoch: keepsEpoch || !renamings.isEmpty)
     if renamings.isEmpty {
-      try publish()
+      try place.publish(Self.staging)
     } else {
       try await add(renamings)
     }
@@ -129,21 +129,11 @@ struct RestoreWork {
     }
   }
 
-  /// Gives the store its name.
-  private func publish() throws {
-    // An empty folder is in the way; one with files was refused.
-    _ = unsafe rmdir(folder)
-    guard unsafe rename(path + "/" + Self.staging, folder) == 0 else {
-      throw Failure(.failed, "cannot rename to \(folder): \(systemText(errno))")
-    }
-    BackupTarget.synchronize(folderOf: folder)
-  }
-
   /// Adds databases of the store aside to the one that is there.
   private func add(_ renamings: [DatabaseRenaming]) async throws {
     let source = try await open(Self.staging)
     defer { source.close() }
-    let target = try await open("server")
+    let target = try await open(StoreFolder.name)
     defer { target.close() }
     for renaming in renamings {
       try told { () throws(BackupError) in
@@ -164,9 +154,5 @@ struct RestoreWork {
     do throws(BackupError) { return try body() } catch {
       throw Failure(about: error, at: folder)
     }
-  }
-
-  private static func contents(of folder: String) -> [String] {
-    (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
   }
 }

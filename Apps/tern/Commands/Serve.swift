@@ -8,6 +8,7 @@ import TernQuery
 import TernSecurity
 import TernServer
 import TernServerAssembly
+import TernSharedLedger
 import TernStandard
 import TernTokens
 import TernTransport
@@ -66,6 +67,24 @@ struct Serve: AsyncParsableCommand {
 
   @Option(help: ArgumentHelp("The private key of the certificate, in PEM.", valueName: "file"))
   var tlsKey: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Share one ledger with other nodes: the log in PostgreSQL, as postgres://host/database. The node that leads serves, the others stand by.",
+      valueName: "log"))
+  var ledger: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "The address at which clients reach this node, for the others to tell.", valueName: "address")
+  )
+  var nodeAddress: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "A secret that all nodes of the cluster share, 32 bytes or more: with it a node that stands by relays its clients to the one that leads.",
+      valueName: "file"))
+  var clusterSecret: String?
 
   @OptionGroup(title: "Tokens")
   var tokens: TokenFlags
@@ -155,10 +174,14 @@ struct Serve: AsyncParsableCommand {
     HangUpSignal.ignoreIt()
     let failed = Promise<ServerEnd>()
     let certificate = ServedCertificate(configuration)
+    let relay: ClusterRelay?
+    do throws(Failure) { relay = try ClusterRelay(configuration) } catch {
+      throw .plugin(section: "ledger", kind: "shared", reason: error.message)
+    }
     let openFiles = OpenFiles.raiseLimit()
     SystemAllocator.returnLargePieces()
     var limits = ServerLimits()
-    limits.memoryBytes = max(LimitOptions.leastMemoryBytes, MachineMemory.bytes() / 4)
+    limits.memoryBytes = MachineMemory.standardLimit()
     var options = ServerOptions(limits: limits, farewell: farewell.farewell)
     options.requiredIndexes = indexes
     let server = try await assembler.server(
@@ -170,10 +193,11 @@ struct Serve: AsyncParsableCommand {
         news.take(event)
         if case .ended(let error) = event { failed.resolve(.failure("\(error)")) }
       },
-      openDoors: { server, transport in
+      prepare: { server, transport in
         certificate.use(transport)
         access.recent.use(server)
         OperatedServer.prepare(server, transport, operating)
+        ClusterFigures.begin(at: server, relay?.begin(at: server, transport))
       })
     let operated: OperatedServer
     do throws(TransportError) {
@@ -197,6 +221,7 @@ struct Serve: AsyncParsableCommand {
     let end = await firstEnd(signals, failed)
     for task in reloading { task.cancel() }
     await operated.stop()
+    relay?.end()
     // Both may be pipes without a reader; the end does not wait for them for long.
     LogWriter.standardError.flush(within: .milliseconds(Int(lastWordsMilliseconds)))
     if case .failure(let reason) = end { return reason }
@@ -255,7 +280,11 @@ struct Serve: AsyncParsableCommand {
     let host = host ?? (isSaid("HOST") ? nil : project.host)
     let port = port ?? (isSaid("PORT") ? nil : project.port)
     let place = [("host", host), ("port", port.map { String($0) })]
-    return store.given
+    let shared = [
+      ("kind", ledger.map { _ in "shared" }), ("log", ledger), ("address", nodeAddress),
+      ("secretFile", clusterSecret),
+    ]
+    return store.given + shared.compactMap { key, text in text.map { ("ledger", key, $0) } }
       + place.compactMap { key, text in text.map { ("transport", key, $0) } }
   }
 
@@ -278,6 +307,10 @@ struct Serve: AsyncParsableCommand {
         """)
   }
 
+  private func hasClusterSecret(_ configuration: Configuration) -> Bool {
+    configuration.ledger.members["secretFile"] != nil
+  }
+
   static func isLoopback(_ host: String) -> Bool {
     host == "localhost" || host == "::1"
       || (host.hasPrefix("127.") && host.utf8.allSatisfy { "0123456789.".utf8.contains($0) })
@@ -294,6 +327,11 @@ struct Serve: AsyncParsableCommand {
     let isSecured = configuration.transport.members["tls"] != nil
     let flag = (isDefault ? "" : " --server \(server.address)") + (isSecured ? " --tls" : "")
     printLine("storage: \(kind)\(place)")
+    if configuration.ledger.members["kind"]?.stringValue == "shared" {
+      let otherwise =
+        hasClusterSecret(configuration) ? ", and relays its clients otherwise" : ""
+      printLine("ledger: shared; this node serves when it leads\(otherwise), see /-/readyz")
+    }
     printLine(access.text)
     if isSecured { printLine("transport: TLS only") }
     let unsigned =
@@ -325,6 +363,7 @@ extension PluginCatalog {
   static var serving: PluginCatalog {
     var catalog = PluginCatalog.standard
     catalog.register(TokenFilesPlugin.self)
+    catalog.register(SharedLedgerPlugin<PostgresLogPlugin>.self)
     catalog.register(GatewayPlugin.self)
     return catalog
   }

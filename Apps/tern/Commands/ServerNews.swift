@@ -46,9 +46,14 @@ final class ServerNews: Sendable {
       tell(
         "the disk is full: what clients write is refused until there is room, but for what "
           + "only removes; they keep it and try again. Reads and listens go on")
+    // Each change counts, also when a node leads twice within the pause.
+    case .standingBy(let reason): write("no client is served here: \(reason)", .notice)
+    case .leading: write("this node leads and serves clients", .notice)
     case .corrupt(let corruption):
       tell("the store is damaged, see tern verify: \(corruption)")
     case .oldFormat: tell(Self.oldFormat, .warning)
+    case .backupEnded(let reason):
+      tell("a backup was ended before it was whole: \(reason)", .warning)
     case .diskHasRoom: tell("the disk has room again; everything is taken", .notice)
     }
   }

@@ -15,6 +15,8 @@ final class LineInbox: Sendable {
     var history: [String] = []
     var waiters: [Int: Waiter] = [:]
     var lastWaiter = 0
+    /// Those that gave up before they had begun to wait.
+    var early: Swift.Set<Int> = []
     var isAtEnd = false
   }
 
@@ -63,6 +65,7 @@ final class LineInbox: Sendable {
         found = found ?? answer
         group.cancelAll()
       }
+      state.withLock { _ = $0.early.remove(id) }
       return found
     }
   }
@@ -71,7 +74,8 @@ final class LineInbox: Sendable {
     _ id: Int, _ isWanted: @escaping @Sendable (String) -> Bool
   ) async -> String? {
     await withCheckedContinuation { continuation in
-      let ready = state.withLock { state in
+      let ready = state.withLock { state -> [() -> Void] in
+        if state.early.remove(id) != nil { return [{ continuation.resume(returning: nil) }] }
         state.waiters[id] = Waiter(isWanted: isWanted, continuation: continuation)
         return Self.answers(&state)
       }
@@ -87,7 +91,12 @@ final class LineInbox: Sendable {
   }
 
   private func giveUp(_ id: Int) {
-    let waiter = state.withLock { $0.waiters.removeValue(forKey: id) }
+    let waiter = state.withLock { state in
+      let waiter = state.waiters.removeValue(forKey: id)
+      // In a task that is cancelled the alarm may be first.
+      if waiter == nil { state.early.insert(id) }
+      return waiter
+    }
     waiter?.continuation.resume(returning: nil)
   }
 

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Foundation
 import Logging
 import TernAssembly
 import TernGateway
@@ -8,14 +7,20 @@ import TernServerAssembly
 import TernTransport
 import TernTransportTCP
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// The options that may change while a server runs: read at the start, and again at SIGHUP.
 struct OperatorReading: Sendable {
   let options: OperatorOptions
-  let rates: RateLimits
+  let limits: LimitOptions
 
   init(_ configuration: Configuration) throws(ConfigurationError) {
     options = try OperatorOptions(of: configuration)
-    rates = try Assembler(catalog: .serving).limitOptions(of: configuration).rates
+    limits = try Assembler(catalog: .serving).limitOptions(of: configuration)
   }
 }
 
@@ -58,6 +63,7 @@ final class OperatedServer: Sendable {
       admin = nil
     }
     watchdog = manager.watch(server.server)
+    await Self.logWrites(of: server.server, options)
     let (manager, address) = (manager, server.address)
     // No files of its own: it answers to SIGHUP alone.
     reloading = FileWatch([]) {
@@ -65,6 +71,11 @@ final class OperatedServer: Sendable {
       await Self.reload(server.server, read)
       manager.ready(address)
     }
+  }
+
+  private static func logWrites(of server: TernServer, _ options: OperatorOptions) async {
+    let log: (@Sendable (WriteTrace) -> Void)? = { AccessLog.tell($0) }
+    await server.traceWrites(options.log.writes == true ? log : nil)
   }
 
   /// The address of the admin listener; `nil` for none.
@@ -82,7 +93,12 @@ final class OperatedServer: Sendable {
     OperatorLog.level = reading.options.log.loggerLevel
     let log: (@Sendable (AccessRecord) -> Void)? = { AccessLog.tell($0) }
     server.surroundings.accessLog = reading.options.log.access == true ? log : nil
-    await server.adopt(reading.rates)
+    await Self.logWrites(of: server, reading.options)
+    await server.adopt(reading.limits.rates)
+    await ServerOperations(of: server).adopt(
+      memoryBytes: reading.limits.memoryBytes ?? MachineMemory.standardLimit(),
+      perAddress: reading.limits.memoryBytesPerAddress,
+      perIdentity: reading.limits.memoryBytesPerIdentity)
   }
 
   /// Ends the server: what is under way is finished, within the grace, and clients are told.
@@ -96,14 +112,27 @@ final class OperatedServer: Sendable {
   }
 }
 
-/// The lines about requests over HTTP.
+/// The lines about single requests and writes.
 enum AccessLog {
+  /// Tells the way of a write, in microseconds.
+  static func tell(_ trace: WriteTrace) {
+    let times = trace.batch
+    var metadata: Logger.Metadata = [
+      "waited": "\(times.begun - trace.received)", "judged": "\(times.judged - times.begun)",
+      "told": "\(trace.told - (times.committed ?? times.judged))",
+    ]
+    if let committed = times.committed { metadata["stored"] = "\(committed - times.judged)" }
+    OperatorLog.tell("write \(trace.model.rawValue) \(trace.outcome)", .info, metadata)
+  }
+
   static func tell(_ record: AccessRecord) {
+    var metadata: Logger.Metadata = [
+      "address": "\(record.address)", "bytes": "\(record.bytes)",
+      "microseconds": "\(record.microseconds)",
+    ]
+    if let status = record.grpcStatus { metadata["grpcStatus"] = "\(status)" }
     OperatorLog.tell(
       "\(record.method) \(record.path) \(record.status)", .info,
-      [
-        "address": "\(record.address)", "bytes": "\(record.bytes)",
-        "microseconds": "\(record.microseconds)",
-      ].merging(DenialRing.metadata(record.denial)) { $1 })
+      metadata.merging(DenialRing.metadata(record.denial)) { $1 })
   }
 }

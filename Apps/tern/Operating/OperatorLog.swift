@@ -1,7 +1,20 @@
-import Foundation
 import Logging
 import Synchronization
 import TernCore
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
 
 /// The log of a server's operator: levels, and lines of text or of JSON, on standard error.
 ///

@@ -1,7 +1,14 @@
-import Foundation
 import Logging
 import TernAssembly
 import TernTransportTCP
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
 
 /// The options of a server for its operator: the sections `log`, `admin`, `proxy` and `shutdown`.
 struct OperatorOptions: Sendable {
@@ -16,8 +23,11 @@ struct OperatorOptions: Sendable {
     var level: String?
     /// `text` or `json`. Default: text on a terminal, JSON elsewhere.
     var format: String?
-    /// True to tell each request over HTTP. Default: false.
+    /// True to tell each request over HTTP and each call of gRPC. Default: false.
     var access: Bool?
+    /// True to tell the way of each write: how long it waited, was judged, stored and told.
+    /// Default: false.
+    var writes: Bool?
 
     var loggerLevel: Logger.Level { level.flatMap(Logger.Level.init(rawValue:)) ?? .info }
 

@@ -1,9 +1,14 @@
-import Foundation
 import TernAssembly
 import TernServerAssembly
 import TernStorage
 import TernTransport
 import TernTransportTCP
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// `tern serve --check`: whether a server would start.
 struct ServeCheck {
@@ -36,6 +41,9 @@ struct ServeCheck {
     printLine(access.text)
     note("keys", await keysFailure)
     note("store", await storeFailure)
+    if configuration.ledger.members["secretFile"] != nil {
+      note("cluster secret", secretFailure)
+    }
     note("port", await portFailure)
     if operating.admin.port != nil { note("admin port", await adminFailure) }
     if let first = failures.first {
@@ -59,6 +67,11 @@ struct ServeCheck {
       }
       return nil
     }
+  }
+
+  private var secretFailure: Failure? {
+    do throws(Failure) { _ = try ClusterRelay(configuration) } catch { return error }
+    return nil
   }
 
   /// A store that is not there yet is not made.

@@ -1,3 +1,5 @@
+import TernServerAssembly
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
@@ -21,4 +23,7 @@ enum MachineMemory {
     }
     return limits.filter { $0 > 0 }.reduce(machine, min)
   }
+
+  /// The memory that all clients of a server may take when nothing else is said: a quarter.
+  static func standardLimit() -> Int { max(LimitOptions.leastMemoryBytes, bytes() / 4) }
 }

@@ -1,7 +1,12 @@
-import Foundation
 import Logging
 import Synchronization
 import TernServer
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// Passes explained denials on to the server whose status tells the latest ones; before there is a
 /// server, there are none.

@@ -1,4 +1,3 @@
-import Foundation
 import TernQuery
 
 /// The files that declare the indexes of documents.
@@ -18,7 +17,7 @@ enum DocumentIndexFiles {
     if let rules, FirebaseProject.isOne(rules) {
       named = try FirebaseProject(at: rules).documentIndexes
     }
-    if named.isEmpty, FileManager.default.fileExists(atPath: usualFile) { named = [nil: usualFile] }
+    if named.isEmpty, FileStatus(of: usualFile) != nil { named = [nil: usualFile] }
     var catalogs = DocumentIndexCatalogs()
     for (database, path) in named {
       let catalog: DocumentIndexCatalog

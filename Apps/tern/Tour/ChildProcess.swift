@@ -129,7 +129,8 @@ extension ChildProcess {
     return processID
   }
 
-  private static func waitForEnd(of processID: pid_t) -> Int32 {
+  /// Blocks until a child has ended, and returns its exit code; 128 and the signal if one ended it.
+  static func waitForEnd(of processID: pid_t) -> Int32 {
     var status: Int32 = 0
     while unsafe waitpid(processID, &status, 0) < 0, errno == EINTR {}
     // The low seven bits name the signal that ended it, if any; the next eight are the code.

@@ -101,16 +101,17 @@ extension TreeExchange {
     guard let write = writes.write(id), let entry = writes.users.present.numbers[id.number] else {
       return
     }
-    let (row, settling) = (entry.row, TreeTicket.settle(sequence: entry.sequence))
+    let row = entry.row
     // The filler of a corrupt write's number changes nothing: no caller waits for its outcome.
     if let rejection, !write.assignments.isEmpty {
       writes.users.present.rejected[id: row] = RejectedTreeWrite(
         id: row, write: write, reason: rejection)
-      change(.reject(id: row, rejection), about: settling)
+      change(
+        .reject(id: row, rejection),
+        about: .settle(sequence: entry.sequence, telling: (id, rejection)))
       takeBack(id, &transactions)
-      channel.emit(.settled(id, .rejected(rejection)))
     } else {
-      change(.settle(id: row), about: settling)
+      change(.settle(id: row), about: .settle(sequence: entry.sequence))
       writes.users.present.remove(id)
       perform(views.replica.acknowledge(id, .accepted))
       transactions.rerun(touchedBy: write, &self)

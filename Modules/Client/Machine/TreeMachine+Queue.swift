@@ -49,8 +49,11 @@ extension TreeMachine {
     guard let (owner, about) = exchange.writes.redeem(ticket) else { return }
     switch about {
     case .append(let id): exchange.stored(id, of: owner, result, &transactions)
-    case .settle(let sequence):
+    case .settle(let sequence, let rejected):
       exchange.writes.users.update(of: owner) { $0.rowSettled(sequence, result) }
+      if let rejected {
+        exchange.channel.emit(.settled(rejected.id, .rejected(rejected.rejection)))
+      }
     case .keep(let id): transactions.kept(id, of: owner, result, &exchange)
     case .retry(let id, let row):
       if case .stored = result { forgetRejected(row, of: owner) }

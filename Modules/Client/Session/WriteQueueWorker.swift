@@ -15,27 +15,27 @@ protocol QueueOwner: Sendable {
   func queueAnswered(_ answers: [(ticket: UInt64, result: QueueResult)])
 }
 
-/// The durable queues on their lane: what waits for one shares a transaction, answers come in
+/// The durable queues on their worker: what waits for one shares a transaction, answers come in
 /// order.
 struct WriteQueueWorker: Sendable {
   let place: SerialWorkQueue<QueueJob>.Place
-  private let lane: SerialWorkQueue<QueueJob>
+  private let work: SerialWorkQueue<QueueJob>
   private let shelf: WriteQueueRegistry
 
   init(_ shelf: WriteQueueRegistry, place: SerialWorkQueue<QueueJob>.Place) {
     self.place = place
     self.shelf = shelf
-    lane = SerialWorkQueue(place, label: "tern.queue") { jobs in
+    work = SerialWorkQueue(place, label: "tern.queue") { jobs in
       let results = shelf.apply(jobs.map { ($0.user, $0.change) })
       let answers = zip(jobs, results).map { (ticket: $0.ticket, result: $1) }
       jobs.first?.owner.queueAnswered(answers)
     }
   }
 
-  func submit(_ jobs: [QueueJob]) { lane.submit(contentsOf: jobs) }
+  func submit(_ jobs: [QueueJob]) { work.submit(contentsOf: jobs) }
 
   /// Waits until what was submitted before is on the disk.
-  func settled() async { await lane.settled() }
+  func settled() async { await work.settled() }
 
   /// Opens the queue of a user; blocks while the disk is at work.
   ///

@@ -15,6 +15,8 @@ final class EntryWalk {
 
   private static let firstPageRows = 8
   private static let pageRowsLimit = 256
+  /// A page takes no further row behind so many bytes.
+  private static let pageBytes = 1 << 20
 
   /// - Parameter ranges: In the order they are walked.
   init(_ reading: DocumentReading, _ ranges: [KeyRange], isReversed: Bool) {
@@ -28,10 +30,10 @@ final class EntryWalk {
     while next == page.count {
       if isLastPage { ranges = ranges.dropFirst() }
       guard let range = ranges.first else { return nil }
-      page = try reading.scan(range, isReversed: isReversed, limit: pageRows)
+      (page, isLastPage) = try reading.page(
+        range, isReversed: isReversed, limit: pageRows, limitBytes: EntryWalk.pageBytes)
       reading.cost.entriesRead += page.count
       next = 0
-      isLastPage = page.count < pageRows
       pageRows = min(pageRows * 4, EntryWalk.pageRowsLimit)
       if let last = page.last { shrink(past: last.key) }
     }

@@ -39,6 +39,27 @@ final class DocumentReading {
     return try Snapshot(reader).scan(range, isReversed: isReversed, limit: limit)
   }
 
+  /// The first rows of a range.
+  ///
+  /// - Returns: At most `limit` rows, and no more behind the one that exceeds `limitBytes`; and
+  ///   `true` when no row of the range is behind them.
+  func page(
+    _ range: KeyRange, isReversed: Bool, limit: Int, limitBytes: Int
+  ) throws(StorageError) -> (rows: [Row], isLast: Bool) {
+    let reader = reader
+    let snapshot = Snapshot(reader)
+    var cursor = snapshot.cursor(over: range, isReversed: isReversed, limit: limit)
+    var rows: [Row] = []
+    var byteCount = 0
+    while byteCount <= limitBytes {
+      guard try cursor.next() else { return (rows, rows.count < limit) }
+      let row = Row(key: [UInt8](copying: cursor.key), value: [UInt8](copying: cursor.value))
+      byteCount += row.key.count + row.value.count
+      rows.append(row)
+    }
+    return (rows, false)
+  }
+
   func holdsRows(_ range: KeyRange) throws(StorageError) -> Bool {
     let reader = reader
     let snapshot = Snapshot(reader)

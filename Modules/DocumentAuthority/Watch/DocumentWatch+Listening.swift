@@ -9,33 +9,41 @@ extension DocumentWatch {
   /// known. After that, a query without a limit receives newer documents, the expected document
   /// count and a filter of the document names. All other targets receive the complete result again.
   /// Source: documents reference, sections 5.9 and 6.4.
+  ///
+  /// - Parameter prefetch: The target's first snapshot, read ahead; `nil` to read it now.
   package func listen(
-    _ target: WatchTarget, on stream: Int, in reader: any StoreReader
+    _ target: WatchTarget, on stream: Int, _ prefetch: WatchPrefetch? = nil,
+    in reader: any StoreReader
   ) throws(StorageError) -> WatchOpening {
     if let refusal = refusal(of: target, on: stream) { return refused(target, refusal) }
     let group = group(of: target.subject)
     let reading = DocumentReading(authority.rows, reader)
     let state = try reading.state()
+    let start = WatchDelta.start(target.resume, state)
+    let id = WatchBodyID(group: group.serial, start: start, version: state.last)
+    let delta = WatchDelta(group, reading, state, limitBytes: limits.openingBytes)
+    var ready: WatchBody?
+    if let prefetch, told[id] == nil || prefetch.isCorrected {
+      ready = try delta.body(from: start, prefetch, keepsWindow: !target.isOnce)
+    }
     if !target.isOnce, var window = group.window {
       try window.load(reading)
       group.window = window
     }
-    let start = WatchDelta.start(target.resume, state)
-    let id = WatchBodyID(group: group.serial, start: start, version: state.last)
-    let delta = WatchDelta(group, reading, state, limitBytes: limits.openingBytes)
+    let isCorrected = ready != nil && prefetch?.isCorrected == true
     var body: WatchBody
-    if let known = told[id] {
+    if let known = told[id], !isCorrected {
       body = known
     } else {
-      body = try delta.body(from: start)
+      if let ready { body = ready } else { body = try delta.body(from: start) }
       if body.isTooLarge { return tooLarge(target) }
-      told.remember(id, body)
+      if !isCorrected { told.remember(id, body) }
     }
-    var isMistaken = false
-    if let held = target.expectedCount, let known = body.heldBefore {
+    var isMistaken = isCorrected
+    if !isCorrected, let held = target.expectedCount, let known = body.heldBefore {
       isMistaken = !known.contains(held)
+      if isMistaken { body = try delta.corrected(body) }
     }
-    if isMistaken { body = try delta.corrected(body) }
     if body.isTooLarge { return tooLarge(target) }
     let isVoid = body.isReset || start == .nothing && target.resume != nil
     var head = [WatchChange.target(WatchTargetChange(.added, targets: [target.id]))]
@@ -72,9 +80,9 @@ extension DocumentWatch {
 
 /// The difference between a client's last state and the current one.
 struct WatchDelta {
-  private let group: WatchGroup
-  private let reading: DocumentReading
-  private let state: DatabaseState
+  let group: WatchGroup
+  let reading: DocumentReading
+  let state: DatabaseState
   private let limitBytes: Int
 
   /// - Parameter limitBytes: The most bytes of documents that are told.
@@ -88,7 +96,7 @@ struct WatchDelta {
   }
 
   /// As of when documents are missing.
-  private var time: DocumentVersion { max(state.last, DocumentVersion(microseconds: 1)) }
+  var time: DocumentVersion { max(state.last, DocumentVersion(microseconds: 1)) }
 
   /// The false-positive rate of the filter for documents that are not in the result.
   private static let filterErrorRate = 0.01
@@ -114,7 +122,7 @@ struct WatchDelta {
     switch group.subject {
     case .documents(let keys): return try documents(keys, after: version)
     case .query(let target):
-      if let past = try PastDocuments.read(target.source, at: version, reading) {
+      if case .success(let past) = try PastDocuments.read(target.source, at: version, reading) {
         return try exactly(past)
       }
       guard group.window == nil, let query = group.query else {
@@ -189,6 +197,7 @@ struct WatchDelta {
       growth += meaning.growth
       if let message = meaning.message { body.changes.append(message) }
     }
+    body.growth = growth
     body.heldBefore = group.count.map { $0 - growth...$0 - growth }
     return body
   }
@@ -269,5 +278,5 @@ extension WatchChange {
 
 extension Document {
   /// About how much memory and room in a message it takes.
-  fileprivate var byteCountStored: Int { (fields?.bytes.count ?? 0) + key.text.utf8.count }
+  var byteCountStored: Int { (fields?.bytes.count ?? 0) + key.text.utf8.count }
 }

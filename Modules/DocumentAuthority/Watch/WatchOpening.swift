@@ -46,6 +46,8 @@ struct WatchBody {
   var isTooLarge = false
   /// The possible document counts of a client that has seen all changes up to the start, if known.
   var heldBefore: ClosedRange<Int>?
+  /// By how much the number of documents has grown since the start, if known.
+  var growth: Int?
 }
 
 /// The initial snapshots sent last, for reuse.

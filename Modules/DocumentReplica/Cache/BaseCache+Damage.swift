@@ -96,18 +96,40 @@ extension BaseCache {
       try transaction.remove(key)
       // It may have come in one, which then may be taken in again.
       try transaction.remove(in: KeyRange(prefix: keys.begin(.bundle)))
-      for target in try keys.targets(in: transaction)
-      where try transaction.contains(keys.mapping(target.id, place)) {
-        try writer.emptyTarget(target, &transaction)
-        holders.append(target.id)
-      }
-      try transaction.put(writer.head.record, for: keys.head)
+      holders = try writer.emptyTargets(holding: place, &transaction)
     }
     holders += gatheredHolders(of: place)
     rows.takeOver(writer)
     for holder in holders { targets.loseResult(of: holder, keepingRecord: true) }
     rows.hot.update(place.collection, place.id.span, nil)
     dropEntries(of: place.collection)
+  }
+
+  /// Forgets the results of all targets that hold a document.
+  mutating func loseResults(holding key: DocumentKey) {
+    for id in targets.active.keys where edits[key]?.targets[id] == true {
+      targets.loseResult(of: id, keepingRecord: true)
+    }
+    storeEdits()
+    for _ in 0..<Self.repairLimit where !isDetached {
+      do throws(StorageError) {
+        return try emptyHolders(of: key)
+      } catch .corruptRecord(let record) {
+        drop(record)
+      } catch {
+        return note(error)
+      }
+    }
+  }
+
+  private mutating func emptyHolders(of key: DocumentKey) throws(StorageError) {
+    var writer = CacheWriter(rows)
+    var holders: [Int32] = []
+    try rows.store.write { transaction throws(StorageError) in
+      holders = try writer.emptyTargets(holding: key, &transaction)
+    }
+    rows.takeOver(writer)
+    for holder in holders { targets.loseResult(of: holder, keepingRecord: true) }
   }
 
   /// The targets into whose results a document came in this turn as it was known already: it is not
@@ -201,6 +223,30 @@ extension BaseCache {
 }
 
 extension CacheWriter {
+  /// Forgets the results that hold a document.
+  ///
+  /// - Returns: Their targets.
+  fileprivate mutating func emptyTargets(
+    holding key: DocumentKey, _ transaction: inout WriteTransaction
+  ) throws(StorageError) -> [Int32] {
+    guard let collection = try collection(of: key, isNeeded: false, &transaction) else { return [] }
+    let place = DocumentPlace(collection: collection.number, id: CollectionLookup.id(of: key))
+    return try emptyTargets(holding: place, &transaction)
+  }
+
+  fileprivate mutating func emptyTargets(
+    holding place: DocumentPlace, _ transaction: inout WriteTransaction
+  ) throws(StorageError) -> [Int32] {
+    var holders: [Int32] = []
+    for target in try keys.targets(in: transaction)
+    where try transaction.contains(keys.mapping(target.id, place)) {
+      try emptyTarget(target, &transaction)
+      holders.append(target.id)
+    }
+    try transaction.put(head.record, for: keys.head)
+    return holders
+  }
+
   /// Forgets the result of a target, and from where a listen may continue.
   fileprivate mutating func emptyTarget(
     _ target: StoredTarget, _ transaction: inout WriteTransaction

@@ -91,6 +91,7 @@ extension BaseCache {
         missing.append(key)
       }
     }
+    if found.isEmpty { return stored(missing) }
     if !missing.isEmpty { found.merge(stored(missing)) { $1 } }
     return found
   }

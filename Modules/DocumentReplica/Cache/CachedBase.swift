@@ -33,7 +33,7 @@ extension String {
 
 /// Finds collections of keys; of keys in a row of one collection only the first costs anything.
 struct CollectionLookup {
-  private var last: (prefix: [UInt8], collection: CachedCollection)?
+  private var last: (prefix: [UInt8], collection: CachedCollection?)?
 
   /// The bytes of a key's last segment.
   static func id(of key: DocumentKey) -> [UInt8] {
@@ -57,10 +57,8 @@ struct CollectionLookup {
       found = try rows.keys.find(path, in: snapshot)
       if let found { rows.collections.insert(found) }
     }
-    if let found {
-      let prefix = key.text.withSpan { [UInt8](copying: $0.extracting(0..<Self.idStart($0))) }
-      last = (prefix, found)
-    }
+    let prefix = key.text.withSpan { [UInt8](copying: $0.extracting(0..<Self.idStart($0))) }
+    last = (prefix, found)
     return found
   }
 

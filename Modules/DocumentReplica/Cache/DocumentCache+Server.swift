@@ -31,6 +31,7 @@ extension DocumentCache {
   ) -> [DocumentKey: Document] {
     let before = stored.bases(documents.map(\.0))
     var shown: [DocumentKey: Document] = [:]
+    shown.reserveCapacity(documents.count)
     for (key, document, readTime) in documents {
       stored.candidates.insert(key)
       let old = before[key]?.document ?? .invalid(key)

@@ -42,6 +42,10 @@ extension DocumentCache {
     set { stored.targets.lost = newValue }
   }
 
+  /// Forgets all results that hold a document which is about to be forgotten although it may exist:
+  /// a listen that continued from their end would not be told of it.
+  mutating func loseResults(holding key: DocumentKey) { stored.loseResults(holding: key) }
+
   /// Hands out the targets whose results were lost through damage: a server has to be asked for
   /// them as if nothing had been known, also when it is telling of them already.
   package mutating func takeLostTargets() -> [Int32] {

@@ -90,7 +90,7 @@ struct TargetTable: Sendable {
     target id: Int32, added: Set<DocumentKey>, removed: Set<DocumentKey>, isFromCache: Bool
   ) -> Bool {
     guard var target = active.removeValue(forKey: id) else { return false }
-    target.view.formUnion(added)
+    if target.view.isEmpty { target.view = added } else { target.view.formUnion(added) }
     target.view.subtract(removed)
     if !isFromCache, target.record.limboFreeVersion != target.record.snapshotVersion {
       target.record.limboFreeVersion = target.record.snapshotVersion

@@ -28,6 +28,8 @@ package struct LimboTable: Sendable {
   private var shown: [Int32: Set<DocumentKey>] = [:]
   private var lookups: [Int32: Lookup] = [:]
   private var targets: [DocumentKey: Int32] = [:]
+  /// The documents still shown whose lookups were denied, and that another result has.
+  private(set) var denied: Set<DocumentKey> = []
   /// Keys with the ticket they drew; one whose ticket is not the drawn one has left the queue.
   private var queue: [(key: DocumentKey, ticket: Int)] = []
   private var queueStart = 0
@@ -89,6 +91,18 @@ package struct LimboTable: Sendable {
     return key
   }
 
+  /// Keeps a document whose lookup was denied, for as long as another result has it.
+  mutating func keep(_ key: DocumentKey) -> [Action] {
+    if references[key] != nil { denied.insert(key) }
+    return pump()
+  }
+
+  /// Asks again for documents whose lookups were denied.
+  mutating func retry(_ keys: some Sequence<DocumentKey>) -> [Action] {
+    for key in keys where denied.remove(key) != nil { enqueue(key) }
+    return pump()
+  }
+
   private mutating func enqueue(_ key: DocumentKey) {
     guard targets[key] == nil, tickets[key] == nil else { return }
     lastTicket += 1
@@ -102,6 +116,7 @@ package struct LimboTable: Sendable {
     references[key]?.remove(target)
     guard references[key]?.isEmpty != false else { return [] }
     references[key] = nil
+    denied.remove(key)
     tickets[key] = nil
     guard let question = targets.removeValue(forKey: key) else { return [] }
     lookups[question] = nil

@@ -64,16 +64,23 @@ package struct DocumentView: Sendable {
 extension DocumentView {
   /// Starts from what the cache holds; later ones of it that the limit leaves out are dropped.
   mutating func load(_ found: some Collection<Document>) {
-    let matching = found.filter { matcher.matches($0) }
-    documents = SortedDocuments(
-      DocumentOrdering(query.normalizedOrders), sorting: matching)
-    byKey = Dictionary(matching.map { ($0.key, $0) }) { first, _ in first }
-    for document in matching where document.localWrites == .pending {
-      mutated.insert(document.key)
-    }
-    for key in byKey.keys where !serverKeys.contains(key) { unconfirmed.insert(key) }
-    var ignored = ViewChanges(before: documents)
+    var ignored = beginChanges()
+    fill(found, &ignored)
     trim(&ignored)
+  }
+
+  /// Takes documents into an empty view: all of them at once, in place of one after the other.
+  private mutating func fill(_ found: some Sequence<Document>, _ changes: inout ViewChanges) {
+    let matching = found.filter { matcher.matches($0) }
+    documents = SortedDocuments(DocumentOrdering(query.normalizedOrders), sorting: matching)
+    byKey.reserveCapacity(matching.count)
+    for document in matching {
+      let key = document.key
+      changes.note(key, nil, isMutated: false)
+      byKey[key] = document
+      if document.localWrites == .pending { mutated.insert(key) }
+      if !serverKeys.contains(key) { unconfirmed.insert(key) }
+    }
   }
 
   /// Begins a round of updates.
@@ -88,6 +95,11 @@ extension DocumentView {
   mutating func update(
     _ changed: some Sequence<Document>, _ changes: inout ViewChanges, takesBack: Bool = false
   ) -> Bool {
+    if documents.isEmpty {
+      fill(changed, &changes)
+      trim(&changes)
+      return false
+    }
     let edge = edge
     var needsRefill = false
     for document in changed {
@@ -195,7 +207,7 @@ extension DocumentView {
     asOf version: DocumentVersion = .none, isPendingReset: Bool = false
   ) -> ViewOutcome {
     let listed = changes.changes(
-      current: { byKey[$0] }, isMutated: { mutated.contains($0) })
+      to: documents, current: { byKey[$0] }, isMutated: { mutated.contains($0) })
     if let delta { apply(delta) }
     return settle(
       listed, hasToken: delta?.resumeToken.isEmpty == false, asOf: version,
@@ -233,9 +245,9 @@ extension DocumentView {
   }
 
   private mutating func apply(_ delta: DocumentServerEvent.TargetDelta) {
-    for key in delta.added.union(delta.modified) {
-      serverKeys.insert(key)
-      unconfirmed.remove(key)
+    for keys in [delta.added, delta.modified] where !keys.isEmpty {
+      if serverKeys.isEmpty { serverKeys = keys } else { serverKeys.formUnion(keys) }
+      unconfirmed.subtract(keys)
     }
     for key in delta.removed {
       serverKeys.remove(key)

@@ -73,9 +73,14 @@ package struct DocumentViewSnapshot: Sendable {
 extension DocumentViewSnapshot {
   /// The documents that came into the view with this snapshot, and those that left it.
   var enteredAndLeft: (entered: Set<DocumentKey>, left: Set<DocumentKey>) {
+    guard let listed else {
+      var entered = Set<DocumentKey>(minimumCapacity: documents.count)
+      for document in documents { entered.insert(document.key) }
+      return (entered, [])
+    }
     var entered: Set<DocumentKey> = []
     var left: Set<DocumentKey> = []
-    for change in changes {
+    for change in listed {
       switch change.kind {
       case .added: entered.insert(change.document.key)
       case .removed: left.insert(change.document.key)

@@ -19,17 +19,23 @@ struct ViewChanges {
 
   /// Notes how a document stands, just before it is changed.
   mutating func note(_ key: DocumentKey, _ document: Document?, isMutated: Bool) {
+    // After an empty view, the documents that are there tell what has changed.
+    if documentsBefore.isEmpty { return }
     if touched[key] == nil { touched[key] = Before(document: document, isMutated: isMutated) }
   }
 
-  /// Returns the changes for listeners: removals, additions, then the rest.
+  /// Returns the changes for listeners: removals, additions, then the rest; `nil` when every
+  /// document is new.
   ///
   /// - Parameters:
+  ///   - documents: The view as it is now.
   ///   - current: A document of the view as it is now.
   ///   - isMutated: A test for documents that the view counts as pending now.
   func changes(
-    current: (DocumentKey) -> Document?, isMutated: (DocumentKey) -> Bool
-  ) -> [DocumentViewChange] {
+    to documents: SortedDocuments, current: (DocumentKey) -> Document?,
+    isMutated: (DocumentKey) -> Bool
+  ) -> [DocumentViewChange]? {
+    if documentsBefore.isEmpty { return documents.isEmpty ? [] : nil }
     var removed: [Document] = []
     var added: [Document] = []
     var kept: [(before: Document, after: Document, kind: DocumentViewChange.Kind)] = []

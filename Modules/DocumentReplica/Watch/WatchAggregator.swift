@@ -16,9 +16,10 @@ package struct WatchAggregator: Sendable {
   private let database: DocumentDatabase
   var targets: [Int32: WatchedTarget] = [:]
   private var documents: [DocumentKey: Document] = [:]
-  /// The targets that mentioned a document, and those that brought its contents.
-  private var mentions: [DocumentKey: Set<Int32>] = [:]
-  private var bringers: [DocumentKey: Set<Int32>] = [:]
+  /// The targets that mentioned a document.
+  private var mentions: [DocumentKey: MentioningTargets] = [:]
+  /// The targets of one document that brought its contents.
+  private var answered: Set<Int32> = []
   private var mismatched: [Int32: WatchTarget.Purpose] = [:]
   /// The targets that go on from an earlier stream and have not caught up in this one.
   private var behind: Set<Int32> = []
@@ -36,6 +37,18 @@ package struct WatchAggregator: Sendable {
 
   /// Forgets what was heard of a target.
   mutating func startAnew(_ target: Int32) { targets[target]?.startAnew() }
+
+  /// The server has refused a target, or ended it by itself.
+  ///
+  /// The end of an earlier request may meet later ones that are on their way: they stand.
+  ///
+  /// - Returns: Whether it concerns the last request for a target that is wanted.
+  mutating func refused(_ target: Int32, isWanted: Bool) -> Bool {
+    guard let watched = targets[target], watched.isPending else { return isWanted }
+    guard watched.awaitsAnswer(isWanted: isWanted) else { return false }
+    targets[target]?.answered()
+    return isWanted && targets[target]?.isPending == false
+  }
 
   /// Forgets a target.
   package mutating func forget(_ target: Int32) {
@@ -112,9 +125,8 @@ package struct WatchAggregator: Sendable {
     guard isActive(target, knowledge) else { return }
     let isKnown = knowledge.serverKeys(of: target).contains(document.key)
     targets[target]?.insert(document.key, isKnown: isKnown)
-    keep(document)
-    mentions[document.key, default: []].insert(target)
-    bringers[document.key, default: []].insert(target)
+    mention(document.key, target)
+    keep(document, from: target, knowledge)
   }
 
   private mutating func remove(
@@ -124,15 +136,20 @@ package struct WatchAggregator: Sendable {
     guard isActive(target, knowledge) else { return }
     let isKnown = knowledge.serverKeys(of: target).contains(key)
     targets[target]?.remove(key, isKnown: isKnown)
-    mentions[key, default: []].insert(target)
-    guard let document else { return }
-    keep(document)
-    bringers[key, default: []].insert(target)
+    mention(key, target)
+    if let document { keep(document, from: target, knowledge) }
+  }
+
+  private mutating func mention(_ key: DocumentKey, _ target: Int32) {
+    mentions[key, default: MentioningTargets(target)].insert(target)
   }
 
   /// Targets are told at different speeds: one may bring a document that another has told to be
   /// newer, or gone, already. What is missing at no version is to be forgotten in any case.
-  private mutating func keep(_ document: Document) {
+  private mutating func keep(
+    _ document: Document, from target: Int32, _ knowledge: some WatchKnowledge
+  ) {
+    if knowledge.wanted(target)?.singleDocument == document.key { answered.insert(target) }
     if document.version > .none, let kept = documents[document.key],
       kept.version > document.version
     {
@@ -218,17 +235,18 @@ extension WatchAggregator {
       guard targets[target]?.hasNews == true else { continue }
       event.targets[target] = targets[target]?.takeDelta()
     }
-    for (key, mentioning) in mentions {
-      let isOnlyLimbo = mentioning.allSatisfy { target in
-        !isActive(target, knowledge) || knowledge.wanted(target)?.purpose == .limboResolution
-      }
-      if isOnlyLimbo { event.resolvedLimbo.insert(key) }
+    let showing = Set(
+      targets.keys.filter { target in
+        isActive(target, knowledge) && knowledge.wanted(target)?.purpose != .limboResolution
+      })
+    for (key, mentioning) in mentions where !mentioning.contains(oneOf: showing) {
+      event.resolvedLimbo.insert(key)
     }
     event.documents = documents
     event.mismatched = mismatched
     documents = [:]
     mentions = [:]
-    bringers = [:]
+    answered = []
     mismatched = [:]
     return event
   }
@@ -238,10 +256,26 @@ extension WatchAggregator {
     of key: DocumentKey, _ target: Int32, _ version: DocumentVersion,
     _ knowledge: some WatchKnowledge
   ) {
-    guard targets[target]?.isCurrent == true, bringers[key]?.contains(target) != true,
+    guard targets[target]?.isCurrent == true, !answered.contains(target),
       !knowledge.serverKeys(of: target).contains(key)
     else { return }
     remove(key, from: target, Document(key, .missing, version: version), knowledge)
+  }
+}
+
+/// The targets that mentioned a document: mostly one.
+private struct MentioningTargets: Sendable {
+  private let first: Int32
+  private var others: Set<Int32> = []
+
+  init(_ target: Int32) { first = target }
+
+  mutating func insert(_ target: Int32) {
+    if target != first { others.insert(target) }
+  }
+
+  func contains(oneOf targets: Set<Int32>) -> Bool {
+    targets.contains(first) || !others.isDisjoint(with: targets)
   }
 }
 

@@ -64,11 +64,16 @@ struct WatchStream: Sendable {
 
   /// Forgets a target that the server refuses.
   ///
-  /// - Returns: Whether it was wanted.
-  mutating func forget(_ target: Int32, _ queries: QueryTable, _ limbo: LimboTable) -> Bool {
-    guard wanted.removeValue(forKey: target) != nil else { return false }
-    withAggregator(queries, limbo) { aggregator, _ in aggregator.forget(target) }
-    return true
+  /// - Returns: Whether it is wanted, and no later request for it is on its way.
+  mutating func refuse(_ target: Int32, _ queries: QueryTable, _ limbo: LimboTable) -> Bool {
+    let isWanted = wanted[target] != nil
+    let isRefused = withAggregator(queries, limbo) { aggregator, _ in
+      guard aggregator.refused(target, isWanted: isWanted) else { return false }
+      aggregator.forget(target)
+      return true
+    }
+    if isRefused == true { wanted[target] = nil }
+    return isRefused == true
   }
 
   /// Notes from where the server may continue a target.

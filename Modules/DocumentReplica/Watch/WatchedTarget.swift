@@ -28,6 +28,13 @@ struct WatchedTarget: Sendable {
   /// A request was sent.
   mutating func requested() { unanswered += 1 }
 
+  /// Returns `true` if the next answer is to a request for the target, and not to the end of one.
+  ///
+  /// Requests for a target and their ends take turns.
+  ///
+  /// - Parameter isWanted: Whether the last request was one for the target.
+  func awaitsAnswer(isWanted: Bool) -> Bool { isPending && (unanswered % 2 == 1) == isWanted }
+
   /// A request was answered. One answer too many does no harm.
   mutating func answered() { unanswered = max(0, unanswered - 1) }
 

@@ -51,7 +51,7 @@ final class CallBuffer<Session: CallableSession>: Sendable {
   ) {
     let failure: (any Error)? = state.withLock { state in
       switch state.0 {
-      case .idle: preconditionFailure("A lane is opened before its first call.")
+      case .idle: preconditionFailure("A calls is opened before its first call.")
       case .opening where state.waiting.count < waitingCalls:
         state.waiting.append(WaitingCall(call: call, failed: failed))
         return nil

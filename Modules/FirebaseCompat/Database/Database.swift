@@ -25,7 +25,7 @@ public final class Database: Sendable {
     var tern: TernDatabase?
   }
 
-  let lane = CallBuffer<TreeSession> { DatabaseError.tooManyWaiting(limit: $0) }
+  let calls = CallBuffer<TreeSession> { DatabaseError.tooManyWaiting(limit: $0) }
   let observers = Observers()
   let address: String
   /// The database on the server.
@@ -96,33 +96,33 @@ public final class Database: Sendable {
   /// Ends the connection and stays without one; the server carries out the deferred writes.
   public func goOffline() {
     open()
-    lane.submit { $0.goOffline() }
+    calls.submit { $0.goOffline() }
   }
 
   /// Allows a connection again, and tries at once.
   public func goOnline() {
     open()
-    lane.submit { $0.goOnline() }
+    calls.submit { $0.goOnline() }
   }
 
   /// Gives up every write the server has not answered; their completions hear `write_canceled`.
   public func purgeOutstandingWrites() {
     open()
-    lane.submit { $0.purge { _ in } }
+    calls.submit { $0.purge { _ in } }
   }
 
   /// Ends the database. Queued writes stay on the device for the next start.
   public func close() async {
     guard state.withLock({ $0.isFrozen }) else { return }
     // One that is being opened is closed when it is open.
-    guard (try? await lane.session()) != nil else { return }
+    guard (try? await calls.session()) != nil else { return }
     await state.withLock { $0.tern }?.close()
   }
 
   /// The native client underneath; it has what Firebase's names do not.
   public func native() async throws -> TernDatabase {
     open()
-    _ = try await lane.session()
+    _ = try await calls.session()
     guard let tern = state.withLock({ $0.tern }) else {
       throw DatabaseError.closed("the database was closed")
     }
@@ -230,7 +230,7 @@ extension Database {
 
   /// Ends registrations in the session.
   func stop(_ observers: [Observers.Observer]) {
-    lane.submit { session in
+    calls.submit { session in
       for observer in observers {
         if let listener = observer.listener { session.unlisten(listener) }
       }
@@ -245,12 +245,12 @@ extension Database {
     }
     guard let settings else { return }
     let opening = opening
-    lane.open { [self] in
+    calls.open { [self] in
       let tern = try await opening(settings)
       state.withLock { $0.tern = tern }
       return tern.tree.session
     }
-    lane.submit { [weak self] session in
+    calls.submit { [weak self] session in
       guard let self else { return }
       _ = session.listen(
         at: TreePath(unchecked: [".info", "serverTimeOffset"].map(TreeKey.init(unchecked:))),

@@ -49,6 +49,6 @@ public class DatabaseQuery: @unchecked Sendable {
     failed: @escaping @Sendable (any Error) -> Void = { _ in }
   ) {
     if let problem { return failed(problem) }
-    database.lane.submit(call, failed: failed)
+    database.calls.submit(call, failed: failed)
   }
 }

@@ -42,10 +42,10 @@ enum AdminRequest: Equatable, Sendable {
     case "connections" where isRead: self = .connections(try Self.count(target))
     case "databases" where isRead: self = .databases(sizes: target["sizes"] != "false")
     case let name where name.hasPrefix("connections/"):
-      guard method == "DELETE" else { throw Self.notAllowed }
+      guard method == "DELETE" else { throw Self.notAllowed(but: "DELETE") }
       self = .closeConnection(String(name.dropFirst("connections/".count)))
     case let name where name.hasPrefix("databases/"):
-      guard method == "DELETE" else { throw Self.notAllowed }
+      guard method == "DELETE" else { throw Self.notAllowed(but: "DELETE") }
       let database = String(name.dropFirst("databases/".count))
       switch target["model"] {
       case nil, "tree": self = .deleteDatabase(database, isDocuments: false)
@@ -53,12 +53,14 @@ enum AdminRequest: Equatable, Sendable {
       default: throw .invalid("model is tree or documents.")
       }
     case "healthz", "readyz", "metrics", "status", "connections", "databases":
-      throw Self.notAllowed
+      throw Self.notAllowed(but: "GET, HEAD")
     default: throw RESTError(404, "There is no such page.")
     }
   }
 
-  private static let notAllowed = RESTError(405, "This path does not take that method.")
+  private static func notAllowed(but methods: String) -> RESTError {
+    .notAllowed("This path does not take that method.", allowing: methods)
+  }
 
   /// The most connections that are told.
   private static let mostConnections = 1_000

@@ -27,7 +27,9 @@ struct BackupRequest: Sendable {
         throw .invalid("The body is no index of a backup.")
       }
       base = index
-    default: throw RESTError(405, "A backup is read with GET, an increment with POST.")
+    default:
+      throw .notAllowed(
+        "A backup is read with GET, an increment with POST.", allowing: "GET, POST")
     }
     // A page of another origin must not have its reader's browser fetch everything.
     guard caller.isLocal || request.headers["origin"] == nil else {
@@ -40,7 +42,7 @@ struct BackupRequest: Sendable {
     }
     asked = DirectRequest(
       namespace: caller.namespace, isLocal: caller.isLocal, address: caller.address,
-      credential: credential, .backUp)
+      credential: credential, .administer)
   }
 }
 

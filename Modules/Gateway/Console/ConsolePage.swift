@@ -17,7 +17,7 @@ enum ConsolePage {
   ) throws(RESTError) -> HTTPResponse {
     guard options.servesConsole else { throw RESTError(404, "This server has no console.") }
     guard request.method == "GET" || request.method == "HEAD" else {
-      throw RESTError(405, "This can only be read.")
+      throw .notAllowed("This can only be read.", allowing: "GET, HEAD")
     }
     // The name of a stranger that leads here must not show a page of a server for development.
     if options.isDevelopment, !HostName(request.headers["host"] ?? "").isThisMachine {

@@ -29,8 +29,11 @@ enum RulesEndpoint {
     case ("documents", "PUT"):
       namespace = try database(target)
       operation = .setDocumentRules(request.body, isTrial: target["dryRun"] == "true")
-    case ("check", _), ("explain", _), ("documents", _):
-      throw RESTError(405, "The method \(request.method) is not supported here.")
+    case ("check", _), ("explain", _):
+      throw .notAllowed("The method \(request.method) is not supported here.", allowing: "POST")
+    case ("documents", _):
+      throw .notAllowed(
+        "The method \(request.method) is not supported here.", allowing: "GET, HEAD, PUT")
     default: throw RESTError(404, "There is no such request about rules.")
     }
     return DirectRequest(

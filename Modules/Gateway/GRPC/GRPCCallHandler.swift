@@ -5,6 +5,7 @@
   import TernCore
   import TernDocumentWire
   import TernServer
+  import TernTransport
 
   /// The channel handler of one stream of HTTP/2 that carries a call of gRPC.
   ///
@@ -36,6 +37,9 @@
     private var isFlushPending = false
     private var deadline: Scheduled<Void>?
     private var limit: Scheduled<Void>?
+    /// The call for the access log, until it is told.
+    private var record: (path: String, record: RequestRecord)?
+    private var answerBytes = 0
 
     init(_ connection: HTTP2Connection) {
       self.connection = connection
@@ -99,7 +103,16 @@
       stage = .ended
       limit?.cancel()
       settle()
+      tell(status: isHeadSent ? 200 : 0, nil)
       connection.remove(self)
+    }
+
+    /// Tells the access log of the call, once.
+    private func tell(status: Int, _ grpcStatus: Int?) {
+      guard let told = exchange(&record, with: nil) else { return }
+      told.record.end(
+        callAt: told.path, status: status, grpcStatus: grpcStatus, bytes: answerBytes,
+        at: connection.address, connection.setting)
     }
 
     /// Releases what was held for the request.
@@ -130,6 +143,7 @@
 
   extension GRPCCallHandler {
     private func begin(_ headers: HPACKHeaders, _ context: ChannelHandlerContext) {
+      record = (headers.first(name: ":path") ?? "-", RequestRecord())
       let head: GRPCRequestHead
       do throws(GRPCRequestHead.HTTPRejection) { head = try GRPCRequestHead(headers) } catch {
         return reject(error.status)
@@ -239,23 +253,31 @@
 
   extension GRPCCallHandler: DocumentCallReceiver {
     func callDidReceive(_ message: [UInt8]) {
-      guard let place, case .open(let call) = stage else { return }
-      var (message, flag) = (message, UInt8(0))
       if let answerCoding, message.count >= MessageCoding.worthBytes,
         let compressed = answerCoding.compress(message)
       {
-        (message, flag) = (compressed, 1)
+        return send(GRPCMessageBuffer(compressed, isCompressed: true).bytes)
       }
-      let count = GRPCMessageReader.headBytes + message.count
+      send(GRPCMessageBuffer(message, isCompressed: false).bytes)
+    }
+
+    // What is compressed differs from call to call.
+    func takes(together messages: SharedFrames) -> Bool { answerCoding == nil }
+
+    func callDidReceive(together messages: SharedFrames) {
+      send(messages.form(GRPCMessageBuffer.init).bytes)
+    }
+
+    /// Sends whole messages.
+    private func send(_ bytes: ByteBuffer) {
+      guard let place, case .open(let call) = stage else { return }
+      let count = bytes.readableBytes
+      answerBytes += count
       let (load, address) = (connection.setting.load, connection.address)
       guard load.holdAnswer(count, limit: limits.heldAnswerBytes, for: address) else {
         return abort(DocumentStatus(.unavailable, "The call's messages are read too slowly."))
       }
       sendHead()
-      var bytes = place.channel.allocator.buffer(capacity: count)
-      bytes.writeInteger(flag)
-      bytes.writeInteger(UInt32(message.count))
-      bytes.writeBytes(message)
       let sent = place.eventLoop.makePromise(of: Void.self)
       sent.futureResult.whenComplete { _ in load.releaseAnswer(count, for: address) }
       write(.data(.init(data: .byteBuffer(bytes))), sent)
@@ -288,11 +310,17 @@
       if let status {
         trailers.add(name: "grpc-message", value: GRPCStatusText.encode(status.message))
       }
+      tell(status: 200, status?.code.rawValue ?? 0)
       end(trailers)
     }
 
     /// Answers a request that is not gRPC as it is served.
-    private func reject(_ status: Int) { end([":status": "\(status)"]) }
+    private func reject(_ status: Int) {
+      tell(status: status, nil)
+      var headers: HPACKHeaders = [":status": "\(status)"]
+      if status == 405 { headers.add(name: "allow", value: "POST") }
+      end(headers)
+    }
 
     private func end(_ headers: HPACKHeaders) {
       stage = .ended

@@ -127,7 +127,7 @@
     ) throws(RESTError) {
       var old: PollEndpoint?
       if let session = handshake.takenOver {
-        old = setting.polls.value.door(of: session)
+        old = setting.polls.value.endpoint(of: session)
         if old == nil { throw RESTError(404, "There is no such session to take over.") }
       }
       becomeWebSocket(answering: handshake.response, context) { [setting] channel in
@@ -172,6 +172,8 @@
         let decoder = try pipeline.context(
           handlerType: ByteToMessageHandler<HTTPRequestDecoder>.self)
         pipeline.removeHandler(context: encoder, promise: nil)
+        let probe = try pipeline.context(handlerType: RequestLineProbe.self)
+        pipeline.removeHandler(context: probe, promise: nil)
         // Not flushed yet: a flush that meets a connection that is gone ends the channel at once,
         // and the handler that is added next must learn of that to end its session.
         channel.write(ByteBuffer(bytes: response), promise: nil)

@@ -79,10 +79,7 @@
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
       switch stage {
       case .idle, .reading:
-        let isLong = (error as? HTTPParserError) == .headerOverflow
-        answer(
-          RESTError(isLong ? 431 : 400, isLong ? "The head is too long." : "This is no HTTP.")
-            .response, context)
+        answer(HTTPHeadRules.objection(to: error, context).response, context)
       case .answering, .done: context.close(promise: nil)
       }
     }

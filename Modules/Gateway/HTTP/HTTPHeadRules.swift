@@ -1,9 +1,13 @@
 /// The rules for a request's head beyond the parser's own, so that no proxy on the way can have
 /// understood it otherwise. Source: RFC 9112, sections 2.3, 3.2, 6.1.
 enum HTTPHeadRules {
-  private static let methods: Set<String> = [
-    "GET", "HEAD", "PUT", "POST", "PATCH", "DELETE", "OPTIONS",
-  ]
+  private static let methods = ["GET", "HEAD", "PUT", "POST", "PATCH", "DELETE", "OPTIONS"]
+
+  /// The rejection of a method that no path takes.
+  static func unknownMethod(_ name: String) -> RESTError {
+    .notAllowed(
+      "The method \(name) is not supported.", allowing: methods.joined(separator: ", "))
+  }
 
   /// Returns the reason to reject a head, and close the connection; `nil` when it has one meaning.
   ///
@@ -13,7 +17,7 @@ enum HTTPHeadRules {
       return RESTError(505, "Only HTTP/1.0 and HTTP/1.1 are spoken here.")
     }
     guard methods.contains(request.method) else {
-      return RESTError(405, "The method \(request.method) is not supported.")
+      return unknownMethod(request.method)
     }
     let isPath = request.target.hasPrefix("/") && !request.target.contains("#")
     guard isPath || (request.target == "*" && request.method == "OPTIONS") else {

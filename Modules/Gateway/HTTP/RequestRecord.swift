@@ -24,6 +24,24 @@
           denial: response.headers[RESTError.denialField]))
     }
 
+    /// Ends with a call of gRPC that is over.
+    ///
+    /// - Parameters:
+    ///   - status: The status of HTTP; 0 when the client went before the answer began.
+    ///   - grpcStatus: The status of gRPC; `nil` for none.
+    ///   - bytes: The bytes of the messages that were sent.
+    func end(
+      callAt path: String, status: Int, grpcStatus: Int?, bytes: Int, at address: String,
+      _ setting: GatewayContext
+    ) {
+      guard let log = setting.admin.accessLog() else { return }
+      let time = (NIODeadline.now() - arrival).nanoseconds / 1_000
+      log(
+        AccessRecord(
+          method: "POST", path: String(path.prefix { $0 != "?" }), status: status, bytes: bytes,
+          microseconds: time, address: address, grpcStatus: grpcStatus))
+    }
+
     /// The other end of a channel, in the form of links.
     ///
     /// - Parameter proxied: The client that a trusted proxy names.

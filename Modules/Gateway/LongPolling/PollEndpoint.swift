@@ -6,7 +6,7 @@
 
   /// All sessions over long polling of one gateway; on its event loop alone.
   final class PollTable {
-    private var doors: [String: PollEndpoint] = [:]
+    private var endpoints: [String: PollEndpoint] = [:]
     /// By the name of the session that they carry.
     private var sessions: [String: PollEndpoint] = [:]
 
@@ -18,18 +18,22 @@
       let isGoodbye = target["disconn"] != nil
       // A page says goodbye by whatever method its browser chooses. Anything else is a question.
       guard request.method == "GET" || isGoodbye else {
-        throw RESTError(405, "A poll is a GET.")
+        throw .notAllowed("A poll is a GET.", allowing: "GET")
       }
       if target["start"] != nil { return try start(request, target, caller, setting, poll) }
-      guard let id = target["id"], let door = doors[id], target["pw"] == door.poll.password else {
+      guard let id = target["id"], let endpoint = endpoints[id],
+        target["pw"] == endpoint.poll.password
+      else {
         throw RESTError(404, "There is no such session.")
       }
-      if target["dframe"] != nil { return poll.answer(door.poll.farewellPage, type: "text/html") }
+      if target["dframe"] != nil {
+        return poll.answer(endpoint.poll.farewellPage, type: "text/html")
+      }
       if isGoodbye {
-        door.leave()
+        endpoint.leave()
         return poll.answer([], type: PollEndpoint.scriptType)
       }
-      try door.take(target, poll)
+      try endpoint.take(target, poll)
     }
 
     private func start(
@@ -40,8 +44,8 @@
       guard target["v"] == "5" else {
         throw .invalid("Only version 5 of the protocol is spoken here.")
       }
-      if doors.count >= limits.pollSessions { makeRoom() }
-      guard doors.count < limits.pollSessions else {
+      if endpoints.count >= limits.pollSessions { makeRoom() }
+      guard endpoints.count < limits.pollSessions else {
         throw RESTError(503, "\(limits.pollSessions) sessions poll already.")
       }
       let callback = target["cb"] ?? ""
@@ -53,35 +57,37 @@
         limits: limits)
       let opening = TreeOpening(
         namespace: caller.namespace, lastSession: target["ls"], host: request.headers["host"])
-      let door = PollEndpoint(session, in: self, setting, poll.loop)
-      doors[session.id] = door
-      door.open(opening, caller, poll)
+      let endpoint = PollEndpoint(session, in: self, setting, poll.loop)
+      endpoints[session.id] = endpoint
+      endpoint.open(opening, caller, poll)
     }
 
     /// Gives up a session that is over, or else the one whose client is absent for the longest
     /// time.
     private func makeRoom() {
-      if let over = doors.values.first(where: { $0.poll.isClosed }) { return over.forget() }
-      let absent = doors.values.filter { $0.absentSince != nil }
+      if let over = endpoints.values.first(where: { $0.poll.isClosed }) { return over.forget() }
+      let absent = endpoints.values.filter { $0.absentSince != nil }
       let last = absent.min {
         ($0.absentSince ?? .distantFuture) < ($1.absentSince ?? .distantFuture)
       }
       last?.giveUp()
     }
 
-    /// The door that carries a session.
-    func door(of session: String) -> PollEndpoint? { sessions[session] }
+    /// The endpoint that carries a session.
+    func endpoint(of session: String) -> PollEndpoint? { sessions[session] }
 
-    fileprivate func name(_ session: String, _ door: PollEndpoint) { sessions[session] = door }
-
-    /// The session is over: no WebSocket may take it over.
-    fileprivate func unname(_ door: PollEndpoint) {
-      if let session = door.sessionName { sessions[session] = nil }
+    fileprivate func name(_ session: String, _ endpoint: PollEndpoint) {
+      sessions[session] = endpoint
     }
 
-    fileprivate func forget(_ door: PollEndpoint) {
-      unname(door)
-      doors[door.poll.id] = nil
+    /// The session is over: no WebSocket may take it over.
+    fileprivate func unname(_ endpoint: PollEndpoint) {
+      if let session = endpoint.sessionName { sessions[session] = nil }
+    }
+
+    fileprivate func forget(_ endpoint: PollEndpoint) {
+      unname(endpoint)
+      endpoints[endpoint.poll.id] = nil
     }
 
     private static func secret(_ setting: GatewayContext) -> String {
@@ -169,9 +175,9 @@
       heldSerial = serial
       take(messages.isEmpty ? [TreeClientMessage.keepAlive.encode()] : messages)
       if poll.hasNews { return release() }
-      let door = NIOLoopBound(self, eventLoop: loop)
+      let endpoint = NIOLoopBound(self, eventLoop: loop)
       timer = loop.scheduleTask(in: .seconds(Int64(setting.options.limits.pollSeconds))) {
-        door.value.release()
+        endpoint.value.release()
       }
     }
 
@@ -193,8 +199,8 @@
       absence?.cancel()
       absence = nil
       if poll.isClosed { return }
-      let door = NIOLoopBound(self, eventLoop: loop)
-      absence = loop.scheduleTask(in: .seconds(Int64(seconds))) { door.value.giveUp() }
+      let endpoint = NIOLoopBound(self, eventLoop: loop)
+      absence = loop.scheduleTask(in: .seconds(Int64(seconds))) { endpoint.value.giveUp() }
     }
 
     /// Ends the session of a client that polls no more.
@@ -237,9 +243,9 @@
       session = nil
       successor?.oldWayEnded()
       if poll.hasSaidAll || move?.isDone == true { return forget() }
-      let door = NIOLoopBound(self, eventLoop: loop)
+      let endpoint = NIOLoopBound(self, eventLoop: loop)
       farewell = loop.scheduleTask(in: .seconds(Int64(limits.pollFarewellSeconds))) {
-        door.value.forget()
+        endpoint.value.forget()
       }
     }
 

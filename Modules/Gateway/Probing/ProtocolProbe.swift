@@ -4,8 +4,8 @@
   import TernServer
   import TernTransport
 
-  /// Hands bytes to the doors without a server behind them: for tools that try out what strangers
-  /// may send.
+  /// Hands bytes to the endpoints without a server behind them: for tools that try out what
+  /// strangers may send.
   package enum ProtocolProbe {
     /// Returns a summary of the bytes on an open WebSocket: the messages and pings, and the status
     /// it would be closed with.
@@ -53,8 +53,8 @@
       return found + "held \(reader.heldBytes)"
     }
 
-    /// Sets up a channel as a connection of the doors is, with a server that has nothing and hears
-    /// nothing.
+    /// Sets up a channel as a connection of the endpoints is, with a server that has nothing and
+    /// hears nothing.
     package static func install(in channel: any Channel) throws {
       let setting = GatewayContext(
         options: GatewayOptions(), ask: { _, answer in answer(.node(.empty)) },

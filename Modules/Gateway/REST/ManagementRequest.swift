@@ -44,7 +44,7 @@ enum ManagementRequest {
 
   private static func requireRead(_ request: HTTPRequest) throws(RESTError) {
     guard request.method == "GET" || request.method == "HEAD" else {
-      throw RESTError(405, "This can only be read.")
+      throw .notAllowed("This can only be read.", allowing: "GET, HEAD")
     }
   }
 
@@ -59,7 +59,8 @@ enum ManagementRequest {
       let isTrial = target["dryRun"] == "true"
       return .setRules(
         try asked(.setRules(request.body, isTrial: isTrial), request, target, caller))
-    default: throw RESTError(405, "Rules are read with GET and set with PUT.")
+    default:
+      throw .notAllowed("Rules are read with GET and set with PUT.", allowing: "GET, HEAD, PUT")
     }
   }
 
@@ -72,7 +73,9 @@ enum ManagementRequest {
     case "PATCH":
       let changes = try RevocationText.changes(request.body)
       return .revoke(try asked(.revoke(changes), request, target, caller))
-    default: throw RESTError(405, "Revocations are read with GET and changed with PATCH.")
+    default:
+      throw .notAllowed(
+        "Revocations are read with GET and changed with PATCH.", allowing: "GET, HEAD, PATCH")
     }
   }
 
@@ -94,7 +97,9 @@ enum ManagementRequest {
     case "PUT":
       guard let value = try? JSONValue(parsing: request.body) else { throw .noValue }
       return .setting(try asked(.set(name, value), request, target, caller))
-    default: throw RESTError(405, "Settings are read with GET and set with PUT.")
+    default:
+      throw .notAllowed(
+        "Settings are read with GET and set with PUT.", allowing: "GET, HEAD, PUT")
     }
   }
 

@@ -22,10 +22,21 @@ struct RESTError: Error, Equatable, Sendable {
   var host: String?
   /// The seconds after which another try is welcome.
   var retrySeconds: Int?
+  /// The methods that the path takes, of a request with another one.
+  private(set) var allowed: String?
 
   init(_ status: Int, _ text: String) {
     self.status = status
     self.text = text
+  }
+
+  /// The path does not take the method.
+  ///
+  /// - Parameter allowed: The methods that it takes, with commas between them.
+  static func notAllowed(_ text: String, allowing allowed: String) -> RESTError {
+    var error = RESTError(405, text)
+    error.allowed = allowed
+    return error
   }
 
   /// The rules forbid it.
@@ -75,6 +86,8 @@ struct RESTError: Error, Equatable, Sendable {
   var response: HTTPResponse {
     var headers: HTTPFields = [("Content-Type", RESTAnswer.jsonType)]
     if let denial { headers.append(Self.denialField, denial) }
+    // Source: RFC 9110, section 15.5.6.
+    if let allowed { headers.append("Allow", allowed) }
     if let seconds = retrySeconds ?? (status == 503 ? Self.pauseSeconds : nil) {
       headers.append("Retry-After", "\(seconds)")
     }

@@ -73,7 +73,8 @@ struct RESTRequest: Sendable {
       name = request.headers["x-http-method-override"] ?? target["x-http-method-override"] ?? name
     }
     guard let method = Method(rawValue: name.uppercased()) else {
-      throw RESTError(405, "The method \(name) is not supported.")
+      throw .notAllowed(
+        "The method \(name) is not supported.", allowing: "GET, HEAD, PUT, POST, PATCH, DELETE")
     }
     return method
   }

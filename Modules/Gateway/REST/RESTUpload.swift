@@ -25,7 +25,9 @@ enum RESTUpload {
   }
 
   private static func checkMethod(_ request: HTTPRequest) throws(RESTError) {
-    guard request.method == "POST" else { throw RESTError(405, "A file is uploaded with POST.") }
+    guard request.method == "POST" else {
+      throw .notAllowed("A file is uploaded with POST.", allowing: "POST")
+    }
   }
 
   private static func write(

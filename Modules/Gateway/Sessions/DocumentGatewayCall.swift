@@ -2,6 +2,7 @@
   import NIOCore
   import TernCore
   import TernDocumentWire
+  import TernTransport
 
   /// One call of a ``DocumentGatewaySession``: on its event loop alone.
   ///
@@ -17,8 +18,8 @@
     private let loop: any EventLoop
     private var isPaused = false
     private var isDelivering = false
-    /// Messages that the receiver has not taken.
-    private var waiting = CircularBuffer<[UInt8]>()
+    /// Messages that the receiver has not taken, as they came.
+    private var waiting = CircularBuffer<SharedFrames>()
     private var waitingBytes = 0
     /// The batch of frames whose messages may exceed the limit together.
     private var batch: UInt64 = 0
@@ -65,17 +66,33 @@
   extension DocumentGatewayCall {
     /// Takes a message of the server.
     func receive(_ message: [UInt8]) {
-      if isEnded || pendingEnd != nil { return }
-      if !isPaused, waiting.isEmpty, !isDelivering {
-        receiver?.callDidReceive(message)
-        return
+      if isFree { receiver?.callDidReceive(message) } else { keep(SharedFrames([message])) }
+    }
+
+    /// Takes messages of the server that follow one another.
+    func receive(together messages: SharedFrames) {
+      if !isFree { return keep(messages) }
+      if let receiver, receiver.takes(together: messages) {
+        receiver.callDidReceive(together: messages)
+      } else {
+        for message in messages.frames { receive(message) }
       }
+    }
+
+    /// True when messages need not wait.
+    private var isFree: Bool {
+      !isEnded && pendingEnd == nil && !isPaused && waiting.isEmpty && !isDelivering
+    }
+
+    private func keep(_ messages: SharedFrames) {
+      if isEnded || pendingEnd != nil { return }
       // An answer comes in one batch; only its memory bounds it.
       let leftTooMuch = batch != load.batch && waitingBytes > load.limits.streamBytes
       batch = load.batch
-      guard !leftTooMuch, load.hold(message.count) else { return overflow() }
-      waitingBytes += message.count
-      waiting.append(message)
+      let bytes = messages.byteCount
+      guard !leftTooMuch, load.hold(bytes) else { return overflow() }
+      waitingBytes += bytes
+      waiting.append(messages)
     }
 
     /// Ends a call whose client reads too slowly; it may begin again with what there is then.
@@ -117,10 +134,20 @@
       if isDelivering { return }
       isDelivering = true
       defer { isDelivering = false }
-      while !isPaused, !isEnded, let message = waiting.popFirst() {
-        waitingBytes -= message.count
-        load.release(message.count)
-        receiver?.callDidReceive(message)
+      while !isPaused, !isEnded, let receiver, let messages = waiting.popFirst() {
+        let isOne = messages.frames.count == 1
+        if !isOne, !receiver.takes(together: messages) {
+          for message in messages.frames.reversed() { waiting.prepend(SharedFrames([message])) }
+          continue
+        }
+        let bytes = messages.byteCount
+        waitingBytes -= bytes
+        load.release(bytes)
+        if isOne {
+          receiver.callDidReceive(messages.frames[0])
+        } else {
+          receiver.callDidReceive(together: messages)
+        }
       }
       if waiting.isEmpty, let status = pendingEnd, !isEnded { end(status) }
     }
@@ -130,6 +157,11 @@
       pendingEnd = nil
       exchange(&receiver, with: nil)?.callDidEnd(status)
     }
+  }
+
+  extension SharedFrames {
+    /// The bytes of all frames together.
+    fileprivate var byteCount: Int { frames.reduce(0) { $0 + $1.count } }
   }
 
   /// Counts the bytes that the calls of one client leave unread.

@@ -10,8 +10,20 @@
   protocol DocumentCallReceiver: AnyObject {
     /// Takes a message of the call.
     func callDidReceive(_ message: [UInt8])
+    /// Returns `true` if messages that follow one another may be delivered together.
+    func takes(together messages: SharedFrames) -> Bool
+    /// Takes messages of the call that follow one another; other calls may be sent the same.
+    func callDidReceive(together messages: SharedFrames)
     /// Ends the call; `nil` for a good end. Nothing is delivered afterwards.
     func callDidEnd(_ status: DocumentStatus?)
+  }
+
+  extension DocumentCallReceiver {
+    func takes(together messages: SharedFrames) -> Bool { false }
+
+    func callDidReceive(together messages: SharedFrames) {
+      for message in messages.frames { callDidReceive(message) }
+    }
   }
 
   /// Calls of the documents' dialect for clients that speak another protocol: on one event loop
@@ -161,12 +173,16 @@
       let link = carrier?.link
       load.beginBatch()
       for batch in batches {
-        for bytes in batch.frames {
-          guard let frame = try? DocumentServerFrame.decode(bytes) else { continue }
-          receive(frame)
-        }
+        for part in batch.callFrames.parts { receive(part) }
       }
       link?.didSend(bytes)
+    }
+
+    private func receive(_ part: CallFrames.Part) {
+      switch part {
+      case .messages(let number, let messages): calls[number]?.receive(together: messages)
+      case .frame(let frame): receive(frame)
+      }
     }
 
     private func receive(_ frame: DocumentServerFrame) {

@@ -11,11 +11,14 @@ enum WebChannelChunk {
 
   /// Returns a chunk of JSON text.
   static func framed(_ json: [UInt8]) -> [UInt8] {
-    var chunk = Array("\(lengthInUTF16(json))\n".utf8)
+    var chunk = head(lengthInUTF16(json))
     chunk.reserveCapacity(chunk.count + json.count)
     chunk += json
     return chunk
   }
+
+  /// Returns the beginning of a chunk whose text has so many UTF-16 code units.
+  static func head(_ lengthInUTF16: Int) -> [UInt8] { Array("\(lengthInUTF16)\n".utf8) }
 
   /// Returns the number of UTF-16 code units of UTF-8 text: one for each character, and one more
   /// for those beyond the basic plane.

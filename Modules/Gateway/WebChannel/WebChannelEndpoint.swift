@@ -200,10 +200,23 @@
 
   extension WebChannelEndpoint {
     func callDidReceive(_ message: [UInt8]) {
-      guard let json = table?.json(message, of: method) else {
+      guard let data = WebChannelData(message, of: method) else {
         return callDidEnd(DocumentStatus(.internalError, "A message has no JSON form."))
       }
-      session.append(message: json)
+      append([data])
+    }
+
+    func takes(together messages: SharedFrames) -> Bool {
+      method == .listen && session.hasSpace(for: messages.frames.count)
+        && messages.form(WebChannelMessages.init).data != nil
+    }
+
+    func callDidReceive(together messages: SharedFrames) {
+      append(messages.form(WebChannelMessages.init).data ?? [])
+    }
+
+    private func append(_ data: [WebChannelData]) {
+      session.append(data)
       schedulePump()
       if session.isFull { call?.setReading(false) }
     }

@@ -25,7 +25,8 @@ struct WebChannelError: Error, Equatable, Sendable {
 
   /// The answer; clients search its body for the text, behind the first character.
   var response: HTTPResponse {
-    HTTPResponse(
-      status: status, headers: WebChannelChunk.headers, body: Array("Error: \(text)".utf8))
+    var headers = WebChannelChunk.headers
+    if status == 405 { headers.append("Allow", "GET, POST") }
+    return HTTPResponse(status: status, headers: headers, body: Array("Error: \(text)".utf8))
   }
 }

@@ -30,13 +30,21 @@ struct WebChannelSession: Sendable {
     case invalid(DocumentStatus)
   }
 
-  /// One array of the server.
+  /// One array of the server: `[id,data]`.
   private struct Kept {
     let id: Int
-    /// `[id,data]`
-    let text: [UInt8]
+    let data: WebChannelData
+    /// The bytes of the array beside those of its data.
+    let frameBytes: Int
 
-    var bytes: Int { text.count + WebChannelLimits.arrayBytes }
+    init(_ id: Int, _ data: WebChannelData) {
+      self.id = id
+      self.data = data
+      frameBytes = "[\(id),]".utf8.count
+    }
+
+    var textBytes: Int { frameBytes + data.text.count }
+    var bytes: Int { textBytes + WebChannelLimits.arrayBytes }
   }
 
   private let limits: WebChannelLimits
@@ -108,28 +116,24 @@ struct WebChannelSession: Sendable {
 
   // MARK: - To the client
 
-  /// Adds an array.
-  ///
-  /// - Parameter data: The text of a JSON array.
-  mutating func append(_ data: [UInt8]) {
+  /// Adds arrays, one for each data.
+  mutating func append(_ data: [WebChannelData]) {
     if isEnded { return }
-    lastID += 1
-    var text = Array("[\(lastID),".utf8)
-    text.reserveCapacity(text.count + data.count + 1)
-    text += data
-    text.append(UInt8(ascii: "]"))
-    let new = Kept(id: lastID, text: text)
-    keptBytes += new.bytes
-    kept.append(new)
+    for data in data {
+      lastID += 1
+      let new = Kept(lastID, data)
+      keptBytes += new.bytes
+      kept.append(new)
+    }
   }
 
   /// Adds an array that carries one message.
-  mutating func append(message json: [UInt8]) { append(Self.wrapped(json)) }
+  mutating func append(message json: [UInt8]) { append([WebChannelData(message: json)]) }
 
   /// Adds the last arrays: an error if there is one, and the close.
   mutating func end(_ error: DocumentStatus?) {
     if let error { append(message: DocumentRESTError(error).json) }
-    append(Self.close)
+    append([Self.close])
     isEnded = true
   }
 
@@ -140,12 +144,15 @@ struct WebChannelSession: Sendable {
       kept.removeLast()
     }
     lastID = lastSent
-    append(Self.stop)
+    append([Self.stop])
     isEnded = true
   }
 
   /// True when the server's messages have to wait for an acknowledgement.
   var isFull: Bool { kept.count >= limits.keptArrays || keptBytes >= limits.keptBytes }
+
+  /// True when so many messages may come without a look at ``isFull`` between them.
+  func hasSpace(for count: Int) -> Bool { !isFull && kept.count + count <= limits.keptArrays }
 
   /// True when the client has acknowledged the last array of a session that has ended.
   var isAcknowledged: Bool { isEnded && kept.isEmpty }
@@ -164,17 +171,30 @@ struct WebChannelSession: Sendable {
   /// Returns the chunk to send now; `nil` when there is nothing to send, or nothing to send it in.
   mutating func nextChunk() -> [UInt8]? {
     guard let back, back.sent < lastID else { return nil }
-    var json: [UInt8] = []
-    json.reserveCapacity(keptBytes)
-    for array in kept where array.id > back.sent {
-      json.append(UInt8(ascii: json.isEmpty ? "[" : ","))
-      json += array.text
-    }
-    json.append(UInt8(ascii: "]"))
-    let chunk = WebChannelChunk.framed(json)
+    // The ids of what is kept follow one another, up to the newest.
+    let chunk = Self.chunk(kept.suffix(lastID - back.sent))
     self.back?.sent = lastID
     self.back?.bytes += chunk.count
     lastSent = lastID
+    return chunk
+  }
+
+  /// Returns a JSON array of arrays, framed.
+  private static func chunk(_ arrays: ArraySlice<Kept>) -> [UInt8] {
+    // Each array comes behind a bracket or a comma.
+    let length = arrays.reduce(1) { $0 + 1 + $1.frameBytes + $1.data.lengthInUTF16 }
+    var chunk = WebChannelChunk.head(length)
+    chunk.reserveCapacity(chunk.count + arrays.reduce(1) { $0 + 1 + $1.textBytes })
+    var separator = UInt8(ascii: "[")
+    for array in arrays {
+      chunk.append(separator)
+      chunk.append(UInt8(ascii: "["))
+      chunk += "\(array.id),".utf8
+      chunk += array.data.text
+      chunk.append(UInt8(ascii: "]"))
+      separator = UInt8(ascii: ",")
+    }
+    chunk.append(UInt8(ascii: "]"))
     return chunk
   }
 
@@ -187,7 +207,7 @@ struct WebChannelSession: Sendable {
 
   /// Adds a keep-alive array when nothing else is to be sent.
   mutating func keepAlive() {
-    if let back, back.sent == lastID { append(Self.noop) }
+    if let back, back.sent == lastID { append([Self.noop]) }
   }
 
   // MARK: - Answers
@@ -195,15 +215,11 @@ struct WebChannelSession: Sendable {
   /// Returns the answer to a request with messages: the presence of a back channel, the newest
   /// array sent, and the bytes sent without an acknowledgement.
   func forwardAnswer() -> [UInt8] {
-    let outstanding = kept.reduce(0) { $0 + ($1.id <= lastSent ? $1.text.count : 0) }
+    let outstanding = kept.reduce(0) { $0 + ($1.id <= lastSent ? $1.textBytes : 0) }
     return WebChannelChunk.framed(Array("[\(hasBack ? 1 : 0),\(lastSent),\(outstanding)]".utf8))
   }
 
-  private static func wrapped(_ json: [UInt8]) -> [UInt8] {
-    [UInt8(ascii: "[")] + json + [UInt8(ascii: "]")]
-  }
-
-  static let noop = Array(#"["noop"]"#.utf8)
-  static let close = Array(#"["close"]"#.utf8)
-  static let stop = Array(#"["stop"]"#.utf8)
+  static let noop = WebChannelData(Array(#"["noop"]"#.utf8))
+  static let close = WebChannelData(Array(#"["close"]"#.utf8))
+  static let stop = WebChannelData(Array(#"["stop"]"#.utf8))
 }

@@ -10,7 +10,6 @@
     private var sessions: [String: WebChannelEndpoint] = [:]
     /// The number of sessions by address.
     private var counts: [String: Int] = [:]
-    private var translator = WebChannelTranslator()
 
     /// The number of sessions.
     var count: Int { sessions.count }
@@ -50,11 +49,6 @@
         session.method == arrival.channel.method, session.owner.sent(arrival)
       else { throw .unknownSession }
       return session
-    }
-
-    /// Returns the JSON of a message of the server.
-    func json(_ binary: [UInt8], of method: DocumentMethod) -> [UInt8]? {
-      translator.json(binary, of: method)
     }
 
     /// Forgets a session that is over.

@@ -33,34 +33,3 @@ struct WebChannelUpload: Sendable {
     }
   }
 }
-
-/// The JSON of the server's newest messages: one commit is told to many listeners, in the same
-/// bytes.
-struct WebChannelTranslator {
-  private var recent: [(binary: [UInt8], json: [UInt8])] = []
-  private var next = 0
-
-  /// The number of messages whose JSON is kept.
-  private static let keptMessages = 8
-  /// The longest message whose JSON is kept.
-  private static let keptBytes = 64 << 10
-
-  /// Returns the JSON of a message; `nil` for bytes that are not one.
-  mutating func json(_ binary: [UInt8], of method: DocumentMethod) -> [UInt8]? {
-    if method == .listen, let known = recent.first(where: { $0.binary == binary }) {
-      return known.json
-    }
-    guard let json = try? DocumentJSON.json(.response(method), binary: binary) else { return nil }
-    if method == .listen, json.count <= Self.keptBytes { keep(binary, json) }
-    return json
-  }
-
-  private mutating func keep(_ binary: [UInt8], _ json: [UInt8]) {
-    if recent.count < Self.keptMessages {
-      recent.append((binary, json))
-    } else {
-      recent[next] = (binary, json)
-      next = (next + 1) % Self.keptMessages
-    }
-  }
-}

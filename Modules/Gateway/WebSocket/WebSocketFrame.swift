@@ -61,7 +61,7 @@ enum WebSocketFrame {
     }
   }
 
-  /// Frames for a client of the doors, in order.
+  /// Frames for a client of the endpoints, in order.
   enum GatewayFrames: Sendable {
     /// Frames for this client alone.
     case own([[UInt8]])

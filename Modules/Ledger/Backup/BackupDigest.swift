@@ -165,12 +165,15 @@ enum SectionText {
     }
     guard let count = reader.variable(), count <= UInt64(bytes.count) else { return nil }
     var rows: [Row] = []
-    rows.reserveCapacity(Int(count))
+    // What shares a long key takes few bytes here, and many as rows.
+    var bytesLeft = BackupLimits.sectionBytes
     var key: [UInt8] = []
     for _ in 0..<count {
       guard let shared = reader.variable(), shared <= UInt64(key.count),
         let rest = reader.counted(), let value = reader.counted()
       else { return nil }
+      bytesLeft -= Int(shared) + rest.count + value.count
+      guard bytesLeft >= 0 else { return nil }
       let next = key.prefix(Int(shared)) + rest
       guard rows.isEmpty || bytesPrecede(key, Array(next)), range.contains(next.span) else {
         return nil

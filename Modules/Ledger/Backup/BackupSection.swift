@@ -121,7 +121,8 @@ public enum BackupLimits {
   public static let rangesPerStep = 1 << 16
   /// The bytes at which a part of the index ends.
   static let indexBytes = 256 << 10
-  /// The most bytes of one section: a block with one row more than it has room for.
+  /// The most bytes of one section, and of the keys and values in one: a block with one row more
+  /// than it has room for.
   public static let sectionBytes = 64 << 20
   /// The bytes that a restore writes in one storage write.
   static let writeBytes = 8 << 20

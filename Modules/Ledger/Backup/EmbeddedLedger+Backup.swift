@@ -51,11 +51,13 @@ extension EmbeddedLedger: BackupSource {
     opened(version)
     let header = BackupHeader(version: version, time: time, lived: lived)
     var writer = try BackupWriter(header, on: base, emit: emit)
-    let reserve = LedgerKey.reserve
+    let (reserve, replica) = (LedgerKey.reserve, LedgerKey.replica)
     var cursor = snapshot.cursor()
     while try cursor.next() {
       // The space held back for a full disk is no data.
       if compareBytes(cursor.key, reserve.span) == 0 { continue }
+      // A restored store is a ledger of its own.
+      if compareBytes(cursor.key, replica.span) == 0 { continue }
       try writer.add(key: cursor.key, value: cursor.value)
     }
     return try writer.finish()

@@ -43,7 +43,7 @@ struct CommitBatch {
     if !commit.preconditions.isEmpty {
       let reader: any StoreReader = JournaledReader(over: transaction.reader, journal)
       for condition in commit.preconditions {
-        guard try Self.holds(condition, in: Snapshot(reader)) else { return .failedPrecondition }
+        guard try condition.holds(in: Snapshot(reader)) else { return .failedPrecondition }
       }
     }
     do throws(StorageError) { try commit.mutations.checkLimits() } catch {
@@ -55,6 +55,27 @@ struct CommitBatch {
     if !isDirect { JournalEntry.append(commit, version, to: &entries) }
     hasChanges = true
     return .committed(version)
+  }
+
+  /// Applies a commit that was validated elsewhere, in the copy that it was decided on.
+  ///
+  /// A write whose outcome the stream's state holds already keeps that state: rows that were copied
+  /// may be newer than the batches that are applied to them again.
+  mutating func replay(
+    _ commit: Commit, to transaction: inout WriteTransaction
+  ) throws(StorageError) {
+    try change(commit.mutations, in: &transaction)
+    let version = log(commit)
+    var entry = commit
+    if let claim = commit.claim {
+      if try journal.state(of: claim.id.stream, in: transaction).last < claim.id.sequence {
+        journal.record(claim, version, commit.outcome, at: now)
+      } else {
+        entry.claim = nil
+      }
+    }
+    if !isDirect { JournalEntry.append(entry, version, to: &entries) }
+    hasChanges = true
   }
 
   private mutating func change(
@@ -75,16 +96,6 @@ struct CommitBatch {
     segment.append(commit.claim?.id, commit.record)
     committer.remember(commit.mutations, as: committer.log.last)
     return committer.log.last
-  }
-
-  private static func holds(
-    _ condition: Precondition, in snapshot: borrowing Snapshot
-  ) throws(StorageError) -> Bool {
-    switch condition {
-    case .exists(let key): try snapshot.contains(key)
-    case .absent(let key): try !snapshot.contains(key)
-    case .equals(let key, let value): try snapshot.get(key) == value
-    }
   }
 
   /// Writes what the ledger itself has to remember about the batch.

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// The tasks that wait for the next commit.
-final class CommitWaiters: Sendable {
+/// The tasks that wait for the next commit, or for another change of state.
+package final class CommitWaiters: Sendable {
   private struct State {
     var nextID: UInt64 = 0
     var waiting: [UInt64: CheckedContinuation<Void, Never>] = [:]
@@ -9,8 +9,11 @@ final class CommitWaiters: Sendable {
 
   private let state = Mutex(State())
 
+  /// No waiting tasks.
+  package init() {}
+
   /// Waits for a commit unless `isOver` already; returns early when the task is cancelled.
-  func wait(unless isOver: @Sendable () -> Bool) async {
+  package func wait(unless isOver: @Sendable () -> Bool) async {
     let id = state.withLock { state in
       state.nextID += 1
       return state.nextID
@@ -27,7 +30,7 @@ final class CommitWaiters: Sendable {
   }
 
   /// Wakes all waiters.
-  func resumeAll() {
+  package func resumeAll() {
     let woken = state.withLock { state in
       defer { state.waiting.removeAll() }
       return state.waiting.values.map { $0 }

@@ -14,7 +14,7 @@ public final class EmbeddedLedger: Ledger {
   let options: LedgerOptions
   private let uptime: @Sendable () -> Int64
   private let lived: Mutex<LivedTime>
-  private let committer: Mutex<Committer>
+  let committer: Mutex<Committer>
   private let published: Mutex<Published>
   private let waiters = CommitWaiters()
 
@@ -113,11 +113,22 @@ public final class EmbeddedLedger: Ledger {
   private func decide<R>(
     _ room: Room, _ body: (borrowing LedgerSnapshot) throws(StorageError) -> Decision<R>
   ) throws(LedgerError) -> (results: [CommitResult], kept: R) {
+    var answer: (results: [CommitResult], kept: R)?
+    try publishing { committer throws(LedgerError) in
+      answer = try decide(by: &committer, room, body)
+    }
+    guard let answer else { throw .storage(.abandoned) }
+    return answer
+  }
+
+  /// Runs a change of the log, and publishes the version that it leads to.
+  func publishing(
+    _ body: (inout Committer) throws(LedgerError) -> Void
+  ) throws(LedgerError) {
     published.withLock { $0.committers += 1 }
     defer { published.withLock { $0.committers -= 1 } }
-    var answer: (results: [CommitResult], kept: R)?
     let version = try committer.withLock { committer throws(LedgerError) in
-      answer = try decide(by: &committer, room, body)
+      try body(&committer)
       return committer.log.last
     }
     let isNew = published.withLock { published in
@@ -125,8 +136,6 @@ public final class EmbeddedLedger: Ledger {
       return published.version != version
     }
     if isNew { waiters.resumeAll() }
-    guard let answer else { throw .storage(.abandoned) }
-    return answer
   }
 
   private func decide<R>(
@@ -163,7 +172,7 @@ public final class EmbeddedLedger: Ledger {
   }
 
   /// The time that silence and age are counted in.
-  private var livedTime: Int64 {
+  var livedTime: Int64 {
     let reading = uptime()
     return lived.withLock { $0.advance(to: reading) }
   }
@@ -194,7 +203,7 @@ public final class EmbeddedLedger: Ledger {
   }
 
   /// One storage write that no commit asks for.
-  private func write(
+  func write(
     by committer: inout Committer, at now: Int64,
     _ body: (inout CommitBatch, inout WriteTransaction) throws(StorageError) -> Void
   ) throws(LedgerError) {

@@ -116,6 +116,14 @@ extension Journal {
     return streams[claim.id.stream]?.verdict(on: claim)
   }
 
+  /// Returns the state of a stream; an empty one when it is unknown.
+  func state(
+    of stream: UInt128, in view: borrowing some StoreView & ~Copyable & ~Escapable
+  ) throws(StorageError) -> StreamState {
+    try load(stream, from: view)
+    return streams[stream] ?? StreamState()
+  }
+
   /// Records the outcome of a write made at `time`, in milliseconds of lived time.
   func record(_ claim: IdempotencyKey, _ version: Version, _ outcome: [UInt8], at time: Int64) {
     unsettled[claim.id.stream] = time

@@ -40,7 +40,8 @@ struct JournalEntry: Equatable {
     return (time, entries)
   }
 
-  private init?(from reader: inout ByteReader) {
+  /// Decodes an entry; `nil` when the bytes are invalid.
+  init?(from reader: inout ByteReader) {
     guard let kind = reader.byte(), kind <= Self.named else { return nil }
     (version, outcome, mutations) = (0, [], [])
     if kind == Self.named {

@@ -5,9 +5,9 @@ package import TernStorage
 /// What is put wins over what is removed: a removal forgets earlier puts in its range.
 package struct PendingRows: Sendable {
   /// In key order, each key once.
-  private(set) var puts: [Row] = []
+  package private(set) var puts: [Row] = []
   /// In key order; neither empty, overlapping nor touching.
-  private(set) var removed: [KeyRange] = []
+  package private(set) var removed: [KeyRange] = []
 
   /// No changes.
   package init() {}

@@ -67,6 +67,8 @@ package enum LedgerKey {
   package static let journal: UInt8 = 0x03
   /// Milliseconds in which the store was served.
   package static let lived: [UInt8] = [0x05]
+  /// The position in a shared log that the store is a copy of.
+  package static let replica: [UInt8] = [0x06]
   /// Space that is kept for a full disk.
   package static let reserve: [UInt8] = [0x04]
 }

@@ -91,6 +91,12 @@ extension Authenticator {
   }
 }
 
+/// An authenticator that remembers credentials that it has found genuine.
+public protocol CredentialCacheCounting: Authenticator {
+  /// The lookups of credentials since the start: those that were remembered, and the others.
+  var credentialCache: (hits: Int, misses: Int) { get }
+}
+
 /// Accepts no credential: every client stays anonymous.
 public struct NoAuthenticator: Authenticator {
   /// There is nothing to choose.

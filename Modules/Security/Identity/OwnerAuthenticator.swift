@@ -4,7 +4,7 @@ package import TernCore
 ///
 /// The token is no secret, so it counts only on this machine; emulators of the Firebase Realtime
 /// Database take it, and the clients that are made for those send it.
-public struct OwnerAuthenticator: Authenticator {
+public struct OwnerAuthenticator: CredentialCacheCounting {
   private let others: any Authenticator
 
   /// - Parameter others: Judges all other credentials. Default: none is accepted.
@@ -20,6 +20,11 @@ public struct OwnerAuthenticator: Authenticator {
     }
     guard let override = credential.override else { return Authentication(.administrator) }
     return Authentication(try Identity(speakingFor: override))
+  }
+
+  /// The lookups of the other authenticator.
+  public var credentialCache: (hits: Int, misses: Int) {
+    (others as? any CredentialCacheCounting)?.credentialCache ?? (0, 0)
   }
 
   public func revalidate(_ accepted: Authentication, now: Int64) -> AuthenticationError? {

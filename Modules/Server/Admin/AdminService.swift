@@ -91,7 +91,7 @@ struct AdminService {
     // Answered by the service of documents, once this has found that the requester may ask.
     case .readRuleCoverage: return .done
     case .databases: return .databases(try databases(batch))
-    case .backUp, .administer: return .done
+    case .administer: return .done
     case .readRevocations: return .revocations(credentials.revocations)
     case .revoke(let changes): return try revoke(changes, &batch)
     case .readSetting(let name):

@@ -6,35 +6,37 @@ import TernTransport
 
 /// The operations of a server for those who run it. Callable from any thread.
 package struct ServerOperations: Sendable {
-  private let server: TernServer
+  let server: TernServer
 
   /// The operations of a server.
   package init(of server: TernServer) { self.server = server }
 
   /// The readiness as of now, asked on the server's executor.
   package var readiness: ServerReadiness {
-    get async { await server.reading(nil) { $0.server.readiness } }
+    get async { await ServerReport.read(server) { $0.server.readiness } }
   }
 
   /// The figures in the text format of Prometheus.
   package func metricsText() async -> MetricsText {
     let statistics = try? await server.ledger.statistics()
-    return await server.reading(statistics ?? nil) { $0.metrics }
+    return await ServerReport.read(server, statistics ?? nil) { $0.metrics }
   }
 
   /// The status for operators. Source: Docs/Formats/admin.md, section 4.
   package func status(connections limit: Int) async -> [JSONValue.Member] {
     let statistics = try? await server.ledger.statistics()
-    return await server.reading(statistics ?? nil) { $0.status(connections: limit) }
+    return await ServerReport.read(server, statistics ?? nil) { $0.status(connections: limit) }
   }
 
   /// The open connections, those that hold most first.
   package func connections(limit: Int) async -> [JSONValue.Member] {
-    await server.reading(nil) { $0.connections(limit: limit) }
+    await ServerReport.read(server) { $0.connections(limit: limit) }
   }
 
   /// Ends a connection; `false` when there is none of that id.
-  package func closeConnection(_ id: String) async -> Bool { await server.closeConnection(id) }
+  package func closeConnection(_ id: String) async -> Bool {
+    await OperatorSteps.closeConnection(id, at: server)
+  }
 
   /// Lists the databases with stored data, on a thread beside the server's executor.
   ///
@@ -46,7 +48,7 @@ package struct ServerOperations: Sendable {
       await Self.result(of: reading, from: ledger)
     }
     let databases = try await read.value.get()
-    let sessions = await server.reading(nil) { $0.sessionsByTree }
+    let sessions = await ServerReport.read(server) { $0.sessionsByTree }
     return databases.map { $0.json(sessions: sessions, sizes: sizes) }
   }
 
@@ -76,11 +78,11 @@ package struct ServerOperations: Sendable {
   ///
   /// - Parameter grace: The longest time that this takes; what is not done by then is given up.
   package func drain(within grace: Duration) async {
-    guard let listeners = await server.beginLeaving() else { return }
+    guard let listeners = await OperatorSteps.beginLeaving(server) else { return }
     for listener in listeners { await listener.close() }
     let deadline = server.uptime() + grace.milliseconds
-    await wait(until: deadline) { await server.isIdle }
-    await server.letAllGo()
+    await wait(until: deadline) { await OperatorSteps.isIdle(server) }
+    await OperatorSteps.letAllGo(server)
     await wait(until: deadline) { await server.linkCount == 0 }
   }
 
@@ -91,50 +93,34 @@ package struct ServerOperations: Sendable {
   }
 }
 
-extension TernServer {
-  /// Reads the parts of the server on its executor.
-  func reading<R: Sendable>(
-    _ statistics: LedgerStatistics?, _ body: @Sendable (ServerReport) -> R
-  ) -> R {
-    let busyTime = isDraining || !inbox.isEmpty ? uptime() - lastBatch : 0
-    let readiness = ServerReadiness(
-      batches.machine.diskSpace, busyTime, isClosed: options.farewell != nil,
-      isDraining: surroundings.isDraining, isStopped: end != nil)
-    return body(
-      ServerReport(
-        server: .init(
-          batches: batches, links: links, memory: memory, exports: exports, budget: budget,
-          metrics: metrics, surroundings: surroundings, readiness: readiness, uptime: uptime(),
-          now: ambient.millisecondsSinceEpoch(), waiting: (inbox.count, requests.count)),
-        ledger: statistics))
-  }
-
-  fileprivate func closeConnection(_ id: String) -> Bool {
-    guard let state = links.link(named: id), state.reason == nil else { return false }
-    perform(batches.machine.sessions.farewells(.closedByOperator, to: state.slot))
-    close(state, .closedByOperator)
+/// Steps of an operator's commands that take place on the server's executor.
+private enum OperatorSteps {
+  static func closeConnection(_ id: String, at server: isolated TernServer) -> Bool {
+    guard let state = server.links.link(named: id), state.reason == nil else { return false }
+    server.perform(server.batches.machine.sessions.farewells(.closedByOperator, to: state.slot))
+    server.close(state, .closedByOperator)
     return true
   }
 
   /// Reads nothing more. A client sends again what is still under way.
   ///
   /// - Returns: The listeners to close; `nil` when the server leaves already or has ended.
-  fileprivate func beginLeaving() -> [any TransportListener]? {
-    guard end == nil, !surroundings.isDraining else { return nil }
-    surroundings.isDraining = true
-    for state in links.all { state.leave() }
-    return exchange(&listeners, with: [])
+  static func beginLeaving(_ server: isolated TernServer) -> [any TransportListener]? {
+    guard server.end == nil, !server.surroundings.isDraining else { return nil }
+    server.surroundings.isDraining = true
+    for state in server.links.all { state.leave() }
+    return exchange(&server.listeners, with: [])
   }
 
-  /// True when nothing waits to be decided or answered.
-  fileprivate var isIdle: Bool {
-    !isDraining && inbox.isEmpty && requests.count == 0 && exports.count == 0
-      && links.all.allSatisfy { $0.behind.isEmpty }
+  /// Returns true when nothing waits to be decided or answered.
+  static func isIdle(_ server: isolated TernServer) -> Bool {
+    !server.isDraining && server.inbox.isEmpty && server.requests.count == 0
+      && server.exports.isIdle && server.links.all.allSatisfy { $0.behind.isEmpty }
   }
 
-  fileprivate func letAllGo() {
+  static func letAllGo(_ server: isolated TernServer) {
     let reason = SessionEnd.serverStopped("the server stops; connect again")
-    perform(batches.machine.sessions.farewells(reason))
-    closeAll(reason)
+    server.perform(server.batches.machine.sessions.farewells(reason))
+    server.closeAll(reason)
   }
 }

@@ -42,8 +42,7 @@ extension DiskSpace {
     case .administer: true
     case .read, .readOrExport, .review, .mayWrite, .mayPush, .names, .readRules,
       .setRules(_, isTrial: true), .setDocumentRules(_, isTrial: true), .readRuleCoverage,
-      .readSetting,
-      .databases, .backUp, .readRevocations, .rules:
+      .readSetting, .databases, .readRevocations, .rules:
       true
     }
   }

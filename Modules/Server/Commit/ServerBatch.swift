@@ -7,6 +7,8 @@ import TernTreeWire
 struct ServerBatch {
   /// The store, with the batch's own changes on top.
   let reader: any StoreReader
+  /// The same, for reads of documents: it counts what they read.
+  let counted: CountingReader
   private let pending: PendingReader
   /// Wall-clock time in milliseconds since 1970; all writes of the batch happen then.
   let now: Int64
@@ -15,8 +17,8 @@ struct ServerBatch {
   /// The version of the last commit decided.
   private(set) var version: Version
   private(set) var plan = ServerPlan()
-  /// Pushes of whole listens at the current version, for the next who listens to the same.
-  var initialPushes: [ObjectIdentifier: PushFrame] = [:]
+  /// First answers at the current version, for further listens of their groups.
+  var initialAnswers = InitialAnswers()
 
   /// The state of writers and of the disk; the machine's between batches.
   private(set) var stage: CommitStage
@@ -43,6 +45,7 @@ struct ServerBatch {
     stepsLeft = portion.steps
     pending = PendingReader(over: snapshot.reader)
     reader = pending
+    counted = CountingReader(over: pending)
     version = snapshot.version
     self.now = now
     self.uptime = uptime
@@ -55,7 +58,7 @@ struct ServerBatch {
   mutating func add(_ commit: Commit) {
     if !commit.isOutcomeOnly {
       version += 1
-      initialPushes.removeAll()
+      initialAnswers = InitialAnswers()
     }
     plan.commits.append(commit)
     plan.versions.append(version)
@@ -81,7 +84,7 @@ struct ServerBatch {
   /// Returns true when an input has to wait for the next batch, because the output is large enough;
   /// then it is kept for that.
   mutating func defers(_ input: ServerInput, at index: Int, of inputs: [ServerInput]) -> Bool {
-    guard madeInAll > 0 || stepsLeft <= 0, isToWait(input) else {
+    guard madeInAll > 0 || stepsLeft <= 0 || !deferredSlots.isEmpty, isToWait(input) else {
       if !plan.deferred.isEmpty { plan.decided.append(input) }
       return false
     }
@@ -94,7 +97,7 @@ struct ServerBatch {
   private func isToWait(_ input: ServerInput) -> Bool {
     switch input {
     case .opened(let slot, _, _), .frame(let slot, _), .prepared(let slot, _),
-      .judge(let slot, _, _), .closed(let slot), .more(let slot):
+      .judge(let slot, _, _), .closed(let slot), .more(let slot), .read(let slot, _):
       madeInAll > portion.totalBytes || stepsLeft <= 0 || deferredSlots.contains(slot)
         || madeBytes[slot, default: 0] > portion.linkBytes
     case .direct: madeInAll > portion.totalBytes || stepsLeft <= 0
@@ -108,6 +111,42 @@ struct ServerBatch {
   /// Counts steps of long work.
   mutating func spend(_ steps: Int) { stepsLeft -= min(steps, 1 << 32) }
 
+  /// Counts the steps of rows that were read for an input, unless they were few.
+  ///
+  /// - Parameter before: The value of ``CountingReader/rows`` before the input.
+  mutating func spendRows(since before: Int) {
+    let rows = counted.rows - before
+    if rows > Self.freeRows { spend(rows: rows) }
+  }
+
+  /// So many rows of an input are not counted: every input reads some.
+  private static let freeRows = 8
+
+  /// Reads on the server's executor, as long as it takes few rows.
+  ///
+  /// - Parameter charge: Holds the memory of the read.
+  /// - Returns: `nil` when it takes more; then it has changed nothing.
+  func read<Value>(
+    _ charge: ReadCharge?, _ body: (any StoreReader) throws(StorageError) -> Value
+  ) throws(StorageError) -> Value? {
+    try counted.read(atMost: portion.rows, charge, body)
+  }
+
+  /// Lets a read go on beside the server's executor.
+  mutating func add(_ job: ReadJob) {
+    plan.reads.append(job)
+    if job.holdsLink { deferredSlots.insert(job.slot) }
+  }
+
+  /// Lets a read that is done serve a call of another link, too.
+  mutating func add(_ job: ReadJob, for slot: Int) { plan.shared.append((slot, job)) }
+
+  /// Charges a link with rows that were read beside the server's executor.
+  mutating func charge(rows: Int, of slot: Int) {
+    plan.costs.append(
+      InputCost(origin: .slot(slot), steps: min(rows, 1 << 32) * Self.stepsPerRow))
+  }
+
   /// Notes that an input took the steps from `before` to those that are left.
   mutating func noteCost(of input: ServerInput, since before: Int) {
     if before > stepsLeft {
@@ -115,6 +154,9 @@ struct ServerBatch {
       plan.costs.append(InputCost(origin: input.origin, steps: before - stepsLeft))
     }
   }
+
+  /// Notes a write that is followed.
+  mutating func note(_ write: TracedWrite) { plan.writes.append(write) }
 
   /// The steps of reading a row of the store, which takes about two microseconds.
   static let stepsPerRow = 2

@@ -28,6 +28,8 @@ package enum ServerInput: Sendable {
   case goOn
   /// A call of the link has more to answer.
   case more(slot: Int)
+  /// A read of the link went on beside the server's executor, and is done.
+  case read(slot: Int, ReadJob)
 }
 
 extension ServerInput {

@@ -13,10 +13,21 @@ package struct ServerPlan: Sendable {
   package internal(set) var deferred: [ServerInput] = []
   /// The inputs whose decision took long work, and how much.
   package internal(set) var costs: [InputCost] = []
+  /// Reads that go on beside the server's executor, once the commits are durable; each comes back
+  /// as ``ServerInput/read(slot:_:)``.
+  package internal(set) var reads: [ReadJob] = []
+  /// Reads that are done, and further links that they serve: to be put in as
+  /// ``ServerInput/read(slot:_:)``.
+  package internal(set) var shared: [(slot: Int, job: ReadJob)] = []
   /// True when work is left that a further batch goes on with; ``ServerInput/goOn`` begins one.
   package internal(set) var isUnfinished = false
   /// The inputs that were decided, if any was not.
   var decided: [ServerInput] = []
+
+  /// The writes among the inputs, while these are followed.
+  var writes: [TracedWrite] = []
+  /// The times at which the batch took its steps.
+  var times = BatchTimes()
 
   /// The inputs that were decided, in order.
   package func decided(of inputs: [ServerInput]) -> [ServerInput] {
@@ -34,12 +45,15 @@ package struct BatchPortion: Sendable {
   /// takes about a microsecond: it ends one listen, or reads 256 bytes; a row takes two. Work that
   /// is short for every input, such as that of a small write, is not counted.
   package var steps: Int
+  /// The rows after which a read is given up, to be done beside the server's executor.
+  package var rows: Int
 
-  /// Limits in bytes and steps.
-  package init(linkBytes: Int, totalBytes: Int, steps: Int = .max) {
+  /// Limits in bytes, steps and rows.
+  package init(linkBytes: Int, totalBytes: Int, steps: Int = .max, rows: Int = .max) {
     self.linkBytes = linkBytes
     self.totalBytes = totalBytes
     self.steps = steps
+    self.rows = rows
   }
 
   /// No limits.
@@ -47,4 +61,7 @@ package struct BatchPortion: Sendable {
 
   /// The steps of long work between which other clients have their turn: about 200 microseconds.
   package static let sliceSteps = 200
+
+  /// The rows of a read that is done at once: about 500 microseconds.
+  package static let readRows = 256
 }

@@ -6,9 +6,13 @@ import TernStorage
 /// The documents of a server, as far as they live in memory.
 final class DatabaseRegistry {
   private var databases: [DocumentDatabase: OpenDatabase] = [:]
+  /// The number of databases in memory at which unused ones are forgotten.
+  private var forgettingCount = DatabaseRegistry.databasesKept
   /// The listen streams by the number that a database's watch knows them by.
   private(set) var streams: [Int: DocumentCall] = [:]
   private var nextStream = 0
+  /// Judges by the rules that are in force.
+  var judge: DocumentJudge
   /// False while listens wait to be judged by other rules.
   var isReviewed = true
   /// The number of times that other rules came into force.
@@ -32,6 +36,9 @@ final class DatabaseRegistry {
   /// The most databases kept in memory without a call about them.
   static let databasesKept = 256
 
+  /// Without databases.
+  init(_ judge: DocumentJudge) { self.judge = judge }
+
   /// The databases in memory that calls are about, by name.
   var used: [OpenDatabase] {
     databases.values.filter(\.isUsed).sorted { $0.name.resourceName < $1.name.resourceName }
@@ -45,12 +52,40 @@ final class DatabaseRegistry {
     _ name: DocumentDatabase, in reader: any StoreReader
   ) throws(StorageError) -> OpenDatabase {
     if let database = databases[name] { return database }
-    if databases.count >= DatabaseRegistry.databasesKept {
-      databases = databases.filter { $0.value.isUsed }
-    }
+    if databases.count >= forgettingCount { forgetUnused() }
     let database = try OpenDatabase(name, in: reader)
     databases[name] = database
     return database
+  }
+
+  /// The database of that name, for a call about it. One that nothing uses yet is charged to the
+  /// call's client, for as long as anything does.
+  ///
+  /// - Returns: `nil` when the client's share of memory does not allow it.
+  func database(
+    _ name: DocumentDatabase, for call: DocumentCall, in reader: any StoreReader
+  ) throws(StorageError) -> OpenDatabase? {
+    if let database = databases[name], database.charge != nil { return database }
+    let charge = call.anotherCharge()
+    guard charge.add(Self.bytes(of: name)) else { return nil }
+    let database = try self.database(name, in: reader)
+    database.charge = charge
+    return database
+  }
+
+  /// The memory of a database that nothing is stored in.
+  static func bytes(of name: DocumentDatabase) -> Int {
+    emptyBytes + 4 * name.resourceName.utf8.count
+  }
+
+  /// The bytes of its tables beside those of its name.
+  private static let emptyBytes = 4_096
+
+  /// Forgets the databases that are not used. The next time is when there are twice as many as
+  /// stay, so that looking for them costs constant time a database.
+  private func forgetUnused() {
+    databases = databases.filter { $0.value.isUsed }
+    forgettingCount = max(Self.databasesKept, 2 * databases.count)
   }
 
   /// The databases whose turn it is to be swept; none when it is not yet time.
@@ -66,11 +101,15 @@ final class DatabaseRegistry {
 
   /// Forgets transactions that took too long.
   func expire(uptime: Int64) {
-    for database in databases.values { database.transactions.expire(uptime: uptime) }
+    for database in databases.values {
+      database.transactions.expire(uptime: uptime)
+      database.releaseUnused()
+    }
   }
 
   /// Records that other rules are in force: what was judged before is to be judged again.
-  func noteOtherRules() {
+  func noteOtherRules(_ judge: DocumentJudge) {
+    self.judge = judge
     isReviewed = false
     rulesGeneration += 1
   }
@@ -93,6 +132,8 @@ final class DatabaseRegistry {
   func close(_ call: DocumentCall) {
     guard call.link.calls.removeValue(forKey: call.number) != nil else { return }
     call.database?.callCount -= 1
+    call.cancelReadings()
+    defer { call.database?.releaseUnused() }
     guard let stream = call.stream else { return }
     call.database?.closeStream(stream)
     streams[stream] = nil

@@ -13,23 +13,37 @@ typealias DocumentAnswer = Result<[DocumentResponse], DocumentStatus>
 struct DocumentAnswers {
   let reads: DocumentReads
   let commits: DocumentCommits
+  let gets: DocumentGets
 
   /// Carries out a request.
-  func answer(
+  func reply(
+    to body: DocumentRequest.Body, _ call: DocumentCall, _ database: OpenDatabase,
+    _ batch: inout ServerBatch
+  ) throws(StorageError) -> DocumentReply {
+    let lists = DocumentLists(reads: reads)
+    switch body {
+    case .get(let key, let mask, let point):
+      return try gets.begin([key], mask, point, isBatch: false, call, database, batch)
+    case .batchGet(let keys, let mask, let point):
+      return try gets.begin(keys, mask, point, isBatch: true, call, database, batch)
+    case .aggregate(let query, let aggregations, let point):
+      return try reads.aggregate(aggregations, query, point, call, database, batch)
+    case .list(let listing): return try lists.list(listing, call, database, batch)
+    case .listCollections(let parent, let page, let point):
+      return try lists.listCollections(parent, page, point, call, database, batch)
+    case .partition(let partitioning):
+      return try lists.partition(partitioning, call, database, batch)
+    case .create, .update, .delete, .commit, .batchWrite, .begin, .rollback, .query, .write,
+      .listen:
+      return .ready(try answer(body, call, database, &batch))
+    }
+  }
+
+  private func answer(
     _ body: DocumentRequest.Body, _ call: DocumentCall, _ database: OpenDatabase,
     _ batch: inout ServerBatch
   ) throws(StorageError) -> DocumentAnswer {
     switch body {
-    case .get(let key, let mask, let point): try reads.get(key, mask, point, call, database, batch)
-    case .batchGet(let keys, let mask, let point):
-      try reads.batchGet(keys, mask, point, call, database, batch)
-    case .aggregate(let query, let aggregations, let point):
-      try reads.aggregate(aggregations, query, point, call, database, &batch)
-    case .list(let listing): try DocumentLists(reads: reads).list(listing, call, database, batch)
-    case .listCollections(let parent, let page, let point):
-      try DocumentLists(reads: reads).listCollections(parent, page, point, call, database, batch)
-    case .partition(let partitioning):
-      try DocumentLists(reads: reads).partition(partitioning, call, database, batch)
     case .create(let path, let id, let fields, let mask):
       try commits.create(path, id, fields, mask, call, database, &batch)
     case .update(let mutation, let mask): try commits.update(mutation, mask, call, database, &batch)
@@ -41,8 +55,9 @@ struct DocumentAnswers {
     case .begin(let options): try reads.begin(options, call, database, batch)
     case .rollback(let id):
       database.transactions.rollback(id).map { .failure($0) } ?? .success([.done])
-    case .query, .write, .listen:
-      .failure(DocumentStatus(.internalError, "A stream is no request."))
+    case .get, .batchGet, .aggregate, .list, .listCollections, .partition, .query, .write,
+      .listen:
+      .failure(DocumentStatus(.internalError, "A read or a stream has no answer of its own."))
     }
   }
 }

@@ -25,6 +25,10 @@ final class DocumentCall {
   var assignedTarget: Int32 = 0
   /// The rest of a query call, while its answer is under way.
   var runningQuery: RunningQuery?
+  /// The rest of a read by name, while its answer is under way.
+  var runningGet: RunningGet?
+  /// The reads that go on beside the server's executor.
+  var readings: [PendingRead] = []
   /// Of a write call: what was agreed on in the handshake.
   var handshake: Handshake?
 
@@ -51,6 +55,30 @@ final class DocumentCall {
 
   var slot: Int { link.slot }
 
+  /// True while the answer to its only message is under way.
+  var isAnswering: Bool {
+    runningQuery != nil || runningGet != nil || !method.streamsRequests && !readings.isEmpty
+  }
+
+  /// Ends the reads of a target; of all targets for `nil`.
+  func cancelReadings(of target: Int32? = nil) {
+    for reading in readings where target == nil || reading.target == target {
+      // A result that others wait for as well is there already.
+      reading.job.cancel()
+      database?.prefetches.forget(reading.job)
+    }
+    readings.removeAll { target == nil || $0.target == target }
+  }
+
+  /// Lets another read take the place of one.
+  ///
+  /// - Returns: Whether there was one.
+  func replace(_ old: ReadJob, by new: ReadJob) -> Bool {
+    guard let index = readings.firstIndex(where: { $0.job === old }) else { return false }
+    readings[index].job = new
+    return true
+  }
+
   /// Sends one message of the call.
   func send(_ message: [UInt8], _ batch: inout ServerBatch) {
     let frame = DocumentServerFrame.message(stream: number, message)
@@ -66,6 +94,9 @@ final class DocumentCall {
     targetBytes[target, default: 0] += more
     return true
   }
+
+  /// A charge of nothing yet to the same client.
+  func anotherCharge() -> ListenCharge { charge.another() }
 
   /// The memory that all its targets are charged with.
   var chargedBytes: Int { charge.bytes }

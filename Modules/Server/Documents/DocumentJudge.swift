@@ -67,7 +67,7 @@ struct DocumentJudge {
     if let blanket = authorizer.blanketVerdict(for: requester) {
       return DocumentVerdict(refusal: blanket ? nil : AccessRefusal(), dependencies: [])
     }
-    let lookup = DocumentLookup(database.authority, batch.reader, at: time)
+    let lookup = DocumentLookup(database.authority, batch.counted, at: time)
     let verdict = authorizer.verdict(
       on: accesses, by: requester,
       time: DocumentTimestamp(uncheckedMicroseconds: batch.now * 1_000),

@@ -9,10 +9,13 @@ import TernStorage
 /// The targets of listen calls, and the pushes to them.
 struct DocumentListens {
   let limits: ServerLimits
-  let judge: DocumentJudge
   let registry: DatabaseRegistry
   /// The indexes that queries need; `nil` for none.
   let indexes: DocumentIndexCatalogs?
+  let longReads: LongReads
+
+  /// That of now: a read may be finished under other rules than it was begun.
+  var judge: DocumentJudge { registry.judge }
 
   /// Adds or removes a target of a listen call.
   func listen(
@@ -25,6 +28,7 @@ struct DocumentListens {
     switch request {
     case .remove(let target):
       database.unlisten(target, on: stream)
+      call.cancelReadings(of: target)
       call.release(target)
       tell(.target(WatchTargetChange(.removed(nil), targets: [target])), call, database, &batch)
     case .add(let asked):
@@ -54,8 +58,10 @@ struct DocumentListens {
       registry.finish(call, DocumentStatus(.invalidArgument, text), &batch)
       return nil
     }
-    if database.watch.subject(of: target.id, on: stream) == nil { return target }
+    let isRead = call.readings.contains { $0.target == target.id }
+    if !isRead, database.watch.subject(of: target.id, on: stream) == nil { return target }
     database.unlisten(target.id, on: stream)
+    call.cancelReadings(of: target.id)
     // The target that was there is gone as well.
     let text = "Target ID already exists: \(target.id)"
     refuse(target.id, DocumentStatus(.alreadyExists, text), call, &batch)
@@ -81,7 +87,7 @@ struct DocumentListens {
       tell(.target(WatchTargetChange(.added, targets: [target.id])), call, database, &batch)
       return refuse(target.id, need, call, &batch)
     }
-    guard call.link.targetCount < limits.listens else {
+    guard call.link.targetCount + call.readings.count < limits.listens else {
       let text = "A link watches \(limits.listens) targets already."
       return refuse(target.id, DocumentStatus(.resourceExhausted, text), call, &batch)
     }
@@ -90,7 +96,76 @@ struct DocumentListens {
     guard call.charge(weight, for: target.id) else {
       return refuse(target.id, Self.tooManyTargets, call, &batch)
     }
-    try open(target, weight, stream, call, database, &batch)
+    let opening = try batch.read(nil) { reader throws(StorageError) in
+      try database.watch.listen(target, on: stream, in: reader)
+    }
+    if let opening {
+      return try begin(opening, of: target, dependencies, weight, call, database, &batch)
+    }
+    try prefetch(target, corrects: false, call, database, &batch)
+  }
+
+  /// Reads the first snapshot of a target beside the server's executor.
+  private func prefetch(
+    _ target: WatchTarget, corrects: Bool, _ call: DocumentCall, _ database: OpenDatabase,
+    _ batch: inout ServerBatch
+  ) throws(StorageError) {
+    let authority = database.authority
+    // It is judged again when it is added.
+    let read = LongRead<WatchPrefetch>(judgedBy: [], at: nil) { reader throws(StorageError) in
+      let prefetch = try authority.prefetch(target, corrects: corrects, in: reader)
+      return (prefetch, bytes: prefetch.byteCount)
+    } finish: { prefetch, _ in
+      prefetch
+    }
+    let id = WatchPrefetchID(target, corrects: corrects)
+    try longReads.begin(read, of: call, for: target.id, isBeside: true, &batch) {
+      outcome, batch throws(StorageError) in
+      switch outcome {
+      case .failure(let status): refuse(target.id, status, call, &batch)
+      case .success(let prefetch):
+        try add(target, prefetch, isLast: corrects, call, database, &batch)
+      }
+    }
+    if let reading = call.readings.last { database.prefetches.add(reading.job, as: id, of: call) }
+  }
+
+  /// Adds a target whose first snapshot was read ahead.
+  ///
+  /// - Parameter isLast: Whether the rest is read at once, however much it is.
+  private func add(
+    _ target: WatchTarget, _ prefetch: WatchPrefetch, isLast: Bool, _ call: DocumentCall,
+    _ database: OpenDatabase, _ batch: inout ServerBatch
+  ) throws(StorageError) {
+    guard let stream = call.stream else { return }
+    // What its permission rests on may have changed meanwhile.
+    let verdict = try verdict(on: target.subject, call.requester(in: database), database, batch)
+    if let refusal = verdict.refusal {
+      return refuse(target.id, DocumentStatus(denial: refusal), call, &batch)
+    }
+    let dependencies = verdict.dependencies ?? []
+    let weight = DocumentWeight.bytes(of: target) + DocumentWeight.bytes(of: dependencies)
+    guard call.charge(weight, for: target.id) else {
+      return refuse(target.id, Self.tooManyTargets, call, &batch)
+    }
+    let listen = { (reader: any StoreReader) throws(StorageError) in
+      try database.watch.listen(target, on: stream, prefetch, in: reader)
+    }
+    let opening = isLast ? try listen(batch.counted) : try batch.read(nil, listen)
+    if let opening {
+      return try begin(opening, of: target, dependencies, weight, call, database, &batch)
+    }
+    // Its client holds another number of documents than it should, or much has changed.
+    try self.prefetch(target, corrects: target.expectedCount != nil, call, database, &batch)
+  }
+
+  /// Begins to tell a call about a target.
+  private func begin(
+    _ opening: WatchOpening, of target: WatchTarget, _ dependencies: Set<DocumentKey>,
+    _ weight: Int, _ call: DocumentCall, _ database: OpenDatabase, _ batch: inout ServerBatch
+  ) throws(StorageError) {
+    guard let stream = call.stream else { return }
+    try tell(opening, of: target, weight, stream, call, database, &batch)
     let subscriber = WatchSubscriber(stream: stream, target: target.id)
     if database.watch.subject(of: target.id, on: stream) != nil {
       database.dependencies.set(dependencies, of: subscriber)
@@ -103,12 +178,10 @@ struct DocumentListens {
       "The targets of this address or user hold their share of the server's memory.")
   }
 
-  private func open(
-    _ target: WatchTarget, _ weight: Int, _ stream: Int, _ call: DocumentCall,
-    _ database: OpenDatabase,
-    _ batch: inout ServerBatch
+  private func tell(
+    _ opening: WatchOpening, of target: WatchTarget, _ weight: Int, _ stream: Int,
+    _ call: DocumentCall, _ database: OpenDatabase, _ batch: inout ServerBatch
   ) throws(StorageError) {
-    let opening = try database.watch.listen(target, on: stream, in: batch.reader)
     for change in opening.head { tell(change, call, database, &batch) }
     let pushes = pushes(of: opening, call, database)
     let size = pushes.reduce(0) { $0 + $1.byteCount }
@@ -177,7 +250,7 @@ struct DocumentListens {
       // Judged one by one, so that no more than one document is in memory.
       var verdict = DocumentVerdict(refusal: nil, dependencies: [])
       for key in Set(keys).sorted() {
-        let document = try database.authority.document(key, in: batch.reader)
+        let document = try database.authority.document(key, in: batch.counted)
         let next = try judge.verdict(
           on: [.get(document)], after: verdict.dependencies ?? [], requester, database, batch)
         if next.refusal != nil { return next }

@@ -15,7 +15,7 @@ struct DocumentLists {
   func list(
     _ listing: DocumentListing, _ call: DocumentCall, _ database: OpenDatabase,
     _ batch: borrowing ServerBatch
-  ) throws(StorageError) -> DocumentAnswer {
+  ) throws(StorageError) -> DocumentReply {
     guard let id = listing.collectionID else {
       return try listAll(listing, call, database, batch)
     }
@@ -27,28 +27,51 @@ struct DocumentLists {
         path = try CollectionPath(id)
       }
     } catch {
-      return .failure(DocumentWireError.document(error).status)
+      return .ready(.failure(DocumentWireError.document(error).status))
     }
     let place: DocumentReadPlace
     let query = Self.query(listing, path)
     switch try reads.place(for: query, listing.readPoint, call, database, batch) {
-    case .failure(let status): return .failure(status)
+    case .failure(let status): return .ready(.failure(status))
     case .success(let found): place = found
     }
     if place.time != nil, listing.showsMissing {
       let text = "Which documents are missing is told as of now."
-      return .failure(DocumentStatus(.unimplemented, text))
+      return .ready(.failure(DocumentStatus(.unimplemented, text)))
     }
     guard let token = PageToken.bytes(listing.page.token) else {
-      return .failure(PageToken.unknown)
+      return .ready(.failure(PageToken.unknown))
     }
-    return try database.authority.listings.list(
-      path, orderedBy: listing.orders, showMissing: listing.showsMissing,
-      pageSize: listing.page.size, token: token, at: place.time, in: batch.reader
-    ).map { page in
-      let documents = page.elements.map { $0.masked(by: listing.mask) }
-      return [.documents(documents, nextPageToken: PageToken.text(page.nextToken))]
+    let listings = database.authority.listings
+    let time = listing.showsMissing ? nil : place.readTime
+    return pages(of: listing, judgedBy: query, at: place) { reader throws(StorageError) in
+      try listings.list(
+        path, orderedBy: listing.orders, showMissing: listing.showsMissing,
+        pageSize: listing.page.size, token: token, at: time, in: reader)
     }
+  }
+
+  /// The reply of one page of documents.
+  private func pages(
+    of listing: DocumentListing, judgedBy query: DocumentQuery, at place: DocumentReadPlace,
+    _ page:
+      @escaping @Sendable (any StoreReader) throws(StorageError) -> Result<
+        DocumentPage<Document>, DocumentStatus
+      >
+  ) -> DocumentReply {
+    let read = LongRead<DocumentAnswer>(
+      judgedBy: [DocumentReads.access(to: query)], at: place.readTime
+    ) { reader throws(StorageError) in
+      let outcome = try page(reader)
+      let documents = (try? outcome.get())?.elements ?? []
+      return (outcome, bytes: documents.reduce(0) { $0 + ($1.fields?.bytes.count ?? 0) })
+    } finish: { outcome, _ in
+      outcome.map { page in
+        let documents = page.elements.map { $0.masked(by: listing.mask) }
+        return [.documents(documents, nextPageToken: PageToken.text(page.nextToken))]
+      }
+    }
+    return .reading(read)
   }
 
   /// The query that a list is judged as: with its order, and its page as the limit.
@@ -64,48 +87,57 @@ struct DocumentLists {
   private func listAll(
     _ listing: DocumentListing, _ call: DocumentCall, _ database: OpenDatabase,
     _ batch: borrowing ServerBatch
-  ) throws(StorageError) -> DocumentAnswer {
+  ) throws(StorageError) -> DocumentReply {
     if listing.showsMissing || !listing.orders.isEmpty {
       let text = "Only the documents of one collection are listed in an order, or missing."
-      return .failure(DocumentStatus(.invalidArgument, text))
+      return .ready(.failure(DocumentStatus(.invalidArgument, text)))
     }
-    let source = DocumentQuery.Source.all(below: listing.parent, isRecursive: false)
+    let query = DocumentQuery.assembled(.all(below: listing.parent, isRecursive: false))
     let place: DocumentReadPlace
-    switch try reads.place(
-      for: .assembled(source), listing.readPoint, call, database, batch)
-    {
-    case .failure(let status): return .failure(status)
+    switch try reads.place(for: query, listing.readPoint, call, database, batch) {
+    case .failure(let status): return .ready(.failure(status))
     case .success(let found): place = found
     }
     guard let token = PageToken.bytes(listing.page.token) else {
-      return .failure(PageToken.unknown)
+      return .ready(.failure(PageToken.unknown))
     }
-    return try database.authority.listings.list(
-      allBelow: listing.parent, pageSize: listing.page.size, token: token, at: place.time,
-      in: batch.reader
-    ).map { page in
-      let documents = page.elements.map { $0.masked(by: listing.mask) }
-      return [.documents(documents, nextPageToken: PageToken.text(page.nextToken))]
+    let listings = database.authority.listings
+    return pages(of: listing, judgedBy: query, at: place) { reader throws(StorageError) in
+      try listings.list(
+        allBelow: listing.parent, pageSize: listing.page.size, token: token, at: place.readTime,
+        in: reader)
     }
   }
 
   func listCollections(
     _ parent: DocumentKey?, _ page: DocumentPageRequest, _ point: DocumentReadPoint,
     _ call: DocumentCall, _ database: OpenDatabase, _ batch: borrowing ServerBatch
-  ) throws(StorageError) -> DocumentAnswer {
-    let denial = try judge.denial(of: [.listCollections(below: parent)], call, database, batch)
-    if let denial { return .failure(denial) }
+  ) throws(StorageError) -> DocumentReply {
+    let accesses = [DocumentAccess.listCollections(below: parent)]
+    if let denial = try judge.denial(of: accesses, call, database, batch) {
+      return .ready(.failure(denial))
+    }
     let place: DocumentReadPlace
     switch reads.place(of: point, call, database, batch) {
-    case .failure(let status): return .failure(status)
+    case .failure(let status): return .ready(.failure(status))
     case .success(let found): place = found
     }
-    guard let token = PageToken.bytes(page.token) else { return .failure(PageToken.unknown) }
-    return try database.authority.listings.collectionIDs(
-      below: parent, pageSize: page.size, token: token, at: place.time, in: batch.reader
-    ).map { found in
-      [.collectionIDs(found.elements, nextPageToken: PageToken.text(found.nextToken))]
+    guard let token = PageToken.bytes(page.token) else {
+      return .ready(.failure(PageToken.unknown))
     }
+    let (listings, time) = (database.authority.listings, place.time)
+    let read = LongRead<DocumentAnswer>(
+      judgedBy: accesses, at: place.time
+    ) { reader throws(StorageError) in
+      let outcome = try listings.collectionIDs(
+        below: parent, pageSize: page.size, token: token, at: time, in: reader)
+      return (outcome, bytes: 0)
+    } finish: { (outcome: Result<DocumentPage<String>, DocumentStatus>, _) in
+      outcome.map { found in
+        [.collectionIDs(found.elements, nextPageToken: PageToken.text(found.nextToken))]
+      }
+    }
+    return .reading(read)
   }
 
   /// The most cursors of one answer.
@@ -114,27 +146,35 @@ struct DocumentLists {
   func partition(
     _ asked: DocumentPartitioning, _ call: DocumentCall, _ database: OpenDatabase,
     _ batch: borrowing ServerBatch
-  ) throws(StorageError) -> DocumentAnswer {
-    let denial = try judge.denial(of: [.privileged(.partition)], call, database, batch)
-    if let denial { return .failure(denial) }
+  ) throws(StorageError) -> DocumentReply {
+    let accesses = [DocumentAccess.privileged(.partition)]
+    if let denial = try judge.denial(of: accesses, call, database, batch) {
+      return .ready(.failure(denial))
+    }
     let place: DocumentReadPlace
     switch try reads.place(for: asked.query, asked.readPoint, call, database, batch) {
-    case .failure(let status): return .failure(status)
+    case .failure(let status): return .ready(.failure(status))
     case .success(let found): place = found
     }
     guard let start = Int(asked.page.token.isEmpty ? "0" : asked.page.token), start >= 0 else {
-      return .failure(PageToken.unknown)
+      return .ready(.failure(PageToken.unknown))
     }
-    return try database.authority.listings.partition(
-      asked.query, into: min(asked.count, Self.partitionLimit), at: place.time,
-      in: batch.reader
-    ).map { cursors in
-      let size = asked.page.size > 0 ? asked.page.size : cursors.count
-      let page = cursors.dropFirst(start).prefix(size)
-      let parts = page.map { WireCursor($0.values, isBefore: $0.isInclusive) }
-      let token = page.endIndex < cursors.count ? String(page.endIndex) : ""
-      return [.partitions(parts, nextPageToken: token)]
+    let (listings, query) = (database.authority.listings, asked.query)
+    let (count, time) = (min(asked.count, Self.partitionLimit), place.readTime)
+    let read = LongRead<DocumentAnswer>(
+      judgedBy: accesses + [DocumentReads.access(to: query)], at: time
+    ) { reader throws(StorageError) in
+      (try listings.partition(query, into: count, at: time, in: reader), bytes: 0)
+    } finish: { outcome, _ in
+      outcome.map { cursors in
+        let size = asked.page.size > 0 ? asked.page.size : cursors.count
+        let page = cursors.dropFirst(start).prefix(size)
+        let parts = page.map { WireCursor($0.values, isBefore: $0.isInclusive) }
+        let token = page.endIndex < cursors.count ? String(page.endIndex) : ""
+        return [.partitions(parts, nextPageToken: token)]
+      }
     }
+    return .reading(read)
   }
 }
 

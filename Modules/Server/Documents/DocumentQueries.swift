@@ -13,6 +13,7 @@ import TernStorage
 struct DocumentQueries {
   let reads: DocumentReads
   let registry: DatabaseRegistry
+  let longReads: LongReads
 
   func begin(
     _ query: DocumentQuery, _ point: DocumentReadPoint, _ call: DocumentCall,
@@ -38,44 +39,80 @@ struct DocumentQueries {
 
   /// Sends the next portion of a query's result.
   func goOn(_ call: DocumentCall, _ batch: inout ServerBatch) throws(StorageError) {
-    guard var running = call.runningQuery, let database = call.database else { return }
-    call.runningQuery = nil
+    guard call.readings.isEmpty, var running = call.runningQuery, let database = call.database
+    else { return }
     if let denial = try judgeAgain(&running, call, database, batch) {
       return registry.finish(call, denial, &batch)
     }
-    var size = 0
-    var last: Document?
-    var surplus: DocumentStatus?
-    let most = running.portionBytes
-    let time = running.told == 0 ? running.place.time : running.place.readTime
-    let outcome = try database.authority.run(running.query, at: time, in: batch.reader) {
-      document in
-      if running.told == 0, running.toSkip > 0 {
-        tellSkipped(running.toSkip, running, call, &batch)
+    call.runningQuery = running
+    let portion = portion(of: running, call, database, isBounded: batch.isBounded)
+    try longReads.begin(portion, of: call, isBeside: running.isBeside, &batch) {
+      outcome, batch throws(StorageError) in
+      switch outcome {
+      case .success(let portion):
+        try send(portion, call, database, &batch)
+      case .failure(let status): registry.finish(call, status, &batch)
       }
-      let answer = DocumentQueryAnswer(
-        document.masked(by: running.selection), readTime: running.place.readTime)
-      size += send(answer, call, &batch)
-      running.told += 1
-      last = document
-      if running.isWhole {
-        if size > reads.limits.answerBytes {
-          surplus = AnswerSize.tooLarge(reads.limits.answerBytes)
-        }
-        return surplus == nil
-      }
-      return size < most || !batch.isBounded
     }
-    batch.spend(size / ServerBatch.bytesPerStep)
+    // Its further portions take as many rows.
+    if !call.readings.isEmpty { call.runningQuery?.isBeside = true }
+  }
+
+  /// The read of the next portion.
+  private func portion(
+    of running: RunningQuery, _ call: DocumentCall, _ database: OpenDatabase, isBounded: Bool
+  ) -> LongRead<QueryPortion> {
+    let (authority, names) = (database.authority, database.names)
+    let (query, time, selection) = (running.query, running.place.readTime, running.selection)
+    let most = running.isWhole ? reads.limits.answerBytes : running.portionBytes
+    let isWhole = running.isWhole
+    return LongRead(
+      judgedBy: [DocumentReads.access(to: running.judged)], at: time
+    ) { reader throws(StorageError) in
+      var messages: [[UInt8]] = []
+      var size = 0
+      var last: Document?
+      let outcome = try authority.run(query, at: time, in: reader) { document in
+        let answer = DocumentQueryAnswer(document.masked(by: selection), readTime: time)
+        let message = DocumentResponse.query(answer).encode(names)
+        messages.append(message)
+        size += message.count
+        last = document
+        return isWhole ? size <= most : size < most || !isBounded
+      }
+      let portion = QueryPortion(messages: messages, size: size, last: last, outcome: outcome)
+      return (portion, bytes: size)
+    } finish: { portion, _ in
+      portion
+    }
+  }
+
+  /// Sends a portion, and lets the query go on or ends it.
+  private func send(
+    _ portion: QueryPortion, _ call: DocumentCall, _ database: OpenDatabase,
+    _ batch: inout ServerBatch
+  ) throws(StorageError) {
+    guard var running = call.runningQuery else { return }
+    call.runningQuery = nil
+    if running.told == 0, running.toSkip > 0, !portion.messages.isEmpty {
+      tellSkipped(running.toSkip, running, call, &batch)
+    }
+    for message in portion.messages { call.send(message, &batch) }
+    running.told += portion.messages.count
+    batch.spend(portion.size / ServerBatch.bytesPerStep)
     let explanation: DocumentExplanation
-    switch outcome {
+    switch portion.outcome {
     case .failure(let status):
-      return registry.finish(call, running.told == 0 ? status : Self.tooLong, &batch)
+      let isOld = running.place.time == nil && status == DocumentAuthority.tooOld
+      return registry.finish(call, running.told == 0 && !isOld ? status : Self.tooLong, &batch)
     case .success(let found): explanation = found
     }
-    batch.spend(rows: explanation.cost.rowsRead)
-    if let surplus { return registry.finish(call, surplus, &batch) }
-    if !running.isWhole, let last, batch.isBounded, size >= most {
+    if running.isWhole, portion.size > reads.limits.answerBytes {
+      return registry.finish(call, AnswerSize.tooLarge(reads.limits.answerBytes), &batch)
+    }
+    if !running.isWhole, let last = portion.last, batch.isBounded,
+      portion.size >= running.portionBytes
+    {
       do throws(DocumentQueryError) {
         try running.pass(last, explanation, in: database.name)
       } catch {
@@ -133,6 +170,17 @@ struct DocumentQueries {
   }
 }
 
+/// The next part of a query's result.
+struct QueryPortion: Sendable {
+  /// The messages of its documents, encoded.
+  let messages: [[UInt8]]
+  /// Their bytes.
+  let size: Int
+  /// The last document, with all fields.
+  let last: Document?
+  let outcome: Result<DocumentExplanation, DocumentStatus>
+}
+
 /// A query whose answer is under way.
 struct RunningQuery {
   /// The part of the query that was not answered yet, with all fields.
@@ -147,6 +195,8 @@ struct RunningQuery {
   let toSkip: Int
   /// True for a result that is small by itself, and told at once.
   let isWhole: Bool
+  /// True when its portions are read beside the server's executor.
+  var isBeside = false
   /// The number of documents told.
   var told = 0
   private var toldBefore = 0
@@ -158,6 +208,8 @@ struct RunningQuery {
 
   private static let firstBytes = 16 << 10
   private static let usualBytes = 256 << 10
+  /// Portions that are read beside the executor are larger, because each opens a snapshot.
+  private static let besideBytes = 1 << 20
   /// A result that is sorted as a whole is sorted again for each portion: there are fewer then.
   private static let sortedBytes = 4 << 20
 
@@ -182,7 +234,7 @@ struct RunningQuery {
     entriesRead += explanation.cost.entriesRead
     documentsRead += explanation.cost.documentsRead
     toldBefore = told
-    portionBytes = min(portionBytes * 4, mostBytes)
+    portionBytes = min(portionBytes * 4, isBeside ? max(mostBytes, Self.besideBytes) : mostBytes)
   }
 
   /// Returns the cost of all portions, the last one included.

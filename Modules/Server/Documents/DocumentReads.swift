@@ -14,158 +14,60 @@ struct DocumentReads {
   let indexes: DocumentIndexCatalogs?
   let randomBits: @Sendable () -> UInt64
 
-  func get(
-    _ key: DocumentKey, _ mask: [DocumentFieldPath]?, _ point: DocumentReadPoint,
-    _ call: DocumentCall, _ database: OpenDatabase, _ batch: borrowing ServerBatch
-  ) throws(StorageError) -> DocumentAnswer {
-    let found: (documents: [Document], place: DocumentReadPlace)
-    switch try read([key], point, call, database, batch) {
-    case .failure(let status): return .failure(status)
-    case .success(let read): found = read
-    }
-    guard let document = found.documents.first, document.isFound else {
-      return .failure(
-        DocumentStatus(
-          .notFound, "Document \"\(DocumentName(key, in: database.name).resourceName)\" not found.")
-      )
-    }
-    return .success([.document(document.masked(by: mask))])
-  }
-
-  func batchGet(
-    _ keys: [DocumentKey], _ mask: [DocumentFieldPath]?, _ point: DocumentReadPoint,
-    _ call: DocumentCall, _ database: OpenDatabase, _ batch: borrowing ServerBatch
-  ) throws(StorageError) -> DocumentAnswer {
-    var asked: Set<DocumentKey> = []
-    let distinct = keys.filter { asked.insert($0).inserted }
-    switch try read(distinct, point, call, database, batch) {
-    case .failure(let status): return .failure(status)
-    case .success(let (documents, place)):
-      var answers: [DocumentBatchGetAnswer] = []
-      if !place.begun.isEmpty {
-        answers.append(
-          DocumentBatchGetAnswer(nil, transaction: place.begun, readTime: .none))
-      }
-      for document in documents {
-        answers.append(
-          DocumentBatchGetAnswer(document.masked(by: mask), readTime: place.readTime))
-      }
-      return .success(answers.map { .batchGet($0) })
-    }
-  }
-
-  /// Reads documents for a caller that may read them.
-  private func read(
-    _ keys: [DocumentKey], _ point: DocumentReadPoint, _ call: DocumentCall,
-    _ database: OpenDatabase, _ batch: borrowing ServerBatch
-  ) throws(StorageError) -> Result<
-    (documents: [Document], place: DocumentReadPlace), DocumentStatus
-  > {
-    if judge.deniesEverything(call, database) { return .failure(DocumentStatus.denied) }
-    if case .begin(.readWrite) = point,
-      let denial = try judge.denial(
-        of: [.privileged(.readWriteTransaction)], call, database, batch)
-    {
-      return .failure(denial)
-    }
-    let place: DocumentReadPlace
-    switch self.place(of: point, call, database, batch) {
-    case .failure(let status): return .failure(status)
-    case .success(let found): place = found
-    }
-    switch try documents(keys, at: place, call, database, batch) {
-    case .failure(let status):
-      // No client knows the id of a transaction whose first request fails.
-      end(place.begun, database)
-      return .failure(status)
-    case .success(let found): return .success((found, place))
-    }
-  }
-
   /// Ends a transaction that a request has begun; nothing when it has begun none.
-  private func end(_ begun: [UInt8], _ database: OpenDatabase) {
+  func end(_ begun: [UInt8], _ database: OpenDatabase) {
     if !begun.isEmpty { _ = database.transactions.rollback(begun) }
-  }
-
-  /// Returns documents as of a place, when their caller may read all of them.
-  private func documents(
-    _ keys: [DocumentKey], at place: DocumentReadPlace, _ call: DocumentCall,
-    _ database: OpenDatabase, _ batch: borrowing ServerBatch
-  ) throws(StorageError) -> Result<[Document], DocumentStatus> {
-    var found: [Document] = []
-    var size = AnswerSize(limitBytes: limits.answerBytes)
-    var surplus: DocumentStatus?
-    // What rules have asked for counts for all documents together.
-    var asked: Set<DocumentKey> = []
-    for key in keys {
-      let document: Document
-      switch try self.document(key, at: place.time, database, batch) {
-      case .failure(let status): return .failure(status)
-      case .success(let read): document = read
-      }
-      // A denial comes before the size of anything is told.
-      let verdict = try judge.verdict(
-        on: [.get(document)], at: place.time, after: asked, call.requester(in: database),
-        database, batch)
-      if let refusal = verdict.refusal { return .failure(DocumentStatus(denial: refusal)) }
-      asked.formUnion(verdict.dependencies ?? [])
-      surplus = surplus ?? size.add(document)
-      if surplus == nil { found.append(document) }
-    }
-    if let surplus { return .failure(surplus) }
-    if !place.notes.isEmpty, let status = database.transactions.note(found, in: place.notes) {
-      return .failure(status)
-    }
-    return .success(found)
-  }
-
-  private func document(
-    _ key: DocumentKey, at time: DocumentVersion?, _ database: OpenDatabase,
-    _ batch: borrowing ServerBatch
-  ) throws(StorageError) -> Result<Document, DocumentStatus> {
-    guard let time else { return .success(try database.authority.document(key, in: batch.reader)) }
-    let query = DocumentQuery.document(key)
-    return try database.authority.documents(of: query, at: time, in: batch.reader).map { past in
-      past.first ?? Document(key, .missing)
-    }
   }
 
   func aggregate(
     _ aggregations: [DocumentAggregation], _ query: DocumentQuery, _ point: DocumentReadPoint,
-    _ call: DocumentCall, _ database: OpenDatabase, _ batch: inout ServerBatch
-  ) throws(StorageError) -> DocumentAnswer {
+    _ call: DocumentCall, _ database: OpenDatabase, _ batch: borrowing ServerBatch
+  ) throws(StorageError) -> DocumentReply {
     let query = judge.executable(query, call, database)
     let place: DocumentReadPlace
     switch try self.place(for: query, point, call, database, batch) {
-    case .failure(let status): return .failure(status)
+    case .failure(let status): return .ready(.failure(status))
     case .success(let found): place = found
     }
     if query.explaining == .plan {
       let answer = DocumentAggregationAnswer(
         nil, transaction: place.begun, readTime: place.readTime, metrics: query.metrics(nil))
-      return .success([.aggregation(answer)])
+      return .ready(.success([.aggregation(answer)]))
     }
-    let outcome = try database.authority.aggregate(
-      aggregations, over: query, at: place.time, in: batch.reader)
-    switch outcome {
-    case .failure(let status):
-      end(place.begun, database)
-      return .failure(status)
-    case .success(let (values, explanation)):
-      batch.spend(rows: explanation.cost.rowsRead)
-      improve(explanation, database, &batch)
-      let fields = DocumentMap(zip(aggregations, values).map { ($0.alias, $1) })
-      var answer = DocumentAggregationAnswer(DocumentFields(fields), readTime: place.readTime)
-      if query.explaining == .analysis {
-        answer.metrics = query.metrics(
-          DocumentExplainMetrics.Statistics(
-            returned: 1, entriesRead: explanation.cost.entriesRead,
-            documentsRead: explanation.cost.documentsRead))
+    let (authority, time) = (database.authority, place.readTime)
+    let read = LongRead<DocumentAnswer>(
+      judgedBy: [Self.access(to: query)], at: time
+    ) { reader throws(StorageError) in
+      (try authority.aggregate(aggregations, over: query, at: time, in: reader), bytes: 0)
+    } finish: { outcome, batch in
+      switch outcome {
+      case .failure(let status):
+        end(place.begun, database)
+        return .failure(status)
+      case .success(let (values, explanation)):
+        improve(explanation, database, &batch)
+        let fields = DocumentMap(zip(aggregations, values).map { ($0.alias, $1) })
+        return .success(Self.answers(DocumentFields(fields), explanation, of: query, at: place))
       }
-      if place.begun.isEmpty { return .success([.aggregation(answer)]) }
-      let head = DocumentAggregationAnswer(nil, transaction: place.begun, readTime: .none)
-      return .success([.aggregation(head), .aggregation(answer)])
     }
+    return .reading(read)
+  }
+
+  /// The messages of an aggregation.
+  private static func answers(
+    _ fields: DocumentFields, _ explanation: DocumentExplanation, of query: DocumentQuery,
+    at place: DocumentReadPlace
+  ) -> [DocumentResponse] {
+    var answer = DocumentAggregationAnswer(fields, readTime: place.readTime)
+    if query.explaining == .analysis {
+      answer.metrics = query.metrics(
+        DocumentExplainMetrics.Statistics(
+          returned: 1, entriesRead: explanation.cost.entriesRead,
+          documentsRead: explanation.cost.documentsRead))
+    }
+    if place.begun.isEmpty { return [.aggregation(answer)] }
+    let head = DocumentAggregationAnswer(nil, transaction: place.begun, readTime: .none)
+    return [.aggregation(head), .aggregation(answer)]
   }
 
   /// Returns the point in time that a query reads at, for a caller that may run it; a transaction
@@ -224,7 +126,7 @@ struct DocumentReads {
     _ explanation: DocumentExplanation, _ database: OpenDatabase, _ batch: inout ServerBatch
   ) {
     // The query has its answer also when what is known of indexes is damaged.
-    let found = try? database.authority.indexes(worth: explanation, in: batch.reader)
+    let found = try? database.authority.indexes(worth: explanation, in: batch.counted)
     DocumentSweep.store(found ?? [], &batch)
   }
 

@@ -10,7 +10,7 @@ import TernTransport
 /// Links that speak about documents: frames in, calls out of them.
 struct DocumentService {
   let context: ServerContext
-  let registry = DatabaseRegistry()
+  let registry: DatabaseRegistry
   /// Decides about documents.
   private(set) var authorizer: any DocumentAuthorizer
   /// The rules of projects and databases that were given rules of their own.
@@ -19,6 +19,7 @@ struct DocumentService {
   init(_ context: ServerContext, _ authorizer: any DocumentAuthorizer) {
     self.context = context
     self.authorizer = authorizer
+    registry = DatabaseRegistry(DocumentJudge(authorizer: authorizer, ownRules: ownRules))
   }
 
   private var limits: ServerLimits { context.options.limits }
@@ -30,7 +31,8 @@ struct DocumentService {
 
   /// The targets of listen calls.
   var listens: DocumentListens {
-    DocumentListens(limits: limits, judge: judge, registry: registry, indexes: indexes)
+    DocumentListens(
+      limits: limits, registry: registry, indexes: indexes, longReads: longReads)
   }
 
   private var writer: DocumentWriter {
@@ -43,20 +45,48 @@ struct DocumentService {
   }
 
   private var answers: DocumentAnswers {
-    DocumentAnswers(reads: reads, commits: DocumentCommits(writer: writer))
+    DocumentAnswers(reads: reads, commits: DocumentCommits(writer: writer), gets: gets)
   }
 
-  private var queries: DocumentQueries { DocumentQueries(reads: reads, registry: registry) }
+  private var queries: DocumentQueries {
+    DocumentQueries(reads: reads, registry: registry, longReads: longReads)
+  }
 
-  /// Goes on with the answers of a session's queries.
+  private var gets: DocumentGets {
+    DocumentGets(reads: reads, registry: registry, longReads: longReads)
+  }
+
+  private var longReads: LongReads {
+    LongReads(context: context, registry: registry)
+  }
+
+  /// Goes on with the call of a read that was done beside the server's executor.
+  func finish(
+    _ job: ReadJob, _ session: Session, _ batch: inout ServerBatch
+  ) throws(StorageError) {
+    try longReads.finish(job, session, &batch) { call, pending, error, batch throws(StorageError) in
+      let status = try DocumentStatus(damage: error)
+      guard let target = pending.target else { return registry.finish(call, status, &batch) }
+      listens.refuse(target, status, call, &batch)
+    }
+  }
+
+  /// Goes on with the answers of a session's queries and reads.
   func goOn(_ session: Session, _ batch: inout ServerBatch) throws(StorageError) {
-    let calls = session.documents?.calls.values.filter { $0.runningQuery != nil } ?? []
+    let calls = session.documents?.calls.values.filter(\.isAnswering) ?? []
     for call in calls.sorted(by: { $0.number < $1.number }) {
       do throws(StorageError) {
-        try queries.goOn(call, &batch)
+        try goOn(call, &batch)
       } catch {
         registry.finish(call, try DocumentStatus(damage: error), &batch)
       }
+    }
+  }
+
+  private func goOn(_ call: DocumentCall, _ batch: inout ServerBatch) throws(StorageError) {
+    try queries.goOn(call, &batch)
+    try gets.goOn(call, &batch) { answer, database, batch in
+      deliver(answer, call, database, &batch)
     }
   }
 
@@ -66,14 +96,16 @@ struct DocumentService {
   mutating func adopt(_ authorizer: any DocumentAuthorizer) {
     self.authorizer = authorizer
     ownRules.adopt(authorizer)
-    registry.noteOtherRules()
+    registry.noteOtherRules(judge)
   }
 
   /// Puts rules that were stored in force, for the project or the database of that name.
+  ///
+  /// Listens and reads under way are judged by them before they are told anything more.
   mutating func adopt(_ text: [UInt8], for name: String) {
     guard let rules = try? DocumentRules(source: text) else { return }
     ownRules.set(rules, for: name, under: authorizer)
-    registry.noteOtherRules()
+    registry.noteOtherRules(judge)
   }
 
   /// The results of the expressions of a database's rules; `nil` when they are not counted.
@@ -108,6 +140,7 @@ struct DocumentService {
   /// Takes up the rules that were given in runs before.
   mutating func restore(from snapshot: borrowing LedgerSnapshot) throws(StorageError) {
     try ownRules.restore(from: snapshot, under: authorizer)
+    registry.judge = judge
   }
 
   /// Tells listen calls that the batch is complete.
@@ -171,7 +204,7 @@ struct DocumentService {
       try begin(opening, number, link, credentials, &batch)
     // What is said in a call that has ended was on its way when it did.
     case .message(let number, let message):
-      if let call = link.calls[number] { try receive(message, call, &batch) }
+      if let call = link.calls[number], !call.isAnswering { try receive(message, call, &batch) }
     case .halfClose(let number):
       if let call = link.calls[number] { halfClose(call, &batch) }
     case .cancel(let number):
@@ -320,7 +353,10 @@ struct DocumentService {
         return registry.finish(
           call, DocumentStatus(.notFound, "The database \(name) does not exist"), &batch)
       }
-      database = try registry.database(request.database, in: batch.reader)
+      guard
+        let opened = try registry.database(request.database, for: call, in: batch.reader)
+      else { return registry.finish(call, Self.tooManyDatabases, &batch) }
+      database = opened
       database.callCount += 1
       call.database = database
     }
@@ -331,17 +367,30 @@ struct DocumentService {
       try queries.begin(query, point, call, database, &batch)
     case .get, .list, .create, .update, .delete, .batchGet, .begin, .commit, .rollback,
       .aggregate, .partition, .listCollections, .batchWrite:
-      switch try answers.answer(request.body, call, database, &batch) {
-      case .success(let responses): deliver(responses, call, database, &batch)
-      case .failure(let status): registry.finish(call, status, &batch)
+      switch try answers.reply(to: request.body, call, database, &batch) {
+      case .ready(let answer): deliver(answer, call, database, &batch)
+      case .reading(let read):
+        try longReads.begin(read, of: call, &batch) { outcome, batch in
+          deliver(outcome.flatMap { $0 }, call, database, &batch)
+        }
+      case .underWay: try goOn(call, &batch)
       }
     }
   }
 
+  private static let tooManyDatabases = DocumentStatus(
+    .resourceExhausted,
+    "The databases of this address or user hold their share of the server's memory.")
+
   private func deliver(
-    _ responses: [DocumentResponse], _ call: DocumentCall, _ database: OpenDatabase,
+    _ answer: DocumentAnswer, _ call: DocumentCall, _ database: OpenDatabase,
     _ batch: inout ServerBatch
   ) {
+    let responses: [DocumentResponse]
+    switch answer {
+    case .failure(let status): return registry.finish(call, status, &batch)
+    case .success(let made): responses = made
+    }
     var size = 0
     for response in responses {
       let bytes = response.encode(database.names)
@@ -364,7 +413,7 @@ struct DocumentService {
 
   private func halfClose(_ call: DocumentCall, _ batch: inout ServerBatch) {
     // The rest of its answer is still to be sent.
-    if call.runningQuery != nil { return }
+    if call.isAnswering { return }
     let isStream = call.method.streamsRequests
     let status = DocumentStatus(.invalidArgument, "No message came.")
     registry.finish(call, isStream ? nil : status, &batch)

@@ -18,10 +18,15 @@ final class OpenDatabase {
   var callCount = 0
   /// Bodies that were encoded in this batch, for the next who begins to watch the same.
   var bodies: [WatchBodyID: [DocumentPush]] = [:]
+  /// The first snapshots of targets that are read ahead.
+  var prefetches = PendingPrefetches()
   /// The position at which sweeping continues; 0 at the beginning.
   var sweptTo: UInt32 = 0
 
   var name: DocumentDatabase { authority.rows.database }
+
+  /// The memory charged to the client that uses it, or was the first of those; `nil` for none.
+  var charge: ListenCharge?
 
   init(_ database: DocumentDatabase, in reader: any StoreReader) throws(StorageError) {
     names = DocumentNames(database)
@@ -33,6 +38,9 @@ final class OpenDatabase {
 
   /// True while a client relies on the part of it that is in memory alone.
   var isUsed: Bool { callCount > 0 || transactions.count > 0 }
+
+  /// Releases what is charged for it, when nothing uses it.
+  func releaseUnused() { if !isUsed { charge = nil } }
 
   /// The time of a reading: as of then everything committed is seen.
   var readTime: DocumentVersion { clock.reading }

@@ -11,11 +11,11 @@ struct FairQueue: Sendable {
   /// One address: its links, and its requests without a session.
   private struct Client {
     var turns = TurnOrder<Int>()
-    var requests = InputLane()
+    var requests = InputQueue()
   }
 
   private struct Link {
-    var lane = InputLane()
+    var queue = InputQueue()
     var address = ""
   }
 
@@ -28,8 +28,10 @@ struct FairQueue: Sendable {
   private var clients: [String: Client] = [:]
   private var turns = TurnOrder<String>()
   /// The server's own inputs, which delay no client.
-  private var own = InputLane()
+  private var own = InputQueue()
   private(set) var count = 0
+  /// The slots that wait for the end of a read.
+  private(set) var reading: Set<Int> = []
 
   /// True when nothing can be taken now.
   var isEmpty: Bool { own.isEmpty && turns.isEmpty }
@@ -43,8 +45,11 @@ struct FairQueue: Sendable {
       queueTurn(of: Self.requests, address)
     case .slot(let slot):
       makeLink(slot)
-      if case .opened(_, _, let address) = input { links[slot].address = address }
-      links[slot].lane.append(input)
+      if case .opened(_, _, let address) = input {
+        links[slot].address = address
+        endReading(slot)
+      }
+      links[slot].queue.append(input)
       queueTurn(of: slot)
     }
   }
@@ -54,7 +59,7 @@ struct FairQueue: Sendable {
   }
 
   private mutating func queueTurn(of slot: Int) {
-    if links[slot].lane.isHeld || links[slot].lane.isEmpty { return }
+    if links[slot].queue.isHeld || links[slot].queue.isEmpty { return }
     queueTurn(of: slot, links[slot].address)
   }
 
@@ -63,17 +68,49 @@ struct FairQueue: Sendable {
     turns.enqueue(address)
   }
 
-  /// Takes nothing more of a slot until it is released.
+  /// Takes nothing more of a slot that leaves much output unread, until it is released.
   mutating func hold(_ slot: Int) {
     makeLink(slot)
-    links[slot].lane.isHeld = true
+    links[slot].queue.leavesOutput = true
   }
 
-  /// Takes again of a slot that was held.
+  /// Takes again of a slot that was held, unless it waits for the end of a read.
   mutating func release(_ slot: Int) {
-    guard links.indices.contains(slot), links[slot].lane.isHeld else { return }
-    links[slot].lane.isHeld = false
+    guard links.indices.contains(slot), links[slot].queue.leavesOutput else { return }
+    links[slot].queue.leavesOutput = false
     queueTurn(of: slot)
+  }
+
+  /// Takes nothing more of the slot of a read until that has ended, or the link has.
+  mutating func hold(for job: ReadJob) {
+    makeLink(job.slot)
+    links[job.slot].queue.read = job
+    reading.insert(job.slot)
+  }
+
+  /// Takes the end of a read; that of one which holds its link goes before all that waits there.
+  /// The end of one that its link no longer waits for is dropped.
+  mutating func append(_ job: ReadJob) {
+    guard job.holdsLink else { return append(.read(slot: job.slot, job)) }
+    guard links.indices.contains(job.slot), links[job.slot].queue.read === job else { return }
+    endReading(job.slot)
+    links[job.slot].queue.putBack([.read(slot: job.slot, job)])
+    count += 1
+    queueTurn(of: job.slot)
+  }
+
+  /// Takes again of a slot whose link has ended, whatever held it.
+  mutating func releaseAll(_ slot: Int) {
+    guard links.indices.contains(slot) else { return }
+    links[slot].queue.leavesOutput = false
+    endReading(slot)
+    queueTurn(of: slot)
+  }
+
+  private mutating func endReading(_ slot: Int) {
+    guard links[slot].queue.read != nil else { return }
+    links[slot].queue.read = nil
+    reading.remove(slot)
   }
 
   /// Counts what inputs have cost, in steps, for their addresses and links.
@@ -93,6 +130,20 @@ struct FairQueue: Sendable {
     }
   }
 
+  /// Takes over what a batch has cost, what it has left undecided, and what follows from it.
+  ///
+  /// - Parameter isOpen: Whether the link in a slot has not ended.
+  mutating func goOn(behind plan: ServerPlan, isOpen: (Int) -> Bool) {
+    charge(plan.costs)
+    // A read that was cancelled meanwhile has lost its link.
+    for job in plan.reads where job.holdsLink && !job.isCancelled && isOpen(job.slot) {
+      hold(for: job)
+    }
+    putBack(plan.deferred)
+    if plan.isUnfinished { append(.goOn) }
+    for (slot, job) in plan.shared { append(.read(slot: slot, job)) }
+  }
+
   /// Puts inputs that were taken and not decided before everything else of their origins.
   mutating func putBack(_ inputs: [ServerInput]) {
     count += inputs.count
@@ -103,7 +154,7 @@ struct FairQueue: Sendable {
         clients[address, default: Client()].requests.putBack(inputs)
         refund(inputs.count, of: Self.requests, address)
       case .slot(let slot):
-        links[slot].lane.putBack(inputs)
+        links[slot].queue.putBack(inputs)
         refund(inputs.count, of: slot, links[slot].address)
       }
     }
@@ -124,7 +175,7 @@ struct FairQueue: Sendable {
 
   /// Removes and returns everything, what is held included.
   mutating func takeAll() -> [ServerInput] {
-    for slot in links.indices { release(slot) }
+    for slot in links.indices { releaseAll(slot) }
     return take(count)
   }
 
@@ -161,7 +212,7 @@ struct FairQueue: Sendable {
       Self.take(share, &clients[address, default: Client()].requests, &room, into: &inputs)
       if clients[address]?.requests.isEmpty == false { queueTurn(of: slot, address) }
     } else {
-      if !links[slot].lane.isHeld { Self.take(share, &links[slot].lane, &room, into: &inputs) }
+      if !links[slot].queue.isHeld { Self.take(share, &links[slot].queue, &room, into: &inputs) }
       queueTurn(of: slot)
     }
     let taken = inputs.count - before
@@ -174,12 +225,12 @@ struct FairQueue: Sendable {
     }
   }
 
-  // Static, for a method would hold a copy of all lanes while it changes one.
+  // Static, for a method would hold a copy of all queues while it changes one.
   private static func take(
-    _ limit: Int, _ lane: inout InputLane, _ room: inout Int, into inputs: inout [ServerInput]
+    _ limit: Int, _ queue: inout InputQueue, _ room: inout Int, into inputs: inout [ServerInput]
   ) {
-    for _ in 0..<limit where !lane.isEmpty && room > 0 {
-      let input = lane.next()
+    for _ in 0..<limit where !queue.isEmpty && room > 0 {
+      let input = queue.next()
       room -= input.frameBytes
       inputs.append(input)
     }
@@ -221,7 +272,7 @@ extension ServerInput {
   var origin: InputOrigin {
     switch self {
     case .opened(let slot, _, _), .frame(let slot, _), .prepared(let slot, _),
-      .judge(let slot, _, _), .closed(let slot), .more(let slot):
+      .judge(let slot, _, _), .closed(let slot), .more(let slot), .read(let slot, _):
       .slot(slot)
     case .direct(_, let request): .address(request.address)
     case .adopt, .heard, .tick, .room, .goOn: .server

@@ -5,7 +5,7 @@
 /// Source: Docs/Decisions/0043-figures-without-atomics.md.
 package final class ServerMetrics {
   /// The writes of one model, by their outcome.
-  struct Writes {
+  struct Writes: Equatable {
     var accepted = 0
     var rejected = 0
     var denied = 0
@@ -25,6 +25,8 @@ package final class ServerMetrics {
   var documentRequests = 0
   var directRequests = 0
   var treeWrites = Writes()
+  /// True while the way of each write is followed.
+  var tracesWrites = false
   var documentWrites = Writes()
   var denials = 0
   var rateLimited = 0
@@ -88,6 +90,11 @@ struct ArrivalTimes {
   private var first = 0
 
   mutating func append(_ time: Int64) { times.append(time) }
+
+  /// The time of the frame behind so many others; `nil` when there is none.
+  func peek(_ offset: Int) -> Int64? {
+    first + offset < times.count ? times[first + offset] : nil
+  }
 
   /// The oldest time, removed.
   mutating func next() -> Int64? {

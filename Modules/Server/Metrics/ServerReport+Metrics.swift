@@ -9,7 +9,9 @@ extension ServerReport {
     addRequests(to: &text)
     addBatches(to: &text)
     addMemory(to: &text)
+    addCaches(to: &text)
     addSystem(to: &text)
+    server.surroundings.moreFigures?(&text)
     return text
   }
 
@@ -126,6 +128,16 @@ extension ServerReport {
     text.add(
       .gauge, "tern_queue_limit", "Limits of queues.", by: "queue",
       queues.compactMap { queue in queue.limit.map { (queue.name, $0) } })
+  }
+
+  private func addCaches(to text: inout MetricsText) {
+    if server.caches.isEmpty { return }
+    text.add(
+      .counter, "tern_cache_hits_total", "Lookups that a cache has answered.", by: "cache",
+      server.caches.map { ($0.name, $0.hits) })
+    text.add(
+      .counter, "tern_cache_misses_total", "Lookups that a cache has not answered.", by: "cache",
+      server.caches.map { ($0.name, $0.misses) })
   }
 
   private func addSystem(to text: inout MetricsText) {

@@ -32,6 +32,7 @@ extension ServerReport {
       .init("databases", .array(Array(databases.prefix(Self.mostDatabases)))),
       .init("databasesOmitted", .integer(Int64(max(0, databases.count - Self.mostDatabases)))),
       .init("denials", .array(server.surroundings.denials.map(Self.denial))),
+      .init("endedBackup", server.surroundings.endedBackup.map(Self.endedBackup) ?? .null),
     ]
   }
 
@@ -133,6 +134,12 @@ extension ServerReport {
     .object([
       .init("name", .string(queue.name)), .init("length", .integer(Int64(queue.length))),
       .init("limit", .known(queue.limit)),
+    ])
+  }
+
+  private static func endedBackup(_ backup: EndedBackup) -> JSONValue {
+    .object([
+      .init("time", .integer(backup.time)), .init("reason", .string("\(backup.reason)")),
     ])
   }
 

@@ -4,7 +4,7 @@ import TernTransport
 
 /// The readiness of a server.
 package struct ServerReadiness: Sendable, Equatable {
-  /// `serving`, `draining`, `closed` or `stopped`.
+  /// `serving`, `standby`, `draining`, `closed` or `stopped`.
   package var state: String
   /// The reasons why clients had better go elsewhere; empty when there is none.
   package var reasons: [String]
@@ -16,11 +16,15 @@ package struct ServerReadiness: Sendable, Equatable {
   ///
   /// - Parameter busyTime: The time in milliseconds since inputs wait, or since the latest batch.
   init(
-    _ space: DiskSpace, _ busyTime: Int64, isClosed: Bool, isDraining: Bool, isStopped: Bool
+    _ space: DiskSpace, _ busyTime: Int64, isClosed: Bool, isDraining: Bool, isStopped: Bool,
+    standby: LedgerStanding? = nil
   ) {
     (state, reasons) = ("serving", [])
     if space != .ample { reasons.append("disk full") }
     if busyTime > Self.behindMilliseconds { reasons.append("behind") }
+    if let standby {
+      (state, reasons) = ("standby", ["\(standby.reason); \(standby.lag) batches behind"])
+    }
     if isClosed { (state, reasons) = ("closed", ["closed"]) }
     if isDraining { (state, reasons) = ("draining", ["draining"]) }
     if isStopped { (state, reasons) = ("stopped", ["stopped"]) }
@@ -46,6 +50,8 @@ struct ServerReport {
     let now: Int64
     /// The inputs and the direct requests that wait.
     let waiting: (inputs: Int, requests: Int)
+    /// The caches that are there, by name.
+    let caches: [(name: String, hits: Int, misses: Int)]
   }
 
   var limits: ServerLimits { server.batches.parts.options.limits }

@@ -9,6 +9,8 @@ package final class ServerSurroundings: Sendable {
     var denials: [RecentDenial] = []
     var version = ""
     var isDraining = false
+    var endedBackup: EndedBackup?
+    var moreFigures: (@Sendable (inout MetricsText) -> Void)?
   }
 
   private let state = Mutex(State())
@@ -21,6 +23,12 @@ package final class ServerSurroundings: Sendable {
     state.withLock { $0.figures = figures }
   }
 
+  /// Adds the figures of other parts of the program to those of the server; `nil` for none.
+  package var moreFigures: (@Sendable (inout MetricsText) -> Void)? {
+    get { state.withLock { $0.moreFigures } }
+    set { state.withLock { $0.moreFigures = newValue } }
+  }
+
   /// The version of the program, for the status.
   package var version: String {
     get { state.withLock { $0.version } }
@@ -31,6 +39,12 @@ package final class ServerSurroundings: Sendable {
   package internal(set) var isDraining: Bool {
     get { state.withLock { $0.isDraining } }
     set { state.withLock { $0.isDraining = newValue } }
+  }
+
+  /// The latest backup that the server ended before it was whole; `nil` for none.
+  var endedBackup: EndedBackup? {
+    get { state.withLock { $0.endedBackup } }
+    set { state.withLock { $0.endedBackup = newValue } }
   }
 
   /// Receives each request over HTTP once it is answered; `nil` while that is switched off.
@@ -84,19 +98,22 @@ package struct AccessRecord: Sendable {
   package var path: String
   /// The status; 0 when the connection ended before the answer.
   package var status: Int
-  /// The bytes of the answer's body.
+  /// The bytes of the answer's body; of a call of gRPC those of its messages.
   package var bytes: Int
-  /// The time from the head's arrival until the answer was handed over.
+  /// The time from the head's arrival until the answer was handed over; of a call of gRPC until it
+  /// ended.
   package var microseconds: Int64
   /// The client's address, without a port.
   package var address: String
   /// The id of a denial, by which its explanation is found.
   package var denial: String?
+  /// The status that a call of gRPC ended with; `nil` for other requests.
+  package var grpcStatus: Int?
 
   /// A record of an answered request.
   package init(
     method: String, path: String, status: Int, bytes: Int, microseconds: Int64, address: String,
-    denial: String?
+    denial: String? = nil, grpcStatus: Int? = nil
   ) {
     self.method = method
     self.path = path
@@ -105,6 +122,7 @@ package struct AccessRecord: Sendable {
     self.microseconds = microseconds
     self.address = address
     self.denial = denial
+    self.grpcStatus = grpcStatus
   }
 }
 

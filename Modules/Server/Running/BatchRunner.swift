@@ -58,6 +58,12 @@ final class BatchRunner {
     }
   }
 
+  /// Makes the machine anew at the begin of a term; ``restore()`` fills it.
+  func beginAnew() {
+    machine.endReads()
+    machine = parts.machine(metrics)
+  }
+
   /// Makes the machine anew after a batch that failed; ``restore()`` fills it.
   ///
   /// - Returns: Whether another try is worth it. A full disk may be emptied at any time; a ledger
@@ -65,12 +71,13 @@ final class BatchRunner {
   ///   being read once more.
   func renew(after error: LedgerError) -> Bool {
     metrics.failedBatches += 1
+    machine.endReads()
     machine = parts.machine(metrics)
     if error == .storage(.diskFull) {
       machine.lackSpace(exchange(&spaceAfterFailure, with: .none))
     }
     switch error {
-    case .storage: return true
+    case .storage, .unavailable: return true
     case .corrupt:
       contradictions += 1
       return contradictions <= parts.options.limits.contradictions
@@ -85,11 +92,20 @@ final class BatchRunner {
     machine.sessions.rates = RateTable(rates)
   }
 
+  /// Lets other limits on the memory of clients be in force.
+  func adopt(memoryBytes: Int, _ perAddress: Int?, _ perIdentity: Int?) {
+    parts.options.limits.memoryBytes = memoryBytes
+    parts.options.limits.memoryBytesPerAddress = perAddress
+    parts.options.limits.memoryBytesPerIdentity = perIdentity
+    parts.budget.resize(
+      limitBytes: memoryBytes, addressBytes: perAddress, identityBytes: perIdentity)
+  }
+
   /// Decides a batch, and makes it durable.
   func run(_ inputs: [ServerInput]) async throws(LedgerError) -> ServerPlan {
     let begin = microseconds()
     var planned = begin
-    let (results, plan) = try await decide(await findsSpace(at: inputs) ? [.room] + inputs : inputs)
+    var (results, plan) = try await decide(await findsSpace(at: inputs) ? [.room] + inputs : inputs)
     {
       planned = microseconds()
     }
@@ -100,11 +116,14 @@ final class BatchRunner {
     metrics.batches += 1
     metrics.batchInputs.record(inputs.count)
     metrics.planTime.record(Int(planned - begin))
+    plan.times = BatchTimes(begun: begin, judged: planned)
     if !plan.commits.isEmpty {
+      let stored = microseconds()
+      plan.times.committed = stored
       contradictions = 0
       metrics.commits += plan.commits.count
       metrics.batchCommits.record(plan.commits.count)
-      metrics.storeTime.record(Int(microseconds() - planned))
+      metrics.storeTime.record(Int(stored - planned))
     }
     if inputs.contains(where: \.isTick) { try await maintain() }
     return plan
@@ -128,7 +147,7 @@ final class BatchRunner {
     let uptime = uptime()
     let portion = BatchPortion(
       linkBytes: LinkPressure.highBytes, totalBytes: parts.options.limits.batchBytes,
-      steps: BatchPortion.sliceSteps)
+      steps: BatchPortion.sliceSteps, rows: BatchPortion.readRows)
     var planned: ServerPlan?
     do throws(LedgerError) {
       return try await ledger.decide { snapshot throws(StorageError) in

@@ -14,6 +14,8 @@ final class ExportTable: Sendable {
     var last: UInt64 = 0
   }
 
+  /// The long reads of both models, which go on beside the executor as exports do.
+  let reads: ReadPool
   private let ledger: any Ledger
   private let limits: ServerLimits
   private let uptime: @Sendable () -> Int64
@@ -23,7 +25,11 @@ final class ExportTable: Sendable {
     self.ledger = ledger
     self.limits = limits
     self.uptime = uptime
+    reads = ReadPool(ledger, limits, uptime: uptime)
   }
+
+  /// True when nothing is read beside the executor.
+  var isIdle: Bool { count == 0 && reads.count == 0 }
 
   /// The exports under way.
   var all: [TreeExport] { state.withLock { $0.open.values.map(\.export) } }
@@ -54,45 +60,66 @@ final class ExportTable: Sendable {
   ///
   /// - Parameters:
   ///   - base: The backup that this one is to be an increment of.
-  ///   - review: An administrator's request, by ``DirectRequest/Operation/backUp``; asked again
+  ///   - review: An administrator's request, by ``DirectRequest/Operation/administer``; asked again
   ///     whenever the clock ticks.
   ///   - address: The address of its reader, without a port.
   ///   - time: The present moment, in milliseconds since 1970.
+  ///   - storeBytes: The bytes of the store's files; `nil` when that is not known.
   ///   - tell: Called with the pieces, on a thread of the backup's own.
   /// - Returns: `nil` when as many are under way as may be, or the ledger has no rows of its own.
   func beginBackup(
     on base: BackupIndex?, review: DirectRequest, at address: String, time: Int64,
-    tell: @escaping @Sendable (TreeExport.Event) -> Void
+    storeBytes: Int?, tell: @escaping @Sendable (TreeExport.Event) -> Void
   ) -> TreeExport? {
     guard let source = ledger as? any BackupSource else { return nil }
-    let deadline = uptime() + limits.backupMilliseconds
-    return begin(review: review, at: address, deadline: deadline) { export in
+    let bounds = BackupBounds(
+      deadline: uptime() + limits.backupMilliseconds,
+      storeBytes: storeBytes.map { $0 + limits.backupGrowth(of: $0) })
+    return begin(review: review, at: address, bounds: bounds) { export in
       export.tell(source, on: base, at: time, tell)
     }
   }
 
-  /// Ends the backups that cost too much: those that last too long, those without a reader, and all
-  /// when the disk is full.
-  func reviewBackups(isDiskFull: Bool) {
-    let (now, stall) = (uptime(), limits.backupStallMilliseconds)
-    let costly = state.withLock { state in
-      state.open.values.filter { open in
-        guard let deadline = open.deadline else { return false }
-        return isDiskFull || open.export.stalledMilliseconds > stall || now > deadline
-      }
+  /// Ends the backups that cost too much: those that last too long, those without a reader, those
+  /// whose snapshot keeps too much on the disk, and all when the disk is full.
+  ///
+  /// - Parameter storeBytes: Tells the bytes of the store's files; asked while there are backups.
+  /// - Returns: The reasons, one for each backup that has been ended now.
+  func reviewBackups(isDiskFull: Bool, storeBytes: () -> Int?) -> [BackupEnd] {
+    let now = uptime()
+    let open = state.withLock { state in
+      state.open.values.compactMap { open in open.bounds.map { (open.export, $0) } }
     }
-    for open in costly { open.export.withdraw() }
+    if open.isEmpty { return [] }
+    let bytes = storeBytes()
+    return open.compactMap { export, bounds in
+      if export.isWithdrawn { return nil }
+      let end: BackupEnd
+      if isDiskFull {
+        end = .diskFull
+      } else if export.stalledMilliseconds > limits.backupStallMilliseconds {
+        end = .unread(milliseconds: limits.backupStallMilliseconds)
+      } else if now > bounds.deadline {
+        end = .tooLong(milliseconds: limits.backupMilliseconds)
+      } else if let bytes, let most = bounds.storeBytes, bytes > most {
+        end = .storeGrew(toBytes: bytes, limitBytes: most)
+      } else {
+        return nil
+      }
+      export.withdraw()
+      return end
+    }
   }
 
-  /// - Parameter deadline: The uptime at which a backup has to end; `nil` for other exports.
+  /// - Parameter bounds: The bounds of a backup; `nil` for other exports.
   private func begin(
-    review: DirectRequest?, at address: String, deadline: Int64? = nil,
+    review: DirectRequest?, at address: String, bounds: BackupBounds? = nil,
     read: @escaping @Sendable (TreeExport) async -> Void
   ) -> TreeExport? {
     let export = TreeExport(uptime: uptime)
     let (limit, patience) = (limits.exports, limits.exportStallMilliseconds)
     let isBegun = state.withLock { state in
-      if deadline != nil, state.backupCount >= limits.backups { return false }
+      if bounds != nil, state.backupCount >= limits.backups { return false }
       guard state.open.count < limit || state.freePlace(for: address, patience) else {
         return false
       }
@@ -104,7 +131,7 @@ final class ExportTable: Sendable {
         self.forget(number)
       }
       state.open[number] = OpenExport(
-        export: export, task: task, address: address, review: review, deadline: deadline)
+        export: export, task: task, address: address, review: review, bounds: bounds)
       return true
     }
     guard isBegun else { return nil }
@@ -137,8 +164,9 @@ final class ExportTable: Sendable {
     }
   }
 
-  /// Ends all exports, and waits until none of them reads the store.
+  /// Ends all exports and reads, and waits until none of them reads the store.
   func endAll() async {
+    await reads.endAll()
     let all = state.withLock { Array($0.open.values) + Array($0.leaving.values) }
     for one in all { one.export.cancel() }
     for one in all { await one.task.value }
@@ -169,7 +197,7 @@ final class ExportTable: Sendable {
 }
 
 extension ExportTable.State {
-  fileprivate var backupCount: Int { open.values.count { $0.deadline != nil } }
+  fileprivate var backupCount: Int { open.values.count { $0.bounds != nil } }
 
   /// Ends the export whose reader takes nothing, of the address that has most of them.
   ///
@@ -200,6 +228,6 @@ private struct OpenExport {
   let address: String
   /// Asks whether its reader may still have it; `nil` when a session answers for that.
   let review: DirectRequest?
-  /// The uptime at which a backup has to end, in milliseconds; `nil` for other exports.
-  let deadline: Int64?
+  /// The bounds of a backup; `nil` for other exports.
+  let bounds: BackupBounds?
 }

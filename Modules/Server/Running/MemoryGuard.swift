@@ -19,8 +19,7 @@ final class MemoryGuard {
   private var slowed: Set<Int> = []
   /// The uptime of the last look at these.
   private var slowedReview: Int64 = 0
-  /// The most memory that clients held since free memory was given back to the system.
-  private var peakBytes = 0
+  private var trim = MemoryTrim()
 
   init(
     _ links: LinkTable, _ budget: MemoryBudget, _ limits: ServerLimits, on queue: DispatchQueue,
@@ -39,15 +38,11 @@ final class MemoryGuard {
   /// The number of links with output that they have not taken.
   var unsentCount: Int { unsent.count }
 
-  /// Less than this is not worth the time to give it back.
-  private static let trimmedBytes = 32 << 20
-
-  /// Gives memory back to the system, once clients hold much less than before: the C library keeps
-  /// what is free between pieces that are not.
+  /// Gives memory back to the system, once clients hold less than before: the C library keeps what
+  /// is free between pieces that are not.
   func returnMemory() {
-    peakBytes = max(peakBytes, budget.takePeak())
-    guard peakBytes - budget.usedBytes > Self.trimmedBytes else { return }
-    peakBytes = 0
+    let recentBytes = budget.takePeak()
+    guard trim.isDue(usedBytes: budget.usedBytes, recentBytes: recentBytes) else { return }
     queue.async { SystemAllocator.returnFreeMemory() }
   }
 

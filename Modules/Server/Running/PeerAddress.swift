@@ -2,7 +2,7 @@
 enum PeerAddress {
   /// Returns the address of a peer, without its port: all connections from there count as one.
   ///
-  /// The doors name peers of other machines with a word before and the page behind the address:
+  /// Endpoints name peers of other machines with a word before and the page behind the address:
   /// `remote 192.0.2.7:50412 for https://example.com`.
   static func address(of peer: String) -> String {
     var text = peer[...]

@@ -24,6 +24,9 @@ struct PendingRequests {
     return last
   }
 
+  /// The arrival of a request that waits, in microseconds; `nil` for those of the server's own.
+  func arrival(of number: UInt64) -> Int64? { waiting[number]?.arrival }
+
   /// Removes and returns the recipient of an answer.
   mutating func remove(_ number: UInt64) -> (answer: Answering, arrival: Int64?)? {
     waiting.removeValue(forKey: number).map { ($0.answer, $0.arrival) }

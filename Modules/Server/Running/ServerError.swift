@@ -24,6 +24,11 @@ public enum ServerEvent: Hashable, Sendable {
   /// The server has ended, because its ledger cannot be read again or contradicts itself. It
   /// accepts no requests any more. End the program, so that its supervisor starts it anew.
   case ended(LedgerError)
+  /// The server serves no clients, because another node leads or the shared log cannot be reached;
+  /// the text says which. Sessions were ended; they go on at the leader.
+  case standingBy(String)
+  /// This node leads and serves clients.
+  case leading
   /// The disk is full. What clients write is refused, as something to try again later, but for what
   /// only removes; reads and listens go on. Told once, until ``diskHasRoom``.
   case diskFull
@@ -35,6 +40,8 @@ public enum ServerEvent: Hashable, Sendable {
   /// The store has an earlier format whose bytes are checked less. Stop the server and compact the
   /// store (``TernServer/compact(_:keepingLog:)``) to bring it up to date.
   case oldFormat
+  /// A backup was ended before it was whole; its reader sees that its bytes stop.
+  case backupEnded(BackupEnd)
 }
 
 extension ServerEvent {
@@ -43,7 +50,7 @@ extension ServerEvent {
   public var mayHaveStored: Bool {
     guard case .failed(let error) = self else { return false }
     switch error {
-    case .storage(.syncFailed), .storage(.failed), .corrupt: return true
+    case .storage(.syncFailed), .storage(.failed), .corrupt, .unavailable: return true
     default: return false
     }
   }

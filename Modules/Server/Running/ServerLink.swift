@@ -6,24 +6,24 @@ final class ServerLink: LinkHandler {
   let link: any Link
   /// The link's place in the server's tables, its own until the server has let it go.
   let slot: Int
-  private let door: LinkAcceptor
+  private let acceptor: LinkAcceptor
 
-  init(_ link: any Link, slot: Int, door: LinkAcceptor) {
+  init(_ link: any Link, slot: Int, acceptor: LinkAcceptor) {
     self.link = link
     self.slot = slot
-    self.door = door
+    self.acceptor = acceptor
   }
 
   func linkDidReceive(_ frames: [[UInt8]]) {
-    door.pass(.received(slot: slot, frames))
+    acceptor.pass(.received(slot: slot, frames))
   }
 
   func linkDidDrain() {
-    door.pass(.drained(slot: slot))
+    acceptor.pass(.drained(slot: slot))
   }
 
   func linkDidClose(_ reason: LinkClosure) {
-    door.pass(.closed(slot: slot, reason))
+    acceptor.pass(.closed(slot: slot, reason))
   }
 }
 
@@ -34,6 +34,8 @@ enum LinkEvent: Sendable {
   /// Most of what waited to be sent has left.
   case drained(slot: Int)
   case closed(slot: Int, LinkClosure)
+  /// A long read went on beside the executor, and is done.
+  case read(ReadJob)
 }
 
 /// The entry of one transport's events into the server.
@@ -67,7 +69,7 @@ final class LinkAcceptor: Sendable {
 
   /// Makes the server's end of a link that has just opened.
   func open(_ link: any Link) -> ServerLink {
-    let handler = ServerLink(link, slot: server.slots.take(), door: self)
+    let handler = ServerLink(link, slot: server.slots.take(), acceptor: self)
     pass(.opened(handler))
     return handler
   }

@@ -15,7 +15,7 @@ extension TernServer {
   ) async {
     if let tree { batches.parts.authorizer = tree }
     if let documents { batches.parts.documentAuthorizer = documents }
-    guard end == nil else { return }
+    guard refusal == nil else { return }
     let access = ServerAccess(tree: tree, documents: documents)
     await withCheckedContinuation { done in
       // However it is answered, it is over: a machine that is made anew has been given both.

@@ -2,14 +2,31 @@ package import TernLedger
 import TernSync
 
 extension TernServer {
-  /// Begins a backup of everything that is stored; see
-  /// ``ExportTable/beginBackup(on:review:at:time:tell:)``. `nil` also when the server has stopped.
+  /// Begins a backup of everything that is stored; `nil` also when the server has stopped.
   package func backUp(
     on base: BackupIndex?, for request: DirectRequest, at address: String,
     tell: @escaping @Sendable (TreeExport.Event) -> Void
   ) -> TreeExport? {
-    if end != nil { return nil }
+    if refusal != nil { return nil }
     return exports.beginBackup(
-      on: base, review: request, at: address, time: ambient.millisecondsSinceEpoch(), tell: tell)
+      on: base, review: request, at: address, time: ambient.millisecondsSinceEpoch(),
+      storeBytes: surroundings.figures.storeBytes, tell: tell)
+  }
+}
+
+/// The review of the backups under way.
+enum BackupReview {
+  /// Ends the backups that cost too much, and says so.
+  static func run(on server: isolated TernServer) {
+    let ends = server.exports.reviewBackups(
+      isDiskFull: server.batches.machine.diskSpace != .ample
+    ) {
+      server.surroundings.figures.storeBytes
+    }
+    for end in ends {
+      server.surroundings.endedBackup = EndedBackup(
+        reason: end, time: server.ambient.millisecondsSinceEpoch())
+      server.report(.backupEnded(end))
+    }
   }
 }

@@ -13,7 +13,7 @@ extension TernServer {
   package func ask(
     _ request: DirectRequest, _ answer: @escaping @Sendable (DirectAnswer) -> Void
   ) {
-    if let end { return answer(.refused(.unavailable(end.description))) }
+    if let refusal { return answer(.refused(.unavailable(refusal.description))) }
     guard requests.count < options.limits.directRequests else {
       let text = "\(options.limits.directRequests) requests wait already."
       return answer(.refused(.unavailable(text)))

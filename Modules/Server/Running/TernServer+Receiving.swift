@@ -4,8 +4,8 @@ import TernSync
 import TernTransport
 
 extension TernServer {
-  /// Takes what waits at a door.
-  func take(from door: LinkAcceptor) { take(door.takeWaiting()) }
+  /// Takes what waits at an acceptor.
+  func take(from acceptor: LinkAcceptor) { take(acceptor.takeWaiting()) }
 
   /// Takes events of links, in order; they are decided when the tick is over.
   func take(_ events: [LinkEvent]) {
@@ -14,6 +14,7 @@ extension TernServer {
       case .opened(let handler): welcome(handler)
       case .received(let slot, let frames): queue(frames, from: slot)
       case .drained(let slot): release(slot)
+      case .read(let job): inbox.append(job)
       case .closed(let slot, let reason): letGo(slot, reason)
       }
     }
@@ -28,7 +29,7 @@ extension TernServer {
     report(.connected(peer: peer))
     let isInShare = budget.charge(LinkState.connectionBytes, .connections, to: state.address)
     if !isInShare { budget.count(LinkState.connectionBytes, .connections, to: state.address) }
-    if let end { return close(state, end) }
+    if let refusal { return close(state, refusal) }
     if !isInShare {
       // Its bytes are those of one connection; only where nothing is left is it let go at once.
       if budget.isShort { close(state, .overShare(limitBytes: budget.addressBytes)) }
@@ -41,7 +42,7 @@ extension TernServer {
   }
 
   private func queue(_ frames: [[UInt8]], from slot: Int) {
-    guard end == nil, let state = links[slot], state.reason == nil else { return }
+    guard refusal == nil, let state = links[slot], state.reason == nil else { return }
     state.wasHeard = true
     let now = microseconds()
     state.lastHeard = now / 1_000
@@ -76,15 +77,15 @@ extension TernServer {
     metrics.connectionsClosed += 1
     report(.disconnected(peer: state.link.peer, reason: end))
     // The machine may owe this link something still, which another one in its slot must not get.
-    if self.end == nil {
+    if refusal == nil {
       batches.machine.loseLink(slot)
       enqueue(.closed(slot: slot), of: state)
     } else {
       slots.giveBack(slot)
     }
     memory.forget(state)
-    inbox.release(slot)
-    if self.end != nil { forget([.closed(slot: slot)]) }
+    inbox.releaseAll(slot)
+    if refusal != nil { forget([.closed(slot: slot)]) }
   }
 
   /// Counts out what links held that are gone, with everything that they had sent.
@@ -116,7 +117,7 @@ extension TernServer {
 
   /// Lets the machine know which of the links that are held still say something.
   func reportHeldLinks() {
-    for slot in links.held.sorted() {
+    for slot in links.held.union(inbox.reading).sorted() {
       guard let state = links[slot], exchange(&state.wasHeard, with: false) else { continue }
       inbox.append(.heard(slot: slot))
     }
@@ -153,12 +154,13 @@ extension TernServer {
 
   /// - Returns: The inputs that were decided; others wait again.
   private func carryOut(_ inputs: [ServerInput]) async throws(LedgerError) -> [ServerInput] {
-    if inputs.isEmpty || end != nil { return inputs }
+    if inputs.isEmpty || refusal != nil { return inputs }
     let plan = try await batches.run(inputs)
-    inbox.charge(plan.costs)
-    inbox.putBack(plan.deferred)
-    if plan.isUnfinished { inbox.append(.goOn) }
+    inbox.goOn(behind: plan) { links[$0] != nil }
+    let writes = FollowedWrites.arrivals(of: plan, at: self)
     perform(plan.outputs)
+    FollowedWrites.tell(writes, plan.times, at: self)
+    exports.reads.begin(plan.reads) { job in Task { await self.take([.read(job)]) } }
     let decided = plan.decided(of: inputs)
     memory.release(decided, metrics, microseconds)
     if memory.isReviewDue { closeOverdue() }

@@ -12,6 +12,9 @@ extension TernServer {
   /// the server.
   func recover(from error: LedgerError) async {
     report(.failed(error))
+    if ledger is any LeasedLedger, case .unavailable(let reason) = error {
+      return ServerTerms.standBy(reason, at: self)
+    }
     let isFull = error == .storage(.diskFull)
     let reason = SessionEnd.serverStopped(
       isFull ? "the server's disk is full" : "the server could not store what was written")
@@ -26,7 +29,7 @@ extension TernServer {
     }
   }
 
-  private func giveUp(_ reason: SessionEnd, _ error: LedgerError) {
+  func giveUp(_ reason: SessionEnd, _ error: LedgerError) {
     end = reason
     report(.ended(error))
   }
@@ -50,7 +53,7 @@ extension TernServer {
     closeOverdue()
     inbox.append(.tick)
     exports.review { ask($0, $1) }
-    exports.reviewBackups(isDiskFull: batches.machine.diskSpace != .ample)
+    BackupReview.run(on: self)
     drainSoon()
   }
 }

@@ -1,4 +1,5 @@
 import Dispatch
+import Synchronization
 public import TernLedger
 public import TernSecurity
 public import TernSync
@@ -24,6 +25,8 @@ public actor TernServer {
   let metrics = ServerMetrics()
   /// The parts of the program around the server that its figures tell of.
   package nonisolated let surroundings = ServerSurroundings()
+  /// Receives the way of each write; `nil` while writes are not followed.
+  var writeTrace: (@Sendable (WriteTrace) -> Void)?
   let report: @Sendable (ServerEvent) -> Void
   /// Bounds the memory that clients hold.
   package nonisolated let budget: MemoryBudget
@@ -45,6 +48,17 @@ public actor TernServer {
   var ticking: Task<Void, Never>?
   /// The reason the server accepts no more clients.
   var end: SessionEnd?
+  /// The reason the server serves no clients at present: another node leads.
+  var standby: SessionEnd? { didSet { serving.withLock { $0 = standby == nil } } }
+  private nonisolated let serving = Mutex(true)
+  /// Follows the terms of a ledger that nodes share.
+  var terms: Task<Void, Never>?
+
+  /// The reason the server serves no clients, for good or at present.
+  var refusal: SessionEnd? { end ?? standby }
+
+  /// True unless another node leads, as seen from any thread.
+  package nonisolated var isServing: Bool { serving.withLock { $0 } }
 
   /// The number of open links.
   package var linkCount: Int { links.count }
@@ -64,6 +78,9 @@ public actor TernServer {
   }
 
   /// Makes a server over a ledger that it alone writes to.
+  ///
+  /// Over a `LeasedLedger` the server serves no clients until its node leads, and none after that
+  /// term until the next.
   ///
   /// - Parameters:
   ///   - transport: The transport most clients come over; the server lives on its executor.
@@ -99,7 +116,11 @@ public actor TernServer {
         options: options, authorizer: authorizer, documentAuthorizer: documentAuthorizer,
         authenticator: authenticator, budget: budget, ambient: ambient),
       over: ledger, uptime: uptime, microseconds: microseconds, metrics, report: report)
-    do throws(LedgerError) { try await batches.restore() } catch { throw .ledger(error) }
+    if let ledger = ledger as? any LeasedLedger {
+      ServerTerms.follow(ledger, for: self)
+    } else {
+      do throws(LedgerError) { try await batches.restore() } catch { throw .ledger(error) }
+    }
     startTicking()
   }
 
@@ -107,13 +128,14 @@ public actor TernServer {
   ///
   /// - Returns: The address that clients connect to.
   /// - Throws: ``ServerError/transport(_:)``; ``ServerError/stopped``, also when the server is
-  ///   stopped while the door opens.
+  ///   stopped before it listens.
   @discardableResult
   public func listen(on transport: any Transport) async throws(ServerError) -> String {
     if end != nil { throw .stopped }
-    let door = LinkAcceptor(to: self, from: transport)
+    let acceptor = LinkAcceptor(to: self, from: transport)
     let listener: any TransportListener
-    do throws(TransportError) { listener = try await transport.listen { door.open($0) } } catch {
+    do throws(TransportError) { listener = try await transport.listen { acceptor.open($0) } } catch
+    {
       throw .transport(error)
     }
     guard end == nil else {
@@ -132,6 +154,7 @@ public actor TernServer {
     guard end == nil else { return }
     end = .serverStopped("the server stops")
     ticking?.cancel()
+    terms?.cancel()
     for listener in listeners { await listener.close() }
     listeners = []
     closeAll(.serverStopped("the server stops"))

@@ -19,6 +19,9 @@ final class ListenCharge {
 
   deinit { budget.release(bytes, .listens, of: address, user: user) }
 
+  /// The most memory that all clients together may take, in bytes.
+  var limitBytes: Int { budget.limitBytes }
+
   /// A charge of nothing yet to the same address and user.
   func another() -> ListenCharge { ListenCharge(budget, address: address, user: user) }
 

@@ -34,6 +34,8 @@ final class Session {
   var refused = RefusedWrites()
   /// True when no output arrives any more.
   var isUnreachable = false
+  /// The read of the tree that goes on beside the server's executor.
+  var read: PendingTreeRead?
   /// The listens of this session.
   var listens = SessionListens()
   /// The memory that they are charged with.
@@ -52,6 +54,14 @@ final class Session {
     self.isLocal = isLocal
     self.id = id
     lastHeard = now
+  }
+
+  /// Ends the read that is under way; nothing waits for it any more.
+  func endRead() {
+    guard let pending = read else { return }
+    pending.job.cancel()
+    read = nil
+    pending.end()
   }
 
   func requester(in namespace: Namespace) -> Requester {

@@ -57,9 +57,8 @@ package struct DirectRequest: Sendable {
     case set(DatabaseSettings.Name, JSONValue)
     /// The names of the databases that hold anything.
     case databases
-    /// Checks that everything the server stores may be read, as a backup does.
-    case backUp
-    /// Nothing but the question if an administrator asks.
+    /// Nothing but the question if an administrator asks: for what is answered elsewhere, such as
+    /// figures and backups.
     case administer
     /// Removes the data of the database, with the rules and the settings of its own.
     case removeDatabase

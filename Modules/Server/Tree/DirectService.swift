@@ -3,6 +3,7 @@ import TernLedger
 import TernQuery
 import TernSecurity
 import TernStorage
+import TernTransport
 import TernTreeAuthority
 import TernTreeRows
 import TernTreeWire
@@ -78,8 +79,7 @@ struct DirectService {
       return try self.write(write, expectedHash: expectedHash, access, &batch)
     case .push(let path, let node): return try push(node, below: path, access, &batch)
     case .readRules, .setRules, .setDocumentRules, .readRuleCoverage, .readSetting, .set,
-      .databases, .backUp, .readRevocations, .revoke, .rules, .administer,
-      .removeDatabase:
+      .databases, .readRevocations, .revoke, .rules, .administer, .removeDatabase:
       return .refused(.permissionDenied())
     }
   }
@@ -93,7 +93,7 @@ struct DirectService {
     let rows = access.namespace.rows
     do throws(StorageError) {
       if query.loadsAllData {
-        let limit = limitBytes ?? limits.memoryBytes / 4
+        let limit = limitBytes ?? context.budget.limitBytes / 4
         if let node = try rows.node(at: path, limitBytes: limit, in: Snapshot(reader)) {
           return .node(node)
         }
@@ -211,8 +211,7 @@ extension DirectRequest.Operation {
   fileprivate var isForAdministrators: Bool {
     switch self {
     case .readRules, .setRules, .setDocumentRules, .readRuleCoverage, .readSetting, .set,
-      .databases, .backUp, .readRevocations, .revoke, .rules, .administer,
-      .removeDatabase:
+      .databases, .readRevocations, .revoke, .rules, .administer, .removeDatabase:
       true
     case .read, .readOrExport, .review, .mayWrite, .mayPush, .names, .write, .push: false
     }

@@ -29,6 +29,7 @@ struct FanOut {
     entries = write.assignments
     base = write.path.namesPriority ? write.path.parent ?? .root : write.path
     for entry in entries { namespace.hashes.forget(entry.path) }
+    namespace.recentWrites.record(write, at: version)
   }
 
   /// Pushes a write, already among the batch's changes, to all listens that may have it.
@@ -112,8 +113,7 @@ struct FanOut {
     let relative = entries.compactMap { entry in
       entry.path.relative(to: node.path).map { TreeMerge.Entry(path: $0, node: entry.node) }
     }
-    for group in node.groups {
-      group.shownHash = nil
+    for group in node.groups where group.recordChange(at: version) {
       if group.window == nil {
         pushPlain(to: group, entries, &batch)
       } else if let whole {
@@ -130,8 +130,7 @@ struct FanOut {
   ) throws(StorageError) {
     if !node.groups.isEmpty, let relative = node.path.relative(to: entry.path) {
       let value = entry.node.node(at: relative)
-      for group in node.groups {
-        group.shownHash = nil
+      for group in node.groups where group.recordChange(at: version) {
         pushWhole(value, to: group, &batch)
       }
     }
@@ -158,8 +157,7 @@ extension FanOut {
   private mutating func pushWhole(
     _ node: TreeNode, to group: ListenGroup, _ batch: inout ServerBatch
   ) {
-    let shown = group.window?.load(from: node) ?? node
-    if group.window != nil { group.isLoaded = true }
+    let shown = group.load(from: node)
     var frame = PushFrame(.put(TreePush(path: group.node.path, shown, version: version)))
     send(&frame, to: group, &batch)
   }
@@ -170,13 +168,13 @@ extension FanOut {
   private mutating func pushWindow(
     to group: ListenGroup, _ relative: [TreeMerge.Entry], _ batch: inout ServerBatch
   ) throws(StorageError) {
-    guard group.isLoaded else { return }
     let path = group.node.path
-    let reader = reader
+    let (reader, rows) = (reader, namespace.rows)
     let changes: [TreeMerge.Entry]
     do throws(StorageError) {
-      changes =
-        try group.window?.update(relative, at: path, of: namespace.rows, in: Snapshot(reader)) ?? []
+      changes = try group.update { window throws(StorageError) in
+        try window.update(relative, at: path, of: rows, in: Snapshot(reader))
+      }
     } catch {
       guard error.isCorruption else { throw error }
       return end(group, &batch)
@@ -191,7 +189,7 @@ extension FanOut {
 
   /// Ends the listens of a query whose data cannot be read any more; the write itself stands.
   private func end(_ group: ListenGroup, _ batch: inout ServerBatch) {
-    group.isLoaded = false
+    group.unload()
     let slots = group.tagged.map(\.slot) + group.plainSlots
     let frame = TreeServerMessage.listenRevoked(
       group.node.path, group.query, .failed, detail: RefusalText.damaged

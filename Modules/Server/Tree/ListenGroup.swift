@@ -1,15 +1,18 @@
 import TernCore
+import TernLedger
 import TernQuery
+import TernStorage
 import TernTreeAuthority
+import TernTreeWire
 
 /// All listeners of one query at one path. Adding and removing a listener take constant time.
 final class ListenGroup {
   let node: ListenNode
   let query: TreeQuery
   /// The present window of a filtered query; `nil` for listens to everything.
-  var window: QueryWindow?
-  /// True when the window was filled.
-  var isLoaded = false
+  private(set) var window: QueryWindow?
+  /// True when the window is filled.
+  private(set) var isLoaded = false
   /// The hash of the group's data, once it was requested; `nil` again as soon as that may have
   /// changed.
   var shownHash: String?
@@ -21,6 +24,12 @@ final class ListenGroup {
   private var positions: [Int: Int]?
   /// The memory that the window is charged with, to the client whose listen has filled it.
   private var windowCharge: ListenCharge?
+  /// The first answers that are being read beside the server's executor.
+  private(set) var readers = 0
+  /// The latest of them; `nil` while none is being read.
+  private(set) var pendingAnswer: SharedFirstAnswer?
+  /// The last commit known to have changed the data, kept while there are readers.
+  private var changedVersion: Version = 0
   /// The position among the groups of its node; set by the node alone.
   fileprivate var place = 0
 
@@ -33,7 +42,11 @@ final class ListenGroup {
     window = query.loadsAllData ? nil : QueryWindow(query)
   }
 
-  var isEmpty: Bool { plainSlots.isEmpty && tagged.isEmpty }
+  /// True when it has listeners.
+  var hasMembers: Bool { !plainSlots.isEmpty || !tagged.isEmpty }
+
+  /// True when it is of no use any more.
+  var isEmpty: Bool { !hasMembers && readers == 0 }
 
   /// The memory that one listen takes, in bytes: its places in the tables, and a group of its own.
   var listenBytes: Int {
@@ -44,19 +57,102 @@ final class ListenGroup {
   /// The memory of one child of a window, which keeps names and what they sort by.
   private static let childBytes = 320
 
+  /// The memory that a window with so many children keeps, in bytes.
+  static func windowBytes(of children: Int) -> Int { 2 * childBytes * children }
+
   /// Charges the window, once, with what it keeps of the children it shows.
   ///
   /// - Returns: `false`, and the window is forgotten, when the client's share does not allow it.
-  func chargeWindow(showing node: TreeNode, to charge: ListenCharge) -> Bool {
+  func chargeWindow(showing children: Int, to charge: ListenCharge) -> Bool {
     guard window != nil, isLoaded, windowCharge == nil else { return true }
     let own = charge.another()
-    guard own.add(2 * Self.childBytes * node.children.count) else {
-      window = QueryWindow(query)
-      isLoaded = false
+    guard own.add(Self.windowBytes(of: children)) else {
+      forgetWindow()
       return false
     }
     windowCharge = own
     return true
+  }
+
+  /// Takes a window that was filled, unless there is one already.
+  func fill(_ filled: QueryWindow) {
+    if isLoaded { return }
+    window = filled
+    isLoaded = true
+  }
+
+  /// Fills the window from a node that replaced everything.
+  ///
+  /// - Returns: The part of the node that is shown; all of it to listens to everything.
+  func load(from node: TreeNode) -> TreeNode {
+    guard window != nil else { return node }
+    isLoaded = true
+    return window?.load(from: node) ?? node
+  }
+
+  /// Lets the window follow a write.
+  ///
+  /// - Returns: The changes for the listeners.
+  func update(
+    _ update: (inout QueryWindow) throws(StorageError) -> [TreeMerge.Entry]
+  ) throws(StorageError) -> [TreeMerge.Entry] {
+    guard isLoaded, var own = exchange(&window, with: nil) else { return [] }
+    defer { window = own }
+    return try update(&own)
+  }
+
+  /// Lets the window follow no writes until it is filled again.
+  func unload() { isLoaded = false }
+
+  /// Forgets what the window shows, and its charge.
+  private func forgetWindow() {
+    if window == nil { return }
+    window = QueryWindow(query)
+    isLoaded = false
+    windowCharge = nil
+  }
+
+  /// Notes that the data may have changed.
+  ///
+  /// - Returns: Whether there are listeners to tell.
+  func recordChange(at version: Version) -> Bool {
+    shownHash = nil
+    changedVersion = version
+    // A first answer that is being read is out of date by now, and its listen no member yet.
+    if !hasMembers { forgetWindow() }
+    return hasMembers
+  }
+
+  // MARK: - First answers that are being read
+
+  /// Returns the answer that the readers share, and the last commit that has changed the data.
+  ///
+  /// - Parameter version: The last commit that was decided.
+  func answerToShare(at version: Version) -> (answer: SharedFirstAnswer, since: Version) {
+    if let pendingAnswer { return (pendingAnswer, changedVersion) }
+    let answer = SharedFirstAnswer()
+    pendingAnswer = answer
+    changedVersion = version
+    return (answer, version)
+  }
+
+  func beginReading() { readers += 1 }
+
+  func endReading() {
+    readers -= 1
+    if readers == 0 { pendingAnswer = nil }
+  }
+
+  /// Returns the present answer to a listen, if its readers know it.
+  func presentAnswer(to listen: TreeListen) -> FirstAnswer? {
+    guard let answer = pendingAnswer?.answer(to: listen, since: changedVersion) else { return nil }
+    return hasOvertaken(answer) ? nil : answer
+  }
+
+  /// Returns true when an answer is not that of a read at present.
+  func hasOvertaken(_ answer: FirstAnswer) -> Bool {
+    if answer.version < changedVersion { return true }
+    return window != nil && !isLoaded && answer.window == nil
   }
 
   func add(_ slot: Int, tag: Int64?) {

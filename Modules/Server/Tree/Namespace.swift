@@ -14,6 +14,8 @@ final class Namespace {
   let places = KnownPaths()
   /// The hashes of its large nodes that conditional writes were compared with.
   let hashes: NodeHashes
+  /// The paths that were written while reads go on beside the server's executor.
+  var recentWrites = RecentWrites()
   /// The sessions, by slot, with listens that wait to be judged again, and their rights since then.
   var underReview: [Int: TreeCall] = [:]
   /// The sessions that have it open.

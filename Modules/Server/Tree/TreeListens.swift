@@ -3,137 +3,165 @@ import TernLedger
 import TernQuery
 import TernSecurity
 import TernStorage
-import TernTreeAuthority
-import TernTreeRows
 import TernTreeWire
 
-/// Decides reads and listens of sessions.
+/// Decides listens of sessions: their first data at once when they take few rows, else beside the
+/// server's executor.
+///
+/// A listen is told changes from the place among the commits at which its first data are sent, and
+/// these are the data of that place. Source: Docs/Decisions/0065.
 struct TreeListens {
-  let limits: ServerLimits
+  let context: ServerContext
+
+  private var limits: ServerLimits { context.options.limits }
+
+  /// A listen that may be, and the memory that it is charged with.
+  private struct Admission {
+    let listen: TreeListen
+    let group: ListenGroup
+    let bytes: Int
+    let call: TreeCall
+
+    /// Undoes it.
+    func undo() {
+      call.session.charge.remove(bytes)
+      call.namespace.listens.removeIfEmpty(group)
+    }
+
+    /// Undoes it, and answers with the reason.
+    func reject(_ response: TreeResponse, _ batch: inout ServerBatch) {
+      undo()
+      batch.respond(response, to: call)
+    }
+  }
 
   /// Starts a listen: its data first, unless the client has them, then the answer.
-  func listen(
+  func begin(
     _ listen: TreeListen, _ call: TreeCall, _ batch: inout ServerBatch
   ) throws(StorageError) {
-    let query = listen.query.normalized
-    if let refusal = try call.access.refusal(of: listen.path, query, batch) {
-      return batch.respond(refusal, to: call)
+    guard let admission = try admit(listen, call, &batch) else { return }
+    let (listen, group) = (admission.listen, admission.group)
+    if let known = batch.initialAnswers.answer(to: listen, of: group) {
+      return start(admission, known, &batch)
     }
-    if !query.loadsAllData, listen.tag == nil {
-      let text = "A filtered listen needs a tag."
-      return batch.respond(.init(.failed, detail: text), to: call)
+    if let shown = group.shownHash, shown == listen.hash {
+      return start(admission, FirstAnswer(version: batch.version), &batch)
+    }
+    let read = read(for: admission, batch.version)
+    // Its link is held during a read; an input that comes all the same is decided all the same.
+    if call.session.read != nil { return try readNow(read, admission, &batch) }
+    if let answer = group.presentAnswer(to: listen) {
+      return start(admission, answer, &batch, bytesPerStep: TreeReads.sentBytesPerStep)
+    }
+    // Where a read goes on for others, it takes many rows.
+    if group.pendingAnswer != nil { return readBeside(read, admission, attempt: 1, &batch) }
+    do throws(StorageError) {
+      let version = batch.version
+      let answer = try batch.read(nil) { reader throws(StorageError) in
+        try read.answer(in: reader, at: version)
+      }
+      if let answer { return start(admission, answer, &batch) }
+    } catch {
+      return try fail(error, admission, &batch)
+    }
+    readBeside(read, admission, attempt: 1, &batch)
+  }
+
+  /// Goes on with the listen of a read that has ended.
+  func finish(
+    _ listen: TreeListen, _ pending: PendingTreeRead, _ call: TreeCall, _ batch: inout ServerBatch
+  ) throws(StorageError) {
+    // Identity and rules are those of now.
+    guard let admission = try admit(listen, call, &batch) else { return }
+    // Clients take a refusal for the end of their listen: where too many reads wait, it is read at
+    // once, as long as that takes.
+    if case .rejected(.queue)? = pending.job.outcome {
+      return try readNow(read(for: admission, batch.version), admission, &batch)
+    }
+    switch TreeReads.end(of: pending.job) {
+    case .response(let response): admission.reject(response, &batch)
+    case .value(let value):
+      guard let answer = value as? FirstAnswer, !admission.group.hasOvertaken(answer) else {
+        let read = read(for: admission, batch.version)
+        if pending.isLast { return try readNow(read, admission, &batch) }
+        return readBeside(read, admission, attempt: pending.attempt + 1, &batch)
+      }
+      admission.group.pendingAnswer?.keep(answer, pending.job.charge)
+      start(admission, answer, &batch, bytesPerStep: TreeReads.sentBytesPerStep)
+    }
+  }
+
+  /// Checks and charges a listen; answers the request when it may not be.
+  private func admit(
+    _ listen: TreeListen, _ call: TreeCall, _ batch: inout ServerBatch
+  ) throws(StorageError) -> Admission? {
+    var listen = listen
+    listen.query = listen.query.normalized
+    if let refusal = try call.access.refusal(of: listen.path, listen.query, batch) {
+      batch.respond(refusal, to: call)
+      return nil
+    }
+    if !listen.query.loadsAllData, listen.tag == nil {
+      batch.respond(.init(.failed, detail: "A filtered listen needs a tag."), to: call)
+      return nil
     }
     let session = call.session
     guard session.listens.count < limits.listens else {
       let text = "This session listens to \(limits.listens) queries already."
-      return batch.respond(.init(.failed, detail: text), to: call)
+      batch.respond(.init(.failed, detail: text), to: call)
+      return nil
     }
-    let group = call.namespace.listens.group(of: query, at: listen.path)
-    let charge = session.listens.contains(group) ? 0 : group.listenBytes
-    guard session.charge.add(charge) else {
+    let group = call.namespace.listens.group(of: listen.query, at: listen.path)
+    let bytes = session.listens.contains(group) ? 0 : group.listenBytes
+    guard session.charge.add(bytes) else {
       call.namespace.listens.removeIfEmpty(group)
-      return batch.respond(tooMuchMemory, to: call)
+      batch.respond(tooMuchMemory, to: call)
+      return nil
     }
+    return Admission(listen: listen, group: group, bytes: bytes, call: call)
+  }
+
+  /// Sends the data that a listen begins with, and the answer; from now on it is told changes.
+  private func start(
+    _ admission: Admission, _ answer: FirstAnswer, _ batch: inout ServerBatch,
+    bytesPerStep: Int = ServerBatch.bytesPerStep
+  ) {
+    let (listen, group, call) = (admission.listen, admission.group, admission.call)
+    if let window = answer.window { group.fill(window) }
+    if !group.chargeWindow(showing: answer.childCount, to: call.session.charge) {
+      return admission.reject(tooMuchMemory, &batch)
+    }
+    if let hash = answer.hash { group.shownHash = hash }
     var warnings: [String] = []
-    do throws(StorageError) {
-      if try leavesData(of: group, for: listen, call, batch) {
-        warnings.append(TreeResponse.largeData)
-      } else if let refusal = try pushData(of: group, to: listen, call, &batch) {
-        session.charge.remove(charge)
-        call.namespace.listens.removeIfEmpty(group)
-        return batch.respond(refusal, to: call)
-      }
-    } catch {
-      session.charge.remove(charge)
-      call.namespace.listens.removeIfEmpty(group)
-      guard error.isCorruption else { throw error }
-      return batch.respond(.init(.failed, detail: RefusalText.damaged), to: call)
+    switch answer.content {
+    case .known: break
+    case .put(let push):
+      send(push.frame, call, &batch, bytesPerStep)
+      batch.initialAnswers.keep(answer, of: group)
+    case .ranges(let frame): send(frame, call, &batch, bytesPerStep)
+    case .left: warnings.append(TreeResponse.largeData)
+    case .tooBig: return admission.reject(.tooBig(limitBytes: limits.answerBytes), &batch)
     }
-    group.add(session.slot, tag: listen.tag)
-    session.listens.add(group)
+    group.add(call.session.slot, tag: listen.tag)
+    call.session.listens.add(group)
     // The window is kept here all the same; the client says to its programmer what is missing.
-    let isIndexed = query.loadsAllData || call.access.isIndexed(query, at: listen.path)
+    let isIndexed =
+      listen.query.loadsAllData || call.access.isIndexed(listen.query, at: listen.path)
     if !isIndexed { warnings.append(TreeResponse.noIndex) }
     batch.respond(.listening(warnings: warnings), to: call)
   }
 
-  /// Returns true when the data of a listen are left out, to be read some other way, as its client
-  /// allows.
-  private func leavesData(
-    of group: ListenGroup, for listen: TreeListen, _ call: TreeCall,
-    _ batch: borrowing ServerBatch
-  ) throws(StorageError) -> Bool {
-    guard listen.leavesLargeData, group.window == nil else { return false }
-    let reader = batch.reader
-    return try call.namespace.rows.node(
-      at: listen.path, limitBytes: limits.wholeReadBytes, in: Snapshot(reader)) == nil
-  }
-
-  private var tooBig: TreeResponse {
-    .init(.tooBig, detail: "The data are larger than \(limits.answerBytes) bytes.")
+  private func send(
+    _ frame: [UInt8], _ call: TreeCall, _ batch: inout ServerBatch, _ bytesPerStep: Int
+  ) {
+    batch.spend(frame.count / bytesPerStep)
+    batch.add(.send(slot: call.session.slot, frame))
   }
 
   private var tooMuchMemory: TreeResponse {
     .init(
       .failed,
       detail: "The listens of this address or user hold their share of the server's memory.")
-  }
-
-  /// Sends what the group shows now, whole or in ranges; nothing when the client has it.
-  ///
-  /// - Returns: The refusal when that is too much to send, or to keep; else `nil`.
-  private func pushData(
-    of group: ListenGroup, to listen: TreeListen, _ call: TreeCall, _ batch: inout ServerBatch
-  ) throws(StorageError) -> TreeResponse? {
-    let id = ObjectIdentifier(group)
-    let slot = call.session.slot
-    if listen.hash.isEmpty, var push = batch.initialPushes[id] {
-      batch.add(.send(slot: slot, push.frame(for: listen.tag)))
-      batch.initialPushes[id] = push
-      return nil
-    }
-    if let shown = group.shownHash, shown == listen.hash { return nil }
-    guard let node = try data(of: group, in: call.namespace, &batch) else { return tooBig }
-    if !group.chargeWindow(showing: node, to: call.session.charge) { return tooMuchMemory }
-    if listen.hash.isEmpty {
-      if node.isEmpty { return nil }
-    } else {
-      // Many clients come back at once, most of them with what the others have.
-      let hash = group.shownHash ?? node.hash
-      group.shownHash = hash
-      if hash == listen.hash { return nil }
-    }
-    if let ranges = listen.compoundHash.flatMap({ node.rangeMerges(for: $0) }) {
-      let push = TreePush(
-        path: listen.path, ranges, tag: listen.tag, version: batch.version)
-      batch.add(.send(slot: slot, TreeServerMessage.rangeMerge(push).encode()))
-      return nil
-    }
-    var frame = PushFrame(.put(TreePush(path: listen.path, node, version: batch.version)))
-    if frame.plain.count > limits.answerBytes { return tooBig }
-    batch.spend(frame.plain.count / ServerBatch.bytesPerStep)
-    batch.add(.send(slot: slot, frame.frame(for: listen.tag)))
-    batch.initialPushes[id] = frame
-    return nil
-  }
-
-  /// Reads what a group shows; fills the window of a filtered one. `nil` when that is too much.
-  private func data(
-    of group: ListenGroup, in namespace: Namespace, _ batch: inout ServerBatch
-  ) throws(StorageError) -> TreeNode? {
-    let reader = batch.reader
-    let path = group.node.path
-    guard var window = group.window else {
-      return try namespace.rows.node(
-        at: path, limitBytes: limits.readBytes, in: Snapshot(reader))
-    }
-    if group.isLoaded {
-      return try window.shown(at: path, of: namespace.rows, in: Snapshot(reader))
-    }
-    let node = try window.load(path, of: namespace.rows, in: Snapshot(reader))
-    group.window = window
-    group.isLoaded = true
-    return node
   }
 
   /// Ends a listen.
@@ -146,48 +174,55 @@ struct TreeListens {
     }
     batch.respond(.init(.ok), to: call)
   }
+}
 
-  /// Reads once.
-  func get(
-    _ path: TreePath, _ query: TreeQuery, _ call: TreeCall, _ batch: inout ServerBatch
-  ) throws(StorageError) {
-    if let refusal = try call.access.refusal(of: path, query, batch) {
-      return batch.respond(refusal, to: call)
-    }
-    guard call.access.isIndexed(query, at: path) else {
-      let text = TreeAccess.indexText(query, at: path)
-      return batch.respond(.init(.failed, detail: text), to: call)
-    }
-    let rows = call.namespace.rows
-    let reader = batch.reader
-    do throws(StorageError) {
-      let node: TreeNode
-      if query.loadsAllData {
-        let limit = limits.readBytes
-        guard let whole = try rows.node(at: path, limitBytes: limit, in: Snapshot(reader)) else {
-          return batch.respond(tooBig, to: call)
-        }
-        node = whole
-      } else {
-        var window = QueryWindow(query)
-        node = try window.load(path, of: rows, in: Snapshot(reader))
+// MARK: - Reads
+
+extension TreeListens {
+  private func read(for admission: Admission, _ version: Version) -> ListenRead {
+    let group = admission.group
+    return ListenRead(
+      listen: admission.listen, rows: admission.call.namespace.rows, version: version,
+      window: group.window,
+      isLoaded: group.isLoaded, knownHash: group.shownHash,
+      readBytes: limits.readBytes(within: admission.call.session.charge.limitBytes),
+      wholeReadBytes: limits.wholeReadBytes, answerBytes: limits.answerBytes)
+  }
+
+  /// Reads beside the executor; the listen is admitted again at the end.
+  private func readBeside(
+    _ read: ListenRead, _ admission: Admission, attempt: Int, _ batch: inout ServerBatch
+  ) {
+    let (listen, group) = (admission.listen, admission.group)
+    let (shared, version) = group.answerToShare(at: batch.version)
+    TreeReads(context: context).begin(
+      .listen(listen, group), admission.call, attempt: attempt, chargedBytes: read.readBytes, &batch
+    ) { reader, snapshot throws(StorageError) in
+      if let known = shared.answer(to: listen, since: version) {
+        return LongReadValue(value: known, bytes: known.bytes)
       }
-      let answer = TreeResponse.data(node)
-      batch.spend(answer.payload.count / ServerBatch.bytesPerStep)
-      let isTooBig = answer.payload.count > limits.answerBytes
-      batch.respond(isTooBig ? tooBig : answer, to: call)
+      let answer = try read.answer(in: reader, at: snapshot)
+      return LongReadValue(value: answer, bytes: answer.bytes)
+    }
+    admission.undo()
+  }
+
+  private func readNow(
+    _ read: ListenRead, _ admission: Admission, _ batch: inout ServerBatch
+  ) throws(StorageError) {
+    do throws(StorageError) {
+      let answer = try read.answer(in: batch.reader, at: batch.version)
+      start(admission, answer, &batch)
     } catch {
-      guard error.isCorruption else { throw error }
-      batch.respond(.init(.failed, detail: RefusalText.damaged), to: call)
+      try fail(error, admission, &batch)
     }
   }
 
-}
-
-extension PushFrame {
-  /// The frame for a listen with that tag, or with none.
-  fileprivate mutating func frame(for tag: Int64?) -> [UInt8] {
-    if let tag { return frame(tag: tag) }
-    return plain
+  private func fail(
+    _ error: StorageError, _ admission: Admission, _ batch: inout ServerBatch
+  ) throws(StorageError) {
+    admission.undo()
+    guard error.isCorruption else { throw error }
+    batch.respond(.init(.failed, detail: RefusalText.damaged), to: admission.call)
   }
 }

@@ -10,7 +10,7 @@ import TernTreeWire
 
 /// Databases of trees: their requests, and what sessions leave for their end.
 struct TreeService {
-  private let options: ServerOptions
+  private let context: ServerContext
   /// The databases that sessions have open.
   private(set) var namespaces: [ExactText: Namespace] = [:]
   /// The hashes of large nodes, by database.
@@ -21,9 +21,9 @@ struct TreeService {
   /// The most databases whose hashes are kept while no session has them open.
   private static let hashedDatabases = 64
 
-  init(_ options: ServerOptions) {
-    self.options = options
-    disconnects = DisconnectService(limits: options.presence)
+  init(_ context: ServerContext) {
+    self.context = context
+    disconnects = DisconnectService(limits: context.options.presence)
   }
 
   /// Takes up what sessions of the run before left for their end.
@@ -63,6 +63,7 @@ struct TreeService {
   /// - Returns: Whether none is left.
   mutating func clear(_ session: Session, _ batch: inout ServerBatch) -> Bool {
     guard let namespace = session.namespace else { return true }
+    session.endRead()
     namespace.underReview[session.slot] = nil
     let groups = session.listens.removeLast(max(0, batch.stepsLeft))
     batch.spend(groups.count)
@@ -77,18 +78,38 @@ struct TreeService {
     return true
   }
 
+  /// Goes on with the request of a read that was done beside the server's executor.
+  func finish(
+    _ job: ReadJob, _ session: Session, _ admin: borrowing AdminService,
+    _ batch: inout ServerBatch
+  ) throws(StorageError) {
+    guard let pending = session.read, pending.job === job else { return }
+    session.read = nil
+    // What is kept for it is needed until the end, and longer when it is read once more.
+    defer { pending.end() }
+    batch.charge(rows: job.rows, of: job.slot)
+    let call = admin.call(pending.number, session, pending.namespace)
+    switch pending.purpose {
+    case .get(let read, let version):
+      try TreeGets(context: context).finish(read, since: version, pending, call, &batch)
+    case .listen(let listen, _):
+      try TreeListens(context: context).finish(listen, pending, call, &batch)
+    }
+  }
+
   /// Answers a request of a session.
   mutating func answer(
     _ request: TreeRequest, _ call: TreeCall, _ batch: inout ServerBatch
   ) throws(StorageError) {
-    let listens = TreeListens(limits: options.limits)
+    let listens = TreeListens(context: context)
     let writer = TreeWriter(access: call.access)
     switch request {
     // Reading for a client that is gone would take the time of those that are there.
     case .listen where call.session.isUnreachable, .get where call.session.isUnreachable: break
-    case .listen(let listen): try listens.listen(listen, call, &batch)
+    case .listen(let listen): try listens.begin(listen, call, &batch)
     case .unlisten(let path, let query, _): listens.unlisten(path, query, call, &batch)
-    case .get(let path, let query): try listens.get(path, query, call, &batch)
+    case .get(let path, let query):
+      try TreeGets(context: context).begin(path, query, call, &batch)
     case .put(let path, let node, let hash, let mark):
       try writer.write(.set(path, node), expectedHash: hash, mark, call, &batch)
     case .merge(let path, let merge, let mark):

@@ -192,7 +192,7 @@ extension Connection {
     switch phase {
     case .idle, .waiting: return []
     case .opening(let link), .greeting(let link):
-      // Sent on before it was let in, it may come to the same door again.
+      // Sent on before it was let in, it may come to the same endpoint again.
       return close(link) + attempt(after: backoff.next(unit: unit()))
     case .online(let link):
       backoff.reset()

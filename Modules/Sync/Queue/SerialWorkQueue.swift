@@ -8,7 +8,7 @@ import Synchronization
 package final class SerialWorkQueue<Item: Sendable>: Sendable {
   /// The place at which the work runs.
   package enum Place: Sendable {
-    /// On a queue of the lane's own.
+    /// On a dispatch queue of its own.
     case background
     /// In the call of ``submit(_:)``: for simulations and stores that never block.
     case caller
@@ -23,7 +23,7 @@ package final class SerialWorkQueue<Item: Sendable>: Sendable {
   private let work: @Sendable ([Item]) -> Void
   private let state = Mutex(State())
 
-  /// Makes a lane that hands batches to `work`, never two at a time.
+  /// Makes a queue that hands batches to `work`, never two at a time.
   package init(_ place: Place, label: String, work: @escaping @Sendable ([Item]) -> Void) {
     switch place {
     case .background: queue = DispatchQueue(label: label)
@@ -32,12 +32,12 @@ package final class SerialWorkQueue<Item: Sendable>: Sendable {
     self.work = work
   }
 
-  /// Hands one item to the lane; returns without waiting for it when the lane is in the background.
+  /// Hands one item to the queue; returns without waiting for it when it works in the background.
   package func submit(_ item: Item) {
     submit(contentsOf: [item])
   }
 
-  /// Hands several items to the lane; they share a batch.
+  /// Hands several items to the queue; they share a batch.
   package func submit(contentsOf items: [Item]) {
     guard !items.isEmpty else { return }
     let mustRun = state.withLock { state in

@@ -11,6 +11,7 @@ extension TransportContract {
       TransportCheck("a pause ends with the peer's close", closeWhilePaused),
       TransportCheck("a handler may close in the middle of a delivery", closeInDelivery),
       TransportCheck("shutdown closes every link", shutdownCloses),
+      TransportCheck("an actor on the executor outlives the shutdown", actorOutlivesShutdown),
     ]
   }
 
@@ -106,5 +107,43 @@ extension TransportContract {
     } catch {
       try require(error == .shutDown, "connect after shutdown threw \(error)")
     }
+  }
+
+  /// What holds something while it waits, as a write that is being stored, has to go on afterwards.
+  private static func actorOutlivesShutdown(_ bench: TransportBench) async throws {
+    let resident = Outliver(bench.server.executor)
+    let (begun, gate, ended) = (Inbox<Int>(), Inbox<Int>(), Inbox<Int>())
+    for number in 0..<100 {
+      Task {
+        await resident.begin(begun)
+        _ = try await gate.first(1, "gate")
+        await resident.end(number, ended)
+      }
+    }
+    _ = try await begun.first(100, "tasks on the executor")
+    let closing = Task { await bench.server.shutdown() }
+    gate.add(0)
+    await closing.value
+    let last = Outliver(bench.server.executor)
+    Task { await last.end(100, ended) }
+    let numbers = try await ended.first(101, "tasks that went on")
+    try require(numbers.sorted() == Array(0...100), "went on: \(numbers)")
+  }
+}
+
+/// An actor on a transport's executor whose tasks are longer than the transport's life.
+private actor Outliver {
+  private let executor: any SerialExecutor
+
+  init(_ executor: any SerialExecutor) { self.executor = executor }
+
+  nonisolated var unownedExecutor: UnownedSerialExecutor {
+    unsafe executor.asUnownedSerialExecutor()
+  }
+
+  func begin(_ inbox: Inbox<Int>) { inbox.add(0) }
+
+  func end(_ number: Int, _ inbox: Inbox<Int>) {
+    assumeIsolated { _ in inbox.add(number) }
   }
 }

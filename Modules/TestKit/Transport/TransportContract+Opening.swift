@@ -5,6 +5,7 @@ extension TransportContract {
     [
       TransportCheck("many links are kept apart", manyLinks),
       TransportCheck("an acceptor may speak first", acceptorSpeaksFirst),
+      TransportCheck("an acceptor may close at once", acceptorCloses),
       TransportCheck("an actor on the executor is never left", actorOnExecutor),
       TransportCheck("work runs on the executor in order", workInOrder),
       TransportCheck("an address has one listener", oneListener),
@@ -34,6 +35,27 @@ extension TransportContract {
     let client = try await bench.open()
     let greeting = try await client.frames.first(1, "greeting")
     try require(greeting == [[1, 2]], "greeted with \(greeting)")
+  }
+
+  private static func acceptorCloses(_ bench: TransportBench) async throws {
+    let accepted = Inbox<RecordingHandler>()
+    bench.accept { link in
+      link.send([1, 2])
+      link.close()
+      let handler = RecordingHandler(link)
+      accepted.add(handler)
+      return handler
+    }
+    do {
+      let client = try await bench.open()
+      try await client.expectClose(.closedByPeer)
+      try require(client.frames.elements == [[1, 2]], "received \(client.frames.elements)")
+    } catch TransportError.unreachable {
+      // A transport that greets may find the connection ended before its link is open.
+    }
+    let server = try await accepted.first(1, "acceptor")[0]
+    try await server.expectClose(.closedHere)
+    try server.check()
   }
 
   private static func actorOnExecutor(_ bench: TransportBench) async throws {

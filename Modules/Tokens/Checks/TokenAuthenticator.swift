@@ -6,7 +6,7 @@ public import TernSecurity
 ///
 /// A token that was found genuine is remembered, so that a client which shows it with every request
 /// costs one signature; whether it still counts is looked at each time.
-public final class TokenAuthenticator: Authenticator {
+public final class TokenAuthenticator: CredentialCacheCounting {
   /// The most tokens that are remembered; then all are forgotten.
   public static let mostRemembered = 4_096
 
@@ -16,6 +16,7 @@ public final class TokenAuthenticator: Authenticator {
     /// Genuine tokens, with what they say.
     var genuine: [ExactText: Authentication] = [:]
     var judged = 0
+    var remembered = 0
   }
 
   private let checks: TokenChecks
@@ -42,6 +43,10 @@ public final class TokenAuthenticator: Authenticator {
 
   /// The number of tokens verified by their signature, and not found in the cache.
   package var judgedTokens: Int { state.withLock { $0.judged } }
+
+  public var credentialCache: (hits: Int, misses: Int) {
+    state.withLock { ($0.remembered, $0.judged) }
+  }
 
   public func authenticate(
     _ credential: Credential, now: Int64
@@ -73,7 +78,12 @@ public final class TokenAuthenticator: Authenticator {
     _ token: String, now: Int64
   ) throws(AuthenticationError) -> Authentication {
     let key = ExactText(token)
-    if let known = state.withLock({ $0.genuine[key] }) { return known }
+    let known = state.withLock { state in
+      let known = state.genuine[key]
+      if known != nil { state.remembered += 1 }
+      return known
+    }
+    if let known { return known }
     let keys = state.withLock { state in
       state.judged += 1
       return state.keys

@@ -1,12 +1,17 @@
-import TernCore
+package import TernCore
 import TernQuery
 
 extension TreeServerMessage {
   /// The frame: JSON text in UTF-8.
   ///
   /// That of a push depends on nothing but the push, so that it can be sent to many.
-  public func encode() -> [UInt8] {
-    var writer = JSONWriter(capacity: 256)
+  public func encode() -> [UInt8] { encode(capacity: 0) }
+
+  /// The frame, with room for so many bytes of data reserved.
+  package func encode(capacity data: Int) -> [UInt8] {
+    var capacity = Self.envelopeBytes + data
+    if case .response(_, let response) = self { capacity += response.payload.count }
+    var writer = JSONWriter(capacity: capacity)
     switch self {
     case .handshake(let handshake): writer.control("h") { handshake.write(to: &$0) }
     case .redirect(let host): writer.control("r") { $0.string(host) }
@@ -34,6 +39,35 @@ extension TreeServerMessage {
     case .unknown: writer.data { _ in }
     }
     return writer.bytes
+  }
+
+  /// The room for a message without its data.
+  private static let envelopeBytes = 256
+
+  /// Returns the frame of a response with data, whose text is written once and not copied.
+  ///
+  /// It equals that of ``response(_:_:)`` with ``TreeResponse/data(_:)``.
+  ///
+  /// - Parameters:
+  ///   - limitBytes: The most bytes of the data's text.
+  ///   - capacity: The bytes of text that room is reserved for.
+  /// - Returns: `nil` when the text is longer.
+  package static func response(
+    _ id: UInt64, with node: TreeNode, limitBytes: Int, capacity: Int = 0
+  ) -> [UInt8]? {
+    var writer = JSONWriter(capacity: envelopeBytes + capacity)
+    var count = 0
+    writer.data { writer in
+      writer.member("r", id)
+      writer.key("b")
+      writer.beginObject()
+      writer.member("s", TreeStatus.ok.rawValue)
+      let before = writer.bytes.count
+      writer.node(node)
+      count = writer.bytes.count - before - #","d":"#.utf8.count
+      writer.endObject()
+    }
+    return count > limitBytes ? nil : writer.bytes
   }
 }
 

@@ -17,7 +17,7 @@
 
     private let state = Mutex(State())
     private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-    private let door = Mutex<(any Channel)?>(nil)
+    private let listening = Mutex<(any Channel)?>(nil)
 
     /// Begins to take connections on a free port of this machine; they go on to `target`.
     func open(to target: Int) async throws -> Int {
@@ -25,12 +25,12 @@
         .serverChannelOption(.backlog, value: 64)
         .childChannelInitializer { [self] client in connect(client, to: target) }
         .bind(host: "127.0.0.1", port: 0).get()
-      door.withLock { $0 = channel }
+      listening.withLock { $0 = channel }
       return channel.localAddress?.port ?? 0
     }
 
     func close() async throws {
-      try await door.withLock { $0 }?.close()
+      try await listening.withLock { $0 }?.close()
       try await group.shutdownGracefully()
     }
 

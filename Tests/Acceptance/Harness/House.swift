@@ -175,10 +175,10 @@ extension House {
           return port
         }
         let probe = try TCPTransport(TCPOptions(port: port))
-        let door = try? await probe.listen { _ in Deaf() }
-        await door?.close()
+        let listener = try? await probe.listen { _ in Deaf() }
+        await listener?.close()
         await probe.shutdown()
-        if door != nil { return port }
+        if listener != nil { return port }
       }
       throw DatabaseError.closed("no free port")
     }

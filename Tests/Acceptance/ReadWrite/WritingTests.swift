@@ -214,8 +214,9 @@ import Testing
     await house.settle(db)
     #expect(heard.entries.isEmpty)
     house.plug("a")
+    // An error is told once the device keeps it, which may be after later writes were committed.
     #expect(
-      try await heard.wait(for: 3) == ["open true open", "locked false", "update true"])
+      try await heard.wait(for: 3).sorted() == ["locked false", "open true open", "update true"])
     try await house.close()
   }
 

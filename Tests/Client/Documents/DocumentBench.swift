@@ -18,6 +18,8 @@ struct DocumentBench {
   private(set) var snapshots: [DocumentViewSnapshot] = []
   private(set) var answers: [DocumentGetResult] = []
   private(set) var settled: [String] = []
+  /// The waits for pending writes that are over: whether each was cancelled.
+  private(set) var waits: [Bool] = []
   private(set) var stored: [UInt64] = []
   private(set) var called: [Result<[DocumentResponse], DocumentStatus>] = []
   private(set) var verdicts: [CredentialVerdict] = []
@@ -94,7 +96,8 @@ struct DocumentBench {
     case .serverSays(let text): said.append(text)
     case .findOthers: _ = machine.restore(others: [])
     case .answered(_, let answer): answers.append(answer)
-    case .failed, .invalid, .notStored, .writesSettled, .inSync, .discarded, .queueChanged,
+    case .writesSettled(_, let isCancelled): waits.append(isCancelled)
+    case .failed, .invalid, .notStored, .inSync, .discarded, .queueChanged,
       .connectionChanged:
       break
     }

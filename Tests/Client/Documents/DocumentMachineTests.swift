@@ -77,6 +77,23 @@ struct DocumentMachineTests {
     #expect(try bench.queue.rejected().map(\.id) == [2])
   }
 
+  @Test("a rejection is told once the device keeps it, and takes back at once what showed")
+  func durableRejection() throws {
+    var bench = try DocumentBench()
+    bench.run { _ = $0.listen(self.all, options: DocumentListenOptions(includesMetadata: true)) }
+    bench.set("1", 1)
+    bench.answer(.handshake(id: "s", lastSequence: 0))
+    bench.diskAnswers = false
+    let denial = DocumentStatus(.permissionDenied, "no")
+    bench.answer(.outcome(DocumentWriteOutcome(1, .rejected(denial))))
+    #expect(bench.snapshots.last?.documents.isEmpty == true)
+    #expect(bench.settled.isEmpty, "a crash could still take it back")
+    #expect(try bench.queue.rejected().isEmpty)
+    bench.releaseDisk()
+    #expect(try bench.queue.rejected().count == 1)
+    #expect(bench.settled == ["1 Optional(TernCore.DocumentStatus.Code.permissionDenied)"])
+  }
+
   @Test("an outcome that the server has forgotten is kept as such")
   func forgottenOutcome() throws {
     var bench = try DocumentBench()

@@ -1,6 +1,7 @@
 """Drives a headless Chromium by its DevTools protocol, with nothing but the standard library."""
 
 import base64
+import ctypes
 import json
 import mimetypes
 import os
@@ -24,6 +25,12 @@ def find_browser():
         if path:
             return path
     return None
+
+
+def end_with_parent():
+    """Lets the kernel end the browser when this program is killed, which then cannot close it."""
+    death_signal, kill = 1, 9
+    ctypes.CDLL(None).prctl(death_signal, kill)
 
 
 class Socket:
@@ -96,7 +103,7 @@ class Browser:
              "--remote-debugging-port=0", f"--user-data-dir={self.folder}", "--no-first-run",
              "--disable-background-networking", "--disable-component-update",
              *(["--disable-features=LocalNetworkAccessChecks"] if files else []), "about:blank"],
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=end_with_parent)
         port = self.port()
         self.socket = Socket(self.target(port))
         self.number = 0

@@ -561,6 +561,33 @@ def a_change_meanwhile_is_not_lost():
 
 
 @step()
+def nothing_is_typed_into_the_editor_of_another_document():
+    browser.run("""(() => {
+      const read = window.fetch;
+      const held = new Promise((release) => { window.tern.release = release; });
+      window.fetch = async (...request) => { await held; window.fetch = read; return read(...request); };
+    })()""")
+    browser.run("location.hash = '#/documents?path=cities%2Fc2'")
+    browser.see("reading …")
+    same(browser.run("tern.find('textbox', 'Sub-collection', document) === undefined"), True)
+    same(browser.run("tern.find('button', 'Save', document) === undefined"), True)
+    browser.run("tern.release()")
+    browser.wait("tern.find('textbox', 'Value of name', document)?.value === 'City 2'")
+
+
+@step()
+def a_list_that_could_not_be_read_is_read_later():
+    browser.run("window.tern.read = window.fetch; window.fetch = async () => { throw new TypeError('no network'); }; undefined")
+    browser.fill("textbox", "Collection", "towns")
+    browser.key("Enter")
+    browser.see("cannot be reached")
+    browser.run("window.fetch = window.tern.read; undefined")
+    browser.see("0 documents")
+    page("documents?path=cities")
+    browser.see("5 documents")
+
+
+@step()
 def results_are_live():
     server.document("cities/c0", {"name": {"stringValue": "Renamed"}})
     browser.see("Renamed")

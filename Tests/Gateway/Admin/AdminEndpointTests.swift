@@ -28,15 +28,15 @@
 
     @Test("every client may read health and readiness, whatever the rules say")
     func health() async throws {
-      try await withDoor(rules: closed) { door in
-        let alive = try door.exchange(ask("/-/healthz"))
+      try await withGateway(rules: closed) { gateway in
+        let alive = try gateway.exchange(ask("/-/healthz"))
         #expect(alive.hasPrefix("HTTP/1.1 200") && alive.hasSuffix("ok\n"), "\(alive)")
-        let ready = try door.exchange(ask("/-/readyz"))
+        let ready = try gateway.exchange(ask("/-/readyz"))
         #expect(ready.hasPrefix("HTTP/1.1 200") && ready.hasSuffix("ready\n"), "\(ready)")
         #expect(!ready.contains("Access-Control-Allow-Origin"), "\(ready)")
       }
-      try await withDoor(farewell: .closed(reason: "for good")) { door in
-        let answer = try door.exchange(ask("/-/readyz"))
+      try await withGateway(farewell: .closed(reason: "for good")) { gateway in
+        let answer = try gateway.exchange(ask("/-/readyz"))
         #expect(answer.hasPrefix("HTTP/1.1 503") && answer.hasSuffix("closed\n"), "\(answer)")
       }
     }
@@ -47,47 +47,47 @@
         "/-/metrics", "/-/status", "/-/connections", "/-/databases",
       ])
     func rights(path: String) async throws {
-      try await withDoor { door in
-        let refused = try door.exchange(ask(path))
+      try await withGateway { gateway in
+        let refused = try gateway.exchange(ask(path))
         #expect(refused.hasPrefix("HTTP/1.1 401"), "\(refused)")
-        let wrong = try door.exchange(ask(path, "GET", "Authorization: Bearer nobody\r\n"))
+        let wrong = try gateway.exchange(ask(path, "GET", "Authorization: Bearer nobody\r\n"))
         #expect(wrong.hasPrefix("HTTP/1.1 401"), "\(wrong)")
-        let allowed = try door.exchange(ask(path, "GET", owner))
+        let allowed = try gateway.exchange(ask(path, "GET", owner))
         #expect(allowed.hasPrefix("HTTP/1.1 200"), "\(allowed)")
       }
     }
 
     @Test("a development server tells figures to this machine, not to pages from elsewhere")
     func development() async throws {
-      try await withDoor(isDevelopment: true) { door in
-        #expect(try door.exchange(ask("/-/metrics")).hasPrefix("HTTP/1.1 200"))
+      try await withGateway(isDevelopment: true) { gateway in
+        #expect(try gateway.exchange(ask("/-/metrics")).hasPrefix("HTTP/1.1 200"))
         let page = "Origin: https://example.com\r\n"
-        #expect(try door.exchange(ask("/-/metrics", "GET", page)).hasPrefix("HTTP/1.1 401"))
-        let preflight = try door.exchange(ask("/-/connections/1-1", "OPTIONS", page))
+        #expect(try gateway.exchange(ask("/-/metrics", "GET", page)).hasPrefix("HTTP/1.1 401"))
+        let preflight = try gateway.exchange(ask("/-/connections/1-1", "OPTIONS", page))
         #expect(!preflight.contains("Access-Control-Allow"), "\(preflight)")
       }
     }
 
     @Test("paths that end in .json are data, and other pages and methods are refused")
     func paths() async throws {
-      try await withDoor { door in
-        let written = try door.exchange(ask("/-/status.json", "PUT", body: "7"))
+      try await withGateway { gateway in
+        let written = try gateway.exchange(ask("/-/status.json", "PUT", body: "7"))
         #expect(written.hasPrefix("HTTP/1.1 200") && written.hasSuffix("7"), "\(written)")
-        #expect(try door.exchange(ask("/-/nothing", "GET", owner)).hasPrefix("HTTP/1.1 404"))
-        #expect(try door.exchange(ask("/-/metrics", "POST", owner)).hasPrefix("HTTP/1.1 405"))
+        #expect(try gateway.exchange(ask("/-/nothing", "GET", owner)).hasPrefix("HTTP/1.1 404"))
+        #expect(try gateway.exchange(ask("/-/metrics", "POST", owner)).hasPrefix("HTTP/1.1 405"))
       }
     }
 
     @Test("writes, listens and sessions are counted where they belong")
     func counted() async throws {
-      try await withDoor { door in
-        let socket = try door.connect()
+      try await withGateway { gateway in
+        let socket = try gateway.connect()
         _ = socket.openWebSocket("/.ws?v=5&ns=default")
         socket.ask(1, "q", #"{"p":"/a","h":""}"#)
         _ = socket.message()
-        _ = try door.exchange(ask("/a.json", "PUT", body: "1"))
+        _ = try gateway.exchange(ask("/a.json", "PUT", body: "1"))
         _ = socket.message()
-        let text = try door.exchange(ask("/-/metrics", "GET", owner))
+        let text = try gateway.exchange(ask("/-/metrics", "GET", owner))
         for line in [
           #"tern_writes_total{model="tree",outcome="accepted"} 1"#,
           #"tern_events_total{model="tree"} 1"#,
@@ -103,10 +103,10 @@
 
     @Test("the status names connections, and closes one of them")
     func connections() async throws {
-      try await withDoor { door in
-        let socket = try door.connect()
+      try await withGateway { gateway in
+        let socket = try gateway.connect()
         _ = socket.openWebSocket("/.ws?v=5&ns=harbor")
-        let status = try json(try door.exchange(ask("/-/status", "GET", owner)))
+        let status = try json(try gateway.exchange(ask("/-/status", "GET", owner)))
         #expect(status["state"]?.text == "serving")
         guard case .array(let list)? = status["connections"], let first = list.first else {
           Issue.record("no connections: \(status)")
@@ -116,23 +116,23 @@
         #expect(first["database"]?.text == "harbor")
         #expect(first["protocol"]?.text == "websocket")
         let id = try #require(first["id"]?.text)
-        let gone = try door.exchange(ask("/-/connections/9\(id)", "DELETE", owner))
+        let gone = try gateway.exchange(ask("/-/connections/9\(id)", "DELETE", owner))
         #expect(gone.hasPrefix("HTTP/1.1 404"), "\(gone)")
-        let closed = try door.exchange(ask("/-/connections/\(id)", "DELETE", owner))
+        let closed = try gateway.exchange(ask("/-/connections/\(id)", "DELETE", owner))
         #expect(closed.hasPrefix("HTTP/1.1 200"), "\(closed)")
         #expect(socket.message().contains("an operator has closed"))
         #expect(socket.message().hasPrefix("closed"))
-        let ends = await door.ends { !$0.isEmpty }
+        let ends = await gateway.ends { !$0.isEmpty }
         #expect(ends == [.closedByOperator])
       }
     }
 
     @Test("databases are listed with their sizes, and deleted with their rules")
     func databases() async throws {
-      try await withDoor { door in
-        _ = try door.exchange(ask("/a.json?ns=harbor", "PUT", body: #"{"b":1,"c":2}"#))
-        _ = try door.exchange(ask("/a.json?ns=other", "PUT", body: "1"))
-        let listed = try json(try door.exchange(ask("/-/databases", "GET", owner)))
+      try await withGateway { gateway in
+        _ = try gateway.exchange(ask("/a.json?ns=harbor", "PUT", body: #"{"b":1,"c":2}"#))
+        _ = try gateway.exchange(ask("/a.json?ns=other", "PUT", body: "1"))
+        let listed = try json(try gateway.exchange(ask("/-/databases", "GET", owner)))
         guard case .array(let list)? = listed["databases"] else {
           Issue.record("no databases: \(listed)")
           return
@@ -140,12 +140,12 @@
         #expect(list.compactMap { $0["name"]?.text } == ["harbor", "other"])
         #expect(list.first?["isWhole"] == .bool(true))
         #expect((list.first?["rows"]?.integer ?? 0) > 0)
-        let refused = try door.exchange(ask("/-/databases/harbor", "DELETE"))
+        let refused = try gateway.exchange(ask("/-/databases/harbor", "DELETE"))
         #expect(refused.hasPrefix("HTTP/1.1 401"), "\(refused)")
-        let deleted = try door.exchange(ask("/-/databases/harbor", "DELETE", owner))
+        let deleted = try gateway.exchange(ask("/-/databases/harbor", "DELETE", owner))
         #expect(deleted.hasPrefix("HTTP/1.1 200"), "\(deleted)")
-        #expect(try door.exchange(ask("/a.json?ns=harbor")).hasSuffix("null"))
-        #expect(try door.exchange(ask("/a.json?ns=other")).hasSuffix("1"))
+        #expect(try gateway.exchange(ask("/a.json?ns=harbor")).hasSuffix("null"))
+        #expect(try gateway.exchange(ask("/a.json?ns=other")).hasSuffix("1"))
       }
     }
 
@@ -153,14 +153,14 @@
     func allowed() async throws {
       var limits = ServerLimits()
       limits.databases = ["harbor"]
-      try await withDoor(serverLimits: limits) { door in
-        let refused = try door.exchange(ask("/a.json?ns=other"))
+      try await withGateway(serverLimits: limits) { gateway in
+        let refused = try gateway.exchange(ask("/a.json?ns=other"))
         #expect(refused.hasPrefix("HTTP/1.1 400"), "\(refused)")
-        #expect(try door.exchange(ask("/a.json?ns=harbor")).hasPrefix("HTTP/1.1 200"))
-        let socket = try door.connect()
+        #expect(try gateway.exchange(ask("/a.json?ns=harbor")).hasPrefix("HTTP/1.1 200"))
+        let socket = try gateway.connect()
         #expect(socket.openWebSocket("/.ws?v=5&ns=other").contains("no database named"))
         let path = "/v1/projects/p/databases/(default)/documents/c/d"
-        let document = try door.exchange(ask(path, "GET", owner))
+        let document = try gateway.exchange(ask(path, "GET", owner))
         #expect(document.hasPrefix("HTTP/1.1 404"), "\(document)")
         #expect(document.contains("does not exist"), "\(document)")
       }
@@ -169,10 +169,10 @@
     @Test("who asks too much is told when to come again")
     func retry() async throws {
       let limits = ServerLimits(rates: RateLimits(requestsPerAddress: 1, burstSeconds: 1))
-      try await withDoor(serverLimits: limits) { door in
+      try await withGateway(serverLimits: limits) { gateway in
         var answer = ""
         for _ in 0..<20 where !answer.hasPrefix("HTTP/1.1 429") {
-          answer = try door.exchange(ask("/a.json"))
+          answer = try gateway.exchange(ask("/a.json"))
         }
         #expect(answer.hasPrefix("HTTP/1.1 429"), "\(answer)")
         #expect(answer.contains("Retry-After: 1\r\n"), "\(answer)")
@@ -181,8 +181,8 @@
 
     @Test("events are not kept back by proxies")
     func events() async throws {
-      try await withDoor { door in
-        let peer = try door.connect()
+      try await withGateway { gateway in
+        let peer = try gateway.connect()
         peer.send(ask("/a.json", "GET", "Accept: text/event-stream\r\n"))
         #expect(peer.read(through: "event: put").contains("X-Accel-Buffering: no"))
       }
@@ -190,9 +190,9 @@
 
     @Test("the admin listener serves figures without a token, and no data")
     func listener() async throws {
-      try await withDoor(rules: closed) { door in
+      try await withGateway(rules: closed) { gateway in
         let listener = try await AdminListener.open(
-          for: door.server, host: "127.0.0.1", port: 0)
+          for: gateway.server, host: "127.0.0.1", port: 0)
         let port = try #require(listener.address.split(separator: ":").last.flatMap { Int($0) })
         func exchange(_ text: String) throws -> String {
           let peer = try Peer(port: port)
@@ -209,20 +209,20 @@
 
     @Test("a server that is about to stop says so, answers what has come, and ends its sessions")
     func draining() async throws {
-      try await withDoor { door in
-        let socket = try door.connect()
+      try await withGateway { gateway in
+        let socket = try gateway.connect()
         _ = socket.openWebSocket("/.ws?v=5&ns=default")
-        let kept = try door.connect()
+        let kept = try gateway.connect()
         kept.send("GET /-/healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
         _ = kept.read(through: "ok\n")
         socket.ask(1, "p", #"{"p":"/a","d":1}"#)
         #expect(socket.message().contains(#""s":"ok""#))
-        await ServerOperations(of: door.server).drain(within: .seconds(30))
+        await ServerOperations(of: gateway.server).drain(within: .seconds(30))
         #expect(socket.message().contains("connect again"))
         kept.send("GET /-/readyz HTTP/1.1\r\nHost: localhost\r\n\r\n")
         let answer = kept.readToEnd()
         #expect(answer.contains("HTTP/1.1 503") && answer.hasSuffix("draining\n"), "\(answer)")
-        #expect(throws: (any Error).self) { try door.connect() }
+        #expect(throws: (any Error).self) { try gateway.connect() }
       }
     }
   }

@@ -7,33 +7,33 @@
 
   /// A credential that ends during a connection: the same over every endpoint.
   @Suite("Credentials of open connections") struct LiveCredentialTests {
-    /// Ada, who listens to her place over every door.
+    /// Ada, who listens to her place over every gateway.
     private struct Listeners {
       let socket: Peer
       let stream: Peer
       let poll: PollPeer
       let native: NativePeer
 
-      init(_ door: TokenDoor, _ token: String) throws {
+      init(_ gateway: TokenGateway, _ token: String) throws {
         let auth = frame(1, "auth", #"{"cred":"\#(token)"}"#)
         let listen = frame(2, "q", #"{"p":"/users/ada","h":""}"#)
-        socket = try door.door.connect()
+        socket = try gateway.gateway.connect()
         _ = socket.openWebSocket()
         for request in [auth, listen] {
           socket.send(masked(1, Array(request.utf8)))
           let answer = socket.message()
           #expect(answer.contains(#""s":"ok""#), "\(answer)")
         }
-        stream = try door.door.connect()
+        stream = try gateway.gateway.connect()
         stream.send(
           "GET /users/ada.json?auth=\(token) HTTP/1.1\r\nHost: localhost\r\n"
             + "Accept: text/event-stream\r\n\r\n")
         #expect(stream.read(through: "\n\n\r\n").contains("event: put"))
-        poll = try PollPeer(door.door)
+        poll = try PollPeer(gateway.gateway)
         let answers = poll.ask(auth, listen)
         let rest = answers.contains(#""r":2"#) ? "" : poll.hear(#""r":2"#)
         #expect((answers + rest).matches(of: /"s":"ok"/).count == 2, "\(answers) \(rest)")
-        native = try NativePeer(port: door.door.port)
+        native = try NativePeer(port: gateway.gateway.port)
         native.send(TreeClientMessage.open(TreeOpening()).encode())
         _ = native.frame()
         for request in [auth, listen] {
@@ -42,7 +42,7 @@
         }
       }
 
-      /// Everything was told over every door, and every connection or stream has ended.
+      /// Everything was told over every gateway, and every connection or stream has ended.
       func expectEnd(_ status: String, _ reason: String) {
         let told = #"{"t":"d","d":{"a":"ac","b":{"s":"\#(status)","d":"\#(reason)"}}}"#
         #expect(socket.message() == told)
@@ -63,34 +63,34 @@
 
     @Test("R10 a token that ends, ends its connections within seconds, over every endpoint")
     func expiry() async throws {
-      try await TokenDoor.with { door in
-        let ada = try Listeners(door, door.token("ada", for: 20))
+      try await TokenGateway.with { gateway in
+        let ada = try Listeners(gateway, gateway.token("ada", for: 20))
         ada.poll.poll()
-        await door.pass(seconds: 19)
+        await gateway.pass(seconds: 19)
         // Nothing has happened: the first event of all listeners is a write.
-        let written = try door.rest(
-          "PUT", "/users/ada/n.json", token: door.token("ada", for: 99), body: "1")
+        let written = try gateway.rest(
+          "PUT", "/users/ada/n.json", token: gateway.token("ada", for: 99), body: "1")
         #expect(written.head.hasPrefix("HTTP/1.1 200"))
         #expect(ada.socket.message().contains(#""d":1"#))
         #expect(ada.stream.read(through: "\n\n\r\n").contains(#""data":1"#))
         #expect(ada.poll.answer().contains(#""d":1"#))
         #expect(ada.native.frame().contains(#""d":1"#))
         ada.poll.poll()
-        _ = try door.rest("GET", "/users/ada.json", token: door.token("ada", for: 99))
-        await door.pass(seconds: 1)
+        _ = try gateway.rest("GET", "/users/ada.json", token: gateway.token("ada", for: 99))
+        await gateway.pass(seconds: 1)
         ada.expectEnd("expired_token", "The token has expired.")
-        let late = try door.rest("GET", "/users/ada.json", token: door.token("ada", for: 20))
+        let late = try gateway.rest("GET", "/users/ada.json", token: gateway.token("ada", for: 20))
         #expect(late.head.hasPrefix("HTTP/1.1 401") && late.body.contains("expired"))
       }
     }
 
     @Test("R10 a token that ends between polls is reported by the next poll")
     func expiryBetweenPolls() async throws {
-      try await TokenDoor.with { door in
-        let poll = try PollPeer(door.door)
-        let auth = frame(1, "auth", #"{"cred":"\#(try door.token("ada", for: 20))"}"#)
+      try await TokenGateway.with { gateway in
+        let poll = try PollPeer(gateway.gateway)
+        let auth = frame(1, "auth", #"{"cred":"\#(try gateway.token("ada", for: 20))"}"#)
         #expect(poll.ask(auth).contains(#""s":"ok""#))
-        await door.pass(seconds: 20)
+        await gateway.pass(seconds: 20)
         let last = poll.hear(#"pLPCommand("close""#)
         #expect(last.contains(#""a":"ac","b":{"s":"expired_token""#), "\(last)")
       }
@@ -99,65 +99,69 @@
     @Test("a token that is revoked over REST ends its connections at once, over every endpoint")
     func revocation() async throws {
       let list = "/.settings/revocations.json"
-      try await TokenDoor.with { door in
-        let token = try door.token("ada", for: 3_600)
-        let chief = try door.token("chief", for: 3_600, isAdministrator: true)
-        let ada = try Listeners(door, token)
+      try await TokenGateway.with { gateway in
+        let token = try gateway.token("ada", for: 3_600)
+        let chief = try gateway.token("chief", for: 3_600, isAdministrator: true)
+        let ada = try Listeners(gateway, token)
         ada.poll.poll()
         let body = #"{"ada":"now"}"#
-        #expect(try door.rest("PATCH", list, body: body).head.hasPrefix("HTTP/1.1 401"))
+        #expect(try gateway.rest("PATCH", list, body: body).head.hasPrefix("HTTP/1.1 401"))
         #expect(
-          try door.rest("PATCH", list, token: token, body: body).head.hasPrefix("HTTP/1.1 401"))
-        #expect(try door.rest("GET", list, token: token).head.hasPrefix("HTTP/1.1 401"))
+          try gateway.rest("PATCH", list, token: token, body: body).head.hasPrefix("HTTP/1.1 401"))
+        #expect(try gateway.rest("GET", list, token: token).head.hasPrefix("HTTP/1.1 401"))
         for wrong in ["", "null", "[]", #"{"ada":"then"}"#, #"{"ada":-1}"#, #"{"":1}"#] {
-          let answer = try door.rest("PATCH", list, token: chief, body: wrong)
+          let answer = try gateway.rest("PATCH", list, token: chief, body: wrong)
           #expect(answer.head.hasPrefix("HTTP/1.1 400"), "\(wrong): \(answer)")
         }
-        #expect(try door.rest("GET", list, token: chief).body == "{}")
-        #expect(try door.rest("PATCH", list, token: chief, body: body).body == #"{"status":"ok"}"#)
+        #expect(try gateway.rest("GET", list, token: chief).body == "{}")
+        #expect(
+          try gateway.rest("PATCH", list, token: chief, body: body).body == #"{"status":"ok"}"#)
         ada.expectEnd("invalid_token", "The token was revoked.")
         #expect(
-          try door.rest("GET", list, token: chief).body == #"{"ada":\#(TokenDoor.start + 1)}"#)
-        let again = try door.rest("GET", "/users/ada.json", token: token)
+          try gateway.rest("GET", list, token: chief).body == #"{"ada":\#(TokenGateway.start + 1)}"#
+        )
+        let again = try gateway.rest("GET", "/users/ada.json", token: token)
         #expect(again.head.hasPrefix("HTTP/1.1 401") && again.body.contains("was revoked"))
         // A token that was issued later counts, and so do others'; and all of them in the end.
-        await door.pass(seconds: 1)
-        let next = try door.token("ada", for: 3_600, issued: 1)
-        #expect(try door.rest("GET", "/users/ada.json", token: next).body == "null")
-        let bob = try door.token("bob", for: 3_600)
-        #expect(try door.rest("GET", "/users/bob.json", token: bob).body == "null")
+        await gateway.pass(seconds: 1)
+        let next = try gateway.token("ada", for: 3_600, issued: 1)
+        #expect(try gateway.rest("GET", "/users/ada.json", token: next).body == "null")
+        let bob = try gateway.token("bob", for: 3_600)
+        #expect(try gateway.rest("GET", "/users/bob.json", token: bob).body == "null")
         let pardon = #"{"ada":null}"#
         #expect(
-          try door.rest("PATCH", list, token: chief, body: pardon).head.hasPrefix("HTTP/1.1 200"))
-        #expect(try door.rest("GET", "/users/ada.json", token: token).body == "null")
-        #expect(try door.rest("PUT", list, token: chief, body: "{}").head.hasPrefix("HTTP/1.1 405"))
+          try gateway.rest("PATCH", list, token: chief, body: pardon).head.hasPrefix("HTTP/1.1 200")
+        )
+        #expect(try gateway.rest("GET", "/users/ada.json", token: token).body == "null")
+        #expect(
+          try gateway.rest("PUT", list, token: chief, body: "{}").head.hasPrefix("HTTP/1.1 405"))
       }
     }
 
     @Test("a token that is shown in time carries a WebSocket on, with its listens")
     func refresh() async throws {
-      try await TokenDoor.with { door in
-        let socket = try door.door.connect()
+      try await TokenGateway.with { gateway in
+        let socket = try gateway.gateway.connect()
         _ = socket.openWebSocket()
         func show(_ number: Int, _ token: String) -> String {
           socket.ask(number, "auth", #"{"cred":"\#(token)"}"#)
           return socket.message()
         }
-        let first = show(1, try door.token("ada", for: 20))
-        #expect(first.contains(#""uid":"ada""#) && first.contains("\(TokenDoor.start + 20)"))
+        let first = show(1, try gateway.token("ada", for: 20))
+        #expect(first.contains(#""uid":"ada""#) && first.contains("\(TokenGateway.start + 20)"))
         socket.ask(2, "q", #"{"p":"/users/ada","h":""}"#)
         #expect(socket.message().contains(#""s":"ok""#))
-        await door.pass(seconds: 15)
-        #expect(show(3, try door.token("ada", for: 60, issued: 15)).contains(#""s":"ok""#))
-        await door.pass(seconds: 15)
+        await gateway.pass(seconds: 15)
+        #expect(show(3, try gateway.token("ada", for: 60, issued: 15)).contains(#""s":"ok""#))
+        await gateway.pass(seconds: 15)
         // What is no longer good changes nothing.
-        #expect(show(4, try door.token("ada", for: 20)).contains(#""s":"expired_token""#))
+        #expect(show(4, try gateway.token("ada", for: 20)).contains(#""s":"expired_token""#))
         #expect(show(5, "forged").contains(#""s":"invalid_token""#))
-        let token = try door.token("ada", for: 60, issued: 15)
-        _ = try door.rest("PUT", "/users/ada/n.json", token: token, body: "1")
+        let token = try gateway.token("ada", for: 60, issued: 15)
+        _ = try gateway.rest("PUT", "/users/ada/n.json", token: token, body: "1")
         #expect(socket.message().contains(#""p":"users/ada/n","d":1"#))
         // Another user may not have what the first one listened to.
-        let change = show(6, try door.token("bob", for: 60, issued: 15))
+        let change = show(6, try gateway.token("bob", for: 60, issued: 15))
         let pushed = socket.message()
         #expect(change.contains(#""uid":"bob""#) && pushed.contains(#""a":"c""#), "\(pushed)")
         socket.ask(7, "unauth", "{}")
@@ -166,7 +170,7 @@
         #expect(socket.message().contains(#""s":"permission_denied""#))
         // An anonymous session does not end, as long as it sends something.
         for number in 9...12 {
-          await door.pass(seconds: 25)
+          await gateway.pass(seconds: 25)
           socket.ask(number, "unauth", "{}")
           #expect(socket.message().contains(#""s":"ok""#))
         }
@@ -175,9 +179,9 @@
 
     @Test("an administrator acts for any user, and no other client does")
     func override() async throws {
-      try await TokenDoor.with { door in
-        let chief = try door.token("chief", for: 60, isAdministrator: true)
-        let ada = try door.token("ada", for: 60)
+      try await TokenGateway.with { gateway in
+        let chief = try gateway.token("chief", for: 60, isAdministrator: true)
+        let ada = try gateway.token("ada", for: 60)
         let (mine, others) = (#"{"p":"/users/ada","q":{}}"#, #"{"p":"/users/bob","q":{}}"#)
         for (action, more, mayHave) in [
           ("gauth", "", [true, true]), ("gauth", #","authvar":{"uid":"ada"}"#, [true, false]),
@@ -185,7 +189,7 @@
           ("gauth", #","authvar":null"#, [false, false]),
           ("auth", #","noauth":true"#, [false, false]),
         ] {
-          let socket = try door.door.connect()
+          let socket = try gateway.gateway.connect()
           _ = socket.openWebSocket()
           socket.ask(1, action, #"{"cred":"\#(chief)"\#(more)}"#)
           let answer = socket.message()
@@ -195,7 +199,7 @@
             #expect(socket.message().contains(#""s":"ok""#) == may, "\(action) \(more) \(body)")
           }
         }
-        let socket = try door.door.connect()
+        let socket = try gateway.gateway.connect()
         _ = socket.openWebSocket()
         socket.ask(1, "auth", #"{"cred":"\#(ada)","authvar":{"uid":"bob"}}"#)
         #expect(socket.message().contains(#""s":"invalid_token""#))
@@ -205,7 +209,7 @@
         func status(_ token: String, _ user: String, _ override: String) throws -> String {
           let target =
             "/users/\(user).json?access_token=\(token)&auth_variable_override=\(override)"
-          return String(try door.rest("GET", target).head.dropFirst(9).prefix(3))
+          return String(try gateway.rest("GET", target).head.dropFirst(9).prefix(3))
         }
         #expect(try status(chief, "ada", "%7B%22uid%22:%22ada%22%7D") == "200")
         #expect(try status(chief, "bob", "%7B%22uid%22:%22ada%22%7D") == "401")

@@ -12,28 +12,28 @@
     private static let texts = 6_000
 
     /// Writes more than the sockets of both ends take by themselves.
-    private func fill(_ door: TokenDoor, _ token: String) throws {
+    private func fill(_ gateway: TokenGateway, _ token: String) throws {
       let text = String(repeating: "é", count: 500)
       let members = (0..<Self.texts).map { "\"k\(10_000 + $0)\":\"\(text)\"" }
       let json = "{" + members.joined(separator: ",") + "}"
-      let written = try door.rest(
+      let written = try gateway.rest(
         "PUT", "/users/ada/big.json?print=silent", token: token, body: json)
       #expect(written.head.hasPrefix("HTTP/1.1 204"), "\(written.head)")
     }
 
-    private func take(_ loss: Loss, from ada: String, _ door: TokenDoor) async throws {
-      let chief = try door.token("chief", for: 3_600, isAdministrator: true)
+    private func take(_ loss: Loss, from ada: String, _ gateway: TokenGateway) async throws {
+      let chief = try gateway.token("chief", for: 3_600, isAdministrator: true)
       let answer: (head: String, body: String)? =
         switch loss {
         case .expiry: nil
         case .revocation:
-          try door.rest(
+          try gateway.rest(
             "PATCH", "/.settings/revocations.json", token: chief, body: #"{"ada":"now"}"#)
         case .rules:
-          try door.rest("PUT", "/.settings/rules.json", token: chief, body: #"{"rules": {}}"#)
+          try gateway.rest("PUT", "/.settings/rules.json", token: chief, body: #"{"rules": {}}"#)
         }
       if let answer { #expect(answer.body == #"{"status":"ok"}"#) }
-      await door.pass(seconds: 20)
+      await gateway.pass(seconds: 20)
     }
 
     @Test(
@@ -41,12 +41,12 @@
       arguments: Loss.allCases)
     func cutOff(loss: Loss) async throws {
       let small = ServerLimits(wholeReadBytes: 10_000, exports: 4)
-      try await TokenDoor.with(serverLimits: small) { door in
-        let token = try door.token("ada", for: loss == .expiry ? 20 : 3_600)
-        try fill(door, token)
-        let lasting = try door.token("chief", for: 3_600, isAdministrator: true)
+      try await TokenGateway.with(serverLimits: small) { gateway in
+        let token = try gateway.token("ada", for: loss == .expiry ? 20 : 3_600)
+        try fill(gateway, token)
+        let lasting = try gateway.token("chief", for: 3_600, isAdministrator: true)
         func read(_ token: String, _ header: String = "") throws -> Peer {
-          let reader = try door.door.connectNarrow()
+          let reader = try gateway.gateway.connectNarrow()
           reader.send(
             "GET /users/ada/big.json HTTP/1.1\r\nHost: localhost\r\n"
               + "Authorization: Bearer \(token)\r\n\(header)\r\n")
@@ -59,11 +59,11 @@
         ]
         let other = try read(lasting)
         // The clock ticks, and nothing is wrong yet.
-        await door.pass(seconds: 0)
+        await gateway.pass(seconds: 0)
         for (name, reader) in readers {
           #expect(reader.bytes(through: "k10010").position(of: "k10010") != nil, "\(name)")
         }
-        try await take(loss, from: token, door)
+        try await take(loss, from: token, gateway)
         for (name, reader) in readers {
           let rest = reader.bytes(through: "nowhere")
           #expect(rest.position(of: "k15999") == nil, "\(name): it was told to its end")

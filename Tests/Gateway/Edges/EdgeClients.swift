@@ -12,12 +12,12 @@
     var name: String { get }
     /// The most bytes of a string in what it sends.
     var longestString: Int { get }
-    func write(_ request: EdgeRequest) -> DoorOperation.Verdict
-    func read(_ path: TreePath) -> DoorOperation.Verdict
+    func write(_ request: EdgeRequest) -> EndpointOperation.Verdict
+    func read(_ path: TreePath) -> EndpointOperation.Verdict
   }
 
   extension EdgeRequest {
-    var operation: DoorOperation {
+    var operation: EndpointOperation {
       switch self {
       case .set(let path, let node): .set(path.description, node.json(.export))
       case .update(let path, let entries):
@@ -27,16 +27,16 @@
   }
 
   struct RESTEdgeClient: EdgeClient {
-    let door: RESTDoor
+    let gateway: RESTCaller
     var name: String { "REST" }
     var longestString: Int { 90_000 }
 
-    func write(_ request: EdgeRequest) -> DoorOperation.Verdict { perform(request.operation) }
-    func read(_ path: TreePath) -> DoorOperation.Verdict { perform(.read(path.description)) }
+    func write(_ request: EdgeRequest) -> EndpointOperation.Verdict { perform(request.operation) }
+    func read(_ path: TreePath) -> EndpointOperation.Verdict { perform(.read(path.description)) }
 
-    private func perform(_ operation: DoorOperation) -> DoorOperation.Verdict {
-      door.send(operation)
-      return door.receive(operation)
+    private func perform(_ operation: EndpointOperation) -> EndpointOperation.Verdict {
+      gateway.send(operation)
+      return gateway.receive(operation)
     }
   }
 
@@ -62,9 +62,9 @@
       sequence = last
     }
 
-    func read(_ path: TreePath) -> DoorOperation.Verdict { perform(.read(path.description)) }
+    func read(_ path: TreePath) -> EndpointOperation.Verdict { perform(.read(path.description)) }
 
-    func write(_ request: EdgeRequest) -> DoorOperation.Verdict {
+    func write(_ request: EdgeRequest) -> EndpointOperation.Verdict {
       let verdict = perform(request.operation)
       guard let last = sequence else { return verdict }
       // A rejection may have its number, too, unless the request could not be read at all.
@@ -75,7 +75,7 @@
     }
 
     /// Leaves a write for the end of the session.
-    func leave(_ request: EdgeRequest) -> DoorOperation.Verdict {
+    func leave(_ request: EdgeRequest) -> EndpointOperation.Verdict {
       let text = Dialect.request(nextNumber(), request.operation)
         .replacing(#""a":"p""#, with: #""a":"o""#).replacing(#""a":"m""#, with: #""a":"om""#)
       let verdict = Dialect.verdict(exchange(text), request.operation)
@@ -84,14 +84,14 @@
     }
 
     /// Sends a numbered write once more.
-    func repeatLast(_ request: EdgeRequest) -> DoorOperation.Verdict {
+    func repeatLast(_ request: EdgeRequest) -> EndpointOperation.Verdict {
       guard let sequence else { return .other("no numbers") }
       return perform(request.operation, numbered: sequence)
     }
 
     private func perform(
-      _ operation: DoorOperation, numbered wanted: Int? = nil
-    ) -> DoorOperation.Verdict {
+      _ operation: EndpointOperation, numbered wanted: Int? = nil
+    ) -> EndpointOperation.Verdict {
       var text = Dialect.request(nextNumber(), operation)
       if case .read = operation {
       } else if let sequence {

@@ -44,27 +44,27 @@
     // MARK: - Writing
 
     /// Writes through all endpoints, and looks at what streams and readers are told.
-    func play(_ door: DoorUnderTest, rounds: Int) throws {
-      let stream = try door.connect()
+    func play(_ gateway: GatewayUnderTest, rounds: Int) throws {
+      let stream = try gateway.connect()
       stream.send(
         "GET /.json?ns=\(Self.namespace) HTTP/1.0\r\nHost: localhost\r\n"
           + "Accept: text/event-stream\r\n\r\n")
       let begun = stream.read(through: "\"data\":null}\n\n")
       #expect(begun.contains("200 OK"), "seed \(seed)")
-      let rest = try restClient(door)
-      let socket = try socketClient(door)
-      let poll = try PollPeer(door, namespace: Self.namespace)
+      let rest = try restClient(gateway)
+      let socket = try socketClient(gateway)
+      let poll = try PollPeer(gateway, namespace: Self.namespace)
       let polling = Self.client(of: poll)
-      let native = try nativeClient(door)
+      let native = try nativeClient(gateway)
       let clients: [any EdgeClient] = [rest, socket.client, polling, native]
       for _ in 0..<rounds {
         for client in clients { try write(over: client, besides: rest) }
         for client in [socket.client, polling, native] { try leave(over: client, besides: rest) }
-        try administer(door, besides: rest)
+        try administer(gateway, besides: rest)
         // A stream that is left unread is cut off.
         listen(to: stream)
       }
-      try writeDocuments(door, rounds: rounds, besides: rest)
+      try writeDocuments(gateway, rounds: rounds, besides: rest)
       for client in clients { expectReads(over: client) }
       // The end of a session is a write like others; the own framing's outlives the server.
       apply(socket.client.left)
@@ -75,7 +75,7 @@
       socket.peer.reset()
       poll.leave()
       expectSoon(socket.client.left + polling.left, over: rest)
-      try expectTree(behind: door)
+      try expectTree(behind: gateway)
       expectWritable(over: rest)
       listen(to: stream)
       // Streams tell values without priorities.
@@ -120,28 +120,28 @@
     }
 
     /// Rules, settings and revocations as large as may be.
-    private func administer(_ door: DoorUnderTest, besides rest: RESTEdgeClient) throws {
+    private func administer(_ gateway: GatewayUnderTest, besides rest: RESTEdgeClient) throws {
       let key = String(repeating: "r", count: [1, TreeLimits.keyBytes][dice.roll(2)])
       let padding = String(repeating: "/* \u{10FFFF} */", count: dice.roll(4_000))
       let text =
         #"{"rules": {".read": true, ".write": true, "\#(key)": {".indexOn": ["n"]}}} \#(padding)"#
-      if try manage(door, "PUT", "rules", text).hasPrefix("HTTP/1.1 200") { rules = text }
+      if try manage(gateway, "PUT", "rules", text).hasPrefix("HTTP/1.1 200") { rules = text }
       let size = #""\#(["large", "unlimited"][dice.roll(2)])""#
-      let answer = try manage(door, "PUT", "defaultWriteSizeLimit", size)
+      let answer = try manage(gateway, "PUT", "defaultWriteSizeLimit", size)
       #expect(answer.hasPrefix("HTTP/1.1 200"), "seed \(seed): \(answer.prefix(200))")
       let users = (0..<20).map { index in
         let name = String(repeating: "u", count: 1 + dice.roll(128)) + "\(index)"
         return #""\#(name)": 1000"#
       }
-      let revoked = try manage(door, "PATCH", "revocations", "{\(users.joined(separator: ","))}")
+      let revoked = try manage(gateway, "PATCH", "revocations", "{\(users.joined(separator: ","))}")
       #expect(revoked.hasPrefix("HTTP/1.1 200") || revoked.hasPrefix("HTTP/1.1 400"))
       expectWritable(over: rest)
     }
 
     private func manage(
-      _ door: DoorUnderTest, _ method: String, _ name: String, _ body: String
+      _ gateway: GatewayUnderTest, _ method: String, _ name: String, _ body: String
     ) throws -> String {
-      try door.exchange(
+      try gateway.exchange(
         "\(method) /.settings/\(name).json?ns=\(Self.namespace)&access_token=owner HTTP/1.1\r\n"
           + "Host: localhost\r\nConnection: close\r\nContent-Length: \(body.utf8.count)\r\n\r\n"
           + body)
@@ -152,9 +152,9 @@
       databaseID: "d" + String(repeating: "-", count: 62))
 
     private func writeDocuments(
-      _ door: DoorUnderTest, rounds: Int, besides rest: RESTEdgeClient
+      _ gateway: GatewayUnderTest, rounds: Int, besides rest: RESTEdgeClient
     ) throws {
-      let client = try DocumentEdgeClient(port: door.port, try #require(Self.database))
+      let client = try DocumentEdgeClient(port: gateway.port, try #require(Self.database))
       _ = try client.openWrites(stream: Self.documentWriter)
       for round in 0..<rounds * 2 {
         let writes = (0..<[1, 1, 5][dice.roll(3)]).map { _ in
@@ -199,31 +199,31 @@
 
     /// Everything that was acknowledged is there after a restart; then the session that the server
     /// ended with ends.
-    func lookAgain(_ door: DoorUnderTest) throws {
-      try expectTree(behind: door)
-      let settings = try manage(door, "GET", "rules", "")
+    func lookAgain(_ gateway: GatewayUnderTest) throws {
+      try expectTree(behind: gateway)
+      let settings = try manage(gateway, "GET", "rules", "")
       #expect(settings.hasSuffix("\r\n\r\n" + rules), "seed \(seed)")
-      let documentClient = try DocumentEdgeClient(port: door.port, try #require(Self.database))
+      let documentClient = try DocumentEdgeClient(port: gateway.port, try #require(Self.database))
       #expect(try documentClient.documents(Array(documents.keys)) == documents, "seed \(seed)")
       #expect(
         try documentClient.openWrites(stream: Self.documentWriter) == documentSequence,
         "seed \(seed)")
-      let rest = try restClient(door)
+      let rest = try restClient(gateway)
       apply(leftOver)
-      let client = try nativeClient(door, expecting: treeSequence)
+      let client = try nativeClient(gateway, expecting: treeSequence)
       native = client
       expectSoon(leftOver, over: rest)
       expectReads(over: client)
       for _ in 0..<3 { try write(over: client, besides: rest) }
       treeSequence = client.sequence ?? 0
-      try expectTree(behind: door)
+      try expectTree(behind: gateway)
     }
 
     /// Ends the session that outlived the server.
     func disconnect() { native = nil }
 
-    private func expectTree(behind door: DoorUnderTest) throws {
-      let answer = try door.exchange(
+    private func expectTree(behind gateway: GatewayUnderTest) throws {
+      let answer = try gateway.exchange(
         "GET /.json?ns=\(Self.namespace)&access_token=owner&format=export HTTP/1.0\r\n"
           + "Host: localhost\r\n\r\n")
       let bytes = Array(answer.utf8)
@@ -259,7 +259,7 @@
       let deadline = ContinuousClock.now + .seconds(300)
       for request in requests {
         for (path, node) in request.assignments {
-          let expected = DoorOperation.Verdict.done(node.json(.export))
+          let expected = EndpointOperation.Verdict.done(node.json(.export))
           while rest.read(path) != expected {
             guard ContinuousClock.now < deadline else {
               Issue.record("seed \(seed): what was left for the end did not happen")
@@ -298,14 +298,14 @@
 
     // MARK: - Clients
 
-    private func restClient(_ door: DoorUnderTest) throws -> RESTEdgeClient {
-      RESTEdgeClient(door: RESTDoor(peer: try door.connect(), namespace: Self.namespace))
+    private func restClient(_ gateway: GatewayUnderTest) throws -> RESTEdgeClient {
+      RESTEdgeClient(gateway: RESTCaller(peer: try gateway.connect(), namespace: Self.namespace))
     }
 
     private func socketClient(
-      _ door: DoorUnderTest
+      _ gateway: GatewayUnderTest
     ) throws -> (peer: Peer, client: DialectEdgeClient) {
-      let peer = try door.connect()
+      let peer = try gateway.connect()
       _ = peer.openWebSocket("/.ws?v=5&ns=\(Self.namespace)")
       let client = DialectEdgeClient("WebSocket", longestString: 30_000) { text in
         peer.send(masked(1, text))
@@ -326,9 +326,9 @@
     }
 
     private func nativeClient(
-      _ door: DoorUnderTest, expecting last: Int? = nil
+      _ gateway: GatewayUnderTest, expecting last: Int? = nil
     ) throws -> DialectEdgeClient {
-      let peer = try NativePeer(port: door.port)
+      let peer = try NativePeer(port: gateway.port)
       peer.send(
         TreeClientMessage.open(TreeOpening(namespace: Self.namespace, stream: Self.writer)).encode()
       )

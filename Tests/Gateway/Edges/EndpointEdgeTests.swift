@@ -33,17 +33,17 @@
       print("edges over \(kind): seed \(seed); again with TERN_EDGES_SEED=\(seed)")
       let world = EdgeWorld(seed: seed)
       let store = try EdgeStore(kind)
-      try await withDoor(store: store.store, ledgerOptions: Self.often) { door in
-        try world.play(door, rounds: 4)
-        await door.server.stop()
+      try await withGateway(store: store.store, ledgerOptions: Self.often) { gateway in
+        try world.play(gateway, rounds: 4)
+        await gateway.server.stop()
         world.disconnect()
       }
       #expect(world.accepted >= 16, "seed \(seed): \(world.refused) were rejected")
       for _ in 0..<2 {
         try store.reopen()
-        try await withDoor(store: store.store, ledgerOptions: Self.often) { door in
-          try world.lookAgain(door)
-          await door.server.stop()
+        try await withGateway(store: store.store, ledgerOptions: Self.often) { gateway in
+          try world.lookAgain(gateway)
+          await gateway.server.stop()
           world.disconnect()
         }
       }

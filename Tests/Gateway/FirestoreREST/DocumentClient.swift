@@ -21,7 +21,7 @@
       }
     }
 
-    init(_ door: DoorUnderTest) throws { peer = try door.connect() }
+    init(_ gateway: GatewayUnderTest) throws { peer = try gateway.connect() }
 
     /// Sends a request below the root; `{root}` in path and body stands for its name.
     func send(

@@ -11,8 +11,8 @@
 
     @Test("pages of other origins may read every answer, errors too")
     func crossOrigin() async throws {
-      try await withDoor { door in
-        let client = try DocumentClient(door)
+      try await withGateway { gateway in
+        let client = try DocumentClient(gateway)
         for (method, path, body) in [
           ("GET", "/c/none", ""), ("POST", ":commit", "{}"), ("POST", ":commit", "{nope"),
           ("POST", ":runQuery", "{}"), ("PUT", "/c/a", ""), ("GET", "/c/a?nothing=1", ""),
@@ -38,8 +38,8 @@
 
     @Test("bodies are JSON whatever their type, and answers say what they are")
     func types() async throws {
-      try await withDoor { door in
-        let client = try DocumentClient(door)
+      try await withGateway { gateway in
+        let client = try DocumentClient(gateway)
         for type in ["text/plain", "application/json", "application/x-www-form-urlencoded", "x/y"] {
           let answer = try client.send(
             "PATCH", "/c/a", #"{"fields":{}}"#, headers: "Content-Type: \(type)\r\n")
@@ -62,9 +62,9 @@
     @Test(
       "bodies may be compressed, up to the limit of plain ones", arguments: MessageCoding.allCases)
     func compressed(_ coding: MessageCoding) async throws {
-      try await withDoor { door in
+      try await withGateway { gateway in
         func send(_ body: [UInt8]) throws -> String {
-          let peer = try door.connect()
+          let peer = try gateway.connect()
           peer.send(
             "PATCH /v1/\(DocumentClient.root)/c/a HTTP/1.1\r\nHost: localhost\r\n"
               + "Authorization: Bearer owner\r\nConnection: close\r\n"
@@ -81,7 +81,7 @@
         let bomb = Array(repeating: UInt8(ascii: " "), count: DocumentRESTError.bodyBytes + 1)
         #expect(
           try send(try #require(coding.compress(bomb))).contains("Request payload size exceeds"))
-        let client = try DocumentClient(door)
+        let client = try DocumentClient(gateway)
         #expect(try client.send("GET", "/c/a").body.contains(text))
       }
     }
@@ -95,8 +95,8 @@
       let catalogs = DocumentIndexCatalogs(
         common: try DocumentIndexCatalog(Array(declared.utf8)),
         byDatabase: ["other": DocumentIndexCatalog()])
-      try await withDoor(indexes: catalogs) { door in
-        let client = try DocumentClient(door)
+      try await withGateway(indexes: catalogs) { gateway in
+        let client = try DocumentClient(gateway)
         func query(_ direction: String, in database: String = "(default)") throws
           -> DocumentClient.Answer
         {
@@ -117,7 +117,7 @@
         #expect(listed.status == 400)
         // A listener is told the target, and then why it ends.
         let page = try ChannelPeer(
-          port: door.port,
+          port: gateway.port,
           [
             ChannelPeer.add(2).replacing(
               #""orderBy":[{"field":{"fieldPath":"__name__"},"direction":"ASCENDING"}]"#,
@@ -131,8 +131,8 @@
 
     @Test("another method may stand in a header")
     func override() async throws {
-      try await withDoor { door in
-        let client = try DocumentClient(door)
+      try await withGateway { gateway in
+        let client = try DocumentClient(gateway)
         let header = { (method: String) in "X-HTTP-Method-Override: \(method)\r\n" }
         let body = #"{"fields":{"a":{"integerValue":"1"}}}"#
         #expect(try client.send("POST", "/c/a", body, headers: header("PATCH")).status == 200)
@@ -148,8 +148,8 @@
 
     @Test("a transaction reads, and commits once")
     func transaction() async throws {
-      try await withDoor { door in
-        let client = try DocumentClient(door)
+      try await withGateway { gateway in
+        let client = try DocumentClient(gateway)
         func text(_ answer: DocumentClient.Answer, _ name: String) throws -> String {
           try #require(try JSONValue(parsing: answer.body)[name]?.text, "\(answer.body)")
         }
@@ -168,15 +168,15 @@
 
     @Test("a long answer comes piece by piece, as fast as it is read")
     func backPressure() async throws {
-      try await withDoor { door in
-        let client = try DocumentClient(door)
+      try await withGateway { gateway in
+        let client = try DocumentClient(gateway)
         let text = String(repeating: "x", count: 100_000)
         for number in 0..<60 {
           let body = #"{"fields":{"t":{"stringValue":"\#(text)"}}}"#
           #expect(try client.send("PATCH", "/big/\(number)", body).status == 200)
         }
         let query = #"{"structuredQuery":{"from":[{"collectionId":"big"}]}}"#
-        let slow = try door.connectNarrow()
+        let slow = try gateway.connectNarrow()
         slow.send(
           "POST /v1/\(DocumentClient.root):runQuery HTTP/1.1\r\nHost: localhost\r\n"
             + "Connection: close\r\nContent-Length: \(query.utf8.count)\r\n\r\n\(query)")
@@ -197,10 +197,10 @@
 
     @Test("requests in a row are answered in a row")
     func pipelined() async throws {
-      try await withDoor { door in
-        let client = try DocumentClient(door)
+      try await withGateway { gateway in
+        let client = try DocumentClient(gateway)
         #expect(try client.send("PATCH", "/c/a", "{}").status == 200)
-        let peer = try door.connect()
+        let peer = try gateway.connect()
         let request = "GET /v1/\(DocumentClient.root)/c/a HTTP/1.1\r\nHost: localhost\r\n"
         peer.send(
           String(repeating: request + "\r\n", count: 5) + request + "Connection: close\r\n\r\n")

@@ -31,8 +31,8 @@
 
     @Test("requests have the answers of the table", .timeLimit(.minutes(10)))
     func table() async throws {
-      try await withDoor { door in
-        let client = try DocumentClient(door)
+      try await withGateway { gateway in
+        let client = try DocumentClient(gateway)
         var count = 0
         for line in DocumentTable.all.flatMap({ $0.split(separator: "\n") }) {
           let row = try #require(Row(line), "\(line)")

@@ -12,16 +12,16 @@
 
     @Test("the services are listed, and triggers are switched")
     func services() async throws {
-      try await withDoor(isDevelopment: true) { door in
-        let answer = try door.exchange(
+      try await withGateway(isDevelopment: true) { gateway in
+        let answer = try gateway.exchange(
           "GET /emulators HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
         let body = try #require(answer.split(separator: "\r\n\r\n").last)
         let services = try JSONValue(parsing: String(body))
-        #expect(services["firestore"]?["port"]?.integer == Int64(door.port))
+        #expect(services["firestore"]?["port"]?.integer == Int64(gateway.port))
         #expect(services["firestore"]?["host"]?.text == "127.0.0.1")
-        #expect(services["database"]?["port"]?.integer == Int64(door.port))
+        #expect(services["database"]?["port"]?.integer == Int64(gateway.port))
         for (verb, isEnabled) in [("disable", false), ("enable", true)] {
-          let answer = try door.exchange(
+          let answer = try gateway.exchange(
             "PUT /functions/\(verb)BackgroundTriggers HTTP/1.1\r\nHost: localhost\r\n"
               + "Connection: close\r\n\r\n")
           #expect(answer.hasSuffix(#"{"enabled":\#(isEnabled)}"#))
@@ -32,8 +32,8 @@
     @Test("pages of a public network may ask a development server, and no other")
     func privateNetwork() async throws {
       for isDevelopment in [true, false] {
-        try await withDoor(isDevelopment: isDevelopment) { door in
-          let answer = try DocumentClient(door).send(
+        try await withGateway(isDevelopment: isDevelopment) { gateway in
+          let answer = try DocumentClient(gateway).send(
             "OPTIONS", "/c/a",
             headers: "Origin: http://app.example\r\nAccess-Control-Request-Method: GET\r\n"
               + "Access-Control-Request-Private-Network: true\r\n")
@@ -45,8 +45,8 @@
 
     @Test("other requests of an emulator are not found, and all are on a server for others")
     func others() async throws {
-      try await withDoor(isDevelopment: true) { door in
-        let client = try DocumentClient(door)
+      try await withGateway(isDevelopment: true) { gateway in
+        let client = try DocumentClient(gateway)
         for (method, path) in [
           ("GET", Self.erase), ("GET", "/emulator/v1/projects/p:nothing"),
           ("DELETE", "/emulator/v1/projects/p"), ("POST", Self.erase),
@@ -58,8 +58,8 @@
         let proxied = try client.send("DELETE", Self.erase, headers: "Via: 1.1 proxy\r\n")
         #expect(proxied.status == 403)
       }
-      try await withDoor { door in
-        let client = try DocumentClient(door)
+      try await withGateway { gateway in
+        let client = try DocumentClient(gateway)
         #expect(try client.send("PATCH", "/c/a", "{}").status == 200)
         #expect(try client.send("DELETE", Self.erase).status == 404)
         #expect(try client.send("GET", "/c/a").status == 200)
@@ -78,8 +78,8 @@
 
     @Test("a database is erased, whatever its documents lie in")
     func eraseAll() async throws {
-      try await withDoor(isDevelopment: true) { door in
-        let client = try DocumentClient(door)
+      try await withGateway(isDevelopment: true) { gateway in
+        let client = try DocumentClient(gateway)
         try fill(client)
         let answer = try client.send("DELETE", Self.erase)
         #expect(answer.status == 200)
@@ -94,8 +94,8 @@
 
     @Test("a document or collection is erased with what lies below, and nothing else")
     func erasePart() async throws {
-      try await withDoor(isDevelopment: true) { door in
-        let client = try DocumentClient(door)
+      try await withGateway(isDevelopment: true) { gateway in
+        let client = try DocumentClient(gateway)
         try fill(client)
         #expect(try client.send("DELETE", Self.erase + "/c/a").status == 200)
         #expect(try status(client, "/c/a") == 404)
@@ -110,8 +110,8 @@
 
     @Test("names that Unicode takes for equivalent are erased apart")
     func eraseEquivalent() async throws {
-      try await withDoor(isDevelopment: true) { door in
-        let client = try DocumentClient(door)
+      try await withGateway(isDevelopment: true) { gateway in
+        let client = try DocumentClient(gateway)
         // Both spellings of é; the composed one sorts behind the other.
         let (decomposed, composed) = ("/c/e%CC%81", "/c/%C3%A9")
         for path in [decomposed, decomposed + "/sub/x", composed, composed + "/sub/x"] {
@@ -127,8 +127,8 @@
 
     @Test("more documents are erased than one round finds")
     func eraseMany() async throws {
-      try await withDoor(isDevelopment: true) { door in
-        let client = try DocumentClient(door)
+      try await withGateway(isDevelopment: true) { gateway in
+        let client = try DocumentClient(gateway)
         for batch in 0..<3 {
           let writes = (0..<500).map { number in
             #"{"update":{"name":"{root}/many/\#(batch)-\#(number)"}}"#
@@ -144,11 +144,11 @@
     @Test("the results of rules' expressions are counted, as JSON and as a page")
     func coverage() async throws {
       let authorizer = ExplainingDocumentAuthorizer(AllowLocal(), showsReasons: true)
-      try await withDoor(
+      try await withGateway(
         documents: authorizer, authenticator: OwnerAuthenticator(others: MockUserAuthenticator()),
         isDevelopment: true
-      ) { door in
-        let client = try DocumentClient(door)
+      ) { gateway in
+        let client = try DocumentClient(gateway)
         let path = "/emulator/v1/projects/p:ruleCoverage"
         let none = try client.send("GET", path)
         #expect(none.status == 200)
@@ -170,7 +170,7 @@
           try client.send("PATCH", "/c/a", #"{"fields":{"n":{"integerValue":"2"}}}"#).status == 200)
         // Without a credential: the rules decide, and tell why they deny.
         func read(_ id: String) throws -> String {
-          try door.exchange(
+          try gateway.exchange(
             "GET /v1/\(DocumentClient.root)/c/\(id) HTTP/1.1\r\nHost: localhost\r\n"
               + "Connection: close\r\n\r\n")
         }
@@ -196,8 +196,8 @@
         let proxied = try client.send("GET", path, headers: "Via: 1.1 proxy\r\n")
         #expect(proxied.status == 403)
       }
-      try await withDoor { door in
-        let client = try DocumentClient(door)
+      try await withGateway { gateway in
+        let client = try DocumentClient(gateway)
         #expect(try client.send("GET", "/emulator/v1/projects/p:ruleCoverage").status == 404)
       }
     }

@@ -13,8 +13,8 @@
     @Test("every hostile name is answered, and none reaches another document")
     func names() async throws {
       #expect(HostileNames.targets.count >= 500)
-      try await withDoor { door in
-        let client = try DocumentClient(door)
+      try await withGateway { gateway in
+        let client = try DocumentClient(gateway)
         _ = try client.send("PATCH", "/c/d", #"{"fields":{"kept":{"booleanValue":true}}}"#)
         for target in HostileNames.targets {
           let answer = try client.send("GET", target)
@@ -39,8 +39,8 @@
 
     @Test("hostile names that are written are read back, or were rejected")
     func written() async throws {
-      try await withDoor { door in
-        let client = try DocumentClient(door)
+      try await withGateway { gateway in
+        let client = try DocumentClient(gateway)
         for target in HostileNames.targets where target.contains("/c/") {
           let written = try client.send("PATCH", target, #"{"fields":{}}"#)
           guard written.status == 200 else {
@@ -68,8 +68,8 @@
         "{\"writes\":{\"0\":{}}}", "{\"mark\":{\"stream\":\"AA\",\"sequence\":-1}}",
       ])
     func bodies(body: String) async throws {
-      try await withDoor { door in
-        let answer = try DocumentClient(door).send("POST", ":commit", body)
+      try await withGateway { gateway in
+        let answer = try DocumentClient(gateway).send("POST", ":commit", body)
         #expect(answer.status == 400, "\(answer.body)")
         let error = try JSONValue(parsing: answer.body)["error"]
         #expect(error?["status"]?.text == "INVALID_ARGUMENT")
@@ -79,8 +79,8 @@
 
     @Test("numbers, texts and nesting of any size end in an answer")
     func sizes() async throws {
-      try await withDoor { door in
-        let client = try DocumentClient(door)
+      try await withGateway { gateway in
+        let client = try DocumentClient(gateway)
         func write(_ value: String) throws -> Int {
           try client.send("PATCH", "/c/d", #"{"fields":{"v":\#(value)}}"#).status
         }
@@ -101,9 +101,9 @@
 
     @Test("a body above the limit is rejected by its length, before it is sent")
     func tooLarge() async throws {
-      try await withDoor { door in
+      try await withGateway { gateway in
         let length = DocumentRESTError.bodyBytes + 1
-        let answer = try door.exchange(
+        let answer = try gateway.exchange(
           "POST /v1/\(DocumentClient.root):commit HTTP/1.1\r\nHost: localhost\r\n"
             + "Origin: http://a.example\r\nContent-Length: \(length)\r\n\r\n")
         #expect(answer.hasPrefix("HTTP/1.1 400"))
@@ -116,8 +116,8 @@
     func tooHeavy() async throws {
       var limits = ServerLimits()
       limits.memoryBytes = 64 << 20
-      try await withDoor(serverLimits: limits) { door in
-        let client = try DocumentClient(door)
+      try await withGateway(serverLimits: limits) { gateway in
+        let client = try DocumentClient(gateway)
         let writes = String(repeating: "{},", count: 300_000) + "{}"
         let answer = try client.send("POST", ":commit", #"{"writes":[\#(writes)]}"#)
         #expect([429, 503].contains(answer.status), "\(answer.body)")

@@ -1,4 +1,5 @@
 #if TCP && canImport(Glibc)
+  import Synchronization
   import TernDocumentWire
   import TernSecurity
   import TernServer
@@ -11,8 +12,8 @@
   struct GRPCTests {
     @Test("documents are written and read")
     func unary() async throws {
-      try await withDoor { door in
-        let client = HTTP2Peer(try door.connect())
+      try await withGateway { gateway in
+        let client = HTTP2Peer(try gateway.connect())
         client.call("Commit", DocumentMessages.commit(["a"]), on: 1)
         let written = client.answer(on: 1)
         #expect(written.fields[":status"] == "200")
@@ -26,10 +27,36 @@
       }
     }
 
+    @Test("the access log has each call with its status, and no query of its path")
+    func accessLog() async throws {
+      try await withGateway { gateway in
+        let records = Mutex<[AccessRecord]>([])
+        gateway.server.surroundings.accessLog = { record in records.withLock { $0.append(record) } }
+        let client = HTTP2Peer(try gateway.connect())
+        client.call("Commit", DocumentMessages.commit(["a"]), on: 1)
+        #expect(client.answer(on: 1).status == 0)
+        client.call("GetDocument", DocumentMessages.get("none"), on: 3)
+        #expect(client.answer(on: 3).status == 5)
+        client.head(
+          HTTP2Peer.call("Commit?key=secret").map {
+            $0.0 == "content-type" ? ($0.0, "application/grpc+json") : $0
+          }, on: 5)
+        #expect(client.answer(on: 5).fields[":status"] == "415")
+        let told = records.withLock { $0 }
+        let service = "/google.firestore.v1.Firestore/"
+        #expect(
+          told.map(\.path) == ["Commit", "GetDocument", "Commit"].map { service + $0 })
+        #expect(told.map(\.status) == [200, 200, 415])
+        #expect(told.map(\.grpcStatus) == [0, 5, nil])
+        #expect(told[0].bytes > 0 && told[1].bytes == 0)
+        #expect(told.allSatisfy { $0.address == "127.0.0.1" && $0.method == "POST" })
+      }
+    }
+
     @Test("the preface may come in pieces")
     func pieces() async throws {
-      try await withDoor { door in
-        let peer = try door.connect()
+      try await withGateway { gateway in
+        let peer = try gateway.connect()
         for byte in HTTP2Peer.preface.prefix(6) { peer.send([byte]) }
         peer.send(
           HTTP2Peer.preface.dropFirst(6) + HTTP2Peer.frame(HTTP2Peer.settings, []))
@@ -39,8 +66,8 @@
 
     @Test("an error without messages is one head, its text escaped")
     func trailersOnly() async throws {
-      try await withDoor { door in
-        let client = HTTP2Peer(try door.connect())
+      try await withGateway { gateway in
+        let client = HTTP2Peer(try gateway.connect())
         client.call("GetDocument", DocumentMessages.get("ä"), on: 1)
         let answer = client.answer(on: 1)
         #expect(answer.fields[":status"] == "200")
@@ -52,8 +79,8 @@
 
     @Test("a message may span frames, and the end may come alone")
     func spans() async throws {
-      try await withDoor { door in
-        let client = HTTP2Peer(try door.connect())
+      try await withGateway { gateway in
+        let client = HTTP2Peer(try gateway.connect())
         client.head(
           HTTP2Peer.call("Commit").map {
             $0.0 == "content-type" ? ($0.0, "application/grpc+proto") : $0
@@ -70,8 +97,8 @@
 
     @Test("an unknown method, and one of another service, are unimplemented")
     func unknownMethods() async throws {
-      try await withDoor { door in
-        let client = HTTP2Peer(try door.connect())
+      try await withGateway { gateway in
+        let client = HTTP2Peer(try gateway.connect())
         client.call("Fly", [], on: 1)
         let answer = client.answer(on: 1)
         #expect(answer.status == 12)
@@ -87,8 +114,8 @@
       "messages may be compressed, and then those of the answer are",
       arguments: MessageCoding.allCases)
     func compressed(_ coding: MessageCoding) async throws {
-      try await withDoor { door in
-        let client = HTTP2Peer(try door.connect())
+      try await withGateway { gateway in
+        let client = HTTP2Peer(try gateway.connect())
         let large = DocumentMessages.commit(["a"], bytes: 20_000)
         let small = try #require(coding.compress(large))
         #expect(small.count < large.count / 10)
@@ -115,8 +142,8 @@
     func invalidCompression() async throws {
       var limits = GatewayLimits()
       limits.http2.messageBytes = 100_000
-      try await withDoor(limits: limits) { door in
-        let client = HTTP2Peer(try door.connect())
+      try await withGateway(limits: limits) { gateway in
+        let client = HTTP2Peer(try gateway.connect())
         client.call("Commit", [], on: 1, [("grpc-encoding", "br")])
         let unknown = client.answer(on: 1)
         #expect(unknown.status == 12)
@@ -142,8 +169,8 @@
 
     @Test("other content types are rejected by HTTP's codes")
     func contentTypes() async throws {
-      try await withDoor { door in
-        let client = HTTP2Peer(try door.connect())
+      try await withGateway { gateway in
+        let client = HTTP2Peer(try gateway.connect())
         func status(_ stream: UInt32, _ change: (String, String) -> String?) -> String? {
           let fields = HTTP2Peer.call("Commit").compactMap { field in
             change(field.0, field.1).map { (field.0, $0) }
@@ -162,8 +189,8 @@
     func invalidMessages() async throws {
       var limits = GatewayLimits()
       limits.http2.messageBytes = 1_000
-      try await withDoor(limits: limits) { door in
-        let client = HTTP2Peer(try door.connect())
+      try await withGateway(limits: limits) { gateway in
+        let client = HTTP2Peer(try gateway.connect())
         client.head(HTTP2Peer.call("Commit"), on: 1)
         client.send(HTTP2Peer.data, [0] + UInt32(1_001).bytes, stream: 1)
         #expect(client.answer(on: 1).status == 8)
@@ -175,14 +202,14 @@
         #expect(client.answer(on: 5).status == 13)
         client.call("Commit", DocumentMessages.commit(["a"]), on: 7)
         #expect(client.answer(on: 7).status == 0)
-        #expect(door.server.budget.usedBytes(for: .receiving) == 0)
+        #expect(gateway.server.budget.usedBytes(for: .receiving) == 0)
       }
     }
 
     @Test("a listener's head comes at once, then what it watches, until its client resets it")
     func listen() async throws {
-      try await withDoor { door in
-        let client = HTTP2Peer(try door.connect())
+      try await withGateway { gateway in
+        let client = HTTP2Peer(try gateway.connect())
         client.head(HTTP2Peer.call("Listen"), on: 1)
         let head = try #require(client.next(HTTP2Peer.headers))
         #expect(client.fields(head)[":status"] == "200")
@@ -191,14 +218,14 @@
         client.send(HTTP2Peer.reset, UInt32(8).bytes, stream: 1)
         client.call("Commit", DocumentMessages.commit(["a"]), on: 3)
         #expect(client.answer(on: 3).status == 0)
-        #expect(door.server.budget.usedBytes(for: .listens) == 0)
+        #expect(gateway.server.budget.usedBytes(for: .listens) == 0)
       }
     }
 
     @Test("a stream of writes ends well when its client has said all")
     func write() async throws {
-      try await withDoor { door in
-        let client = HTTP2Peer(try door.connect())
+      try await withGateway { gateway in
+        let client = HTTP2Peer(try gateway.connect())
         client.head(HTTP2Peer.call("Write"), on: 1)
         let handshake = HTTP2Peer.message(DocumentMessages.handshake)
         client.send(HTTP2Peer.data, handshake, flags: 1, stream: 1)
@@ -210,8 +237,8 @@
 
     @Test("a call ends at its deadline")
     func deadline() async throws {
-      try await withDoor { door in
-        let client = HTTP2Peer(try door.connect())
+      try await withGateway { gateway in
+        let client = HTTP2Peer(try gateway.connect())
         client.head(HTTP2Peer.call("Listen", [("grpc-timeout", "50m")]), on: 1)
         #expect(client.answer(on: 1).status == 4)
         client.head(HTTP2Peer.call("Commit", [("grpc-timeout", "10m")]), on: 3)
@@ -223,8 +250,8 @@
 
     @Test("REST is served beside gRPC")
     func rest() async throws {
-      try await withDoor { door in
-        let client = HTTP2Peer(try door.connect())
+      try await withGateway { gateway in
+        let client = HTTP2Peer(try gateway.connect())
         client.head(
           [
             (":method", "PUT"), (":scheme", "http"), (":authority", "127.0.0.1"),
@@ -241,8 +268,8 @@
 
     @Test("an invalid credential is refused, the development's owner is not")
     func credentials() async throws {
-      try await withDoor { door in
-        let client = HTTP2Peer(try door.connect())
+      try await withGateway { gateway in
+        let client = HTTP2Peer(try gateway.connect())
         let message = DocumentMessages.commit(["a"])
         client.call("Commit", message, on: 1, [("authorization", "Bearer nonsense")])
         #expect(client.answer(on: 1).status == 16)
@@ -253,8 +280,8 @@
 
     @Test("a request that came by a proxy, or for another page, is not local")
     func origin() async throws {
-      try await withDoor { door in
-        let client = HTTP2Peer(try door.connect())
+      try await withGateway { gateway in
+        let client = HTTP2Peer(try gateway.connect())
         let message = DocumentMessages.commit(["a"])
         client.call("Commit", message, on: 1, [("x-forwarded-for", "10.0.0.1")])
         #expect(client.answer(on: 1).status == 7)
@@ -267,13 +294,13 @@
 
     @Test("a stopping server ends calls with a code, and tells the connection to go away")
     func goAway() async throws {
-      try await withDoor { door in
-        let client = HTTP2Peer(try door.connect())
+      try await withGateway { gateway in
+        let client = HTTP2Peer(try gateway.connect())
         client.head(HTTP2Peer.call("Listen"), on: 1)
         _ = try #require(client.next(HTTP2Peer.headers))
         client.call("Commit", DocumentMessages.commit(["a"]), on: 3)
         #expect(client.answer(on: 3).status == 0)
-        await door.server.stop()
+        await gateway.server.stop()
         var status: String?
         var lastStreams: [UInt32] = []
         while let frame = client.next() {
@@ -293,14 +320,14 @@
       var limits = GatewayLimits()
       limits.http2.pingSeconds = 1
       limits.http2.pingTimeoutSeconds = 300
-      try await withDoor(limits: limits) { door in
-        let alive = HTTP2Peer(try door.connect())
+      try await withGateway(limits: limits) { gateway in
+        let alive = HTTP2Peer(try gateway.connect())
         #expect(alive.next(HTTP2Peer.ping) != nil)
         #expect(alive.next(HTTP2Peer.ping) != nil)
       }
       limits.http2.pingTimeoutSeconds = 1
-      try await withDoor(limits: limits) { door in
-        let silent = HTTP2Peer(try door.connect())
+      try await withGateway(limits: limits) { gateway in
+        let silent = HTTP2Peer(try gateway.connect())
         var pings = 0
         while let frame = silent.next(answersPings: false) {
           if frame.type == HTTP2Peer.ping { pings += 1 }

@@ -10,8 +10,8 @@
   @Suite("Hostile HTTP/2", .timeLimit(.minutes(10)))
   struct HTTP2HostileTests {
     /// Another client gets its answer.
-    private func expectService(_ door: DoorUnderTest) throws {
-      let client = HTTP2Peer(try door.connect())
+    private func expectService(_ gateway: GatewayUnderTest) throws {
+      let client = HTTP2Peer(try gateway.connect())
       client.call("Commit", DocumentMessages.commit(["other"]), on: 1)
       #expect(client.answer(on: 1).status == 0)
     }
@@ -36,8 +36,8 @@
 
     @Test("streams that are opened and reset at once (CVE-2023-44487)")
     func rapidReset() async throws {
-      try await withDoor { door in
-        let client = HTTP2Peer(try door.connect())
+      try await withGateway { gateway in
+        let client = HTTP2Peer(try gateway.connect())
         let head = HTTP2Peer.block(HTTP2Peer.call("Listen"))
         flood(client, 5_000) { index in
           let stream = UInt32(2 * index + 1)
@@ -45,24 +45,24 @@
             + HTTP2Peer.frame(HTTP2Peer.reset, UInt32(8).bytes, stream: stream)
         }
         #expect(farewell(client) == Self.enhanceYourCalm)
-        try expectService(door)
+        try expectService(gateway)
       }
     }
 
     @Test("pings without end")
     func pings() async throws {
-      try await withDoor { door in
-        let client = HTTP2Peer(try door.connect())
+      try await withGateway { gateway in
+        let client = HTTP2Peer(try gateway.connect())
         flood(client, 5_000) { HTTP2Peer.frame(HTTP2Peer.ping, UInt64($0).bytes) }
         #expect(farewell(client) == Self.enhanceYourCalm)
-        try expectService(door)
+        try expectService(gateway)
       }
     }
 
     @Test("more pings than an honest client sends in a quarter of an hour are no flood")
     func honestPings() async throws {
-      try await withDoor { door in
-        let client = HTTP2Peer(try door.connect())
+      try await withGateway { gateway in
+        let client = HTTP2Peer(try gateway.connect())
         // It sends one every ten seconds.
         for index in 0..<100 { client.send(HTTP2Peer.ping, UInt64(index).bytes) }
         var answers = 0
@@ -77,20 +77,20 @@
 
     @Test("settings without end")
     func settings() async throws {
-      try await withDoor { door in
-        let client = HTTP2Peer(try door.connect())
+      try await withGateway { gateway in
+        let client = HTTP2Peer(try gateway.connect())
         flood(client, 5_000) {
           HTTP2Peer.frame(HTTP2Peer.settings, UInt16(4).bytes + UInt32(60_000 + $0).bytes)
         }
         #expect(farewell(client) == Self.enhanceYourCalm)
-        try expectService(door)
+        try expectService(gateway)
       }
     }
 
     @Test("a head that never ends")
     func continuations() async throws {
-      try await withDoor { door in
-        let client = HTTP2Peer(try door.connect())
+      try await withGateway { gateway in
+        let client = HTTP2Peer(try gateway.connect())
         client.send(
           HTTP2Peer.headers, HTTP2Peer.block(HTTP2Peer.call("Commit")), flags: 0, stream: 1)
         let part = HTTP2Peer.block([("x", String(repeating: "y", count: 100))])
@@ -98,7 +98,7 @@
           HTTP2Peer.frame(HTTP2Peer.continuation, part, flags: 0, stream: 1)
         }
         #expect(farewell(client) != 0)
-        try expectService(door)
+        try expectService(gateway)
       }
     }
 
@@ -106,8 +106,8 @@
     func headerBomb() async throws {
       var limits = GatewayLimits()
       limits.headBytes = 16 << 10
-      try await withDoor(limits: limits) { door in
-        let client = HTTP2Peer(try door.connect())
+      try await withGateway(limits: limits) { gateway in
+        let client = HTTP2Peer(try gateway.connect())
         // One field goes into the table; each byte behind it repeats it.
         let value = [UInt8](repeating: UInt8(ascii: "z"), count: 3_000)
         let field = [0x40, 1, UInt8(ascii: "x"), 127, 0xB9, 0x16] + value
@@ -116,7 +116,7 @@
           + [UInt8](repeating: 0xBE, count: 5_000)
         client.send(HTTP2Peer.headers, block, flags: 5, stream: 1)
         #expect(farewell(client) != 0)
-        try expectService(door)
+        try expectService(gateway)
       }
     }
 
@@ -124,21 +124,21 @@
     func streams() async throws {
       var limits = GatewayLimits()
       limits.http2.streams = 50
-      try await withDoor(limits: limits) { door in
-        let client = HTTP2Peer(try door.connect())
+      try await withGateway(limits: limits) { gateway in
+        let client = HTTP2Peer(try gateway.connect())
         let head = HTTP2Peer.block(HTTP2Peer.call("Listen"))
         flood(client, 2_000) {
           HTTP2Peer.frame(HTTP2Peer.headers, head, flags: 4, stream: UInt32(2 * $0 + 1))
         }
         #expect(farewell(client) != 0)
-        try expectService(door)
+        try expectService(gateway)
       }
     }
 
     @Test("a thousand open listeners of one connection")
     func thousandListeners() async throws {
-      try await withDoor { door in
-        let client = HTTP2Peer(try door.connect())
+      try await withGateway { gateway in
+        let client = HTTP2Peer(try gateway.connect())
         client.send(HTTP2Peer.windowUpdate, UInt32(10_000_000).bytes)
         let head = HTTP2Peer.block(HTTP2Peer.call("Listen"))
         for index in 0..<1_000 {
@@ -153,17 +153,17 @@
           if frame.type == HTTP2Peer.data { told.insert(frame.stream) }
         }
         #expect(told.count == 1_000)
-        try expectService(door)
+        try expectService(gateway)
       }
     }
 
     @Test("a client that opens no window holds its own share, and no other's")
     func zeroWindow() async throws {
-      try await withDoor { door in
-        let writer = HTTP2Peer(try door.connect())
+      try await withGateway { gateway in
+        let writer = HTTP2Peer(try gateway.connect())
         writer.call("Commit", DocumentMessages.commit(["large"], bytes: 900_000), on: 1)
         #expect(writer.answer(on: 1).status == 0)
-        let client = HTTP2Peer(try door.connect(), settings: [(4, 0)])
+        let client = HTTP2Peer(try gateway.connect(), settings: [(4, 0)])
         for index in 0..<20 {
           client.call("GetDocument", DocumentMessages.get("large"), on: UInt32(2 * index + 1))
         }
@@ -171,22 +171,22 @@
         while heads < 20, let frame = client.next() {
           if frame.type == HTTP2Peer.headers { heads += 1 }
         }
-        let held = door.server.budget.usedBytes(for: .answers)
+        let held = gateway.server.budget.usedBytes(for: .answers)
         #expect(held >= 18_000_000 && held < 30_000_000)
-        try expectService(door)
+        try expectService(gateway)
         // Its other calls are answered as well, when it opens their windows.
         client.send(HTTP2Peer.windowUpdate, UInt32(2_000_000).bytes)
         client.send(HTTP2Peer.windowUpdate, UInt32(2_000_000).bytes, stream: 39)
         #expect(client.answer(on: 39).messages.first?.count ?? 0 > 900_000)
         client.peer.reset()
-        try expectRelease(door)
+        try expectRelease(gateway)
       }
     }
 
     @Test("a half of a message, and then nothing: what it holds is released with its connection")
     func halfOpen() async throws {
-      try await withDoor { door in
-        let client = HTTP2Peer(try door.connect())
+      try await withGateway { gateway in
+        let client = HTTP2Peer(try gateway.connect())
         for index in 0..<50 {
           let stream = UInt32(2 * index + 1)
           client.head(HTTP2Peer.call("Commit"), on: stream)
@@ -197,33 +197,33 @@
         for index in 0..<100 where held < 500_000 {
           client.send(HTTP2Peer.ping, UInt64(index).bytes)
           _ = client.next(HTTP2Peer.ping)
-          held = door.server.budget.usedBytes(for: .receiving)
+          held = gateway.server.budget.usedBytes(for: .receiving)
         }
         #expect(held >= 500_000)
-        try expectService(door)
+        try expectService(gateway)
         client.peer.reset()
-        try expectRelease(door)
+        try expectRelease(gateway)
       }
     }
 
     @Test("bytes that are no frames")
     func noise() async throws {
-      try await withDoor { door in
-        let peer = try door.connect()
+      try await withGateway { gateway in
+        let peer = try gateway.connect()
         peer.send(HTTP2Peer.preface + [UInt8](repeating: 0xFF, count: 4_000))
         _ = peer.readToEnd()
-        let other = try door.connect()
+        let other = try gateway.connect()
         other.send("PRI nothing of the kind\r\n\r\n")
         _ = other.readToEnd()
-        try expectService(door)
+        try expectService(gateway)
       }
     }
 
     /// Nothing is charged to clients that are gone, at the latest when others have been served.
-    private func expectRelease(_ door: DoorUnderTest) throws {
+    private func expectRelease(_ gateway: GatewayUnderTest) throws {
       for _ in 0..<100 {
-        try expectService(door)
-        let budget = door.server.budget
+        try expectService(gateway)
+        let budget = gateway.server.budget
         if budget.usedBytes(for: .answers) == 0, budget.usedBytes(for: .receiving) == 0 { return }
       }
       Issue.record("bytes of clients that are gone are still charged")

@@ -121,8 +121,8 @@
       "F43 F45 an offline cache: listens, writes, loses the network, and resumes",
       arguments: Platform.allCases)
     func session(_ platform: Platform) async throws {
-      try await withDoor { door in
-        let client = HTTP2Peer(try door.connect(), settings: platform.settings)
+      try await withGateway { gateway in
+        let client = HTTP2Peer(try gateway.connect(), settings: platform.settings)
         let buffer = Stream.Buffer()
         // The listener waits for its head before it sends anything.
         let listen = Stream(client, 1, .listen, platform, buffer)
@@ -162,7 +162,7 @@
         try writer.say(#"{"streamToken":"\#(token)"}"#, ends: true)
         _ = client.answer(on: 3)
         client.send(HTTP2Peer.reset, UInt32(8).bytes, stream: 1)
-        try await other(door, "c")
+        try await other(gateway, "c")
         // enableNetwork: a new stream goes on from the token, with what is new and nothing else.
         let again = Stream(client, 5, .listen, platform, buffer)
         try again.say(platform.add(2, token: resume))
@@ -172,8 +172,8 @@
     }
 
     /// Writes as another client.
-    private func other(_ door: DoorUnderTest, _ id: String) async throws {
-      let answer = try DocumentClient(door).send("PATCH", "/rooms/\(id)", "{}")
+    private func other(_ gateway: GatewayUnderTest, _ id: String) async throws {
+      let answer = try DocumentClient(gateway).send("PATCH", "/rooms/\(id)", "{}")
       #expect(answer.status == 200)
     }
 
@@ -186,8 +186,8 @@
       "F43 F45 a rejected write ends its stream, and the client goes on with the next one",
       arguments: Platform.allCases)
     func rejected(_ platform: Platform) async throws {
-      try await withDoor { door in
-        let client = HTTP2Peer(try door.connect(), settings: platform.settings)
+      try await withGateway { gateway in
+        let client = HTTP2Peer(try gateway.connect(), settings: platform.settings)
         let buffer = Stream.Buffer()
         let writer = Stream(client, 1, .write, platform, buffer)
         try writer.say(#"{"database":"projects/p/databases/(default)"}"#)

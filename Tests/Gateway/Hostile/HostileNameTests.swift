@@ -26,11 +26,12 @@
 
     @Test("under Firebase's names")
     func firebase() async throws {
-      try await withDoor { door in
+      try await withGateway { gateway in
         let app = FirebaseApp.configure(
-          name: "hostile \(door.port)", configuration: Configuration(storage: ["kind": "memory"]))
+          name: "hostile \(gateway.port)", configuration: Configuration(storage: ["kind": "memory"])
+        )
         let database = Database.database(app: app)
-        database.useEmulator(withHost: "127.0.0.1", port: door.port)
+        database.useEmulator(withHost: "127.0.0.1", port: gateway.port)
         database.callbackQueue = DispatchQueue(label: "callbacks")
         var refused = 0
         for path in HostilePaths.paths {
@@ -54,7 +55,7 @@
           }
         }
         await database.close()
-        let left = try door.exchange(get("/.json"))
+        let left = try gateway.exchange(get("/.json"))
         #expect(left.hasSuffix("\r\n\r\nnull"))
       }
     }
@@ -86,11 +87,11 @@
     @Test(
       "under Firebase's names, observers and transactions are told, queries and snapshots live on")
     func others() async throws {
-      try await withDoor { door in
+      try await withGateway { gateway in
         let app = FirebaseApp.configure(
-          name: "odd \(door.port)", configuration: Configuration(storage: ["kind": "memory"]))
+          name: "odd \(gateway.port)", configuration: Configuration(storage: ["kind": "memory"]))
         let database = Database.database(app: app)
-        database.useEmulator(withHost: "127.0.0.1", port: door.port)
+        database.useEmulator(withHost: "127.0.0.1", port: gateway.port)
         database.callbackQueue = DispatchQueue(label: "callbacks")
         let good = database.reference(withPath: "good")
         try await good.setValue(["a": 1])
@@ -150,8 +151,8 @@
 
     @Test("in the native API")
     func native() async throws {
-      try await withDoor { door in
-        let transport = try TCPTransport(TCPOptions(port: door.port))
+      try await withGateway { gateway in
+        let transport = try TCPTransport(TCPOptions(port: gateway.port))
         let tern = try TernDatabase.open(
           ClientParts(queue: MemoryStore(), cache: MemoryStore(), transport: transport))
         var refused = 0
@@ -172,7 +173,7 @@
         #expect(await tern.tree.pendingWrites.isEmpty)
         await tern.close()
         await transport.shutdown()
-        let left = try door.exchange(get("/.json"))
+        let left = try gateway.exchange(get("/.json"))
         #expect(left.hasSuffix("\r\n\r\nnull"))
       }
     }

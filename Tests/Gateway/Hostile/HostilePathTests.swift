@@ -6,7 +6,7 @@
 
   @testable import TernGateway
 
-  /// Every hostile path and key, over every door: none is accepted, and none harms the server.
+  /// Every hostile path and key, over every gateway: none is accepted, and none harms the server.
   @Suite("Hostile paths and keys") struct HostilePathTests {
     /// The requests of the dialect that name a path or key in one of the ways it can be named.
     private static let requests: [(action: String, body: String)] = byPath + byKey + byPlace
@@ -51,14 +51,14 @@
     }
 
     /// Checks that the tree is as empty as before, for every client.
-    private func expectEmpty(_ door: DoorUnderTest) throws {
-      #expect(try door.exchange(get("/.json")).hasSuffix("\r\n\r\nnull"))
+    private func expectEmpty(_ gateway: GatewayUnderTest) throws {
+      #expect(try gateway.exchange(get("/.json")).hasSuffix("\r\n\r\nnull"))
     }
 
     @Test("over WebSocket")
     func webSocket() async throws {
-      try await withDoor { door in
-        let peer = try door.connect()
+      try await withGateway { gateway in
+        let peer = try gateway.connect()
         _ = peer.openWebSocket()
         for (index, request) in Self.requests.enumerated() {
           peer.ask(index + 1, request.action, request.body)
@@ -70,14 +70,14 @@
         #expect(peer.message() == #"{"t":"d","d":{"r":9999,"b":{"s":"ok","d":null}}}"#)
         peer.send(masked(8, [3, 0xE8]))
         _ = peer.readToEnd()
-        try expectEmpty(door)
+        try expectEmpty(gateway)
       }
     }
 
     @Test("over our own framing")
     func native() async throws {
-      try await withDoor { door in
-        let peer = try NativePeer(port: door.port)
+      try await withGateway { gateway in
+        let peer = try NativePeer(port: gateway.port)
         peer.send(TreeClientMessage.open(TreeOpening()).encode())
         _ = peer.frame()
         for (index, request) in Self.requests.enumerated() {
@@ -89,14 +89,14 @@
           let answer = peer.frame()
           #expect(answer.contains("\"s\":\"failed\""), "\(request): \(answer.prefix(200))")
         }
-        try expectEmpty(door)
+        try expectEmpty(gateway)
       }
     }
 
     @Test("over REST, in addresses and in bodies")
     func rest() async throws {
-      try await withDoor { door in
-        let peer = try door.connect()
+      try await withGateway { gateway in
+        let peer = try gateway.connect()
         var asked = 0
         func expectRefused(_ method: String, _ target: String, _ body: String) {
           asked += 1
@@ -121,7 +121,7 @@
         }
         for address in HostilePaths.addresses { expectRefused("PUT", address, "1") }
         #expect(asked >= 500)
-        try expectEmpty(door)
+        try expectEmpty(gateway)
       }
     }
 

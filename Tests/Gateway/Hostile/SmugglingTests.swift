@@ -116,9 +116,9 @@
       // What waits for more waits for ever: nothing more will come.
       limits.headSeconds = 1
       limits.bodySeconds = 1
-      try await withDoor(limits: limits) { door in
+      try await withGateway(limits: limits) { gateway in
         let peers = try requests.map { request in
-          let peer = try door.connect()
+          let peer = try gateway.connect()
           peer.send(request + Self.smuggled)
           return (request, peer)
         }
@@ -129,7 +129,7 @@
             Array(answer.utf8).occurrences(of: "HTTP/1.1 ") <= 1,
             "\(request.debugDescription): \(answer)")
         }
-        let found = try door.exchange(
+        let found = try gateway.exchange(
           "GET /.json HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
         #expect(found.hasSuffix("\r\n\r\nnull"), "\(found)")
       }
@@ -139,7 +139,7 @@
     func heads() async throws {
       var limits = GatewayLimits()
       limits.headSeconds = 2
-      try await withDoor(limits: limits) { door in
+      try await withGateway(limits: limits) { gateway in
         let endless = [
           "GET /" + String(repeating: "a", count: 200_000),
           Self.get + "X: " + String(repeating: "a", count: 200_000),
@@ -151,16 +151,16 @@
             + String(repeating: "X: 1\r\n", count: 30_000),
         ]
         for request in endless {
-          let answer = try door.exchange(request)
+          let answer = try gateway.exchange(request)
           #expect(!answer.contains("HTTP/1.1 2"), "\(request.prefix(80)): \(answer.prefix(100))")
         }
-        #expect(try door.exchange(Self.smuggled + "").hasPrefix("HTTP/1.1 200"), "others go on")
+        #expect(try gateway.exchange(Self.smuggled + "").hasPrefix("HTTP/1.1 200"), "others go on")
       }
     }
 
     @Test("what is unusual and has one meaning is understood")
     func accepted() async throws {
-      try await withDoor { door in
+      try await withGateway { gateway in
         let close = "Connection: close\r\n"
         let requests = [
           Self.put + close + "Transfer-Encoding: Chunked\r\n\r\n1;a=b\r\n1\r\n0;c\r\n\r\n",
@@ -173,7 +173,7 @@
           "PUT  /a.json   HTTP/1.1\r\nHost: localhost\r\n" + close + "Content-Length: 1\r\n\r\n1",
         ]
         for request in requests {
-          let answer = try door.exchange(request)
+          let answer = try gateway.exchange(request)
           #expect(answer.hasPrefix("HTTP/1.1 200"), "\(request.debugDescription): \(answer)")
           #expect(answer.hasSuffix("\r\n\r\n1"))
         }

@@ -55,12 +55,12 @@ import Testing
     func refused() async throws {
       var limits = GatewayLimits()
       limits.messageBytes = WebSocketCase.limitBytes
-      try await withDoor(limits: limits) { door in
-        let witness = try door.connect()
+      try await withGateway(limits: limits) { gateway in
+        let witness = try gateway.connect()
         _ = witness.openWebSocket()
         for one in WebSocketCase.all {
           guard case .closed(let code) = one.outcome else { continue }
-          let peer = try door.connect()
+          let peer = try gateway.connect()
           _ = peer.openWebSocket()
           peer.send(one.bytes)
           var answer = peer.message()

@@ -17,12 +17,12 @@
       "F40 a memory cache listens anew after a restart, streamed and polled",
       arguments: [false, true])
     func memory(isLongPoll: Bool) async throws {
-      try await withDoor { door in
-        let writer = try WriterPeer(port: door.port, isLongPoll: isLongPoll)
+      try await withGateway { gateway in
+        let writer = try WriterPeer(port: gateway.port, isLongPoll: isLongPoll)
         #expect(try writer.set("rooms/a", "é🐧").contains(#""updateTime":"#))
         for _ in 0..<2 {
           let page = try ChannelPeer(
-            port: door.port, [ChannelPeer.add(2)], isLongPoll: isLongPoll)
+            port: gateway.port, [ChannelPeer.add(2)], isLongPoll: isLongPoll)
           let told = try snapshot(page)
           #expect(brief(told) == ["ADD", "change a", "CURRENT", "boundary"])
           #expect(told[1].contains(#"{"stringValue":"é🐧"}"#))
@@ -33,11 +33,11 @@
 
     @Test("F40 F44 a persistent cache resumes: two tabs, one writes, both are told")
     func persistent() async throws {
-      try await withDoor { door in
-        let writer = try WriterPeer(port: door.port)
+      try await withGateway { gateway in
+        let writer = try WriterPeer(port: gateway.port)
         try writer.set("rooms/a", "1")
-        let first = try ChannelPeer(port: door.port, [ChannelPeer.add(2)])
-        let second = try ChannelPeer(port: door.port, [ChannelPeer.add(2)])
+        let first = try ChannelPeer(port: gateway.port, [ChannelPeer.add(2)])
+        let second = try ChannelPeer(port: gateway.port, [ChannelPeer.add(2)])
         let resume = try token(in: try snapshot(first))
         _ = try snapshot(second)
         try writer.set("rooms/b", "2")
@@ -45,12 +45,12 @@
           #expect(brief(try tab.hear(through: "readTime")) == ["change b", "boundary"])
           tab.leave()
         }
-        let again = try ChannelPeer(port: door.port, [ChannelPeer.add(2, token: resume)])
+        let again = try ChannelPeer(port: gateway.port, [ChannelPeer.add(2, token: resume)])
         let told = try snapshot(again)
         #expect(brief(told).filter { $0.hasPrefix("change") } == ["change b"], "the difference")
         let newest = try token(in: told)
         again.leave()
-        let same = try ChannelPeer(port: door.port, [ChannelPeer.add(2, token: newest)])
+        let same = try ChannelPeer(port: gateway.port, [ChannelPeer.add(2, token: newest)])
         let silent = brief(try snapshot(same)).filter { $0 != "boundary" }
         #expect(silent == ["ADD", "CURRENT"])
       }
@@ -58,10 +58,10 @@
 
     @Test("F41 an older client sends its headers in the address")
     func legacy() async throws {
-      try await withDoor { door in
+      try await withGateway { gateway in
         let headers = "Content-Type:text/plain\r\nX-Goog-Api-Client:gl-js/ fire/7.24.0\r\n"
         let page = try ChannelPeer(
-          port: door.port, [ChannelPeer.add(2)],
+          port: gateway.port, [ChannelPeer.add(2)],
           query: "&$httpHeaders=" + escapedForm(headers))
         #expect(brief(try snapshot(page)) == ["ADD", "CURRENT", "boundary"])
       }
@@ -69,11 +69,12 @@
 
     @Test("F42 the network is disabled and enabled again: what was missed comes, once")
     func network() async throws {
-      try await withDoor { door in
-        let writer = try WriterPeer(port: door.port)
+      try await withGateway { gateway in
+        let writer = try WriterPeer(port: gateway.port)
         try writer.set("rooms/a", "1")
         try writer.set("rooms/b", "1")
-        let page = try ChannelPeer(port: door.port, [ChannelPeer.add(2), ChannelPeer.add(4, "x")])
+        let page = try ChannelPeer(
+          port: gateway.port, [ChannelPeer.add(2), ChannelPeer.add(4, "x")])
         _ = try page.hear(through: "CURRENT") + page.hear(through: "CURRENT")
         let resume = try token(in: try page.hear(through: "readTime"))
         page.say(ChannelPeer.remove(4))
@@ -81,7 +82,7 @@
         page.leave()
         try writer.delete("rooms/a")
         try writer.set("rooms/c", "1")
-        let back = try ChannelPeer(port: door.port, [ChannelPeer.add(2, token: resume)])
+        let back = try ChannelPeer(port: gateway.port, [ChannelPeer.add(2, token: resume)])
         let told = brief(try snapshot(back)).filter {
           !["ADD", "boundary", "CURRENT"].contains($0)
         }
@@ -97,8 +98,8 @@
 
     @Test("a rejected write ends its channel with the code, and the batches before it stay")
     func rejected() async throws {
-      try await withDoor { door in
-        let writer = try WriterPeer(port: door.port)
+      try await withGateway { gateway in
+        let writer = try WriterPeer(port: gateway.port)
         try writer.set("rooms/a", "1")
         let create = ChannelPeer.set("rooms/a", "2", token: "AQ==")
           .replacing(#"}}}}]}"#, with: #"}}},"currentDocument":{"exists":false}}]}"#)
@@ -111,9 +112,9 @@
 
     @Test("forms of megabytes are read, and others are served meanwhile")
     func largeForms() async throws {
-      try await withDoor { door in
-        let writer = try WriterPeer(port: door.port)
-        let page = try ChannelPeer(port: door.port, [ChannelPeer.add(2)])
+      try await withGateway { gateway in
+        let writer = try WriterPeer(port: gateway.port)
+        let page = try ChannelPeer(port: gateway.port, [ChannelPeer.add(2)])
         _ = try snapshot(page)
         for id in 0..<4 {
           try writer.set("rooms/\(id)", String(repeating: "日\(id)", count: 60_000))
@@ -129,12 +130,12 @@
       var limits = GatewayLimits()
       limits.webChannel.responseBytes = 20_000
       limits.webChannel.keptArrays = 50
-      try await withDoor(limits: limits) { door in
-        let writer = try WriterPeer(port: door.port)
+      try await withGateway(limits: limits) { gateway in
+        let writer = try WriterPeer(port: gateway.port)
         let text = String(repeating: "x", count: 500)
         let ids = (100..<400).map { "d\($0)" }
         for id in ids { try writer.set("rooms/\(id)", text) }
-        let page = try ChannelPeer(port: door.port, [ChannelPeer.add(2)])
+        let page = try ChannelPeer(port: gateway.port, [ChannelPeer.add(2)])
         let told = brief(try snapshot(page)).filter { $0 != "boundary" }
         #expect(told == ["ADD"] + ids.map { "change \($0)" } + ["CURRENT"])
       }

@@ -11,8 +11,8 @@
   struct BufferingProxyTests {
     @Test("a client that sees no bytes goes on with long polls, and loses and repeats nothing")
     func fallsBack() async throws {
-      try await withDoor { door in
-        let proxy = try BufferingProxy(to: door.port)
+      try await withGateway { gateway in
+        let proxy = try BufferingProxy(to: gateway.port)
         defer { proxy.stop() }
         let writer = try WriterPeer(port: proxy.port, isLongPoll: true)
         let page = try ChannelPeer(port: proxy.port, [ChannelPeer.add(2)])
@@ -31,10 +31,10 @@
     func streams() async throws {
       var limits = GatewayLimits()
       limits.webChannel.responseSeconds = 1
-      try await withDoor(limits: limits) { door in
-        let proxy = try BufferingProxy(to: door.port)
+      try await withGateway(limits: limits) { gateway in
+        let proxy = try BufferingProxy(to: gateway.port)
         defer { proxy.stop() }
-        let writer = try WriterPeer(port: door.port)
+        let writer = try WriterPeer(port: gateway.port)
         let page = try ChannelPeer(port: proxy.port, [ChannelPeer.add(2)])
         _ = try page.hear(through: "CURRENT")
         for id in 0..<3 { try writer.set("rooms/\(id)", "\(id)") }

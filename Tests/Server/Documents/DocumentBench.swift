@@ -52,6 +52,10 @@ final class DocumentBench {
   private(set) var lastCommits: [Commit] = []
   private(set) var lastOutputs: [ServerOutput] = []
   private(set) var lastDeferred: [ServerInput] = []
+  /// The reads that go on beside the executor, and the links that others of them serve.
+  private(set) var lastReads: [ReadJob] = []
+  private(set) var lastShared: [ServerInput] = []
+  private(set) var lastCosts: [InputCost] = []
   /// The bounds of one batch.
   var portion = BatchPortion.unlimited
   let budget: MemoryBudget
@@ -89,6 +93,9 @@ final class DocumentBench {
     lastCommits = plan.commits
     lastOutputs = plan.outputs
     lastDeferred = plan.deferred
+    lastReads = plan.reads
+    lastShared = plan.shared.map { .read(slot: $0.slot, $0.job) }
+    lastCosts = plan.costs
     for output in plan.outputs {
       switch output {
       case .send(let slot, let frame): try receive(frame, slot)
@@ -96,6 +103,13 @@ final class DocumentBench {
       case .answer: break
       case .close(let slot, let reason): closed[slot] = reason
       }
+    }
+  }
+
+  /// Carries reads out in the present state of the store.
+  func perform(_ reads: [ReadJob]) throws {
+    try ledger.read { snapshot throws(StorageError) in
+      for read in reads { read.run(over: snapshot.reader, at: snapshot.version) }
     }
   }
 

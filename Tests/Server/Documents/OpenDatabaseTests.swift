@@ -1,6 +1,7 @@
 import TernCore
 import TernDocumentWire
 import TernQuery
+import TernTransport
 import Testing
 
 @testable import TernServer
@@ -22,6 +23,43 @@ struct OpenDatabaseTests {
     #expect(first.map(\.brief) == ["add [2]", "current [2]", "snapshot"])
     _ = try bench.write(1, 1, [bench.set("c/x", [:])])
     #expect(bench.changes(2, 1).map(\.brief) == ["c/x [2]", "snapshot"])
+  }
+
+  @Test("databases in memory are charged to the client that names them, up to its share")
+  func charged() throws {
+    var options = ServerOptions()
+    options.limits.memoryBytes = 64 << 20
+    options.limits.memoryBytesPerAddress = 4 << 20
+    let bench = try DocumentBench(options: options)
+    try bench.link(1)
+    let all = DocumentQuery.collection(try CollectionPath("c"))
+    var codes: [DocumentStatus.Code] = []
+    let most = 2_000
+    for number in 0..<most {
+      let name = try DocumentDatabase(projectID: "p", databaseID: "other\(number)")
+      bench.databases[1] = name
+      let call = UInt32(number + 1)
+      // A transaction keeps its database in memory, as a listen does.
+      switch try bench.ask(1, call, .begin(.readWrite(retrying: []))) {
+      case .success: break
+      case .failure(let status): codes.append(status.code)
+      }
+    }
+    let registry = bench.machine.documents.registry
+    #expect(!codes.isEmpty && Set(codes) == [.resourceExhausted])
+    #expect(registry.used.count + codes.count == most)
+    #expect(registry.used.count > 500 && registry.used.count * 4_096 <= 4 << 20)
+    #expect(bench.budget.usedBytes <= 4 << 20)
+    // Once they are not used any more, they make way.
+    bench.uptime += 1_000_000
+    try bench.run([.tick])
+    #expect(bench.budget.usedBytes == 0)
+    try bench.link(2)
+    let name = try DocumentDatabase(projectID: "p", databaseID: "last")
+    bench.databases[2] = name
+    let first = try bench.listen(2, 1, WatchTarget(id: 2, subject: .query(all.target)))
+    #expect(first.map(\.brief) == ["add [2]", "current [2]", "snapshot"])
+    #expect(registry.used.count == 1)
   }
 
   @Test("a database without clients makes way for others")

@@ -51,7 +51,8 @@ extension SimulatedWorld {
 
   func failed(_ id: DocumentListenerID, _ status: DocumentStatus, _ run: DocumentRun) {
     guard let mirror = run.listeners.removeValue(forKey: id) else { return }
-    if status.code != .permissionDenied || mayRead(mirror.query, run) {
+    let isDenied = documents.wasDenied(mirror.query, to: run.user, since: mirror.since)
+    if status.code != .permissionDenied || !isDenied {
       disagree("\(place(mirror, run)) fails with \(status)")
     }
     run.endedListeners.insert(id)
@@ -62,7 +63,9 @@ extension SimulatedWorld {
     var mirror = read.mirror
     switch result {
     case .failure(let status):
-      let isDenied = status.code == .permissionDenied && !mayRead(mirror.query, run)
+      let isDenied =
+        status.code == .permissionDenied
+        && documents.wasDenied(mirror.query, to: run.user, since: mirror.since)
       if status.code != .unavailable, !isDenied {
         disagree("\(place(mirror, run)) is read with \(status)")
       }
@@ -74,9 +77,6 @@ extension SimulatedWorld {
       mirror.isNews = true
       if read.source == .server, snapshot.isFromCache {
         disagree("\(place(mirror, run)) is not the server's")
-      }
-      if !snapshot.isFromCache, !mayRead(mirror.query, run) {
-        disagree("\(place(mirror, run)) is read, which \(run.user.id) may not")
       }
       check(&mirror, run)
       let left = Dictionary(uniqueKeysWithValues: mirror.documents.map { ($0.key, $0.state) })
@@ -98,10 +98,6 @@ extension SimulatedWorld {
 
   // MARK: Views
 
-  func mayRead(_ query: DocumentQuery, _ run: DocumentRun) -> Bool {
-    DocumentWorkloadRules.mayRead(query, by: run.user)
-  }
-
   private func check(_ mirror: inout DocumentMirror, _ run: DocumentRun) {
     let view = ViewCheck(mirror, run, documents, results)
     if let words = view.orderIsWrong() { return disagree("\(place(mirror, run)) \(words)") }
@@ -113,13 +109,40 @@ extension SimulatedWorld {
     if !mirror.options.includesMetadata, !mirror.isNews { return }
     var words = ""
     for version in versions(of: mirror, run) {
-      guard let wrong = view.isNot(at: version) else {
+      guard let wrong = view.isNot(at: version) ?? mayNotBeSeen(mirror, at: version, run) else {
         mirror.version = version
         return
       }
       if words.isEmpty { words = "at \(version.microseconds) \(wrong)" }
     }
     disagree("\(place(mirror, run)) \(words)")
+  }
+
+  /// Describes what a view shows against the rules of its time; `nil` when there is nothing.
+  private func mayNotBeSeen(
+    _ mirror: DocumentMirror, at version: DocumentVersion, _ run: DocumentRun
+  ) -> String? {
+    let found = mayNotBeSeen(mirror, by: run.user, at: version, run)
+    if found == nil { return nil }
+    for user in run.formerUsers where mayNotBeSeen(mirror, by: user, at: version, run) == nil {
+      return nil
+    }
+    return found
+  }
+
+  private func mayNotBeSeen(
+    _ mirror: DocumentMirror, by user: QueueUser, at version: DocumentVersion, _ run: DocumentRun
+  ) -> String? {
+    if !documents.mayRead(mirror.query, by: user, at: version) {
+      return "is seen, which \(user.id) may not"
+    }
+    let truth = documents.moment(at: version).documents
+    // What this device has written itself shows before the server has judged it.
+    let stored = mirror.documents.filter { document in
+      truth[document.key]?.fields == document.fields && run.pending(at: document.key).isEmpty
+    }
+    let hidden = documents.hidden(stored, mirror.query, from: user, at: version)
+    return hidden.isEmpty ? nil : "shows \(hidden) to \(user.id), who may not see them"
   }
 
   /// The times as of which a view may be.
@@ -152,7 +175,7 @@ extension SimulatedWorld {
     if !changed.isEmpty { try compareStored(changed.sorted(), ledger) }
   }
 
-  private func compareStored(
+  func compareStored(
     _ keys: [DocumentKey], _ ledger: EmbeddedLedger
   ) throws(LedgerError) {
     let database = DocumentWorkloadSpace.database
@@ -192,7 +215,7 @@ extension SimulatedWorld {
     for client in documentClients {
       guard let run = client.run else { continue }
       for mirror in run.listeners.values where mirror.options.source == .server {
-        if !mayRead(mirror.query, run) {
+        if !documents.mayRead(mirror.query, by: run.user) {
           disagree("\(place(mirror, run)) is listened to by \(run.user.id), who may not")
         }
         let truth = documents.truth.result(of: mirror.query)

@@ -14,6 +14,7 @@ extension SimulatedWorld {
     switch change {
     case .append(let bytes): payload = bytes
     case .retry(_, let bytes?): payload = bytes
+    case .reject(let row, _): return noteTakenBack(row, user, run)
     default: return
     }
     guard
@@ -26,6 +27,17 @@ extension SimulatedWorld {
     run.news += 1
     run.tickets[ticket] = batch.id
     run.pending.append(PendingBatch(batch: batch))
+  }
+
+  /// Takes note of a batch that is rejected: it does not show any more from here on, and its end is
+  /// told when the queue has it.
+  private func noteTakenBack(_ row: UInt64, _ user: QueueUser, _ run: DocumentRun) {
+    let id = documents.rows[QueueName(device: run.name, user: user)]?[row]
+    guard let (name, _) = run.names.first(where: { $0.value == id }), run.take(name) != nil else {
+      return disagree("\(run.name) rejects row \(row), which is not pending")
+    }
+    run.news += 1
+    run.takenBack.insert(name)
   }
 
   /// A queue has changed, or not.
@@ -50,6 +62,8 @@ extension SimulatedWorld {
       guard let id = documents.rows[queue]?[row] else { return ["row \(row) was never made"] }
       documents.durable[id]?.isSettled = true
       if case .reject = job.change { documents.rejectedRows[queue, default: []].insert(row) }
+    case (.reject(let row, _), .failed):
+      if let id = documents.rows[queue]?[row] { documents.durable[id]?.hasLostRejection = true }
     case (.discard(let row), .changed): documents.rejectedRows[queue]?.remove(row)
     default: break
     }
@@ -58,6 +72,7 @@ extension SimulatedWorld {
 
   /// The server has accepted or rejected a batch, says the machine.
   func settled(_ batch: UInt64, _ status: DocumentStatus?, _ run: DocumentRun) {
+    if run.takenBack.remove(batch) != nil { return told(batch, status, run) }
     guard let pending = run.take(batch) else {
       return disagree("\(run.name) settles batch \(batch) which is not pending")
     }
@@ -74,11 +89,27 @@ extension SimulatedWorld {
     case (.committed(let version, let results)?, nil):
       check(id, durable, version, results, run)
       note(pending, version, results, run)
-    case (.rejected(let told)?, let status?):
-      if told != status { disagree("\(run.name) is told \(told), says \(status)") }
-      check(id, durable, rejected: status, run)
     default: disagree("\(run.name) settles \(id) as \(String(describing: status)) by itself")
     }
+  }
+
+  /// The application is told that a batch was rejected.
+  private func told(_ batch: UInt64, _ status: DocumentStatus?, _ run: DocumentRun) {
+    if let id = run.names[batch], status?.code == .unknown,
+      documents.durable[id]?.hasLostRejection == true
+    {
+      // The server was let pass over it, and cannot say any more that it was rejected.
+      documents.durable[id]?.isAnswered = true
+      if documents.applied[id] != nil { disagree("\(run.name) does not know of \(id), made") }
+      return
+    }
+    guard let id = run.names[batch], let durable = documents.durable[id],
+      case .rejected(let told)? = run.outcomes[id], let status
+    else { return disagree("\(run.name) settles batch \(batch) as rejected by itself") }
+    documents.durable[id]?.isAnswered = true
+    documents.durable[id]?.wasToldRejected = durable.isSettled
+    if told != status { disagree("\(run.name) is told \(told), says \(status)") }
+    check(id, durable, rejected: status, run)
   }
 
   private func check(
@@ -92,9 +123,7 @@ extension SimulatedWorld {
       return
     }
     // What changes nothing leaves no trace; there must have been a moment when it was so.
-    let hasSuch = documents.moments[durable.since...].contains { moment in
-      let outcome = documents.outcome(
-        of: durable.mutations, by: durable.user, on: moment.documents, at: moment.version)
+    let hasSuch = documents.couldEnd(durable) { moment, outcome in
       guard case .success(let made) = outcome else { return false }
       return made.documents == moment.documents
     }
@@ -111,13 +140,7 @@ extension SimulatedWorld {
     if documents.applied[id] != nil {
       return disagree("\(run.name) takes \(id) for rejected, and it was made")
     }
-    // Who may not write is not told whether it would have been possible.
-    let isAllowed = DocumentWorkloadRules.allows(durable.mutations, by: durable.user)
-    if status.code == .permissionDenied, !isAllowed { return }
-    let isJust = documents.moments[durable.since...].contains { moment in
-      let outcome = documents.outcome(
-        of: durable.mutations, by: durable.user, on: moment.documents,
-        at: DocumentVersion(microseconds: .max))
+    let isJust = documents.couldEnd(durable) { _, outcome in
       guard case .failure(let expected) = outcome else { return false }
       return expected.code == status.code
     }
@@ -146,13 +169,14 @@ extension SimulatedWorld {
 }
 
 extension DocumentModel {
-  /// Compares what a queue holds after a start with what was durable.
-  func restored(
-    _ rows: [QueuedWrite], of stream: UInt128, _ queue: QueueName
+  /// Compares what a queue holds after a start with what was durable. A rejection that it holds is
+  /// told by it, also if the run that heard of it ended before it said so.
+  mutating func restored(
+    _ held: [QueuedWrite], of stream: UInt128, _ queue: QueueName
   ) -> [String] {
     var found: [UInt64] = []
     var rejected: Set<UInt64> = []
-    for row in rows {
+    for row in held {
       switch row.state {
       case .pending(let sequence): found.append(sequence)
       case .rejected: rejected.insert(row.id)
@@ -168,6 +192,12 @@ extension DocumentModel {
     let known = rejectedRows[queue] ?? []
     if rejected != known {
       wrong.append("the queue came back with \(rejected) rejected, were \(known)")
+    }
+    for row in rejected {
+      guard let id = rows[queue]?[row] else { continue }
+      durable[id]?.isAnswered = true
+      durable[id]?.wasToldRejected = true
+      if applied[id] != nil { wrong.append("row \(row) says that \(id) was rejected; it was made") }
     }
     return wrong
   }

@@ -154,9 +154,20 @@ extension SimulatedWorld {
         run.current = []
         run.confirmed = []
       }
-    case .message(let call, let message)?: noteUser(message, of: call, run)
+    case .message(let call, let message)?:
+      noteUser(message, of: call, run)
+      noteLookup(message, of: call, run)
     default: break
     }
+  }
+
+  private func noteLookup(_ message: [UInt8], of call: UInt32, _ run: DocumentRun) {
+    guard run.methods[call] == .listen,
+      case .listen(.add(let target))? = try? DocumentRequest.decode(
+        .listen, message, in: DocumentWorkloadSpace.database
+      ).body, target.purpose == .limboResolution, case .documents(let keys) = target.subject
+    else { return }
+    run.lookups[target.id] = keys.first
   }
 
   /// Looks at what a client is told before it is.
@@ -187,7 +198,13 @@ extension SimulatedWorld {
   private func noteTold(_ change: WatchTargetChange, _ run: DocumentRun) {
     switch change.kind {
     case .current: run.current.formUnion(change.targets)
-    case .added, .removed, .reset: run.current.subtract(change.targets)
+    case .removed(let status):
+      run.current.subtract(change.targets)
+      // A document that its user may not look up leaves the cache.
+      for target in change.targets where status != nil {
+        if let key = run.lookups[target] { run.client.possible(key, documents).forgotten() }
+      }
+    case .added, .reset: run.current.subtract(change.targets)
     case .none:
       guard change.targets.isEmpty, let time = change.readTime else { return }
       run.confirmed = run.current

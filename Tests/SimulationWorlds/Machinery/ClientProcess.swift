@@ -50,6 +50,8 @@ class SimulatedDevice {
   /// The signed-in user, which outlives restarts, and the user's token.
   var user = QueueUser.nobody
   var token: String?
+  /// The newest version that a server has told it of, whichever server and run that was.
+  var newestTold: UInt64 = 0
   /// The run of its process, while there is one.
   var process: (any ClientProcess)? { nil }
 

@@ -67,8 +67,15 @@ enum WorldEvent {
   case partitionEnds(SimulatedDevice)
   case tokenArrives(SimulatedDevice, inPlaceOf: String)
   case wakes(SimulatedDevice)
-  case serverWakes(ServerRun)
+  case serverWakes(ServerProcess)
   case mishap
+  case operatorActs
+  case nodeStarts(ClusterNode)
+  case nodeSteps(NodeProcess)
+  /// An operation of a node goes on, or its sleep is over.
+  case nodeGate(NodeProcess, NodeGate.Wait, Int)
+  case logHeals(NodeProcess)
+  case clusterMishap
 }
 
 extension WorldEvent {
@@ -100,6 +107,12 @@ extension WorldEvent {
     case .wakes(let device): "\(device.name) wakes"
     case .serverWakes: "s wakes"
     case .mishap: "mishap"
+    case .operatorActs: "the operator acts"
+    case .nodeStarts(let node): "n\(node.index) starts"
+    case .nodeSteps(let process): "\(process.name) steps"
+    case .nodeGate(let process, let wait, _): "\(process.name) \(wait)"
+    case .logHeals(let process): "\(process.name) reaches the log"
+    case .clusterMishap: "mishap of the cluster"
     }
   }
 }

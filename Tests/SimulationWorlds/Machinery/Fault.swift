@@ -28,9 +28,13 @@ package enum Fault: String, CaseIterable, Sendable {
 }
 
 /// A mistake that a server of a world makes on purpose, to show that it is found out.
-package enum PlantedBug: Sendable {
+package enum PlantedBug: String, CaseIterable, Sendable {
   /// Writers whose silence is long by the time of day are forgotten at a start.
   case forgetsWritersByTimeOfDay
   /// The log is cut before its entries were replayed.
   case cutsLogTooEarly
+  /// Listens are not judged again when documents change that their permission rests on.
+  case forgetsDependencies
+  /// Writes are judged by the documents before their commit where rules ask for those after it.
+  case judgesByFormerDocuments
 }

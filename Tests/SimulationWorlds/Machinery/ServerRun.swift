@@ -1,11 +1,16 @@
 import TernLedger
 import TernSecurity
 import TernServer
+import TernSharedLedger
 import TernStorage
 
-/// One run of the server's process: its machine over the ledger on its disk.
+/// One run of the server's process: its machine over the ledger on its disk. In a cluster, one term
+/// of it over the node's copy.
 final class ServerRun {
+  let process: ServerProcess
   let ledger: EmbeddedLedger
+  /// `true` once its process, or its term, is over.
+  var isOver = false
   var machine: ServerMachine
   var inbox: [ServerInput] = []
   /// The open links, by slot.
@@ -13,11 +18,13 @@ final class ServerRun {
   /// The link of each connection index, until the machine releases it.
   private(set) var holders: [Int: SimulatedLink] = [:]
   var isDeciding = false
-  /// While its process stands still: what happens to it meanwhile.
-  var stalled: [WorldEvent]?
   private var freeSlots: [Int] = []
   private var nextSlot = 0
   private let bits: BitSource
+  /// Decides about documents that have no rules of their own: the rules in the server's file.
+  var documentAuthorizer: any DocumentAuthorizer
+  /// The operator's requests without an answer, by ticket.
+  var orders: [UInt64: OperatorOrder] = [:]
   /// The server's clock for what passes, behind the world's: it begins anywhere at each start.
   let uptimeOffset: Int64
 
@@ -29,18 +36,36 @@ final class ServerRun {
     logAge: .seconds(120), maintenancePause: .seconds(15))
 
   init(
-    over store: any OrderedStore, wall: WallClock, uptimeOffset: Int64, bits: BitSource
+    over store: any OrderedStore, wall: WallClock, uptimeOffset: Int64, bits: BitSource,
+    documentAuthorizer: any DocumentAuthorizer
   ) throws(LedgerError) {
     self.bits = bits
+    self.documentAuthorizer = documentAuthorizer
     self.uptimeOffset = uptimeOffset
+    process = ServerProcess()
     ledger = try EmbeddedLedger(store: store, options: Self.ledgerOptions) { wall.now }
-    machine = Self.makeMachine(bits)
+    machine = Self.makeMachine(bits, documentAuthorizer)
   }
 
-  private static func makeMachine(_ bits: BitSource) -> ServerMachine {
+  /// The term of a node's server, over the node's copy of the log.
+  init(
+    of process: NodeProcess, over copy: EmbeddedLedger, bits: BitSource,
+    documentAuthorizer: any DocumentAuthorizer
+  ) {
+    self.bits = bits
+    self.documentAuthorizer = documentAuthorizer
+    self.process = process
+    uptimeOffset = process.uptimeOffset
+    ledger = copy
+    machine = Self.makeMachine(bits, documentAuthorizer)
+  }
+
+  private static func makeMachine(
+    _ bits: BitSource, _ documentAuthorizer: any DocumentAuthorizer
+  ) -> ServerMachine {
     ServerMachine(
       options: ServerOptions(), authorizer: WorkloadRules(),
-      documentAuthorizer: DocumentWorkloadRules(), authenticator: WorkloadTokens(),
+      documentAuthorizer: documentAuthorizer, authenticator: WorkloadTokens(),
       randomBits: { bits.next() })
   }
 
@@ -49,7 +74,7 @@ final class ServerRun {
   /// - Parameter now: The world's time.
   func restore(now: Int64) throws(LedgerError) {
     let uptime = now + uptimeOffset
-    machine = Self.makeMachine(bits)
+    machine = Self.makeMachine(bits, documentAuthorizer)
     try ledger.read { snapshot throws(StorageError) in
       try machine.restore(from: snapshot, uptime: uptime)
     }
@@ -83,6 +108,23 @@ final class ServerRun {
       let plan = try machine.plan(inputs, in: snapshot, now: now, uptime: uptime)
       return Decision(plan.commits, keeping: (plan, snapshot.version))
     }
+    return try told(plan, before, results)
+  }
+
+  /// Decides inputs and makes it durable in the log that nodes share.
+  func decide(
+    _ inputs: [ServerInput], now: Int64, uptime: Int64, by shared: SharedLedger
+  ) async throws(LedgerError) -> Told {
+    let (results, (plan, before)) = try await shared.decide { snapshot throws(StorageError) in
+      let plan = try machine.plan(inputs, in: snapshot, now: now, uptime: uptime)
+      return Decision(plan.commits, keeping: (plan, snapshot.version))
+    }
+    return try told(plan, before, results)
+  }
+
+  private func told(
+    _ plan: ServerPlan, _ before: Version, _ results: [CommitResult]
+  ) throws(LedgerError) -> Told {
     guard results == plan.versions.map({ CommitResult.committed($0) }) else {
       throw .corrupt(key: [])
     }

@@ -52,7 +52,7 @@ extension SimulatedWorld {
     return senders
   }
 
-  private func checkMarkers() {
+  func checkMarkers() {
     for index in model.markers.indices {
       let marker = model.markers[index]
       let count = model.count(ofMarker: index)

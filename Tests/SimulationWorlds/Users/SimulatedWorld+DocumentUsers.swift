@@ -76,6 +76,7 @@ extension SimulatedWorld {
         .write, message, in: DocumentWorkloadSpace.database
       ).body
     else { return }
+    if showsFrames { trace.note("  \(run.name) says \(request.content)") }
     switch request.content {
     case .handshake(let stream): run.writeStreams[call] = stream
     case .outcomes: break

@@ -36,10 +36,15 @@ extension SimulatedWorld {
   /// The server does not take what a device shows: its program gets another token, sooner or later.
   func refused(_ token: String, on device: SimulatedDevice) {
     guard device.token == token else { return disagree("\(device.name) shows an old token") }
-    if !faults.contains(.expiredToken) { disagree("\(device.name) shows what does not count") }
+    if !tokensEnd(of: device.user) { disagree("\(device.name) shows what does not count") }
     let isLate = !isHealed && chance.happens(0.2)
     plan(
       .tokenArrives(device, inPlaceOf: token), after: isLate ? 5_000...60_000 : 50...2_000)
+  }
+
+  /// Returns `true` if the server may take a user's tokens no longer.
+  func tokensEnd(of user: QueueUser) -> Bool {
+    faults.contains(.expiredToken) || revokedUsers.contains(user)
   }
 
   private func showToken(on device: SimulatedDevice) {
@@ -57,7 +62,8 @@ extension SimulatedWorld {
     lastToken += 1
     var expires: Int64?
     if faults.contains(.expiredToken), !isHealed {
-      expires = serverWall.now / 1_000 + chance.within(5...120)
+      let wall = cluster?.serving.last?.node.wall ?? serverWall
+      expires = wall.now / 1_000 + chance.within(5...120)
     }
     return WorkloadTokens.token(of: user, expires: expires, number: lastToken)
   }

@@ -64,6 +64,8 @@
     /// Messages that each subscriber has had.
     private var seen: [Int]
     private var confirmations = 0
+    /// The bytes that subscribers send next.
+    private var replies: [(number: Int, bytes: [UInt8])] = []
     /// Messages of the runs before, and those of this one.
     private var base = 0
     private var published = 0
@@ -123,6 +125,8 @@
       var lastHeard = ContinuousClock.now
       while try !isOver() {
         let count = try sockets.receive { number, bytes in take(&bytes, from: number) }
+        for (number, bytes) in replies { try sockets.send(bytes, on: number) }
+        replies = []
         if count > 0 {
           lastHeard = .now
         } else if ContinuousClock.now - lastHeard > Self.patience {
@@ -149,6 +153,7 @@
 
     private func note(_ taken: FanOutProtocol.Taken, at number: Int) {
       confirmations += taken.confirmations
+      if !taken.reply.isEmpty { replies.append((number, taken.reply)) }
       if taken.messages == 0 { return }
       if !sent.isEmpty {
         let now = ContinuousClock.now

@@ -19,6 +19,8 @@
       var messages = 0
       /// Answers that confirm the subscription.
       var confirmations = 0
+      /// The bytes that the subscriber sends next.
+      var reply: [UInt8] = []
     }
   }
 

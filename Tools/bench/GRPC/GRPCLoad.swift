@@ -11,13 +11,21 @@
 
     private static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
 
+    /// The first bytes of a connection, with a window for each stream of 1 GiB, and one for the
+    /// connection.
+    private static let opening: [UInt8] = {
+      let settings = number(UInt16(4)) + number(UInt32(1 << 30))
+      return preface + frame(4, settings, stream: 0) + frame(8, number(UInt32(1 << 30)), stream: 0)
+    }()
+
     init(port: Int) throws {
       socket = try BenchSocket(port: port)
-      // A window for each stream of 16 MiB, and one for the connection of 1 GiB.
-      let settings = Self.number(UInt16(4)) + Self.number(UInt32(16 << 20))
-      try socket.send(
-        Self.preface + Self.frame(4, settings, stream: 0)
-          + Self.frame(8, Self.number(UInt32(1 << 30)), stream: 0))
+      try socket.send(Self.opening)
+    }
+
+    /// The bytes of a connection with one call to `Listen`.
+    static func listening(_ message: [UInt8]) -> [UInt8] {
+      opening + frames("Listen", message, 1, ends: false)
     }
 
     // MARK: Frames
@@ -34,13 +42,13 @@
       number(UInt32(payload.count)).dropFirst() + [type, flags] + number(stream) + payload
     }
 
-    private func head(_ method: String) -> [UInt8] {
+    private static func head(_ method: String) -> [UInt8] {
       let fields = [
         (":method", "POST"), (":scheme", "http"), (":authority", "localhost"),
         (":path", "/google.firestore.v1.Firestore/\(method)"),
         ("content-type", "application/grpc"), ("te", "trailers"),
       ]
-      return fields.flatMap { [0] + Self.text($0.0) + Self.text($0.1) }
+      return fields.flatMap { [0] + text($0.0) + text($0.1) }
     }
 
     private static func text(_ text: String) -> [UInt8] {
@@ -48,16 +56,16 @@
     }
 
     /// The frames of a call with one message, of at most 16 KiB a frame.
-    private func frames(_ method: String, _ message: [UInt8], _ stream: UInt32, ends: Bool = true)
-      -> [UInt8]
-    {
-      var bytes = Self.frame(1, flags: 4, head(method), stream: stream)
-      var rest = ([0] + Self.number(UInt32(message.count)) + message)[...]
+    private static func frames(
+      _ method: String, _ message: [UInt8], _ stream: UInt32, ends: Bool = true
+    ) -> [UInt8] {
+      var bytes = frame(1, flags: 4, head(method), stream: stream)
+      var rest = ([0] + number(UInt32(message.count)) + message)[...]
       while rest.count > 16_384 {
-        bytes += Self.frame(0, Array(rest.prefix(16_384)), stream: stream)
+        bytes += frame(0, Array(rest.prefix(16_384)), stream: stream)
         rest = rest.dropFirst(16_384)
       }
-      return bytes + Self.frame(0, flags: ends ? 1 : 0, Array(rest), stream: stream)
+      return bytes + frame(0, flags: ends ? 1 : 0, Array(rest), stream: stream)
     }
 
     /// One frame that came.
@@ -107,7 +115,7 @@
 
     /// Makes one call, and returns the number of bytes of its answer's messages.
     func call(_ method: String, _ message: [UInt8]) throws -> Int {
-      try socket.send(frames(method, message, newStream()))
+      try socket.send(Self.frames(method, message, newStream()))
       var bytes = 0
       while true {
         let frame = try next()
@@ -122,7 +130,7 @@
     func rate(
       _ method: String, _ message: [UInt8], _ streams: Int, _ seconds: Double
     ) throws -> Double {
-      for _ in 0..<streams { try socket.send(frames(method, message, newStream())) }
+      for _ in 0..<streams { try socket.send(Self.frames(method, message, newStream())) }
       let start = ContinuousClock.now
       let end = start + .seconds(seconds)
       var (calls, open) = (0, streams)
@@ -135,7 +143,7 @@
           open -= 1
           isOver = isOver || ContinuousClock.now > end
           if !isOver {
-            output += frames(method, message, newStream())
+            output += Self.frames(method, message, newStream())
             open += 1
           }
         }
@@ -150,7 +158,9 @@
     /// Opens listeners, and returns when each was told so many messages: by default what an empty
     /// result has.
     func listen(_ message: [UInt8], streams: Int, messages wanted: Int = 3) throws {
-      for _ in 0..<streams { try socket.send(frames("Listen", message, newStream(), ends: false)) }
+      for _ in 0..<streams {
+        try socket.send(Self.frames("Listen", message, newStream(), ends: false))
+      }
       var told: [UInt32: Int] = [:]
       var missing = streams
       while missing > 0 {
@@ -197,7 +207,7 @@
     /// Makes a call whose answer is a stream, and reads it to its end.
     func stream(_ method: String, _ message: [UInt8]) throws -> Streamed {
       let start = ContinuousClock.now
-      try socket.send(frames(method, message, newStream()))
+      try socket.send(Self.frames(method, message, newStream()))
       var result = Streamed()
       while true {
         let frame = try next()
@@ -205,7 +215,7 @@
           if result.messages == 0 {
             result.firstMilliseconds = (ContinuousClock.now - start) / .milliseconds(1)
           }
-          result.messages += 1
+          result.messages += messages(in: frame)
         }
         if frame.endsStream {
           result.seconds = (ContinuousClock.now - start) / .seconds(1)
@@ -218,7 +228,7 @@
 
     /// Sends the next call of a client that waits for each answer.
     func begin(_ method: String, _ message: [UInt8]) throws {
-      try socket.send(frames(method, message, newStream()))
+      try socket.send(Self.frames(method, message, newStream()))
     }
 
     var descriptor: Int32 { socket.descriptor }

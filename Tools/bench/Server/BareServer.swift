@@ -11,7 +11,7 @@
     static let command = "serve-bare"
 
     private let store: BareSQLite
-    private let door: Int32
+    private let listening: Int32
     /// The descriptors to wait for: the listener, then the clients.
     private var waited: [pollfd] = []
     /// Bytes of each client that are no whole request yet.
@@ -23,17 +23,17 @@
 
     private init(_ path: String) throws {
       store = try BareSQLite(path: path + "/bare.sqlite")
-      door = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+      listening = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
       var address = sockaddr_in()
       address.sin_family = sa_family_t(AF_INET)
       address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
       let bound = unsafe withUnsafePointer(to: &address) {
         unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-          unsafe bind(door, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+          unsafe bind(listening, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
         }
       }
-      guard bound == 0, listen(door, 256) == 0 else { throw BenchFailure(reason: "no port") }
-      watch(door)
+      guard bound == 0, listen(listening, 256) == 0 else { throw BenchFailure(reason: "no port") }
+      watch(listening)
     }
 
     /// Serves at a free port, which it prints, until the process is ended.
@@ -43,7 +43,7 @@
       var length = socklen_t(MemoryLayout<sockaddr_in>.size)
       unsafe withUnsafeMutablePointer(to: &address) {
         _ = unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-          unsafe getsockname(server.door, $0, &length)
+          unsafe getsockname(server.listening, $0, &length)
         }
       }
       let line = Array("\(UInt16(bigEndian: address.sin_port))\n".utf8)
@@ -60,8 +60,8 @@
     }
 
     private func read(_ client: Int32) {
-      if client == door {
-        let accepted = accept(door, nil, nil)
+      if client == listening {
+        let accepted = accept(listening, nil, nil)
         var one: Int32 = 1
         _ = unsafe setsockopt(accepted, Int32(IPPROTO_TCP), TCP_NODELAY, &one, 4)
         return watch(accepted)

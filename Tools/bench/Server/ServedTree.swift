@@ -2,6 +2,7 @@
   import Foundation
   import TernGateway
   import TernLedger
+  import TernSecurity
   import TernServer
   import TernStorage
   import TernStorageMemory
@@ -10,20 +11,49 @@
   import TernTransportTCP
 
   /// The real server in a process of its own: this program, started with `serve-tree PATH`.
+  /// With `observed` behind it, it lets clients of this machine ask what operators ask, and tells
+  /// each request over HTTP to an access log that keeps nothing; with `logged`, its log keeps every
+  /// commit; with `ruled`, rules that read a document decide who may listen to documents.
   enum ServedTree {
     static let command = "serve-tree"
+    static let observed = "observed"
+    static let logged = "logged"
+    static let ruled = "ruled"
+
+    private static let rules = """
+      rules_version = '2';
+      service cloud.firestore { match /databases/{database}/documents {
+        match /rooms/{room} {
+          allow read: if !exists(/databases/$(database)/documents/closed/all);
+          allow write: if true;
+        }
+      } }
+      """
 
     /// Serves the SQLite store at `path` at a free port, which it prints, until it is ended.
-    static func serve(_ path: String) async throws {
+    static func serve(_ path: String, _ words: [String]) async throws {
+      let isObserved = words.contains(observed)
       let store = try SQLiteStore(path: path)
+      var options = LedgerOptions()
+      if words.contains(logged) {
+        (options.logLimit, options.logBytes) = (1 << 40, 1 << 40)
+        options.logAge = .seconds(1 << 30)
+      }
       let ledger = try EmbeddedLedger(
-        store: store, uptime: RuntimeEnvironment.system.stopwatch())
+        store: store, options: options, uptime: RuntimeEnvironment.system.stopwatch())
       let transport = try TCPPlugin.open(TCPOptions(port: 0))
-      let server = try await TernServer(ledger: ledger, on: transport)
-      var doors = GatewayOptions()
+      let documents: (any DocumentAuthorizer)? =
+        words.contains(ruled)
+        ? DocumentRulesAuthorizer(DocumentRulesSet(common: try DocumentRules(source: rules))) : nil
+      let server = try await TernServer(
+        ledger: ledger, on: transport, documentAuthorizer: documents,
+        authenticator: isObserved ? OwnerAuthenticator() : NoAuthenticator())
+      if isObserved { server.surroundings.accessLog = { _ = "\($0)" } }
+      var gateway = GatewayOptions()
+      gateway.isDevelopment = isObserved
       // More than are measured: those of the load generator itself come on top.
-      doors.limits.connections = 20_000
-      Gateway.open(to: server, on: transport, options: doors)
+      gateway.limits.connections = 20_000
+      Gateway.open(to: server, on: transport, options: gateway)
       let address = try await server.listen(on: transport)
       // Not print: a pipe would keep what was printed until it is full.
       FileHandle.standardOutput.write(Data("\(address.split(separator: ":").last ?? "")\n".utf8))
@@ -33,8 +63,11 @@
 
   extension ChildServer {
     /// The tree server on the durable SQLite store in `folder`.
-    static func tree(in folder: String) throws -> ChildServer {
-      try start([ServedTree.command, folder])
+    ///
+    /// - Parameter words: ``ServedTree/observed``, ``ServedTree/logged``, ``ServedTree/ruled``, or
+    ///   nothing.
+    static func tree(in folder: String, _ words: String...) throws -> ChildServer {
+      try start([ServedTree.command, folder] + words)
     }
 
     #if os(Linux)

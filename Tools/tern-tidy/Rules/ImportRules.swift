@@ -19,11 +19,18 @@ struct ImportRules: Sendable {
   private static let foundation: Set = [
     "Foundation", "FoundationEssentials", "FoundationNetworking",
   ]
+  /// The modules that bring ICU.
+  private static let wholeFoundation: Set = [
+    "Foundation", "FoundationInternationalization", "FoundationNetworking", "FoundationXML",
+  ]
   /// The modules at the edge that may use Foundation.
   private static let foundationUsers: Set = [
     "TernFirebaseCompat", "TernAssembly", "TernServerAssembly", "TernStandard",
     "TernClient", "TernKit", "FirebaseCore",
   ]
+  /// The program that is given to others without a toolchain: all of Foundation would bring the
+  /// data of ICU, which are larger than the rest.
+  private static let packagedProgram = "tern"
   /// Modules that decide and never act. `TernTokens` hands signatures to a package that needs both.
   private static let pure: Set = meaning.union([
     "TernTreeRows", "TernTreeReplica", "TernTreeAuthority", "TernDocumentReplica",
@@ -99,12 +106,27 @@ struct ImportRules: Sendable {
       return file.area == "Package.swift"
         ? [] : [Finding(file: file.path, line: 0, rule: "import", message: "in no target")]
     }
+    let isPackaged = packagedTargets.contains(target.name)
+    var conditions = ConditionStack()
     return file.code.enumerated().compactMap { index, line in
-      guard let module = Self.importedModule(line),
-        let reason = complaint(about: module, in: target, area: file.area)
-      else { return nil }
-      return Finding(file: file.path, line: index + 1, rule: "import", message: reason)
+      conditions.read(line)
+      guard let module = Self.importedModule(line) else { return nil }
+      var reason = complaint(about: module, in: target, area: file.area)
+      if reason == nil, isPackaged, Self.wholeFoundation.contains(module),
+        !conditions.excludes("FoundationEssentials")
+      {
+        reason =
+          "\(target.name) is part of \(Self.packagedProgram): \(module) only where "
+          + "FoundationEssentials cannot be imported"
+      }
+      return reason.map { Finding(file: file.path, line: index + 1, rule: "import", message: $0) }
     }
+  }
+
+  /// The packaged program and every target that it reaches.
+  private var packagedTargets: Set<String> {
+    guard manifest.target(named: Self.packagedProgram)?.isProgram == true else { return [] }
+    return Set(manifest.reach(of: Self.packagedProgram).map(\.module) + [Self.packagedProgram])
   }
 
   /// The module named by an import declaration.

@@ -1,5 +1,10 @@
-import Foundation
 import TernCore
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// The folder of an export of the Firestore emulator, or of a managed export that was copied here,
 /// read as the lines that `tern doc import` takes.
@@ -11,16 +16,14 @@ final class EmulatorExportFolder {
 
   /// Returns true for a folder.
   static func isOne(_ path: String) -> Bool {
-    var isFolder: ObjCBool = false
-    return unsafe FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
-      && isFolder.boolValue
+    FileStatus(of: path)?.isFolder == true
   }
 
   /// - Parameter database: The database that references are to name.
   /// - Throws: ``Failure`` for a folder without files of entities.
   init(_ path: String, for database: DocumentDatabase) throws(Failure) {
     self.database = database
-    let names = FileManager.default.enumerator(atPath: path)?.compactMap { $0 as? String } ?? []
+    let names = (try? FileManager.default.subpathsOfDirectory(atPath: path)) ?? []
     files = names.filter { Self.holdsEntities($0) }.sorted().reversed().map { path + "/" + $0 }
     if files.isEmpty {
       throw Failure(.usage, "\(path) holds no export: there is no file named output-0 in it")

@@ -32,7 +32,8 @@ package enum DocumentClientEffect: Sendable {
   case discarded(row: UInt64, QueueResult)
   /// The list of pending and rejected batches is another one.
   case queueChanged
-  /// A batch was accepted, or rejected with a reason.
+  /// A batch was accepted, or rejected with a reason; a rejection is durable then, unless the queue
+  /// could not be written.
   case settled(batch: UInt64, DocumentStatus?)
   /// The pending writes are settled; or the wait makes no sense any more.
   case writesSettled(DocumentWaitID, isCancelled: Bool)

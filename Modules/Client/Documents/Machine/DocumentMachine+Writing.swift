@@ -43,7 +43,9 @@ extension DocumentMachine {
     case .unknown: return
     case .taken: break
     case .failed(let batch):
-      run(replica.reject(batch, DocumentStatus(.resourceExhausted, "it could not be queued")))
+      let status = DocumentStatus(.resourceExhausted, "it could not be queued")
+      emit(.settled(batch: batch, status))
+      run(replica.reject(batch, status))
     }
     emit(.queueChanged)
   }

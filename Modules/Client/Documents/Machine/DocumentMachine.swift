@@ -109,7 +109,8 @@ extension DocumentMachine {
     case .snapshot(let id, let snapshot): emit(.snapshot(id, snapshot))
     case .failed(let id, let status): emit(.failed(id, status))
     case .answered(let id, let result): emit(.answered(id, result))
-    case .settled(let batch, let status): emit(.settled(batch: batch, status))
+    // A rejection is told once the queue keeps it.
+    case .settled(let batch, let status): if status == nil { emit(.settled(batch: batch, nil)) }
     case .writesSettled(let id, let isCancelled):
       emit(.writesSettled(id, isCancelled: isCancelled))
     case .inSync(let id): emit(.inSync(id))

@@ -492,15 +492,18 @@ class DocumentsPage {
   async showDocument() {
     let found;
     const name = this.name;
+    const isShown = () => this.document && name === this.name;
+    // The editor of another document would take what is typed meanwhile.
+    replace(this.editor, h("h2", { class: "ellipsis" }, this.document.at(-1)), h("p", { class: "hint" }, "reading …"));
     try {
       found = await json("GET", documentTarget(name));
     } catch (error) {
       if (error.status !== 404) {
-        replace(this.editor, h("p", { class: "bad" }, error.message));
+        if (isShown()) replace(this.editor, h("p", { class: "bad" }, error.message));
         return;
       }
     }
-    if (!this.document || name !== this.name) return;
+    if (!isShown()) return;
     this.version = found?.updateTime;
     const fields = new FieldsEditor(false, "Fields").set(found ?? {});
     const button = (label, action, attributes = {}) =>
@@ -1663,6 +1666,7 @@ export class ResultList {
     this.documents = [];
     this.pages = [];
     this.isComplete = false;
+    this.isFailed = false;
     this.generation = 0;
     this.summary = h("p", { class: "hint", role: "status" });
     this.list = new VirtualList({
@@ -1696,6 +1700,7 @@ export class ResultList {
     this.pages = [];
     this.documents = [];
     this.isComplete = false;
+    this.isFailed = false;
     this.index = 0;
     this.count = undefined;
     this.isReading = false;
@@ -1740,13 +1745,16 @@ export class ResultList {
     try {
       const page = await this.read(after);
       if (generation !== this.generation) return;
+      this.isFailed = false;
       this.pages.push({ after, start: this.documents.length });
       this.documents.push(...page);
       this.isComplete = page.length < pageSize;
       this.draw();
     } catch (error) {
       if (generation !== this.generation) return;
+      // Not by each move on the screen, but by the next refresh.
       this.isComplete = true;
+      this.isFailed = true;
       this.summary.textContent = error.message;
     } finally {
       if (generation === this.generation) this.isReading = false;
@@ -1770,7 +1778,13 @@ export class ResultList {
 
   /** Reads the page on the screen again. */
   async refresh() {
-    if (this.isReading || !this.pages.length) return;
+    if (this.isReading) return;
+    if (this.isFailed) {
+      this.isComplete = false;
+      await this.more();
+      return;
+    }
+    if (!this.pages.length) return;
     const [first] = this.list.range();
     const index = Math.max(0, this.pages.findLastIndex((page) => page.start <= first));
     const page = this.pages[index];

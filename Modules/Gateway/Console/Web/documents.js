@@ -149,15 +149,18 @@ class DocumentsPage {
   async showDocument() {
     let found;
     const name = this.name;
+    const isShown = () => this.document && name === this.name;
+    // The editor of another document would take what is typed meanwhile.
+    replace(this.editor, h("h2", { class: "ellipsis" }, this.document.at(-1)), h("p", { class: "hint" }, "reading …"));
     try {
       found = await json("GET", documentTarget(name));
     } catch (error) {
       if (error.status !== 404) {
-        replace(this.editor, h("p", { class: "bad" }, error.message));
+        if (isShown()) replace(this.editor, h("p", { class: "bad" }, error.message));
         return;
       }
     }
-    if (!this.document || name !== this.name) return;
+    if (!isShown()) return;
     this.version = found?.updateTime;
     const fields = new FieldsEditor(false, "Fields").set(found ?? {});
     const button = (label, action, attributes = {}) =>

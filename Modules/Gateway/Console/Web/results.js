@@ -93,6 +93,7 @@ export class ResultList {
     this.documents = [];
     this.pages = [];
     this.isComplete = false;
+    this.isFailed = false;
     this.generation = 0;
     this.summary = h("p", { class: "hint", role: "status" });
     this.list = new VirtualList({
@@ -126,6 +127,7 @@ export class ResultList {
     this.pages = [];
     this.documents = [];
     this.isComplete = false;
+    this.isFailed = false;
     this.index = 0;
     this.count = undefined;
     this.isReading = false;
@@ -170,13 +172,16 @@ export class ResultList {
     try {
       const page = await this.read(after);
       if (generation !== this.generation) return;
+      this.isFailed = false;
       this.pages.push({ after, start: this.documents.length });
       this.documents.push(...page);
       this.isComplete = page.length < pageSize;
       this.draw();
     } catch (error) {
       if (generation !== this.generation) return;
+      // Not by each move on the screen, but by the next refresh.
       this.isComplete = true;
+      this.isFailed = true;
       this.summary.textContent = error.message;
     } finally {
       if (generation === this.generation) this.isReading = false;
@@ -200,7 +205,13 @@ export class ResultList {
 
   /** Reads the page on the screen again. */
   async refresh() {
-    if (this.isReading || !this.pages.length) return;
+    if (this.isReading) return;
+    if (this.isFailed) {
+      this.isComplete = false;
+      await this.more();
+      return;
+    }
+    if (!this.pages.length) return;
     const [first] = this.list.range();
     const index = Math.max(0, this.pages.findLastIndex((page) => page.start <= first));
     const page = this.pages[index];

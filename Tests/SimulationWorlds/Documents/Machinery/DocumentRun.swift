@@ -67,6 +67,9 @@ final class DocumentRun: ClientProcess {
 
   /// The device's user, as the machine knows it.
   private(set) var user: QueueUser
+  /// The users before this one, whose results views may still show: as in Firebase's clients, only
+  /// a lost connection puts what the server has said in doubt.
+  private(set) var formerUsers: [QueueUser] = []
   /// The user's unanswered batches, in order; and those of all other users.
   var pending: [PendingBatch] = []
   private var away: [QueueUser: [PendingBatch]] = [:]
@@ -76,6 +79,8 @@ final class DocumentRun: ClientProcess {
   var names: [UInt64: CommitID] = [:]
   /// The batch that a change of the queue makes durable.
   var tickets: [UInt64: UInt64] = [:]
+  /// The batches that are rejected, and whose end was not told yet.
+  var takenBack: Set<UInt64> = []
   /// The server's verdicts on numbered batches.
   var outcomes: [CommitID: DocumentWriteOutcome.Verdict] = [:]
   /// The times of the server's snapshots, ascending; the first is that of the cache.
@@ -87,6 +92,8 @@ final class DocumentRun: ClientProcess {
   /// The targets that this stream has told everything of, and those as of its last snapshot.
   var current: Set<Int32> = []
   var confirmed: Set<Int32> = []
+  /// The documents that are looked up by themselves, by their targets.
+  var lookups: [Int32: DocumentKey] = [:]
 
   var listeners: [DocumentListenerID: DocumentMirror] = [:]
   var endedListeners: Set<DocumentListenerID> = []
@@ -125,6 +132,7 @@ final class DocumentRun: ClientProcess {
   func changeUser(to next: QueueUser) {
     news += 1
     away[user] = pending
+    if !formerUsers.contains(user) { formerUsers.append(user) }
     user = next
     pending = away.removeValue(forKey: next) ?? []
     forgetStream()
@@ -161,6 +169,7 @@ final class DocumentRun: ClientProcess {
     writeStreams = [:]
     current = []
     confirmed = []
+    lookups = [:]
   }
 }
 
@@ -201,4 +210,6 @@ struct DocumentMirror {
   var isNews = false
   /// A time as of which it has heard the truth; never goes back.
   var version = DocumentVersion.none
+  /// The index of the newest moment when it began.
+  let since: Int
 }

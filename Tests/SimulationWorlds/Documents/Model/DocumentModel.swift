@@ -21,6 +21,10 @@ struct DocumentModel {
     var isSettled = false
     /// `true` once a run of its client has received the outcome.
     var isAnswered = false
+    /// `true` once a rejection could not be written into the queue: the next run may not know it.
+    var hasLostRejection = false
+    /// `true` once an application was told that it was rejected.
+    var wasToldRejected = false
   }
 
   /// The outcome of a batch in the log.
@@ -29,6 +33,19 @@ struct DocumentModel {
     /// For each write the version of its document afterwards, `nil` for a delete, and what its
     /// transforms came to.
     let results: [(version: DocumentVersion?, values: [DocumentValue])]
+  }
+
+  /// The rules that were in force from a moment on.
+  struct Epoch {
+    let rules: RulesInForce
+    /// The index of the newest moment when they came into force.
+    let since: Int
+  }
+
+  /// The user and the writes of a transaction.
+  struct Transaction {
+    let user: QueueUser
+    let mutations: [DocumentMutation]
   }
 
   /// All moments there were, ascending.
@@ -41,14 +58,24 @@ struct DocumentModel {
   var rows: [QueueName: [UInt64: CommitID]] = [:]
   /// The rows of the documents begin with this.
   private(set) var prefix: [UInt8]?
-  /// The writes that transactions commit, by the name of the commit.
-  var transactions: [CommitID: [DocumentMutation]] = [:]
+  /// The transactions, by the name of the commit.
+  var transactions: [CommitID: Transaction] = [:]
+  /// All rules there were, ascending.
+  private(set) var epochs = [Epoch(rules: .fixed, since: 0)]
   /// The rows of batches that were rejected and are kept, by queue.
   var rejectedRows: [QueueName: Set<UInt64>] = [:]
   /// The bounds of the transactions' counter.
   var tally = ServerModel.CounterBounds()
 
   var truth: Moment { moments[moments.count - 1] }
+
+  /// The rules in force.
+  var rules: RulesInForce { epochs[epochs.count - 1].rules }
+
+  /// Other rules are in force from now on.
+  mutating func adopt(_ rules: RulesInForce) {
+    epochs.append(Epoch(rules: rules, since: moments.count - 1))
+  }
 
   /// The last moment at a time.
   func index(at version: DocumentVersion) -> Int {
@@ -104,12 +131,14 @@ extension DocumentModel {
     _ id: CommitID, _ record: DocumentRecord, _ made: [DocumentKey: NaiveDocument]
   ) -> [String] {
     let batch = durable[id]
-    guard let asked = batch?.mutations ?? transactions[id] else {
+    guard let asked = batch?.mutations ?? transactions[id]?.mutations else {
       applied[id] = Applied(version: record.version, results: [])
       return []
     }
+    if batch?.wasToldRejected == true { return ["\(id) was made after its user was told that not"] }
+    let user = batch?.user ?? transactions[id]?.user ?? .nobody
     let expected = outcome(
-      of: asked, by: batch?.user ?? .nobody, on: truth.documents, at: record.version)
+      of: asked, by: user, on: truth.documents, at: record.version, under: rules)
     guard case .success(let (documents, results)) = expected else {
       return ["\(id) was rejected by the model, and applied: \(asked.map { words($0) })"]
     }
@@ -128,36 +157,6 @@ extension DocumentModel {
     let key = DocumentWorkloadSpace.tally
     let (old, new) = (count(in: truth.documents[key]), count(in: state[key]))
     return old == new || new == old + 1 ? [] : ["the tally goes from \(old) to \(new)"]
-  }
-
-  /// Returns the documents after all writes of a batch, or the reason why the batch is rejected.
-  func outcome(
-    of mutations: [DocumentMutation], by user: QueueUser,
-    on documents: [DocumentKey: NaiveDocument], at version: DocumentVersion
-  ) -> Result<
-    (
-      documents: [DocumentKey: NaiveDocument],
-      results: [(version: DocumentVersion?, values: [DocumentValue])]
-    ), DocumentStatus
-  > {
-    var state = documents
-    var results: [(version: DocumentVersion?, values: [DocumentValue])] = []
-    for mutation in mutations {
-      let before = state[mutation.key] ?? .missing
-      if let code = NaiveWrite.refusal(of: mutation, on: before) {
-        return .failure(DocumentStatus(code, ""))
-      }
-      let (after, values) = NaiveWrite.apply(mutation, to: before, .server(version))
-      state[mutation.key] = after.fields == nil ? nil : after
-      switch mutation.change {
-      case .delete, .verify: results.append((nil, []))
-      case .set, .patch: results.append((after.version, values))
-      }
-    }
-    if !DocumentWorkloadRules.allows(mutations, by: user) {
-      return .failure(DocumentStatus(.permissionDenied, ""))
-    }
-    return .success((state, results))
   }
 }
 

@@ -42,7 +42,13 @@ extension SimulatedWorld {
 
   private func listen(_ run: DocumentRun) {
     guard run.listeners.count < 8 else { return }
-    listen(run, to: DocumentWorkloadSpace.query(&chance))
+    listen(run, to: someQuery(run))
+  }
+
+  /// A query of the workload; half of them about what rules are about, where there are rules.
+  func someQuery(_ run: DocumentRun) -> DocumentQuery {
+    if books.isEmpty || chance.happens(0.5) { return DocumentWorkloadSpace.query(&chance) }
+    return DocumentRulesSpace.query(&chance, by: run.client.user)
   }
 
   func listen(_ run: DocumentRun, to query: DocumentQuery) {
@@ -51,7 +57,8 @@ extension SimulatedWorld {
     let id = run.machine.listen(query, options: options)
     trace.note("\(run.name) listens \(id.number) \(query.target.id) \(options)")
     run.listeners[id] = DocumentMirror(
-      query: query, options: options, target: run.machine.replica.target(of: id))
+      query: query, options: options, target: run.machine.replica.target(of: id),
+      since: documents.moments.count - 1)
   }
 
   private func unlisten(_ run: DocumentRun) {
@@ -66,8 +73,7 @@ extension SimulatedWorld {
   private func read(_ run: DocumentRun) {
     let sources: [DocumentGetSource] = [.serverOrCache, .server, .cache]
     let source = sources[chance.below(3)]
-    let query = DocumentWorkloadSpace.query(&chance)
-    read(query, source, run)
+    read(someQuery(run), source, run)
   }
 
   @discardableResult
@@ -79,7 +85,8 @@ extension SimulatedWorld {
     let id = run.machine.get(query, from: source)
     var mirror = DocumentMirror(
       query: query, options: DocumentListenOptions(includesMetadata: true),
-      target: run.machine.replica.target(of: id) ?? sibling?.target)
+      target: run.machine.replica.target(of: id) ?? sibling?.target,
+      since: documents.moments.count - 1)
     mirror.version = sibling?.version ?? .none
     run.reads[id] = DocumentRead(source: source, mirror: mirror)
     return id

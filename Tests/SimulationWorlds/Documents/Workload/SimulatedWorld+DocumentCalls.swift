@@ -10,7 +10,8 @@ import TernSync
 
 /// A call that is not answered yet.
 enum DocumentCallNote {
-  case aggregate(DocumentQuery, [DocumentAggregation], QueueUser)
+  /// Something is counted; with the index of the newest moment when that was asked for.
+  case aggregate(DocumentQuery, [DocumentAggregation], QueueUser, since: Int)
   /// A transaction reads what it counts in.
   case read(QueueUser)
   /// A transaction commits, for the so-and-so-many-th time.
@@ -19,7 +20,7 @@ enum DocumentCallNote {
 
 extension SimulatedWorld {
   func aggregate(_ run: DocumentRun) {
-    let query = DocumentWorkloadSpace.query(&chance)
+    let query = someQuery(run)
     if case .document = query.source { return }
     let aggregations = [
       DocumentAggregation("a", .count(upTo: chance.happens(0.3) ? 2 : nil)),
@@ -28,7 +29,7 @@ extension SimulatedWorld {
     ]
     trace.note("\(run.name) counts \(query.target.id)")
     run.calls[run.machine.call(.aggregate(query, aggregations, .now))] =
-      .aggregate(query, aggregations, run.user)
+      .aggregate(query, aggregations, run.user, since: documents.moments.count - 1)
   }
 
   func transact(_ run: DocumentRun) {
@@ -42,10 +43,11 @@ extension SimulatedWorld {
   ) {
     guard let note = run.calls.removeValue(forKey: id) else { return }
     switch (note, result) {
-    case (.aggregate(let query, let asked, _), .success(let answers)):
-      for case .aggregation(let answer) in answers { check(answer, query, asked, run) }
-    case (.aggregate(let query, _, let user), .failure(let status)):
-      let isDenied = status.code == .permissionDenied && !mayRead(query, run)
+    case (.aggregate(let query, let asked, let user, _), .success(let answers)):
+      for case .aggregation(let answer) in answers { check(answer, query, asked, by: user, run) }
+    case (.aggregate(let query, _, let user, let since), .failure(let status)):
+      let isDenied =
+        status.code == .permissionDenied && documents.wasDenied(query, to: user, since: since)
       if !saysNothing(status, to: user, run), !isDenied {
         disagree("\(run.name) counts \(query.target.id): \(status)")
       }
@@ -66,13 +68,16 @@ extension SimulatedWorld {
     _ status: DocumentStatus, to user: QueueUser, _ run: DocumentRun
   ) -> Bool {
     status.code == .unavailable || status.code == .cancelled && user != run.user
-      || faults.contains(.expiredToken) && status.code == .unauthenticated
+      || tokensEnd(of: user) && status.code == .unauthenticated
   }
 
   private func check(
     _ answer: DocumentAggregationAnswer, _ query: DocumentQuery, _ asked: [DocumentAggregation],
-    _ run: DocumentRun
+    by user: QueueUser, _ run: DocumentRun
   ) {
+    if !documents.mayRead(query, by: user, at: answer.readTime) {
+      disagree("\(run.name) counts \(query.target.id), which \(user.id) may not")
+    }
     var counted = query
     counted.requiredFields = DocumentAggregation.requiredFields(of: asked)
     let documents = documents.moment(at: answer.readTime).result(of: counted)
@@ -106,7 +111,7 @@ extension SimulatedWorld {
     }
     let stream = UInt128(run.client.bits.next()) << 64 | UInt128(run.client.bits.next())
     let id = CommitID(stream: stream, sequence: 1)
-    documents.transactions[id] = book.commit
+    documents.transactions[id] = .init(user: run.user, mutations: book.commit)
     documents.tally.most += 1
     commit(id, book.commit, attempt: 1, run)
   }

@@ -7,12 +7,15 @@ import TernSync
 
 extension SimulatedWorld {
   func write(_ run: DocumentRun) {
-    let mutations = someBatch()
+    let mutations = someBatch(run)
     run.lastBatch = run.machine.write(mutations)
     trace.note("\(run.name) writes \(run.lastBatch) \(mutations.map { words($0) })")
   }
 
-  private func someBatch() -> [DocumentMutation] {
+  private func someBatch(_ run: DocumentRun) -> [DocumentMutation] {
+    if !books.isEmpty, chance.happens(0.5) {
+      return DocumentRulesSpace.batch(&chance, by: run.client.user)
+    }
     switch chance.below(17) {
     case 0..<10: return [someWrite(DocumentWorkloadSpace.item(&chance))]
     case 10, 11:
@@ -25,10 +28,10 @@ extension SimulatedWorld {
       return [someWrite(key), someWrite(key)]
     case 15: return [someWrite(DocumentWorkloadSpace.diary(&chance))]
     default:
-      let door = DocumentMutation(
+      let lock = DocumentMutation(
         DocumentWorkloadSpace.key("locked/door"), .set(DocumentFields(["n": 1])))
-      if chance.happens(0.5) { return [door] }
-      return [someWrite(DocumentWorkloadSpace.item(&chance)), door]
+      if chance.happens(0.5) { return [lock] }
+      return [someWrite(DocumentWorkloadSpace.item(&chance)), lock]
     }
   }
 

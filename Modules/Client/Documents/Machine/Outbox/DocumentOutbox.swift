@@ -22,8 +22,9 @@ struct DocumentOutbox: Sendable {
   private enum Ticket: Sendable {
     /// A batch becomes durable; `row` is the rejected one it takes the place of.
     case store(batch: UInt64, insteadOf: UInt64?)
-    /// The batch of this number leaves, or becomes a rejected one.
-    case settle(sequence: UInt64)
+    /// The batch of this number leaves, or becomes a rejected one: that is told once it is durable,
+    /// so that no crash takes it back.
+    case settle(sequence: UInt64, telling: (batch: UInt64, status: DocumentStatus)? = nil)
     /// A rejected batch is given up.
     case discard(row: UInt64)
   }
@@ -108,8 +109,9 @@ extension DocumentOutbox {
     switch about {
     case .store(let batch, let rejected):
       return stored(batch, of: owner, insteadOf: rejected, result, &channel)
-    case .settle(let sequence):
+    case .settle(let sequence, let rejection):
       users.update(of: owner) { $0.rowSettled(sequence, result) }
+      if let rejection { channel.emit(.settled(batch: rejection.batch, rejection.status)) }
     case .discard(let row):
       if result == .changed { users.update(of: owner) { $0.forgetRejected(row) } }
       channel.emit(.discarded(row: row, result))
@@ -253,7 +255,8 @@ extension DocumentOutbox {
     change(.settle(id: entry.row), about: .settle(sequence: entry.sequence), &channel)
   }
 
-  /// Settles a batch that is rejected, and keeps it with the reason.
+  /// Settles a batch that is rejected, and keeps it with the reason; its end is told when the queue
+  /// has answered.
   ///
   /// - Parameter word: The kind of the reason.
   mutating func rejected(
@@ -261,7 +264,8 @@ extension DocumentOutbox {
   ) {
     let mutations = users.present.contents[batch] ?? []
     guard let entry = users.present.remove(batch) else { return }
-    let (row, settling) = (entry.row, Ticket.settle(sequence: entry.sequence))
+    let row = entry.row
+    let settling = Ticket.settle(sequence: entry.sequence, telling: (batch, status))
     let rejection = Rejection(status: word, detail: status.message)
     if mutations.isEmpty {
       // It replaced a corrupt one: there is nothing to decide.

@@ -1,0 +1,62 @@
+import Synchronization
+import TernAssembly
+import TernLedger
+import TernServer
+import TernSharedLedger
+import TernSync
+import TernTransport
+import TernTransportTCP
+
+/// The relaying of clients between the nodes of a cluster, as a program sets it up.
+final class ClusterRelay: Sendable {
+  private let secret: ClusterSecret
+  private let address: String
+  private let following = Mutex<Task<Void, Never>?>(nil)
+
+  /// Reads the section `ledger`.
+  ///
+  /// - Returns: `nil` for a server without a secret of a cluster.
+  init?(_ configuration: Configuration) throws(Failure) {
+    let members = configuration.ledger.members
+    guard let path = members["secretFile"]?.stringValue else { return nil }
+    address = members["address"]?.stringValue ?? ""
+    guard NodeAddress(address) != nil else {
+      throw Failure(
+        .usage, "--node-address needs a host and a port, such as 10.0.0.1:9000, not \"\(address)\"")
+    }
+    secret = try ClusterSecret(file: path)
+  }
+
+  /// Lets a transport relay clients while its server stands by. Called before it listens.
+  ///
+  /// - Returns: `nil` for servers and transports of other kinds.
+  func begin(at server: TernServer, _ transport: any Transport) -> NodeRelay? {
+    guard let ledger = server.leasedLedger as? SharedLedger,
+      let transport = transport as? TCPTransport
+    else { return nil }
+    let environment = RuntimeEnvironment.system
+    let secret = secret
+    let relay = NodeRelay(
+      NodeRelay.Setting(
+        address: address, code: { secret.code(of: $0) },
+        now: environment.millisecondsSinceEpoch, randomBits: environment.randomBits,
+        place: {
+          let standing = ledger.standing
+          if standing.isLeading { return server.isServing ? .here : .unknown }
+          return standing.leader.map { .node($0) } ?? .unknown
+        }))
+    transport.relay(over: relay)
+    let task = Task {
+      while !Task.isCancelled {
+        await ledger.changeOfLeader(after: ledger.standing)
+        // Whatever has changed, the connections so far lead to a node that may not lead any more.
+        relay.endAll()
+      }
+    }
+    following.withLock { $0 = task }
+    return relay
+  }
+
+  /// Ends the work on behalf of a server that has ended.
+  func end() { following.withLock { $0 }?.cancel() }
+}

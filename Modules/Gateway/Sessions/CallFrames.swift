@@ -1,0 +1,55 @@
+#if TCP
+  import TernDocumentWire
+  import TernTransport
+
+  /// Frames of a session, decoded: once for all sessions that are sent the same.
+  struct CallFrames: Sendable {
+    /// One frame, or neighbors.
+    enum Part: Sendable {
+      /// Messages of one call, in order.
+      case messages(call: UInt32, SharedFrames)
+      case frame(DocumentServerFrame)
+    }
+
+    private(set) var parts: [Part] = []
+
+    /// The most bytes of messages that are handed over together, with those of their heads: what
+    /// one frame of HTTP/2 carries for every client. A longer message stays alone.
+    private static let partBytes = 16 << 10
+
+    /// Decodes frames; those that are invalid are skipped.
+    init(_ frames: [[UInt8]]) {
+      var call: UInt32 = 0
+      var messages: [[UInt8]] = []
+      var bytes = 0
+      func endPart() {
+        if !messages.isEmpty { parts.append(.messages(call: call, SharedFrames(messages))) }
+        (messages, bytes) = ([], 0)
+      }
+      for frame in frames {
+        guard let frame = try? DocumentServerFrame.decode(frame) else { continue }
+        guard case .message(let number, let message) = frame else {
+          endPart()
+          parts.append(.frame(frame))
+          continue
+        }
+        let count = GRPCMessageReader.headBytes + message.count
+        if number != call || bytes + count > Self.partBytes { endPart() }
+        call = number
+        messages.append(message)
+        bytes += count
+      }
+      endPart()
+    }
+  }
+
+  extension GatewayFrames {
+    /// The frames as calls get them.
+    var callFrames: CallFrames {
+      switch self {
+      case .own(let frames): CallFrames(frames)
+      case .shared(let shared): shared.form(CallFrames.init)
+      }
+    }
+  }
+#endif

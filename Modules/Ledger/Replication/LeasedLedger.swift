@@ -1,0 +1,48 @@
+/// A ledger that several nodes share and one of them, the leader, commits to.
+///
+/// Commits succeed between ``beginTerm()`` and the end of that term alone. The server of a node
+/// that follows serves no clients; it keeps a copy that is current.
+public protocol LeasedLedger: Ledger {
+  /// Waits until this node leads and its copy holds everything that was committed, and begins its
+  /// term. Between the return and the next call the node's copy changes by its own commits alone.
+  ///
+  /// - Throws: The reason why this node can never lead again; ``LedgerError/unavailable(reason:)``
+  ///   once the ledger is closed or the task cancelled.
+  func beginTerm() async throws(LedgerError)
+
+  /// Waits until the term that was begun last is over, or the task is cancelled.
+  ///
+  /// - Returns: The reason, for the log of an operator.
+  func endOfTerm() async -> String
+
+  /// The node's part at present.
+  var standing: LedgerStanding { get }
+}
+
+/// A node's part in a shared ledger at one moment.
+public struct LedgerStanding: Hashable, Sendable {
+  /// True during a term of this node.
+  public var isLeading: Bool
+  /// The reason why the node serves no clients, in words for an operator; empty while it leads.
+  public var reason: String
+  /// The position up to which this node's copy holds the log.
+  public var position: UInt64
+  /// The newest position of the log that the node knows of.
+  public var head: UInt64
+  /// The address of the leader; `nil` when no other node is known to lead.
+  public var leader: String?
+
+  /// A node's part.
+  public init(
+    isLeading: Bool, reason: String, position: UInt64, head: UInt64, leader: String?
+  ) {
+    self.isLeading = isLeading
+    self.reason = reason
+    self.position = position
+    self.head = head
+    self.leader = leader
+  }
+
+  /// The batches that the copy lacks, as far as the node knows.
+  public var lag: UInt64 { head > position ? head - position : 0 }
+}

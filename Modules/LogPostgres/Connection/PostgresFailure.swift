@@ -1,0 +1,80 @@
+import TernCommitLog
+
+/// The reason a statement failed.
+enum PostgresFailure: Error, Hashable {
+  /// The database refused the statement with this SQLSTATE; it changed nothing.
+  case refused(state: String, message: String)
+  /// The connection was lost, or the deadline has passed, after the statement was sent.
+  case lost(String)
+  /// There is no connection; nothing was sent.
+  case unreachable(String)
+  /// The answer is not of the expected shape.
+  case unexpected(String)
+  /// The schema is of a later version of this library.
+  case newerSchema(version: Int)
+  /// The log was closed.
+  case closed
+}
+
+extension PostgresFailure {
+  /// The database's or libpq's own words.
+  var text: String {
+    switch self {
+    case .refused(let state, let message): "\(message) (\(state))"
+    case .lost(let reason), .unreachable(let reason), .unexpected(let reason): reason
+    case .newerSchema(let version): "the schema has version \(version)"
+    case .closed: "closed"
+    }
+  }
+
+  /// True when the statement may succeed if it is run again over a new connection.
+  var isRetriable: Bool {
+    switch self {
+    case .lost, .unreachable: true
+    case .refused(let state, _): Self.isTransient(state)
+    case .unexpected, .newerSchema, .closed: false
+    }
+  }
+
+  /// True when a change may have taken effect.
+  var mayHaveChanged: Bool {
+    switch self {
+    // With 40003 the database does not know itself.
+    case .lost, .unexpected, .refused("40003", _): true
+    case .refused, .unreachable, .newerSchema, .closed: false
+    }
+  }
+
+  /// The error for a caller whose call changes nothing.
+  var ofRead: CommitLogError {
+    switch self {
+    // Rights on tables; identity and password.
+    case .refused("42501", _), .refused("28000", _), .refused("28P01", _): .denied(reason: text)
+    case .refused, .lost, .unreachable, .unexpected: .unavailable(reason: text)
+    case .newerSchema(let version): .incompatible(version: version)
+    case .closed: .closed
+    }
+  }
+
+  /// The error for a caller whose change may have taken effect if it was sent.
+  var ofChange: CommitLogError { mayHaveChanged ? .unknownOutcome : ofRead }
+
+  /// True for errors of connections, resources and conflicts, and of servers that shut down, start
+  /// or have become a standby. The statement was rolled back.
+  private static func isTransient(_ state: String) -> Bool {
+    switch state {
+    case "25006", "40001", "40P01", "57P01", "57P02", "57P03", "57P05": true
+    default: state.hasPrefix("08") || state.hasPrefix("53")
+    }
+  }
+
+  /// True when the connection is of no use after the error.
+  var endsConnection: Bool {
+    switch self {
+    case .lost, .unreachable, .unexpected, .closed, .newerSchema: true
+    case .refused(let state, _):
+      state == "25006" || state.hasPrefix("57P") || state.hasPrefix("08")
+        || state.hasPrefix("25")
+    }
+  }
+}

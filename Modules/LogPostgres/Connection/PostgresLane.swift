@@ -1,0 +1,169 @@
+import Dispatch
+import Synchronization
+import TernCommitLog
+
+/// One connection and the thread that works with it: operations run one after the other, and the
+/// connection is made again when it is lost.
+actor PostgresLane {
+  /// The parts that a log shares with its lanes.
+  struct Context: Sendable {
+    let options: PostgresOptions
+    let conditions: PostgresConnection.Conditions
+    let migrations: [PostgresMigration]
+  }
+
+  private nonisolated let executor: QueueExecutor
+  private nonisolated let waiting = Mutex(0)
+  private nonisolated let context: Context
+  private var connection: PostgresConnection?
+  private var pause: Int64 = 0
+  private var nextAttempt = Int64.min
+
+  nonisolated var unownedExecutor: UnownedSerialExecutor {
+    unsafe executor.asUnownedSerialExecutor()
+  }
+
+  init(_ name: String, context: Context) {
+    executor = QueueExecutor(label: "tern.postgres.\(name)")
+    self.context = context
+  }
+
+  /// Runs an operation that changes nothing; again over another connection if one is lost.
+  nonisolated func read<R: Sendable>(
+    _ body: @Sendable (PostgresConnection, _ deadline: Int64) throws(PostgresFailure) -> R
+  ) async throws(CommitLogError) -> R {
+    try await turn { deadline throws(CommitLogError) in
+      try await self.perform(deadline: deadline, isRepeatable: true, body)
+    }
+  }
+
+  /// Runs an operation that changes something; again only if it certainly changed nothing.
+  nonisolated func change<R: Sendable>(
+    _ body: @Sendable (PostgresConnection, _ deadline: Int64) throws(PostgresFailure) -> R
+  ) async throws(CommitLogError) -> R {
+    try await turn { deadline throws(CommitLogError) in
+      try await self.perform(deadline: deadline, isRepeatable: false, body)
+    }
+  }
+
+  /// Ends the connection, after the operations that wait.
+  func close() { connection = nil }
+
+  /// Counts the operations that wait, and fixes the time by which this one ends.
+  private nonisolated func turn<R: Sendable>(
+    _ body: (_ deadline: Int64) async throws(CommitLogError) -> R
+  ) async throws(CommitLogError) -> R {
+    if context.conditions.isClosed() { throw .closed }
+    let isTaken = waiting.withLock { count in
+      guard count < PostgresLimits.waitingOperations else { return false }
+      count += 1
+      return true
+    }
+    guard isTaken else { throw .unavailable(reason: "too many operations wait for the database") }
+    defer { waiting.withLock { $0 -= 1 } }
+    return try await body(
+      context.conditions.uptime() + context.options.operationTimeout.milliseconds)
+  }
+
+  private func perform<R: Sendable>(
+    deadline: Int64, isRepeatable: Bool,
+    _ body: (PostgresConnection, _ deadline: Int64) throws(PostgresFailure) -> R
+  ) throws(CommitLogError) -> R {
+    while true {
+      let current: PostgresConnection
+      do throws(PostgresFailure) { current = try connected(deadline: deadline) } catch {
+        throw error.ofRead
+      }
+      do throws(PostgresFailure) { return try body(current, deadline) } catch {
+        if error.endsConnection { connection = nil }
+        let mayRepeat = isRepeatable || !error.mayHaveChanged
+        guard mayRepeat, error.isRetriable, context.conditions.uptime() < deadline else {
+          throw isRepeatable ? error.ofRead : error.ofChange
+        }
+        // A refusal comes at once; the next attempt waits as one to connect does.
+        connection = nil
+        postpone()
+      }
+    }
+  }
+
+  /// Returns the connection; makes one, with growing pauses between attempts, when there is none.
+  private func connected(deadline: Int64) throws(PostgresFailure) -> PostgresConnection {
+    if let connection, connection.isAlive { return connection }
+    connection = nil
+    var reason: String?
+    while true {
+      try pause(until: nextAttempt, reason: reason ?? "no answer in time", deadline: deadline)
+      do throws(PostgresFailure) {
+        let made = try connect(deadline: deadline)
+        connection = made
+        (pause, nextAttempt) = (0, .min)
+        return made
+      } catch {
+        guard error.isRetriable else { throw error }
+        // An attempt that the deadline ends says less than those before it.
+        if reason == nil || context.conditions.uptime() < deadline { reason = error.text }
+        postpone()
+      }
+    }
+  }
+
+  private func postpone() {
+    let options = context.options
+    pause = min(
+      max(pause * 2, options.firstRetryPause.milliseconds), options.longestRetryPause.milliseconds)
+    nextAttempt = context.conditions.uptime() + pause
+  }
+
+  /// Blocks the lane's thread until the next attempt is due.
+  private func pause(
+    until moment: Int64, reason: String, deadline: Int64
+  ) throws(PostgresFailure) {
+    while true {
+      if context.conditions.isClosed() { throw .closed }
+      let now = context.conditions.uptime()
+      guard now < deadline else { throw .unreachable(reason) }
+      guard now < moment else { return }
+      PostgresConnection.block(milliseconds: Int32(min(moment - now, deadline - now, 50)))
+    }
+  }
+
+  /// Makes a connection whose session is set up and whose schema is that of this library.
+  private func connect(deadline: Int64) throws(PostgresFailure) -> PostgresConnection {
+    let options = context.options
+    let attempt = min(
+      deadline, context.conditions.uptime() + options.connectTimeout.milliseconds)
+    let made = try PostgresConnection(
+      [
+        ("application_name", "tern"), ("client_encoding", "UTF8"),
+        ("target_session_attrs", "read-write"), ("keepalives_idle", "10"),
+        ("keepalives_interval", "5"), ("keepalives_count", "3"), ("dbname", options.connection),
+      ], conditions: context.conditions, deadline: attempt)
+    do throws(PostgresFailure) {
+      try made.run(.readCommitted, deadline: attempt)
+      // Shorter than the operation's time, so that the answer of the database still arrives.
+      let timeout = PostgresValue.text("\(max(1, options.operationTimeout.milliseconds / 4 * 3))")
+      for name in ["statement_timeout", "idle_in_transaction_session_timeout"] {
+        try made.run(.setting, [.text(name), timeout], deadline: attempt)
+      }
+      try PostgresSchema(migrations: context.migrations).prepare(made, deadline: attempt)
+    } catch {
+      // Nothing of the caller's was sent yet.
+      if case .lost(let reason) = error { throw .unreachable(reason) }
+      throw error
+    }
+    return made
+  }
+}
+
+/// Runs the jobs of an actor on a queue of its own, because they block.
+final class QueueExecutor: SerialExecutor {
+  private let queue: DispatchQueue
+
+  init(label: String) { queue = DispatchQueue(label: label) }
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    queue.async { unsafe job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+  }
+}

@@ -1,0 +1,179 @@
+import Synchronization
+public import TernCommitLog
+public import TernStorage
+
+/// A commit log in a PostgreSQL database, or in one that speaks its protocol.
+///
+/// Each node has one. It has three connections, made when they are first used and again after they
+/// were lost: for appends and the leader's lease, for reads, and for the checkpoint. The tables are
+/// created at the first use, and upgraded when they are older. `Docs/Formats/log-postgres.md`
+/// describes them.
+public final class PostgresLog: CommitLog {
+  private let writer: PostgresLane
+  private let reader: PostgresLane
+  private let bulk: PostgresLane
+  private let closing = Closing()
+  private let clock: any Clock<Duration>
+  private let uptime: @Sendable () -> Int64
+  private let pollInterval: Duration
+
+  /// True once the log was closed.
+  private final class Closing: Sendable {
+    let isClosed = Mutex(false)
+  }
+
+  /// A log that connects when it is first used.
+  ///
+  /// - Parameters:
+  ///   - clock: The clock on which ``waitForBatch(in:after:timeout:)`` sleeps.
+  ///   - uptime: Milliseconds on a clock that does not jump.
+  public convenience init(
+    _ options: PostgresOptions, clock: any Clock<Duration>, uptime: @escaping @Sendable () -> Int64
+  ) {
+    self.init(options, clock: clock, uptime: uptime, migrations: PostgresMigration.all)
+  }
+
+  init(
+    _ options: PostgresOptions, clock: any Clock<Duration>, uptime: @escaping @Sendable () -> Int64,
+    migrations: [PostgresMigration]
+  ) {
+    let closing = closing
+    let context = PostgresLane.Context(
+      options: options,
+      conditions: PostgresConnection.Conditions(
+        uptime: uptime, isClosed: { closing.isClosed.withLock { $0 } }),
+      migrations: migrations)
+    writer = PostgresLane("writer", context: context)
+    reader = PostgresLane("reader", context: context)
+    bulk = PostgresLane("bulk", context: context)
+    self.clock = clock
+    self.uptime = uptime
+    pollInterval = options.pollInterval
+  }
+
+  public func open(_ shard: ShardID) async throws(CommitLogError) -> LogState {
+    let tables = PostgresTables(shard: shard)
+    return try await reader.read { connection, deadline throws(PostgresFailure) in
+      try tables.open(connection, deadline)
+    }
+  }
+
+  public func append(
+    _ draft: LogBatch.Draft, to shard: ShardID, after position: LogPosition, epoch: LogEpoch
+  ) async throws(CommitLogError) -> AppendOutcome {
+    try CommitLogLimits.check(draft)
+    let tables = PostgresTables(shard: shard)
+    let outcome = try await writer.change { connection, deadline throws(PostgresFailure) in
+      try tables.append(draft, after: position, epoch: epoch, connection, deadline)
+    }
+    guard let outcome else { throw .unknownShard }
+    return outcome
+  }
+
+  public func batches(
+    in shard: ShardID, after position: LogPosition, limit: Int
+  ) async throws(CommitLogError) -> [LogBatch] {
+    let tables = PostgresTables(shard: shard)
+    let page = try await reader.read { connection, deadline throws(PostgresFailure) in
+      try tables.batches(after: position, limit: limit, connection, deadline)
+    }
+    return try page.get()
+  }
+
+  public func waitForBatch(
+    in shard: ShardID, after position: LogPosition, timeout: Duration
+  ) async throws(CommitLogError) {
+    let tables = PostgresTables(shard: shard)
+    let start = uptime()
+    while !Task.isCancelled {
+      let head = try await reader.read { connection, deadline throws(PostgresFailure) in
+        try tables.head(connection, deadline)
+      }
+      guard let head else { throw .unknownShard }
+      let left = timeout.milliseconds - (uptime() - start)
+      guard head.position <= position, left > 0 else { return }
+      // A task that is cancelled ends the wait.
+      try? await clock.sleep(for: min(pollInterval, .milliseconds(left)))
+    }
+  }
+
+  public func close() async {
+    closing.isClosed.withLock { $0 = true }
+    for lane in [writer, reader, bulk] { await lane.close() }
+  }
+}
+
+extension PostgresLog {
+  public func renewLease(
+    _ shard: ShardID, request: LeaseRequest
+  ) async throws(CommitLogError) -> LeaseOutcome {
+    try CommitLogLimits.check(request)
+    let leases = PostgresLeases(shard: shard, name: request.name)
+    let lane = request.name == .leader ? writer : reader
+    let answer = try await lane.change { connection, deadline throws(PostgresFailure) in
+      try leases.renew(request, connection, deadline)
+    }
+    return try answer.get()
+  }
+
+  public func releaseLease(
+    _ shard: ShardID, name: LeaseName, node: String
+  ) async throws(CommitLogError) {
+    let leases = PostgresLeases(shard: shard, name: name)
+    let lane = name == .leader ? writer : reader
+    try await lane.change { connection, deadline throws(PostgresFailure) in
+      try leases.release(node: node, connection, deadline)
+    }
+  }
+
+  public func leases(of shard: ShardID) async throws(CommitLogError) -> [LeaseRecord] {
+    try await reader.read { connection, deadline throws(PostgresFailure) in
+      try PostgresLeases.all(of: shard, connection, deadline)
+    }
+  }
+
+  public func removeLease(
+    _ shard: ShardID, name: LeaseName, mark: LeaseMark
+  ) async throws(CommitLogError) {
+    let leases = PostgresLeases(shard: shard, name: name)
+    try await reader.change { connection, deadline throws(PostgresFailure) in
+      try leases.remove(mark: mark, connection, deadline)
+    }
+  }
+
+  public func checkpoint(
+    of shard: ShardID, after key: [UInt8]?, limit: Int
+  ) async throws(CommitLogError) -> CheckpointPage {
+    let checkpoint = PostgresCheckpoint(shard: shard)
+    let page = try await bulk.read { connection, deadline throws(PostgresFailure) in
+      try checkpoint.page(after: key, limit: limit, connection, deadline)
+    }
+    return try page.get()
+  }
+
+  public func advanceCheckpoint(
+    of shard: ShardID, from mark: LogPosition, to position: LogPosition, changes: [Mutation]
+  ) async throws(CommitLogError) -> CheckpointOutcome {
+    try CommitLogLimits.check(changes)
+    let checkpoint = PostgresCheckpoint(shard: shard)
+    let steps = CheckpointStep.steps(of: changes)
+    let answer = try await bulk.change { connection, deadline throws(PostgresFailure) in
+      try checkpoint.advance(from: mark, to: position, steps: steps, connection, deadline)
+    }
+    return try answer.get()
+  }
+
+  public func compact(
+    _ shard: ShardID, keeping retention: LogRetention
+  ) async throws(CommitLogError) -> LogPosition {
+    let compaction = PostgresCompaction(shard: shard, retention: retention)
+    while true {
+      // Each piece is an operation of its own; a piece that was lost is found again.
+      let piece = try await bulk.read { connection, deadline throws(PostgresFailure) in
+        try compaction.dropPiece(connection, deadline)
+      }
+      guard let piece else { throw .unknownShard }
+      if piece.isLast || Task.isCancelled { return piece.oldest }
+    }
+  }
+}

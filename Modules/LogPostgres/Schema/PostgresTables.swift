@@ -1,0 +1,178 @@
+import TernCommitLog
+import TernStorage
+
+/// A result of a statement's evaluation, or the log's error.
+typealias Answer<Value> = Result<Value, CommitLogError>
+
+/// The log of one shard in the tables.
+struct PostgresTables: Sendable {
+  let shard: ShardID
+
+  private var key: PostgresValue { .number(Int64(shard.number)) }
+
+  func open(
+    _ connection: PostgresConnection, _ deadline: Int64
+  ) throws(PostgresFailure) -> LogState {
+    if let state = try state(connection, deadline) { return state }
+    try connection.run(.insertShard, [key], deadline: deadline)
+    try connection.run(.insertMark, [key], deadline: deadline)
+    guard let state = try state(connection, deadline) else {
+      throw .unexpected("the shard that was created is missing")
+    }
+    return state
+  }
+
+  private func state(
+    _ connection: PostgresConnection, _ deadline: Int64
+  ) throws(PostgresFailure) -> LogState? {
+    let rows = try connection.run(.state, [key], deadline: deadline)
+    guard rows.count == 1 else { return nil }
+    let epoch = LogEpoch(try rows.count(0, 1))
+    let mark = LeaseMark(epoch: epoch, beat: try rows.count(0, 4))
+    let address = try rows.text(0, 6) ?? ""
+    return LogState(
+      position: LogPosition(try rows.count(0, 0)), epoch: epoch,
+      oldest: LogPosition(try rows.count(0, 2)), mark: LogPosition(try rows.count(0, 3)),
+      leader: try rows.text(0, 5).map { Lease(node: $0, address: address, mark: mark) })
+  }
+
+  /// Returns `nil` for a shard that was not opened.
+  func append(
+    _ draft: LogBatch.Draft, after position: LogPosition, epoch: LogEpoch,
+    _ connection: PostgresConnection, _ deadline: Int64
+  ) throws(PostgresFailure) -> AppendOutcome? {
+    // Positions and epochs of a log are below this.
+    guard let after = Int64(exactly: position.number), let term = Int64(exactly: epoch.number)
+    else {
+      return try refusal(epoch: epoch, connection, deadline)
+    }
+    let identity = BatchIdentity(
+      shard: shard, position: position.next, epoch: epoch, id: draft.id)
+    let rows = try connection.run(
+      .append,
+      [
+        key, .number(term), .number(after), .bytes(draft.id.bytes),
+        .bytes(RecordChecksum.record(of: draft.payload, key: identity.bytes)),
+      ], deadline: deadline)
+    guard rows.count == 0 else { return .appended(LogPosition(try rows.count(0, 0))) }
+    do throws(PostgresFailure) { return try refusal(epoch: epoch, connection, deadline) } catch {
+      // The append itself has changed nothing.
+      if case .lost(let reason) = error { throw .unreachable(reason) }
+      throw error
+    }
+  }
+
+  /// Returns the reason for which an append had no effect.
+  private func refusal(
+    epoch: LogEpoch, _ connection: PostgresConnection, _ deadline: Int64
+  ) throws(PostgresFailure) -> AppendOutcome? {
+    let rows = try connection.run(.appendState, [key], deadline: deadline)
+    guard rows.count == 1 else { return nil }
+    let present = LogEpoch(try rows.count(0, 1))
+    return present == epoch
+      ? .behind(head: LogPosition(try rows.count(0, 0))) : .fenced(present)
+  }
+
+  /// Returns the newest and the oldest position; `nil` for a shard that was not opened.
+  func head(
+    _ connection: PostgresConnection, _ deadline: Int64
+  ) throws(PostgresFailure) -> (position: LogPosition, oldest: LogPosition)? {
+    let rows = try connection.run(.head, [key], deadline: deadline)
+    guard rows.count == 1 else { return nil }
+    return (LogPosition(try rows.count(0, 0)), LogPosition(try rows.count(0, 1)))
+  }
+}
+
+extension PostgresTables {
+  func batches(
+    after position: LogPosition, limit: Int, _ connection: PostgresConnection, _ deadline: Int64
+  ) throws(PostgresFailure) -> Answer<[LogBatch]> {
+    guard let head = try head(connection, deadline) else { return .failure(.unknownShard) }
+    guard position <= head.position else { return .failure(.regressed(head: head.position)) }
+    guard position.next >= head.oldest else { return .failure(.truncated(first: head.oldest)) }
+    let count = min(
+      UInt64(clamping: limit), head.position.number - position.number,
+      UInt64(CommitLogLimits.batchesPerPage))
+    guard count > 0 else { return .success([]) }
+    let end = try end(ofPageAfter: position, count: count, connection, deadline)
+    let rows = try connection.run(
+      .batches, [key, number(position), number(end)], deadline: deadline)
+    var page: [LogBatch] = []
+    for row in 0..<rows.count {
+      guard let batch = try batch(rows, row), batch.position == position.advanced(by: row + 1)
+      else {
+        // Not there any more, or never: the former if the log was compacted meanwhile.
+        let oldest = try self.head(connection, deadline)?.oldest ?? .start
+        let isDropped = position.next < oldest
+        return .failure(
+          isDropped ? .truncated(first: oldest) : .damaged(at: position.advanced(by: row + 1)))
+      }
+      page.append(batch)
+    }
+    guard page.isEmpty else { return .success(page) }
+    let oldest = try self.head(connection, deadline)?.oldest ?? .start
+    return .failure(
+      position.next < oldest ? .truncated(first: oldest) : .damaged(at: position.next))
+  }
+
+  /// Returns the last position of a page, by the sizes of its batches.
+  private func end(
+    ofPageAfter position: LogPosition, count: UInt64, _ connection: PostgresConnection,
+    _ deadline: Int64
+  ) throws(PostgresFailure) -> LogPosition {
+    guard count > 1 else { return position.next }
+    let rows = try connection.run(
+      .sizes, [key, number(position), .number(Int64(count))], deadline: deadline)
+    var bytes: UInt64 = 0
+    for row in 0..<rows.count {
+      // What the checksum takes does not count.
+      bytes += try rows.count(row, 1) - UInt64(RecordChecksum.bytes)
+      if row > 0, bytes > CommitLogLimits.pageBytes { return position.advanced(by: row) }
+    }
+    return position.advanced(by: max(1, rows.count))
+  }
+
+  /// Returns a batch, or `nil` if its record does not match its checksum.
+  private func batch(_ rows: PostgresRows, _ row: Int) throws(PostgresFailure) -> LogBatch? {
+    let id = try rows.bytes(row, 2)
+    guard id.count == 16 else { return nil }
+    let identity = BatchIdentity(
+      shard: shard, position: LogPosition(try rows.count(row, 0)),
+      epoch: LogEpoch(try rows.count(row, 1)), id: id.reduce(0) { $0 << 8 | UInt128($1) })
+    let record = try rows.bytes(row, 3)
+    guard let payload = RecordChecksum.value(of: record, key: identity.bytes) else { return nil }
+    return LogBatch(
+      position: identity.position, epoch: identity.epoch, id: identity.id, payload: payload)
+  }
+
+  private func number(_ position: LogPosition) -> PostgresValue {
+    .number(Int64(clamping: position.number))
+  }
+}
+
+/// The columns of a batch that its checksum covers besides the payload.
+struct BatchIdentity {
+  let shard: ShardID
+  let position: LogPosition
+  let epoch: LogEpoch
+  let id: UInt128
+
+  /// Shard, position and epoch as 8 bytes each, most significant first, then the identifier.
+  var bytes: [UInt8] {
+    [UInt64(shard.number), position.number, epoch.number].flatMap(\.bytes) + id.bytes
+  }
+}
+
+extension FixedWidthInteger {
+  /// All bytes, most significant first.
+  var bytes: [UInt8] {
+    stride(from: Self.bitWidth - 8, through: 0, by: -8).map {
+      UInt8(truncatingIfNeeded: self >> $0)
+    }
+  }
+}
+
+extension LogPosition {
+  /// The position so many batches later.
+  func advanced(by count: Int) -> LogPosition { LogPosition(number + UInt64(count)) }
+}

@@ -1,0 +1,110 @@
+import TernDocumentAuthority
+import TernStorage
+
+/// A reader that counts the rows it reads, and ends reads that take too many.
+///
+/// A large row counts as several: one more for each ``bytesPerRow`` bytes of its value.
+final class CountingReader: StoreReader, ReadMemory {
+  /// The bytes of a value that take as long to read as a row.
+  static let bytesPerRow = 512
+
+  private let base: any StoreReader
+  /// Called when so many rows are read as `stop` says; returns the number at which it is called
+  /// again, or throws to end the read.
+  private let pause: ((Int) throws(StorageError) -> Int)?
+  private var stop: Int
+  private var charge: ReadCharge?
+  /// True when a read was ended because it took too many rows.
+  private var isExceeded = false
+  /// The rows read.
+  private(set) var rows = 0
+  /// The bytes of their keys and values, single values not among them.
+  private(set) var scannedBytes = 0
+
+  /// A reader of `base` that goes on for ever, and may be told to end single reads.
+  init(over base: any StoreReader) {
+    self.base = base
+    pause = nil
+    stop = .max
+  }
+
+  /// A reader of `base` that pauses every now and then.
+  ///
+  /// - Parameters:
+  ///   - charge: Holds the memory of the read.
+  ///   - stop: The rows before the first pause.
+  ///   - pause: Given the rows read; returns their number at the next pause.
+  init(
+    over base: any StoreReader, _ charge: ReadCharge, stop: Int,
+    pause: @escaping (Int) throws(StorageError) -> Int
+  ) {
+    self.base = base
+    self.charge = charge
+    self.stop = stop
+    self.pause = pause
+  }
+
+  /// Carries out a read.
+  ///
+  /// - Parameters:
+  ///   - most: The most rows.
+  ///   - charge: Holds the memory of the read.
+  /// - Returns: `nil` when it takes more.
+  func read<Value>(
+    atMost most: Int, _ charge: ReadCharge?,
+    _ body: (any StoreReader) throws(StorageError) -> Value
+  ) throws(StorageError) -> Value? {
+    let (sum, isHuge) = rows.addingReportingOverflow(most)
+    (stop, self.charge, isExceeded) = (isHuge ? .max : sum, charge, false)
+    defer { (stop, self.charge) = (.max, nil) }
+    do throws(StorageError) {
+      let value = try body(self)
+      return isExceeded ? nil : value
+    } catch {
+      if isExceeded { return nil }
+      throw error
+    }
+  }
+
+  func hold(_ bytes: Int) -> Bool { charge?.add(bytes) ?? true }
+
+  func withValue<R>(
+    for key: Span<UInt8>, _ body: (Span<UInt8>) throws(StorageError) -> R
+  ) throws(StorageError) -> R? {
+    var bytes = 0
+    let value = try base.withValue(for: key) { value throws(StorageError) in
+      bytes = value.count
+      return try body(value)
+    }
+    try count(1 + bytes / Self.bytesPerRow)
+    return value
+  }
+
+  func damagedValue(for key: Span<UInt8>) throws(StorageError) -> [UInt8]? {
+    try base.damagedValue(for: key)
+  }
+
+  func fill(_ page: inout RowPage, from scan: borrowing Scan) throws(StorageError) {
+    let before = page.count
+    try base.fill(&page, from: scan)
+    var bytes = 0
+    for row in before..<page.count {
+      bytes += page.value(at: row).count
+      scannedBytes += page.key(at: row).count
+    }
+    scannedBytes += bytes
+    // An empty range is looked for as well.
+    try count(max(1, page.count - before) + bytes / Self.bytesPerRow)
+  }
+
+  private func count(_ more: Int) throws(StorageError) {
+    rows += more
+    if rows <= stop { return }
+    if let pause {
+      stop = try pause(rows)
+    } else {
+      isExceeded = true
+      throw .abandoned
+    }
+  }
+}

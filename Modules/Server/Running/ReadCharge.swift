@@ -1,0 +1,37 @@
+import Synchronization
+import TernTransport
+
+/// The memory charged for one read to an address and a user, until the object goes.
+final class ReadCharge: Sendable {
+  private let budget: MemoryBudget
+  private let address: String
+  private let user: String?
+  private let bytes = Mutex(0)
+
+  init(_ budget: MemoryBudget, address: String, user: String?) {
+    self.budget = budget
+    self.address = address
+    self.user = user
+  }
+
+  deinit { budget.release(bytes.withLock { $0 }, .answers, of: address, user: user) }
+
+  /// Charges more.
+  ///
+  /// - Returns: `false`, and nothing more is charged, when a share or the budget do not allow it.
+  func add(_ count: Int) -> Bool {
+    guard budget.charge(count, .answers, to: address, user: user) else { return false }
+    bytes.withLock { $0 += count }
+    return true
+  }
+
+  /// Releases what is charged beyond `count`.
+  func reduce(to count: Int) {
+    let surplus = bytes.withLock { bytes in
+      let surplus = max(0, bytes - count)
+      bytes -= surplus
+      return surplus
+    }
+    budget.release(surplus, .answers, of: address, user: user)
+  }
+}

@@ -1,0 +1,173 @@
+import Dispatch
+import Synchronization
+import TernCore
+package import TernLedger
+package import TernStorage
+import TernTreeWire
+
+/// A read that goes on beside the server's executor.
+///
+/// It needs one state of the store, and nothing of the machine; its result comes back to the
+/// machine as an input.
+package final class ReadJob: Sendable {
+  /// The end of a read.
+  enum Outcome: Sendable {
+    case value(LongReadValue)
+    /// The store failed.
+    case failed(StorageError)
+    /// There is no result.
+    case rejected(ReadRejection)
+  }
+
+  /// Reads, given the store and the last commit that it shows.
+  typealias Body = @Sendable (any StoreReader, Version) throws(StorageError) -> LongReadValue
+
+  private struct State {
+    var outcome: Outcome?
+    var rows = 0
+    var version: Version = 0
+    var isCancelled = false
+  }
+
+  /// The connection index of the link whose request it is for.
+  let slot: Int
+  /// The address of its client, without a port.
+  let address: String
+  /// True when nothing more of its link is decided before it has ended.
+  let holdsLink: Bool
+  /// The most bytes that its rows are charged with while it goes on.
+  private let chargedBytes: Int
+  /// The memory charged for it and its result.
+  let charge: ReadCharge
+  private let body: Body
+  private let state = Mutex(State())
+  /// Signaled when it is its turn again.
+  private let turn = DispatchSemaphore(value: 0)
+
+  /// The bytes of memory that a row is charged with until the result is there.
+  static let bytesPerRow = 256
+
+  /// - Parameters:
+  ///   - holdsLink: Whether nothing more of its link is decided before it has ended.
+  ///   - chargedBytes: The most bytes that rows are charged with while the read goes on, for one
+  ///     that keeps what it reads and does not charge that itself.
+  init(
+    slot: Int, address: String, holdsLink: Bool = false, chargedBytes: Int = 0,
+    _ charge: ReadCharge, _ body: @escaping Body
+  ) {
+    self.slot = slot
+    self.address = address
+    self.holdsLink = holdsLink
+    self.chargedBytes = chargedBytes
+    self.charge = charge
+    self.body = body
+  }
+
+  /// The rows it has read.
+  var rows: Int { state.withLock { $0.rows } }
+
+  /// The last commit that its result shows; 0 before it has begun.
+  var version: Version { state.withLock { $0.version } }
+
+  /// The result; `nil` before its end.
+  var outcome: Outcome? { state.withLock { $0.outcome } }
+
+  /// True when its result is no longer wanted.
+  var isCancelled: Bool { state.withLock { $0.isCancelled } }
+
+  /// Ends it soon: its result is no longer wanted.
+  func cancel() { state.withLock { $0.isCancelled = true } }
+
+  /// Ends it without a result.
+  func reject(_ reason: ReadRejection) {
+    state.withLock { $0.outcome = $0.outcome ?? .rejected(reason) }
+  }
+
+  /// Lets it go on after a pause.
+  func resume() { turn.signal() }
+
+  /// Waits for its turn. Blocks.
+  func wait() { turn.wait() }
+
+  /// Reads.
+  ///
+  /// - Parameters:
+  ///   - version: The last commit that `reader` shows.
+  ///   - slice: The rows between two pauses.
+  ///   - pause: Called with the rows since the last pause; `false` ends the read without a result.
+  package func run(
+    over reader: any StoreReader, at version: Version, slice: Int = .max,
+    pause: @escaping (Int) -> Bool = { _ in true }
+  ) {
+    state.withLock { $0.version = version }
+    var last = 0
+    var held = 0
+    let counted = CountingReader(over: reader, charge, stop: slice) { rows throws(StorageError) in
+      let more = rows - last
+      last = rows
+      self.state.withLock { $0.rows = rows }
+      guard self.hold(&held, for: rows), pause(more), !self.isCancelled else { throw .abandoned }
+      return rows + slice
+    }
+    let outcome = read(counted, at: version)
+    state.withLock { state in
+      state.rows = counted.rows
+      state.outcome = state.outcome ?? outcome
+    }
+  }
+
+  /// Charges what is kept of the rows read so far.
+  private func hold(_ held: inout Int, for rows: Int) -> Bool {
+    let most = min(rows, chargedBytes / Self.bytesPerRow) * Self.bytesPerRow
+    guard most > held else { return true }
+    guard charge.add(most - held) else {
+      reject(.memory)
+      return false
+    }
+    held = most
+    return true
+  }
+
+  /// Ends it with an error of the store.
+  func fail(_ error: StorageError) {
+    state.withLock { $0.outcome = $0.outcome ?? .failed(error) }
+  }
+
+  private func read(_ reader: any StoreReader, at version: Version) -> Outcome {
+    do throws(StorageError) {
+      let value = try body(reader, version)
+      guard charge.add(value.bytes) else { return .rejected(.memory) }
+      // What the rows were charged with is no longer kept.
+      if chargedBytes > 0 { charge.reduce(to: value.bytes) }
+      return .value(value)
+    } catch {
+      return .failed(error)
+    }
+  }
+}
+
+/// The reason why a read has no result although the store did not fail.
+enum ReadRejection: Sendable {
+  /// The result does not fit into the share of its client.
+  case memory
+  /// Too many reads wait.
+  case queue
+  /// It took longer than ``ReadPool/readMilliseconds``.
+  case time
+
+  private var text: String {
+    switch self {
+    case .memory: "Too much is being read by this address or user. Try again."
+    case .queue: "Too many long reads wait. Try again."
+    case .time: "The read takes longer than \(ReadPool.readMilliseconds / 1_000) seconds."
+    }
+  }
+
+  /// The end of a call about documents.
+  var status: DocumentStatus {
+    DocumentStatus(self == .time ? .deadlineExceeded : .resourceExhausted, text)
+  }
+
+  /// The response to a request in the dialect of the tree.
+  var response: TreeResponse { TreeResponse(.unavailable, detail: text) }
+}

@@ -1,0 +1,61 @@
+import TernLedger
+
+/// The terms of a server over a ledger that nodes share: it serves clients while its node leads.
+enum ServerTerms {
+  /// The reason for refusing clients while another node leads.
+  static let refusal = SessionEnd.serverStopped(
+    "this node stands by for another one; connect to the one that leads")
+
+  /// Lets a server serve clients in each term of its node, and none between.
+  static func follow(_ ledger: any LeasedLedger, for server: isolated TernServer) {
+    server.standby = refusal
+    server.terms = Task { [weak server] in
+      while !Task.isCancelled {
+        do throws(LedgerError) { try await ledger.beginTerm() } catch {
+          if let server { await endFollowing(error, at: server) }
+          return
+        }
+        if let server { await serve(at: server) }
+        let reason = await ledger.endOfTerm()
+        if Task.isCancelled { return }
+        if let server { await standBy(reason, at: server) }
+      }
+    }
+  }
+
+  /// Ends all sessions: their clients go on at the node that leads.
+  static func standBy(_ reason: String, at server: isolated TernServer) {
+    guard server.refusal == nil else { return }
+    server.standby = refusal
+    server.report(.standingBy(reason))
+    let end = SessionEnd.serverStopped("the server hands over to another node; connect again")
+    server.perform(server.batches.machine.sessions.farewells(end))
+    server.closeAll(end)
+    server.giveBackSlots(of: server.inbox.takeAll())
+    server.requests.refuseAll("The server hands over to another node.")
+  }
+
+  private static func endFollowing(_ error: LedgerError, at server: isolated TernServer) {
+    if server.end == nil { stop(error, server) }
+  }
+
+  /// Reads what the term begins with, and lets clients in.
+  private static func serve(at server: isolated TernServer) async {
+    // A batch of an earlier term is answered for by now; the executor may have to tell of it.
+    while server.isDraining { await ExecutorPause.leave() }
+    guard server.end == nil else { return }
+    server.batches.beginAnew()
+    do throws(LedgerError) { try await server.batches.restore() } catch {
+      if case .unavailable = error { return }
+      return stop(error, server)
+    }
+    guard server.end == nil else { return }
+    server.standby = nil
+    server.report(.leading)
+    server.drainSoon()
+  }
+
+  private static func stop(_ error: LedgerError, _ server: isolated TernServer) {
+    server.giveUp(.serverStopped("the server's copy of the data failed"), error)
+  }
+}

@@ -1,0 +1,56 @@
+import TernCommitLog
+import TernLedger
+import TernStorage
+
+/// Folds the log into its checkpoint.
+struct CheckpointWriter {
+  let log: any CommitLog
+  let shard: ShardID
+  /// The node's copy, which is at least as new as what is folded.
+  let copy: EmbeddedLedger
+  let plantedFault: PlantedFault?
+
+  /// Advances the checkpoint by one portion of the log.
+  ///
+  /// - Returns: Its mark.
+  func advance(
+    from mark: LogPosition, upTo end: LogPosition
+  ) async throws(NodeError) -> LogPosition {
+    var (fold, assembler) = (CheckpointFold(plantedFault), BatchAssembler())
+    var (tail, reached) = (mark, mark)
+    reading: while tail < end, !fold.isFull {
+      let after = tail
+      let page = try await NodeError.log { () async throws(CommitLogError) in
+        try await log.batches(
+          in: shard, after: after, limit: SharedLedgerLimits.batchesPerRead)
+      }
+      guard let last = page.last else { break }
+      for batch in page where batch.position <= end {
+        let whole = try NodeError.ledger { () throws(LedgerError) in try assembler.add(batch) }
+        guard let whole else { continue }
+        fold.add(whole)
+        reached = batch.position
+        if fold.isFull { break reading }
+      }
+      tail = last.position
+    }
+    if reached == mark { return mark }
+    let changes = fold
+    let portions = try NodeError.ledger { () throws(LedgerError) in
+      try copy.read { snapshot throws(StorageError) in
+        try changes.portions { stream throws(StorageError) in
+          try EmbeddedLedger.streamRow(stream, in: snapshot)
+        }
+      }
+    }
+    for (index, portion) in portions.enumerated() {
+      let target = index == portions.count - 1 ? reached : mark
+      let outcome = try await NodeError.log { () async throws(CommitLogError) in
+        try await log.advanceCheckpoint(
+          of: shard, from: mark, to: target, changes: portion)
+      }
+      if case .elsewhere(let other) = outcome { return other }
+    }
+    return reached
+  }
+}

@@ -1,0 +1,224 @@
+import TernCommitLog
+import TernLedger
+
+/// The term of a leader.
+struct Term: Hashable, Sendable {
+  /// The epoch that the log compares appends with.
+  var epoch: LogEpoch
+  /// The uptime, in milliseconds, at which the newest confirmed renewal of the lease was begun.
+  var confirmed: Int64
+}
+
+/// A node's part in its shard: what it may do, and what comes next. Decisions alone; the uptime is
+/// in milliseconds.
+struct NodeState {
+  /// The part that the node plays.
+  enum Phase: Hashable {
+    /// The copy is not open yet, or has to begin anew.
+    case starting
+    /// The copy follows the log.
+    case following
+    /// The node has the lease, and its copy all that was committed; its server has not begun.
+    case elected
+    /// The node's server commits.
+    case leading
+    /// The node can never lead again.
+    case failed(LedgerError)
+    /// The ledger was closed.
+    case closed
+  }
+
+  private(set) var phase = Phase.starting
+  /// The term; `nil` unless elected or leading.
+  private(set) var term: Term?
+  /// The reason why the node does not lead.
+  private(set) var reason = "the node starts"
+  /// The place that the copy has reached.
+  var mark = ReplicaMark(position: 0, id: nil)
+  /// The newest position that was read, which may hold a part of a batch.
+  var tail = LogPosition.start
+  /// The newest position that is known of.
+  private(set) var head = LogPosition.start
+  /// The other node that leads, as far as is known.
+  private(set) var leader: Lease?
+  /// True while the node may hold a lease that it does not use.
+  private(set) var isLeaseLeft = false
+  /// The uptime before which the node asks for no lease.
+  private(set) var electableFrom = Int64.min
+  /// The uptime of the next look at the lease.
+  var nextLook = Int64.min
+  /// True when the copy has to be built from the checkpoint, whatever its place says.
+  private(set) var isCopyVoid = false
+  private(set) var watch: LeaseWatch
+  var figures = NodeFigures()
+  private let lifetime: Int64
+
+  init(_ options: SharedLedgerOptions) {
+    watch = LeaseWatch(lifetime: options.leaseLifetime)
+    lifetime = options.leaseLifetime.wholeMilliseconds
+  }
+
+  var isOver: Bool {
+    switch phase {
+    case .failed, .closed: true
+    default: false
+    }
+  }
+
+  var isFollowing: Bool { phase == .following }
+
+  var standing: LedgerStanding {
+    LedgerStanding(
+      isLeading: phase == .leading, reason: phase == .leading ? "" : reason,
+      position: mark.position, head: max(head.number, mark.position), leader: leader?.address)
+  }
+
+  // MARK: - The copy
+
+  /// The copy is open, as of `mark`.
+  mutating func begin(at mark: ReplicaMark) {
+    guard phase == .starting else { return }
+    self.mark = mark
+    tail = LogPosition(mark.position)
+    isCopyVoid = false
+    phase = .following
+    reason = "the node follows the log"
+  }
+
+  /// The copy is of no use any more.
+  mutating func voidCopy(_ reason: String) {
+    if isOver { return }
+    endTerm(reason, waiting: 0, at: 0)
+    phase = .starting
+    isCopyVoid = true
+    self.reason = reason
+  }
+
+  mutating func advance(to mark: ReplicaMark?, tail: LogPosition) {
+    if let mark { self.mark = mark }
+    self.tail = tail
+    head = max(head, tail)
+  }
+
+  /// Notes that something did not work; it is tried again.
+  mutating func note(_ reason: String) {
+    if phase == .starting || phase == .following { self.reason = reason }
+  }
+
+  // MARK: - The lease
+
+  /// Sees the state of the log.
+  ///
+  /// - Returns: The condition under which the node asks for the lease now; `nil` for not asking.
+  mutating func look(
+    at state: LogState, node: String, now: Int64, longestGap: Duration
+  ) -> LeaseRequest.Condition? {
+    head = max(state.position, tail)
+    let isOwn = state.leader?.node == node
+    leader = isOwn ? nil : state.leader
+    let condition = watch.observe(
+      leader, at: .milliseconds(now), longestGap: longestGap)
+    guard phase == .following, now >= electableFrom else { return nil }
+    if isOwn { return .held }
+    if let leader {
+      let name = leader.address.isEmpty ? leader.node : leader.address
+      reason = "the node stands by; \(name) leads"
+      if case .unchanged = condition { return condition }
+      return nil
+    }
+    let lag = head.number - min(head.number, tail.number)
+    return lag <= SharedLedgerLimits.electableLag ? .free : nil
+  }
+
+  /// The node has the lease, and its copy all that was committed. Nothing changes when the lease is
+  /// as old as its lifetime: the node asks again.
+  mutating func elect(_ term: Term, at now: Int64) {
+    guard phase == .following, now - term.confirmed < lifetime else { return }
+    self.term = term
+    figures.terms += 1
+    phase = .elected
+    leader = nil
+    reason = "the node is about to lead"
+  }
+
+  /// The node's server begins.
+  mutating func lead() -> Bool {
+    guard phase == .elected else { return false }
+    phase = .leading
+    return true
+  }
+
+  /// A renewal that was begun at `time` was confirmed.
+  mutating func confirm(_ epoch: LogEpoch, begun time: Int64) {
+    guard let term, term.epoch == epoch else { return }
+    self.term?.confirmed = max(term.confirmed, time)
+  }
+
+  /// Sees the outcome of an append that was begun at `time`. It renews the lease as well.
+  mutating func note(_ outcome: AppendOutcome, in term: Term, begun time: Int64) {
+    switch outcome {
+    case .appended:
+      figures.appended += 1
+      confirm(term.epoch, begun: time)
+    case .fenced: figures.fenced += 1
+    case .behind: figures.behind += 1
+    }
+  }
+
+  /// Returns the term if this node leads and its lease cannot have been taken over: what it reads
+  /// is then the newest, whatever other clocks say.
+  func usableTerm(at now: Int64) -> Term? {
+    guard phase == .leading, let term, isFresh(at: now) else { return nil }
+    return term
+  }
+
+  /// True while the newest confirmed renewal is younger than the lifetime of leases.
+  func isFresh(at now: Int64) -> Bool {
+    guard let term else { return false }
+    return now - term.confirmed < lifetime
+  }
+
+  /// Ends the term, if there is one.
+  ///
+  /// - Parameter waiting: The milliseconds for which the node leaves the lease to others.
+  mutating func endTerm(_ reason: String, waiting: Int64, at now: Int64) {
+    guard phase == .elected || phase == .leading else { return }
+    phase = .following
+    term = nil
+    isLeaseLeft = true
+    if waiting > 0 { electableFrom = now + waiting }
+    // Parts of a batch that was not finished are read again.
+    tail = LogPosition(mark.position)
+    self.reason = reason
+  }
+
+  /// The lease is given back, or in other hands.
+  mutating func noteReleased() { isLeaseLeft = false }
+
+  // MARK: - The end
+
+  mutating func fail(_ error: LedgerError) {
+    if isOver { return }
+    endTerm(error.description, waiting: 0, at: 0)
+    phase = .failed(error)
+    reason = error.description
+  }
+
+  /// - Returns: Whether the node may hold the lease.
+  mutating func close() -> Bool {
+    let mayHoldLease = phase != .starting
+    if phase != .closed {
+      endTerm("the node ends", waiting: 0, at: 0)
+      phase = .closed
+      reason = "the node ends"
+    }
+    return mayHoldLease
+  }
+}
+
+extension Duration {
+  /// The duration in whole milliseconds.
+  var wholeMilliseconds: Int64 {
+    components.seconds * 1_000 + components.attoseconds / 1_000_000_000_000_000
+  }
+}

@@ -1,0 +1,215 @@
+import Synchronization
+import TernCommitLog
+import TernLedger
+import TernStorage
+
+/// The reason a step of a node did not succeed.
+enum NodeError: Error {
+  case log(CommitLogError)
+  case ledger(LedgerError)
+
+  /// Runs an operation of the log.
+  static func log<R>(
+    _ body: () async throws(CommitLogError) -> R
+  ) async throws(NodeError) -> R {
+    do throws(CommitLogError) { return try await body() } catch { throw .log(error) }
+  }
+
+  /// Runs an operation of the copy.
+  static func ledger<R>(
+    _ body: () throws(LedgerError) -> R
+  ) throws(NodeError) -> R {
+    do throws(LedgerError) { return try body() } catch { throw .ledger(error) }
+  }
+}
+
+extension SharedLedger {
+  /// Follows the log and keeps the lease until the node ends.
+  func run() async {
+    while !Task.isCancelled, !state.withLock({ $0.isOver }) {
+      let pause = await attend()
+      let (isFollowing, tail) = state.withLock { ($0.isFollowing, $0.tail) }
+      if isFollowing {
+        do throws(CommitLogError) {
+          try await log.waitForBatch(in: options.shard, after: tail, timeout: pause)
+        } catch {
+          await self.pause(options.retryPause)
+        }
+      } else {
+        await self.pause(pause)
+      }
+    }
+  }
+
+  /// Waits, unless the task is cancelled.
+  func pause(_ duration: Duration) async {
+    try? await environment.clock.sleep(for: duration)
+  }
+
+  /// Does what is due, the checkpoint included: for worlds in which one thing happens at a time.
+  ///
+  /// - Returns: The time until something is due again.
+  package func step() async -> Duration {
+    let pause = await attend()
+    return await NodeDuties(ledger: self).foldLog() ? .zero : pause
+  }
+
+  /// Opens the copy, follows the log, looks at the lease, renews it: whatever is due.
+  ///
+  /// - Returns: The time until something is due again.
+  private func attend() async -> Duration {
+    do throws(NodeError) {
+      switch state.withLock({ $0.phase }) {
+      case .starting:
+        try await prepareCopy()
+        return .zero
+      case .following:
+        try await follow()
+        return options.lookInterval
+      case .elected, .leading: return try await keepLease()
+      case .failed, .closed: return options.retryPause
+      }
+    } catch {
+      return recover(from: error)
+    }
+  }
+
+  func recover(from error: NodeError) -> Duration {
+    defer { changes.resumeAll() }
+    switch error {
+    case .log(.truncated), .log(.regressed):
+      state.withLock { state in
+        if state.isFollowing { state.voidCopy("the log does not go on where the copy ends") }
+      }
+    case .log(let error): state.withLock { $0.note(error.description) }
+    case .ledger(.storage(.corruptRecord(key: LedgerKey.replica))):
+      state.withLock { $0.voidCopy("the node's copy does not go on as the log does") }
+    case .ledger(let error):
+      switch error {
+      case .storage(.diskFull), .newerFormat, .unavailable:
+        state.withLock { $0.note(error.description) }
+      case .storage, .truncated, .foreignStore, .corrupt: state.withLock { $0.fail(error) }
+      }
+    }
+    return options.retryPause
+  }
+
+  // MARK: - Following
+
+  private func follow() async throws(NodeError) {
+    if state.withLock({ $0.isLeaseLeft }) {
+      // Raises the epoch: what this node may have under way is decided then.
+      try await NodeError.log { () async throws(CommitLogError) in
+        try await log.releaseLease(options.shard, name: .leader, node: options.node)
+      }
+      state.withLock { $0.noteReleased() }
+    }
+    try await catchUp()
+    try NodeError.ledger { () throws(LedgerError) in try copy?.maintain() }
+    let now = uptime()
+    guard state.withLock({ $0.nextLook <= now }) else { return }
+    try await look(at: now)
+  }
+
+  /// Applies what the log holds behind the copy.
+  private func catchUp() async throws(NodeError) {
+    await turn.take()
+    defer { turn.give() }
+    while true {
+      let (isFollowing, tail) = state.withLock { ($0.isFollowing, $0.tail) }
+      guard isFollowing else { return }
+      let page = try await NodeError.log { () async throws(CommitLogError) in
+        try await log.batches(
+          in: options.shard, after: tail, limit: SharedLedgerLimits.batchesPerRead)
+      }
+      guard let last = page.last else { return }
+      try NodeError.ledger { () throws(LedgerError) in
+        var next = assembler
+        let placed = try Self.place(page, &next)
+        if !placed.isEmpty { try openCopy().apply(placed) }
+        // Only now, with the position: a page whose batches could not be applied is read again.
+        assembler = next
+        let mark = placed.last?.mark
+        state.withLock { $0.advance(to: mark, tail: last.position) }
+      }
+    }
+  }
+
+  /// Puts the batches of a page together with their places.
+  static func place(
+    _ page: [LogBatch], _ assembler: inout BatchAssembler
+  ) throws(LedgerError) -> [EmbeddedLedger.PlacedBatch] {
+    var placed: [EmbeddedLedger.PlacedBatch] = []
+    for batch in page {
+      guard let whole = try assembler.add(batch) else { continue }
+      placed.append((ReplicaMark(position: batch.position.number, id: batch.id), whole))
+    }
+    return placed
+  }
+
+  // MARK: - The lease
+
+  private func look(at now: Int64) async throws(NodeError) {
+    let found = try await NodeError.log { () async throws(CommitLogError) in
+      try await log.open(options.shard)
+    }
+    let (node, gap) = (options.node, options.lookInterval * 4)
+    let condition = state.withLock { state in
+      state.nextLook = now + options.lookInterval.wholeMilliseconds
+      return state.look(at: found, node: node, now: now, longestGap: gap)
+    }
+    // A listener of ``changeOfLeader(after:)`` compares.
+    changes.resumeAll()
+    guard let condition else { return }
+    let begun = uptime()
+    let outcome = try await NodeError.log { () async throws(CommitLogError) in
+      try await log.renewLease(
+        options.shard,
+        request: LeaseRequest(node: node, address: options.address, condition: condition))
+    }
+    guard case .held(let mark) = outcome else { return }
+    // No other node can append any more: what is in the log now is all there is to apply.
+    let head = try await NodeError.log { () async throws(CommitLogError) in
+      try await log.open(options.shard)
+    }.position
+    try await catchUp()
+    // Another leader may have moved the checkpoint since.
+    duty.withLock { $0 = CheckpointDuty() }
+    let later = uptime()
+    state.withLock { state in
+      // Another node may have taken over, and committed, since a lease this old.
+      if state.tail >= head { state.elect(Term(epoch: mark.epoch, confirmed: begun), at: later) }
+    }
+    changes.resumeAll()
+  }
+
+  /// Renews the lease when it is due.
+  private func keepLease() async throws(NodeError) -> Duration {
+    let now = uptime()
+    guard let term = state.withLock({ $0.term }) else { return .zero }
+    let renewal = options.renewal.wholeMilliseconds
+    if now - term.confirmed >= renewal {
+      do throws(NodeError) { try await renew(term) } catch {
+        let later = uptime()
+        if !state.withLock({ $0.isFresh(at: later) }) { endTerm(Self.staleLease) }
+        throw error
+      }
+    }
+    try NodeError.ledger { () throws(LedgerError) in try copy?.maintain() }
+    return min(options.renewal, options.lookInterval)
+  }
+
+  private func renew(_ term: Term) async throws(NodeError) {
+    let begun = uptime()
+    let outcome = try await NodeError.log { () async throws(CommitLogError) in
+      try await log.renewLease(
+        options.shard,
+        request: LeaseRequest(node: options.node, address: options.address, condition: .held))
+    }
+    if case .held(let mark) = outcome, mark.epoch == term.epoch {
+      state.withLock { $0.confirm(term.epoch, begun: begun) }
+    } else {
+      endTerm("another node leads")
+    }
+  }
+}

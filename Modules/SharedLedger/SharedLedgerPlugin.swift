@@ -1,0 +1,112 @@
+public import TernCommitLog
+public import TernLedger
+import TernStorage
+
+/// Opens commit logs by their address, for the ledger of a configuration.
+public protocol CommitLogPlugin: SendableMetatype {
+  /// The version of the program, which its nodes tell operators. Default: empty.
+  static var programVersion: String { get }
+
+  /// Opens the log at an address such as `postgres://host/database`.
+  ///
+  /// - Throws: ``TernCommitLog/CommitLogError``: transient errors are no reason to fail, the node
+  ///   tries again.
+  static func open(
+    _ address: String, with resources: LedgerResources
+  ) async throws(CommitLogError) -> any CommitLog
+}
+
+extension CommitLogPlugin {
+  public static var programVersion: String { "" }
+}
+
+/// Opens a ``SharedLedger`` over a log of one kind and the server's store, for
+/// `{"kind": "shared", "log": "postgres://host/database"}`.
+public enum SharedLedgerPlugin<Log: CommitLogPlugin>: LedgerPlugin {
+  /// The log, the shard, and the node's part in it.
+  public struct Options: Sendable {
+    /// The address of the log.
+    public var log: String
+    /// The shard in it. Default 0.
+    public var shard: UInt32 = 0
+    /// The address at which clients reach this node, for other nodes to tell; may be empty.
+    public var address = ""
+    /// The seconds after which the lease of a leader that is gone is taken over, 1...60. Default 3.
+    public var leaseSeconds = 3
+    /// The file with the secret of the cluster, by which nodes relay clients to the one that leads;
+    /// `nil` for nodes that refuse clients while they stand by. The program reads it.
+    public var secretFile: String?
+    /// The limits of the copy's log.
+    public var ledger = LedgerOptions()
+  }
+
+  public static var kind: String { "shared" }
+
+  public static func open(
+    _ options: Options, with resources: LedgerResources
+  ) async throws(LedgerError) -> any Ledger {
+    let log: any CommitLog
+    do throws(CommitLogError) {
+      log = try await Log.open(options.log, with: resources)
+    } catch {
+      throw .unavailable(reason: error.description)
+    }
+    let store: any OrderedStore
+    do throws(StorageError) { store = try await resources.openStore() } catch {
+      await log.close()
+      throw .storage(error)
+    }
+    var node = options.node(resources.randomBits())
+    node.version = Log.programVersion
+    let ledger = SharedLedger(
+      log: log, store: store, options: node,
+      environment: NodeEnvironment(
+        clock: resources.clock, uptime: resources.uptime, randomBits: resources.randomBits))
+    resources.whenClosed { await ledger.close() }
+    ledger.start()
+    return ledger
+  }
+}
+
+extension SharedLedgerPlugin.Options: Decodable {
+  private enum CodingKeys: String, CodingKey, CaseIterable {
+    case log, shard, address, leaseSeconds, secretFile, logLimit, logBytes, logAge
+  }
+
+  /// Reads the section; what it leaves out keeps its standard value.
+  public init(from decoder: any Decoder) throws {
+    let section = try decoder.container(keyedBy: CodingKeys.self)
+    log = try section.decode(String.self, forKey: .log)
+    shard = try section.decodeIfPresent(UInt32.self, forKey: .shard) ?? shard
+    address = try section.decodeIfPresent(String.self, forKey: .address) ?? address
+    leaseSeconds = try section.decodeIfPresent(Int.self, forKey: .leaseSeconds) ?? leaseSeconds
+    guard (1...60).contains(leaseSeconds) else {
+      throw DecodingError.dataCorruptedError(
+        forKey: .leaseSeconds, in: section, debugDescription: "\(leaseSeconds) is not in 1...60")
+    }
+    secretFile = try section.decodeIfPresent(String.self, forKey: .secretFile)
+    guard secretFile == nil || !address.isEmpty else {
+      throw DecodingError.dataCorruptedError(
+        forKey: .secretFile, in: section,
+        debugDescription: "nodes reach each other by their addresses: give this one's, too")
+    }
+    guard address.utf8.count <= CommitLogLimits.addressBytes else {
+      throw DecodingError.dataCorruptedError(
+        forKey: .address, in: section,
+        debugDescription: "longer than \(CommitLogLimits.addressBytes) bytes")
+    }
+    ledger = try EmbeddedLedgerPlugin.Options(from: decoder).ledger
+  }
+
+  /// - Parameter bits: Drawn at random for this run.
+  func node(_ bits: UInt64) -> SharedLedgerOptions {
+    let run = String(bits, radix: 16)
+    let name = "\(String(decoding: address.utf8.prefix(64), as: UTF8.self))#\(run)"
+    var options = SharedLedgerOptions(shard: ShardID(shard), node: name, address: address)
+    options.leaseLifetime = .seconds(leaseSeconds)
+    options.renewal = options.leaseLifetime / 3
+    options.lookInterval = options.leaseLifetime / 6
+    options.ledger = ledger
+    return options
+  }
+}

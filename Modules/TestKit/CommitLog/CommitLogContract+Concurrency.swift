@@ -1,0 +1,164 @@
+import TernCommitLog
+import TernStorage
+
+extension CommitLogContract {
+  private static let appenders = 4
+  private static let batchesOfEach = 40
+
+  static let concurrencyChecks = [
+    CommitLogCheck("concurrent appenders and readers: no gap, no loss, no double") { bench in
+      let shard = bench.shard
+      let total = UInt64(appenders * batchesOfEach)
+      let seen = try await withThrowingTaskGroup(of: [UInt128]?.self) { group in
+        for appender in 0..<appenders {
+          group.addTask {
+            let log = try await bench.place.connect()
+            try await appendAll(of: appender, on: log, bench)
+            await log.close()
+            return nil
+          }
+        }
+        for _ in 0..<3 {
+          group.addTask {
+            let log = try await bench.place.connect()
+            let ids = try await follow(log, shard, until: total, bench)
+            await log.close()
+            return ids
+          }
+        }
+        return try await group.reduce(into: [[UInt128]]()) { if let ids = $1 { $0.append(ids) } }
+      }
+      let stored = try await bench.ids()
+      for ids in seen { try bench.expect(ids, stored, "the batches that a reader saw") }
+      for appender in 0..<appenders {
+        let own = stored.filter { Int($0 >> 32) == appender }.map { Int($0 & 0xFFFF_FFFF) }
+        try bench.expect(own, Array(0..<batchesOfEach), "the batches of appender \(appender)")
+      }
+    },
+    CommitLogCheck("after a lease changed hands, no batch of the earlier epoch follows") { bench in
+      let shard = bench.shard
+      let first = try await bench.take("a")
+      let other = try await bench.place.connect()
+      async let old = appendUntilFenced(bench, under: first.epoch)
+      try await other.waitForBatch(in: shard, after: LogPosition(5), timeout: .seconds(600))
+      let second = try await bench.seize("b", on: other)
+      let fence = try await other.open(shard).position
+      var position = fence
+      for id: UInt128 in 1...5 {
+        let outcome = try await other.append(
+          bench.draft(id << 64), to: shard, after: position, epoch: second.epoch)
+        position = position.next
+        try bench.expect(outcome, .appended(position), "the new leader's append")
+      }
+      let appended = try await old
+      try bench.expect(appended, fence.number, "the batches that the old leader had confirmed")
+      var epochs: [UInt64] = []
+      while epochs.count < position.number {
+        let page = try await other.batches(
+          in: shard, after: LogPosition(UInt64(epochs.count)), limit: 4_096)
+        if page.isEmpty { throw CommitLogFailure("no batch behind \(epochs.count)") }
+        epochs += page.map(\.epoch.number)
+      }
+      let expected =
+        Array(repeating: first.epoch.number, count: Int(fence.number))
+        + Array(repeating: second.epoch.number, count: 5)
+      try bench.expect(epochs, expected, "the epochs of the batches")
+      await other.close()
+    },
+    CommitLogCheck("of nodes that take one lease at the same time, one gets it") { bench in
+      let lost = try await bench.take("gone")
+      for condition in [LeaseRequest.Condition.unchanged(lost), .free] {
+        let outcomes = try await withThrowingTaskGroup(of: LeaseOutcome.self) { group in
+          for node in 0..<8 {
+            group.addTask {
+              let log = try await bench.place.connect()
+              let request = LeaseRequest(
+                node: "\(condition) \(node)", address: "\(node)", condition: condition)
+              let outcome = try await log.renewLease(bench.shard, request: request)
+              await log.close()
+              return outcome
+            }
+          }
+          return try await group.reduce(into: []) { $0.append($1) }
+        }
+        let winners = outcomes.count { if case .held = $0 { true } else { false } }
+        try bench.expect(winners, 1, "the nodes that hold the lease")
+        let holder = try await bench.log.open(bench.shard).leader?.node ?? "none"
+        try await bench.log.releaseLease(bench.shard, name: .leader, node: holder)
+      }
+    },
+    CommitLogCheck("of nodes that advance the checkpoint at the same time, one does") { bench in
+      try await bench.append(1...3)
+      let outcomes = try await withThrowingTaskGroup(of: (Int, CheckpointOutcome).self) { group in
+        for node in 0..<6 {
+          group.addTask {
+            let log = try await bench.place.connect()
+            let outcome = try await log.advanceCheckpoint(
+              of: bench.shard, from: .start, to: LogPosition(2),
+              changes: [.put(key: [1], value: [UInt8(node)])])
+            await log.close()
+            return (node, outcome)
+          }
+        }
+        return try await group.reduce(into: []) { $0.append($1) }
+      }
+      let winners = outcomes.filter { $0.1 == .advanced(LogPosition(2)) }.map(\.0)
+      try bench.expect(winners.count, 1, "the nodes that advanced it")
+      let page = try await bench.log.checkpoint(of: bench.shard, after: nil, limit: 9)
+      try bench.expect(page.rows.map(\.value), winners.map { [UInt8($0)] }, "the rows")
+    },
+  ]
+
+  /// Appends an appender's batches by compare-and-append, whatever the others append.
+  private static func appendAll(
+    of appender: Int, on log: any CommitLog, _ bench: CommitLogBench
+  ) async throws {
+    var position = try await log.open(bench.shard).position
+    var number = 0
+    while number < batchesOfEach {
+      let draft = bench.draft(UInt128(appender) << 32 | UInt128(number))
+      switch try await log.append(draft, to: bench.shard, after: position, epoch: .none) {
+      case .appended(let new):
+        position = new
+        number += 1
+      case .behind(let head): position = head
+      case .fenced(let epoch): throw CommitLogFailure("fenced by \(epoch), without a leader")
+      }
+    }
+  }
+
+  /// Reads until the position `end`, and returns the identifiers in order.
+  private static func follow(
+    _ log: any CommitLog, _ shard: ShardID, until end: UInt64, _ bench: CommitLogBench
+  ) async throws -> [UInt128] {
+    var ids: [UInt128] = []
+    while ids.count < end {
+      let position = LogPosition(UInt64(ids.count))
+      try await log.waitForBatch(in: shard, after: position, timeout: .seconds(600))
+      for batch in try await log.batches(in: shard, after: position, limit: 7) {
+        ids.append(batch.id)
+        try bench.expect(batch.position.number, UInt64(ids.count), "the next position")
+      }
+    }
+    return ids
+  }
+
+  /// Appends until another leader is there, and returns the number of appends that took effect.
+  private static func appendUntilFenced(
+    _ bench: CommitLogBench, under epoch: LogEpoch
+  ) async throws -> UInt64 {
+    var position = LogPosition.start
+    while true {
+      // The check may have failed already.
+      try Task.checkCancellation()
+      let draft = bench.draft(UInt128(position.number))
+      let outcome = try await bench.log.append(
+        draft, to: bench.shard, after: position, epoch: epoch)
+      switch outcome {
+      case .appended(let new): position = new
+      case .fenced: return position.number
+      case .behind(let head): throw CommitLogFailure("behind \(head), with its own epoch")
+      }
+    }
+  }
+}

@@ -1,0 +1,14 @@
+/// The promises of every commit log, as a list of named checks.
+///
+/// ```swift
+/// private let mine = CommitLogFixture("mine") { CommitLogPlace(connect: { MyLog() }) }
+///
+/// @Test(arguments: CommitLogContract.checks)
+/// func holds(check: CommitLogCheck) async throws { try await check.run(on: mine) }
+/// ```
+public enum CommitLogContract {
+  /// Every check; each makes a place of its own.
+  public static let checks: [CommitLogCheck] =
+    appendChecks + readChecks + concurrencyChecks + LeaseChecks.leader + LeaseChecks.others
+    + CheckpointChecks.checkpoint + CheckpointChecks.compaction + restartChecks
+}

@@ -1,0 +1,186 @@
+#if TCP
+  import NIOCore
+  import Synchronization
+
+  /// The part of a node that relays the connections of clients to the node that leads, and believes
+  /// what other nodes say about the clients of connections that they relay to it.
+  ///
+  /// One for each transport; it may be asked from any thread.
+  package final class NodeRelay: Sendable {
+    /// The place where clients are served at a moment.
+    package enum Place: Hashable, Sendable {
+      /// This node.
+      case here
+      /// The node at an address.
+      case node(String)
+      /// None: a node is about to lead, or is to be found.
+      case unknown
+    }
+
+    /// The things that a relay is told by its program.
+    package struct Setting: Sendable {
+      /// The address of this node, as the others know it.
+      let address: String
+      let code: RelayHeader.Coding
+      /// Milliseconds since 1970.
+      let now: @Sendable () -> Int64
+      let randomBits: @Sendable () -> UInt64
+      let place: @Sendable () -> Place
+
+      /// A setting.
+      package init(
+        address: String, code: @escaping RelayHeader.Coding,
+        now: @escaping @Sendable () -> Int64, randomBits: @escaping @Sendable () -> UInt64,
+        place: @escaping @Sendable () -> Place
+      ) {
+        self.address = address
+        self.code = code
+        self.now = now
+        self.randomBits = randomBits
+        self.place = place
+      }
+    }
+
+    /// The figures since the start.
+    package struct Figures: Hashable, Sendable {
+      /// The connections that are relayed now.
+      package var open = 0
+      /// The connections that wait for a node that leads.
+      package var held = 0
+      /// The connections that were relayed to another node.
+      package var relayed = 0
+      /// The connections whose leader could not be reached.
+      package var unreachable = 0
+      /// The connections beyond ``RelayLimits/connections``, or of an address that had too many.
+      package var refused = 0
+      /// The connections that another node had relayed here already.
+      package var repeated = 0
+      /// The connections that other nodes have relayed here.
+      package var accepted = 0
+      /// The headers that were not believed: forged, stale, repeated, or too many.
+      package var disbelieved = 0
+    }
+
+    private struct State {
+      var admission = RelayAdmission()
+      var open: [ObjectIdentifier: any Channel] = [:]
+      var figures = Figures()
+    }
+
+    let setting: Setting
+    private let limit: Int
+    /// The longest time that a connection waits for a node that leads.
+    let patience: Duration
+    private let state = Mutex(State())
+
+    /// A relay that relays nothing yet.
+    ///
+    /// - Parameters:
+    ///   - limit: The most connections at a time.
+    ///   - patience: The longest time that a connection waits for a node that leads.
+    package init(
+      _ setting: Setting, limit: Int = RelayLimits.connections,
+      patience: Duration = .seconds(RelayLimits.holdSeconds)
+    ) {
+      self.setting = setting
+      self.limit = limit
+      self.patience = patience
+    }
+
+    /// The figures since the start.
+    package var figures: Figures {
+      state.withLock { state in
+        var figures = state.figures
+        figures.open = state.open.count
+        return figures
+      }
+    }
+
+    /// Closes all connections that are relayed, so that their clients connect again: another node
+    /// leads, or this one does.
+    package func endAll() {
+      for channel in state.withLock({ $0.open.values.map { $0 } }) { channel.close(promise: nil) }
+    }
+
+    /// Counts a connection that waits for a node that leads; `false` when too many do.
+    func hold() -> Bool {
+      state.withLock { state in
+        guard state.figures.held < min(limit, RelayLimits.held) else { return false }
+        state.figures.held += 1
+        return true
+      }
+    }
+
+    /// Counts out a connection that has waited.
+    func letGo() { state.withLock { $0.figures.held -= 1 } }
+
+    func count(_ figure: WritableKeyPath<Figures, Int>) {
+      state.withLock { $0.figures[keyPath: figure] += 1 }
+    }
+
+    /// Takes a client's connection among those that are relayed; `false` when there are too many.
+    func begin(_ channel: any Channel) -> Bool {
+      let id = ObjectIdentifier(channel)
+      let isTaken = state.withLock { state in
+        guard state.open.count < limit else { return false }
+        state.open[id] = channel
+        return true
+      }
+      guard isTaken else { return false }
+      channel.closeFuture.whenComplete { _ in
+        _ = self.state.withLock { $0.open.removeValue(forKey: id) }
+      }
+      return true
+    }
+
+    /// Takes a connection out whose leader could not be reached.
+    func end(_ channel: any Channel) {
+      _ = state.withLock { $0.open.removeValue(forKey: ObjectIdentifier(channel)) }
+    }
+
+    /// Returns true when an authentic header is believed.
+    func admits(_ header: RelayHeader) -> Bool {
+      let now = setting.now()
+      return state.withLock { state in
+        let verdict = state.admission.admit(header, now: now)
+        guard verdict == .admitted else {
+          state.figures.disbelieved += 1
+          return false
+        }
+        state.figures.accepted += 1
+        return true
+      }
+    }
+
+    /// Returns the header for a client's connection to the node at `address`.
+    func header(for client: ProxyHeader.Client, to address: String) -> [UInt8]? {
+      let nonce = UInt128(setting.randomBits()) << 64 | UInt128(setting.randomBits())
+      return RelayHeader(client: client, time: setting.now(), nonce: nonce)
+        .bytes(to: address, setting.code)
+    }
+  }
+
+  /// An address with a port, as nodes tell it: `10.0.0.1:9000`, `[fd00::1]:9000`, `db-1:9000`.
+  package struct NodeAddress: Hashable, Sendable {
+    /// The name or the address, without brackets.
+    package let host: String
+    /// 1...65535.
+    package let port: Int
+
+    /// Reads an address; `nil` when it has no host or no port.
+    package init?(_ text: String) {
+      guard let colon = text.lastIndex(of: ":"),
+        let port = Int(text[text.index(after: colon)...]), (1...65_535).contains(port)
+      else { return nil }
+      var host = text[..<colon]
+      if host.hasPrefix("["), host.hasSuffix("]") {
+        host = host.dropFirst().dropLast()
+      } else if host.contains(":") {
+        return nil
+      }
+      if host.isEmpty { return nil }
+      self.host = String(host)
+      self.port = port
+    }
+  }
+#endif

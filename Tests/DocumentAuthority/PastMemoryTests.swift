@@ -1,0 +1,89 @@
+import Testing
+
+@testable import TernCore
+@testable import TernDocumentAuthority
+@testable import TernQuery
+@testable import TernStorage
+
+/// Documents of an earlier state take no more memory than their reader may hold.
+@Suite("memory of earlier states")
+struct PastMemoryTests {
+  /// A reader whose client may hold so many bytes.
+  private final class LimitedReader: StoreReader, ReadMemory {
+    private let base: any StoreReader
+    private let limit: Int
+    private(set) var held = 0
+
+    init(_ base: any StoreReader, limit: Int) {
+      self.base = base
+      self.limit = limit
+    }
+
+    func hold(_ bytes: Int) -> Bool {
+      if held + bytes > limit { return false }
+      held += bytes
+      return true
+    }
+
+    func withValue<R>(
+      for key: Span<UInt8>, _ body: (Span<UInt8>) throws(StorageError) -> R
+    ) throws(StorageError) -> R? {
+      try base.withValue(for: key, body)
+    }
+
+    func fill(_ page: inout RowPage, from scan: borrowing Scan) throws(StorageError) {
+      try base.fill(&page, from: scan)
+    }
+  }
+
+  /// A store in which documents were replaced, and the version before that.
+  private func store(
+    _ count: Int, bytes: Int
+  ) throws -> (store: AuthorityStore, then: DocumentVersion) {
+    let store = try AuthorityStore()
+    let text = DocumentValue.string(String(repeating: "x", count: bytes))
+    var then = DocumentVersion.none
+    for number in 0..<count {
+      then = try store.write([set(DocumentKey(unchecked: "c/\(number)"), ["t": text])]).version
+    }
+    for number in 0..<count { try store.write([set(DocumentKey(unchecked: "c/\(number)"), [:])]) }
+    return (store, then)
+  }
+
+  private func read(
+    _ query: DocumentQuery, of world: (store: AuthorityStore, then: DocumentVersion), limit: Int
+  ) throws -> (code: DocumentStatus.Code?, count: Int, held: Int) {
+    try world.store.read { reader throws(StorageError) in
+      let limited = LimitedReader(reader, limit: limit)
+      let outcome = try world.store.authority.documents(of: query, at: world.then, in: limited)
+      switch outcome {
+      case .success(let documents): return (nil, documents.count, limited.held)
+      case .failure(let status): return (status.code, 0, limited.held)
+      }
+    }
+  }
+
+  @Test("a read ends when its client may hold no more, and what it holds is charged")
+  func share() throws {
+    let world = try store(40, bytes: 50_000)
+    let all = DocumentQuery.collection(try CollectionPath("c"))
+    let allowed = try read(all, of: world, limit: .max)
+    #expect(allowed.code == nil && allowed.count == 40)
+    #expect(allowed.held > 1_900_000 && allowed.held <= 2_100_000)
+    let refused = try read(all, of: world, limit: 1 << 20)
+    #expect(refused.code == .resourceExhausted)
+    #expect(refused.held <= 1 << 20)
+    let one = try read(.document("c/7"), of: world, limit: 64 << 10)
+    #expect(one.code == nil && one.count == 1, "one document is all that this read keeps")
+  }
+
+  @Test("no read keeps more than its limit, whatever its client may hold")
+  func limit() throws {
+    let count = DocumentAuthorityLimits.pastBytes / 1_000_000 + 2
+    let world = try store(count, bytes: 1_000_000)
+    let all = DocumentQuery.collection(try CollectionPath("c"))
+    let refused = try read(all, of: world, limit: .max)
+    #expect(refused.code == .resourceExhausted)
+    #expect(refused.held <= DocumentAuthorityLimits.pastBytes)
+  }
+}

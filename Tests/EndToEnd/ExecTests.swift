@@ -1,0 +1,85 @@
+import Foundation
+import Testing
+
+@testable import tern
+
+/// `tern exec`: commands beside a server of their own.
+@Suite("commands beside a server of their own") struct ExecTests {
+  private func play(_ arguments: [String], in folder: String) async throws -> (
+    code: Int32?, output: [String], errors: [String]
+  ) {
+    let process = try ChildProcess(ternBinary, ["exec"] + arguments, folder: folder)
+    process.closeInput()
+    let code = await process.exitCode(within: patience)
+    for lines in [process.output, process.errors] {
+      _ = await lines.line(within: patience) { _ in false }
+    }
+    return (code, process.output.history, process.errors.history)
+  }
+
+  private func withRules(_ body: (String) async throws -> Void) async throws {
+    try await withFolder { folder in
+      try #"{"database": {"rules": "tree.json"}, "emulators": {"database": {"port": 1}}}"#
+        .write(toFile: folder + "/firebase.json", atomically: true, encoding: .utf8)
+      try #"{"rules": {"notes": {".read": true, ".write": true}}}"#
+        .write(toFile: folder + "/tree.json", atomically: true, encoding: .utf8)
+      try await body(folder)
+    }
+  }
+
+  @Test("a command finds the server, under the rules of its folder, and gives its exit code")
+  func command() async throws {
+    try await withRules { folder in
+      let script = """
+        \(ternBinary) set notes/a 1 && \(ternBinary) get notes/a
+        \(ternBinary) set other 1 2>/dev/null; echo "refused $?"
+        echo "$FIRESTORE_EMULATOR_HOST $FIREBASE_EMULATOR_HUB $GCLOUD_PROJECT" >&2
+        [ "$TERN_SERVER" = "$FIREBASE_DATABASE_EMULATOR_HOST" ] || exit 1
+        exit 7
+        """
+      let played = try await play(["--project", "shop", "--", "/bin/sh", "-c", script], in: folder)
+      #expect(played.code == 7, "\(played)")
+      #expect(played.output.contains("1"), "\(played)")
+      #expect(played.output.last == "refused 4")
+      let places = try #require(played.errors.last).split(separator: " ")
+      #expect(places.count == 3 && places[0] == places[1] && places[2] == "shop")
+      // Nothing is left that could be asked.
+      let port = try #require(places[0].split(separator: ":").last.flatMap { UInt16($0) })
+      #expect(throws: (any Error).self) { try sendBytes([], toPort: port, endingOutput: false) }
+    }
+  }
+
+  @Test("a single word with spaces is run by the shell, and options of a command stay its own")
+  func shell() async throws {
+    try await withFolder { folder in
+      #expect(try await play(["echo one && exit 3"], in: folder).code == 3)
+      let printed = try await play(["printf", "%s\\n", "--rules", "-x"], in: folder)
+      #expect(printed.output == ["--rules", "-x"] && printed.code == 0, "\(printed)")
+    }
+  }
+
+  @Test("what cannot be run is a mistake of usage, and a signal is told as a shell does")
+  func mistakes() async throws {
+    try await withFolder { folder in
+      #expect(try await play([], in: folder).code == 2)
+      let unknown = try await play(["--", "no-such-program"], in: folder)
+      #expect(unknown.code == 2 && unknown.errors == ["tern: no program 'no-such-program'"])
+      #expect(try await play(["--rules", "no-such-file", "--", "true"], in: folder).code == 1)
+      #expect(try await play(["kill -9 $$ "], in: folder).code == 128 + 9)
+    }
+  }
+
+  @Test("SIGTERM is passed on, and the command decides about its end")
+  func terminated() async throws {
+    try await withFolder { folder in
+      let process = try ChildProcess(
+        ternBinary,
+        ["exec", "--", "/bin/sh", "-c", "trap 'kill $!; exit 3' TERM; sleep 100 & echo up; wait"],
+        folder: folder)
+      let isUp = await process.output.line(within: patience) { $0 == "up" } != nil
+      #expect(isUp, "\(process.errors.history)")
+      process.stop()
+      #expect(await process.exitCode(within: patience) == 3)
+    }
+  }
+}

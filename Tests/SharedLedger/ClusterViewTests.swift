@@ -1,0 +1,127 @@
+import TernCommitLog
+import TernLedger
+import TernLogMemory
+import TernTestKit
+import Testing
+
+@testable import TernSharedLedger
+
+@Suite("Nodes that tell of themselves")
+struct ClusterViewTests {
+  let cluster = TestCluster()
+
+  @Test("a card is read as it was written, and other texts are none")
+  func cards() {
+    let card = NodeCard(
+      role: .standby, position: LogPosition(.max), version: "1.2.3", address: "[fd00::1]:9000")
+    #expect(NodeCard(card.text) == card)
+    var other = card
+    (other.version, other.address) = ("a b", "")
+    #expect(NodeCard(other.text)?.version == "a_b")
+    #expect(NodeCard(other.text)?.address.isEmpty == true)
+    other.version = String(repeating: "v", count: 400)
+    other.address = String(repeating: "a", count: 500)
+    #expect(other.text.utf8.count <= CommitLogLimits.addressBytes)
+    #expect(NodeCard(other.text)?.address.isEmpty == true)
+    for text in ["", "1", "2 standby 1 x y", "1 king 1 x y", "1 standby x x y", "1 standby 1 x"] {
+      #expect(NodeCard(text) == nil, "\(text)")
+    }
+  }
+
+  @Test("nodes are seen with their parts and places, and those that are silent are told apart")
+  func view() async throws {
+    let (first, second) = (cluster.node(), cluster.node())
+    try await first.lead()
+    try await first.commit([put("a", 1)])
+    await second.follow()
+    try await first.commit([put("a", 2)])
+    await first.announce()
+    await second.announce()
+    let log = cluster.memory.node("operator")
+    let before = try await ClusterView(of: ShardID(0), in: log)
+    #expect(before.nodes.map(\.id) == ["node1", "node2"])
+    #expect(before.nodes.map(\.card.role) == [.leader, .standby])
+    #expect(before.nodes.map { before.lag(of: $0) } == [0, 1])
+    #expect(before.nodes.map(\.card.address) == ["node1:9000", "node2:9000"])
+    await first.announce()
+    let after = try await ClusterView(of: ShardID(0), in: log)
+    #expect(after.alive(since: before) == ["node1"])
+  }
+
+  @Test("a leader that is asked hands over at once, to a node that has everything")
+  func stepDown() async throws {
+    let (first, second) = (cluster.node(), cluster.node())
+    try await first.lead()
+    try await first.commit([put("a", 1, claim(1))])
+    await second.follow()
+    for _ in 0..<2 {
+      await second.announce()
+      await first.announce()
+    }
+    let log = cluster.memory.node("operator")
+    let view = try await ClusterView(of: ShardID(0), in: log)
+    try await view.askLeaderToStepDown(of: ShardID(0), in: log, as: "operator")
+    await second.announce()
+    await first.announce()
+    #expect(!first.ledger.standing.isLeading)
+    #expect(try await log.open(ShardID(0)).leader == nil)
+    let before = cluster.clock.milliseconds
+    // It leaves the lease to the other one, although it is the first to look.
+    await first.follow()
+    #expect(!first.ledger.isElected)
+    try await second.lead()
+    #expect(cluster.clock.milliseconds - before <= 1_000)
+    #expect(try await second.commit([put("a", 1, claim(1))]) == [.duplicate(1, outcome: [1, 1])])
+    // The request was for that term alone.
+    await first.follow()
+    await first.announce()
+    await second.announce()
+    #expect(second.ledger.standing.isLeading)
+    #expect(try await log.leases(of: ShardID(0)).allSatisfy { NodeLease.node($0.name) != nil })
+  }
+
+  @Test("a leader without a successor that lives and is current goes on leading")
+  func refused() async throws {
+    let (first, second) = (cluster.node(), cluster.node())
+    try await first.lead()
+    await second.follow()
+    let log = cluster.memory.node("operator")
+    let view = try await ClusterView(of: ShardID(0), in: log)
+    try await view.askLeaderToStepDown(of: ShardID(0), in: log, as: "operator")
+    await first.announce()
+    #expect(first.ledger.standing.isLeading, "there is no other node")
+    // One that said something once, before the leader knew it, may be dead.
+    await second.announce()
+    await first.announce()
+    #expect(first.ledger.standing.isLeading)
+    try await ClusterView.withdrawRequest(of: ShardID(0), in: log, as: "operator")
+    await second.announce()
+    await first.announce()
+    #expect(first.ledger.standing.isLeading, "the request was taken back")
+    try await view.askLeaderToStepDown(of: ShardID(0), in: log, as: "another operator")
+    await first.announce()
+    #expect(!first.ledger.standing.isLeading)
+  }
+
+  @Test("what a node that is gone has said is removed, and a node that ends takes its words back")
+  func removal() async throws {
+    let (first, second, third) = (cluster.node(), cluster.node(), cluster.node())
+    try await first.lead()
+    for node in [second, third] {
+      await node.follow()
+      await node.announce()
+    }
+    await first.announce()
+    let log = cluster.memory.node("operator")
+    #expect(try await ClusterView(of: ShardID(0), in: log).nodes.count == 3)
+    for _ in 0..<61 {
+      cluster.clock.advance(by: .seconds(1))
+      await third.announce()
+      await first.follow()
+      await first.announce()
+    }
+    #expect(try await ClusterView(of: ShardID(0), in: log).nodes.map(\.id) == ["node1", "node3"])
+    await NodeDuties(ledger: third.ledger).withdraw()
+    #expect(try await ClusterView(of: ShardID(0), in: log).nodes.map(\.id) == ["node1"])
+  }
+}
