@@ -50,6 +50,10 @@ public protocol OrderedStore: Sendable {
   /// - Complexity: O(*size of the store*).
   func compact() throws(StorageError)
 
+  /// Lets go of what it holds only to be faster, and that was not used since the last call: idle
+  /// connections and their caches. Called every few seconds while a program runs.
+  func releaseIdle()
+
   /// True for a store of an earlier format that protects its bytes less; ``compact()`` brings it up
   /// to date. False by default.
   var isOldFormat: Bool { get }
@@ -63,6 +67,9 @@ public protocol OrderedStore: Sendable {
 extension OrderedStore {
   /// For stores that keep no space that they could give back: does nothing.
   public func compact() throws(StorageError) {}
+
+  /// For stores that hold nothing of the kind.
+  public func releaseIdle() {}
 
   /// For stores of which there is one format.
   public var isOldFormat: Bool { false }

@@ -13,13 +13,22 @@ final class SQLitePool: Sendable {
     // Let go when the store is closed; connections still lent hold it until they end.
     var directory: StoreDirectory?
     var pages: SQLitePages
-    var idle: [SQLiteConnection] = []
+    var idle: [IdleConnection] = []
+    /// Counts the calls of ``SQLitePool/releaseIdle()``.
+    var round = 0
     var lent = 0
     /// True when new snapshots have to wait.
     var isPaused = false
     var isClosed = false
     var hasFailed = false
     var cache = CacheCounts()
+
+    /// A connection that no snapshot has.
+    struct IdleConnection: Sendable {
+      let connection: SQLiteConnection
+      /// The round in which it was given back.
+      let round: Int
+    }
 
     func openDirectory() throws(StorageError) -> StoreDirectory {
       try check()
@@ -60,7 +69,7 @@ final class SQLitePool: Sendable {
         throw .tooManyReaders(limit: SQLiteStore.readerLimit)
       }
       state.lent += 1
-      return (directory, state.pages, state.idle.popLast())
+      return (directory, state.pages, state.idle.popLast()?.connection)
     }
     do throws(StorageError) {
       let connection = if let idle { idle } else { try SQLiteConnection(directory, pages) }
@@ -123,6 +132,21 @@ final class SQLitePool: Sendable {
     }
   }
 
+  /// Closes the connections that were not used since the last call.
+  func releaseIdle() {
+    let unused = state.withLock { state in
+      let unused = state.idle.filter { $0.round < state.round }
+      state.idle.removeAll { $0.round < state.round }
+      state.round += 1
+      return unused
+    }
+    // Closed here, while others take and give back connections.
+    _ = consume unused
+  }
+
+  /// The connections that no snapshot has.
+  var idleCount: Int { state.withLock { $0.idle.count } }
+
   /// Refuses all further work.
   func fail() { state.withLock { $0.hasFailed = true } }
 
@@ -145,7 +169,7 @@ final class SQLitePool: Sendable {
       state.lent -= 1
       state.cache.add(counts)
       if let connection, !state.isClosed, state.idle.count < SQLiteStore.idleReaderLimit {
-        state.idle.append(connection)
+        state.idle.append(State.IdleConnection(connection: connection, round: state.round))
       }
     }
   }

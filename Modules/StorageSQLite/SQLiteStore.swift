@@ -257,6 +257,9 @@ public final class SQLiteStore: OrderedStore {
     }
   }
 
+  /// Closes connections for snapshots that were not used since the last call.
+  public func releaseIdle() { pool.releaseIdle() }
+
   /// True for a store of version 1, whose pages have no checksums.
   public var isOldFormat: Bool {
     writer.withLock { state in state.connection.map { !$0.hasLargeTable } ?? false }

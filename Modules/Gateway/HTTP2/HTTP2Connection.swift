@@ -56,6 +56,7 @@
         eventLoop: channel.eventLoop,
         configuration: .init(maxIdleTime: nil, maxAge: nil, maxGraceTime: nil, keepalive: nil))
       let pipeline = channel.pipeline.syncOperations
+      try pipeline.addHandler(HTTP2FlushGate())
       try pipeline.addHandler(HTTP2InboundMeter(connection))
       _ = try pipeline.configureHTTP2Pipeline(
         mode: .server, connectionConfiguration: connectionConfiguration(limits),

@@ -178,6 +178,7 @@ public final class EmbeddedLedger: Ledger {
   }
 
   public func maintain() throws(LedgerError) {
+    store.releaseIdle()
     let now = livedTime
     try committer.withLock { committer throws(LedgerError) in
       guard committer.isMaintenanceDue(at: now, options) else { return }

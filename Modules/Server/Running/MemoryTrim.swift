@@ -7,11 +7,16 @@ struct MemoryTrim {
   static let smallBytes = 1 << 20
   /// The number of looks, one behind the other, at which nothing has changed.
   static let calmLooks = 2
+  /// The looks after which it is time once more: a store lets go of what it does not use later
+  /// than clients.
+  static let laterLooks = 4
 
   /// The most memory that clients held since free memory was given back.
   private var peakBytes = 0
   /// The looks at which nothing has changed.
   private var looks = 0
+  /// The looks until it is time once more; `nil` when it is not.
+  private var left: Int?
 
   /// Takes a look.
   ///
@@ -20,12 +25,15 @@ struct MemoryTrim {
   ///   - recentBytes: The most that they held at once since the last look.
   /// - Returns: Whether it is time to give free memory back.
   mutating func isDue(usedBytes: Int, recentBytes: Int) -> Bool {
+    let isLater = left == 1
+    left = isLater ? nil : left.map { $0 - 1 }
     peakBytes = max(peakBytes, recentBytes)
     looks = recentBytes - usedBytes < Self.smallBytes ? looks + 1 : 0
     let fallen = peakBytes - usedBytes
     let isCalm = looks >= Self.calmLooks && fallen >= Self.smallBytes
-    guard fallen > Self.largeBytes || isCalm else { return false }
+    guard fallen > Self.largeBytes || isCalm else { return isLater }
     peakBytes = 0
+    left = Self.laterLooks
     return true
   }
 }

@@ -20,6 +20,13 @@ import Testing
     #expect(due(looks) == [true, false, true, false, false, true, false, false])
   }
 
+  @Test("what a store lets go of later is given back once more, and then no more")
+  func later() {
+    let looks = [(0, 100)] + Array(repeating: (0, 0), count: 9)
+    let wanted = [true, false, false, false, true, false, false, false, false, false]
+    #expect(due(looks) == wanted)
+  }
+
   @Test("what clients go on to use is kept")
   func busy() {
     #expect(due((0..<20).map { _ in (10, 30) }).allSatisfy { !$0 })
