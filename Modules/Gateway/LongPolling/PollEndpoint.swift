@@ -9,6 +9,11 @@
     private var endpoints: [String: PollEndpoint] = [:]
     /// By the name of the session that they carry.
     private var sessions: [String: PollEndpoint] = [:]
+    /// The sessions without a poll that waits, and those of each address.
+    private var absent = AbsenceOrder<String>()
+    private var absentByAddress: [String: AbsenceOrder<String>] = [:]
+    /// The sessions that are over, whose clients have to learn it.
+    private var over = AbsenceOrder<String>()
 
     /// Answers a request for `/.lp`, at once or when there is something to say.
     func take(
@@ -44,7 +49,7 @@
       guard target["v"] == "5" else {
         throw .invalid("Only version 5 of the protocol is spoken here.")
       }
-      if endpoints.count >= limits.pollSessions { makeRoom() }
+      if endpoints.count >= limits.pollSessions { makeRoom(for: caller.address) }
       guard endpoints.count < limits.pollSessions else {
         throw RESTError(503, "\(limits.pollSessions) sessions poll already.")
       }
@@ -63,14 +68,36 @@
     }
 
     /// Gives up a session that is over, or else the one whose client is absent for the longest
-    /// time.
-    private func makeRoom() {
-      if let over = endpoints.values.first(where: { $0.poll.isClosed }) { return over.forget() }
-      let absent = endpoints.values.filter { $0.absentSince != nil }
-      let last = absent.min {
-        ($0.absentSince ?? .distantFuture) < ($1.absentSince ?? .distantFuture)
+    /// time: of the address that wants room, if it has one. So nobody pushes others out by opening
+    /// more and more.
+    private func makeRoom(for address: String) {
+      if let name = over.first(), let endpoint = endpoints[name] { return endpoint.forget() }
+      let own = absentByAddress[address]?.first()
+      guard let name = own ?? absent.first(), let endpoint = endpoints[name] else { return }
+      endpoint.giveUp()
+      // One that has moved to a WebSocket stays, and is not asked again.
+      noteReturn(of: endpoint)
+    }
+
+    /// No poll of the session waits.
+    fileprivate func noteAbsence(of endpoint: PollEndpoint) {
+      guard endpoints[endpoint.poll.id] != nil else { return }
+      absent.add(endpoint.poll.id)
+      absentByAddress[endpoint.address, default: AbsenceOrder()].add(endpoint.poll.id)
+    }
+
+    /// A poll of the session waits, or none will.
+    fileprivate func noteReturn(of endpoint: PollEndpoint) {
+      absent.remove(endpoint.poll.id)
+      absentByAddress[endpoint.address]?.remove(endpoint.poll.id)
+      if absentByAddress[endpoint.address]?.isEmpty == true {
+        absentByAddress[endpoint.address] = nil
       }
-      last?.giveUp()
+    }
+
+    /// The session is over, and its client does not know yet.
+    fileprivate func noteEnd(of endpoint: PollEndpoint) {
+      if endpoints[endpoint.poll.id] != nil { over.add(endpoint.poll.id) }
     }
 
     /// The endpoint that carries a session.
@@ -87,6 +114,8 @@
 
     fileprivate func forget(_ endpoint: PollEndpoint) {
       unname(endpoint)
+      noteReturn(of: endpoint)
+      over.remove(endpoint.poll.id)
       endpoints[endpoint.poll.id] = nil
     }
 
@@ -129,14 +158,12 @@
     private var timer: Scheduled<Void>?
     /// Ends the session of a client that polls no more.
     private var absence: Scheduled<Void>?
-    /// The time since which no poll waits; `nil` while one does.
-    fileprivate private(set) var absentSince: NIODeadline?
     /// Ends the wait for a client that has to learn that its session is over.
     private var farewell: Scheduled<Void>?
     /// Bytes of messages that are not whole, as they are counted over all connections.
     private var heldBytes = 0
     /// The address the session was opened from.
-    private var address = ""
+    fileprivate private(set) var address = ""
 
     init(_ poll: PollSession, in table: PollTable, _ setting: GatewayContext, _ loop: any EventLoop)
     {
@@ -147,8 +174,8 @@
     }
 
     func open(_ opening: TreeOpening, _ caller: Caller, _ first: HeldPoll) {
-      hold(first)
       address = caller.address
+      hold(first)
       session = GatewaySession(
         opening, peer: caller.peer, protocolName: "longpolling", on: loop, open: setting.open
       ) {
@@ -184,13 +211,13 @@
     /// Lets a request wait, for as long as its connection is there.
     private func hold(_ next: HeldPoll) {
       let limits = setting.options.limits
-      absentSince = nil
+      table.noteReturn(of: self)
       held = next
       expectPoll(within: limits.pollSeconds + limits.pollAbsenceSeconds)
       next.whenGone { [weak self] in
         guard let self, let held, !held.isAlive() else { return }
         self.held = nil
-        absentSince = loop.now
+        table.noteAbsence(of: self)
       }
     }
 
@@ -243,6 +270,7 @@
       session = nil
       successor?.oldWayEnded()
       if poll.hasSaidAll || move?.isDone == true { return forget() }
+      table.noteEnd(of: self)
       let endpoint = NIOLoopBound(self, eventLoop: loop)
       farewell = loop.scheduleTask(in: .seconds(Int64(limits.pollFarewellSeconds))) {
         endpoint.value.forget()
@@ -280,7 +308,7 @@
       timer?.cancel()
       timer = nil
       guard let poll = exchange(&held, with: nil) else { return }
-      absentSince = loop.now
+      table.noteAbsence(of: self)
       expectPoll(within: setting.options.limits.pollAbsenceSeconds)
       guard poll.isAlive() else { return }
       let bytes = self.poll.waitingBytes

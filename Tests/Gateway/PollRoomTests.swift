@@ -1,0 +1,45 @@
+#if TCP && canImport(Glibc)
+  import Testing
+
+  @testable import TernGateway
+
+  /// Tests which session over long polling makes room for a new one.
+  @Suite("Room for sessions that poll") struct PollRoomTests {
+    @Test("the session whose client is absent for the longest time makes room")
+    func room() async throws {
+      var limits = GatewayLimits()
+      limits.pollSessions = 2
+      try await withGateway(limits: limits) { gateway in
+        let get = #"{"t":"d","d":{"r":1,"a":"g","b":{"p":"/x"}}}"#
+        let first = try PollPeer(gateway)
+        let second = try PollPeer(gateway)
+        #expect(first.ask(get).contains("pRTLPCB"))
+        let third = try PollPeer(gateway)
+        #expect(second.ask(get).contains("no such session"))
+        #expect(first.ask(get).contains("pRTLPCB"))
+        #expect(third.ask(get).contains("pRTLPCB"))
+      }
+    }
+
+    @Test("the first is the one that was added before all others that are in")
+    func order() {
+      var order = AbsenceOrder<Int>()
+      var model: [Int] = []
+      for step in 0..<5_000 {
+        let name = step * 7 % 31
+        if step % 3 == 0 {
+          order.remove(name)
+          model.removeAll { $0 == name }
+        } else {
+          order.add(name)
+          model.removeAll { $0 == name }
+          model.append(name)
+        }
+        #expect(order.first() == model.first)
+        #expect(order.isEmpty == model.isEmpty)
+      }
+      for name in 0..<31 { order.remove(name) }
+      #expect(order.first() == nil && order.isEmpty)
+    }
+  }
+#endif
