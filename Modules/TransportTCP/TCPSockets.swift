@@ -45,8 +45,8 @@
       var bootstrap = ServerBootstrap(group: loop)
         .serverChannelOption(.backlog, value: backlog)
         .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-        // As a connection is read once in a turn, one is accepted: a flood of new ones takes no more
-        // of each turn than those that are there.
+        // One is accepted in a turn, as each is read once: a flood of new ones takes no more of a
+        // turn than those that are there.
         .serverChannelOption(.maxMessagesPerRead, value: 1)
         .serverChannelInitializer { listener in
           listener.eventLoop.makeCompletedFuture {

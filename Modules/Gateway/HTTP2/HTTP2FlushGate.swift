@@ -22,7 +22,7 @@
       if exchange(&isPending, with: false) { context.flush() }
     }
 
-    /// What was flushed before a close is sent before it.
+    /// Closes behind all that was flushed before.
     func close(
       context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?
     ) {

@@ -68,7 +68,7 @@
     }
 
     /// Gives up a session that is over, or else the one whose client is absent for the longest
-    /// time: of the address that wants room, if it has one. So nobody pushes others out by opening
+    /// time: of the address that wants room, if it has one. So no client pushes others out by opening
     /// more and more.
     private func makeRoom(for address: String) {
       if let name = over.first(), let endpoint = endpoints[name] { return endpoint.forget() }

@@ -109,7 +109,7 @@ extension TransportContract {
     }
   }
 
-  /// What holds something while it waits, as a write that is being stored, has to go on afterwards.
+  /// Tasks that hold something while they wait, as a batch that is being stored, have to go on.
   private static func actorOutlivesShutdown(_ bench: TransportBench) async throws {
     let resident = Outliver(bench.server.executor)
     let (begun, gate, ended) = (Inbox<Int>(), Inbox<Int>(), Inbox<Int>())
