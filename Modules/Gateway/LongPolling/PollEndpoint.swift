@@ -68,8 +68,8 @@
     }
 
     /// Gives up a session that is over, or else the one whose client is absent for the longest
-    /// time: of the address that wants room, if it has one. So no client pushes others out by opening
-    /// more and more.
+    /// time: of the address that wants room, if it has one. So no client pushes others out with
+    /// more and more sessions.
     private func makeRoom(for address: String) {
       if let name = over.first(), let endpoint = endpoints[name] { return endpoint.forget() }
       let own = absentByAddress[address]?.first()
