@@ -20,9 +20,6 @@ static void *open_library(void) {
   return NULL;
 }
 
-typedef void (*processor)(void *, const char *);
-static processor (*set_notice_processor)(struct tern_pq_connection *, processor, void *);
-
 /* Copies the address of a function, since ISO C has no conversion from pointers to objects. */
 static int find(void *library, const char *name, void *slot) {
   void *symbol = dlsym(library, name);
@@ -56,7 +53,7 @@ const char *tern_pq_load(struct tern_pq *table) {
               find(library, "PQgetlength", &table->getlength) &&
               find(library, "PQgetisnull", &table->getisnull) &&
               find(library, "PQclear", &table->clear) &&
-              find(library, "PQsetNoticeProcessor", &set_notice_processor);
+              find(library, "PQsetNoticeProcessor", &table->setNoticeProcessor);
   return found ? NULL : "libpq 5 lacks a function";
 }
 
@@ -65,8 +62,8 @@ static void ignore(void *argument, const char *message) {
   (void)message;
 }
 
-void tern_pq_ignore_notices(struct tern_pq_connection *connection) {
-  set_notice_processor(connection, ignore, NULL);
+void tern_pq_ignore_notices(struct tern_pq table, struct tern_pq_connection *connection) {
+  table.setNoticeProcessor(connection, ignore, NULL);
 }
 #else
 const char *tern_pq_load(struct tern_pq *table) {
@@ -74,5 +71,8 @@ const char *tern_pq_load(struct tern_pq *table) {
   return "this system loads no libraries";
 }
 
-void tern_pq_ignore_notices(struct tern_pq_connection *connection) { (void)connection; }
+void tern_pq_ignore_notices(struct tern_pq table, struct tern_pq_connection *connection) {
+  (void)table;
+  (void)connection;
+}
 #endif

@@ -32,7 +32,8 @@ public enum Gateway {
       let channels = WebChannelTables()
       let load = GatewayLoad(server.budget)
       let polls = PollTables()
-      transport.welcomeStrangers(protocols: ["h2", "http/1.1"]) { channel, open, installLink in
+      transport.serveForeignProtocols(negotiating: ["h2", "http/1.1"]) {
+        channel, open, installLink in
         let setting = GatewayContext(
           options: options,
           ask: { request, answer in

@@ -9,9 +9,9 @@ public import TernStorage
 /// created at the first use, and upgraded when they are older. `Docs/Formats/log-postgres.md`
 /// describes them.
 public final class PostgresLog: CommitLog {
-  private let writer: PostgresLane
-  private let reader: PostgresLane
-  private let bulk: PostgresLane
+  private let writer: PostgresWorker
+  private let reader: PostgresWorker
+  private let bulk: PostgresWorker
   private let closing = Closing()
   private let clock: any Clock<Duration>
   private let uptime: @Sendable () -> Int64
@@ -38,14 +38,14 @@ public final class PostgresLog: CommitLog {
     migrations: [PostgresMigration]
   ) {
     let closing = closing
-    let context = PostgresLane.Context(
+    let context = PostgresWorker.Context(
       options: options,
       conditions: PostgresConnection.Conditions(
         uptime: uptime, isClosed: { closing.isClosed.withLock { $0 } }),
       migrations: migrations)
-    writer = PostgresLane("writer", context: context)
-    reader = PostgresLane("reader", context: context)
-    bulk = PostgresLane("bulk", context: context)
+    writer = PostgresWorker("writer", context: context)
+    reader = PostgresWorker("reader", context: context)
+    bulk = PostgresWorker("bulk", context: context)
     self.clock = clock
     self.uptime = uptime
     pollInterval = options.pollInterval
@@ -99,7 +99,7 @@ public final class PostgresLog: CommitLog {
 
   public func close() async {
     closing.isClosed.withLock { $0 = true }
-    for lane in [writer, reader, bulk] { await lane.close() }
+    for worker in [writer, reader, bulk] { await worker.close() }
   }
 }
 
@@ -109,8 +109,8 @@ extension PostgresLog {
   ) async throws(CommitLogError) -> LeaseOutcome {
     try CommitLogLimits.check(request)
     let leases = PostgresLeases(shard: shard, name: request.name)
-    let lane = request.name == .leader ? writer : reader
-    let answer = try await lane.change { connection, deadline throws(PostgresFailure) in
+    let worker = request.name == .leader ? writer : reader
+    let answer = try await worker.change { connection, deadline throws(PostgresFailure) in
       try leases.renew(request, connection, deadline)
     }
     return try answer.get()
@@ -120,8 +120,8 @@ extension PostgresLog {
     _ shard: ShardID, name: LeaseName, node: String
   ) async throws(CommitLogError) {
     let leases = PostgresLeases(shard: shard, name: name)
-    let lane = name == .leader ? writer : reader
-    try await lane.change { connection, deadline throws(PostgresFailure) in
+    let worker = name == .leader ? writer : reader
+    try await worker.change { connection, deadline throws(PostgresFailure) in
       try leases.release(node: node, connection, deadline)
     }
   }

@@ -162,12 +162,17 @@ package struct ServerMachine: ~Copyable {
     let answer = try direct.decide(request, &sessions.rates, &tree, &admin, &batch)
     context.metrics.count(answer, to: request.operation)
     switch request.operation {
-    case .setRules(_, isTrial: false) where answer == .done:
+    case .setRules(_, isTrial: false) where answer == .done,
+      .removeDatabase where answer == .done:
       let key = ExactText(request.namespace)
       try review({ $0.namespace?.key == key }, &batch)
       reviews.answer(ticket, answer, &batch)
     case .setDocumentRules(let text, isTrial: false) where answer == .done:
       documents.adopt(text, for: request.namespace)
+      try review({ $0.documents != nil }, &batch)
+      reviews.answer(ticket, answer, &batch)
+    case .removeDocumentRules where answer == .done:
+      documents.removeRules(of: request.namespace)
       try review({ $0.documents != nil }, &batch)
       reviews.answer(ticket, answer, &batch)
     case .readRuleCoverage where answer == .done:

@@ -5,7 +5,7 @@ enum FirstBytes {
   /// The preamble's name was read.
   case framed
   /// Something else, such as a request of HTTP.
-  case strange
+  case foreign
 
   /// Looks at what a connection has sent so far.
   init(_ bytes: some Sequence<UInt8>) {
@@ -13,7 +13,7 @@ enum FirstBytes {
     for byte in bytes {
       guard let next = expected.next() else { break }
       if byte != next {
-        self = .strange
+        self = .foreign
         return
       }
     }

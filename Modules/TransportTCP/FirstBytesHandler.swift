@@ -4,9 +4,9 @@
 
   /// Sets up the channel of a client that does not speak this framing, on its event loop.
   ///
-  /// What they sent so far is read after it returns. Links they open are handed to the opening;
-  /// a tunnel for this framing is handed to the installation.
-  package typealias StrangerWelcome =
+  /// Bytes that have arrived are read after it returns. Links that the client opens are handed to
+  /// the opening; a tunnel for this framing is handed to the installation.
+  package typealias ForeignProtocolSetup =
     @Sendable (any Channel, @escaping LinkOpening, @escaping LinkInstallation) throws -> Void
 
   /// Holds a new connection until its first bytes tell what it speaks, then steps aside.
@@ -15,14 +15,14 @@
     typealias InboundOut = ByteBuffer
 
     private let setting: TCPLinkHandler.Setting
-    private let welcome: StrangerWelcome
+    private let foreignSetup: ForeignProtocolSetup
     private var waiting = ByteBuffer()
     private var timer: Scheduled<Void>?
     private var isDecided = false
 
-    init(_ setting: TCPLinkHandler.Setting, welcome: @escaping StrangerWelcome) {
+    init(_ setting: TCPLinkHandler.Setting, foreignSetup: @escaping ForeignProtocolSetup) {
       self.setting = setting
-      self.welcome = welcome
+      self.foreignSetup = foreignSetup
     }
 
     func channelActive(context: ChannelHandlerContext) {
@@ -41,8 +41,9 @@
         case .undecided: return
         case .framed:
           try pipeline.addHandler(TCPLinkHandler(setting), position: .after(self))
-        case .strange:
-          try welcome(context.channel, setting.open, TCPLinkHandler.installation(setting))
+        case .foreign:
+          try foreignSetup(
+            context.channel, setting.open, TCPLinkHandler.installation(setting))
         }
       } catch {
         return context.close(promise: nil)

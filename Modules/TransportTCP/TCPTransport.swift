@@ -10,11 +10,11 @@
   public final class TCPTransport: Transport {
     private struct State {
       var links: [ObjectIdentifier: TCPLink] = [:]
-      var doors: [ObjectIdentifier: any Channel] = [:]
+      var listeners: [ObjectIdentifier: any Channel] = [:]
       var isShutDown = false
       /// Connection attempts without an answer so far.
       var attempts = 0
-      var welcome: StrangerWelcome?
+      var foreignSetup: ForeignProtocolSetup?
       var proxies = TrustedProxies()
       var expectsProxyHeader = false
       var relay: NodeRelay?
@@ -94,16 +94,18 @@
       }
     }
 
-    /// Lets in, at every door opened from now on, those who do not speak this framing.
+    /// Serves clients of other protocols at every listener opened from now on.
     ///
-    /// Without a welcome they are sent away at their first byte.
+    /// Without a setup for them, their connections are closed at the first byte.
     ///
-    /// - Parameter protocols: The protocols that are negotiated with those who come over TLS and
-    ///   ask for one, the preferred one first.
-    package func welcomeStrangers(
-      protocols: [String] = [], _ welcome: @escaping StrangerWelcome
+    /// - Parameters:
+    ///   - protocols: The protocols that TLS negotiates with clients that ask for one, by
+    ///     preference.
+    ///   - setUp: Sets up a channel.
+    package func serveForeignProtocols(
+      negotiating protocols: [String] = [], _ setUp: @escaping ForeignProtocolSetup
     ) {
-      state.withLock { $0.welcome = welcome }
+      state.withLock { $0.foreignSetup = setUp }
       tls?.offer(protocols)
     }
 
@@ -136,7 +138,7 @@
       try checkRunning()
       try tls?.loadCertificate()
       let setting = setting(accept, didOpen: { _ in })
-      let welcome = state.withLock { $0.welcome }
+      let foreignSetup = state.withLock { $0.foreignSetup }
       let connections = ConnectionTable.ofProcess()
       let (heads, relay) = state.withLock { state in
         (state.expectsProxyHeader ? state.proxies : TrustedProxies(), state.relay)
@@ -159,16 +161,16 @@
                 })
             }
             if let tls { try channel.pipeline.syncOperations.addHandler(try tls.serverHandler()) }
-            guard let tunnel else { return try Self.install(setting, welcome, in: channel) }
+            guard let tunnel else { return try Self.install(setting, foreignSetup, in: channel) }
             try TCPSockets.keepFromChildren(channel)
             try tunnel.accept(channel, TCPLinkHandler.installation(setting))
           }
         }
         .bind(host: options.host, port: options.port)
       do {
-        let door = try await bound.get()
-        remember(door)
-        return TCPListener(channel: door)
+        let listening = try await bound.get()
+        remember(listening)
+        return TCPListener(channel: listening)
       } catch {
         throw .listening(at: options, failedWith: error)
       }
@@ -181,12 +183,14 @@
     public func reloadCertificate() throws(TransportError) { try tls?.loadCertificate() }
 
     public func shutdown() async {
-      let (doors, links, isCalling) = state.withLock { state in
+      let (listeners, links, isCalling) = state.withLock { state in
         defer { state.isShutDown = true }
         // An event loop must not end before what it was asked for: the last call ends it.
-        return (Array(state.doors.values), Array(state.links.values), state.attempts > 0)
+        return (
+          Array(state.listeners.values), Array(state.links.values), state.attempts > 0
+        )
       }
-      for door in doors { try? await door.close() }
+      for listener in listeners { try? await listener.close() }
       for link in links { link.close() }
       for link in links { await link.end() }
       guard !isCalling else { return }
@@ -219,22 +223,23 @@
     }
 
     private static func install(
-      _ setting: TCPLinkHandler.Setting, _ welcome: StrangerWelcome? = nil, in channel: any Channel
+      _ setting: TCPLinkHandler.Setting, _ foreignSetup: ForeignProtocolSetup? = nil,
+      in channel: any Channel
     ) throws {
       try TCPSockets.keepFromChildren(channel)
       let pipeline = channel.pipeline.syncOperations
-      if let welcome {
-        try pipeline.addHandler(FirstBytesHandler(setting, welcome: welcome))
+      if let foreignSetup {
+        try pipeline.addHandler(FirstBytesHandler(setting, foreignSetup: foreignSetup))
       } else {
         try pipeline.addHandler(TCPLinkHandler(setting))
       }
     }
 
-    private func remember(_ door: any Channel) {
-      let id = ObjectIdentifier(door)
-      state.withLock { $0.doors[id] = door }
-      door.closeFuture.whenComplete { [weak self] _ in
-        _ = self?.state.withLock { $0.doors.removeValue(forKey: id) }
+    private func remember(_ listener: any Channel) {
+      let id = ObjectIdentifier(listener)
+      state.withLock { $0.listeners[id] = listener }
+      listener.closeFuture.whenComplete { [weak self] _ in
+        _ = self?.state.withLock { $0.listeners.removeValue(forKey: id) }
       }
     }
 

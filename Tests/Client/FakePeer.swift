@@ -40,6 +40,8 @@ final class FakePeer {
   var refusal: String?
   /// Leaves listens without an answer while set.
   var ignoresListens = false
+  /// The reason for which listens cannot be served now; `nil` when they can.
+  var listenRefusal: String?
   /// Asks this often whether a link is the last one before it greets.
   var inquiries = 0
   private var sessions = 0
@@ -100,6 +102,7 @@ final class FakePeer {
     case .listen(let listen):
       log.append("q /\(listen.path)")
       if ignoresListens { return [] }
+      if let listenRefusal { return [reply(TreeResponse(.unavailable, detail: listenRefusal))] }
       listens.append(listen.path)
       let node = tree.node(at: listen.path)
       if unindexed.contains(listen.path), !listen.query.loadsAllData {

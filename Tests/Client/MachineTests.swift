@@ -92,6 +92,50 @@ struct MachineTests {
     #expect(world.machine.queueStatus.pending.isEmpty)
   }
 
+  @Test("a listen that cannot be served now is requested again after pauses, and goes on")
+  func listenPostponed() throws {
+    let world = try world()
+    try world.act { _ = $0.listen(at: "a", query: .all, for: .value) }
+    _ = world.takeHeard()
+    world.peer.listenRefusal = "the memory is in use"
+    for path in ["b", "c"] as [TreePath] {
+      try world.act { _ = $0.listen(at: path, query: .all, for: .value) }
+    }
+    #expect(world.takeHeard() == ["the server says: the memory is in use"])
+    try world.remote(.set("a", 1))
+    #expect(world.takeHeard() == ["value a 1"], "the connection goes on")
+    var pauses: [Duration] = []
+    for round in 1...3 {
+      pauses.append(try #require(world.timers[.listens]))
+      try world.fire(.listens)
+      #expect(world.peer.log.filter { $0 == "q /b" }.count == 1 + round)
+    }
+    // Drawn at random, up to lengths that grow.
+    #expect(pauses.allSatisfy { (.milliseconds(300)...(.seconds(2))).contains($0) }, "\(pauses)")
+    world.peer.listenRefusal = nil
+    try world.fire(.listens)
+    #expect(world.takeHeard() == ["value b null", "value c null"])
+    #expect(world.timers[.listens] == nil)
+    try world.remote(.set("b", 2))
+    #expect(world.takeHeard() == ["value b 2"])
+  }
+
+  @Test("a postponed listen that is left is not requested again; another connection takes it up")
+  func postponedAndLeft() throws {
+    let world = try world()
+    world.peer.listenRefusal = "the memory is in use"
+    let left = try world.act { $0.listen(at: "b", query: .all, for: .value) }
+    try world.act { _ = $0.listen(at: "c", query: .all, for: .value) }
+    try world.act { $0.unlisten(left) }
+    world.peer.listenRefusal = nil
+    try world.drop()
+    try world.fire(.connection(.retry))
+    #expect(world.takeHeard().contains("value c null"))
+    try world.fire(.listens)
+    #expect(world.peer.log.filter { $0 == "q /b" }.count == 1)
+    #expect(world.peer.log.filter { $0 == "q /c" }.count == 2)
+  }
+
   @Test("writes that were refused together go again in their order, also over another connection")
   func restingInOrder() throws {
     let world = try world()

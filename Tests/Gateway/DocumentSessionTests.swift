@@ -164,7 +164,7 @@
     let server = try await TernServer(ledger: ledger, on: transport)
     let budget = server.budget
     let (results, report) = AsyncStream.makeStream(of: CallEvents.self)
-    transport.welcomeStrangers { channel, open, _ in
+    transport.serveForeignProtocols { channel, open, _ in
       let context = GatewayContext(
         options: GatewayOptions(limits: limits), ask: { _, _ in },
         export: { _, _, _, _, _, _ in nil }, open: open, installLink: { _, _ in },

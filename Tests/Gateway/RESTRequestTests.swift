@@ -181,8 +181,8 @@ import Testing
           + merge.entries.map { "\($0.path)=\($0.node.json(.export))" }.joined(separator: " ")
       case .push(let path, let node): return "push \(path) \(node.json(.export))"
       case .read, .readOrExport, .review, .mayWrite, .mayPush, .names, .readRules, .setRules,
-        .setDocumentRules, .readRuleCoverage, .readSetting, .set, .databases, .readRevocations,
-        .revoke, .rules, .administer, .removeDatabase:
+        .setDocumentRules, .removeDocumentRules, .readRuleCoverage, .readSetting, .set,
+        .databases, .readRevocations, .revoke, .rules, .administer, .removeDatabase:
         return "other"
       }
     }

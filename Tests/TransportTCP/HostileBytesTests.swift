@@ -18,7 +18,7 @@
   }
 
   /// A listener at a free port, and what its links tell.
-  private struct Door {
+  private struct Endpoint {
     let transport: any Transport
     let port: Int
     let events: AsyncStream<String>
@@ -48,93 +48,93 @@
   @Suite("hostile bytes over TCP", .timeLimit(.minutes(10))) struct HostileBytesTests {
     @Test("both sides introduce themselves without waiting")
     func preamble() async throws {
-      let door = try await Door()
-      let peer = try RawPeer(port: door.port)
+      let endpoint = try await Endpoint()
+      let peer = try RawPeer(port: endpoint.port)
       peer.send(hello + [0, 0, 0, 1, 42])
-      #expect(await door.next() == "frames [[42]]")
+      #expect(await endpoint.next() == "frames [[42]]")
       peer.closeOutput()
-      #expect(await door.next() == "closed by the peer")
+      #expect(await endpoint.next() == "closed by the peer")
       #expect(peer.readToEnd() == hello)
-      await door.transport.shutdown()
+      await endpoint.transport.shutdown()
     }
 
     @Test("another protocol is turned away")
     func foreign() async throws {
-      let door = try await Door()
-      let peer = try RawPeer(port: door.port)
+      let endpoint = try await Endpoint()
+      let peer = try RawPeer(port: endpoint.port)
       peer.send(Array("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8))
-      #expect(await door.next() == "\(LinkClosure.foreignPeer(Array("GET / HT".utf8)))")
+      #expect(await endpoint.next() == "\(LinkClosure.foreignPeer(Array("GET / HT".utf8)))")
       _ = peer.readToEnd()
-      await door.transport.shutdown()
+      await endpoint.transport.shutdown()
     }
 
     @Test("a silent peer is let go")
     func silent() async throws {
-      let door = try await Door { $0.preambleTimeoutSeconds = 1 }
-      let peer = try RawPeer(port: door.port)
-      #expect(await door.next() == "\(LinkClosure.silentPeer)")
+      let endpoint = try await Endpoint { $0.preambleTimeoutSeconds = 1 }
+      let peer = try RawPeer(port: endpoint.port)
+      #expect(await endpoint.next() == "\(LinkClosure.silentPeer)")
       #expect(peer.readToEnd() == hello)
-      await door.transport.shutdown()
+      await endpoint.transport.shutdown()
     }
 
     @Test("an announced giant ends the link, and whole frames before it count")
     func giant() async throws {
-      let door = try await Door()
-      let peer = try RawPeer(port: door.port)
+      let endpoint = try await Endpoint()
+      let peer = try RawPeer(port: endpoint.port)
       peer.send(hello + [0, 0, 0, 1, 1] + [0xFF, 0xFF, 0xFF, 0xFF, 1, 2, 3])
-      #expect(await door.next() == "frames [[1]]")
+      #expect(await endpoint.next() == "frames [[1]]")
       let limit = FrameLimit.standard.bytes
       #expect(
-        await door.next()
+        await endpoint.next()
           == "\(LinkClosure.frameTooLarge(bytes: 0xFFFF_FFFF, limitBytes: limit))")
-      await door.transport.shutdown()
+      await endpoint.transport.shutdown()
     }
 
     @Test("a connection above the total of unfinished frames is ended, not others")
     func unfinished() async throws {
-      let door = try await Door { options in
+      let endpoint = try await Endpoint { options in
         options.frameLimitBytes = 1_000
         options.heldFrameBytes = 1_500
       }
       /// A whole frame, then the beginning of one of 1,000 bytes.
       let beginning = hello + [0, 0, 0, 1, 7] + [0, 0, 0x03, 0xE8, 1]
       let overloaded = "\(LinkClosure.overloaded(limitBytes: 1_500))"
-      let first = try RawPeer(port: door.port)
+      let first = try RawPeer(port: endpoint.port)
       first.send(beginning)
-      #expect(await door.next() == "frames [[7]]")
+      #expect(await endpoint.next() == "frames [[7]]")
       // Neither the link that is refused nor one that is gone counts any more.
       for _ in 1...3 {
-        let second = try RawPeer(port: door.port)
+        let second = try RawPeer(port: endpoint.port)
         second.send(beginning)
-        #expect(await door.next() == "frames [[7]]")
-        #expect(await door.next() == overloaded)
+        #expect(await endpoint.next() == "frames [[7]]")
+        #expect(await endpoint.next() == overloaded)
         _ = second.readToEnd()
       }
-      let small = try RawPeer(port: door.port)
+      let small = try RawPeer(port: endpoint.port)
       small.send(hello + [0, 0, 0, 2, 1])
       small.send([2])
-      #expect(await door.next() == "frames [[1, 2]]")
+      #expect(await endpoint.next() == "frames [[1, 2]]")
       // The first goes on, and what it held is free again.
       first.send([UInt8](repeating: 1, count: 999))
-      #expect(await door.next()?.count == "frames [[]]".count + 1_000 * 3 - 2)
-      let third = try RawPeer(port: door.port)
+      #expect(await endpoint.next()?.count == "frames [[]]".count + 1_000 * 3 - 2)
+      let third = try RawPeer(port: endpoint.port)
       third.send(beginning)
-      #expect(await door.next() == "frames [[7]]")
+      #expect(await endpoint.next() == "frames [[7]]")
       third.reset()
-      #expect(await door.next() == "lost")
-      let fourth = try RawPeer(port: door.port)
+      #expect(await endpoint.next() == "lost")
+      let fourth = try RawPeer(port: endpoint.port)
       fourth.send(beginning)
-      #expect(await door.next() == "frames [[7]]")
+      #expect(await endpoint.next() == "frames [[7]]")
       first.send([0, 0, 0x03, 0xE8, 1])
-      #expect(await door.next() == overloaded)
-      await door.transport.shutdown()
+      #expect(await endpoint.next() == overloaded)
+      await endpoint.transport.shutdown()
     }
 
     @Test("a connection above its share of unfinished frames is slowed, and goes on when it may")
     func slowed() async throws {
       let budget = MemoryBudget(limitBytes: 64 << 20, addressBytes: 4 << 20)
-      let door = try await Door(charging: budget)
-      let peer = try RawPeer(port: door.port)
+      let endpoint = try await Endpoint(charging: budget)
+      let peer = try RawPeer(port: endpoint.port)
       peer.send(hello + [0, 0x30, 0, 0, 1])
       while budget.usedBytes(for: .receiving) < 1 << 20 { await Task.yield() }
       budget.count(4 << 20, .answers, to: "127.0.0.1")
@@ -149,44 +149,44 @@
         while budget.usedBytes(for: .receiving) == 1 << 20 { sched_yield() }
         budget.release(4 << 20, .answers, of: "127.0.0.1")
       }
-      #expect(await door.next()?.count == "frames [[]]".count + (3 << 20) * 3 - 2)
+      #expect(await endpoint.next()?.count == "frames [[]]".count + (3 << 20) * 3 - 2)
       #expect(budget.usedBytes(for: .receiving) == 0)
-      await door.transport.shutdown()
+      await endpoint.transport.shutdown()
     }
 
     @Test(
       "an end within a frame is a loss", arguments: [hello + [0, 0], hello + [0, 0, 0, 2, 1]])
     func truncated(bytes: [UInt8]) async throws {
-      let door = try await Door()
-      let peer = try RawPeer(port: door.port)
+      let endpoint = try await Endpoint()
+      let peer = try RawPeer(port: endpoint.port)
       peer.send(bytes)
       peer.closeOutput()
-      #expect(await door.next() == "lost")
-      await door.transport.shutdown()
+      #expect(await endpoint.next() == "lost")
+      await endpoint.transport.shutdown()
     }
 
     @Test("a reset is a loss")
     func reset() async throws {
-      let door = try await Door()
-      let peer = try RawPeer(port: door.port)
+      let endpoint = try await Endpoint()
+      let peer = try RawPeer(port: endpoint.port)
       peer.send(hello + [0, 0, 0, 1, 7])
-      #expect(await door.next() == "frames [[7]]")
+      #expect(await endpoint.next() == "frames [[7]]")
       peer.reset()
-      #expect(await door.next() == "lost")
-      await door.transport.shutdown()
+      #expect(await endpoint.next() == "lost")
+      await endpoint.transport.shutdown()
     }
   }
 
   @Suite("TCP addresses", .timeLimit(.minutes(10))) struct TCPAddressTests {
     @Test("errors name the host and the port")
     func errors() async throws {
-      let door = try await Door()
-      let other = try TCPTransport(TCPOptions(port: door.port))
-      await #expect(throws: TransportError.addressInUse(host: "127.0.0.1", port: door.port)) {
+      let endpoint = try await Endpoint()
+      let other = try TCPTransport(TCPOptions(port: endpoint.port))
+      await #expect(throws: TransportError.addressInUse(host: "127.0.0.1", port: endpoint.port)) {
         _ = try await other.listen { _ in preconditionFailure("nobody connects") }
       }
-      await door.transport.shutdown()
-      await #expect(throws: TransportError.refused(host: "127.0.0.1", port: door.port)) {
+      await endpoint.transport.shutdown()
+      await #expect(throws: TransportError.refused(host: "127.0.0.1", port: endpoint.port)) {
         try await other.connect { _ in preconditionFailure("nobody answers") }
       }
       await other.shutdown()

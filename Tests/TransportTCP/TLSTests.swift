@@ -38,7 +38,7 @@
   }
 
   /// An echo behind TLS at a free port.
-  private struct Door {
+  private struct Endpoint {
     let transport: TCPTransport
     let port: Int
 
@@ -100,13 +100,13 @@
     func names() async throws {
       try await withFolder { folder in
         let certificate = try ThrowawayCertificate(in: folder)
-        let door = try await Door(certificate.server)
-        #expect(try await door.say("hello", certificate.client) == "hello")
-        #expect(try await door.say("hello", certificate.client, host: "localhost") == "hello")
+        let endpoint = try await Endpoint(certificate.server)
+        #expect(try await endpoint.say("hello", certificate.client) == "hello")
+        #expect(try await endpoint.say("hello", certificate.client, host: "localhost") == "hello")
         var named = certificate.client
         named.serverName = "localhost"
-        #expect(try await door.say("hello", named) == "hello")
-        await door.transport.shutdown()
+        #expect(try await endpoint.say("hello", named) == "hello")
+        await endpoint.transport.shutdown()
       }
     }
 
@@ -115,21 +115,21 @@
       try await withFolder { folder in
         let certificate = try ThrowawayCertificate(in: folder)
         let other = try ThrowawayCertificate(in: folder)
-        let door = try await Door(certificate.server)
+        let endpoint = try await Endpoint(certificate.server)
         // Not trusted: of another root, and of the system's.
-        #expect(await isNotSecure { try await door.say("secret", other.client) })
-        #expect(await isNotSecure { try await door.say("secret", TLSOptions()) })
-        await door.transport.shutdown()
+        #expect(await isNotSecure { try await endpoint.say("secret", other.client) })
+        #expect(await isNotSecure { try await endpoint.say("secret", TLSOptions()) })
+        await endpoint.transport.shutdown()
         let named = try ThrowawayCertificate(hasAddress: false, in: folder)
-        let namedDoor = try await Door(named.server)
+        let namedEndpoint = try await Endpoint(named.server)
         var client = named.client
-        #expect(await isNotSecure { try await namedDoor.say("secret", client) })
+        #expect(await isNotSecure { try await namedEndpoint.say("secret", client) })
         client.serverName = "tern.example"
-        #expect(await isNotSecure { try await namedDoor.say("secret", client) })
+        #expect(await isNotSecure { try await namedEndpoint.say("secret", client) })
         client.serverName = "localhost"
-        #expect(try await namedDoor.say("hello", client) == "hello")
-        await namedDoor.transport.shutdown()
-        let plain = try await Door(nil)
+        #expect(try await namedEndpoint.say("hello", client) == "hello")
+        await namedEndpoint.transport.shutdown()
+        let plain = try await Endpoint(nil)
         #expect(await isNotSecure { try await plain.say("secret", certificate.client) })
         await plain.transport.shutdown()
       }
@@ -139,18 +139,20 @@
     func addressForName() async throws {
       try await withFolder { folder in
         let certificate = try ThrowawayCertificate(named: "other.example", in: folder)
-        let door = try await Door(certificate.server)
-        #expect(try await door.say("hello", certificate.client) == "hello", "the address")
+        let endpoint = try await Endpoint(certificate.server)
+        #expect(try await endpoint.say("hello", certificate.client) == "hello", "the address")
         #expect(
-          await isNotSecure { try await door.say("secret", certificate.client, host: "localhost") })
+          await isNotSecure {
+            try await endpoint.say("secret", certificate.client, host: "localhost")
+          })
         var named = certificate.client
         named.serverName = "localhost"
-        #expect(await isNotSecure { try await door.say("secret", named) })
+        #expect(await isNotSecure { try await endpoint.say("secret", named) })
         named.serverName = "OTHER.example."
-        #expect(try await door.say("hello", named) == "hello")
+        #expect(try await endpoint.say("hello", named) == "hello")
         named.serverName = "127.0.0.2"
-        #expect(await isNotSecure { try await door.say("secret", named) }, "another address")
-        await door.transport.shutdown()
+        #expect(await isNotSecure { try await endpoint.say("secret", named) }, "another address")
+        await endpoint.transport.shutdown()
       }
     }
 
@@ -173,10 +175,10 @@
     func clear() async throws {
       try await withFolder { folder in
         let certificate = try ThrowawayCertificate(in: folder)
-        let door = try await Door(certificate.server)
-        #expect(try await door.say("hello", nil) == "closed")
-        #expect(try await door.say("hello", certificate.client) == "hello")
-        await door.transport.shutdown()
+        let endpoint = try await Endpoint(certificate.server)
+        #expect(try await endpoint.say("hello", nil) == "closed")
+        #expect(try await endpoint.say("hello", certificate.client) == "hello")
+        await endpoint.transport.shutdown()
       }
     }
 
@@ -189,23 +191,23 @@
         try FileManager.default.copyItem(atPath: first.certificate, toPath: trusted)
         var old = TLSOptions()
         old.roots = trusted
-        let door = try await Door(first.server)
-        let (client, ear) = try await door.call(old)
+        let endpoint = try await Endpoint(first.server)
+        let (client, ear) = try await endpoint.call(old)
         for (from, to) in [(second.certificate, first.certificate), (second.key, first.key)] {
           try Data(contentsOf: URL(filePath: from)).write(to: URL(filePath: to))
         }
-        try door.transport.reloadCertificate()
-        #expect(try await door.say("new", second.client) == "new")
-        #expect(await isNotSecure { try await door.say("old", old) })
+        try endpoint.transport.reloadCertificate()
+        #expect(try await endpoint.say("new", second.client) == "new")
+        #expect(await isNotSecure { try await endpoint.say("old", old) })
         client.link.send(Array("still here".utf8))
         client.link.flush()
         #expect(await ear.next() == "still here")
         // What is no certificate changes nothing.
         try Data("nothing".utf8).write(to: URL(filePath: first.certificate))
-        #expect(throws: TransportError.self) { try door.transport.reloadCertificate() }
-        #expect(try await door.say("new", second.client) == "new")
+        #expect(throws: TransportError.self) { try endpoint.transport.reloadCertificate() }
+        #expect(try await endpoint.say("new", second.client) == "new")
         await client.transport.shutdown()
-        await door.transport.shutdown()
+        await endpoint.transport.shutdown()
       }
     }
 
@@ -221,13 +223,13 @@
         var missing = certificate.server
         missing.certificate = folder + "/nothing.pem"
         for tls in [half, mixed, missing, TLSOptions()] {
-          await #expect(throws: TransportError.self) { _ = try await Door(tls) }
+          await #expect(throws: TransportError.self) { _ = try await Endpoint(tls) }
         }
-        let door = try await Door(certificate.server)
+        let endpoint = try await Endpoint(certificate.server)
         var rootless = TLSOptions()
         rootless.roots = folder + "/nothing.pem"
-        await #expect(throws: TransportError.self) { try await door.say("hello", rootless) }
-        await door.transport.shutdown()
+        await #expect(throws: TransportError.self) { try await endpoint.say("hello", rootless) }
+        await endpoint.transport.shutdown()
       }
     }
   }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 
-/// `tern-fuzz`: hands damaged input to what reads bytes from strangers, until it fails or time is
+/// `tern-fuzz`: hands damaged input to what reads bytes from clients, until it fails or time is
 /// up.
 ///
 /// Every input follows from the seed and its number alone, so that a failure can be played again.
@@ -9,7 +9,7 @@ import Foundation
 struct Fuzz: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "tern-fuzz",
-    abstract: "Hands damaged input to what reads bytes from strangers.",
+    abstract: "Hands damaged input to what reads bytes from clients.",
     discussion: """
       TARGET is one of \(FuzzTarget.all.map(\.name).joined(separator: ", ")), or all, which takes \
       turns. A failure, a trap included, is told with the seed and the number of the input; \
@@ -28,7 +28,7 @@ struct Fuzz: ParsableCommand {
   @Option(help: "Play only this input.")
   var number: UInt64?
 
-  /// No input may take longer than this: what is written for strangers must not be slow either.
+  /// No input may take longer than this: what is written for clients must not be slow either.
   static let slowest = Duration.seconds(10)
 
   func run() throws {

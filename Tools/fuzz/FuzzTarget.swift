@@ -1,4 +1,4 @@
-/// Something that reads bytes from strangers or from a disk.
+/// Something that reads bytes from clients or from a disk.
 struct FuzzTarget: Sendable {
   let name: String
   /// The valid inputs: damaged to make others.

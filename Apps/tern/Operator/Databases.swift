@@ -68,7 +68,8 @@ struct Databases: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Delete a database: its data, its rules and its settings.",
       discussion: """
-        Documents are named projects/P/databases/D. Listeners are told. There is no way back but a \
+        Documents are named projects/P/databases/D; rules that were deployed for their whole \
+        project, projects/P, stay. Listeners are told. There is no way back but a \
         backup.
         """)
 

@@ -21,9 +21,9 @@ struct DocumentRulesCase {
     guard case .object(let members) = json else {
       throw Failure(.usage, "case \(number) is no object")
     }
-    if let stranger = members.first(where: { !Self.members.contains($0.name) }) {
+    if let unknown = members.first(where: { !Self.members.contains($0.name) }) {
       let known = Self.members.joined(separator: ", ")
-      throw Failure(.usage, "case \(number) has \"\(stranger.name)\"; known are \(known)")
+      throw Failure(.usage, "case \(number) has \"\(unknown.name)\"; known are \(known)")
     }
     self.json = json
     name = json["name"]?.text ?? "case \(number)"

@@ -27,10 +27,10 @@ struct RulesCase {
     guard case .object(let members) = json else {
       throw Failure(.usage, "case \(number) is no object")
     }
-    if let stranger = members.first(where: { !Self.members.contains($0.name) }) {
+    if let unknown = members.first(where: { !Self.members.contains($0.name) }) {
       throw Failure(
         .usage,
-        "case \(number) has \"\(stranger.name)\"; known are \(Self.members.joined(separator: ", "))"
+        "case \(number) has \"\(unknown.name)\"; known are \(Self.members.joined(separator: ", "))"
       )
     }
     name = json["name"]?.text ?? "case \(number)"

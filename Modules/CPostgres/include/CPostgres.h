@@ -49,12 +49,14 @@ struct tern_pq {
   int (*getlength)(const struct tern_pq_result *, int row, int field);
   int (*getisnull)(const struct tern_pq_result *, int row, int field);
   void (*clear)(struct tern_pq_result *);
+  void (*(*setNoticeProcessor)(
+      struct tern_pq_connection *, void (*)(void *, const char *), void *))(void *, const char *);
 };
 
-/* Loads the library and fills `table`, which keeps it loaded. Returns NULL, or what is wrong. */
+/* Loads the library, which then stays loaded, and fills `table`. Returns NULL, or what is wrong. */
 const char *tern_pq_load(struct tern_pq *table);
 
 /* Makes a connection throw notices of the server away, which libpq prints by itself. */
-void tern_pq_ignore_notices(struct tern_pq_connection *connection);
+void tern_pq_ignore_notices(struct tern_pq table, struct tern_pq_connection *connection);
 
 #endif

@@ -51,6 +51,8 @@ package enum TreeTimer: Hashable, Sendable {
   case rest(OperationID)
   /// The server has rested long enough from what it did not take.
   case outbox
+  /// The pause before listens that the server could not serve are requested again has passed.
+  case listens
 }
 
 /// Names something a caller waits for.

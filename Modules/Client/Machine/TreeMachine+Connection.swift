@@ -32,6 +32,7 @@ extension TreeMachine {
       guard exchange.outbox.resume() else { return }
       exchange.sendReady()
       presence.send(&exchange.channel)
+    case .listens: exchange.views.resume(&exchange.channel)
     }
   }
 

@@ -89,6 +89,9 @@ extension TreeMachine {
     let saysNothing = status == .unavailable
     switch about {
     case .listen(let request):
+      if saysNothing {
+        return exchange.views.postpone(number, because: detail, &exchange.channel)
+      }
       let isUnindexed = status == .ok && response.warnings.contains(TreeResponse.noIndex)
       exchange.views.answered(
         number, request, rejection: rejection, isUnindexed: isUnindexed, &exchange.channel)

@@ -131,7 +131,7 @@ extension WireWriteStream {
   }
 }
 
-/// The numbers of our own fields, which strangers skip. Source: Docs/Formats/document-wire.md.
+/// The numbers of our own fields, which other servers skip. Source: Docs/Formats/document-wire.md.
 enum DocumentWireField {
   static let mark = 7_001
   static let outcome = 7_001

@@ -66,8 +66,12 @@
 
     private func perform(_ asked: AdminRequest, _ request: HTTPRequest, _ caller: Caller) {
       if case .deleteDatabase(let name, isDocuments: true) = asked {
-        return erase(name, request, caller)
+        return erase(name, request, caller) { conclude(asked) }
       }
+      conclude(asked)
+    }
+
+    private func conclude(_ asked: AdminRequest) {
       let handler = NIOLoopBound(handler, eventLoop: context.eventLoop)
       let place = context.loopBound
       let loop = context.eventLoop
@@ -82,8 +86,12 @@
       }
     }
 
-    /// Removes the documents of a database, as the administrator who asks.
-    private func erase(_ database: String, _ request: HTTPRequest, _ caller: Caller) {
+    /// Removes the documents of a database, as the administrator who asks; its rules go last, so
+    /// that they protect the documents as long as there are any.
+    private func erase(
+      _ database: String, _ request: HTTPRequest, _ caller: Caller,
+      then proceed: @escaping () -> Void
+    ) {
       guard !setting.admin.isListener else {
         return answer(RESTError(404, "Databases are deleted on the server's own port.").response)
       }
@@ -96,9 +104,8 @@
         database, path: [], in: endpoint.session(of: caller),
         authorization: request.headers["authorization"] ?? "Bearer owner"
       ) { [handler, context] status in
-        let failure = status.map { DocumentRESTError($0).response(isStream: false) }
-        AdminEndpoint(handler, context)
-          .answer(failure ?? .object([.init("status", .string("ok"))]))
+        guard let status else { return proceed() }
+        AdminEndpoint(handler, context).answer(DocumentRESTError(status).response(isStream: false))
       }
       eraser.start()
     }

@@ -33,7 +33,7 @@ public struct AdminListener: Sendable {
       let load = GatewayLoad(server.budget)
       let tables = PollTables()
       let limits = options
-      transport.welcomeStrangers { channel, _, _ in
+      transport.serveForeignProtocols { channel, _, _ in
         let loop = channel.eventLoop
         var setting = GatewayContext(
           options: limits,

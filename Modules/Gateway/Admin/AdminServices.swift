@@ -59,8 +59,11 @@
         }
         return .object([.init("status", .string("ok"))])
       case .databases(let sizes): return await databases(of: operations, sizes: sizes)
-      case .deleteDatabase(let name, _):
-        return await deleteTree(name, of: operations)
+      case .deleteDatabase(let name, isDocuments: false):
+        return response(to: await operations.removeDatabase(name))
+      // Its documents were removed before.
+      case .deleteDatabase(let name, isDocuments: true):
+        return response(to: await operations.removeDocumentRules(of: name))
       }
     }
 
@@ -73,8 +76,8 @@
       }
     }
 
-    private func deleteTree(_ name: String, of operations: ServerOperations) async -> HTTPResponse {
-      switch await operations.removeDatabase(name) {
+    private func response(to answer: DirectAnswer) -> HTTPResponse {
+      switch answer {
       case .refused(let refusal): RESTError(refusal).response
       default: .object([.init("status", .string("ok"))])
       }

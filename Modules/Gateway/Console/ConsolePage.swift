@@ -19,7 +19,7 @@ enum ConsolePage {
     guard request.method == "GET" || request.method == "HEAD" else {
       throw .notAllowed("This can only be read.", allowing: "GET, HEAD")
     }
-    // The name of a stranger that leads here must not show a page of a server for development.
+    // A name of another site that leads here must not show a page of a server for development.
     if options.isDevelopment, !HostName(request.headers["host"] ?? "").isThisMachine {
       throw RESTError(403, "The console of a server for development is for this machine.")
     }

@@ -17,7 +17,7 @@ struct Caller: Equatable, Sendable {
   ///
   /// A browser sends what any page asks it to, from the machine it runs on. So a request is local
   /// only if the page it belongs to came from here, if it was not sent on by a proxy, and if it
-  /// was addressed to this machine: otherwise a page of a stranger could speak for its reader.
+  /// was addressed to this machine: otherwise a page of another site could speak for its reader.
   ///
   /// - Parameter proxies: Those whose `X-Forwarded-For` names the client. What they pass on is
   ///   never local, whatever it says.

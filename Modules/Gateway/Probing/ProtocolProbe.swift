@@ -5,7 +5,7 @@
   import TernTransport
 
   /// Hands bytes to the endpoints without a server behind them: for tools that try out what
-  /// strangers may send.
+  /// foreign clients may send.
   package enum ProtocolProbe {
     /// Returns a summary of the bytes on an open WebSocket: the messages and pings, and the status
     /// it would be closed with.

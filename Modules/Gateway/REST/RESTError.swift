@@ -20,7 +20,7 @@ struct RESTError: Error, Equatable, Sendable {
   var denial: String?
   /// The host that has what is asked for.
   var host: String?
-  /// The seconds after which another try is welcome.
+  /// The seconds after which a retry is accepted.
   var retrySeconds: Int?
   /// The methods that the path takes, of a request with another one.
   private(set) var allowed: String?

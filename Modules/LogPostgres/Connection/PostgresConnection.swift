@@ -31,7 +31,7 @@ final class PostgresConnection {
   init(
     _ parameters: [(keyword: String, value: String)], conditions: Conditions, deadline: Int64
   ) throws(PostgresFailure) {
-    library = try PostgresLibrary.shared.get()
+    library = try PostgresLibrary()
     self.conditions = conditions
     // Safe: the strings and the lists live through the call.
     let keywords = unsafe parameters.map { unsafe strdup($0.keyword) }
@@ -48,7 +48,7 @@ final class PostgresConnection {
       throw .unreachable("libpq has no memory")
     }
     unsafe self.connection = connection
-    unsafe tern_pq_ignore_notices(connection)
+    unsafe tern_pq_ignore_notices(library.table, connection)
     try finishConnecting(deadline: deadline)
     _ = unsafe library.table.setNonBlocking(connection, 1)
   }

@@ -1,19 +1,21 @@
 import CPostgres
 
-/// The functions of libpq.
+/// The functions of libpq, as one connection uses them.
 ///
-/// `@unchecked Sendable` is sound because the table is written once, before the value is made, and
 /// libpq may be called from any thread, for one connection from one thread at a time.
-struct PostgresLibrary: @unchecked Sendable {
+@safe
+struct PostgresLibrary {
   @safe let table: tern_pq
 
-  /// The library of this process, loaded at the first use.
-  static let shared = Result<PostgresLibrary, PostgresFailure> {
-    () throws(PostgresFailure) in
+  /// The library, which the system loads at the first use and keeps loaded; it takes some
+  /// microseconds to find its functions again.
+  ///
+  /// - Throws: ``PostgresFailure/unreachable(_:)`` where it is not installed.
+  init() throws(PostgresFailure) {
     var table = tern_pq()
     if let problem = unsafe tern_pq_load(&table) {
       throw .unreachable(unsafe String(cString: problem))
     }
-    return PostgresLibrary(table: table)
+    self.table = table
   }
 }

@@ -88,6 +88,9 @@ struct AdminService {
     case .setRules(let text, let isTrial): return try setRules(text, isTrial, namespace, &batch)
     case .setDocumentRules(let text, let isTrial):
       return DocumentRulesTable.store(text, isTrial, for: namespace.name, &batch)
+    case .removeDocumentRules:
+      DocumentRulesTable.remove(namespace.name, &batch)
+      return .done
     // Answered by the service of documents, once this has found that the requester may ask.
     case .readRuleCoverage: return .done
     case .databases: return .databases(try databases(batch))

@@ -65,7 +65,20 @@ package struct ServerOperations: Sendable {
 
   /// Removes a database of the tree: everything in it, and its rules and settings.
   package func removeDatabase(_ name: String) async -> DirectAnswer {
-    var request = DirectRequest(namespace: name, isLocal: true, .removeDatabase)
+    await ask(.removeDatabase, of: name)
+  }
+
+  /// Removes the rules that a database of documents was given for itself, if any.
+  ///
+  /// - Parameter name: The resource name, `projects/P/databases/D`.
+  package func removeDocumentRules(of name: String) async -> DirectAnswer {
+    await ask(.removeDocumentRules, of: name)
+  }
+
+  private func ask(
+    _ operation: DirectRequest.Operation, of name: String
+  ) async -> DirectAnswer {
+    var request = DirectRequest(namespace: name, isLocal: true, operation)
     request.isOperator = true
     let asked = request
     return await withCheckedContinuation { done in

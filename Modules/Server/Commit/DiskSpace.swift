@@ -38,7 +38,7 @@ extension DiskSpace {
     case .write(let write, _): allows(write)
     case .push, .setRules(_, isTrial: false), .setDocumentRules(_, isTrial: false), .set, .revoke:
       self == .ample
-    case .removeDatabase: self != .none
+    case .removeDatabase, .removeDocumentRules: self != .none
     case .administer: true
     case .read, .readOrExport, .review, .mayWrite, .mayPush, .names, .readRules,
       .setRules(_, isTrial: true), .setDocumentRules(_, isTrial: true), .readRuleCoverage,

@@ -1,10 +1,10 @@
 import TernLedger
 
-/// The numbered writes of one connection that were rejected while their writer was a stranger.
+/// The numbered writes of one connection that were rejected while their writer was unknown.
 ///
-/// A stranger has shown no identity and had no write accepted: its rejections are told and not
-/// stored, so that it leaves nothing behind in the store. They are numbered all the same: the write
-/// behind them may be accepted, and from then on the latest of them are stored with it.
+/// An unknown writer has shown no identity and had no write accepted: its rejections are told and
+/// not stored, so that it leaves nothing behind in the store. They are numbered all the same: the
+/// write behind them may be accepted, and from then on the latest of them are stored with it.
 struct RefusedWrites {
   /// The most rejections that are kept.
   static let kept = 16

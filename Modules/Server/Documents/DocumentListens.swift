@@ -122,6 +122,10 @@ struct DocumentListens {
     try longReads.begin(read, of: call, for: target.id, isBeside: true, &batch) {
       outcome, batch throws(StorageError) in
       switch outcome {
+      // A client takes the end of a target for good; a stream it opens again after a pause, which
+      // is the longest after this code.
+      case .failure(let status) where status.code == .unavailable:
+        registry.finish(call, DocumentStatus(.resourceExhausted, status.message), &batch)
       case .failure(let status): refuse(target.id, status, call, &batch)
       case .success(let prefetch):
         try add(target, prefetch, isLast: corrects, call, database, &batch)

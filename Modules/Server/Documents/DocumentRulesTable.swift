@@ -38,6 +38,13 @@ struct DocumentRulesTable {
     entries[ExactText(name)] = Entry(rules: rules, authorizer: base.judging(by: rules))
   }
 
+  /// Takes the rules of a project or a database out of force.
+  ///
+  /// - Returns: False when it had none of its own.
+  mutating func remove(_ name: String) -> Bool {
+    entries.removeValue(forKey: ExactText(name)) != nil
+  }
+
   /// Lets denials be reported where another authorizer reports its own.
   mutating func adopt(_ base: any DocumentAuthorizer) {
     entries = entries.mapValues { Entry(rules: $0.rules, authorizer: base.judging(by: $0.rules)) }
@@ -79,5 +86,10 @@ struct DocumentRulesTable {
     }
     batch.commit(mutations)
     return .done
+  }
+
+  /// Removes stored rules.
+  static func remove(_ name: String, _ batch: inout ServerBatch) {
+    batch.commit([.remove(KeyRange(only: StoreLayout.documentRules + name.utf8))])
   }
 }

@@ -108,6 +108,11 @@ struct DocumentService {
     registry.noteOtherRules(judge)
   }
 
+  /// Takes the rules of a project or a database out of force.
+  mutating func removeRules(of name: String) {
+    if ownRules.remove(name) { registry.noteOtherRules(judge) }
+  }
+
   /// The results of the expressions of a database's rules; `nil` when they are not counted.
   ///
   /// - Parameter name: The resource name of the database, or of a project for its default one.

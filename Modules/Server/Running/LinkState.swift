@@ -101,6 +101,12 @@ final class LinkTable {
   /// The link in a slot, also one whose frames wait behind its end.
   func known(_ slot: Int) -> LinkState? { self[slot] ?? leaving[slot] }
 
+  /// The link with a number, also one whose frames wait behind its end.
+  func known(_ slot: Int, number: Int) -> LinkState? {
+    if let state = self[slot], state.number == number { return state }
+    return leaving[slot].flatMap { $0.number == number ? $0 : nil }
+  }
+
   /// The open link of that ``LinkState/id``.
   func link(named id: String) -> LinkState? {
     guard let slot = Int(id.prefix { $0 != "-" }), let state = self[slot], state.id == id else {

@@ -25,6 +25,11 @@ final class ReadCharge: Sendable {
     return true
   }
 
+  /// Returns true when an address and a user that hold nothing else could be charged so much.
+  func couldHold(_ count: Int) -> Bool {
+    count <= budget.addressBytes && (user == nil || count <= budget.identityBytes)
+  }
+
   /// Releases what is charged beyond `count`.
   func reduce(to count: Int) {
     let surplus = bytes.withLock { bytes in

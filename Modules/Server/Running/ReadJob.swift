@@ -121,7 +121,7 @@ package final class ReadJob: Sendable {
     let most = min(rows, chargedBytes / Self.bytesPerRow) * Self.bytesPerRow
     guard most > held else { return true }
     guard charge.add(most - held) else {
-      reject(.memory)
+      reject(ReadRejection(most, charge))
       return false
     }
     held = most
@@ -136,7 +136,9 @@ package final class ReadJob: Sendable {
   private func read(_ reader: any StoreReader, at version: Version) -> Outcome {
     do throws(StorageError) {
       let value = try body(reader, version)
-      guard charge.add(value.bytes) else { return .rejected(.memory) }
+      guard charge.add(value.bytes) else {
+        return .rejected(ReadRejection(value.bytes, charge))
+      }
       // What the rows were charged with is no longer kept.
       if chargedBytes > 0 { charge.reduce(to: value.bytes) }
       return .value(value)
@@ -148,26 +150,40 @@ package final class ReadJob: Sendable {
 
 /// The reason why a read has no result although the store did not fail.
 enum ReadRejection: Sendable {
-  /// The result does not fit into the share of its client.
+  /// The result does not fit into what is left of its client's share, or of the budget.
   case memory
+  /// The result does not fit into the share of its client, whatever else that holds.
+  case size
   /// Too many reads wait.
   case queue
   /// It took longer than ``ReadPool/readMilliseconds``.
   case time
 
+  /// The reason why so many bytes could not be charged.
+  init(_ bytes: Int, _ charge: ReadCharge) {
+    self = charge.couldHold(bytes) ? .memory : .size
+  }
+
   private var text: String {
     switch self {
     case .memory: "Too much is being read by this address or user. Try again."
+    case .size: "The data take more memory to read than one address or user may hold."
     case .queue: "Too many long reads wait. Try again."
     case .time: "The read takes longer than \(ReadPool.readMilliseconds / 1_000) seconds."
     }
   }
 
-  /// The end of a call about documents.
+  /// The end of a call about documents; `unavailable` when it may be repeated.
   var status: DocumentStatus {
-    DocumentStatus(self == .time ? .deadlineExceeded : .resourceExhausted, text)
+    switch self {
+    case .memory, .queue: DocumentStatus(.unavailable, text)
+    case .size: DocumentStatus(.resourceExhausted, text)
+    case .time: DocumentStatus(.deadlineExceeded, text)
+    }
   }
 
-  /// The response to a request in the dialect of the tree.
-  var response: TreeResponse { TreeResponse(.unavailable, detail: text) }
+  /// The response to a request in the dialect of the tree; `unavailable` when it may be repeated.
+  var response: TreeResponse {
+    TreeResponse(self == .size ? .failed : .unavailable, detail: text)
+  }
 }

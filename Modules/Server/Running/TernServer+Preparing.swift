@@ -29,8 +29,8 @@ extension TernServer {
   private func prepare(_ state: LinkState) {
     guard case .frame(let slot, let frame)? = state.behind.first else { return }
     let large = LargeFrame(
-      slot: slot, bytes: frame, charge: MemoryCharge(budget, .parsing, of: state.address),
-      work: LinkWork(state))
+      slot: slot, number: state.number, bytes: frame,
+      charge: MemoryCharge(budget, .parsing, of: state.address))
     preparer.async {
       guard let outline = WriteOutline(frame) else { return large.decode(for: self) }
       Task { await self.judge(outline, of: large) }
@@ -49,8 +49,10 @@ extension TernServer {
     drainSoon()
   }
 
-  fileprivate func take(_ prepared: PreparedFrame, _ slot: Int, _ work: LinkWork) {
-    let state = work.state
+  fileprivate func receive(_ prepared: PreparedFrame, of large: LargeFrame) {
+    let slot = large.slot
+    // It is known until its end is decided, and that waits behind the frame.
+    guard let state = links.known(slot, number: large.number) else { return }
     inbox.append(.prepared(slot: slot, prepared))
     var rest = state.behind.dropFirst()
     state.behind = []
@@ -69,30 +71,22 @@ extension TernServer {
 /// A large frame on its way to be decoded.
 private struct LargeFrame: Sendable {
   let slot: Int
+  /// The ``LinkState/number`` of its link.
+  let number: Int
   let bytes: [UInt8]
   /// The memory that decoding takes, once it is known.
   let charge: MemoryCharge
-  let work: LinkWork
 
   /// Weighs and decodes the frame. Blocks for as long as that takes.
   func decode(for server: TernServer) {
     let prepared = PreparedFrame(bytes, charging: charge)
-    Task { await server.take(prepared, slot, work) }
+    Task { await server.receive(prepared, of: self) }
   }
 
   /// Denies the write that it carries.
   func deny(_ request: UInt64, _ refusal: AccessRefusal, for server: TernServer) {
     let denied = PreparedFrame(
       denied: refusal, request: request, bytes: bytes.count, charging: charge)
-    Task { await server.take(denied, slot, work) }
+    Task { await server.receive(denied, of: self) }
   }
-}
-
-/// Carries a link's state past the thread that decodes for it.
-///
-/// `@unchecked Sendable` is sound because that thread does not look at the state.
-private struct LinkWork: @unchecked Sendable {
-  let state: LinkState
-
-  init(_ state: LinkState) { self.state = state }
 }

@@ -11,7 +11,7 @@ extension TernServer {
   func take(_ events: [LinkEvent]) {
     for event in events {
       switch event {
-      case .opened(let handler): welcome(handler)
+      case .opened(let handler): register(handler)
       case .received(let slot, let frames): queue(frames, from: slot)
       case .drained(let slot): release(slot)
       case .read(let job): inbox.append(job)
@@ -21,7 +21,7 @@ extension TernServer {
     drainSoon()
   }
 
-  private func welcome(_ handler: ServerLink) {
+  private func register(_ handler: ServerLink) {
     let state = LinkState(slot: handler.slot, link: handler.link, at: uptime())
     metrics.connectionsOpened[state.protocolName, default: 0] += 1
     links.add(state)

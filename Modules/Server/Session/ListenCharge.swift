@@ -25,6 +25,13 @@ final class ListenCharge {
   /// A charge of nothing yet to the same address and user.
   func another() -> ListenCharge { ListenCharge(budget, address: address, user: user) }
 
+  /// Returns true when the shares of the address and the user would allow more, so that it is the
+  /// memory of all clients together that has no room.
+  func isWithinShare(adding count: Int) -> Bool {
+    budget.usedBytes(of: address) + count <= budget.addressBytes
+      && (user.map { budget.usedBytes(ofUser: $0) + count <= budget.identityBytes } ?? true)
+  }
+
   /// Charges more.
   ///
   /// - Returns: `false`, and nothing more is charged, when a share or the budget do not allow it.

@@ -48,6 +48,9 @@ package struct DirectRequest: Sendable {
     /// Rules for the documents of the project or the database that the request names, `projects/P`
     /// or `projects/P/databases/D`, in the place of those of the server; or only a look at them.
     case setDocumentRules([UInt8], isTrial: Bool)
+    /// Removes the rules that the database of documents named by the request was given for itself;
+    /// those of its project or of the server are in force again.
+    case removeDocumentRules
     /// Reads the results of the expressions of the rules of a project's default database, or of a
     /// database.
     case readRuleCoverage

@@ -78,8 +78,9 @@ struct DirectService {
     case .write(let write, let expectedHash):
       return try self.write(write, expectedHash: expectedHash, access, &batch)
     case .push(let path, let node): return try push(node, below: path, access, &batch)
-    case .readRules, .setRules, .setDocumentRules, .readRuleCoverage, .readSetting, .set,
-      .databases, .readRevocations, .revoke, .rules, .administer, .removeDatabase:
+    case .readRules, .setRules, .setDocumentRules, .removeDocumentRules, .readRuleCoverage,
+      .readSetting, .set, .databases, .readRevocations, .revoke, .rules, .administer,
+      .removeDatabase:
       return .refused(.permissionDenied())
     }
   }
@@ -210,8 +211,9 @@ extension DirectRequest.Operation {
   /// True when it is left to administrators.
   fileprivate var isForAdministrators: Bool {
     switch self {
-    case .readRules, .setRules, .setDocumentRules, .readRuleCoverage, .readSetting, .set,
-      .databases, .readRevocations, .revoke, .rules, .administer, .removeDatabase:
+    case .readRules, .setRules, .setDocumentRules, .removeDocumentRules, .readRuleCoverage,
+      .readSetting, .set, .databases, .readRevocations, .revoke, .rules, .administer,
+      .removeDatabase:
       true
     case .read, .readOrExport, .review, .mayWrite, .mayPush, .names, .write, .push: false
     }

@@ -115,7 +115,7 @@ struct TreeListens {
     let bytes = session.listens.contains(group) ? 0 : group.listenBytes
     guard session.charge.add(bytes) else {
       call.namespace.listens.removeIfEmpty(group)
-      batch.respond(tooMuchMemory, to: call)
+      batch.respond(tooMuchMemory(bytes, session.charge), to: call)
       return nil
     }
     return Admission(listen: listen, group: group, bytes: bytes, call: call)
@@ -129,7 +129,8 @@ struct TreeListens {
     let (listen, group, call) = (admission.listen, admission.group, admission.call)
     if let window = answer.window { group.fill(window) }
     if !group.chargeWindow(showing: answer.childCount, to: call.session.charge) {
-      return admission.reject(tooMuchMemory, &batch)
+      let bytes = ListenGroup.windowBytes(of: answer.childCount)
+      return admission.reject(tooMuchMemory(bytes, call.session.charge), &batch)
     }
     if let hash = answer.hash { group.shownHash = hash }
     var warnings: [String] = []
@@ -158,8 +159,13 @@ struct TreeListens {
     batch.add(.send(slot: call.session.slot, frame))
   }
 
-  private var tooMuchMemory: TreeResponse {
-    .init(
+  /// The rejection of a listen that could not be charged: to be repeated when it is others that
+  /// hold the memory.
+  private func tooMuchMemory(_ bytes: Int, _ charge: ListenCharge) -> TreeResponse {
+    if charge.isWithinShare(adding: bytes) {
+      return .init(.unavailable, detail: "The server's memory is in use. Try again.")
+    }
+    return .init(
       .failed,
       detail: "The listens of this address or user hold their share of the server's memory.")
   }

@@ -66,6 +66,18 @@ package struct ListenTable<Target: Hashable & Sendable>: Sendable {
     return target
   }
 
+  /// Notes that the server could not serve the listen of `request` now: it waits again.
+  ///
+  /// - Returns: False when that listen is no longer wanted.
+  package mutating func postponed(_ request: UInt64) -> Bool {
+    guard let target = targets.removeValue(forKey: request) else { return false }
+    entries[target]?.state = .waiting
+    return true
+  }
+
+  /// True while a listen was not sent on this connection.
+  package var hasWaiting: Bool { entries.values.contains { $0.state == .waiting } }
+
   /// Puts every listen back to waiting: the connection is gone.
   package mutating func disconnected() {
     targets.removeAll()

@@ -2,8 +2,8 @@ package import TernCore
 
 /// The paths that a write replaces, read from its text without building its data.
 ///
-/// Rules can deny most writes of strangers by these alone, before the memory is spent that the
-/// data take.
+/// Rules can deny most writes of unknown clients by these alone, before the memory is spent that
+/// the data take.
 package struct WriteOutline: Sendable, Equatable {
   /// The number of the request.
   package let request: UInt64

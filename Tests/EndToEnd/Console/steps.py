@@ -596,6 +596,21 @@ def results_are_live():
 
 
 @step()
+def results_are_listened_to():
+    browser.see("read, live")
+    browser.run("window.tern.targets = []; window.tern.read = window.fetch; window.fetch = (target, ...rest) => {"
+                " window.tern.targets.push(String(target)); return window.tern.read.call(window, target, ...rest); }; undefined")
+    for number in range(3):
+        server.document("cities/c0", {"name": {"stringValue": f"Renamed {number}"}})
+        browser.see(f"Renamed {number}")
+    browser.run("window.fetch = window.tern.read; undefined")
+    count = lambda part: browser.run(f"tern.targets.filter((one) => one.includes('{part}')).length")
+    same(count("/Listen/channel") >= 2, True)
+    # A change is read once, whatever the listen tells of it.
+    same(1 <= count(":runQuery") <= 6, True)
+
+
+@step()
 def documents_are_filtered():
     browser.click("summary", "Filter")
     browser.fill("textbox", "Field", "pop")

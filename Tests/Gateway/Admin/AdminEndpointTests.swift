@@ -2,6 +2,7 @@
   import TernCore
   import TernSecurity
   import TernServer
+  import TernStorageMemory
   import TernTransport
   import TernTransportTCP
   import Testing
@@ -146,6 +147,69 @@
         #expect(deleted.hasPrefix("HTTP/1.1 200"), "\(deleted)")
         #expect(try gateway.exchange(ask("/a.json?ns=harbor")).hasSuffix("null"))
         #expect(try gateway.exchange(ask("/a.json?ns=other")).hasSuffix("1"))
+      }
+    }
+
+    @Test("a deleted database of documents loses the rules of its own, for good")
+    func documentRules() async throws {
+      let store = MemoryStore()
+      let name = "projects/p/databases/desk"
+      let rules = "/-/rules/documents?database=\(name)"
+      let open = """
+        service cloud.firestore { match /databases/{d}/documents {
+          match /{document=**} { allow read, write; } } }
+        """
+      let document = "/v1/\(name)/documents/c/a"
+      let fields = #"{"fields":{"n":{"integerValue":"1"}}}"#
+      try await withGateway(documents: AllowAdministrators(), store: store) { gateway in
+        #expect(try gateway.exchange(ask(rules, "PUT", owner, body: open)).contains(" 200 "))
+        #expect(try gateway.exchange(ask(document, "PATCH", body: fields)).contains(" 200 "))
+        let path = "/-/databases/projects%2Fp%2Fdatabases%2Fdesk?model=documents"
+        let deleted = try gateway.exchange(ask(path, "DELETE", owner))
+        #expect(deleted.hasPrefix("HTTP/1.1 200"), "\(deleted)")
+        let gone = try gateway.exchange(ask(document, "GET", owner))
+        #expect(gone.hasPrefix("HTTP/1.1 404"), "\(gone)")
+        let denied = try gateway.exchange(ask(document, "PATCH", body: fields))
+        #expect(denied.hasPrefix("HTTP/1.1 403"), "\(denied)")
+      }
+      try await withGateway(documents: AllowAdministrators(), store: store) { gateway in
+        let denied = try gateway.exchange(ask(document, "PATCH", body: fields))
+        #expect(denied.hasPrefix("HTTP/1.1 403"), "\(denied)")
+      }
+    }
+
+    @Test("rules of a project outlive the databases that they are about")
+    func projectRules() async throws {
+      let open = """
+        service cloud.firestore { match /databases/{d}/documents {
+          match /{document=**} { allow read, write; } } }
+        """
+      try await withGateway(documents: AllowAdministrators()) { gateway in
+        let rules = "/-/rules/documents?database=projects/p"
+        #expect(try gateway.exchange(ask(rules, "PUT", owner, body: open)).contains(" 200 "))
+        let path = "/-/databases/projects%2Fp%2Fdatabases%2Fdesk?model=documents"
+        #expect(try gateway.exchange(ask(path, "DELETE", owner)).contains(" 200 "))
+        let document = "/v1/projects/p/databases/desk/documents/c/a"
+        let written = try gateway.exchange(ask(document, "PATCH", body: #"{"fields":{}}"#))
+        #expect(written.hasPrefix("HTTP/1.1 200"), "\(written)")
+      }
+    }
+
+    @Test("listeners of a deleted tree are judged by the rules that are then in force")
+    func listenersOfDeleted() async throws {
+      try await withGateway(rules: closed) { gateway in
+        let open = #"{"rules": {".read": true, ".write": true}}"#
+        let rules = "/.settings/rules.json?ns=harbor"
+        #expect(try gateway.exchange(ask(rules, "PUT", owner, body: open)).contains(" 200 "))
+        _ = try gateway.exchange(ask("/a.json?ns=harbor", "PUT", body: "1"))
+        let socket = try gateway.connect()
+        _ = socket.openWebSocket("/.ws?v=5&ns=harbor")
+        socket.ask(1, "q", #"{"p":"/a","h":""}"#)
+        let begun = [socket.message(), socket.message()]
+        #expect(begun.last?.contains(#""s":"ok""#) == true, "\(begun)")
+        #expect(try gateway.exchange(ask("/-/databases/harbor", "DELETE", owner)).contains(" 200 "))
+        let told = [socket.message(), socket.message()]
+        #expect(told.contains { $0.contains(#""a":"c""#) }, "the listen is ended: \(told)")
       }
     }
 

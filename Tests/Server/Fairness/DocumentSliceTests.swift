@@ -237,7 +237,7 @@ import Testing
   func tooMuch() throws {
     var options = ServerOptions()
     options.limits.memoryBytes = 1 << 20
-    options.limits.memoryBytesPerAddress = 8 << 10
+    options.limits.memoryBytesPerAddress = 1 << 18
     let bench = try bench(options)
     bench.portion = slice
     try bench.send(1, .open(stream: 2, opening(.query(try all(), .now))))
@@ -245,7 +245,7 @@ import Testing
     _ = bench.budget.charge(bench.budget.roomBytes(for: ""), .listens, to: "")
     try bench.perform(jobs)
     try bench.run(jobs.map { .read(slot: 1, $0) })
-    #expect(bench.end(1, 2)??.code == .resourceExhausted)
+    #expect(bench.end(1, 2)??.code == .unavailable)
   }
 }
 
@@ -342,6 +342,26 @@ import Testing
       #expect(told3.count <= 1)
       try bench.send(1, .cancel(stream: call))
     }
+  }
+
+  @Test("a listen stream ends for a while when memory has no room for a target's first snapshot")
+  func noRoom() throws {
+    let bench = try bench()
+    let target = WatchTarget(id: 2, subject: .query(try queries()[0].target))
+    for (call, reason) in zip(UInt32(10)..., [ReadRejection.memory, .queue]) {
+      bench.portion = slice
+      #expect(try bench.listen(1, call, target).isEmpty)
+      let job = try #require(bench.lastReads.first)
+      job.reject(reason)
+      try bench.run([.read(slot: 1, job)])
+      // The code after which clients take their longest pause.
+      #expect(bench.end(1, call)??.code == .resourceExhausted)
+    }
+    #expect(try bench.listen(1, 12, target).isEmpty)
+    let job = try #require(bench.lastReads.first)
+    job.reject(.size)
+    try bench.run([.read(slot: 1, job)])
+    #expect(bench.changes(1, 12).map(\.brief) == ["refuse [2] resourceExhausted"])
   }
 
   @Test("a client that comes back is told what it has missed, and how many documents there are")

@@ -189,7 +189,7 @@ import Testing
 
   @Test("a client without memory left is told to try again, and goes on", arguments: [true, false])
   func lackOfMemory(whileReading: Bool) throws {
-    let limits = ServerLimits(memoryBytes: 1 << 20, memoryBytesPerAddress: 8 << 10)
+    let limits = ServerLimits(memoryBytes: 1 << 20, memoryBytesPerAddress: 64 << 10)
     let bench = try bench(options: ServerOptions(limits: limits))
     let room = bench.budget.roomBytes(for: "")
     #expect(bench.budget.charge(room - 2_000, .listens, to: ""))
@@ -203,6 +203,17 @@ import Testing
     #expect(try bench.get(1, "a/big/k7") == json("7"))
     #expect(bench.closed.isEmpty)
     #expect(try namespace(bench).listens.groupCount == 0)
+  }
+
+  @Test("a listen that takes more memory than its client may ever hold is rejected for good")
+  func overSize() throws {
+    let limits = ServerLimits(memoryBytes: 1 << 20, memoryBytesPerAddress: 8 << 10)
+    let bench = try bench(options: ServerOptions(limits: limits))
+    let job = try #require(try begin(bench).first)
+    try bench.ledger.read { snapshot throws(StorageError) in
+      job.run(over: snapshot.reader, at: snapshot.version, slice: 100)
+    }
+    #expect(try end(job, bench).map(\.response?.status) == [.failed])
   }
 
   @Test("a listen is read at once when too many reads wait")

@@ -51,6 +51,16 @@ struct NamedByToken: Authenticator {
     #expect(listens(bench) == 0)
   }
 
+  @Test("a listen that finds the memory of all clients in use is rejected for the moment")
+  func budget() throws {
+    let bench = try MachineBench(options: options())
+    try bench.open(1)
+    bench.budget.count(64 << 20, .waiting, to: "198.51.100.1")
+    #expect(try bench.response(1, bench.listen("a"))?.status == .unavailable)
+    bench.budget.release(64 << 20, .waiting, of: "198.51.100.1")
+    #expect(try bench.response(1, bench.listen("a"))?.status == .ok)
+  }
+
   @Test("the window of a filtered listen is charged with what it keeps")
   func windows() throws {
     let bench = try MachineBench(options: options())

@@ -85,7 +85,7 @@ import Testing
     pool.begin([job("a", rows: 1, after: gate)], deliver: deliver)
     let most = ReadPool.waitingPerAddress
     pool.begin((0..<most + 5).map { _ in job("a", rows: 1) }, deliver: deliver)
-    #expect(rejected.withLock { $0 } == Array(repeating: .resourceExhausted, count: 6))
+    #expect(rejected.withLock { $0 } == Array(repeating: .unavailable, count: 6))
     pool.begin([job("b", rows: 1)], deliver: deliver)
     #expect(rejected.withLock { $0.count } == 6)
     gate.signal()

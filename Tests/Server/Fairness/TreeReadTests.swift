@@ -260,7 +260,7 @@ import Testing
 
   @Test("a client without memory left is told to try again, and goes on", arguments: [true, false])
   func lackOfMemory(whileReading: Bool) throws {
-    let limits = ServerLimits(memoryBytes: 1 << 20, memoryBytesPerAddress: 8 << 10)
+    let limits = ServerLimits(memoryBytes: 1 << 20, memoryBytesPerAddress: 64 << 10)
     let bench = try bench(options: ServerOptions(limits: limits))
     let room = bench.budget.roomBytes(for: "")
     #expect(bench.budget.charge(room - 2_000, .listens, to: ""))

@@ -23,7 +23,7 @@ final class BarePostgres {
     }
     guard let made = unsafe made else { throw Failure(message: "no memory") }
     unsafe self.connection = made
-    unsafe tern_pq_ignore_notices(made)
+    unsafe tern_pq_ignore_notices(library, made)
     // Polls as fast as it can: it is done once.
     while unsafe library.status(made) != TERN_PQ_CONNECTION_OK {
       if unsafe library.connectPoll(made) == 0 { throw Failure(message: error) }

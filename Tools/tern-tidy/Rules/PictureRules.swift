@@ -61,8 +61,8 @@ struct PictureRules: Sendable {
     for arrow in arrows { drawn[arrow.from, default: []].insert(arrow.to) }
     var findings: [Finding] = []
     for arrow in arrows {
-      if let stranger = [arrow.from, arrow.to].first(where: { !names.contains($0) }) {
-        findings.append(finding(arrow.line, "the picture names \(stranger), which is no module"))
+      if let unknown = [arrow.from, arrow.to].first(where: { !names.contains($0) }) {
+        findings.append(finding(arrow.line, "the picture names \(unknown), which is no module"))
       } else if !manifest.reach(of: Self.full(arrow.from, modules)).contains(where: {
         Self.short($0.module) == arrow.to
       }) {

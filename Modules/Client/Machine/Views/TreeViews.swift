@@ -14,6 +14,8 @@ struct TreeViews: Sendable {
   /// The listens that are over and that the server was not told to end, because what may take their
   /// place waits until it knows who is asking. Fewer than it serves.
   private var stopsHeldBack: [ListenRequest] = []
+  /// The pause before listens that the server could not serve are requested again.
+  private var pause = RetryPause()
   /// The reason the cache last could not be stored.
   var cacheFailure: StorageError?
 
@@ -142,12 +144,34 @@ extension TreeViews {
     _ channel: inout TreeChannel
   ) {
     guard listens.answered(number) != nil else { return }
+    if !listens.hasWaiting { pause.succeeded() }
     if let rejection {
       revoke(request.path, request.query, rejection, &channel)
     } else {
       if isUnindexed { channel.notice(.missingIndex(at: request.path, for: request.query.order)) }
       perform(replica.completeListen(request, isUnindexed: isUnindexed), &channel)
     }
+  }
+
+  /// The server could not serve a listen now, as when its memory is in use or its client asks too
+  /// often: it is requested again after a pause. Its listeners stay, with what the cache knows.
+  mutating func postpone(
+    _ number: UInt64, because detail: String, _ channel: inout TreeChannel
+  ) {
+    guard listens.postponed(number) else { return }
+    channel.notice(.serverSays(detail))
+    guard !pause.isActive else { return }
+    // The first delay of a schedule is none.
+    var delay = pause.begin(unit: channel.ambient.randomUnit())
+    if delay == .zero { delay = pause.begin(unit: channel.ambient.randomUnit()) }
+    channel.emit(.startTimer(.listens, delay))
+  }
+
+  /// The pause is over: requests the listens that wait.
+  mutating func resume(_ channel: inout TreeChannel) {
+    guard pause.isActive else { return }
+    pause.end()
+    if channel.isReady { sendWaiting(&channel) }
   }
 
   /// Ends every listener of a query, with the reason.
@@ -164,6 +188,7 @@ extension TreeViews {
   /// The connection is lost: all listens wait for the next one.
   mutating func disconnected() {
     listens.disconnected()
+    pause.end()
     stopsHeldBack.removeAll()
   }
 }

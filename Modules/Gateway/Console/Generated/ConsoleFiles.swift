@@ -1571,14 +1571,16 @@ function plain(node) {
 
 """#,
     "results.js": #"""
-// The documents that a query selects, page by page, read again while they are on the screen.
+// The documents that a query selects, page by page; the page on the screen is listened to.
 import { documentsRoot, documentTarget, json } from "./api.js";
 import { field, h, notice, replace, select } from "./dom.js";
 import { fieldText, types, valueFrom } from "./fields.js";
+import { encode } from "./json.js";
 import { VirtualList } from "./virtual.js";
+import { DocumentWatch } from "./watch.js";
 
 const pageSize = 200;
-const pauseMilliseconds = 2_000;
+const settlingMilliseconds = 250;
 
 const operators = [
   ["EQUAL", "=="], ["NOT_EQUAL", "!="], ["LESS_THAN", "<"], ["LESS_THAN_OR_EQUAL", "<="],
@@ -1677,13 +1679,10 @@ export class ResultList {
     });
     this.list.element.addEventListener("keydown", (event) => this.key(event));
     this.element = h("div", { class: "column grow" }, this.summary, this.list.element);
-    this.timer = setInterval(() => {
-      if (document.visibilityState === "visible") this.refresh();
-    }, pauseMilliseconds);
   }
 
   close() {
-    clearInterval(this.timer);
+    this.unfollow();
     this.generation += 1;
     this.list.close();
   }
@@ -1704,6 +1703,9 @@ export class ResultList {
     this.index = 0;
     this.count = undefined;
     this.isReading = false;
+    this.isRefreshing = false;
+    this.isStale = false;
+    this.unfollow();
     this.more();
     this.countAll();
   }
@@ -1752,12 +1754,16 @@ export class ResultList {
       this.draw();
     } catch (error) {
       if (generation !== this.generation) return;
-      // Not by each move on the screen, but by the next refresh.
+      // Not by each move on the screen, but when the listen begins.
       this.isComplete = true;
       this.isFailed = true;
       this.summary.textContent = error.message;
     } finally {
-      if (generation === this.generation) this.isReading = false;
+      if (generation === this.generation) {
+        this.isReading = false;
+        this.follow();
+        if (this.isStale) this.refresh();
+      }
     }
   }
 
@@ -1776,22 +1782,61 @@ export class ResultList {
     } catch { /* The number is a help, no more. */ }
   }
 
+  /** The page on the screen. */
+  get pageIndex() {
+    const [first] = this.list.range();
+    return Math.max(0, this.pages.findLastIndex((page) => page.start <= first));
+  }
+
+  /** Listens to the page on the screen, unless it does already. */
+  follow() {
+    const { structuredQuery } = this.structured(this.pages[this.pageIndex]?.after);
+    const key = encode(structuredQuery);
+    if (this.followed === key) return;
+    this.unfollow();
+    this.followed = key;
+    const parent = [documentsRoot(), ...this.collection.slice(0, -1)].join("/");
+    this.watch = new DocumentWatch({ parent, structuredQuery }, {
+      onChange: () => this.refresh(),
+      onState: (isLive) => {
+        this.isLive = isLive;
+        if (!this.isFailed) this.draw();
+      },
+    });
+  }
+
+  unfollow() {
+    clearTimeout(this.settling);
+    this.watch?.close();
+    this.watch = undefined;
+    this.followed = undefined;
+    this.isLive = false;
+  }
+
   /** Reads the page on the screen again. */
   async refresh() {
-    if (this.isReading) return;
+    if (this.isReading || this.isRefreshing) {
+      this.isStale = true;
+      return;
+    }
+    this.isStale = false;
     if (this.isFailed) {
       this.isComplete = false;
       await this.more();
       return;
     }
     if (!this.pages.length) return;
-    const [first] = this.list.range();
-    const index = Math.max(0, this.pages.findLastIndex((page) => page.start <= first));
+    const index = this.pageIndex;
     const page = this.pages[index];
     const generation = this.generation;
+    this.isRefreshing = true;
     try {
       const fresh = await this.read(page.after);
-      if (generation !== this.generation || this.isReading) return;
+      if (generation !== this.generation) return;
+      if (this.isReading) {
+        this.isStale = true;
+        return;
+      }
       const end = this.pages[index + 1]?.start ?? this.documents.length;
       const old = this.documents.slice(page.start, end);
       if (isSame(old, fresh)) return;
@@ -1806,17 +1851,27 @@ export class ResultList {
         this.documents.splice(page.start, old.length, ...fresh);
       }
       this.draw();
-    } catch { /* The next time. */ }
+    } catch {
+      // The listen fails as well, and begins again.
+    } finally {
+      if (generation === this.generation) {
+        this.isRefreshing = false;
+        if (this.isStale && !this.isReading) this.refresh();
+      }
+    }
   }
 
   show(first, last) {
     if (last >= this.documents.length - pageSize / 2) this.more();
+    if (!this.pages.length) return;
+    clearTimeout(this.settling);
+    this.settling = setTimeout(() => this.follow(), settlingMilliseconds);
   }
 
   draw() {
     const shown = this.documents.length.toLocaleString("en");
     const total = this.count === undefined ? (this.isComplete ? shown : `${shown}+`) : this.count.toLocaleString("en");
-    this.summary.textContent = `${total} documents, ${shown} read, live`;
+    this.summary.textContent = `${total} documents, ${shown} read, ${this.isLive ? "live" : "connecting …"}`;
     this.list.setCount(this.documents.length);
   }
 
@@ -3084,6 +3139,143 @@ export class VirtualList {
     this.observer.disconnect();
     for (const name of ["pointerup", "pointercancel"]) window.removeEventListener(name, this.release);
   }
+}
+
+"""#,
+    "watch.js": #"""
+// A listen to a query of documents over WebChannel, the protocol of Firestore's clients in browsers.
+import { documentsRoot, RequestError, send, session } from "./api.js";
+import { encode, parse } from "./json.js";
+
+const shortestPauseMilliseconds = 1_000;
+const longestPauseMilliseconds = 30_000;
+const path = "/google.firestore.v1.Firestore/Listen/channel";
+const form = { "Content-Type": "application/x-www-form-urlencoded" };
+
+/** Tells when the result of a query changes, over long polls, which any proxy lets through. */
+export class DocumentWatch {
+  /**
+   * @param target the parent's name and the structured query
+   * @param onChange called when the listen begins, and after each change
+   * @param onState called with `true` once changes are told, with `false` when they are not
+   */
+  constructor(target, { onChange, onState }) {
+    this.target = target;
+    this.onChange = onChange;
+    this.onState = onState;
+    this.database = documentsRoot().replace(/\/documents$/, "");
+    this.isClosed = false;
+    this.abort = new AbortController();
+    this.run();
+  }
+
+  close() {
+    this.isClosed = true;
+    this.abort.abort();
+    clearTimeout(this.timer);
+    this.leave();
+  }
+
+  async run() {
+    let pause = shortestPauseMilliseconds;
+    while (!this.isClosed) {
+      try {
+        await this.open();
+        while (!this.isClosed) {
+          await this.poll();
+          pause = shortestPauseMilliseconds;
+        }
+      } catch { /* The session is opened again. */ }
+      if (this.isClosed) return;
+      this.leave();
+      this.onState(false);
+      await new Promise((done) => { this.timer = setTimeout(done, pause); });
+      pause = Math.min(pause * 2, longestPauseMilliseconds);
+    }
+  }
+
+  url(parameters) {
+    const zx = Math.random().toString(36).slice(2);
+    return `${path}?${new URLSearchParams({ VER: "8", database: this.database, ...parameters, zx, t: "1" })}`;
+  }
+
+  async exchange(method, parameters, body) {
+    const { signal } = this.abort;
+    const response = await send(method, this.url(parameters), { body, signal, headers: body ? form : {} });
+    const text = await response.text();
+    if (!response.ok) throw new RequestError(response.status, text.slice(0, 500));
+    return { response, text };
+  }
+
+  async open() {
+    this.names = undefined;
+    this.lastID = 0;
+    this.isCurrent = false;
+    this.isChanged = true;
+    const message = { database: this.database, addTarget: { query: this.target, targetId: 1 } };
+    const body = new URLSearchParams({
+      headers: `Authorization:Bearer ${session.credential}\r\n`,
+      count: "1", ofs: "0", req0___data__: encode(message),
+    });
+    const parameters = { RID: "1", CVER: "22", "X-HTTP-Session-Id": "gsessionid" };
+    const { response, text } = await this.exchange("POST", parameters, body.toString());
+    const [[, [, id]]] = chunks(text)[0];
+    this.names = { gsessionid: response.headers.get("x-http-session-id") ?? "", SID: id };
+    // It was closed meanwhile.
+    if (this.isClosed) this.leave();
+  }
+
+  async poll() {
+    const parameters = { ...this.names, RID: "rpc", AID: String(this.lastID), CI: "1", TYPE: "xmlhttp" };
+    const { text } = await this.exchange("GET", parameters);
+    for (const arrays of chunks(text)) {
+      for (const [id, messages] of arrays) {
+        if (id <= this.lastID) continue;
+        this.lastID = id;
+        for (const message of messages) this.handle(message);
+      }
+    }
+  }
+
+  handle(message) {
+    if (message.error || message === "close" || message === "stop") throw new RequestError(0, "The listen has ended.");
+    if (message.documentChange || message.documentDelete || message.documentRemove) this.isChanged = true;
+    const change = message.targetChange;
+    if (!change) return;
+    if (change.targetChangeType === "REMOVE") throw new RequestError(0, change.cause?.message ?? "The listen has ended.");
+    if (change.targetChangeType === "RESET") this.isChanged = true;
+    if (change.targetChangeType === "CURRENT" && !this.isCurrent) {
+      this.isCurrent = true;
+      this.onState(true);
+    }
+    // The end of a snapshot names no target.
+    const isEnd = (change.targetChangeType ?? "NO_CHANGE") === "NO_CHANGE" && !change.targetIds?.length;
+    if (!isEnd || !this.isCurrent || !this.isChanged) return;
+    this.isChanged = false;
+    this.onChange();
+  }
+
+  /** Ends the session at the server; one that is not ended expires. */
+  leave() {
+    if (!this.names) return;
+    const parameters = { ...this.names, RID: "2", TYPE: "terminate" };
+    this.names = undefined;
+    send("POST", this.url(parameters), { body: "count=0", headers: form }).catch(() => {});
+  }
+}
+
+/** The chunks of a response: each behind its length in UTF-16 code units. */
+function chunks(text) {
+  const found = [];
+  let start = 0;
+  while (start < text.length) {
+    const line = text.indexOf("\n", start);
+    const length = line < 0 ? NaN : Number(text.slice(start, line));
+    if (!Number.isInteger(length)) throw new RequestError(0, "The response is malformed.");
+    start = line + 1 + length;
+    found.push(parse(text.slice(line + 1, start)));
+  }
+  return found;
 }
 
 """#,

@@ -1,11 +1,13 @@
-// The documents that a query selects, page by page, read again while they are on the screen.
+// The documents that a query selects, page by page; the page on the screen is listened to.
 import { documentsRoot, documentTarget, json } from "./api.js";
 import { field, h, notice, replace, select } from "./dom.js";
 import { fieldText, types, valueFrom } from "./fields.js";
+import { encode } from "./json.js";
 import { VirtualList } from "./virtual.js";
+import { DocumentWatch } from "./watch.js";
 
 const pageSize = 200;
-const pauseMilliseconds = 2_000;
+const settlingMilliseconds = 250;
 
 const operators = [
   ["EQUAL", "=="], ["NOT_EQUAL", "!="], ["LESS_THAN", "<"], ["LESS_THAN_OR_EQUAL", "<="],
@@ -104,13 +106,10 @@ export class ResultList {
     });
     this.list.element.addEventListener("keydown", (event) => this.key(event));
     this.element = h("div", { class: "column grow" }, this.summary, this.list.element);
-    this.timer = setInterval(() => {
-      if (document.visibilityState === "visible") this.refresh();
-    }, pauseMilliseconds);
   }
 
   close() {
-    clearInterval(this.timer);
+    this.unfollow();
     this.generation += 1;
     this.list.close();
   }
@@ -131,6 +130,9 @@ export class ResultList {
     this.index = 0;
     this.count = undefined;
     this.isReading = false;
+    this.isRefreshing = false;
+    this.isStale = false;
+    this.unfollow();
     this.more();
     this.countAll();
   }
@@ -179,12 +181,16 @@ export class ResultList {
       this.draw();
     } catch (error) {
       if (generation !== this.generation) return;
-      // Not by each move on the screen, but by the next refresh.
+      // Not by each move on the screen, but when the listen begins.
       this.isComplete = true;
       this.isFailed = true;
       this.summary.textContent = error.message;
     } finally {
-      if (generation === this.generation) this.isReading = false;
+      if (generation === this.generation) {
+        this.isReading = false;
+        this.follow();
+        if (this.isStale) this.refresh();
+      }
     }
   }
 
@@ -203,22 +209,61 @@ export class ResultList {
     } catch { /* The number is a help, no more. */ }
   }
 
+  /** The page on the screen. */
+  get pageIndex() {
+    const [first] = this.list.range();
+    return Math.max(0, this.pages.findLastIndex((page) => page.start <= first));
+  }
+
+  /** Listens to the page on the screen, unless it does already. */
+  follow() {
+    const { structuredQuery } = this.structured(this.pages[this.pageIndex]?.after);
+    const key = encode(structuredQuery);
+    if (this.followed === key) return;
+    this.unfollow();
+    this.followed = key;
+    const parent = [documentsRoot(), ...this.collection.slice(0, -1)].join("/");
+    this.watch = new DocumentWatch({ parent, structuredQuery }, {
+      onChange: () => this.refresh(),
+      onState: (isLive) => {
+        this.isLive = isLive;
+        if (!this.isFailed) this.draw();
+      },
+    });
+  }
+
+  unfollow() {
+    clearTimeout(this.settling);
+    this.watch?.close();
+    this.watch = undefined;
+    this.followed = undefined;
+    this.isLive = false;
+  }
+
   /** Reads the page on the screen again. */
   async refresh() {
-    if (this.isReading) return;
+    if (this.isReading || this.isRefreshing) {
+      this.isStale = true;
+      return;
+    }
+    this.isStale = false;
     if (this.isFailed) {
       this.isComplete = false;
       await this.more();
       return;
     }
     if (!this.pages.length) return;
-    const [first] = this.list.range();
-    const index = Math.max(0, this.pages.findLastIndex((page) => page.start <= first));
+    const index = this.pageIndex;
     const page = this.pages[index];
     const generation = this.generation;
+    this.isRefreshing = true;
     try {
       const fresh = await this.read(page.after);
-      if (generation !== this.generation || this.isReading) return;
+      if (generation !== this.generation) return;
+      if (this.isReading) {
+        this.isStale = true;
+        return;
+      }
       const end = this.pages[index + 1]?.start ?? this.documents.length;
       const old = this.documents.slice(page.start, end);
       if (isSame(old, fresh)) return;
@@ -233,17 +278,27 @@ export class ResultList {
         this.documents.splice(page.start, old.length, ...fresh);
       }
       this.draw();
-    } catch { /* The next time. */ }
+    } catch {
+      // The listen fails as well, and begins again.
+    } finally {
+      if (generation === this.generation) {
+        this.isRefreshing = false;
+        if (this.isStale && !this.isReading) this.refresh();
+      }
+    }
   }
 
   show(first, last) {
     if (last >= this.documents.length - pageSize / 2) this.more();
+    if (!this.pages.length) return;
+    clearTimeout(this.settling);
+    this.settling = setTimeout(() => this.follow(), settlingMilliseconds);
   }
 
   draw() {
     const shown = this.documents.length.toLocaleString("en");
     const total = this.count === undefined ? (this.isComplete ? shown : `${shown}+`) : this.count.toLocaleString("en");
-    this.summary.textContent = `${total} documents, ${shown} read, live`;
+    this.summary.textContent = `${total} documents, ${shown} read, ${this.isLive ? "live" : "connecting …"}`;
     this.list.setCount(this.documents.length);
   }
 

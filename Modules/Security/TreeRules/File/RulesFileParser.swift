@@ -1,6 +1,6 @@
 import TernCore
 
-/// Reads the JSON of a rules file: comments and strings over several lines are welcome.
+/// Reads the JSON of a rules file: with comments and strings over several lines.
 ///
 /// Beyond RFC 8259 it skips `//` and `/* */` comments and a leading byte order mark, accepts one
 /// comma after the last member or element, and takes raw control characters such as line breaks

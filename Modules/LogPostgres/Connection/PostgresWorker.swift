@@ -4,8 +4,8 @@ import TernCommitLog
 
 /// One connection and the thread that works with it: operations run one after the other, and the
 /// connection is made again when it is lost.
-actor PostgresLane {
-  /// The parts that a log shares with its lanes.
+actor PostgresWorker {
+  /// The parts that a log shares with its workers.
   struct Context: Sendable {
     let options: PostgresOptions
     let conditions: PostgresConnection.Conditions
@@ -115,7 +115,7 @@ actor PostgresLane {
     nextAttempt = context.conditions.uptime() + pause
   }
 
-  /// Blocks the lane's thread until the next attempt is due.
+  /// Blocks the worker's thread until the next attempt is due.
   private func pause(
     until moment: Int64, reason: String, deadline: Int64
   ) throws(PostgresFailure) {
