@@ -88,8 +88,11 @@ public struct ClientSetup: ParsableArguments {
     var flags: [(section: String, key: String, value: ConfigurationValue)] = []
     var isSecured = tls || ca != nil
     if let text = server ?? environment["TERN_SERVER"] {
-      let address = try ServerAddress(text)
-      flags.append(("transport", "host", .string(address.host)))
+      let addresses = try ServerAddress.list(text)
+      let address = addresses[0]
+      let places = addresses.map { "\(TCPAddress(host: $0.host, port: $0.port))" }
+      let host = addresses.count == 1 ? address.host : places.joined(separator: ",")
+      flags.append(("transport", "host", .string(host)))
       flags.append(("transport", "port", .integer(Int64(address.port))))
       if address.scheme != .tcp { flags.append(("transport", "kind", "websocket")) }
       if let path = address.path { flags.append(("transport", "path", .string(path))) }

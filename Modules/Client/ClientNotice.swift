@@ -22,8 +22,9 @@ public enum ClientNotice: Hashable, Sendable {
   /// These paths had transactions of the present user, given as closures, when the program ended:
   /// they cannot be computed again.
   case transactionsLost(user: String, at: [TreePath])
-  /// There is no connection, for this reason. Reported when it is another one than before; writes
-  /// wait, and the client tries again by itself. `TransportError.notSecure` and
+  /// There is no connection, for this reason. Reported when it is another one than before at the
+  /// same address; writes wait, and the client tries again by itself, at the next address if it
+  /// knows several. `TransportError.notSecure` and
   /// `TransportError.invalidOption` stay until they are corrected.
   case notConnected(TransportError)
   /// The server says why it ends a connection, or takes no writes now: its disk is full, for

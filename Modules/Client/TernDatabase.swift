@@ -116,7 +116,8 @@ public final class TernDatabase: Sendable {
     var machine = TreeMachine(
       replica: TreeReplica(cache: cache), namespace: options.namespace, user: user,
       client: queue.client, origin: shelf.origin ?? queue.origin,
-      nextSequence: queue.nextSequence, ambient: ambient, limits: options.machineLimits)
+      nextSequence: queue.nextSequence, ambient: ambient,
+      addressCount: parts.transport.addressCount, limits: options.machineLimits)
     machine.cacheFailure = cacheFailure
     if let cacheFailure { options.report(.cacheUnusable(.tree, cacheFailure)) }
     let lost = try machine.restore(queue.rows)

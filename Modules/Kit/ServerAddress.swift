@@ -60,6 +60,37 @@ public struct ServerAddress: Hashable, Sendable {
     self.path = path == "/" ? nil : path
   }
 
+  /// Reads addresses with commas between them; spaces around them do not count.
+  ///
+  /// - Returns: At least one address, in the order of the text.
+  /// - Throws: ``OpenError/address(_:reason:)`` with the address that is none, or that has another
+  ///   scheme or path than the first one.
+  public static func list(_ text: String) throws(OpenError) -> [ServerAddress] {
+    var addresses: [ServerAddress] = []
+    for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+      var entry = part.drop { $0 == " " }
+      while entry.last == " " { entry.removeLast() }
+      addresses.append(try ServerAddress(String(entry)))
+    }
+    try check(addresses)
+    return addresses
+  }
+
+  /// Checks that one transport reaches all addresses.
+  static func check(_ addresses: [ServerAddress]) throws(OpenError) {
+    guard let first = addresses.first else {
+      throw .option("servers", reason: "it names no server")
+    }
+    for address in addresses {
+      if address.scheme != first.scheme {
+        throw .address("\(address)", reason: "its scheme is not that of \(first)")
+      }
+      if address.path != first.path {
+        throw .address("\(address)", reason: "its path is not that of \(first)")
+      }
+    }
+  }
+
   private init(_ text: String, _ place: Substring, _ scheme: Scheme) throws(OpenError) {
     guard !place.contains(where: \.isWhitespace) else {
       throw .address(text, reason: "a space is in it")

@@ -14,14 +14,17 @@ extension TernDatabase {
   /// ```
   /// - Parameters:
   ///   - folder: A folder for this database alone; it is made where there is none.
-  ///   - server: `host` or `host:port`; port 9000 unless given, and `options.server` without it.
+  ///   - server: `host` or `host:port`; port 9000 unless given, and `options.servers` without it.
   ///     `ws://host` and `wss://host` open a WebSocket, for networks that let only HTTP pass.
+  ///     `a.example.com,b.example.com` names several addresses of the same data, such as the nodes
+  ///     of a cluster: the client goes to the next one when one fails.
   ///   - options: Everything else.
   /// - Returns: The database. Its ``TernClient/TernDatabase/close()`` closes what was opened here.
   public static func open(
     _ folder: String = "tern-data", server: String? = nil, _ options: TernOptions = TernOptions()
   ) async throws(OpenError) -> TernDatabase {
-    let address = if let server { try ServerAddress(server) } else { options.server }
+    let addresses = if let server { try ServerAddress.list(server) } else { options.servers }
+    try ServerAddress.check(addresses)
     for (name, limit) in [
       ("cacheLimitBytes", options.cacheLimitBytes),
       ("documentCacheLimitBytes", options.documentCacheLimitBytes),
@@ -34,7 +37,7 @@ extension TernDatabase {
     }
     let open = OpenParts()
     do throws(OpenError) {
-      return try await self.open(folder, address, options, open)
+      return try await self.open(folder, addresses, options, open)
     } catch {
       await open.close()
       throw error
@@ -42,9 +45,9 @@ extension TernDatabase {
   }
 
   private static func open(
-    _ folder: String, _ address: ServerAddress, _ options: TernOptions, _ open: OpenParts
+    _ folder: String, _ addresses: [ServerAddress], _ options: TernOptions, _ open: OpenParts
   ) async throws(OpenError) -> TernDatabase {
-    let transport = try connection(to: address, options, open)
+    let transport = try connection(to: addresses, options, open)
     let tree = folder + ClientFolders.tree(of: options.namespace)
     var parts = ClientParts(
       queue: try await store(tree + ClientFolders.queue, .durable, options, open), cache: nil,
@@ -83,10 +86,12 @@ extension TernDatabase {
   }
 
   private static func connection(
-    to address: ServerAddress, _ options: TernOptions, _ open: OpenParts
+    to addresses: [ServerAddress], _ options: TernOptions, _ open: OpenParts
   ) throws(OpenError) -> any Transport {
     if let transport = options.transport { return transport }
+    let address = addresses[0]
     var tcp = TCPOptions(host: address.host, port: address.port)
+    tcp.alternatives = addresses.dropFirst().map { TCPAddress(host: $0.host, port: $0.port) }
     tcp.tls = options.tls
     if address.scheme == .secureWebSocket, tcp.tls == nil { tcp.tls = TLSOptions() }
     do throws(TransportError) {

@@ -17,8 +17,10 @@ public import TernTransportTCP
 /// Programs with a configuration file assemble their client with `TernAssembly` instead; both open
 /// the same folders.
 public struct TernOptions: Sendable {
-  /// The server; the text that ``TernDatabase/open(_:server:_:)`` is given comes before it.
-  public var server = ServerAddress()
+  /// The addresses of the server; the text that ``TernDatabase/open(_:server:_:)`` is given comes
+  /// before them. With several, such as the nodes of a cluster, the client goes to the next one
+  /// when one cannot be reached or ends the connection. 1...16, all of one scheme and path.
+  public var servers = [ServerAddress()]
   /// TLS with the server; `nil` sends everything in the clear.
   public var tls: TLSOptions?
   /// Signs a user in; `nil` leaves it as it was when the program ended.
@@ -40,7 +42,7 @@ public struct TernOptions: Sendable {
   /// Receives what a developer should know, such as that no server answers; must not wait. By
   /// default each notice is a line on standard error.
   public var report: @Sendable (ClientNotice) -> Void = StandardErrorReport().callAsFunction
-  /// The transport; `nil` connects over TCP to the server above.
+  /// The transport; `nil` connects to the servers above.
   public var transport: (any Transport)?
 
   /// The defaults: SQLite, 127.0.0.1:9000, notices on standard error.

@@ -9,13 +9,27 @@ public protocol Transport: Sendable {
   /// Runs `work` on ``executor``, behind what is already waiting there; never inline.
   func enqueue(_ work: @escaping @Sendable () -> Void)
 
-  /// Opens a link to the configured address.
+  /// The number of configured addresses that links can be opened to, 1 or more. Default: 1.
+  var addressCount: Int { get }
+
+  /// Opens a link to the configured address, the first one if there are several.
   ///
   /// - Returns: The link that `open` was given. Frames may have been delivered to its handler
   ///   by the time the caller continues.
   /// - Throws: ``TransportError``; `open` was not called then.
   @discardableResult
   func connect(_ open: @escaping LinkOpening) async throws(TransportError) -> any Link
+
+  /// Opens a link to one of the configured addresses, and tries no other. By default there is one.
+  ///
+  /// - Parameter address: The number of the address, 0..<``addressCount``, in the order of the
+  ///   configuration.
+  /// - Returns: The same as ``connect(_:)``.
+  /// - Throws: ``TransportError``, which names the address; `open` was not called then.
+  @discardableResult
+  func connect(
+    to address: Int, _ open: @escaping LinkOpening
+  ) async throws(TransportError) -> any Link
 
   /// Accepts links at the configured address until the listener is closed.
   ///
@@ -27,6 +41,18 @@ public protocol Transport: Sendable {
   ///
   /// Calls after it throw ``TransportError/shutDown``. Must not be called on ``executor``.
   func shutdown() async
+}
+
+extension Transport {
+  public var addressCount: Int { 1 }
+
+  @discardableResult
+  public func connect(
+    to address: Int, _ open: @escaping LinkOpening
+  ) async throws(TransportError) -> any Link {
+    precondition(address == 0, "a transport of one address is asked for address \(address)")
+    return try await connect(open)
+  }
 }
 
 /// A listener of a transport.

@@ -23,11 +23,13 @@
 
   /// A protocol that carries the framing's bytes inside its own, such as WebSocket.
   package struct LinkTunnel: Sendable {
-    /// Sets up a channel that is being connected, on its event loop. Failures before the tunnel is
-    /// open are reported once or more to the second argument.
+    /// Sets up a channel that is being connected to an address, on its event loop. Failures before
+    /// the tunnel is open are reported once or more to the third argument.
     package let connect:
-      @Sendable (any Channel, @escaping @Sendable (any Error) -> Void, @escaping LinkInstallation)
-        throws -> Void
+      @Sendable (
+        any Channel, TCPAddress, @escaping @Sendable (any Error) -> Void,
+        @escaping LinkInstallation
+      ) throws -> Void
     /// Sets up a channel that was accepted, on its event loop.
     package let accept: @Sendable (any Channel, @escaping LinkInstallation) throws -> Void
 
@@ -35,7 +37,8 @@
     package init(
       connect:
         @escaping @Sendable (
-          any Channel, @escaping @Sendable (any Error) -> Void, @escaping LinkInstallation
+          any Channel, TCPAddress, @escaping @Sendable (any Error) -> Void,
+          @escaping LinkInstallation
         ) throws -> Void,
       accept: @escaping @Sendable (any Channel, @escaping LinkInstallation) throws -> Void
     ) {

@@ -1,20 +1,26 @@
 import TernTransport
 
-/// The address that a TCP transport connects to or listens at, and its limits.
+/// The addresses that a TCP transport connects to, or the one that it listens at, and its limits.
 ///
 /// In the configuration: `{"kind": "tcp", "host": "127.0.0.1", "port": 9000}`; the rest has
-/// standard values.
+/// standard values. A client may know several addresses of the same data, such as the nodes of a
+/// cluster: `"host": "a.example.com,b.example.com:9001"`, where `port` is the port of those without
+/// one of their own.
 public struct TCPOptions: Decodable, Hashable, Sendable {
   /// A name or an address; 127.0.0.1 if it is left out.
   public var host: String
   /// 0...65535; a listener at port 0 gets a free one. 9000 if it is left out.
   public var port: Int
+  /// Further addresses, for clients, in the order in which they are tried after the first one; at
+  /// most ``TCPAddress/limit`` with it. A transport with any does not listen.
+  public var alternatives: [TCPAddress] = []
   /// The longest frame in bytes, 1...2^31 - 1.
   public var frameLimitBytes: Int
   /// The most memory that frames which are not whole may take at once, over all links, 1...2^40
   /// bytes. The link that would take more is ended (`LinkClosure.overloaded(limitBytes:)`).
   public var heldFrameBytes: Int
-  /// The time limit of a connection attempt, 1...3600.
+  /// The time limit of a connection attempt, 1...3600. A client that knows several addresses waits
+  /// so long for a machine that is silent before it tries the next one.
   public var connectTimeoutSeconds: Int
   /// The time limit for the preamble of the other end, 1...3600.
   public var preambleTimeoutSeconds: Int
@@ -43,8 +49,9 @@ public struct TCPOptions: Decodable, Hashable, Sendable {
   public init(from decoder: any Decoder) throws {
     let section = try decoder.container(keyedBy: CodingKeys.self)
     self.init()
-    host = try section.decodeIfPresent(String.self, forKey: .host) ?? host
-    port = try section.decodeIfPresent(Int.self, forKey: .port) ?? port
+    let standardPort = try section.decodeIfPresent(Int.self, forKey: .port) ?? port
+    let places = try section.decodeIfPresent(String.self, forKey: .host) ?? host
+    addresses = try TCPAddress.list(places, defaultPort: standardPort)
     frameLimitBytes =
       try section.decodeIfPresent(Int.self, forKey: .frameLimitBytes) ?? frameLimitBytes
     heldFrameBytes =
@@ -62,14 +69,34 @@ public struct TCPOptions: Decodable, Hashable, Sendable {
 
   /// Checks every range.
   func validate() throws(TransportError) {
-    try Self.check("port", port, 0...65535)
     try Self.check("frameLimitBytes", frameLimitBytes, 1...Int(Int32.max))
     try Self.check("heldFrameBytes", heldFrameBytes, 1...1 << 40)
     try Self.check("connectTimeoutSeconds", connectTimeoutSeconds, 1...3600)
     try Self.check("preambleTimeoutSeconds", preambleTimeoutSeconds, 1...3600)
     try Self.check("lingerSeconds", lingerSeconds, 1...3600)
     try tls?.validate()
-    if host.isEmpty { throw .invalidOption(name: "host", reason: "it is empty") }
+    for address in addresses {
+      if address.host.isEmpty { throw .invalidOption(name: "host", reason: "it is empty") }
+      try Self.check("port", address.port, 0...65535)
+    }
+    try TCPAddress.validate(addresses)
+  }
+
+  /// All addresses, the first one first; never empty.
+  package var addresses: [TCPAddress] {
+    get { [TCPAddress(host: host, port: port)] + alternatives }
+    set {
+      host = newValue[0].host
+      port = newValue[0].port
+      alternatives = Array(newValue.dropFirst())
+    }
+  }
+
+  /// The options of a connection to one of the addresses.
+  func reaching(_ address: TCPAddress) -> TCPOptions {
+    var options = self
+    options.addresses = [address]
+    return options
   }
 
   private static func check(

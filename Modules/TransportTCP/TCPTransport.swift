@@ -55,10 +55,21 @@
       loop.execute(work)
     }
 
+    public var addressCount: Int { options.addresses.count }
+
     @discardableResult
     public func connect(
       _ open: @escaping LinkOpening
     ) async throws(TransportError) -> any Link {
+      try await connect(to: 0, open)
+    }
+
+    @discardableResult
+    public func connect(
+      to address: Int, _ open: @escaping LinkOpening
+    ) async throws(TransportError) -> any Link {
+      let place = options.addresses[address]
+      let options = options.reaching(place)
       // A mistake in the options is reported before any connection is made.
       _ = try tls?.clientHandler(to: options.host)
       try beginAttempt()
@@ -66,7 +77,7 @@
       let setting = setting(
         open, didMeetItself: { opened.fail(SelfConnection()) }, didOpen: { opened.succeed($0) })
       TCPSockets.client(on: loop, timeout: .seconds(Int64(options.connectTimeoutSeconds)))
-        .channelInitializer { [options, tls, tunnel] channel in
+        .channelInitializer { [tls, tunnel] channel in
           channel.eventLoop.makeCompletedFuture {
             if let tls {
               let pipeline = channel.pipeline.syncOperations
@@ -79,7 +90,8 @@
             }
             guard let tunnel else { return try Self.install(setting, in: channel) }
             try TCPSockets.keepFromChildren(channel)
-            try tunnel.connect(channel, { opened.fail($0) }, TCPLinkHandler.installation(setting))
+            try tunnel.connect(
+              channel, place, { opened.fail($0) }, TCPLinkHandler.installation(setting))
           }
         }
         .connect(host: options.host, port: options.port)
@@ -136,6 +148,10 @@
       _ accept: @escaping LinkOpening
     ) async throws(TransportError) -> any TransportListener {
       try checkRunning()
+      guard options.alternatives.isEmpty else {
+        throw .invalidOption(
+          name: "host", reason: "a server listens at one address, not at \(addressCount)")
+      }
       try tls?.loadCertificate()
       let setting = setting(accept, didOpen: { _ in })
       let foreignSetup = state.withLock { $0.foreignSetup }

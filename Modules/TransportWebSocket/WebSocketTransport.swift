@@ -26,7 +26,7 @@
       connections = try TCPTransport(
         options.connection,
         tunnel: LinkTunnel(
-          connect: { try upgrade.request(on: $0, failed: $1, ready: $2) },
+          connect: { try upgrade.request(on: $0, to: $1, failed: $2, ready: $3) },
           accept: { try upgrade.answer(on: $0, ready: $1) }))
     }
 
@@ -39,6 +39,15 @@
       _ open: @escaping LinkOpening
     ) async throws(TransportError) -> any Link {
       try await connections.connect(open)
+    }
+
+    public var addressCount: Int { connections.addressCount }
+
+    @discardableResult
+    public func connect(
+      to address: Int, _ open: @escaping LinkOpening
+    ) async throws(TransportError) -> any Link {
+      try await connections.connect(to: address, open)
     }
 
     public func listen(

@@ -8,7 +8,7 @@
   /// Source: RFC 6455, section 4.
   struct WebSocketUpgrade: Sendable {
     private let path: String
-    private let host: String
+    private let standardPort: Int
     private let requestTimeout: TimeAmount
     private let answerTimeout: TimeAmount
     private let randomBits: @Sendable () -> UInt64
@@ -17,16 +17,15 @@
       self.randomBits = randomBits
       path = options.path
       let connection = options.connection
-      let name = connection.host.contains(":") ? "[\(connection.host)]" : connection.host
-      let isStandard = connection.port == (connection.tls == nil ? 80 : 443)
-      host = isStandard ? name : "\(name):\(connection.port)"
+      standardPort = connection.tls == nil ? 80 : 443
       requestTimeout = .seconds(Int64(connection.connectTimeoutSeconds))
       answerTimeout = .seconds(Int64(connection.preambleTimeoutSeconds))
     }
 
     /// Sets up a connecting channel: asks for the WebSocket once the connection is there.
     func request(
-      on channel: any Channel, failed: @escaping @Sendable (any Error) -> Void,
+      on channel: any Channel, to address: TCPAddress,
+      failed: @escaping @Sendable (any Error) -> Void,
       ready: @escaping LinkInstallation
     ) throws {
       let upgrader = ClientUpgrader { [randomBits] in
@@ -42,12 +41,14 @@
           }
         ))
       try pipeline.addHandler(
-        WebSocketRequestHandler(head, timeout: requestTimeout, failed: failed),
+        WebSocketRequestHandler(head(to: address), timeout: requestTimeout, failed: failed),
         name: WebSocketRequestHandler.name)
     }
 
     /// The request that asks for the WebSocket; the upgrader adds the rest.
-    private var head: HTTPRequestHead {
+    private func head(to address: TCPAddress) -> HTTPRequestHead {
+      let name = address.host.contains(":") ? "[\(address.host)]" : address.host
+      let host = address.port == standardPort ? name : address.description
       var head = HTTPRequestHead(version: .http1_1, method: .GET, uri: path)
       head.headers.add(name: "Host", value: host)
       head.headers.add(name: "Sec-WebSocket-Protocol", value: WebSocketTunnel.subprotocol)

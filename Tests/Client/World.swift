@@ -142,7 +142,7 @@ final class World {
 
   private func carryOut(_ effect: TreeClientEffect) {
     switch effect {
-    case .openLink(let number):
+    case .openLink(let number, _):
       if isReachable {
         link = number
         machine.connectionEvent(.linkOpened(number))

@@ -69,7 +69,24 @@ import Testing
     #expect(plain.isWebSocket && !plain.isSecured && plain.port == 9_301 && plain.path == nil)
     let secured = try ServerAddress("wss://db.example.com/tern", from: "--server")
     #expect(secured.isSecured && secured.port == 443 && secured.path == "/tern")
-    #expect(secured.flags.contains { $0.key == "kind" && $0.text == "websocket" })
+  }
+
+  @Test("several addresses have commas between them, and one scheme and path")
+  func addressLists() throws {
+    let list = try ServerAddressList("wss://a, wss://[::1]:9000", from: "--server")
+    #expect(list.isSecured)
+    #expect(
+      list.flags.map { "\($0.section).\($0.key)=\($0.text)" } == [
+        "transport.host=a:443,[::1]:9000", "transport.port=443", "transport.kind=websocket",
+      ])
+    let single = try ServerAddressList("::1", from: "--server")
+    #expect(single.flags.map(\.text) == ["::1", "9000"])
+    for text in ["a,", "a,:1", "a,ws://a", "ws://a,wss://a", "ws://a/x,ws://b/y"] {
+      let failure = #expect(throws: Failure.self) {
+        try ServerAddressList(text, from: "--server")
+      }
+      #expect(failure?.code == .usage, "\(text)")
+    }
   }
 
   @Test(

@@ -77,7 +77,7 @@ extension SimulatedWorld {
 
   private func carryOut(_ effect: TreeClientEffect, _ run: ClientRun) {
     switch effect {
-    case .openLink(let number): plan(.connect(run, number: number), after: 0...20)
+    case .openLink(let number, _): plan(.connect(run, number: number), after: 0...20)
     case .startTimer(let timer, let delay):
       run.lastTimer += 1
       run.timers[timer] = run.lastTimer

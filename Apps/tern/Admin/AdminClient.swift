@@ -7,7 +7,8 @@ import TernTransportTCP
 
 /// Asks the endpoints of a server that are for operators, over HTTP/1.1: one request a connection.
 struct AdminClient: Sendable {
-  let options: TCPOptions
+  /// The addresses, of which the first one that can be reached is asked, and the rest.
+  private(set) var options: TCPOptions
   /// The token of an administrator.
   let token: String?
   /// The longest time without a byte of the answer.
@@ -82,7 +83,8 @@ struct AdminClient: Sendable {
         return try NIOAsyncChannel(wrappingChannelSynchronously: channel)
       }
     } catch {
-      throw AssemblyFailure.unreachable(address, error)
+      guard let next = alternative else { throw AssemblyFailure.unreachable(address, error) }
+      return try await next.stream(method, path, body: body, take)
     }
     do {
       return try await channel.executeThenClose { inbound, outbound in
@@ -96,6 +98,14 @@ struct AdminClient: Sendable {
     } catch {
       throw Failure(.unreachable, "\(address) ended the connection: \(error)")
     }
+  }
+
+  /// The same client without its first address; `nil` when it has no other.
+  private var alternative: AdminClient? {
+    guard !options.alternatives.isEmpty else { return nil }
+    var next = self
+    next.options.addresses.removeFirst()
+    return next
   }
 
   private func send(

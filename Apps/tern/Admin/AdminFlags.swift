@@ -5,7 +5,8 @@ import TernTransportTCP
 struct AdminFlags: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "The server. (default: TERN_SERVER, the context, or 127.0.0.1:9000)",
+      "The server; of several addresses with commas between, the first that can be reached. "
+        + "(default: TERN_SERVER, the context, or 127.0.0.1:9000)",
       valueName: "host[:port]"))
   var server: String?
 
@@ -45,10 +46,12 @@ struct AdminFlags: ParsableArguments {
   func client() throws(Failure) -> AdminClient {
     let place = try ServerContexts.chosen(context)
     let text = server ?? ClientFlags.variable("TERN_SERVER") ?? place?.server
-    let address = try ServerAddress(
-      text.map(Self.withoutScheme) ?? "127.0.0.1:\(ServerAddress.standardPort)",
-      from: server == nil ? "TERN_SERVER" : "--server")
-    var options = TCPOptions(host: address.host, port: address.port)
+    let addresses = try ServerAddressList(
+      text.map(Self.withoutSchemes) ?? "127.0.0.1:\(ServerAddress.standardPort)",
+      from: server == nil ? "TERN_SERVER" : "--server"
+    ).places
+    var options = TCPOptions()
+    options.addresses = addresses
     options.connectTimeoutSeconds = Int(clamping: min(timeout.seconds, 3_600))
     let isSecured =
       tls || ca != nil || place?.tls == true || text?.hasPrefix("https://") == true
@@ -59,11 +62,16 @@ struct AdminFlags: ParsableArguments {
     }
     var client = AdminClient(
       options: options, token: try shownToken(place), timeout: timeout.duration)
-    client.isLocal = Serve.isLoopback(address.host)
+    client.isLocal = addresses.allSatisfy { Serve.isLoopback($0.host) }
     return client
   }
 
   /// Addresses of HTTP are what these commands speak.
+  private static func withoutSchemes(_ text: String) -> String {
+    text.split(separator: ",", omittingEmptySubsequences: false)
+      .map { withoutScheme($0.trimmed) }.joined(separator: ",")
+  }
+
   private static func withoutScheme(_ text: String) -> String {
     for scheme in ["http://", "https://"] where text.lowercased().hasPrefix(scheme) {
       let rest = text.dropFirst(scheme.count)

@@ -31,7 +31,7 @@ struct Ping: AsyncParsableCommand {
           ]))
       } else {
         printLine(
-          "\(run.news.address) is up: connected in \(times.0.milliseconds) ms, "
+          "\(run.news.addressText) is up: connected in \(times.0.milliseconds) ms, "
             + "answered in \(times.1.milliseconds) ms")
       }
     }

@@ -15,7 +15,8 @@ import TernSync
 struct ClientFlags: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "The server. (default: TERN_SERVER, or 127.0.0.1:9000)", valueName: "host[:port]"))
+      "The server; or several of its addresses with commas between, the next one for when one "
+        + "fails. (default: TERN_SERVER, or 127.0.0.1:9000)", valueName: "host[:port]"))
   var server: String?
 
   @Option(
@@ -204,14 +205,14 @@ extension ClientFlags {
     }
   }
 
-  /// The address that a flag or a variable names.
-  private func address() throws(Failure) -> ServerAddress? {
-    if let server { return try ServerAddress(server, from: "--server") }
+  /// The addresses that a flag or a variable names.
+  private func address() throws(Failure) -> ServerAddressList? {
+    if let server { return try ServerAddressList(server, from: "--server") }
     if let text = Self.variable("TERN_SERVER") {
-      return try ServerAddress(text, from: "TERN_SERVER")
+      return try ServerAddressList(text, from: "TERN_SERVER")
     }
     return try ServerContexts.chosen(context)?.server.map { text throws(Failure) in
-      try ServerAddress(text, from: ServerContexts.path)
+      try ServerAddressList(text, from: ServerContexts.path)
     }
   }
 }

@@ -1,3 +1,5 @@
+import TernTransportTCP
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
@@ -67,11 +69,52 @@ struct ServerAddress: Equatable {
     (self.host, self.port) = (String(host), number)
   }
 
+}
+
+/// The addresses of one server on a command line, with commas between them; a client goes to the
+/// next one when one fails.
+struct ServerAddressList: Equatable {
+  let first: ServerAddress
+  /// The others, of the same scheme and path.
+  let alternatives: [ServerAddress]
+
+  /// - Parameter origin: The flag or the variable, for messages.
+  init(_ text: String, from origin: String) throws(Failure) {
+    var all: [ServerAddress] = []
+    for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+      all.append(try ServerAddress(String(part).trimmed, from: origin))
+    }
+    (first, alternatives) = (all[0], Array(all.dropFirst()))
+    for other in alternatives {
+      guard other.isWebSocket == first.isWebSocket, other.isSecured == first.isSecured,
+        other.path == first.path
+      else {
+        throw Failure(
+          .usage,
+          "\(origin): \(other.place) has another scheme or path than \(first.place); all addresses "
+            + "of one server have the same")
+      }
+    }
+  }
+
+  /// The hosts and ports.
+  var places: [TCPAddress] { ([first] + alternatives).map(\.place) }
+
+  /// True if the addresses ask for TLS.
+  var isSecured: Bool { first.isSecured }
+
   /// The keys of the section "transport" that it sets.
   var flags: [(section: String, key: String, text: String)] {
-    var flags = [("transport", "host", host), ("transport", "port", String(port))]
-    if isWebSocket { flags.append(("transport", "kind", "websocket")) }
-    if let path { flags.append(("transport", "path", path)) }
+    let host =
+      alternatives.isEmpty ? first.host : places.map(\.description).joined(separator: ",")
+    var flags = [("transport", "host", host), ("transport", "port", String(first.port))]
+    if first.isWebSocket { flags.append(("transport", "kind", "websocket")) }
+    if let path = first.path { flags.append(("transport", "path", path)) }
     return flags
   }
+}
+
+extension ServerAddress {
+  /// The host and the port.
+  fileprivate var place: TCPAddress { TCPAddress(host: host, port: port) }
 }

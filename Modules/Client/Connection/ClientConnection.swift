@@ -12,8 +12,9 @@ struct ClientConnection<Effect: ClientEffect>: Sendable {
   private var connection: Connection
   private var effects: [Effect] = []
 
-  init(_ limits: Connection.Limits = Connection.Limits()) {
-    connection = Connection(limits: limits)
+  /// - Parameter addressCount: The number of addresses of the server, 1 or more.
+  init(_ limits: Connection.Limits = Connection.Limits(), addressCount: Int) {
+    connection = Connection(limits: limits, addressCount: addressCount)
   }
 
   /// The state for applications.
@@ -42,7 +43,7 @@ struct ClientConnection<Effect: ClientEffect>: Sendable {
   ///
   /// A link that was left may report its end while the next one is being opened.
   func isFailedAttempt(_ event: Connection.Event) -> Bool {
-    if case .linkClosed(let link) = event { isCurrent(link) && !isOnline } else { false }
+    if case .linkClosed(let link, _) = event { isCurrent(link) && !isOnline } else { false }
   }
 }
 
@@ -85,7 +86,7 @@ extension ClientConnection {
   /// - Returns: The step that it is for the machine; `nil` for none.
   mutating func perform(_ action: Connection.Action) -> Step? {
     switch action {
-    case .openLink(let link): emit(.openLink(link))
+    case .openLink(let link, let address): emit(.openLink(link, address: address))
     case .closeLink(let link): emit(.closeLink(link))
     case .startTimer(let timer, let delay): emit(.startTimer(.connection(timer), delay))
     case .stopTimer(let timer): emit(.stopTimer(.connection(timer)))

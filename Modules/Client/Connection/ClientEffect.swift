@@ -4,7 +4,7 @@ import TernSync
 protocol ClientEffect: Sendable {
   associatedtype Timer: ClientTimer
 
-  static func openLink(_ link: Int) -> Self
+  static func openLink(_ link: Int, address: Int) -> Self
   static func closeLink(_ link: Int) -> Self
   static func send(_ frame: [UInt8]) -> Self
   static func startTimer(_ timer: Timer, _ delay: Duration) -> Self

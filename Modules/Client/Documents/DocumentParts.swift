@@ -89,7 +89,8 @@ extension Documents {
     var machine = DocumentMachine(
       replica: DocumentReplica(cache: cache, database: parts.database, limits: limits),
       database: parts.database, user: user, stream: queue.client, pending: pending,
-      rejected: rejected, nextSequence: queue.nextSequence, ambient: ambient)
+      rejected: rejected, nextSequence: queue.nextSequence, ambient: ambient,
+      addressCount: transport.addressCount)
     machine.cacheFailure = cacheFailure
     if let cacheFailure { options.report(.cacheUnusable(.documents, cacheFailure)) }
     let session = DocumentSession(

@@ -6,7 +6,7 @@ package import TernTreeReplica
 /// Something a ``TreeMachine`` owes the world; to be carried out in order.
 package enum TreeClientEffect: Sendable {
   /// Open a link and report about it under this number.
-  case openLink(Int)
+  case openLink(Int, address: Int)
   /// Close the link; no news of it is wanted.
   case closeLink(Int)
   /// Send a frame on the current link; one flush after all effects is enough.

@@ -40,16 +40,18 @@ package struct TreeMachine: Sendable {
   ///   - namespace: The name of the tree database on the server.
   ///   - origin: What names its store for ever, from the queue; by default its stream.
   ///   - nextSequence: The number its next write will get.
+  ///   - addressCount: The number of addresses of the server, 1 or more.
   package init(
     replica: TreeReplica, namespace: String = ClientOptions.defaultNamespace,
     user: QueueUser = .nobody, client: UInt128, origin: UInt128? = nil, nextSequence: UInt64,
     ambient: RuntimeEnvironment,
-    limits: Limits = Limits()
+    addressCount: Int = 1, limits: Limits = Limits()
   ) {
     self.limits = limits
     exchange = TreeExchange(
       channel: TreeChannel(
-        namespace: namespace, origin: origin ?? client, ambient: ambient, limits.connection),
+        namespace: namespace, origin: origin ?? client, ambient: ambient,
+        connection: ClientConnection(limits.connection, addressCount: addressCount)),
       views: TreeViews(replica),
       writes: TreeWrites(user, UserWrites(client: client, nextSequence: nextSequence)),
       outbox: TreeOutbox(limits, transactionStream: ambient.randomID()))

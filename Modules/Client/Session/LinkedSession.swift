@@ -49,8 +49,10 @@ struct SessionWires<Timer: Hashable & Sendable>: Sendable {
   fileprivate let transport: any Transport
   fileprivate let clock: any Clock<Duration>
   fileprivate(set) var link: (number: Int, link: any Link)?
-  /// The reason the last attempt to connect failed; `nil` after a success.
-  fileprivate var failure: TransportError?
+  /// The address of the last attempt to connect.
+  fileprivate var address = 0
+  /// The reason the last attempt at an address failed; none after a success.
+  fileprivate var failures: [Int: TransportError] = [:]
   fileprivate var timers: [Timer: (generation: UInt64, task: Task<Void, Never>)] = [:]
   fileprivate var lastTimer: UInt64 = 0
   fileprivate var isDraining = false
@@ -95,7 +97,7 @@ extension LinkedSession {
     switch input {
     case .linkOpened(let number, let link): opened(link, number)
     case .linkFailed(let number, let error): failed(number, error)
-    case .linkClosed(let number): closed(number)
+    case .linkClosed(let number, let byServer): closed(number, byServer: byServer)
     case .frames(let frames, let number): machine.received(frames, on: number)
     case .timer(let timer, let generation): fired(timer, generation)
     case .queueAnswers(let answers):
@@ -109,12 +111,13 @@ extension LinkedSession {
 // MARK: - Links
 
 extension LinkedSession {
-  /// Opens a link, and reports about it under a number.
-  func open(_ number: Int) {
+  /// Opens a link to an address, and reports about it under a number.
+  func open(_ number: Int, to address: Int) {
     let transport = wires.transport
+    wires.address = address
     Task { [self] in
       do throws(TransportError) {
-        try await transport.connect { link in
+        try await transport.connect(to: address) { link in
           self.post(.linkOpened(number, link))
           return SessionLinkHandler(session: self, link: link, number: number)
         }
@@ -127,17 +130,17 @@ extension LinkedSession {
   private func opened(_ link: any Link, _ number: Int) {
     guard machine.isCurrentLink(number) else { return link.close() }
     wires.link = (number, link)
-    wires.failure = nil
+    wires.failures[wires.address] = nil
     machine.connectionEvent(.linkOpened(number))
   }
 
-  /// An attempt to open a link failed; the same reason is told once.
+  /// An attempt to open a link failed; the same reason is told once for each address.
   private func failed(_ number: Int, _ error: TransportError) {
-    if machine.isCurrentLink(number), wires.failure != error {
-      wires.failure = error
+    if machine.isCurrentLink(number), wires.failures[wires.address] != error {
+      wires.failures[wires.address] = error
       report(.notConnected(error))
     }
-    closed(number)
+    closed(number, byServer: false)
   }
 
   /// Closes the link; no news of it is wanted.
@@ -148,9 +151,9 @@ extension LinkedSession {
     wires.link = nil
   }
 
-  private func closed(_ number: Int) {
+  private func closed(_ number: Int, byServer: Bool) {
     if wires.link?.number == number { wires.link = nil }
-    machine.connectionEvent(.linkClosed(number))
+    machine.connectionEvent(.linkClosed(number, byServer: byServer))
   }
 }
 
@@ -199,5 +202,7 @@ private final class SessionLinkHandler<Session: LinkedSession>: LinkHandler {
     if session.inbox.add(frames, from: link, number) { session.look() }
   }
 
-  func linkDidClose(_ reason: LinkClosure) { session()?.post(.linkClosed(number)) }
+  func linkDidClose(_ reason: LinkClosure) {
+    session()?.post(.linkClosed(number, byServer: reason == .closedByPeer))
+  }
 }

@@ -125,7 +125,7 @@ extension TreeSession {
 
   private func carryOut(_ effect: TreeClientEffect) {
     switch effect {
-    case .openLink(let number): open(number)
+    case .openLink(let number, let address): open(number, to: address)
     case .closeLink(let number): close(number)
     case .send(let frame): wires.link?.link.send(frame)
     case .startTimer(let timer, let delay): start(timer, delay)

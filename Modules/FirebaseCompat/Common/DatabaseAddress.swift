@@ -2,6 +2,7 @@ import Foundation
 import TernAssembly
 import TernClient
 import TernCore
+import TernTransportTCP
 
 /// An address of a tree database or of a location in one, such as
 /// `https://db.example.com/rooms?ns=chat`.
@@ -51,13 +52,18 @@ struct ServerChoice: Hashable, Sendable {
   /// The tree database.
   var namespace = ClientOptions.defaultNamespace
 
-  /// The address that locations begin with.
+  /// The address that locations begin with: of several addresses of the server, the first one.
   var address: String {
     let members = configuration.transport.members
     let scheme = members["tls"] == nil ? "http" : "https"
-    let host = members["host"]?.stringValue ?? "localhost"
+    let text = members["host"]?.stringValue ?? "localhost"
+    // No server is reached at port 0: it stands for an address that names none.
+    let first = (try? TCPAddress.list(text, defaultPort: 0))?.first
+    let host = first?.host ?? text
     let name = host.contains(":") ? "[\(host)]" : host
-    return "\(scheme)://\(name)" + (members["port"].map { ":\($0.canonicalText)" } ?? "")
+    let own = first.flatMap { $0.port > 0 ? "\($0.port)" : nil }
+    let port = own ?? members["port"]?.canonicalText
+    return "\(scheme)://\(name)" + (port.map { ":\($0)" } ?? "")
   }
 
   /// The choice that an address means, where this one is the app's.

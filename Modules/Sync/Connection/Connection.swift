@@ -33,8 +33,9 @@ package struct Connection: Sendable {
     case resume(Interruption)
     /// The link was established; the greeting of the other side is still to come.
     case linkOpened(Int)
-    /// The link could not be established, or is gone.
-    case linkClosed(Int)
+    /// The link could not be established, or is gone. `byServer` is true when the server ended it
+    /// in order, false when it broke.
+    case linkClosed(Int, byServer: Bool = false)
     /// The server greeted.
     case greeted(Int)
     /// At least one frame arrived.
@@ -49,7 +50,8 @@ package struct Connection: Sendable {
   }
 
   package enum Action: Equatable, Sendable {
-    case openLink(Int)
+    /// Open a link to an address, numbered from 0 in the order of the configuration.
+    case openLink(Int, address: Int = 0)
     /// Close the link, and expect no further news of it.
     case closeLink(Int)
     case startTimer(Timer, Duration)
@@ -85,7 +87,10 @@ package struct Connection: Sendable {
   package private(set) var interruptions: Set<Interruption> = [.unused]
   private let limits: Limits
   private var backoff: Backoff
+  private var rotation: AddressRotation
   private var lastLink = 0
+  /// True when the link in use has outlived its probation.
+  private var isProven = false
   private var vitals = Vitals()
 
   /// The traffic on the link since the last heartbeat.
@@ -95,9 +100,13 @@ package struct Connection: Sendable {
     var silentBeats = 0
   }
 
-  package init(limits: Limits = Limits()) {
+  /// A connection that was not used yet.
+  ///
+  /// - Parameter addressCount: The number of addresses to connect to, 1 or more.
+  package init(limits: Limits = Limits(), addressCount: Int = 1) {
     self.limits = limits
     backoff = Backoff(limits: limits.backoff)
+    rotation = AddressRotation(count: addressCount)
   }
 
   package var isOnline: Bool {
@@ -122,7 +131,7 @@ extension Connection {
     case .interrupt(let reason): interrupt(reason)
     case .resume(let reason): resume(reason)
     case .linkOpened(let link): linkOpened(link)
-    case .linkClosed(let link): isCurrent(link) ? lostLink(unit) : []
+    case .linkClosed(let link, let byServer): isCurrent(link) ? lostLink(byServer, unit) : []
     case .greeted(let link): greeted(link)
     case .received(let link): received(link)
     case .sent: noteSent()
@@ -134,7 +143,7 @@ extension Connection {
 
   private mutating func interrupt(_ reason: Interruption) -> [Action] {
     interruptions.insert(reason)
-    backoff.reset()
+    beginAnew()
     let actions: [Action] =
       switch phase {
       case .idle: []
@@ -151,10 +160,10 @@ extension Connection {
     guard interruptions.isEmpty else { return [] }
     switch phase {
     case .idle:
-      backoff.reset()
+      beginAnew()
       return attempt(after: backoff.next(unit: 0))
     case .waiting:
-      backoff.reset()
+      beginAnew()
       return [.stopTimer(.retry)] + attempt(after: backoff.next(unit: 0))
     case .opening, .greeting, .online:
       return []
@@ -193,9 +202,9 @@ extension Connection {
     case .idle, .waiting: return []
     case .opening(let link), .greeting(let link):
       // Sent on before it was let in, it may come to the same endpoint again.
-      return close(link) + attempt(after: backoff.next(unit: unit()))
+      return close(link) + moveOn(unit)
     case .online(let link):
-      backoff.reset()
+      beginAnew()
       return close(link) + attempt(after: backoff.next(unit: unit()))
     }
   }
@@ -204,7 +213,7 @@ extension Connection {
     switch phase {
     case .idle, .waiting: return []
     case .opening(let link), .greeting(let link), .online(let link):
-      return close(link) + attempt(after: backoff.next(unit: unit()))
+      return close(link) + moveOn(unit)
     }
   }
 }
@@ -215,9 +224,10 @@ extension Connection {
     case (.retry, .waiting):
       return open()
     case (.handshake, .opening(let link)), (.handshake, .greeting(let link)):
-      return close(link) + attempt(after: backoff.next(unit: unit()))
+      return close(link) + moveOn(unit)
     case (.probation, .online):
-      backoff.reset()
+      isProven = true
+      beginAnew()
       return []
     case (.heartbeat, .online(let link)):
       return beat(link, unit)
@@ -229,7 +239,7 @@ extension Connection {
   private mutating func beat(_ link: Int, _ unit: () -> Double) -> [Action] {
     vitals.silentBeats = vitals.heard ? 0 : vitals.silentBeats + 1
     if vitals.silentBeats > 2 {
-      return close(link) + attempt(after: backoff.next(unit: unit()))
+      return close(link) + moveOn(unit)
     }
     let needsPing = !vitals.heard || !vitals.spoke
     vitals.heard = false
@@ -238,8 +248,21 @@ extension Connection {
     return needsPing ? [.sendPing, again] : [again]
   }
 
-  private mutating func lostLink(_ unit: () -> Double) -> [Action] {
-    stopped() + attempt(after: backoff.next(unit: unit()))
+  private mutating func lostLink(_ byServer: Bool, _ unit: () -> Double) -> [Action] {
+    // A good link that broke says more about the network than about the server at its address.
+    let returns = isProven && !byServer
+    return stopped() + (returns ? attempt(after: backoff.next(unit: unit())) : moveOn(unit))
+  }
+
+  /// Goes to the next address: at once while one was not tried in this round, else after a pause.
+  private mutating func moveOn(_ unit: () -> Double) -> [Action] {
+    rotation.moveOn() ? open() : attempt(after: backoff.next(unit: unit()))
+  }
+
+  /// Forgets past failures: the next attempt is immediate, and each address may be tried again.
+  private mutating func beginAnew() {
+    backoff.reset()
+    rotation.beginRound()
   }
 
   /// Starts an attempt now, or waits for one.
@@ -251,8 +274,10 @@ extension Connection {
 
   private mutating func open() -> [Action] {
     lastLink += 1
+    isProven = false
     phase = .opening(lastLink)
-    return [.openLink(lastLink), .startTimer(.handshake, limits.handshake)]
+    let opening = Action.openLink(lastLink, address: rotation.current)
+    return [opening, .startTimer(.handshake, limits.handshake)]
   }
 
   private mutating func close(_ link: Int) -> [Action] {

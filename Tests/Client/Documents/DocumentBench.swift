@@ -35,11 +35,13 @@ struct DocumentBench {
   private var link: Int?
   /// True when links can be established.
   var isReachable = true
+  /// The addresses of the server at which nothing listens.
+  var deadAddresses: Swift.Set<Int> = []
   /// True when the disk answers.
   var diskAnswers = true
   private var heldChanges: [(QueueChange, UInt64)] = []
 
-  init(store: any OrderedStore = MemoryStore()) throws {
+  init(store: any OrderedStore = MemoryStore(), addressCount: Int = 1) throws {
     database = try DocumentDatabase(projectID: "p")
     names = DocumentNames(database)
     var ids: UInt64 = 0
@@ -58,7 +60,7 @@ struct DocumentBench {
       millisecondsSinceEpoch: { 1_000 }, clock: ContinuousClock(), randomBits: { 1 })
     machine = DocumentMachine(
       replica: DocumentReplica(cache: cache, database: database), database: database,
-      stream: queue.client, pending: pending, ambient: ambient)
+      stream: queue.client, pending: pending, ambient: ambient, addressCount: addressCount)
     run { $0.start() }
   }
 
@@ -74,8 +76,8 @@ struct DocumentBench {
 
   private mutating func perform(_ effect: DocumentClientEffect) {
     switch effect {
-    case .openLink(let number):
-      if isReachable {
+    case .openLink(let number, let address):
+      if isReachable, !deadAddresses.contains(address) {
         link = number
         machine.connectionEvent(.linkOpened(number))
       } else {

@@ -351,6 +351,17 @@ struct DocumentMachineTests {
     #expect(bench.calls.isEmpty)
   }
 
+  @Test("calls wait while the next address is tried, and fail once none was reached")
+  func severalAddresses() throws {
+    for dead: Swift.Set<Int> in [[0], [0, 1]] {
+      var bench = try DocumentBench(addressCount: 2)
+      bench.deadAddresses = dead
+      bench.run { _ = $0.call(.commit([], transaction: [], nil)) }
+      #expect(bench.calls.count == (dead == [0] ? 1 : 0))
+      #expect(bench.called.map { $0.failure?.code } == (dead == [0] ? [] : [.unavailable]))
+    }
+  }
+
   @Test("the end of a link that was left is not taken for that of the next one")
   func endOfTheLinkBefore() throws {
     var bench = try DocumentBench()

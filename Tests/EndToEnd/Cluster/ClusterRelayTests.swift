@@ -107,6 +107,29 @@ struct ClusterRelayTests {
     }
   }
 
+  @Test("a client that knows both nodes loses nothing when either is killed")
+  func severalAddresses() async throws {
+    try await withCluster { cluster, standby in
+      let leader = 1 - standby
+      let client = try await clusterClient(
+        ports: [cluster.port(of: leader), cluster.port(of: standby)])
+      let place = client.tree["count"]
+      try await place.increment(by: 1).acknowledged()
+      for victim in [leader, standby] {
+        let process = try cluster.process(victim)
+        let waiting = try await place.increment(by: 1)
+        process.killNow()
+        _ = await process.exitCode(within: patience)
+        try await waiting.acknowledged(within: patience)
+        try await place.increment(by: 1).acknowledged(within: patience)
+        try cluster.start(victim)
+        try await cluster.awaitRelay(at: victim)
+      }
+      #expect(try await place.get().number == 5)
+      await client.close()
+    }
+  }
+
   @Test("secrets that are too short, and nodes without an address, do not start")
   func mistakes() async throws {
     try await withFolder { folder in

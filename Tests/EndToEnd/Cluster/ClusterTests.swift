@@ -45,9 +45,9 @@ struct ClusterTests {
 private final class ClusterRun {
   private let cluster: ClusterUnderTest
   private let progress = ClusterProgress()
-  private let writers = [ClusterWriter("ann"), ClusterWriter("bob"), ClusterWriter("cid")]
+  private let writers = ["ann", "bob", "cid", "fay"].map { ClusterWriter($0) }
   private let posters: [ClusterRESTWriter]
-  private let watchers = [ClusterWatcher(), ClusterWatcher()]
+  private let watchers = [ClusterWatcher(), ClusterWatcher(), ClusterWatcher()]
   private var clients: [TernDatabase] = []
   private var writing: [Task<Void, any Error>] = []
   private var watching: [Task<Void, any Error>] = []
@@ -57,17 +57,19 @@ private final class ClusterRun {
   init(_ cluster: ClusterUnderTest) async throws {
     self.cluster = cluster
     let progress = progress
-    // Some clients come over the balancer, to the node that leads. The others know one node each.
+    // Some clients come over the balancer, to the node that leads. Some know one node each, and the
+    // last ones know all nodes.
+    let (balancer, nodes) = ([cluster.port], (0..<ClusterUnderTest.count).map(cluster.port(of:)))
     posters = [("dan", nil), ("eve", 2)].map { name, node in
       ClusterRESTWriter(name, cluster, at: node, progress)
     }
-    for (watcher, node) in zip(watchers, [nil, 0]) {
-      let client = try await clusterClient(port: node.map { cluster.port(of: $0) } ?? cluster.port)
+    for (watcher, ports) in zip(watchers, [balancer, [nodes[0]], nodes.reversed()]) {
+      let client = try await clusterClient(ports: ports)
       clients.append(client)
       watching.append(Task { try await watcher.run(on: client) })
     }
-    for (writer, node) in zip(writers, [nil, 0, 1]) {
-      let client = try await clusterClient(port: node.map { cluster.port(of: $0) } ?? cluster.port)
+    for (writer, ports) in zip(writers, [balancer, [nodes[0]], [nodes[1]], nodes]) {
+      let client = try await clusterClient(ports: ports)
       clients.append(client)
       writing.append(Task { try await writer.run(on: client, progress) })
     }

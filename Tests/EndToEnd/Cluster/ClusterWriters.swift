@@ -37,10 +37,15 @@ final class ClusterProgress: Sendable {
 
 /// A client of our own in this process, with everything in memory.
 func clusterClient(port: Int) async throws -> TernDatabase {
-  try await Assembler(catalog: .standard).client(
+  try await clusterClient(ports: [port])
+}
+
+/// The same, which goes to the next port when one fails.
+func clusterClient(ports: [Int]) async throws -> TernDatabase {
+  let host = ports.map { "127.0.0.1:\($0)" }.joined(separator: ",")
+  return try await Assembler(catalog: .standard).client(
     from: Configuration(
-      storage: ["kind": "memory"],
-      transport: ["kind": "tcp", "host": "127.0.0.1", "port": .integer(Int64(port))]))
+      storage: ["kind": "memory"], transport: ["kind": "tcp", "host": .string(host)]))
 }
 
 /// A client of our own that adds, and counts what was acknowledged.

@@ -100,7 +100,7 @@ extension SimulatedWorld {
 
   private func carryOut(_ effect: DocumentClientEffect, _ run: DocumentRun) {
     switch effect {
-    case .openLink(let number):
+    case .openLink(let number, _):
       run.forgetStream()
       plan(.connect(run, number: number), after: 0...20)
     case .startTimer(let timer, let delay):

@@ -5,7 +5,7 @@ package import TernSync
 
 /// An effect that a ``DocumentMachine`` requests, in order.
 package enum DocumentClientEffect: Sendable {
-  case openLink(Int)
+  case openLink(Int, address: Int)
   case closeLink(Int)
   case send([UInt8])
   case startTimer(DocumentTimer, Duration)

@@ -27,7 +27,8 @@ extension DocumentMachine {
       case nil: break
       }
     }
-    if isFailedAttempt { attemptFailed() }
+    // While another address is tried, the server is not away yet.
+    if isFailedAttempt, connectionState != .connecting { attemptFailed() }
     channel.connection.reportState(since: before)
   }
 

@@ -52,14 +52,15 @@ package struct DocumentMachine: Sendable {
   ///   - pending: What the queue holds, in order, as the replica's cache was given it.
   ///   - rejected: The batches in it that the server rejected.
   ///   - nextSequence: The number that the queue gives next.
+  ///   - addressCount: The number of addresses of the server, 1 or more.
   package init(
     replica: DocumentReplica, database: DocumentDatabase, user: QueueUser = .nobody,
     stream: UInt128, pending: [DocumentQueuedBatch],
     rejected: [RejectedDocumentBatch] = [], nextSequence: UInt64 = 1, ambient: RuntimeEnvironment,
-    limits: Limits = Limits()
+    addressCount: Int = 1, limits: Limits = Limits()
   ) {
     self.replica = replica
-    channel = DocumentChannel(to: database, ambient: ambient)
+    channel = DocumentChannel(to: database, ambient: ambient, addressCount: addressCount)
     listening = DocumentStream(.listen, retriedAfter: .listenRetry, limits.backoff)
     outbox = DocumentOutbox(user, stream: stream, nextSequence: nextSequence, limits)
     outbox.restore(pending: pending, rejected: rejected)

@@ -108,7 +108,7 @@ extension DocumentSession {
 
   private func carryOut(_ effect: DocumentClientEffect) {
     switch effect {
-    case .openLink(let number): open(number)
+    case .openLink(let number, let address): open(number, to: address)
     case .closeLink(let number): close(number)
     case .send, .change: break
     case .findOthers: findOthers()

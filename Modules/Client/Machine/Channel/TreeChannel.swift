@@ -30,12 +30,13 @@ struct TreeChannel: Sendable {
   private var notices = ReportedNotices()
 
   init(
-    namespace: String, origin: UInt128, ambient: RuntimeEnvironment, _ limits: Connection.Limits
+    namespace: String, origin: UInt128, ambient: RuntimeEnvironment,
+    connection: ClientConnection<TreeClientEffect>
   ) {
     self.namespace = namespace
     self.origin = origin
     self.ambient = ambient
-    connection = ClientConnection(limits)
+    self.connection = connection
   }
 
   /// The server's clock, as far as it is known, in milliseconds since 1970.

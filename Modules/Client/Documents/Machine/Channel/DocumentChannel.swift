@@ -5,7 +5,7 @@ import TernSync
 /// The channel of documents to their server: the connection, the credential, and the calls that
 /// share a link. See Docs/Formats/document-wire.md.
 struct DocumentChannel: Sendable {
-  var connection = ClientConnection<DocumentClientEffect>()
+  var connection: ClientConnection<DocumentClientEffect>
   let ambient: RuntimeEnvironment
   let database: DocumentDatabase
   let names: DocumentNames
@@ -14,7 +14,9 @@ struct DocumentChannel: Sendable {
   /// True while a working link is being left for another one.
   var isLeaving = false
 
-  init(to database: DocumentDatabase, ambient: RuntimeEnvironment) {
+  /// - Parameter addressCount: The number of addresses of the server, 1 or more.
+  init(to database: DocumentDatabase, ambient: RuntimeEnvironment, addressCount: Int) {
+    connection = ClientConnection(addressCount: addressCount)
     self.database = database
     self.ambient = ambient
     names = DocumentNames(database)
