@@ -62,7 +62,7 @@ extension SharedLedger {
   }
 
   private func usableTerm() throws(LedgerError) -> Term {
-    let now = uptime()
+    let now = options.plantedFault == .ignoresAgeOfLease ? 0 : uptime()
     let (term, phase, reason) = state.withLock { state in
       (state.usableTerm(at: now), state.phase, state.reason)
     }
@@ -106,12 +106,12 @@ extension SharedLedger {
   private func append(
     _ draft: LogBatch.Draft, after tail: LogPosition, in term: Term
   ) async throws(LedgerError) {
-    var isDoubtful = false
+    var attempts = AppendAttempts(draft, after: tail, in: term, to: log, options)
     while true {
       let begun = uptime()
       let outcome: AppendOutcome
       do throws(CommitLogError) {
-        outcome = try await tryAppend(draft, after: tail, in: term, &isDoubtful)
+        outcome = try await attempts.next()
       } catch {
         guard error.isTransient else { throw end("the shared log: \(error)") }
         state.withLock { state in
@@ -123,30 +123,13 @@ extension SharedLedger {
         await pause(options.retryPause)
         continue
       }
-      state.withLock { $0.note(outcome, in: term, begun: begun) }
+      state.withLock { $0.note(outcome, in: term, begun: origin(begun)) }
       switch outcome {
       case .appended: return
       case .fenced: throw end("another node leads")
       case .behind: throw end("another node has appended to the log")
       }
     }
-  }
-
-  /// Appends once. A batch whose outcome was in doubt before is looked up when it is not appended
-  /// now: by then it is decided.
-  private func tryAppend(
-    _ draft: LogBatch.Draft, after tail: LogPosition, in term: Term, _ isDoubtful: inout Bool
-  ) async throws(CommitLogError) -> AppendOutcome {
-    do throws(CommitLogError) {
-      let outcome = try await log.append(
-        draft, to: options.shard, after: tail, epoch: term.epoch)
-      guard isDoubtful, !outcome.isAppended else { return outcome }
-    } catch {
-      if error == .unknownOutcome { isDoubtful = true }
-      throw error
-    }
-    let next = try await log.batches(in: options.shard, after: tail, limit: 1).first
-    return next?.id == draft.id ? .appended(tail.next) : .behind(head: tail.next)
   }
 
   /// Ends the term; what was under way may or may not be in the log.

@@ -126,6 +126,7 @@ extension SharedLedger {
       try NodeError.ledger { () throws(LedgerError) in
         var next = assembler
         let placed = try Self.place(page, &next)
+        if options.plantedFault == .assemblesBeforeApplying { assembler = next }
         if !placed.isEmpty { try openCopy().apply(placed) }
         // Only now, with the position: a page whose batches could not be applied is read again.
         assembler = next
@@ -177,8 +178,7 @@ extension SharedLedger {
     duty.withLock { $0 = CheckpointDuty() }
     let later = uptime()
     state.withLock { state in
-      // Another node may have taken over, and committed, since a lease this old.
-      if state.tail >= head { state.elect(Term(epoch: mark.epoch, confirmed: begun), at: later) }
+      state.elect(Term(epoch: mark.epoch, confirmed: begun), at: later, head: head)
     }
     changes.resumeAll()
   }
@@ -207,7 +207,7 @@ extension SharedLedger {
         request: LeaseRequest(node: options.node, address: options.address, condition: .held))
     }
     if case .held(let mark) = outcome, mark.epoch == term.epoch {
-      state.withLock { $0.confirm(term.epoch, begun: begun) }
+      state.withLock { $0.confirm(term.epoch, begun: origin(begun)) }
     } else {
       endTerm("another node leads")
     }

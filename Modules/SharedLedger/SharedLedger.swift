@@ -68,7 +68,7 @@ public final class SharedLedger: LeasedLedger {
     // The lease does not wait for the checkpoint.
     await running.first?.value
     await turn.take()
-    if mayHoldLease {
+    if mayHoldLease, options.plantedFault != .forgetsLease {
       try? await log.releaseLease(options.shard, name: .leader, node: options.node)
     }
     turn.give()
@@ -83,6 +83,12 @@ public final class SharedLedger: LeasedLedger {
 
   /// Milliseconds on a clock that does not jump.
   func uptime() -> Int64 { environment.uptime() }
+
+  /// The uptime from which a renewal of the lease counts that was begun at `time`, and is confirmed
+  /// now: the log may have seen it at once.
+  func origin(_ time: Int64) -> Int64 {
+    options.plantedFault == .countsRenewalsFromAnswers ? uptime() : time
+  }
 
   // MARK: - Terms
 

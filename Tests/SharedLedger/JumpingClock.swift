@@ -68,7 +68,17 @@ final class HookedLog: CommitLog {
     var appended: (@Sendable (LogEpoch) -> Void)?
     var checkpoint: (@Sendable () async -> Void)?
     var page: (@Sendable () async -> Void)?
+    var lease: (@Sendable () async -> Void)?
+    var hold: (@Sendable (HeldAppend) -> Bool)?
     var count = 0
+  }
+
+  /// An append on its way to the log.
+  struct HeldAppend: Sendable {
+    let draft: LogBatch.Draft
+    let shard: ShardID
+    let position: LogPosition
+    let epoch: LogEpoch
   }
 
   private let base: any CommitLog
@@ -97,7 +107,18 @@ final class HookedLog: CommitLog {
     hooks.withLock { $0.page = hook }
   }
 
-  /// Called with the epoch of each append that the log has confirmed.
+  /// Runs before the lease is renewed, and after it was.
+  func onLease(_ hook: @escaping @Sendable () async -> Void) {
+    hooks.withLock { $0.lease = hook }
+  }
+
+  /// Asked before an append is performed. A hook that returns true keeps the append, to perform it
+  /// later; its outcome is unknown.
+  func onHold(_ hook: @escaping @Sendable (HeldAppend) -> Bool) {
+    hooks.withLock { $0.hold = hook }
+  }
+
+  /// Called with the epoch of each append that the log has confirmed, and of each lease.
   func onAppended(_ note: @escaping @Sendable (LogEpoch) -> Void) {
     hooks.withLock { $0.appended = note }
   }
@@ -106,6 +127,8 @@ final class HookedLog: CommitLog {
     _ draft: LogBatch.Draft, to shard: ShardID, after position: LogPosition, epoch: LogEpoch
   ) async throws(CommitLogError) -> AppendOutcome {
     await hooks.withLock { $0.before }?()
+    let append = HeldAppend(draft: draft, shard: shard, position: position, epoch: epoch)
+    if hooks.withLock({ $0.hold })?(append) == true { throw .unknownOutcome }
     let outcome = try await appendBroken(draft, shard, position, epoch)
     if outcome.isAppended { hooks.withLock { $0.appended }?(epoch) }
     await hooks.withLock { $0.after }?()
@@ -144,7 +167,12 @@ final class HookedLog: CommitLog {
   func renewLease(
     _ shard: ShardID, request: LeaseRequest
   ) async throws(CommitLogError) -> LeaseOutcome {
+    await hooks.withLock { $0.lease }?()
     let outcome = try await base.renewLease(shard, request: request)
+    if request.name == .leader, case .held(let mark) = outcome {
+      hooks.withLock { $0.appended }?(mark.epoch)
+    }
+    await hooks.withLock { $0.lease }?()
     if defect == .sharesLeaseAndEpoch, case .heldElsewhere(let lease) = outcome {
       return .held(lease.mark)
     }

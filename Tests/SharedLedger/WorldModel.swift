@@ -16,6 +16,15 @@ struct WorldModel {
     var sizes: [UInt64: Int] = [:]
   }
 
+  /// The state that the log leads to at one position.
+  private struct Place {
+    var id: UInt128 = 0
+    var version: Version = 0
+    var contents: [[UInt8]: [UInt8]] = [:]
+    /// By writer, the last sequence that was committed.
+    var sequences: [Int: UInt64] = [:]
+  }
+
   var violations: [String] = []
   var summary = WorldSummary()
   /// Writers with a write under way.
@@ -26,13 +35,14 @@ struct WorldModel {
   private(set) var version: Version = 0
   private var writers: [Int: Writer] = [:]
   private var contents: [[UInt8]: [UInt8]] = [:]
+  private var sequences: [Int: UInt64] = [:]
+  private var places = [Place()]
   private var seen: [CommitID: Version] = [:]
   private var leaders: [LogEpoch: String] = [:]
   private var epoch = LogEpoch.none
   private var assembler = BatchAssembler()
 
-  /// The rows that all commits of the log lead to.
-  var rows: [Row] {
+  private static func rows(of contents: [[UInt8]: [UInt8]]) -> [Row] {
     contents.map { Row(key: $0.key, value: $0.value) }
       .sorted { $0.key.lexicographicallyPrecedes($1.key) }
   }
@@ -82,6 +92,10 @@ struct WorldModel {
         if case .duplicate(_, let outcome) = result, outcome != commit.outcome {
           violations.append("\(claim.id) was answered with another outcome")
         }
+        if seen[claim.id] != version {
+          let found = seen[claim.id].map(String.init) ?? "none"
+          violations.append("\(claim.id) is acknowledged as \(version), the log has \(found)")
+        }
         writers[writer]?.versions[sequence] = version
         let last = writers[writer]?.acknowledged ?? 0
         writers[writer]?.acknowledged = max(last, sequence)
@@ -94,10 +108,10 @@ struct WorldModel {
 
   // MARK: - The log
 
-  /// The log confirmed an append to a node.
+  /// The log gave a node the lease, or confirmed an append to it.
   mutating func noteAppend(in epoch: LogEpoch, by node: String) {
     if let other = leaders[epoch], other != node {
-      violations.append("\(other) and \(node) both append in epoch \(epoch)")
+      violations.append("\(other) and \(node) both lead in epoch \(epoch)")
     }
     leaders[epoch] = node
   }
@@ -105,6 +119,10 @@ struct WorldModel {
   /// Applies batches of the log.
   mutating func add(_ batches: [LogBatch]) {
     for batch in batches {
+      defer {
+        places.append(
+          Place(id: batch.id, version: version, contents: contents, sequences: sequences))
+      }
       position = batch.position.number
       summary.batches += 1
       if batch.epoch < epoch { violations.append("epoch \(batch.epoch) appends after \(epoch)") }
@@ -127,6 +145,7 @@ struct WorldModel {
     if let id = commit.claim?.id {
       if let other = seen[id] { violations.append("\(id) is committed as \(other) and \(version)") }
       seen[id] = version
+      sequences[Int(id.stream) - 1] = id.sequence
     }
     for mutation in commit.mutations {
       switch mutation {
@@ -136,17 +155,37 @@ struct WorldModel {
     }
   }
 
-  /// Compares what writers were told with the log.
-  mutating func finish() {
-    for (writer, state) in writers {
-      for (sequence, version) in state.versions {
-        let id = CommitID(stream: UInt128(writer + 1), sequence: sequence)
-        if seen[id] != version {
-          violations.append(
-            "\(id) was acknowledged as \(version), the log has \(seen[id].map(String.init) ?? "none")"
-          )
+  /// Compares a copy with the log: its rows are those of its place, and it knows the writers'
+  /// last writes.
+  mutating func compare(_ copy: EmbeddedLedger, of node: String, at mark: ReplicaMark) {
+    guard mark.position < UInt64(places.count) else {
+      return violations.append("\(node) has position \(mark.position), the log \(position)")
+    }
+    let place = places[Int(mark.position)]
+    if let id = mark.id, id != place.id {
+      violations.append("\(node) has another batch at position \(mark.position)")
+    }
+    do throws(LedgerError) {
+      let (version, rows, known) = try copy.read { snapshot throws(StorageError) in
+        let rows = try snapshot.scan(KeyRange(from: [LedgerLimits.firstOwnByte]))
+        var known: [Int: UInt64] = [:]
+        for writer in place.sequences.keys.sorted() {
+          known[writer] = try snapshot.stream(UInt128(writer + 1))?.last
         }
+        return (snapshot.version, rows, known)
       }
+      if version != place.version {
+        violations.append("\(node) is at \(version), the log there at \(place.version)")
+      }
+      if rows != Self.rows(of: place.contents) {
+        violations.append("\(node) has other rows than the log at position \(mark.position)")
+      }
+      for (writer, sequence) in place.sequences.sorted(by: { $0.key < $1.key })
+      where known[writer] ?? 0 < sequence {
+        violations.append("\(node) does not know write \(sequence) of writer \(writer)")
+      }
+    } catch {
+      violations.append("\(node) cannot be read: \(error)")
     }
   }
 }

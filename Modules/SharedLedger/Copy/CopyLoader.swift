@@ -8,6 +8,7 @@ struct CopyLoader {
   let shard: ShardID
   let store: any OrderedStore
   let rowsPerPage: Int
+  var plantedFault: PlantedFault?
 
   /// The identifier of the batch at a position; `nil` when the log does not hold it any more.
   func batchID(at position: LogPosition) async throws(NodeError) -> UInt128? {
@@ -40,7 +41,7 @@ struct CopyLoader {
         try await log.checkpoint(
           of: shard, after: after, limit: rowsPerPage)
       }
-      first = first ?? page.position
+      first = plantedFault == .loadsFromLastPage ? page.position : first ?? page.position
       for row in page.rows where row.key == CheckpointVersion.key {
         if row.value == CheckpointVersion.partial { throw Self.unfinishedImport }
         version = CheckpointVersion.version(of: row) ?? version

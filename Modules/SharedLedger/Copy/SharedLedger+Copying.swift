@@ -9,7 +9,8 @@ import TernStorage
 extension SharedLedger {
   private var loader: CopyLoader {
     CopyLoader(
-      log: log, shard: options.shard, store: store, rowsPerPage: options.rowsPerPage)
+      log: log, shard: options.shard, store: store, rowsPerPage: options.rowsPerPage,
+      plantedFault: options.plantedFault)
   }
 
   /// Opens the copy if the log goes on where it ends, and builds one from the checkpoint otherwise.

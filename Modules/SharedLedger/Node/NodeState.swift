@@ -52,10 +52,12 @@ struct NodeState {
   private(set) var watch: LeaseWatch
   var figures = NodeFigures()
   private let lifetime: Int64
+  private let plantedFault: PlantedFault?
 
   init(_ options: SharedLedgerOptions) {
     watch = LeaseWatch(lifetime: options.leaseLifetime)
     lifetime = options.leaseLifetime.wholeMilliseconds
+    plantedFault = options.plantedFault
   }
 
   var isOver: Bool {
@@ -124,16 +126,19 @@ struct NodeState {
       let name = leader.address.isEmpty ? leader.node : leader.address
       reason = "the node stands by; \(name) leads"
       if case .unchanged = condition { return condition }
+      if plantedFault == .takesOverEarly { return .unchanged(leader.mark) }
       return nil
     }
     let lag = head.number - min(head.number, tail.number)
     return lag <= SharedLedgerLimits.electableLag ? .free : nil
   }
 
-  /// The node has the lease, and its copy all that was committed. Nothing changes when the lease is
-  /// as old as its lifetime: the node asks again.
-  mutating func elect(_ term: Term, at now: Int64) {
+  /// The node has the lease, and no other node can append behind `head` any more. Nothing changes
+  /// while the copy lacks a batch, or when the lease is as old as its lifetime, since another node
+  /// may have taken over and committed: the node asks again.
+  mutating func elect(_ term: Term, at now: Int64, head: LogPosition) {
     guard phase == .following, now - term.confirmed < lifetime else { return }
+    guard tail >= head || plantedFault == .leadsBeforeCatchingUp else { return }
     self.term = term
     figures.terms += 1
     phase = .elected
