@@ -109,7 +109,8 @@ extension TransportContract {
     }
   }
 
-  /// What holds something while it waits, as a write that is being stored, has to go on afterwards.
+  /// Checks that actors on the executor go on after the shutdown: one may hold something while it
+  /// waits, such as a write that is being stored.
   private static func actorOutlivesShutdown(_ bench: TransportBench) async throws {
     let resident = Outliver(bench.server.executor)
     let (begun, gate, ended) = (Inbox<Int>(), Inbox<Int>(), Inbox<Int>())
