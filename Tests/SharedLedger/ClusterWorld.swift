@@ -114,7 +114,8 @@ actor ClusterWorld {
   /// Lets others go on while a node stands in the middle of something, or waits for the log.
   private func interfere(with name: String, isAppend: Bool = false, odds: Int = 8) async {
     collect()
-    guard !isHealed, depth < 3, chance.roll(odds) == 0 else { return }
+    // Rarer while others act in the middle of something: they have to come to an end.
+    guard !isHealed, depth < 3, chance.roll(odds << depth) == 0 else { return }
     depth += 1
     let index = nodes.firstIndex { $0.name == name }
     // A node that waits for an append goes on renewing its lease; one that stands still does not.
