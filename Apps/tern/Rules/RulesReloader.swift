@@ -8,6 +8,8 @@ struct RulesReloader<Rules: Sendable>: Sendable {
   let path: String
   let clock: any Clock<Duration>
   private let atStart: FileMark?
+  /// The signals before the rules were read: one that comes before the first look counts.
+  private let signalsAtStart = HangUpSignal.shared.count
   /// Reads the rules, those of other files included that count together with this one.
   private let load: @Sendable () throws -> Rules
   /// Hears what an operator wants to know, a sentence at a time.
@@ -30,7 +32,7 @@ struct RulesReloader<Rules: Sendable>: Sendable {
   /// - Parameter adopt: Returns when the rules are in force.
   func run(_ adopt: (Rules) async -> Void) async {
     var watch = RulesWatch(atStart)
-    var hangUps = HangUpSignal.shared.count
+    var hangUps = signalsAtStart
     while !Task.isCancelled {
       do { try await clock.sleep(for: Self.pause) } catch { return }
       let count = HangUpSignal.shared.count

@@ -1,3 +1,4 @@
+import Synchronization
 import TernCommitLog
 import TernStorage
 
@@ -39,9 +40,11 @@ extension CommitLogContract {
       let shard = bench.shard
       let first = try await bench.take("a")
       let other = try await bench.place.connect()
-      async let old = appendUntilFenced(bench, under: first.epoch)
+      let takeover = Takeover()
+      async let old = appendUntilFenced(bench, under: first.epoch, takeover)
       try await other.waitForBatch(in: shard, after: LogPosition(5), timeout: .seconds(600))
       let second = try await bench.seize("b", on: other)
+      takeover.hasHappened.withLock { $0 = true }
       let fence = try await other.open(shard).position
       var position = fence
       for id: UInt128 in 1...5 {
@@ -116,6 +119,7 @@ extension CommitLogContract {
     var position = try await log.open(bench.shard).position
     var number = 0
     while number < batchesOfEach {
+      try Task.checkCancellation()
       let draft = bench.draft(UInt128(appender) << 32 | UInt128(number))
       switch try await log.append(draft, to: bench.shard, after: position, epoch: .none) {
       case .appended(let new):
@@ -133,6 +137,7 @@ extension CommitLogContract {
   ) async throws -> [UInt128] {
     var ids: [UInt128] = []
     while ids.count < end {
+      try Task.checkCancellation()
       let position = LogPosition(UInt64(ids.count))
       try await log.waitForBatch(in: shard, after: position, timeout: .seconds(600))
       for batch in try await log.batches(in: shard, after: position, limit: 7) {
@@ -145,10 +150,14 @@ extension CommitLogContract {
 
   /// Appends until another leader is there, and returns the number of appends that took effect.
   private static func appendUntilFenced(
-    _ bench: CommitLogBench, under epoch: LogEpoch
+    _ bench: CommitLogBench, under epoch: LogEpoch, _ takeover: Takeover
   ) async throws -> UInt64 {
     var position = LogPosition.start
+    var late = 0
     while true {
+      // A log that never fences would be appended to until the memory is full.
+      if takeover.hasHappened.withLock({ $0 }) { late += 1 }
+      if late > 8 { throw CommitLogFailure("an earlier epoch appends after another has begun") }
       // The check may have failed already.
       try Task.checkCancellation()
       let draft = bench.draft(UInt128(position.number))
@@ -161,4 +170,9 @@ extension CommitLogContract {
       }
     }
   }
+}
+
+/// The moment at which another node has the lease.
+private final class Takeover: Sendable {
+  let hasHappened = Mutex(false)
 }
