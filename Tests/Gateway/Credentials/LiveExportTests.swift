@@ -34,8 +34,8 @@
         }
       if let answer { #expect(answer.body == #"{"status":"ok"}"#) }
       await gateway.pass(seconds: 20)
-      // Until it is decided who may read on: a machine that is busy elsewhere takes its time, and the
-      // reader would have it all.
+      // Until it is decided who may read on: a machine that is busy elsewhere takes its time, and
+      // the reader would have it all.
       let deadline = ContinuousClock.now.advanced(by: .seconds(60))
       while await gateway.gateway.server.exports.all.count(where: { !$0.isWithdrawn }) > 1 {
         try #require(ContinuousClock.now < deadline, "nothing is withdrawn")
