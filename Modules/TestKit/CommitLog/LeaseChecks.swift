@@ -1,6 +1,9 @@
 import TernCommitLog
 
 extension CommitLogBench {
+  /// The attempts to seize a lease: more than a busy leader appends meanwhile.
+  private static let seizeAttempts = 1_000
+
   /// Takes the free lease of the leader, and returns its mark.
   func take(_ node: String) async throws -> LeaseMark {
     let outcome = try await renew(node, .free)
@@ -10,13 +13,14 @@ extension CommitLogBench {
 
   /// Takes the leader's lease from its holder as if it had expired.
   func seize(_ node: String, on log: any CommitLog) async throws -> LeaseMark {
-    while true {
+    for _ in 0..<Self.seizeAttempts {
       guard let mark = try await log.open(shard).leader?.mark else {
         throw CommitLogFailure("no leader")
       }
       let request = LeaseRequest(node: node, address: node, condition: .unchanged(mark))
       if case .held(let mark) = try await log.renewLease(shard, request: request) { return mark }
     }
+    throw CommitLogFailure("\(node) gets no lease in \(Self.seizeAttempts) attempts")
   }
 
   func renew(
