@@ -1,3 +1,5 @@
+import TernTransportTCP
+
 /// The host and the port of a server, and the protocol that carries the connection.
 public struct ServerAddress: Hashable, Sendable {
   /// The port of a server unless another one is given.
@@ -67,11 +69,7 @@ public struct ServerAddress: Hashable, Sendable {
   ///   scheme or path than the first one.
   public static func list(_ text: String) throws(OpenError) -> [ServerAddress] {
     var addresses: [ServerAddress] = []
-    for part in text.split(separator: ",", omittingEmptySubsequences: false) {
-      var entry = part.drop { $0 == " " }
-      while entry.last == " " { entry.removeLast() }
-      addresses.append(try ServerAddress(String(entry)))
-    }
+    for entry in TCPAddress.entries(of: text) { addresses.append(try ServerAddress(entry)) }
     try check(addresses)
     return addresses
   }

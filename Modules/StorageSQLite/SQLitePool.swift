@@ -134,14 +134,13 @@ final class SQLitePool: Sendable {
 
   /// Closes the connections that were not used since the last call.
   func releaseIdle() {
-    let unused = state.withLock { state in
+    // Closed with the result, outside the lock: others take and give back connections meanwhile.
+    _ = state.withLock { state in
       let unused = state.idle.filter { $0.round < state.round }
       state.idle.removeAll { $0.round < state.round }
       state.round += 1
       return unused
     }
-    // Closed here, while others take and give back connections.
-    _ = consume unused
   }
 
   /// The connections that no snapshot has.

@@ -6,13 +6,13 @@
   /// The executor of an event loop, for actors that outlive the loop.
   ///
   /// An event loop drops what it is given after its end. A job that is dropped leaves its task
-  /// suspended for ever, with all that it holds and all that wait for it. Here such jobs run on a
-  /// queue, once the loop has run its last one.
+  /// suspended for ever, with all that it holds and all that wait for it. Here such work is done on
+  /// a queue, once the loop has done its last.
   final class LoopExecutor: SerialExecutor {
     private enum Phase {
       case running
       /// The loop takes nothing more, and may still run what it took.
-      case ending([UnownedJob])
+      case ending([@Sendable () -> Void])
       case ended(DispatchQueue)
     }
 
@@ -23,21 +23,22 @@
 
     func enqueue(_ job: consuming ExecutorJob) {
       let job = UnownedJob(job)
-      phase.withLock { phase in
-        switch phase {
-        case .running: loop.execute { self.run(job) }
-        case .ending(var jobs):
-          // The array is not copied: nothing else holds it.
-          phase = .ending([])
-          jobs.append(job)
-          phase = .ending(jobs)
-        case .ended(let queue): queue.async { self.run(job) }
-        }
-      }
+      perform { unsafe job.runSynchronously(on: self.asUnownedSerialExecutor()) }
     }
 
-    private func run(_ job: UnownedJob) {
-      unsafe job.runSynchronously(on: asUnownedSerialExecutor())
+    /// Does work behind all that waits; never inline.
+    func perform(_ work: @escaping @Sendable () -> Void) {
+      phase.withLock { phase in
+        switch phase {
+        case .running: loop.execute(work)
+        case .ending(var late):
+          // The array is not copied: nothing else holds it.
+          phase = .ending([])
+          late.append(work)
+          phase = .ending(late)
+        case .ended(let queue): queue.async(execute: work)
+        }
+      }
     }
 
     /// Gives the loop nothing more. Called before it is shut down.
@@ -47,12 +48,12 @@
       }
     }
 
-    /// Runs what has come since ``beginEnd()``, and all that comes. Called when the loop has ended.
+    /// Does what has come since ``beginEnd()``, and all that comes. Called when the loop has ended.
     func end() {
       phase.withLock { phase in
-        guard case .ending(let jobs) = phase else { return }
+        guard case .ending(let late) = phase else { return }
         let queue = DispatchQueue(label: "tern.tcp.ended")
-        for job in jobs { queue.async { self.run(job) } }
+        for work in late { queue.async(execute: work) }
         phase = .ended(queue)
       }
     }

@@ -27,12 +27,27 @@ public struct TCPAddress: Hashable, Sendable {
     _ text: String, defaultPort: Int
   ) throws(TransportError) -> [TCPAddress] {
     var addresses: [TCPAddress] = []
-    for part in text.split(separator: ",", omittingEmptySubsequences: false) {
-      var entry = part.drop { $0 == " " }
-      while entry.last == " " { entry.removeLast() }
-      addresses.append(try TCPAddress(String(entry), defaultPort: defaultPort))
+    for entry in entries(of: text) {
+      addresses.append(try TCPAddress(entry, defaultPort: defaultPort))
     }
     return addresses
+  }
+
+  /// Returns the parts of a list of addresses with commas between them, without spaces around them;
+  /// one at least.
+  package static func entries(of text: String) -> [String] {
+    text.split(separator: ",", omittingEmptySubsequences: false).map { part in
+      var entry = part.drop { $0 == " " }
+      while entry.last == " " { entry.removeLast() }
+      return String(entry)
+    }
+  }
+
+  /// Reads one address that names its port, as the nodes of a cluster tell each other:
+  /// `10.0.0.1:9000`, `[fd00::1]:9000`, `db-1:9000`; `nil` for other texts.
+  package init?(withPort text: String) {
+    guard let address = try? TCPAddress(text, defaultPort: 0), address.port > 0 else { return nil }
+    self = address
   }
 
   private init(_ text: String, defaultPort: Int) throws(TransportError) {

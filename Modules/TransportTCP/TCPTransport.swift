@@ -52,7 +52,7 @@
     public var executor: any SerialExecutor { loopExecutor }
 
     public func enqueue(_ work: @escaping @Sendable () -> Void) {
-      loop.execute(work)
+      loopExecutor.perform(work)
     }
 
     public var addressCount: Int { options.addresses.count }

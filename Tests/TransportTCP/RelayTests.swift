@@ -79,11 +79,11 @@
 
     @Test("addresses of nodes have a host and a port")
     func addresses() {
-      #expect(NodeAddress("10.0.0.1:9000")?.port == 9_000)
-      #expect(NodeAddress("[fd00::1]:9000")?.host == "fd00::1")
-      #expect(NodeAddress("db-1:9000")?.host == "db-1")
+      #expect(TCPAddress(withPort: "10.0.0.1:9000")?.port == 9_000)
+      #expect(TCPAddress(withPort: "[fd00::1]:9000")?.host == "fd00::1")
+      #expect(TCPAddress(withPort: "db-1:9000")?.host == "db-1")
       for text in ["", ":9000", "db", "db:", "db:0", "db:65536", "fd00::1:9000", "db:x"] {
-        #expect(NodeAddress(text) == nil, "\(text)")
+        #expect(TCPAddress(withPort: text) == nil, "\(text)")
       }
     }
 

@@ -20,7 +20,7 @@ final class ClusterRelay: Sendable {
     let members = configuration.ledger.members
     guard let path = members["secretFile"]?.stringValue else { return nil }
     address = members["address"]?.stringValue ?? ""
-    guard NodeAddress(address) != nil else {
+    guard TCPAddress(withPort: address) != nil else {
       throw Failure(
         .usage, "--node-address needs a host and a port, such as 10.0.0.1:9000, not \"\(address)\"")
     }

@@ -81,8 +81,8 @@ struct ServerAddressList: Equatable {
   /// - Parameter origin: The flag or the variable, for messages.
   init(_ text: String, from origin: String) throws(Failure) {
     var all: [ServerAddress] = []
-    for part in text.split(separator: ",", omittingEmptySubsequences: false) {
-      all.append(try ServerAddress(String(part).trimmed, from: origin))
+    for entry in TCPAddress.entries(of: text) {
+      all.append(try ServerAddress(entry, from: origin))
     }
     (first, alternatives) = (all[0], Array(all.dropFirst()))
     for other in alternatives {

@@ -75,9 +75,6 @@ package struct ListenTable<Target: Hashable & Sendable>: Sendable {
     return true
   }
 
-  /// True while a listen was not sent on this connection.
-  package var hasWaiting: Bool { entries.values.contains { $0.state == .waiting } }
-
   /// Puts every listen back to waiting: the connection is gone.
   package mutating func disconnected() {
     targets.removeAll()

@@ -159,28 +159,4 @@
         .bytes(to: address, setting.code)
     }
   }
-
-  /// An address with a port, as nodes tell it: `10.0.0.1:9000`, `[fd00::1]:9000`, `db-1:9000`.
-  package struct NodeAddress: Hashable, Sendable {
-    /// The name or the address, without brackets.
-    package let host: String
-    /// 1...65535.
-    package let port: Int
-
-    /// Reads an address; `nil` when it has no host or no port.
-    package init?(_ text: String) {
-      guard let colon = text.lastIndex(of: ":"),
-        let port = Int(text[text.index(after: colon)...]), (1...65_535).contains(port)
-      else { return nil }
-      var host = text[..<colon]
-      if host.hasPrefix("["), host.hasSuffix("]") {
-        host = host.dropFirst().dropLast()
-      } else if host.contains(":") {
-        return nil
-      }
-      if host.isEmpty { return nil }
-      self.host = String(host)
-      self.port = port
-    }
-  }
 #endif

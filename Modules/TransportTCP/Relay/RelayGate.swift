@@ -163,7 +163,7 @@
       let own = channel.remoteAddress.flatMap { remote in
         remote.ipAddress.map { ProxyHeader.Client(address: $0, port: remote.port ?? 0) }
       }
-      guard let address = NodeAddress(leader), let client = other ?? own,
+      guard let address = TCPAddress(withPort: leader), let client = other ?? own,
         let header = relay.header(for: client, to: leader)
       else { return close(context, \.unreachable) }
       guard relay.begin(channel) else { return close(context, \.refused) }

@@ -11,19 +11,7 @@ import Testing
 
 /// Tests what reads of first answers share, what they hold, and what is left when they end
 /// otherwise.
-@Suite("Ends of first answers") struct FirstAnswerEndTests {
-  private static let children: Int64 = 400
-
-  private func bench(
-    options: ServerOptions = ServerOptions(), authorizer: any Authorizer = AllowAll()
-  ) throws -> MachineBench {
-    let bench = try MachineBench(options: options, authorizer: authorizer)
-    for slot in 1...3 { try bench.open(slot) }
-    try bench.ask(3, bench.put("a/big", manyChildren(Self.children)))
-    bench.portion = BatchPortion(linkBytes: .max, totalBytes: .max, rows: BatchPortion.readRows)
-    return bench
-  }
-
+@Suite("Ends of first answers") struct FirstAnswerEndTests: LargeReadTests {
   private var lastValues: TreeQuery { TreeQuery(order: .value, limit: TreeLimit(.last, 300)) }
 
   /// Listens to the large node from some links, and returns the reads.
@@ -37,15 +25,6 @@ import Testing
       })
     #expect(slots.allSatisfy { bench.take($0).isEmpty })
     return bench.lastReads
-  }
-
-  private func end(_ job: ReadJob, _ bench: MachineBench) throws -> [TreeServerMessage] {
-    try bench.run([.read(slot: job.slot, job)])
-    return bench.take(job.slot)
-  }
-
-  private func namespace(_ bench: MachineBench) throws -> Namespace {
-    try #require(bench.machine.tree.namespaces.values.first)
   }
 
   @Test("listens to the same share a read", arguments: [true, false])

@@ -11,20 +11,7 @@ import Testing
 
 /// First answers of large listens are read beside the executor, and listens go on as if they were
 /// not.
-@Suite("First answers of large listens") struct FirstAnswerTests {
-  private static let children: Int64 = 400
-
-  /// A bench with a large node at `a/big`, three sessions, and the rows of a real batch.
-  private func bench(
-    options: ServerOptions = ServerOptions(), authorizer: any Authorizer = AllowAll()
-  ) throws -> MachineBench {
-    let bench = try MachineBench(options: options, authorizer: authorizer)
-    for slot in 1...3 { try bench.open(slot) }
-    try bench.ask(2, bench.put("a/big", manyChildren(Self.children)))
-    bench.portion = BatchPortion(linkBytes: .max, totalBytes: .max, rows: BatchPortion.readRows)
-    return bench
-  }
-
+@Suite("First answers of large listens") struct FirstAnswerTests: LargeReadTests {
   /// Listens to the large node, and returns the read.
   private func begin(
     _ bench: MachineBench, _ request: TreeRequest? = nil, slot: Int = 1
@@ -32,25 +19,6 @@ import Testing
     try bench.run([bench.frame(slot, request ?? bench.listen("a/big"))])
     #expect(bench.take(slot).isEmpty, "the data come with the end of the read")
     return try #require(bench.lastReads.first)
-  }
-
-  private func end(_ job: ReadJob, _ bench: MachineBench) throws -> [TreeServerMessage] {
-    try bench.run([.read(slot: job.slot, job)])
-    return bench.take(job.slot)
-  }
-
-  /// The node as a read on the executor shows it.
-  private func present(
-    _ bench: MachineBench, _ path: String = "a/big", _ query: TreeQuery = .all
-  ) throws -> TreeNode? {
-    let portion = bench.portion
-    defer { bench.portion = portion }
-    bench.portion = .unlimited
-    return try bench.get(3, path, query)
-  }
-
-  private func namespace(_ bench: MachineBench) throws -> Namespace {
-    try #require(bench.machine.tree.namespaces.values.first)
   }
 
   private var lastValues: TreeQuery { TreeQuery(order: .value, limit: TreeLimit(.last, 3)) }

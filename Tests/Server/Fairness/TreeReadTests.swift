@@ -10,22 +10,7 @@ import Testing
 @testable import TernServer
 
 /// Large one-shot reads of the tree go on beside the executor, and answer as if they did not.
-@Suite("Large reads of the tree") struct TreeReadTests {
-  private static let children: Int64 = 400
-
-  /// A bench with a large node at `a/big`, two sessions, and the rows of a real batch.
-  private func bench(
-    options: ServerOptions = ServerOptions(), authorizer: any Authorizer = AllowAll()
-  ) throws -> MachineBench {
-    let bench = try MachineBench(options: options, authorizer: authorizer)
-    try bench.open(1)
-    try bench.open(2)
-    try bench.ask(2, bench.put("a/big", manyChildren(Self.children)))
-    bench.portion = BatchPortion(
-      linkBytes: .max, totalBytes: .max, rows: BatchPortion.readRows)
-    return bench
-  }
-
+@Suite("Large reads of the tree") struct TreeReadTests: LargeReadTests {
   private var large: TreeRequest { .get("a/big", .all) }
 
   /// Asks for the large node, and returns its read.
@@ -33,19 +18,6 @@ import Testing
     try bench.run([bench.frame(1, request ?? large)])
     #expect(bench.take(1).isEmpty, "the answer comes with the end of the read")
     return try #require(bench.lastReads.first)
-  }
-
-  private func end(_ job: ReadJob, _ bench: MachineBench) throws -> [TreeServerMessage] {
-    try bench.run([.read(slot: 1, job)])
-    return bench.take(1)
-  }
-
-  /// The node as a read on the executor shows it.
-  private func present(_ bench: MachineBench, _ path: String = "a/big") throws -> TreeNode? {
-    let portion = bench.portion
-    defer { bench.portion = portion }
-    bench.portion = .unlimited
-    return try bench.get(2, path)
   }
 
   @Test("a link's requests are answered in order, and those of others meanwhile")

@@ -144,7 +144,8 @@ extension TreeViews {
     _ channel: inout TreeChannel
   ) {
     guard listens.answered(number) != nil else { return }
-    if !listens.hasWaiting { pause.succeeded() }
+    // What was refused before waits for its pause; the next refusal begins with the shortest.
+    pause.succeeded()
     if let rejection {
       revoke(request.path, request.query, rejection, &channel)
     } else {
