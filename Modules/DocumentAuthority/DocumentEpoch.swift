@@ -58,14 +58,7 @@ extension DocumentRecord {
   /// - Returns: The changes, which later reads of `reader` see.
   package func replay(to reader: PendingReader) throws(StorageError) -> [Mutation] {
     let authority = DocumentAuthority(rows: DocumentRows(prefix: prefix))
-    let reading = DocumentReading(authority.rows, reader)
-    var changes: [DocumentCommitChange] = []
-    for document in documents {
-      changes.append(
-        DocumentCommitChange(before: try reading.document(document.key), after: document))
-    }
-    let decision = DocumentDecision(
-      version: version, results: [], changes: changes, steps: [], time: version)
+    let decision = try authority.decision(of: self, in: reader)
     return try authority.apply(decision, to: reader).mutations
   }
 }

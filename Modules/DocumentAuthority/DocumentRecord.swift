@@ -1,5 +1,5 @@
 package import TernCore
-import TernStorage
+package import TernStorage
 
 /// A commit of documents as the log keeps it: enough to make the state again.
 ///
@@ -57,5 +57,22 @@ package struct DocumentRecord: Equatable, Sendable {
       writer.append(counted: document.fields.map { StoredDocument.encode($0, document) } ?? [])
     }
     return writer.bytes
+  }
+}
+
+extension DocumentAuthority {
+  /// The decision that a record tells of, without the results and effects of its single writes.
+  ///
+  /// - Parameter reader: The state before the commit.
+  package func decision(
+    of record: DocumentRecord, in reader: any StoreReader
+  ) throws(StorageError) -> DocumentDecision {
+    var changes: [DocumentCommitChange] = []
+    for after in record.documents {
+      let before = try document(after.key, in: reader)
+      changes.append(DocumentCommitChange(before: before, after: after))
+    }
+    return DocumentDecision(
+      version: record.version, results: [], changes: changes, steps: [], time: record.version)
   }
 }

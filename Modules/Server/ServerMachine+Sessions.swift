@@ -129,6 +129,7 @@ extension ServerMachine {
       try expel(session, .silent(silence), &batch)
     }
     try endCredentials(&batch)
+    if context.follows { return documents.tickFollowing(batch) }
     for id in tree.disconnects.operations.due(at: batch.uptime) {
       try tree.fire(id, admin, &batch)
     }

@@ -27,15 +27,17 @@ package struct ServerMachine: ~Copyable {
   /// - Parameters:
   ///   - budget: Bounds the memory of listens; `nil` for one of the machine's own.
   ///   - metrics: Counts what is decided.
+  ///   - follows: True at a node that follows: the machine commits nothing.
   package init(
     options: ServerOptions, authorizer: any Authorizer,
     documentAuthorizer: any DocumentAuthorizer = AllowLocal(),
     authenticator: any Authenticator, budget: MemoryBudget? = nil,
-    metrics: ServerMetrics = ServerMetrics(), randomBits: @escaping @Sendable () -> UInt64
+    metrics: ServerMetrics = ServerMetrics(), randomBits: @escaping @Sendable () -> UInt64,
+    follows: Bool = false
   ) {
     context = ServerContext(
       options: options, budget: budget ?? options.limits.budget, randomBits: randomBits,
-      metrics: metrics)
+      metrics: metrics, follows: follows)
     sessions = SessionTable(options.limits.rates)
     tree = TreeService(context)
     documents = DocumentService(context, documentAuthorizer)
@@ -51,6 +53,8 @@ package struct ServerMachine: ~Copyable {
   ) throws(StorageError) {
     try admin.restore(from: snapshot)
     try documents.restore(from: snapshot)
+    // What sessions leave for their end is the leader's to do.
+    if context.follows { return }
     for (id, origin) in try tree.restore(from: snapshot, uptime: uptime) {
       sessions.addOrphan(id, of: origin)
     }
@@ -138,6 +142,7 @@ package struct ServerMachine: ~Copyable {
       if let authorizer = access.documents { documents.adopt(authorizer) }
       try review({ _ in true }, &batch)
       reviews.answer(ticket, .done, &batch)
+    case .followed(let batches): try follow(batches, &batch)
     case .tick: try tick(&batch)
     case .room:
       batch.noteSpace()
@@ -293,7 +298,7 @@ package struct ServerMachine: ~Copyable {
   }
 
   /// Judges what some sessions listen to, after the rules they are under have changed.
-  private mutating func review(
+  mutating func review(
     _ isConcerned: (Session) -> Bool, _ batch: inout ServerBatch
   ) throws(StorageError) {
     for session in sessions.inOrder where isConcerned(session) { reviews.add(session, admin) }

@@ -70,8 +70,19 @@ extension SharedLedger {
       case .failed, .closed: return options.retryPause
       }
     } catch {
-      return recover(from: error)
+      let pause = recover(from: error)
+      await endServing()
+      return pause
     }
+  }
+
+  /// Ends what the server serves from a copy that is of no use, or that may be too old.
+  private func endServing() async {
+    guard following.isBegun else { return }
+    let (isFollowing, reason) = state.withLock { ($0.isFollowing, $0.reason) }
+    let age = following.age(at: uptime()) ?? 0
+    if isFollowing, age <= CopyFollowing.longestAge { return }
+    await following.end(isFollowing ? "the node has not reached the log for \(age) ms" : reason)
   }
 
   func recover(from error: NodeError) -> Duration {
@@ -104,35 +115,45 @@ extension SharedLedger {
       }
       state.withLock { $0.noteReleased() }
     }
-    try await catchUp()
+    try await readLog()
     try NodeError.ledger { () throws(LedgerError) in try copy?.maintain() }
     let now = uptime()
-    guard state.withLock({ $0.nextLook <= now }) else { return }
-    try await look(at: now)
+    if state.withLock({ $0.nextLook <= now }) { try await look(at: now) }
+    try await letServe()
+  }
+
+  /// Lets the server begin to serve from the copy, when another node leads.
+  private func letServe() async throws(NodeError) {
+    let mayServe = { [self] in state.withLock { $0.isFollowing && $0.standing.leader != nil } }
+    guard !following.isBegun, mayServe() else { return }
+    try await readLog()
+    await turn.take()
+    defer { turn.give() }
+    if mayServe() { await following.begin() }
   }
 
   /// Applies what the log holds behind the copy.
-  private func catchUp() async throws(NodeError) {
+  func readLog() async throws(NodeError) {
     await turn.take()
     defer { turn.give() }
     while true {
       let (isFollowing, tail) = state.withLock { ($0.isFollowing, $0.tail) }
       guard isFollowing else { return }
+      let begun = uptime()
       let page = try await NodeError.log { () async throws(CommitLogError) in
         try await log.batches(
           in: options.shard, after: tail, limit: SharedLedgerLimits.batchesPerRead)
       }
-      guard let last = page.last else { return }
-      try NodeError.ledger { () throws(LedgerError) in
-        var next = assembler
-        let placed = try Self.place(page, &next)
-        if options.plantedFault == .assemblesBeforeApplying { assembler = next }
-        if !placed.isEmpty { try openCopy().apply(placed) }
-        // Only now, with the position: a page whose batches could not be applied is read again.
-        assembler = next
-        let mark = placed.last?.mark
-        state.withLock { $0.advance(to: mark, tail: last.position) }
+      guard let last = page.last else { return following.noteCurrent(at: begun) }
+      var next = assembler
+      let placed = try NodeError.ledger { () throws(LedgerError) in try Self.place(page, &next) }
+      if options.plantedFault == .assemblesBeforeApplying { assembler = next }
+      if !placed.isEmpty, await !following.take(placed) {
+        try NodeError.ledger { () throws(LedgerError) in try openCopy().apply(placed) }
       }
+      // Only now, with the position: a page whose batches could not be applied is read again.
+      assembler = next
+      state.withLock { $0.advance(to: placed.last?.mark, tail: last.position) }
     }
   }
 
@@ -173,13 +194,15 @@ extension SharedLedger {
     let head = try await NodeError.log { () async throws(CommitLogError) in
       try await log.open(options.shard)
     }.position
-    try await catchUp()
+    try await readLog()
     // Another leader may have moved the checkpoint since.
     duty.withLock { $0 = CheckpointDuty() }
     let later = uptime()
-    state.withLock { state in
+    let isElected = state.withLock { state in
       state.elect(Term(epoch: mark.epoch, confirmed: begun), at: later, head: head)
+      return state.phase == .elected
     }
+    if isElected { following.forget() }
     changes.resumeAll()
   }
 

@@ -21,6 +21,8 @@ public final class SharedLedger: LeasedLedger {
   let turn = AsyncTurn()
   let changes = CommitWaiters()
   let duty: Mutex<CheckpointDuty>
+  /// The server that reads from the copy while another node leads.
+  let following = CopyFollowing()
   /// The other nodes, as a leader knows them.
   let nodes = Mutex(NodeWatch())
   private let copyBox = Mutex<EmbeddedLedger?>(nil)

@@ -44,7 +44,7 @@ import Testing
           case .connected, .disconnected: false
           case .failed, .ended, .diskFull, .diskHasRoom, .corrupt, .oldFormat, .backupEnded:
             true
-          case .standingBy, .leading: false
+          case .standingBy, .leading, .following: false
           }
         }
       }

@@ -249,7 +249,7 @@ extension ServerInput {
     case .opened(let slot, _, _), .frame(let slot, _), .prepared(let slot, _),
       .judge(let slot, _, _), .closed(let slot), .more(let slot), .read(let slot, _):
       slot
-    case .direct, .adopt, .heard, .tick, .room, .goOn: nil
+    case .direct, .adopt, .heard, .followed, .tick, .room, .goOn: nil
     }
   }
 }

@@ -48,6 +48,7 @@ final class ServerNews: Sendable {
           + "only removes; they keep it and try again. Reads and listens go on")
     // Each change counts, also when a node leads twice within the pause.
     case .standingBy(let reason): write("no client is served here: \(reason)", .notice)
+    case .following: write("this node follows and serves clients", .notice)
     case .leading: write("this node leads and serves clients", .notice)
     case .corrupt(let corruption):
       tell("the store is damaged, see tern verify: \(corruption)")

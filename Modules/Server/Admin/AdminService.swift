@@ -59,6 +59,12 @@ struct AdminService {
     try restoreSettings(from: snapshot)
   }
 
+  /// Takes up the decisions that hold now, in the place of those that were known.
+  mutating func restoreAnew(from snapshot: borrowing LedgerSnapshot) throws(StorageError) {
+    (ownRules, settings, credentials.revocations) = ([:], [:], Revocations())
+    try restore(from: snapshot)
+  }
+
   /// Takes up the rules that were given in runs before.
   private mutating func restoreRules(from snapshot: borrowing LedgerSnapshot) throws(StorageError) {
     var cursor = snapshot.cursor(over: KeyRange(prefix: StoreLayout.rules))

@@ -40,6 +40,11 @@ struct CommitStage {
   /// asked about.
   func lastSequence(of writerID: UInt128) -> UInt64 { writers[writerID]?.last ?? 0 }
 
+  /// Forgets the state of a writer that another node has changed.
+  mutating func forget(_ writerID: UInt128) {
+    if let state = writers.removeValue(forKey: writerID) { outcomeBytes -= state.byteCount }
+  }
+
   /// Records the outcome of a write.
   mutating func record(_ key: IdempotencyKey, _ version: Version, _ outcome: [UInt8]) {
     let before = writers[key.id.stream]?.byteCount ?? 0

@@ -70,6 +70,16 @@ struct ServerBatch {
     add(Commit(mutations: mutations, record: []))
   }
 
+  /// Sees a commit of another node.
+  mutating func follow(_ commit: Commit) {
+    changes.apply(commit.mutations)
+    if !commit.isOutcomeOnly {
+      version += 1
+      initialAnswers = InitialAnswers()
+    }
+    if let claim = commit.claim { stage.forget(claim.id.stream) }
+  }
+
   mutating func add(_ output: ServerOutput) {
     if case .send(let slot, let frame) = output, frame.count >= Self.countedBytes {
       madeBytes[slot, default: 0] += frame.count
@@ -101,7 +111,7 @@ struct ServerBatch {
       madeInAll > portion.totalBytes || stepsLeft <= 0 || deferredSlots.contains(slot)
         || madeBytes[slot, default: 0] > portion.linkBytes
     case .direct: madeInAll > portion.totalBytes || stepsLeft <= 0
-    case .adopt, .heard, .tick, .room, .goOn: false
+    case .adopt, .heard, .followed, .tick, .room, .goOn: false
     }
   }
 

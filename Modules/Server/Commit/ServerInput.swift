@@ -20,6 +20,8 @@ package enum ServerInput: Sendable {
   case direct(ticket: UInt64, DirectRequest)
   /// Others decide from now on who may do what; the ticket is answered when they are in force.
   case adopt(ticket: UInt64, ServerAccess)
+  /// Other nodes have committed; the copy applies the batches once they are told to clients.
+  case followed(FollowedBatches)
   /// Time to look for the dead.
   case tick
   /// There is room again to store what clients write.

@@ -47,6 +47,9 @@ final class DatabaseRegistry {
   /// The number of databases in memory.
   var databaseCount: Int { databases.count }
 
+  /// The database of that name, if it is in memory.
+  func known(_ name: DocumentDatabase) -> OpenDatabase? { databases[name] }
+
   /// The database of that name.
   func database(
     _ name: DocumentDatabase, in reader: any StoreReader

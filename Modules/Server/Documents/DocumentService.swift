@@ -148,6 +148,13 @@ struct DocumentService {
     registry.judge = judge
   }
 
+  /// Takes up the rules that hold now, in the place of those that were known.
+  mutating func restoreAnew(from snapshot: borrowing LedgerSnapshot) throws(StorageError) {
+    ownRules = DocumentRulesTable()
+    try ownRules.restore(from: snapshot, under: authorizer)
+    registry.noteOtherRules(judge)
+  }
+
   /// Tells listen calls that the batch is complete.
   func sendSnapshots(
     _ sessions: borrowing SessionTable, _ batch: inout ServerBatch
@@ -155,10 +162,15 @@ struct DocumentService {
     try DocumentSnapshots(registry: registry).send(sessions, &batch)
   }
 
-  /// Does what comes with time.
-  func tick(_ batch: inout ServerBatch) throws(StorageError) {
+  /// Does what comes with time and commits nothing.
+  func tickFollowing(_ batch: borrowing ServerBatch) {
     registry.expire(uptime: batch.uptime)
     DocumentSnapshots(registry: registry).remindQuietStreams(batch)
+  }
+
+  /// Does what comes with time.
+  func tick(_ batch: inout ServerBatch) throws(StorageError) {
+    tickFollowing(batch)
     try DocumentSweep(registry: registry).run(&batch)
   }
 

@@ -275,7 +275,7 @@ extension ServerInput {
       .judge(let slot, _, _), .closed(let slot), .more(let slot), .read(let slot, _):
       .slot(slot)
     case .direct(_, let request): .address(request.address)
-    case .adopt, .heard, .tick, .room, .goOn: .server
+    case .adopt, .heard, .followed, .tick, .room, .goOn: .server
     }
   }
 }

@@ -16,15 +16,17 @@ final class BatchRunner {
     let budget: MemoryBudget
     let ambient: RuntimeEnvironment
 
-    fileprivate func machine(_ metrics: ServerMetrics) -> ServerMachine {
+    fileprivate func machine(_ metrics: ServerMetrics, follows: Bool) -> ServerMachine {
       ServerMachine(
         options: options, authorizer: authorizer, documentAuthorizer: documentAuthorizer,
         authenticator: authenticator, budget: budget, metrics: metrics,
-        randomBits: ambient.randomBits)
+        randomBits: ambient.randomBits, follows: follows)
     }
   }
 
   private let ledger: any Ledger
+  /// The ledger whose copy is read while another node leads; `nil` while this one decides.
+  private var copy: (any FollowedLedger)?
   var parts: Parts
   private let uptime: @Sendable () -> Int64
   private let microseconds: @Sendable () -> Int64
@@ -47,7 +49,7 @@ final class BatchRunner {
     self.microseconds = microseconds
     self.metrics = metrics
     self.report = report
-    machine = parts.machine(metrics)
+    machine = parts.machine(metrics, follows: false)
   }
 
   /// Reads what the machine has to know.
@@ -58,10 +60,12 @@ final class BatchRunner {
     }
   }
 
-  /// Makes the machine anew at the begin of a term; ``restore()`` fills it.
-  func beginAnew() {
+  /// Makes the machine anew, to decide, or to follow what other nodes decide; ``restore()`` fills
+  /// it.
+  func beginAnew(following copy: (any FollowedLedger)? = nil) {
     machine.endReads()
-    machine = parts.machine(metrics)
+    self.copy = copy
+    machine = parts.machine(metrics, follows: copy != nil)
   }
 
   /// Makes the machine anew after a batch that failed; ``restore()`` fills it.
@@ -72,7 +76,7 @@ final class BatchRunner {
   func renew(after error: LedgerError) -> Bool {
     metrics.failedBatches += 1
     machine.endReads()
-    machine = parts.machine(metrics)
+    machine = parts.machine(metrics, follows: copy != nil)
     if error == .storage(.diskFull) {
       machine.lackSpace(exchange(&spaceAfterFailure, with: .none))
     }
@@ -113,6 +117,7 @@ final class BatchRunner {
     guard results.elementsEqual(plan.versions, by: { $0 == .committed($1) }) else {
       throw .corrupt(key: [])
     }
+    try apply(plan, inputs)
     metrics.batches += 1
     metrics.batchInputs.record(inputs.count)
     metrics.planTime.record(Int(planned - begin))
@@ -127,6 +132,16 @@ final class BatchRunner {
     }
     if inputs.contains(where: \.isTick) { try await maintain() }
     return plan
+  }
+
+  /// Lets the copy apply what other nodes have committed.
+  private func apply(_ plan: ServerPlan, _ inputs: [ServerInput]) throws(LedgerError) {
+    guard let copy else { return }
+    for input in plan.decided(of: inputs) {
+      guard let followed = input.followed else { continue }
+      try copy.apply(followed.batches)
+      followed.finish(isApplied: true)
+    }
   }
 
   /// Lets the ledger do what time brings. A full disk takes no maintenance; writes meet it as well.
@@ -148,6 +163,16 @@ final class BatchRunner {
     let portion = BatchPortion(
       linkBytes: LinkPressure.highBytes, totalBytes: parts.options.limits.batchBytes,
       steps: BatchPortion.sliceSteps, rows: BatchPortion.readRows)
+    if let copy {
+      let plan = try await copy.read { snapshot throws(StorageError) in
+        try machine.plan(inputs, in: snapshot, now: now, uptime: uptime, portion: portion)
+      }
+      whenPlanned()
+      guard plan.commits.isEmpty else {
+        throw .unavailable(reason: "a node that follows was about to commit")
+      }
+      return ([], plan)
+    }
     var planned: ServerPlan?
     do throws(LedgerError) {
       return try await ledger.decide { snapshot throws(StorageError) in

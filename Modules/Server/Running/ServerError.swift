@@ -29,6 +29,8 @@ public enum ServerEvent: Hashable, Sendable {
   case standingBy(String)
   /// This node leads and serves clients.
   case leading
+  /// Another node leads, and clients are served here from this node's copy.
+  case following
   /// The disk is full. What clients write is refused, as something to try again later, but for what
   /// only removes; reads and listens go on. Told once, until ``diskHasRoom``.
   case diskFull

@@ -15,18 +15,24 @@ enum ServerTerms {
           if let server { await endFollowing(error, at: server) }
           return
         }
-        if let server { await serve(at: server) }
+        if let server { await serve(ledger, at: server) }
         let reason = await ledger.endOfTerm()
         if Task.isCancelled { return }
-        if let server { await standBy(reason, at: server) }
+        if let server { await endTerm(reason, at: server) }
       }
     }
+  }
+
+  /// Ends the sessions of a term that is over. By now, the server may serve from the node's copy.
+  private static func endTerm(_ reason: String, at server: isolated TernServer) {
+    if server.part.copy == nil { standBy(reason, at: server) }
   }
 
   /// Ends all sessions: their clients go on at the node that leads.
   static func standBy(_ reason: String, at server: isolated TernServer) {
     guard server.refusal == nil else { return }
     server.standby = refusal
+    server.part.copy = nil
     server.report(.standingBy(reason))
     let end = SessionEnd.serverStopped("the server hands over to another node; connect again")
     server.perform(server.batches.machine.sessions.farewells(end))
@@ -40,10 +46,13 @@ enum ServerTerms {
   }
 
   /// Reads what the term begins with, and lets clients in.
-  private static func serve(at server: isolated TernServer) async {
-    // A batch of an earlier term is answered for by now; the executor may have to tell of it.
-    while server.isDraining { await ExecutorPause.leave() }
-    guard server.end == nil else { return }
+  private static func serve(_ ledger: any LeasedLedger, at server: isolated TernServer) async {
+    await takeMachine(of: server)
+    defer { server.part.isMachineTaken = false }
+    // The term may be over by now, and the node follow again.
+    guard server.end == nil, ledger.standing.isLeading else { return }
+    standBy("this node is about to lead", at: server)
+    await waitForBatch(at: server)
     server.batches.beginAnew()
     do throws(LedgerError) { try await server.batches.restore() } catch {
       if case .unavailable = error { return }
@@ -53,6 +62,18 @@ enum ServerTerms {
     server.standby = nil
     server.report(.leading)
     server.drainSoon()
+  }
+
+  /// Waits until nobody else makes the machine anew, and begins to.
+  static func takeMachine(of server: isolated TernServer) async {
+    while server.part.isMachineTaken { await ExecutorPause.leave() }
+    server.part.isMachineTaken = true
+  }
+
+  /// Waits for a batch of an earlier term: it is answered for by now, and the executor may have to
+  /// tell of it.
+  static func waitForBatch(at server: isolated TernServer) async {
+    while server.isDraining { await ExecutorPause.leave() }
   }
 
   private static func stop(_ error: LedgerError, _ server: isolated TernServer) {

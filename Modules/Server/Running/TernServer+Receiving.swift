@@ -56,7 +56,7 @@ extension TernServer {
     for frame in frames {
       state.waitingBytes += frame.count
       if !frame.isEmpty { state.arrivals.append(now) }
-      enqueue(.frame(slot: slot, frame), of: state)
+      pass(frame, of: state)
     }
     // They are here already; an address that holds more than its share is not read from meanwhile.
     let bytes = frames.reduce(0) { $0 + $1.count }
@@ -68,6 +68,15 @@ extension TernServer {
       memory.slow(state)
     } else if state.waitingBytes > options.limits.inboxBytes {
       state.pause()
+    }
+  }
+
+  /// Lets a frame be decided here, or at the node that leads.
+  private func pass(_ frame: [UInt8], of state: LinkState) {
+    if let forwarder = part.forwarder {
+      forwarder.receive(frame, of: state, at: self)
+    } else {
+      enqueue(.frame(slot: state.slot, frame), of: state)
     }
   }
 
@@ -84,6 +93,7 @@ extension TernServer {
       slots.giveBack(slot)
     }
     memory.forget(state)
+    part.forwarder?.forget(slot)
     inbox.releaseAll(slot)
     if refusal != nil { forget([.closed(slot: slot)]) }
   }
@@ -104,6 +114,7 @@ extension TernServer {
 
   private func release(_ slot: Int) {
     if let state = links[slot] { memory.recount(state) }
+    part.forwarder?.drained(slot)
     if memory.isSlowed(slot) { closeOverdue() }
     if links.release(slot) { inbox.release(slot) }
   }

@@ -51,6 +51,8 @@ public actor TernServer {
   /// The reason the server serves no clients at present: another node leads.
   var standby: SessionEnd? { didSet { serving.withLock { $0 = standby == nil } } }
   private nonisolated let serving = Mutex(true)
+  /// The part of the server's node in a cluster.
+  let part = ServerPart()
   /// Follows the terms of a ledger that nodes share.
   var terms: Task<Void, Never>?
 

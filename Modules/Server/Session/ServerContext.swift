@@ -9,6 +9,8 @@ struct ServerContext {
   let randomBits: @Sendable () -> UInt64
   /// Counts what is decided.
   let metrics: ServerMetrics
+  /// True at a node that follows: nothing is committed here.
+  let follows: Bool
 
   /// Draws an id that is unique for all practical purposes.
   func nextID() -> UInt128 { UInt128(randomBits()) << 64 | UInt128(randomBits()) }

@@ -1,0 +1,33 @@
+/// A leased ledger whose copy a server reads from while another node leads.
+package protocol FollowedLedger: LeasedLedger {
+  /// Lets a server see what the other nodes commit, from when the copy is current and another node
+  /// is known to lead; `nil` ends that.
+  func follow(with server: (any CopyServer)?)
+
+  /// Applies batches that ``CopyServer/take(_:)`` was given to the copy.
+  func apply(_ batches: [EmbeddedLedger.PlacedBatch]) throws(LedgerError)
+
+  /// Returns once the copy holds everything that the log held at the call.
+  ///
+  /// - Throws: ``LedgerError/unavailable(reason:)`` when the log is not reached, or the node does
+  ///   not follow any more.
+  func catchUp() async throws(LedgerError)
+}
+
+/// A server that answers reads from a node's copy while another node leads.
+///
+/// The calls come one after the other, and the copy does not change between them otherwise.
+package protocol CopyServer: Sendable {
+  /// The copy is current: the server reads what it has to know of it.
+  ///
+  /// - Returns: Whether it takes part in the changes that follow.
+  func beginFollowing() async -> Bool
+
+  /// Other nodes have committed: the server applies the batches to the copy, and tells its clients.
+  ///
+  /// - Returns: False when it has not applied them, and takes no part any more.
+  func take(_ batches: [EmbeddedLedger.PlacedBatch]) async -> Bool
+
+  /// The copy is not current any more, or of no use.
+  func endFollowing(_ reason: String) async
+}

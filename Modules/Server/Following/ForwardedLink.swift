@@ -1,0 +1,56 @@
+import TernTransport
+
+/// One client's link at a node that follows. Lives and is used on the server's executor only.
+final class ForwardedLink {
+  /// The ``LinkState/number`` of the client's link.
+  let number: Int
+  var routes = LinkRoutes()
+  /// The link to the leader that is open or about to be.
+  var leaderLink: LeaderLink?
+  /// Its end here; `nil` until it is open.
+  var carrier: (any Link)?
+  /// Frames for the leader until then.
+  var early: [[UInt8]] = []
+  /// Bytes of frames for the leader that count as waiting for the client.
+  var unsentBytes = 0
+  /// The uptime, in milliseconds, at which the first attempt to reach the leader was made that is
+  /// not over.
+  var seeking: Int64?
+  /// The frames of the client that wait, in order.
+  private(set) var held: [HeldFrame] = []
+  /// What came from the leader and waits for the copy, in order.
+  var arrivals: [Arrival] = []
+
+  /// A frame of the client that is dealt with here, later.
+  struct HeldFrame {
+    let frame: [UInt8]
+    /// The catch-up that has to be over before.
+    let catchUp: UInt64
+    /// The requests that the leader has to have answered before.
+    let sent: UInt64
+  }
+
+  /// Something that came from the leader.
+  struct Arrival {
+    /// A frame; `nil` for the end of the link.
+    let frame: [UInt8]?
+    /// The catch-up that has to be over before.
+    let catchUp: UInt64
+  }
+
+  init(number: Int) { self.number = number }
+
+  /// True when neither frames nor arrivals wait.
+  var isIdle: Bool { held.isEmpty && arrivals.isEmpty }
+
+  func hold(_ frame: [UInt8], until catchUp: UInt64) {
+    held.append(HeldFrame(frame: frame, catchUp: catchUp, sent: routes.sent))
+  }
+
+  /// Takes the frames that need not wait any longer.
+  func takeReady(after catchUp: UInt64) -> [[UInt8]] {
+    let count = held.prefix { $0.catchUp <= catchUp && routes.isAnswered(upTo: $0.sent) }.count
+    defer { held.removeFirst(count) }
+    return held.prefix(count).map(\.frame)
+  }
+}

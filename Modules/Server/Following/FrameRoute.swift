@@ -1,0 +1,105 @@
+/// The place where a frame of a client is dealt with, at a node that follows.
+enum FrameRoute: Hashable, Sendable {
+  /// Here, before everything that waits.
+  case atOnce
+  /// Here, behind what waits: when the copy holds all that the log held at the frame's arrival.
+  case behindLog
+  /// Here, behind what waits: when the leader has answered the requests of the link so far.
+  case behindWrites
+  /// At the leader.
+  case leader
+  /// Here behind what waits, and at the leader if anything was passed on to it.
+  case both
+}
+
+/// A frame with its route.
+struct RoutedFrame: Hashable, Sendable {
+  var frame: [UInt8]
+  var route: FrameRoute
+}
+
+/// The meaning of a frame from the leader.
+enum LeaderFrame: Hashable, Sendable {
+  /// The client gets it.
+  case forClient
+  /// It answers what the client did not ask.
+  case forNobody
+  /// The leader asks whether the client is there, and gets these bytes: its frames prove it.
+  case answered([UInt8])
+  /// The leader ends the session.
+  case end
+}
+
+/// The parts of a client's dialect at a node that follows: what the leader has to be told, and what
+/// it still has to answer. Decisions alone.
+struct LinkRoutes: Sendable {
+  private enum Dialect: Sendable {
+    case unknown
+    case tree(TreeRoutes)
+    case documents(DocumentRoutes)
+  }
+
+  private var dialect = Dialect.unknown
+
+  /// Routes a frame of the client; one that waited for it may come along.
+  mutating func route(_ frame: [UInt8]) -> [RoutedFrame] {
+    switch dialect {
+    case .unknown:
+      dialect =
+        DocumentLink.begins(with: frame) ? .documents(DocumentRoutes()) : .tree(TreeRoutes())
+      return route(frame)
+    case .tree(var tree):
+      defer { dialect = .tree(tree) }
+      return [RoutedFrame(frame: frame, route: tree.route(frame))]
+    case .documents(var documents):
+      defer { dialect = .documents(documents) }
+      return documents.route(frame)
+    }
+  }
+
+  /// Takes a frame of the leader.
+  mutating func receive(_ frame: [UInt8]) -> LeaderFrame {
+    switch dialect {
+    case .unknown: return .end
+    case .tree(var tree):
+      defer { dialect = .tree(tree) }
+      return tree.receive(frame)
+    case .documents(var documents):
+      defer { dialect = .documents(documents) }
+      return documents.receive(frame)
+    }
+  }
+
+  /// The frames with which a link to the leader begins.
+  var beginning: [[UInt8]] {
+    if case .tree(let tree) = dialect { tree.beginning } else { [] }
+  }
+
+  /// The number of requests passed on so far.
+  var sent: UInt64 { if case .tree(let tree) = dialect { tree.sent } else { 0 } }
+
+  /// True when the leader has answered the first so many requests.
+  func isAnswered(upTo count: UInt64) -> Bool {
+    if case .tree(let tree) = dialect { tree.isAnswered(upTo: count) } else { true }
+  }
+
+  /// The frame that tells the leader that the client is there.
+  var keepAlive: [UInt8] {
+    if case .documents = dialect { DocumentRoutes.keepAlive } else { TreeRoutes.keepAlive }
+  }
+
+  /// Loses the link to the leader.
+  ///
+  /// - Returns: What the client is told; `nil` when its own link has to end, for it cannot go on.
+  mutating func loseLeader() -> [[UInt8]]? {
+    switch dialect {
+    case .unknown: return []
+    case .tree(var tree):
+      defer { dialect = .tree(tree) }
+      return tree.loseLeader() ? [] : nil
+    case .documents(var documents):
+      defer { dialect = .documents(documents) }
+      return documents.loseLeader()
+    }
+  }
+}

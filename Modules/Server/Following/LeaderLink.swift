@@ -1,0 +1,73 @@
+import Synchronization
+import TernTransport
+
+/// A link to the node that leads, on behalf of one client of this node.
+///
+/// What happens there waits here, in order, for one hop that takes all of it to the server.
+final class LeaderLink: LinkHandler {
+  /// Something that happened.
+  enum Event: Sendable {
+    case opened(any Link)
+    case received([[UInt8]])
+    case drained
+    /// It has ended, or was never opened; the text says why.
+    case ended(String)
+  }
+
+  /// The address of the node.
+  let address: String
+  /// The place of the client's link, and its ``LinkState/number``.
+  let slot: Int
+  let number: Int
+  private let server: TernServer
+  private let waiting = Mutex<[Event]>([])
+
+  init(to address: String, for state: LinkState, of server: TernServer) {
+    self.address = address
+    slot = state.slot
+    number = state.number
+    self.server = server
+  }
+
+  func linkDidReceive(_ frames: [[UInt8]]) { pass(.received(frames)) }
+
+  func linkDidDrain() { pass(.drained) }
+
+  func linkDidClose(_ reason: LinkClosure) { pass(.ended(reason.description)) }
+
+  func pass(_ event: Event) {
+    let mustHop = waiting.withLock { waiting in
+      waiting.append(event)
+      return waiting.count == 1
+    }
+    if mustHop { Task { await Self.handOver(self, to: server) } }
+  }
+
+  private static func handOver(_ link: LeaderLink, to server: isolated TernServer) {
+    let events = link.waiting.withLock { exchange(&$0, with: []) }
+    for event in events { server.part.forwarder?.take(event, of: link, at: server) }
+  }
+
+  /// Opens the link to the leader, whichever that is by then.
+  ///
+  /// - Parameter peer: The client, as its link names it.
+  func open(over links: any LeaderLinks, for peer: String) {
+    Task {
+      do throws(TransportError) {
+        let link = try await links.connect(to: address, for: Self.name(of: peer)) { _ in self }
+        pass(.opened(link))
+      } catch {
+        pass(.ended("\(error)"))
+      }
+    }
+  }
+
+  /// The name by which the leader knows a client. Endpoints put a word before those whose page is
+  /// from elsewhere: at the leader, such a client must not count as one on its own machine.
+  static func name(of peer: String) -> String {
+    guard peer.hasPrefix("remote ") else { return peer }
+    let name = String(peer.dropFirst("remote ".count).prefix { $0 != " " })
+    guard PeerAddress.isLocal(name) else { return name }
+    return "0.0.0.0:" + (name.split(separator: ":").last.map(String.init) ?? "0")
+  }
+}

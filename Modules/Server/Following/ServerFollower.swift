@@ -1,0 +1,60 @@
+import TernLedger
+
+/// Lets a server serve from its node's copy while another node leads.
+final class ServerFollower: CopyServer {
+  private weak let server: TernServer?
+  private let ledger: any FollowedLedger
+
+  init(_ server: TernServer, _ ledger: any FollowedLedger) {
+    self.server = server
+    self.ledger = ledger
+  }
+
+  func beginFollowing() async -> Bool {
+    guard let server else { return false }
+    return await Self.begin(ledger, at: server)
+  }
+
+  func take(_ batches: [EmbeddedLedger.PlacedBatch]) async -> Bool {
+    await withCheckedContinuation { continuation in
+      let batches = FollowedBatches(batches, answer: continuation)
+      guard let server else { return }
+      Task { await Self.take(batches, at: server) }
+    }
+  }
+
+  func endFollowing(_ reason: String) async {
+    guard let server else { return }
+    await Self.end(reason, at: server)
+  }
+
+  private static func take(_ batches: FollowedBatches, at server: isolated TernServer) {
+    guard server.part.copy != nil, server.refusal == nil else { return }
+    server.inbox.append(.followed(batches))
+    server.drainSoon()
+  }
+
+  private static func end(_ reason: String, at server: isolated TernServer) {
+    if server.part.copy != nil { ServerTerms.standBy(reason, at: server) }
+  }
+
+  /// Reads what the server has to know of the copy, and lets clients in.
+  private static func begin(
+    _ ledger: any FollowedLedger, at server: isolated TernServer
+  ) async -> Bool {
+    await ServerTerms.takeMachine(of: server)
+    defer { server.part.isMachineTaken = false }
+    guard server.end == nil, !ledger.standing.isLeading else { return false }
+    // A term that has ended a moment ago, or what was served from another copy.
+    ServerTerms.standBy("another node leads", at: server)
+    await ServerTerms.waitForBatch(at: server)
+    server.batches.beginAnew(following: ledger)
+    do throws(LedgerError) { try await server.batches.restore() } catch { return false }
+    guard server.end == nil else { return false }
+    server.part.copy = ledger
+    server.standby = nil
+    server.report(.following)
+    server.drainSoon()
+    return true
+  }
+}

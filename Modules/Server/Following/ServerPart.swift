@@ -1,0 +1,33 @@
+import TernLedger
+
+/// The part that a server's node plays in a cluster. Lives and is used on the server's executor
+/// only.
+final class ServerPart {
+  /// The ledger whose copy is served from while another node leads; `nil` at other times.
+  var copy: (any FollowedLedger)? {
+    didSet {
+      forwarder?.end()
+      forwarder = copy.flatMap { copy in links.map { Forwarder(copy, $0) } }
+    }
+  }
+  /// Passes on what clients want changed while another node leads.
+  private(set) var forwarder: Forwarder?
+  /// Opens links to the node that leads; `nil` at a server that serves while its node leads, and at
+  /// no other time.
+  var links: (any LeaderLinks)?
+  /// True while the machine is made anew.
+  var isMachineTaken = false
+}
+
+extension TernServer {
+  /// Lets the server serve clients while another node leads, too: reads and listens from the node's
+  /// copy, while what changes anything goes to the leader.
+  package func serveWhileFollowing(over links: any LeaderLinks) {
+    guard let ledger = ledger as? any FollowedLedger, part.links == nil else { return }
+    part.links = links
+    ledger.follow(with: ServerFollower(self, ledger))
+  }
+
+  /// Notes that another node may lead now.
+  package func noteLeader() { part.forwarder?.noteLeader(at: self) }
+}

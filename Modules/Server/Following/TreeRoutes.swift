@@ -1,0 +1,80 @@
+import TernTreeWire
+
+/// The routes of a client of the tree at a node that follows.
+struct TreeRoutes: Sendable {
+  /// The opening as the client sent it.
+  private var opening: [UInt8]?
+  /// True for a client whose writes are numbered.
+  private var numbersWrites = false
+  /// The newest credential as the client sent it.
+  private var credential: [UInt8]?
+  /// The requests that the leader has not answered: by number, each with its place among all.
+  private var unanswered: [UInt64: UInt64] = [:]
+  /// True when the leader keeps something for the session: operations for its end, or rejections of
+  /// numbered writes that are not stored.
+  private var leavesState = false
+  /// The number of requests passed on so far.
+  private(set) var sent: UInt64 = 0
+
+  static let keepAlive = TreeClientMessage.keepAlive.encode()
+
+  mutating func route(_ frame: [UInt8]) -> FrameRoute {
+    switch TreeFrameHead(frame) {
+    case .keepAlive, .control("p"): return .atOnce
+    case .control("o"):
+      if opening != nil { return .behindLog }
+      opening = frame
+      if case .open(let known)? = try? TreeClientMessage.decode(frame) {
+        numbersWrites = known.stream != nil || known.origin != nil
+      }
+      return .behindLog
+    case .numbered(let number, let action?) where opening != nil:
+      return route(action, number, frame)
+    case .control, .numbered, .push, .malformed: return .behindWrites
+    }
+  }
+
+  private mutating func route(_ action: String, _ number: UInt64, _ frame: [UInt8]) -> FrameRoute {
+    switch action {
+    case "p", "m", "o", "om", "oc", "wo":
+      sent += 1
+      unanswered[number] = sent
+      leavesState = leavesState || action == "o" || action == "om" || numbersWrites
+      return .leader
+    case "auth", "gauth":
+      credential = frame
+      return .both
+    case "unauth":
+      credential = nil
+      return .both
+    default: return .behindWrites
+    }
+  }
+
+  /// The frames with which a link to the leader begins.
+  var beginning: [[UInt8]] { [opening, credential].compactMap { $0 } }
+
+  mutating func receive(_ frame: [UInt8]) -> LeaderFrame {
+    switch TreeFrameHead(frame) {
+    case .numbered(let number, _):
+      if unanswered.removeValue(forKey: number) != nil { return .forClient }
+      // This node has answered it, too.
+      return .forNobody
+    case .control("i"): return opening.map { .answered($0) } ?? .end
+    case .control("h"), .control("o"), .keepAlive: return .forNobody
+    case .control, .push("ac"), .malformed: return .end
+    case .push: return .forNobody
+    }
+  }
+
+  func isAnswered(upTo count: UInt64) -> Bool {
+    unanswered.isEmpty || unanswered.values.allSatisfy { $0 > count }
+  }
+
+  /// Loses the link to the leader.
+  ///
+  /// - Returns: Whether the client's own link can go on.
+  mutating func loseLeader() -> Bool {
+    return unanswered.isEmpty && !leavesState
+  }
+}

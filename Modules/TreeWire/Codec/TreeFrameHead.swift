@@ -1,0 +1,32 @@
+/// The head of a frame of the tree: what it is about, without its data.
+package enum TreeFrameHead: Hashable, Sendable {
+  /// The smallest frame, which says that its sender is there.
+  case keepAlive
+  /// A control message by its letter, such as `o` for an opening and `h` for a handshake.
+  case control(String)
+  /// A request or a response by its number; responses have no action.
+  case numbered(UInt64, action: String?)
+  /// A message of a server that answers no request, by its action.
+  case push(String)
+  /// No message.
+  case malformed
+
+  /// Reads the head of a frame.
+  package init(_ frame: [UInt8]) {
+    if frame == [UInt8(ascii: "0")] {
+      self = .keepAlive
+      return
+    }
+    guard let envelope = try? Envelope(frame) else {
+      self = .malformed
+      return
+    }
+    if envelope.type == "c" {
+      self = .control(envelope.control)
+    } else if let number = envelope.request {
+      self = .numbered(number, action: envelope.action)
+    } else {
+      self = envelope.action.map { .push($0) } ?? .malformed
+    }
+  }
+}

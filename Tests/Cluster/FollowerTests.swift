@@ -1,0 +1,156 @@
+import TernClient
+import TernCore
+import TernServer
+import TernServerAssembly
+import TernSync
+import Testing
+
+@Suite("nodes that follow and serve", .timeLimit(.minutes(2)))
+struct FollowerTests {
+  private struct City: Codable {
+    var people: Int
+  }
+
+  /// A leader, and a node that follows and serves.
+  private struct Pair {
+    let place = SharedPlace()
+    let leader: ServerNode
+    let follower: ServerNode
+
+    init() async throws {
+      leader = try await ServerNode(place, "first", follows: true)
+      await leader.events.wait(for: .leading)
+      follower = try await ServerNode(place, "second", follows: true)
+      await follower.events.wait(for: .following)
+    }
+
+    func stop() async {
+      await follower.stop()
+      await leader.stop()
+    }
+  }
+
+  @Test("a write at either node is read at the other, and a client finds its own at once")
+  func writes() async throws {
+    let pair = try await Pair()
+    let (near, far) = (try await pair.leader.client(), try await pair.follower.client())
+    for number in 1...20 {
+      try await far.tree["far"].set(TreeNode(.integer(Int64(number)))).acknowledged()
+      #expect(try await far.tree["far"].get().number == Double(number))
+      #expect(try await near.tree["far"].get().number == Double(number))
+      try await near.tree["near"].set(TreeNode(.integer(Int64(number)))).acknowledged()
+      #expect(try await value(at: far.tree["near"]) { $0.number == Double(number) })
+    }
+    await near.close()
+    await far.close()
+    await pair.stop()
+  }
+
+  @Test("listeners at a follower are told of writes at the leader, filtered ones as well")
+  func listens() async throws {
+    let pair = try await Pair()
+    let (near, far) = (try await pair.leader.client(), try await pair.follower.client())
+    let query = far.tree["scores"].order(byChild: "points").last(2)
+    async let best = value(at: query) { $0.children.map(\.name) == ["b", "c"] }
+    async let whole = value(at: far.tree["scores"]) { $0.children.count == 3 }
+    async let missing = value(at: far.tree["gone"]) { $0.exists }
+    try await near.tree["scores"].update(["a/points": 1, "b/points": 2, "c/points": 3])
+      .acknowledged()
+    try await near.tree.root.update(["gone/x": 1, "kept/y": 2]).acknowledged()
+    #expect(try await best)
+    #expect(try await whole)
+    #expect(try await missing)
+    async let removed = value(at: far.tree["gone"]) { !$0.exists }
+    try await near.tree["gone"].remove().acknowledged()
+    #expect(try await removed)
+    await near.close()
+    await far.close()
+    await pair.stop()
+  }
+
+  @Test("documents: listens, writes, counters and transactions at a follower")
+  func documents() async throws {
+    let pair = try await Pair()
+    let (near, far) = (try await pair.leader.client(), try await pair.follower.client())
+    let cities = far.documents.collection("cities").order(by: "people")
+    async let both = documents(of: cities) { $0 == ["oslo", "rome"] }
+    try await near.documents.document("cities/oslo").set(["people": 7]).acknowledged()
+    try await far.documents.document("cities/rome").set(["people": 28]).acknowledged()
+    #expect(try await both)
+    try await far.documents.document("cities/rome").transaction(as: City.self) { city in
+      city.people += 1
+    }
+    #expect(try await far.documents.document("cities/rome").get()["people"] == 29)
+    #expect(try await near.documents.document("cities/rome").get()["people"] == 29)
+    async let one = documents(of: cities) { $0 == ["rome"] }
+    try await near.documents.document("cities/oslo").remove().acknowledged()
+    #expect(try await one)
+    await near.close()
+    await far.close()
+    await pair.stop()
+  }
+
+  @Test("what a client of a follower leaves for its end happens once it has ended")
+  func disconnect() async throws {
+    let pair = try await Pair()
+    let (near, far) = (try await pair.leader.client(), try await pair.follower.client())
+    try await far.tree["here"].onDisconnect.set(false)
+    try await far.tree["here"].set(true).acknowledged()
+    #expect(try await near.tree["here"].get().bool == true)
+    async let gone = value(at: near.tree["here"]) { $0.bool == false }
+    await far.close()
+    #expect(try await gone)
+    await near.close()
+    await pair.stop()
+  }
+
+  @Test("the leader ends: a follower leads, and its clients go on with what they wrote meanwhile")
+  func handOver() async throws {
+    let pair = try await Pair()
+    let far = try await pair.follower.client()
+    try await far.tree["n"].set(1).acknowledged()
+    await pair.leader.stop()
+    let write = try await far.tree["n"].increment(by: 1)
+    await pair.follower.events.wait(for: .leading)
+    try await write.acknowledged()
+    #expect(try await far.tree["n"].get().number == 2)
+    await far.close()
+    await pair.follower.stop()
+  }
+
+  @Test("a leader that loses the log follows the next one, and serves")
+  func changeOfParts() async throws {
+    let pair = try await Pair()
+    let near = try await pair.leader.client()
+    try await near.tree["n"].set(1).acknowledged()
+    pair.place.cut("first", true)
+    await pair.follower.events.wait(for: .leading)
+    pair.place.cut("first", false)
+    await pair.leader.events.wait(for: .following)
+    try await near.tree["n"].increment(by: 1).acknowledged()
+    #expect(try await near.tree["n"].get().number == 2)
+    let far = try await pair.follower.client()
+    #expect(try await far.tree["n"].get().number == 2)
+    await far.close()
+    await near.close()
+    await pair.stop()
+  }
+
+  /// Returns true once a listener sees a value.
+  private func value(
+    at place: some TreeQuerying & Sendable, _ isWanted: @Sendable (TreeSnapshot) -> Bool
+  ) async throws -> Bool {
+    for try await snapshot in place.values() where isWanted(snapshot) { return true }
+    return false
+  }
+
+  /// Returns true once a query has these results.
+  private func documents(
+    of query: DocumentQueryReference, _ isWanted: @Sendable ([String]) -> Bool
+  ) async throws -> Bool {
+    for try await snapshot in query.snapshots() where isWanted(snapshot.documents.map(\.id)) {
+      return true
+    }
+    return false
+  }
+}

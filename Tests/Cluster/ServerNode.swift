@@ -1,0 +1,182 @@
+import Synchronization
+import TernAssembly
+import TernClient
+import TernCommitLog
+import TernLedger
+import TernLogMemory
+import TernServer
+import TernServerAssembly
+import TernSharedLedger
+import TernStorage
+import TernStorageMemory
+import TernTransport
+import TernTransportLoopback
+
+/// A log in memory by its address, and the connections of nodes to it.
+final class SharedPlace: Sendable {
+  private struct Connection {
+    var isCut = false
+    var losesAppend = false
+  }
+
+  private static let places = Mutex<[String: SharedPlace]>([:])
+  private static let count = Mutex(0)
+
+  let address: String
+  private let clock = ContinuousClock()
+  private let memory: LogMemory
+  private let connections = Mutex<[String: Connection]>([:])
+
+  init() {
+    let start = clock.now
+    memory = LogMemory(clock: clock) { [clock] in
+      Int64(start.duration(to: clock.now).components.seconds) * 1_000
+    }
+    address = Self.count.withLock { count in
+      count += 1
+      return "memory:\(count)"
+    }
+    Self.places.withLock { $0[address] = self }
+  }
+
+  /// The log of a node: `memory:1/node`.
+  static func log(at address: String) -> (any CommitLog)? {
+    let parts = address.split(separator: "/").map(String.init)
+    guard parts.count == 2, let place = places.withLock({ $0[parts[0]] }) else { return nil }
+    let name = parts[1]
+    return place.memory.node(name) { place.fault(of: name, $0) }
+  }
+
+  func cut(_ node: String, _ isCut: Bool) {
+    connections.withLock { $0[node, default: Connection()].isCut = isCut }
+  }
+
+  /// Loses the answer to the node's next append, and its connection with it.
+  func loseNextAppend(of node: String) {
+    connections.withLock { $0[node, default: Connection()].losesAppend = true }
+  }
+
+  private func fault(of node: String, _ operation: LogOperation) -> LogFault? {
+    connections.withLock { connections in
+      guard var connection = connections[node] else { return nil }
+      defer { connections[node] = connection }
+      if connection.isCut { return .cut }
+      guard connection.losesAppend, operation.kind == .append else { return nil }
+      connection = Connection(isCut: true)
+      return .lostAfter
+    }
+  }
+}
+
+enum MemoryLogPlugin: CommitLogPlugin {
+  static func open(
+    _ address: String, with resources: LedgerResources
+  ) async throws(CommitLogError) -> any CommitLog {
+    guard let log = SharedPlace.log(at: address) else {
+      throw .denied(reason: "no log at \(address)")
+    }
+    return log
+  }
+}
+
+/// A server of its own, with the loopback that its clients come over.
+struct ServerNode {
+  let server: AssembledServer
+  let events = EventLog()
+  private let assembler: Assembler
+  private let own: Configuration
+
+  /// - Parameter follows: True to serve clients while another node leads, too.
+  init(_ place: SharedPlace, _ name: String, follows: Bool = false) async throws {
+    var catalog = PluginCatalog()
+    catalog.register(MemoryPlugin.self)
+    catalog.register(NodeLoopbackPlugin.self)
+    catalog.register(SharedLedgerPlugin<MemoryLogPlugin>.self)
+    assembler = Assembler(catalog: catalog)
+    let address = "\(place.address)/\(name)"
+    own = Configuration(
+      storage: ["kind": "memory"],
+      transport: .object(["kind": "node-loopback", "address": .string(address)]))
+    var configuration = own
+    configuration.ledger = .object([
+      "kind": "shared", "log": .string(address), "address": .string(address), "leaseSeconds": 1,
+    ])
+    server = try await assembler.server(from: configuration) { [events] in events.add($0) }
+    if follows { await server.server.serveWhileFollowing(over: NodeLoopbacks()) }
+  }
+
+  func client() async throws -> TernDatabase { try await assembler.client(from: own) }
+
+  func stop() async { await server.stop() }
+}
+
+/// The events of a server, for tests that wait for one.
+final class EventLog: Sendable {
+  private struct State {
+    var events: [ServerEvent] = []
+    var waiting: [(isMet: @Sendable (ServerEvent) -> Bool, go: CheckedContinuation<Void, Never>)] =
+      []
+  }
+
+  private let state = Mutex(State())
+
+  func add(_ event: ServerEvent) {
+    let met = state.withLock { state in
+      state.events.append(event)
+      let met = state.waiting.filter { $0.isMet(event) }.map(\.go)
+      state.waiting.removeAll { $0.isMet(event) }
+      return met
+    }
+    for continuation in met { continuation.resume() }
+  }
+
+  func wait(for event: ServerEvent) async { await wait { $0 == event } }
+
+  func waitForStandby() async {
+    await wait { if case .standingBy = $0 { true } else { false } }
+  }
+
+  func waitForDisconnection() async {
+    await wait { if case .disconnected = $0 { true } else { false } }
+  }
+
+  private func wait(_ isMet: @escaping @Sendable (ServerEvent) -> Bool) async {
+    await withCheckedContinuation { continuation in
+      let isThere = state.withLock { state in
+        if state.events.contains(where: isMet) { return true }
+        state.waiting.append((isMet, continuation))
+        return false
+      }
+      if isThere { continuation.resume() }
+    }
+  }
+}
+
+/// A loopback that other nodes find by the address of its node.
+enum NodeLoopbackPlugin: TransportPlugin {
+  struct Options: Decodable, Sendable {
+    let address: String
+  }
+
+  static let known = Mutex<[String: LoopbackTransport]>([:])
+
+  static var kind: String { "node-loopback" }
+
+  static func open(_ options: Options) throws(TransportError) -> any Transport {
+    let transport = LoopbackTransport()
+    known.withLock { $0[options.address] = transport }
+    return transport
+  }
+}
+
+/// Links between nodes in one process.
+struct NodeLoopbacks: LeaderLinks {
+  func connect(
+    to address: String, for client: String, _ open: @escaping LinkOpening
+  ) async throws(TransportError) -> any Link {
+    guard let transport = NodeLoopbackPlugin.known.withLock({ $0[address] }) else {
+      throw .shutDown
+    }
+    return try await transport.connect(open)
+  }
+}
