@@ -8,6 +8,14 @@ enum NodeError: Error {
   case log(CommitLogError)
   case ledger(LedgerError)
 
+  /// The error as a ledger tells it.
+  var ledgerError: LedgerError {
+    switch self {
+    case .log(let error): .unavailable(reason: error.description)
+    case .ledger(let error): error
+    }
+  }
+
   /// Runs an operation of the log.
   static func log<R>(
     _ body: () async throws(CommitLogError) -> R
@@ -71,18 +79,9 @@ extension SharedLedger {
       }
     } catch {
       let pause = recover(from: error)
-      await endServing()
+      await following.review(self)
       return pause
     }
-  }
-
-  /// Ends what the server serves from a copy that is of no use, or that may be too old.
-  private func endServing() async {
-    guard following.isBegun else { return }
-    let (isFollowing, reason) = state.withLock { ($0.isFollowing, $0.reason) }
-    let age = following.age(at: uptime()) ?? 0
-    if isFollowing, age <= CopyFollowing.longestAge { return }
-    await following.end(isFollowing ? "the node has not reached the log for \(age) ms" : reason)
   }
 
   func recover(from error: NodeError) -> Duration {
@@ -119,17 +118,7 @@ extension SharedLedger {
     try NodeError.ledger { () throws(LedgerError) in try copy?.maintain() }
     let now = uptime()
     if state.withLock({ $0.nextLook <= now }) { try await look(at: now) }
-    try await letServe()
-  }
-
-  /// Lets the server begin to serve from the copy, when another node leads.
-  private func letServe() async throws(NodeError) {
-    let mayServe = { [self] in state.withLock { $0.isFollowing && $0.standing.leader != nil } }
-    guard !following.isBegun, mayServe() else { return }
-    try await readLog()
-    await turn.take()
-    defer { turn.give() }
-    if mayServe() { await following.begin() }
+    try await following.letServe(self)
   }
 
   /// Applies what the log holds behind the copy.

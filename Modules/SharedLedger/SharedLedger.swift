@@ -94,7 +94,11 @@ public final class SharedLedger: LeasedLedger {
 
   // MARK: - Terms
 
-  public var standing: LedgerStanding { state.withLock { $0.standing } }
+  public var standing: LedgerStanding {
+    var standing = state.withLock { $0.standing }
+    if !standing.isLeading { standing.copyAge = following.age(at: uptime()) }
+    return standing
+  }
 
   /// The figures of this node since its start.
   public var figures: NodeFigures { state.withLock { $0.figures } }

@@ -36,8 +36,18 @@ public enum SharedLedgerPlugin<Log: CommitLogPlugin>: LedgerPlugin {
     /// The file with the secret of the cluster, by which nodes relay clients to the one that leads;
     /// `nil` for nodes that refuse clients while they stand by. The program reads it.
     public var secretFile: String?
+    /// The service of clients at nodes with a secret that do not lead. Default ``Followers/serve``.
+    public var followers = Followers.serve
     /// The limits of the copy's log.
     public var ledger = LedgerOptions()
+
+    /// The service of clients at a node that does not lead.
+    public enum Followers: String, Decodable, Sendable {
+      /// Reads and listens from the node's copy; the rest goes to the leader.
+      case serve
+      /// The bytes of their connections go to the leader.
+      case relay
+    }
   }
 
   public static var kind: String { "shared" }
@@ -70,7 +80,7 @@ public enum SharedLedgerPlugin<Log: CommitLogPlugin>: LedgerPlugin {
 
 extension SharedLedgerPlugin.Options: Decodable {
   private enum CodingKeys: String, CodingKey, CaseIterable {
-    case log, shard, address, leaseSeconds, secretFile, logLimit, logBytes, logAge
+    case log, shard, address, leaseSeconds, secretFile, followers, logLimit, logBytes, logAge
   }
 
   /// Reads the section; what it leaves out keeps its standard value.
@@ -85,6 +95,7 @@ extension SharedLedgerPlugin.Options: Decodable {
         forKey: .leaseSeconds, in: section, debugDescription: "\(leaseSeconds) is not in 1...60")
     }
     secretFile = try section.decodeIfPresent(String.self, forKey: .secretFile)
+    followers = try section.decodeIfPresent(Followers.self, forKey: .followers) ?? followers
     guard secretFile == nil || !address.isEmpty else {
       throw DecodingError.dataCorruptedError(
         forKey: .secretFile, in: section,

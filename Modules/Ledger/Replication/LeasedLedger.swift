@@ -31,16 +31,21 @@ public struct LedgerStanding: Hashable, Sendable {
   public var head: UInt64
   /// The address of the leader; `nil` when no other node is known to lead.
   public var leader: String?
+  /// The milliseconds since this node's copy was known to hold all that the log held; `nil` while
+  /// it leads, and before that was so.
+  public var copyAge: Int64?
 
   /// A node's part.
   public init(
-    isLeading: Bool, reason: String, position: UInt64, head: UInt64, leader: String?
+    isLeading: Bool, reason: String, position: UInt64, head: UInt64, leader: String?,
+    copyAge: Int64? = nil
   ) {
     self.isLeading = isLeading
     self.reason = reason
     self.position = position
     self.head = head
     self.leader = leader
+    self.copyAge = copyAge
   }
 
   /// The batches that the copy lacks, as far as the node knows.

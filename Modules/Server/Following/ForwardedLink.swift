@@ -18,7 +18,7 @@ final class ForwardedLink {
   var seeking: Int64?
   /// The frames of the client that wait, in order.
   private(set) var held: [HeldFrame] = []
-  /// What came from the leader and waits for the copy, in order.
+  /// The arrivals from the leader that wait for the copy, in order.
   var arrivals: [Arrival] = []
 
   /// A frame of the client that is dealt with here, later.

@@ -14,7 +14,8 @@ extension ServerReport {
     let readiness = ServerReadiness(
       server.batches.machine.diskSpace, busyTime, isClosed: server.options.farewell != nil,
       isDraining: server.surroundings.isDraining, isStopped: server.end != nil,
-      standby: server.standby == nil ? nil : (server.ledger as? any LeasedLedger)?.standing)
+      standby: server.standby == nil ? nil : (server.ledger as? any LeasedLedger)?.standing,
+      following: server.part.copy?.standing)
     return body(
       ServerReport(
         server: .init(

@@ -4,7 +4,7 @@ import TernTransport
 
 /// The readiness of a server.
 package struct ServerReadiness: Sendable, Equatable {
-  /// `serving`, `standby`, `draining`, `closed` or `stopped`.
+  /// `serving`, `following`, `standby`, `draining`, `closed` or `stopped`.
   package var state: String
   /// The reasons why clients had better go elsewhere; empty when there is none.
   package var reasons: [String]
@@ -14,16 +14,24 @@ package struct ServerReadiness: Sendable, Equatable {
 
   /// Of several states, the last one counts.
   ///
-  /// - Parameter busyTime: The time in milliseconds since inputs wait, or since the latest batch.
+  /// - Parameters:
+  ///   - busyTime: The time in milliseconds since inputs wait, or since the latest batch.
+  ///   - standby: The part of a node that serves no clients.
+  ///   - following: The part of a node that serves them from its copy.
   init(
     _ space: DiskSpace, _ busyTime: Int64, isClosed: Bool, isDraining: Bool, isStopped: Bool,
-    standby: LedgerStanding? = nil
+    standby: LedgerStanding? = nil, following: LedgerStanding? = nil
   ) {
     (state, reasons) = ("serving", [])
     if space != .ample { reasons.append("disk full") }
     if busyTime > Self.behindMilliseconds { reasons.append("behind") }
     if let standby {
       (state, reasons) = ("standby", ["\(standby.reason); \(standby.lag) batches behind"])
+    }
+    if let following {
+      state = "following"
+      let age = following.copyAge ?? 0
+      if age > Self.behindMilliseconds { reasons.append("the copy is \(age) ms old") }
     }
     if isClosed { (state, reasons) = ("closed", ["closed"]) }
     if isDraining { (state, reasons) = ("draining", ["draining"]) }

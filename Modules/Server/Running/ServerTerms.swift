@@ -64,7 +64,7 @@ enum ServerTerms {
     server.drainSoon()
   }
 
-  /// Waits until nobody else makes the machine anew, and begins to.
+  /// Waits until no other part of the server makes the machine anew, and begins to.
   static func takeMachine(of server: isolated TernServer) async {
     while server.part.isMachineTaken { await ExecutorPause.leave() }
     server.part.isMachineTaken = true

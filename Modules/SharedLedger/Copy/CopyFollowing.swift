@@ -31,14 +31,27 @@ final class CopyFollowing: Sendable {
     return current == .min ? nil : uptime - current
   }
 
-  /// Lets the server begin, unless it has. Called with the turn, when the copy is current.
-  func begin() async {
-    guard let server = state.withLock({ $0.isBegun ? nil : $0.server }) else { return }
-    if await server.beginFollowing() { state.withLock { $0.isBegun = $0.server != nil } }
+  /// Lets the server begin to serve from the copy, when another node leads.
+  func letServe(_ ledger: SharedLedger) async throws(NodeError) {
+    let mayServe = {
+      ledger.state.withLock { $0.isFollowing && $0.standing.leader != nil }
+    }
+    guard let server = state.withLock({ $0.isBegun ? nil : $0.server }), mayServe() else { return }
+    try await ledger.readLog()
+    await ledger.turn.take()
+    defer { ledger.turn.give() }
+    guard mayServe(), await server.beginFollowing() else { return }
+    state.withLock { $0.isBegun = $0.server != nil }
   }
 
-  /// True while the server takes part.
-  var isBegun: Bool { state.withLock { $0.isBegun } }
+  /// Ends what the server serves from a copy that is of no use, or that may be too old.
+  func review(_ ledger: SharedLedger) async {
+    guard state.withLock({ $0.isBegun }) else { return }
+    let (isFollowing, reason) = ledger.state.withLock { ($0.isFollowing, $0.reason) }
+    let age = age(at: ledger.uptime()) ?? 0
+    if isFollowing, age <= Self.longestAge { return }
+    await end(isFollowing ? "the node has not reached the log for \(age) ms" : reason)
+  }
 
   /// Lets the server apply batches.
   ///
@@ -54,7 +67,7 @@ final class CopyFollowing: Sendable {
   func forget() { state.withLock { $0.isBegun = false } }
 
   /// Ends the part of the server.
-  func end(_ reason: String) async {
+  private func end(_ reason: String) async {
     let server = state.withLock { state in
       exchange(&state.isBegun, with: false) ? state.server : nil
     }
@@ -70,17 +83,8 @@ extension SharedLedger: FollowedLedger {
   }
 
   package func catchUp() async throws(LedgerError) {
-    guard state.withLock({ $0.isFollowing }) else {
-      throw .unavailable(reason: state.withLock { $0.reason })
-    }
-    do throws(NodeError) { try await readLog() } catch {
-      switch error {
-      case .log(let error): throw .unavailable(reason: error.description)
-      case .ledger(let error): throw error
-      }
-    }
-    guard state.withLock({ $0.isFollowing }) else {
-      throw .unavailable(reason: state.withLock { $0.reason })
-    }
+    do throws(NodeError) { try await readLog() } catch { throw error.ledgerError }
+    let (isFollowing, reason) = state.withLock { ($0.isFollowing, $0.reason) }
+    if !isFollowing { throw .unavailable(reason: reason) }
   }
 }
