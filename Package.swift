@@ -383,7 +383,7 @@ let testSuites: [Target] = [
     [
       "TernCore", "TernStorage", "TernStorageMemory", "TernTransport", "TernTransportLoopback",
       "TernLedger", "TernCommitLog", "TernLogMemory", "TernSharedLedger", "TernServer",
-      "TernClient", "TernSync", "TernAssembly", "TernServerAssembly",
+      "TernClient", "TernSync", "TernAssembly", "TernServerAssembly", "TernTestKit",
     ]),
   tests(
     "Plugins",

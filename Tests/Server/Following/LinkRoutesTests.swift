@@ -1,0 +1,191 @@
+import TernCore
+import TernDocumentWire
+import TernQuery
+import TernTreeWire
+import Testing
+
+@testable import TernServer
+
+@Suite("routes of frames at a node that follows")
+struct LinkRoutesTests {
+  private static func request(_ number: UInt64, _ request: TreeRequest) -> [UInt8] {
+    TreeClientMessage.request(number, request).encode()
+  }
+
+  private static func opened(stream: UInt128? = nil) -> LinkRoutes {
+    var routes = LinkRoutes()
+    let opening = TreeClientMessage.open(TreeOpening(stream: stream)).encode()
+    #expect(routes.route(opening).map(\.route) == [.behindLog])
+    return routes
+  }
+
+  private static func answer(_ number: UInt64) -> [UInt8] {
+    TreeServerMessage.response(number, TreeResponse(.ok, version: 1)).encode()
+  }
+
+  @Test("writes of the tree go to the leader; what reads waits for the answers before it")
+  func tree() {
+    var routes = Self.opened()
+    let put = Self.request(1, .put("a", 1, expectedHash: nil, .none))
+    #expect(routes.route(put) == [RoutedFrame(frame: put, route: .leader)])
+    let get = Self.request(2, .get("a", .all))
+    #expect(routes.route(get).map(\.route) == [.behindWrites])
+    #expect(routes.sent == 1)
+    #expect(!routes.isAnswered(upTo: routes.sent))
+    let later = Self.request(3, .put("a", 2, expectedHash: nil, .none))
+    #expect(routes.route(later).map(\.route) == [.leader])
+    #expect(routes.receive(Self.answer(1)) == .forClient)
+    // The read came before the second write, and need not wait for it.
+    #expect(routes.isAnswered(upTo: 1))
+    #expect(!routes.isAnswered(upTo: 2))
+    #expect(routes.receive(Self.answer(3)) == .forClient)
+    #expect(routes.isAnswered(upTo: 2))
+    #expect(routes.receive(Self.answer(3)) == .forNobody)
+  }
+
+  @Test("every request that changes something goes to the leader, and no other")
+  func requests() {
+    let changing: [TreeRequest] = [
+      .put("a", 1, expectedHash: nil, .none), .put("a", 1, expectedHash: "", .none),
+      .merge("a", TreeMerge(unchecked: []), .none), .onDisconnectSet("a", 1),
+      .onDisconnectMerge("a", TreeMerge(unchecked: [])), .onDisconnectCancel("a"),
+      .outcomes(stream: 1, first: 1, last: 2),
+    ]
+    let reading: [TreeRequest] = [
+      .get("a", .all), .unlisten("a", .all, tag: nil), .listen(TreeListen(path: "a")),
+      .stats(.object([])), .appCheck(token: nil), .unknown(action: "zz"),
+    ]
+    var routes = Self.opened()
+    for (index, request) in changing.enumerated() {
+      #expect(routes.route(Self.request(UInt64(index), request)).map(\.route) == [.leader])
+    }
+    for (index, request) in reading.enumerated() {
+      let frame = Self.request(UInt64(100 + index), request)
+      #expect(routes.route(frame).map(\.route) == [.behindWrites])
+    }
+    #expect(routes.route(TreeClientMessage.ping.encode()).map(\.route) == [.atOnce])
+    #expect(routes.route(TreeClientMessage.keepAlive.encode()).map(\.route) == [.atOnce])
+  }
+
+  @Test("a link to the leader begins with the opening and the newest credential")
+  func beginning() {
+    var routes = Self.opened(stream: 7)
+    let opening = TreeClientMessage.open(TreeOpening(stream: 7)).encode()
+    #expect(routes.beginning == [opening])
+    let first = Self.request(1, .auth(TreeCredential(.user, token: "a")))
+    let second = Self.request(2, .auth(TreeCredential(.user, token: "b")))
+    #expect(routes.route(first).map(\.route) == [.both])
+    #expect(routes.route(second).map(\.route) == [.both])
+    #expect(routes.beginning == [opening, second])
+    // This node has answered them.
+    #expect(routes.receive(Self.answer(2)) == .forNobody)
+    #expect(routes.route(Self.request(3, .unauth)).map(\.route) == [.both])
+    #expect(routes.beginning == [opening])
+  }
+
+  @Test("before its opening a link has nothing to tell the leader")
+  func outOfTurn() {
+    var routes = LinkRoutes()
+    let put = Self.request(1, .put("a", 1, expectedHash: nil, .none))
+    #expect(routes.route(put).map(\.route) == [.behindWrites])
+    #expect(routes.route(Array("{nonsense".utf8)).map(\.route) == [.behindWrites])
+    #expect(routes.beginning == [])
+  }
+
+  @Test("a session goes on without its leader unless that owes it something or keeps its operations")
+  func loss() {
+    var idle = Self.opened()
+    #expect(idle.loseLeader() == [])
+    var answered = Self.opened()
+    _ = answered.route(Self.request(1, .put("a", 1, expectedHash: nil, .none)))
+    var waiting = answered
+    #expect(waiting.loseLeader() == nil)
+    _ = answered.receive(Self.answer(1))
+    #expect(answered.loseLeader() == [])
+    var present = Self.opened()
+    _ = present.route(Self.request(1, .onDisconnectSet("a", 1)))
+    _ = present.receive(Self.answer(1))
+    #expect(present.loseLeader() == nil)
+    // Rejections of its numbered writes may be known to the leader's session alone.
+    var numbering = Self.opened(stream: 7)
+    _ = numbering.route(Self.request(1, .put("a", 1, expectedHash: nil, .none)))
+    _ = numbering.receive(Self.answer(1))
+    #expect(numbering.loseLeader() == nil)
+  }
+
+  @Test("the leader's control messages end the session, or are none of the client's business")
+  func control() {
+    var routes = Self.opened()
+    #expect(routes.receive(TreeServerMessage.pong.encode()) == .forNobody)
+    let opening = TreeClientMessage.open(TreeOpening(stream: nil)).encode()
+    #expect(routes.receive(TreeServerMessage.inquiry.encode()) == .answered(opening))
+    #expect(routes.receive(TreeServerMessage.error("no").encode()) == .end)
+    #expect(routes.receive(TreeServerMessage.shutdown(reason: "no").encode()) == .end)
+    #expect(routes.receive(TreeServerMessage.redirect(host: "h").encode()) == .end)
+    #expect(routes.receive(Array("garbage".utf8)) == .end)
+  }
+
+  private static let database = DocumentDatabase(unchecked: "p")
+
+  private static func call(
+    _ number: UInt32, _ method: DocumentMethod, _ body: DocumentRequest.Body? = nil
+  ) -> [UInt8] {
+    let message = body.map { DocumentRequest($0, in: database).encode() }
+    return DocumentClientFrame.open(
+      stream: number, DocumentCallOpening(method, message: message)
+    ).encode()
+  }
+
+  @Test("calls about documents: writes and transactions go to the leader as a whole")
+  func documents() {
+    var routes = LinkRoutes()
+    let key = DocumentKey(unchecked: "cities/oslo")
+    let get = Self.call(1, .getDocument, .get(key, mask: nil, .now))
+    #expect(routes.route(get).map(\.route) == [.behindLog])
+    let within = Self.call(2, .getDocument, .get(key, mask: nil, .transaction([1])))
+    #expect(routes.route(within).map(\.route) == [.leader])
+    let begun = Self.call(
+      3, .batchGetDocuments, .batchGet([key], mask: nil, .begin(.readWrite(retrying: []))))
+    #expect(routes.route(begun).map(\.route) == [.leader])
+    let write = Self.call(4, .write)
+    #expect(routes.route(write).map(\.route) == [.leader])
+    let more = DocumentClientFrame.message(stream: 4, [1, 2]).encode()
+    #expect(routes.route(more).map(\.route) == [.leader])
+    let listen = Self.call(5, .listen)
+    #expect(routes.route(listen).map(\.route) == [.behindLog])
+    let target = DocumentClientFrame.message(stream: 5, [1, 2]).encode()
+    #expect(routes.route(target).map(\.route) == [.behindLog])
+    let end = DocumentServerFrame.answer(stream: 2, [1]).encode()
+    #expect(routes.receive(end) == .forClient)
+    #expect(routes.receive(end) == .forNobody)
+    // What the leader was to answer ends; the listen goes on.
+    let lost = routes.loseLeader() ?? []
+    let ended = lost.compactMap { frame -> UInt32? in
+      guard case .end(let call, .some)? = try? DocumentServerFrame.decode(frame) else { return nil }
+      return call
+    }
+    #expect(ended == [3, 4])
+    #expect(routes.loseLeader() == [])
+  }
+
+  @Test("a call whose message comes later waits for it")
+  func later() throws {
+    var routes = LinkRoutes()
+    let opening = Self.call(1, .runQuery)
+    #expect(routes.route(opening) == [])
+    let query = DocumentQuery.collection(try CollectionPath("cities"))
+    let message = DocumentClientFrame.message(
+      stream: 1, DocumentRequest(.query(query, .transaction([1])), in: Self.database).encode()
+    ).encode()
+    #expect(
+      routes.route(message) == [opening, message].map { RoutedFrame(frame: $0, route: .leader) })
+    let plain = Self.call(2, .runQuery)
+    #expect(routes.route(plain) == [])
+    let half = DocumentClientFrame.halfClose(stream: 2).encode()
+    #expect(
+      routes.route(half) == [plain, half].map { RoutedFrame(frame: $0, route: .behindLog) })
+    // So many are told apart later, and no more.
+    for number in 10..<UInt32(10 + 128) { #expect(routes.route(Self.call(number, .runQuery)) == []) }
+    #expect(routes.route(Self.call(500, .runQuery)).map(\.route) == [.behindLog])
+  }
+}
