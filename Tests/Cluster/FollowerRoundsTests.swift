@@ -136,7 +136,7 @@ private struct ClusterRun {
         place.loseNextAppend(of: name)
       }
       await tally.wait(for: Int.random(in: 5...60, using: &random))
-      place.cut(name, false)
+      place.mend(name)
       await tally.wait(for: 20)
     }
   }

@@ -51,6 +51,9 @@ final class SharedPlace: Sendable {
     connections.withLock { $0[node, default: Connection()].isCut = isCut }
   }
 
+  /// Lets all of the node's operations reach the log from now on.
+  func mend(_ node: String) { connections.withLock { $0[node] = nil } }
+
   /// Loses the answer to the node's next append, and its connection with it.
   func loseNextAppend(of node: String) {
     connections.withLock { $0[node, default: Connection()].losesAppend = true }
