@@ -383,7 +383,8 @@ let testSuites: [Target] = [
     [
       "TernCore", "TernStorage", "TernStorageMemory", "TernTransport", "TernTransportLoopback",
       "TernLedger", "TernCommitLog", "TernLogMemory", "TernSharedLedger", "TernServer",
-      "TernClient", "TernSync", "TernAssembly", "TernServerAssembly", "TernTestKit",
+      "TernClient", "TernSync", "TernAssembly", "TernServerAssembly", "TernTestKit", "TernQuery",
+      "TernTreeWire",
     ]),
   tests(
     "Plugins",

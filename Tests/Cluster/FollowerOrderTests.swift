@@ -1,0 +1,161 @@
+import Synchronization
+import TernClient
+import TernCore
+import TernQuery
+import TernServer
+import TernServerAssembly
+import TernSync
+import TernTransport
+import TernTreeWire
+import Testing
+
+@Suite("what a node that follows says, and when", .timeLimit(.minutes(2)))
+struct FollowerOrderTests {
+  private static let place = TreePath(unchecked: [TreeKey(unchecked: "a")])
+
+  private let place = SharedPlace()
+
+  private func nodes() async throws -> (leader: ServerNode, follower: ServerNode) {
+    let leader = try await ServerNode(place, "first", follows: true)
+    await leader.events.wait(for: .leading)
+    let follower = try await ServerNode(place, "second", follows: true)
+    await follower.events.wait(for: .following)
+    return (leader, follower)
+  }
+
+  @Test("a write is answered when the copy has it, behind what listeners are told of it")
+  func answers() async throws {
+    let (leader, follower) = try await nodes()
+    let near = try await leader.client()
+    try await near.tree["a"].set(1).acknowledged()
+    let far = try await FrameClient.connect(to: "\(place.address)/second")
+    far.send(.open(TreeOpening()))
+    far.send(.request(1, .listen(TreeListen(path: Self.place))))
+    let begun = await far.next(3)
+    #expect(begun == ["handshake", "put a 1", "answer 1 {}"])
+    place.cut("second", true)
+    far.send(.request(2, .put(Self.place, 7, expectedHash: nil, .none)))
+    far.send(.request(3, .get(Self.place, .all)))
+    // It is stored, and the leader has answered.
+    for try await snapshot in near.tree["a"].values() where snapshot.number == 7 { break }
+    try await near.tree["b"].set(1).acknowledged()
+    place.cut("second", false)
+    let rest = await far.next(3)
+    #expect(rest == ["put a 7", "answer 2", "answer 3 7"])
+    await near.close()
+    far.close()
+    await follower.stop()
+    await leader.stop()
+  }
+
+  @Test("a session begins with all that was committed before, at whichever node")
+  func openings() async throws {
+    let (leader, follower) = try await nodes()
+    let near = try await leader.client()
+    place.cut("second", true)
+    try await near.tree["a"].set(1).acknowledged()
+    let far = try await FrameClient.connect(to: "\(place.address)/second")
+    far.send(.open(TreeOpening()))
+    far.send(.request(1, .get(Self.place, .all)))
+    async let said = far.next(2)
+    try await near.tree["a"].set(2).acknowledged()
+    place.cut("second", false)
+    #expect(await said == ["handshake", "answer 1 2"])
+    await near.close()
+    far.close()
+    await follower.stop()
+    await leader.stop()
+  }
+
+  @Test("a node without the log answers sessions from its copy, and keeps writes waiting")
+  func withoutLog() async throws {
+    let (leader, follower) = try await nodes()
+    let near = try await leader.client()
+    try await near.tree["a"].set(1).acknowledged()
+    let far = try await FrameClient.connect(to: "\(place.address)/second")
+    far.send(.open(TreeOpening()))
+    far.send(.request(1, .get(Self.place, .all)))
+    #expect(await far.next(2) == ["handshake", "answer 1 1"])
+    place.cut("second", true)
+    far.send(.request(2, .get(Self.place, .all)))
+    #expect(await far.next(1) == ["answer 2 1"])
+    far.send(.request(3, .put(Self.place, 2, expectedHash: nil, .none)))
+    for try await snapshot in near.tree["a"].values() where snapshot.number == 2 { break }
+    place.cut("second", false)
+    #expect(await far.next(1) == ["answer 3"])
+    await near.close()
+    far.close()
+    await follower.stop()
+    await leader.stop()
+  }
+}
+
+/// A client that speaks the dialect by hand.
+private final class FrameClient: LinkHandler {
+  private struct State {
+    var heard: [String] = []
+    var waiting: (count: Int, go: CheckedContinuation<[String], Never>)?
+    var link: (any Link)?
+  }
+
+  private let state = Mutex(State())
+
+  static func connect(to address: String) async throws -> FrameClient {
+    let client = FrameClient()
+    let link = try await NodeLoopbacks().connect(to: address, for: "") { _ in client }
+    client.state.withLock { $0.link = link }
+    return client
+  }
+
+  func send(_ message: TreeClientMessage) {
+    let link = state.withLock { $0.link }
+    link?.send(message.encode())
+    link?.flush()
+  }
+
+  func close() { state.withLock { $0.link }?.close() }
+
+  /// The next so many messages, in short.
+  func next(_ count: Int) async -> [String] {
+    await withCheckedContinuation { continuation in
+      wake { $0.waiting = (count, continuation) }
+    }
+  }
+
+  func linkDidReceive(_ frames: [[UInt8]]) {
+    wake { state in
+      for frame in frames {
+        guard let message = try? TreeServerMessage.decode(frame) else { continue }
+        state.heard.append(Self.brief(message))
+      }
+    }
+  }
+
+  func linkDidClose(_ reason: LinkClosure) { wake { $0.heard.append("closed") } }
+
+  private func wake(_ change: (inout State) -> Void) {
+    let ready = state.withLock { state -> (CheckedContinuation<[String], Never>, [String])? in
+      change(&state)
+      guard let waiting = state.waiting else { return nil }
+      let isOver = state.heard.last == "closed"
+      guard state.heard.count >= waiting.count || isOver else { return nil }
+      let heard = Array(state.heard.prefix(waiting.count))
+      state.heard.removeFirst(heard.count)
+      state.waiting = nil
+      return (waiting.go, heard)
+    }
+    ready?.0.resume(returning: ready?.1 ?? [])
+  }
+
+  private static func brief(_ message: TreeServerMessage) -> String {
+    switch message {
+    case .handshake: "handshake"
+    case .put(let push): "put \(push.path.text) \(String(decoding: push.content.jsonBytes(.export), as: UTF8.self))"
+    case .response(let number, let response):
+      response.payload == [34, 34]
+        ? "answer \(number)"
+        : "answer \(number) \(String(decoding: response.payload, as: UTF8.self))"
+    default: "\(message)"
+    }
+  }
+}
