@@ -136,6 +136,33 @@ struct FollowerTests {
     await pair.stop()
   }
 
+  @Test("requests without a session: writes at a follower, rules at it and at the leader")
+  func direct() async throws {
+    let pair = try await Pair()
+    let (leader, follower) = (pair.leader.server.server, pair.follower.server.server)
+    let place = try TreePath("a/b")
+    let written = await follower.answer(to: .write(.set(place, 5), expectedHash: nil))
+    #expect(written == .written(.set(place, 5)))
+    #expect(await follower.answer(to: .read(place, .all)) == .node(5))
+    #expect(await leader.answer(to: .read(place, .all)) == .node(5))
+    let far = try await pair.follower.client()
+    async let denied: Void = far.tree["a"].listenUntilEnd()
+    try await far.tree["a/c"].set(1).acknowledged()
+    // Rules that come by way of the follower hold at both, and end what they do not allow.
+    let rules = Array(#"{"rules": {"open": {".read": true, ".write": true}}}"#.utf8)
+    #expect(await follower.answer(to: .setRules(rules, isTrial: false)) == .done)
+    await denied
+    for server in [leader, follower] {
+      guard case .refused(.permissionDenied) = await server.answer(to: .read(place, .all)) else {
+        Issue.record("the rules do not hold")
+        continue
+      }
+    }
+    try await far.tree["open"].set(1).acknowledged()
+    await far.close()
+    await pair.stop()
+  }
+
   /// Returns true once a listener sees a value.
   private func value(
     at place: some TreeQuerying & Sendable, _ isWanted: @Sendable (TreeSnapshot) -> Bool
@@ -152,5 +179,23 @@ struct FollowerTests {
       return true
     }
     return false
+  }
+}
+
+extension TernServer {
+  /// Answers a request of an administrator's program on this machine, or of nobody in particular.
+  fileprivate func answer(to operation: DirectRequest.Operation) async -> DirectAnswer {
+    await withCheckedContinuation { continuation in
+      let request = DirectRequest(
+        namespace: "default", isLocal: true, address: "loopback", operation)
+      ask(request) { continuation.resume(returning: $0) }
+    }
+  }
+}
+
+extension TreeReference {
+  /// Listens until the server ends the listen.
+  fileprivate func listenUntilEnd() async {
+    do { for try await _ in values() {} } catch {}
   }
 }

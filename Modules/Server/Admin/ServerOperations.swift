@@ -128,7 +128,8 @@ private enum OperatorSteps {
   /// Returns true when nothing waits to be decided or answered.
   static func isIdle(_ server: isolated TernServer) -> Bool {
     !server.isDraining && server.inbox.isEmpty && server.requests.count == 0
-      && server.exports.isIdle && server.links.all.allSatisfy { $0.behind.isEmpty }
+      && server.exports.isIdle
+      && server.links.all.allSatisfy { $0.behind.isEmpty && $0.preparing == 0 }
   }
 
   static func letAllGo(_ server: isolated TernServer) {

@@ -13,6 +13,7 @@ import TernTransport
 final class Forwarder {
   private let ledger: any FollowedLedger
   private let links: any LeaderLinks
+  private let direct: DirectForwarder
   /// By slot.
   private var forwarded: [Int: ForwardedLink] = [:]
   /// The slots with something that waits for the copy.
@@ -32,9 +33,12 @@ final class Forwarder {
   /// The pause before something is tried again.
   static let retryPause = Duration.milliseconds(100)
 
-  init(_ ledger: any FollowedLedger, _ links: any LeaderLinks) {
+  init(
+    _ ledger: any FollowedLedger, _ links: any LeaderLinks, _ direct: DirectForwarder
+  ) {
     self.ledger = ledger
     self.links = links
+    self.direct = direct
   }
 
   /// The number of links to the leader.
@@ -77,8 +81,37 @@ final class Forwarder {
     return wanted
   }
 
-  /// Calls `action` when the copy holds all that the log holds now.
-  func afterCatchUp(at server: isolated TernServer, _ action: @escaping @Sendable () -> Void) {
+  /// Passes a request without a session on to the leader, or lets it be answered here once the copy
+  /// holds all that the log holds now.
+  ///
+  /// - Returns: False when it is to be answered here at once.
+  func takes(
+    _ request: DirectRequest, at server: isolated TernServer,
+    _ answer: @escaping @Sendable (DirectAnswer) -> Void
+  ) -> Bool {
+    if request.isOperator { return false }
+    guard request.operation.isForLeader else {
+      guard request.operation.readsForClient else { return false }
+      afterCatchUp(at: server) { server.assumeIsolated { $0.decide(request, answer) } }
+      return true
+    }
+    guard let leader = ledger.standing.leader else {
+      answer(.refused(.unavailable("No node leads. Try again.")))
+      return true
+    }
+    direct.forward(request, to: leader, over: links) { result in
+      server.assumeIsolated { server in
+        guard let forwarder = server.part.forwarder else { return answer(result) }
+        forwarder.afterCatchUp(at: server) { answer(result) }
+      }
+    }
+    return true
+  }
+
+  /// Calls `action` when the copy holds all that the log holds now, or is not served from any more.
+  private func afterCatchUp(
+    at server: isolated TernServer, _ action: @escaping @Sendable () -> Void
+  ) {
     actions.append((next(), action))
     catchUp(at: server)
   }
@@ -116,6 +149,7 @@ final class Forwarder {
   /// Ends all links to the leader: the server serves no clients from the copy any more.
   func end() {
     isEnded = true
+    direct.stop()
     for link in forwarded.values { link.carrier?.close() }
     forwarded = [:]
     for (_, action) in exchange(&actions, with: []) { action() }
@@ -164,7 +198,7 @@ extension Forwarder {
     let (slot, number) = (state.slot, state.number)
     Task { [clock = server.ambient.clock] in
       try? await clock.sleep(for: Self.retryPause)
-      await Self.seekAgain(slot, number, at: server)
+      Self.seekAgain(slot, number, at: server)
     }
   }
 
@@ -181,12 +215,7 @@ extension Forwarder {
   private func settle(_ state: LinkState, _ link: ForwardedLink, at server: isolated TernServer) {
     let queued = link.carrier?.queuedBytes ?? link.unsentBytes
     if link.carrier != nil, queued <= LinkPressure.lowBytes {
-      let bytes = exchange(&link.unsentBytes, with: 0)
-      state.waitingBytes -= bytes
-      server.budget.release(bytes, .waiting, of: state.address, user: state.user)
-      if state.slowedSince == nil {
-        state.readAgain(inboxBytes: server.options.limits.inboxBytes)
-      }
+      server.memory.release(exchange(&link.unsentBytes, with: 0), of: state)
     } else if queued > LinkPressure.highBytes {
       state.pause()
     }
@@ -233,9 +262,7 @@ extension Forwarder {
     _ state: LinkState, _ link: ForwardedLink, _ reason: String, at server: isolated TernServer
   ) {
     link.seeking = nil
-    let bytes = exchange(&link.unsentBytes, with: 0)
-    state.waitingBytes -= bytes
-    server.budget.release(bytes, .waiting, of: state.address, user: state.user)
+    server.memory.release(exchange(&link.unsentBytes, with: 0), of: state)
     link.early = []
     guard let frames = link.routes.loseLeader() else {
       let text = "the node that leads is out of reach (\(reason)); connect again"

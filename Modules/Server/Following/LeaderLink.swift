@@ -67,7 +67,9 @@ final class LeaderLink: LinkHandler {
   static func name(of peer: String) -> String {
     guard peer.hasPrefix("remote ") else { return peer }
     let name = String(peer.dropFirst("remote ".count).prefix { $0 != " " })
-    guard PeerAddress.isLocal(name) else { return name }
-    return "0.0.0.0:" + (name.split(separator: ":").last.map(String.init) ?? "0")
+    return PeerAddress.isLocal(name) ? foreignName : name
   }
+
+  /// The name of clients on this machine whose page is from elsewhere.
+  static let foreignName = "0.0.0.0:0"
 }

@@ -51,7 +51,7 @@ final class ServerFollower: CopyServer {
     server.batches.beginAnew(following: ledger)
     do throws(LedgerError) { try await server.batches.restore() } catch { return false }
     guard server.end == nil else { return false }
-    server.part.copy = ledger
+    server.part.begin(ledger, at: server)
     server.standby = nil
     server.report(.following)
     server.drainSoon()

@@ -4,12 +4,7 @@ import TernLedger
 /// only.
 final class ServerPart {
   /// The ledger whose copy is served from while another node leads; `nil` at other times.
-  var copy: (any FollowedLedger)? {
-    didSet {
-      forwarder?.end()
-      forwarder = copy.flatMap { copy in links.map { Forwarder(copy, $0) } }
-    }
-  }
+  private(set) var copy: (any FollowedLedger)?
   /// Passes on what clients want changed while another node leads.
   private(set) var forwarder: Forwarder?
   /// Opens links to the node that leads; `nil` at a server that serves while its node leads, and at
@@ -17,6 +12,19 @@ final class ServerPart {
   var links: (any LeaderLinks)?
   /// True while the machine is made anew.
   var isMachineTaken = false
+
+  /// Serves from a copy from now on.
+  func begin(_ copy: any FollowedLedger, at server: TernServer) {
+    end()
+    self.copy = copy
+    forwarder = links.map { Forwarder(copy, $0, DirectForwarder(for: server)) }
+  }
+
+  /// Serves from no copy any more.
+  func end() {
+    copy = nil
+    exchange(&forwarder, with: nil)?.end()
+  }
 }
 
 extension TernServer {

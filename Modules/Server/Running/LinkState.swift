@@ -16,6 +16,10 @@ final class LinkState {
   var slowedSince: Int64?
   /// Bytes of frames that are not decided yet.
   var waitingBytes = 0
+  /// True when the link carries requests without a session.
+  var isDirect = false
+  /// The large requests of such a link that are judged and decoded away from the executor.
+  var preparing = 0
   /// A large frame that is decoded, and what came behind it.
   var behind: [ServerInput] = []
   /// True while the link is not read from, until they are.
@@ -57,6 +61,16 @@ final class LinkState {
 
   /// The bytes that the link makes the server hold by itself.
   var heldBytes: Int { waitingBytes + Self.connectionBytes + link.queuedBytes }
+
+  /// Notes that frames have arrived, the first of which tell what the link carries.
+  ///
+  /// - Parameter time: The uptime in microseconds.
+  func noteArrival(of frames: [[UInt8]], at time: Int64) {
+    wasHeard = true
+    lastHeard = time / 1_000
+    if frameCount == 0 { isDirect = frames.first.map(DirectFrame.begins) ?? false }
+    frameCount += frames.count
+  }
 
   /// Reads nothing from the link until that is taken back.
   func pause() {

@@ -55,7 +55,6 @@ final class MemoryGuard {
     for input in decided {
       let bytes = input.frameBytes
       guard bytes > 0, let slot = input.slot, let state = links.known(slot) else { continue }
-      state.waitingBytes -= bytes
       if let arrival = state.arrivals.next() {
         let time = now ?? microseconds()
         now = time
@@ -65,10 +64,17 @@ final class MemoryGuard {
           metrics.treeTime.record(Int(time - arrival))
         }
       }
-      budget.release(bytes, .waiting, of: state.address, user: state.user)
-      if links[slot] != nil, state.slowedSince == nil {
-        state.readAgain(inboxBytes: limits.inboxBytes)
-      }
+      release(bytes, of: state)
+    }
+  }
+
+  /// Releases bytes of a frame that was decided, and reads again from its link if that was waited
+  /// for.
+  func release(_ bytes: Int, of state: LinkState) {
+    state.waitingBytes -= bytes
+    budget.release(bytes, .waiting, of: state.address, user: state.user)
+    if links[state.slot] === state, state.slowedSince == nil {
+      state.readAgain(inboxBytes: limits.inboxBytes)
     }
   }
 

@@ -32,7 +32,7 @@ enum ServerTerms {
   static func standBy(_ reason: String, at server: isolated TernServer) {
     guard server.refusal == nil else { return }
     server.standby = refusal
-    server.part.copy = nil
+    server.part.end()
     server.report(.standingBy(reason))
     let end = SessionEnd.serverStopped("the server hands over to another node; connect again")
     server.perform(server.batches.machine.sessions.farewells(end))

@@ -13,6 +13,14 @@ extension TernServer {
   package func ask(
     _ request: DirectRequest, _ answer: @escaping @Sendable (DirectAnswer) -> Void
   ) {
+    if let forwarder = part.forwarder, forwarder.takes(request, at: self, answer) { return }
+    decide(request, answer)
+  }
+
+  /// Decides a request here.
+  func decide(
+    _ request: DirectRequest, _ answer: @escaping @Sendable (DirectAnswer) -> Void
+  ) {
     if let refusal { return answer(.refused(.unavailable(refusal.description))) }
     guard requests.count < options.limits.directRequests else {
       let text = "\(options.limits.directRequests) requests wait already."

@@ -43,10 +43,8 @@ extension TernServer {
 
   private func queue(_ frames: [[UInt8]], from slot: Int) {
     guard refusal == nil, let state = links[slot], state.reason == nil else { return }
-    state.wasHeard = true
     let now = microseconds()
-    state.lastHeard = now / 1_000
-    state.frameCount += frames.count
+    state.noteArrival(of: frames, at: now)
     metrics.framesIn += frames.count
     let user = batches.machine.sessions[slot]?.identity.userID
     if state.user != user {
@@ -55,6 +53,7 @@ extension TernServer {
     }
     for frame in frames {
       state.waitingBytes += frame.count
+      if state.isDirect { continue }
       if !frame.isEmpty { state.arrivals.append(now) }
       pass(frame, of: state)
     }
@@ -69,6 +68,7 @@ extension TernServer {
     } else if state.waitingBytes > options.limits.inboxBytes {
       state.pause()
     }
+    if state.isDirect { DirectLinks.receive(frames, over: state, at: self) }
   }
 
   /// Lets a frame be decided here, or at the node that leads.

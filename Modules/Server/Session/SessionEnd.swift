@@ -6,7 +6,8 @@ public enum SessionEnd: Error, Hashable, Sendable {
   case linkClosed(String)
   /// The client sent something that is no message.
   case garbage(WireError)
-  /// The client sent a frame about documents that cannot be read; the text says why.
+  /// The client sent a frame about documents, or a request without a session, that cannot be read;
+  /// the text says why.
   case malformedFrame(String)
   /// The client sent something else before it opened its session, or opened it twice.
   case outOfTurn(String)

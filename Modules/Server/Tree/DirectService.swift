@@ -208,6 +208,31 @@ extension DirectRequest.Operation {
     }
   }
 
+  /// True for what only the node that leads decides: it changes something that is stored.
+  package var isForLeader: Bool {
+    switch self {
+    case .write, .push, .setRules(_, isTrial: false), .setDocumentRules(_, isTrial: false),
+      .removeDocumentRules, .set, .removeDatabase, .revoke:
+      true
+    case .read, .readOrExport, .review, .mayWrite, .mayPush, .names, .readRules,
+      .setRules(_, isTrial: true), .setDocumentRules(_, isTrial: true), .readRuleCoverage,
+      .readSetting, .databases, .administer, .readRevocations, .rules:
+      false
+    }
+  }
+
+  /// True for what a client reads that has no session: the newest state.
+  var readsForClient: Bool {
+    switch self {
+    case .read, .readOrExport, .names, .readRules, .readRuleCoverage, .readSetting, .databases,
+      .readRevocations:
+      true
+    case .write, .push, .setRules, .setDocumentRules, .removeDocumentRules, .set, .removeDatabase,
+      .revoke, .review, .mayWrite, .mayPush, .administer, .rules:
+      false
+    }
+  }
+
   /// True when it is left to administrators.
   fileprivate var isForAdministrators: Bool {
     switch self {

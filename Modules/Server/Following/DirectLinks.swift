@@ -1,0 +1,172 @@
+import Dispatch
+import TernSecurity
+import TernTransport
+
+/// The links over which other nodes pass on requests without a session.
+///
+/// Such a link gives its other end no more than REST does: `TernServer/ask(_:_:)` checks the
+/// credential, the rates and the rules of each request, and its origin is that of the link.
+/// Source: Docs/Formats/direct-link.md.
+enum DirectLinks {
+  /// The origin of a request, and the memory that it holds until it is answered.
+  struct Origin: Sendable {
+    let slot: Int
+    /// The ``LinkState/number`` of its link.
+    let link: Int
+    let isLocal: Bool
+    let address: String
+    let frameBytes: Int
+    /// The memory of the request while it is decided; it outlives its link.
+    let charge: MemoryCharge
+
+    var isLarge: Bool { frameBytes > LargeFrame.leastBytes }
+
+    init(_ state: LinkState, frameBytes: Int, _ budget: MemoryBudget) {
+      slot = state.slot
+      link = state.number
+      isLocal = PeerAddress.isLocal(state.link.peer)
+      address = state.address
+      self.frameBytes = frameBytes
+      charge = MemoryCharge(budget, .parsing, of: state.address)
+    }
+  }
+
+  /// Decides the requests of a link; their frames are counted as waiting already.
+  static func receive(
+    _ frames: [[UInt8]], over state: LinkState, at server: isolated TernServer
+  ) {
+    // Its frames never reach the session that every link has.
+    server.batches.machine.sessions[state.slot]?.lastHeard = server.uptime()
+    for frame in frames {
+      guard state.reason == nil else { return }
+      let origin = Origin(state, frameBytes: frame.count, server.budget)
+      if origin.isLarge {
+        state.preparing += 1
+        judge(frame, from: origin, for: server)
+      } else {
+        origin.charge.count(frame.count)
+        do throws(DirectFrameError) {
+          let read = try DirectFrame(frame, .request)
+          ask(
+            try read.request(isLocal: origin.isLocal, address: origin.address), read.number,
+            from: origin, at: server)
+        } catch {
+          reject(error, from: origin, at: server)
+        }
+      }
+    }
+  }
+
+  private static func ask(
+    _ request: DirectRequest, _ number: UInt64, from origin: Origin, at server: isolated TernServer
+  ) {
+    guard server.part.copy == nil else {
+      // Passed on once more, a request could go in circles.
+      let refusal = DirectRefusal.unavailable("This node does not lead. Try again.")
+      return send(.refused(refusal), number, to: origin, at: server)
+    }
+    server.ask(request) { answer in
+      server.assumeIsolated { send(answer, number, to: origin, at: $0) }
+    }
+  }
+
+  /// Answers a request whose data break a rule, and closes the link of what is no request.
+  private static func reject(
+    _ error: DirectFrameError, from origin: Origin, at server: isolated TernServer
+  ) {
+    switch error {
+    case .invalid(let number, let text):
+      send(.refused(.invalid(text)), number, to: origin, at: server)
+    case .malformed, .tooLong, .notCarried:
+      guard let state = settle(origin, at: server) else { return }
+      server.close(state, .malformedFrame(error.description))
+    }
+  }
+
+  private static func send(
+    _ answer: DirectAnswer, _ number: UInt64, to origin: Origin, at server: isolated TernServer
+  ) {
+    guard let state = settle(origin, at: server) else { return }
+    let frame = encode(answer, number, limitBytes: server.options.limits.answerBytes)
+    server.perform([.send(slot: state.slot, frame)])
+  }
+
+  private static func encode(
+    _ answer: DirectAnswer, _ number: UInt64, limitBytes: Int
+  ) -> [UInt8] {
+    let refusal: DirectRefusal
+    do throws(DirectFrameError) {
+      let frame = try DirectFrame(answer, number).encoded()
+      if frame.count <= limitBytes { return frame }
+      refusal = .tooBig(limitBytes: limitBytes)
+    } catch {
+      refusal = .unavailable("The answer cannot be passed on.")
+    }
+    // Refusals are short, and always carried.
+    return encode(.refused(refusal), number, limitBytes: .max)
+  }
+
+  /// Releases the frame of a request that is decided.
+  ///
+  /// - Returns: The link that it came over; `nil` when that is over, and its frames with it.
+  private static func settle(_ origin: Origin, at server: isolated TernServer) -> LinkState? {
+    guard let state = server.links.known(origin.slot, number: origin.link) else { return nil }
+    if origin.isLarge { state.preparing -= 1 }
+    server.memory.release(origin.frameBytes, of: state)
+    return state
+  }
+}
+
+// MARK: - Large requests
+
+// Read away from the executor; the rules judge a write by its paths before its data are weighed,
+// and data are weighed before they are parsed.
+extension DirectLinks {
+  private static func judge(_ frame: [UInt8], from origin: Origin, for server: TernServer) {
+    server.preparer.async {
+      let read: DirectFrame
+      let question: DirectRequest?
+      do throws(DirectFrameError) {
+        read = try DirectFrame(frame, .request)
+        question = try read.question(isLocal: origin.isLocal, address: origin.address)
+      } catch {
+        Task { await reject(error, from: origin, at: server) }
+        return
+      }
+      guard let question else { return decode(read, from: origin, for: server) }
+      Task { await judge(question, read, from: origin, at: server) }
+    }
+  }
+
+  private static func judge(
+    _ question: DirectRequest, _ read: DirectFrame, from origin: Origin,
+    at server: isolated TernServer
+  ) {
+    server.ask(question) { answer in
+      if case .refused = answer {
+        return server.assumeIsolated { send(answer, read.number, to: origin, at: $0) }
+      }
+      server.preparer.async { decode(read, from: origin, for: server) }
+    }
+  }
+
+  /// Weighs and reads the data. Blocks for as long as that takes.
+  private static func decode(_ read: DirectFrame, from origin: Origin, for server: TernServer) {
+    let weight = read.weight
+    let most = origin.charge.budget.addressBytes
+    guard origin.charge.add(weight) else {
+      let refusal: DirectRefusal =
+        weight > most
+        ? .invalid("The data take more memory to read than the \(most) bytes of one address.")
+        : .unavailable("Too much is being read. Try again.")
+      Task { await send(.refused(refusal), read.number, to: origin, at: server) }
+      return
+    }
+    do throws(DirectFrameError) {
+      let request = try read.request(isLocal: origin.isLocal, address: origin.address)
+      Task { await ask(request, read.number, from: origin, at: server) }
+    } catch {
+      Task { await reject(error, from: origin, at: server) }
+    }
+  }
+}
