@@ -384,7 +384,7 @@ let testSuites: [Target] = [
       "TernCore", "TernStorage", "TernStorageMemory", "TernTransport", "TernTransportLoopback",
       "TernLedger", "TernCommitLog", "TernLogMemory", "TernSharedLedger", "TernServer",
       "TernClient", "TernSync", "TernAssembly", "TernServerAssembly", "TernTestKit", "TernQuery",
-      "TernTreeWire",
+      "TernTreeWire", "TernSecurity",
     ]),
   tests(
     "Plugins",

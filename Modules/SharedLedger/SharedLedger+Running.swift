@@ -74,7 +74,9 @@ extension SharedLedger {
       case .following:
         try await follow()
         return options.lookInterval
-      case .elected, .leading: return try await keepLease()
+      case .elected, .leading:
+        following.forget()
+        return try await keepLease()
       case .failed, .closed: return options.retryPause
       }
     } catch {
@@ -187,11 +189,9 @@ extension SharedLedger {
     // Another leader may have moved the checkpoint since.
     duty.withLock { $0 = CheckpointDuty() }
     let later = uptime()
-    let isElected = state.withLock { state in
+    state.withLock { state in
       state.elect(Term(epoch: mark.epoch, confirmed: begun), at: later, head: head)
-      return state.phase == .elected
     }
-    if isElected { following.forget() }
     changes.resumeAll()
   }
 

@@ -95,9 +95,8 @@ public final class SharedLedger: LeasedLedger {
   // MARK: - Terms
 
   public var standing: LedgerStanding {
-    var standing = state.withLock { $0.standing }
-    if !standing.isLeading { standing.copyAge = following.age(at: uptime()) }
-    return standing
+    let age = following.age(at: uptime())
+    return state.withLock { $0.standing(copyAge: age) }
   }
 
   /// The figures of this node since its start.

@@ -150,7 +150,8 @@ private final class FrameClient: LinkHandler {
   private static func brief(_ message: TreeServerMessage) -> String {
     switch message {
     case .handshake: "handshake"
-    case .put(let push): "put \(push.path.text) \(String(decoding: push.content.jsonBytes(.export), as: UTF8.self))"
+    case .put(let push):
+      "put \(push.path.text) \(String(decoding: push.content.jsonBytes(.export), as: UTF8.self))"
     case .response(let number, let response):
       response.payload == [34, 34]
         ? "answer \(number)"

@@ -1,5 +1,7 @@
 import TernClient
 import TernCore
+import TernQuery
+import TernSecurity
 import TernServer
 import TernServerAssembly
 import TernSync
@@ -150,7 +152,7 @@ struct FollowerTests {
     try await far.tree["a/c"].set(1).acknowledged()
     // Rules that come by way of the follower hold at both, and end what they do not allow.
     let rules = Array(#"{"rules": {"open": {".read": true, ".write": true}}}"#.utf8)
-    #expect(await follower.answer(to: .setRules(rules, isTrial: false)) == .done)
+    #expect(await follower.answer(to: .setRules(rules, isTrial: false), asOwner: true) == .done)
     await denied
     for server in [leader, follower] {
       guard case .refused(.permissionDenied) = await server.answer(to: .read(place, .all)) else {
@@ -183,11 +185,14 @@ struct FollowerTests {
 }
 
 extension TernServer {
-  /// Answers a request of an administrator's program on this machine, or of nobody in particular.
-  fileprivate func answer(to operation: DirectRequest.Operation) async -> DirectAnswer {
+  /// Answers a request of an administrator's program on this machine, or of an anonymous one.
+  fileprivate func answer(
+    to operation: DirectRequest.Operation, asOwner isOwner: Bool = false
+  ) async -> DirectAnswer {
     await withCheckedContinuation { continuation in
       let request = DirectRequest(
-        namespace: "default", isLocal: true, address: "loopback", operation)
+        namespace: "default", isLocal: true, address: "loopback",
+        credential: isOwner ? Credential(.user, token: "owner", isLocal: true) : nil, operation)
       ask(request) { continuation.resume(returning: $0) }
     }
   }

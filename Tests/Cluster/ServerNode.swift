@@ -4,6 +4,7 @@ import TernClient
 import TernCommitLog
 import TernLedger
 import TernLogMemory
+import TernSecurity
 import TernServer
 import TernServerAssembly
 import TernSharedLedger
@@ -104,7 +105,9 @@ struct ServerNode {
     configuration.ledger = .object([
       "kind": "shared", "log": .string(address), "address": .string(address), "leaseSeconds": 1,
     ])
-    server = try await assembler.server(from: configuration) { [events] in events.add($0) }
+    server = try await assembler.server(
+      from: configuration, authenticator: OwnerAuthenticator()
+    ) { [events] in events.add($0) }
     if follows { await server.server.serveWhileFollowing(over: NodeLoopbacks()) }
   }
 

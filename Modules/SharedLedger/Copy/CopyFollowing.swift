@@ -84,7 +84,7 @@ extension SharedLedger: FollowedLedger {
 
   package func catchUp() async throws(LedgerError) {
     do throws(NodeError) { try await readLog() } catch { throw error.ledgerError }
-    let (isFollowing, reason) = state.withLock { ($0.isFollowing, $0.reason) }
-    if !isFollowing { throw .unavailable(reason: reason) }
+    let other = state.withLock { $0.isFollowing ? nil : $0.reason }
+    if let other { throw .unavailable(reason: other) }
   }
 }

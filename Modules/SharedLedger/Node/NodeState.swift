@@ -69,10 +69,13 @@ struct NodeState {
 
   var isFollowing: Bool { phase == .following }
 
-  var standing: LedgerStanding {
+  var standing: LedgerStanding { standing(copyAge: nil) }
+
+  func standing(copyAge: Int64?) -> LedgerStanding {
     LedgerStanding(
       isLeading: phase == .leading, reason: phase == .leading ? "" : reason,
-      position: mark.position, head: max(head.number, mark.position), leader: leader?.address)
+      position: mark.position, head: max(head.number, mark.position), leader: leader?.address,
+      copyAge: phase == .leading ? nil : copyAge)
   }
 
   // MARK: - The copy

