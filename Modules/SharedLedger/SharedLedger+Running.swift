@@ -188,10 +188,8 @@ extension SharedLedger {
     try await readLog()
     // Another leader may have moved the checkpoint since.
     duty.withLock { $0 = CheckpointDuty() }
-    let later = uptime()
-    state.withLock { state in
-      state.elect(Term(epoch: mark.epoch, confirmed: begun), at: later, head: head)
-    }
+    let (term, later) = (Term(epoch: mark.epoch, confirmed: begun), uptime())
+    state.withLock { $0.elect(term, at: later, head: head) }
     changes.resumeAll()
   }
 
