@@ -378,6 +378,8 @@ struct DocumentService {
       call.database = database
     }
     switch request.body {
+    case _ where context.follows && call.method.isForLeader:
+      registry.finish(call, DocumentStatus(.unavailable, RefusalText.follows), &batch)
     case .listen(let request): try listens.listen(request, call, database, &batch)
     case .write(let request): try writer.write(request, call, database, &batch)
     case .query(let query, let point):

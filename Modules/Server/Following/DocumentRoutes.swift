@@ -83,7 +83,7 @@ struct DocumentRoutes: Sendable {
 
 extension DocumentMethod {
   /// True when the leader answers each call.
-  fileprivate var isForLeader: Bool {
+  var isForLeader: Bool {
     switch self {
     case .createDocument, .updateDocument, .deleteDocument, .beginTransaction, .commit, .rollback,
       .batchWrite, .write:

@@ -20,6 +20,9 @@ final class ForwardedLink {
   private(set) var held: [HeldFrame] = []
   /// The arrivals from the leader that wait for the copy, in order.
   var arrivals: [Arrival] = []
+  /// The bytes of those that the budget counts for the client, and its address.
+  var arrivalBytes = 0
+  var address = ""
 
   /// A frame of the client that is dealt with here, later.
   struct HeldFrame {
@@ -39,6 +42,11 @@ final class ForwardedLink {
   }
 
   init(number: Int) { self.number = number }
+
+  /// Counts out what came from the leader.
+  func release(from budget: MemoryBudget) {
+    budget.release(exchange(&arrivalBytes, with: 0), .output, of: address)
+  }
 
   /// True when neither frames nor arrivals wait.
   var isIdle: Bool { held.isEmpty && arrivals.isEmpty }

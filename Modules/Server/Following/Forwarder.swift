@@ -14,6 +14,7 @@ final class Forwarder {
   private let ledger: any FollowedLedger
   private let links: any LeaderLinks
   private let direct: DirectForwarder
+  private let budget: MemoryBudget
   /// By slot.
   private var forwarded: [Int: ForwardedLink] = [:]
   /// The slots with something that waits for the copy.
@@ -34,11 +35,13 @@ final class Forwarder {
   static let retryPause = Duration.milliseconds(100)
 
   init(
-    _ ledger: any FollowedLedger, _ links: any LeaderLinks, _ direct: DirectForwarder
+    _ ledger: any FollowedLedger, _ links: any LeaderLinks, _ direct: DirectForwarder,
+    _ budget: MemoryBudget
   ) {
     self.ledger = ledger
     self.links = links
     self.direct = direct
+    self.budget = budget
   }
 
   /// The number of links to the leader.
@@ -52,16 +55,20 @@ final class Forwarder {
       case .atOnce: server.enqueue(.frame(slot: state.slot, routed.frame), of: state)
       case .behindLog: link.hold(routed.frame, until: next())
       case .behindWrites: link.hold(routed.frame, until: 0)
-      case .leader: send(routed.frame, of: state, link, at: server)
+      case .leader:
+        _ = state.arrivals.next()
+        send(routed.frame, of: state, link, at: server)
+      case .refused:
+        let text = "a large frame has to name its request before its data"
+        return server.close(state, .malformedFrame(text))
       case .both:
         link.hold(routed.frame, until: 0)
-        // Only a copy of it: the frame itself is counted where it is decided.
-        if let carrier = link.carrier {
-          carrier.send(routed.frame)
-          carrier.flush()
-        } else if !link.early.isEmpty {
-          link.early.append(routed.frame)
-        }
+        if link.leaderLink == nil, link.early.isEmpty { continue }
+        // A second copy of it: the first one is counted until it is decided.
+        state.waitingBytes += routed.frame.count
+        server.budget.count(
+          routed.frame.count, .waiting, to: state.address, user: state.user)
+        send(routed.frame, of: state, link, at: server)
       }
     }
     release(state, link, at: server)
@@ -119,11 +126,15 @@ final class Forwarder {
   /// Forgets the link of a client that has ended.
   func forget(_ slot: Int) {
     waiting.remove(slot)
-    forwarded.removeValue(forKey: slot)?.carrier?.close()
+    guard let link = forwarded.removeValue(forKey: slot) else { return }
+    link.release(from: budget)
+    link.carrier?.close()
   }
 
   /// The client has taken most of what it was sent.
-  func drained(_ slot: Int) { forwarded[slot]?.carrier?.setReading(true) }
+  func drained(_ slot: Int) {
+    if let link = forwarded[slot], link.arrivalBytes == 0 { link.carrier?.setReading(true) }
+  }
 
   /// Ends the links to a node that does not lead any more.
   func noteLeader(at server: isolated TernServer) {
@@ -150,7 +161,10 @@ final class Forwarder {
   func end() {
     isEnded = true
     direct.stop()
-    for link in forwarded.values { link.carrier?.close() }
+    for link in forwarded.values {
+      link.release(from: budget)
+      link.carrier?.close()
+    }
     forwarded = [:]
     for (_, action) in exchange(&actions, with: []) { action() }
   }
@@ -162,8 +176,6 @@ extension Forwarder {
   private func send(
     _ frame: [UInt8], of state: LinkState, _ link: ForwardedLink, at server: isolated TernServer
   ) {
-    // It is decided at the leader.
-    _ = state.arrivals.next()
     link.unsentBytes += frame.count
     if let carrier = link.carrier {
       carrier.send(frame)
@@ -244,17 +256,29 @@ extension Forwarder {
     case .received(let frames):
       let catchUp = next()
       link.arrivals += frames.map { ForwardedLink.Arrival(frame: $0, catchUp: catchUp) }
+      count(frames.reduce(0) { $0 + $1.count }, of: link, state, at: server)
       waiting.insert(slot)
       self.catchUp(at: server)
     case .drained: settle(state, link, at: server)
     case .ended(let reason):
       link.leaderLink = nil
-      if exchange(&link.carrier, with: nil) == nil {
+      guard let carrier = exchange(&link.carrier, with: nil) else {
         return seekLater(state, link, reason, at: server)
       }
+      carrier.close()
       link.arrivals.append(ForwardedLink.Arrival(frame: nil, catchUp: 0))
       release(state, link, at: server)
     }
+  }
+
+  /// Counts what came from the leader and waits; more of it is read once the client has it.
+  private func count(
+    _ bytes: Int, of link: ForwardedLink, _ state: LinkState, at server: isolated TernServer
+  ) {
+    link.arrivalBytes += bytes
+    link.address = state.address
+    budget.count(bytes, .output, to: state.address)
+    if link.arrivalBytes > LinkPressure.highBytes { link.carrier?.setReading(false) }
   }
 
   /// The leader is lost, and with it whatever it had to do for the client.
@@ -279,6 +303,8 @@ extension Forwarder {
     let count = link.arrivals.prefix { $0.catchUp <= done }.count
     let ready = link.arrivals.prefix(count)
     link.arrivals.removeFirst(count)
+    let isRead = !ready.isEmpty && link.arrivals.isEmpty
+    if isRead { link.release(from: budget) }
     for arrival in ready {
       guard let frame = arrival.frame else {
         lose(state, link, "the connection to it ended", at: server)
@@ -295,8 +321,8 @@ extension Forwarder {
     }
     if !outputs.isEmpty {
       server.perform(outputs)
-      if state.link.queuedBytes > LinkPressure.highBytes { link.carrier?.setReading(false) }
     }
+    if isRead { link.carrier?.setReading(state.link.queuedBytes <= LinkPressure.highBytes) }
     let frames = link.takeReady(after: done)
     for frame in frames { server.enqueue(.frame(slot: state.slot, frame), of: state) }
     if !frames.isEmpty { server.drainSoon() }

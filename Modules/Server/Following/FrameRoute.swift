@@ -8,6 +8,8 @@ enum FrameRoute: Hashable, Sendable {
   case behindWrites
   /// At the leader.
   case leader
+  /// Nowhere: the link ends, for the frame is large and does not say first what it is about.
+  case refused
   /// Here behind what waits, and at the leader if anything was passed on to it.
   case both
 }

@@ -17,7 +17,7 @@ final class ServerPart {
   func begin(_ copy: any FollowedLedger, at server: TernServer) {
     end()
     self.copy = copy
-    forwarder = links.map { Forwarder(copy, $0, DirectForwarder(for: server)) }
+    forwarder = links.map { Forwarder(copy, $0, DirectForwarder(for: server), server.budget) }
   }
 
   /// Serves from no copy any more.

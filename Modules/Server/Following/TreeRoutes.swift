@@ -19,7 +19,8 @@ struct TreeRoutes: Sendable {
   static let keepAlive = TreeClientMessage.keepAlive.encode()
 
   mutating func route(_ frame: [UInt8]) -> FrameRoute {
-    switch TreeFrameHead(frame) {
+    guard let head = Self.head(of: frame) else { return .refused }
+    switch head {
     case .keepAlive, .control("p"): return .atOnce
     case .control("o"):
       if opening != nil { return .behindLog }
@@ -34,9 +35,28 @@ struct TreeRoutes: Sendable {
     }
   }
 
+  /// Frames of more bytes are read as far as their data only.
+  private static let wholeFrameBytes = 1 << 20
+
+  /// The head of a frame; `nil` for a large one that would have to be read to its end for it, and
+  /// for one that is large and reads nothing but that.
+  private static func head(of frame: [UInt8]) -> TreeFrameHead? {
+    if frame.count <= LargeFrame.leastBytes { return TreeFrameHead(frame) }
+    if let head = TreeFrameHead(beforeDataOf: frame), case .numbered(_, let action?) = head,
+      isForLeader(action)
+    {
+      return head
+    }
+    return frame.count <= wholeFrameBytes ? TreeFrameHead(frame) : nil
+  }
+
+  private static func isForLeader(_ action: String) -> Bool {
+    ["p", "m", "o", "om", "oc", "wo"].contains(action)
+  }
+
   private mutating func route(_ action: String, _ number: UInt64, _ frame: [UInt8]) -> FrameRoute {
     switch action {
-    case "p", "m", "o", "om", "oc", "wo":
+    case _ where Self.isForLeader(action):
       sent += 1
       unanswered[number] = sent
       leavesState = leavesState || action == "o" || action == "om" || numbersWrites
@@ -76,5 +96,15 @@ struct TreeRoutes: Sendable {
   /// - Returns: Whether the client's own link can go on.
   mutating func loseLeader() -> Bool {
     return unanswered.isEmpty && !leavesState
+  }
+}
+
+extension TreeRequest {
+  /// True for what only the node that leads decides.
+  var isForLeader: Bool {
+    switch self {
+    case .put, .merge, .onDisconnectSet, .onDisconnectMerge, .onDisconnectCancel, .outcomes: true
+    case .listen, .unlisten, .get, .auth, .unauth, .appCheck, .stats, .unknown: false
+    }
   }
 }

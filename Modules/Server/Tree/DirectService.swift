@@ -31,6 +31,9 @@ struct DirectService {
     else {
       return .refused(.invalid("There can be no database of that name."))
     }
+    if context.follows, request.operation.isForLeader {
+      return .refused(.unavailable(RefusalText.follows))
+    }
     let identity: Identity
     do throws(AuthenticationError) {
       identity =

@@ -11,6 +11,8 @@ enum RefusalText {
   static let damaged = "What is stored here is damaged."
   /// The rejection of writes while the disk is full.
   static let full = "The server's disk is full. Nothing is stored until it has room again."
+  /// The rejection of what only the node that leads decides.
+  static let follows = "This node does not lead. Try again."
   /// The rejection of requests of a writer whose record cannot be read.
   static let lostWriter = "What is known of this client's writes is damaged on the server."
 

@@ -101,6 +101,9 @@ struct TreeService {
   mutating func answer(
     _ request: TreeRequest, _ call: TreeCall, _ batch: inout ServerBatch
   ) throws(StorageError) {
+    if context.follows, request.isForLeader {
+      return batch.respond(.init(.unavailable, detail: RefusalText.follows), to: call)
+    }
     let listens = TreeListens(context: context)
     let writer = TreeWriter(access: call.access)
     switch request {

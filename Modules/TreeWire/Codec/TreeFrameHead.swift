@@ -1,3 +1,5 @@
+import TernCore
+
 /// The head of a frame of the tree: what it is about, without its data.
 package enum TreeFrameHead: Hashable, Sendable {
   /// The smallest frame, which says that its sender is there.
@@ -28,5 +30,35 @@ package enum TreeFrameHead: Hashable, Sendable {
     } else {
       self = envelope.action.map { .push($0) } ?? .malformed
     }
+  }
+
+  /// Reads the head of a request whose number and action come before its data, and nothing of
+  /// these; `nil` for every other frame.
+  ///
+  /// - Complexity: O(length of the head), however long the frame is.
+  package init?(beforeDataOf frame: [UInt8]) {
+    var reader = JSONReader(frame)
+    var (number, action): (UInt64?, String?)
+    do {
+      try reader.beginObject()
+      guard try reader.nextKey() == "t", try reader.wireText() == "d",
+        try reader.nextKey() == "d"
+      else { return nil }
+      try reader.beginObject()
+      while let key = try reader.nextKey() {
+        switch key {
+        case "r": number = try reader.wireNumber()
+        case "a": action = try reader.wireText()
+        case "b":
+          guard let number, let action else { return nil }
+          self = .numbered(number, action: action)
+          return
+        default: return nil
+        }
+      }
+    } catch {
+      return nil
+    }
+    return nil
   }
 }

@@ -83,6 +83,22 @@ struct LinkRoutesTests {
     #expect(routes.beginning == [opening])
   }
 
+  @Test("a large frame is not read to its end for its route")
+  func large() {
+    let text = String(repeating: "x", count: 2 << 20)
+    var routes = Self.opened()
+    let put = Self.request(1, .put("a", TreeNode(.string(text)), expectedHash: nil, .none))
+    #expect(routes.route(put).map(\.route) == [.leader])
+    // What it wants comes behind its data, or behind a second word about it.
+    let backwards = Array(#"{"t":"d","d":{"b":{"p":"a","d":"\#(text)"},"r":2,"a":"p"}}"#.utf8)
+    #expect(routes.route(backwards).map(\.route) == [.refused])
+    let twice = Array(
+      #"{"t":"d","d":{"r":2,"a":"g","b":{"p":"a","d":"\#(text)"},"a":"p"}}"#.utf8)
+    #expect(routes.route(twice).map(\.route) == [.refused])
+    let small = Array(#"{"t":"d","d":{"r":2,"a":"g","b":{"p":"a","d":1},"a":"p"}}"#.utf8)
+    #expect(routes.route(small).map(\.route) == [.leader])
+  }
+
   @Test("before its opening a link has nothing to tell the leader")
   func outOfTurn() {
     var routes = LinkRoutes()
