@@ -19,22 +19,9 @@ struct ClusterRelayTests {
     URL(filePath: #filePath).deletingLastPathComponent().appending(path: path).path
   }
 
-  private func withCluster(
-    _ arguments: [String] = [], _ body: (ClusterUnderTest, _ standby: Int) async throws -> Void
-  ) async throws {
-    try await withFolder { folder in
-      let cluster = try ClusterUnderTest(folder: folder)
-      defer { cluster.clean() }
-      for index in 0..<2 { try cluster.start(index, arguments: arguments) }
-      let standby = 1 - (try await cluster.awaitLeader())
-      try await cluster.awaitRelay(at: standby)
-      try await body(cluster, standby)
-    }
-  }
-
   @Test("a node that stands by serves every command, and tells its own state")
   func commands() async throws {
-    try await withCluster { cluster, standby in
+    try await withCluster(followers: "relay") { cluster, standby in
       let address = "127.0.0.1:\(cluster.port(of: standby))"
       #expect(try await run(["set", "rooms/1", #""Hi""#, "--server", address]).code == 0)
       let read = try await run(["get", "rooms/1", "--server", address])
@@ -59,7 +46,7 @@ struct ClusterRelayTests {
 
   @Test("the state of a cluster is told, and its leader hands over when it is asked")
   func steering() async throws {
-    try await withCluster { cluster, standby in
+    try await withCluster(followers: "relay") { cluster, standby in
       let log = ["--ledger", cluster.postgres.connection(schema: "public")]
       let client = try await clusterClient(port: cluster.port(of: standby))
       try await client.tree["count"].increment(by: 1).acknowledged()
@@ -90,14 +77,14 @@ struct ClusterRelayTests {
 
   @Test("a client of a standby goes on when its node leads, and when another one does")
   func leaderChanges() async throws {
-    try await withCluster { cluster, standby in
+    try await withCluster(followers: "relay") { cluster, standby in
       let client = try await clusterClient(port: cluster.port(of: standby))
       try await client.tree["count"].increment(by: 1).acknowledged()
       // The node that the client is connected to leads itself, then stands by again.
       try await cluster.suffer(.stopLeader) {
         try await client.tree["count"].increment(by: 1).acknowledged(within: patience)
       }
-      try await cluster.awaitRelay(at: 1 - standby)
+      try await cluster.awaitService(at: 1 - standby)
       let log = ["--ledger", cluster.postgres.connection(schema: "public")]
       let moved = try await run(["cluster", "step-down"] + log)
       #expect(moved.output == ["127.0.0.1:\(cluster.port(of: 1 - standby)) leads"], "\(moved)")
@@ -109,7 +96,7 @@ struct ClusterRelayTests {
 
   @Test("a client that knows both nodes loses nothing when either is killed")
   func severalAddresses() async throws {
-    try await withCluster { cluster, standby in
+    try await withCluster(followers: "relay") { cluster, standby in
       let leader = 1 - standby
       let client = try await clusterClient(
         ports: [cluster.port(of: leader), cluster.port(of: standby)])
@@ -123,7 +110,7 @@ struct ClusterRelayTests {
         try await waiting.acknowledged(within: patience)
         try await place.increment(by: 1).acknowledged(within: patience)
         try cluster.start(victim)
-        try await cluster.awaitRelay(at: victim)
+        try await cluster.awaitService(at: victim)
       }
       #expect(try await place.get().number == 5)
       await client.close()
@@ -151,11 +138,11 @@ struct ClusterRelayTests {
   }
 
   @Test(
-    "the clients that Google ships for Python are served by a standby",
+    "the clients that Google ships for Python are served by a node that relays",
     .enabled(if: hasPython, "run Tools/python first"), arguments: ["cases.py", "documents.py"])
   func stockClients(script: String) async throws {
     let rules = script == "cases.py" ? ["--rules", Self.place("../Admin/rules.json")] : []
-    try await withCluster(rules) { cluster, standby in
+    try await withCluster(followers: "relay", rules) { cluster, standby in
       let played = try ChildProcess(
         Self.python,
         [Self.place("../Admin/\(script)"), "127.0.0.1:\(cluster.port(of: standby))"])

@@ -26,14 +26,17 @@ final class ClusterUnderTest: Sendable {
   static let count = 3
   let postgres: PostgresServer
   private let folder: String
+  private let followers: String
   private let state = Mutex(State())
   /// A line for each change of the leader.
   private let changes = LineInbox()
   private let balancer = Mutex<CuttingProxy?>(nil)
   private let led = NSCondition()
 
-  init(folder: String) throws {
+  /// - Parameter followers: The value of `ledger.followers`.
+  init(folder: String, followers: String = "serve") throws {
     self.folder = folder
+    self.followers = followers
     postgres = try PostgresServer()
     for _ in 0..<Self.count {
       let node = Node(port: try freePort(), database: try CuttingProxy(to: postgres.port))
@@ -79,7 +82,7 @@ extension ClusterUnderTest {
       {"storage": {"kind": "sqlite", "path": "\(place)"},
        "transport": {"kind": "tcp", "port": \(node.port)},
        "ledger": {"kind": "shared", "log": "\(log)", "address": "127.0.0.1:\(node.port)",
-                  "leaseSeconds": 1}}
+                  "leaseSeconds": 1, "followers": "\(followers)"}}
       """
     let secret = folder + "/secret"
     try String(repeating: "secret", count: 8).write(
@@ -149,8 +152,8 @@ extension ClusterUnderTest {
     }
   }
 
-  /// Returns once a node that stands by relays to the one that leads.
-  func awaitRelay(at index: Int) async throws {
+  /// Returns once a node that does not lead serves clients, or relays them to the one that leads.
+  func awaitService(at index: Int) async throws {
     let deadline = ContinuousClock.now.advanced(by: patience)
     let process = try process(index)
     _ = await process.output.line(within: patience) { $0.hasPrefix("listening on ") }
@@ -163,12 +166,20 @@ extension ClusterUnderTest {
     }
   }
 
+  /// Returns once a node follows and serves clients from its copy.
+  func awaitFollowing(at index: Int) async throws {
+    let process = try process(index)
+    let line = await process.errors.line(within: patience) { $0.contains("follows and serves") }
+    try #require(line != nil, "the node does not follow: \(words)")
+  }
+
   /// Asks as ``request(_:_:_:at:)`` does, on a thread of its own.
-  func ask(_ method: String, _ target: String, at index: Int) async -> (status: Int, body: String)?
-  {
+  func ask(
+    _ method: String, _ target: String, _ body: String = "", at index: Int
+  ) async -> (status: Int, body: String)? {
     await withCheckedContinuation { continuation in
       Thread.detachNewThread {
-        continuation.resume(returning: self.request(method, target, at: index))
+        continuation.resume(returning: self.request(method, target, body, at: index))
       }
     }
   }
@@ -271,5 +282,21 @@ extension ClusterUnderTest {
       try await meanwhile()
     }
     _ = try await awaitLeader()
+  }
+}
+
+/// Two nodes, and the number of the one that does not lead.
+func withCluster(
+  followers: String, _ arguments: [String] = [],
+  _ body: (ClusterUnderTest, _ follower: Int) async throws -> Void
+) async throws {
+  try await withFolder { folder in
+    let cluster = try ClusterUnderTest(folder: folder, followers: followers)
+    defer { cluster.clean() }
+    for index in 0..<2 { try cluster.start(index, arguments: arguments) }
+    let follower = 1 - (try await cluster.awaitLeader())
+    if followers == "serve" { try await cluster.awaitFollowing(at: follower) }
+    try await cluster.awaitService(at: follower)
+    try await body(cluster, follower)
   }
 }

@@ -1,0 +1,78 @@
+import Foundation
+import TernClient
+import TernCore
+import TernPostgresTesting
+import Testing
+
+@testable import tern
+
+/// Clients of a node that follows, and serves from its copy.
+@Suite(
+  "nodes of a cluster that follow and serve", .serialized, .timeLimit(.minutes(10)),
+  .enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
+struct ClusterFollowerTests {
+  private static let python = place("../../../.build/python/bin/python")
+  private static let hasPython = FileManager.default.isExecutableFile(atPath: python)
+
+  private static func place(_ path: String) -> String {
+    // Not standardized: a link to a program is followed then, and Python looks beside itself.
+    URL(filePath: #filePath).deletingLastPathComponent().appending(path: path).path
+  }
+
+  @Test("a node that follows serves every command, is ready, and relays nothing")
+  func commands() async throws {
+    try await withCluster(followers: "serve") { cluster, follower in
+      let address = "127.0.0.1:\(cluster.port(of: follower))"
+      #expect(try await run(["set", "rooms/1", #""Hi""#, "--server", address]).code == 0)
+      #expect(try await run(["get", "rooms/1", "--server", address]).output == [#""Hi""#])
+      let other = "127.0.0.1:\(cluster.port(of: 1 - follower))"
+      #expect(try await run(["get", "rooms/1", "--server", other]).output == [#""Hi""#])
+      let put = await cluster.ask("PUT", "/rooms/2.json", #"{"n": 2}"#, at: follower)
+      #expect(put?.status == 200 && put?.body.contains("2") == true, "\(put as Any)")
+      let read = await cluster.ask("GET", "/rooms/2/n.json", at: follower)
+      #expect(read?.body.hasPrefix("2") == true, "\(read as Any)")
+      #expect(await cluster.ask("GET", "/-/readyz", at: follower)?.status == 200)
+      let figures = await cluster.ask("GET", "/-/metrics", at: follower)?.body ?? ""
+      #expect(figures.contains("tern_ready 1") && figures.contains("tern_cluster_leading 0"))
+      #expect(figures.contains(#"tern_relay_connections_total{outcome="relayed"} 0"#))
+    }
+  }
+
+  @Test("a client of a follower goes on when its node leads, and when another one does")
+  func leaderChanges() async throws {
+    try await withCluster(followers: "serve") { cluster, follower in
+      let client = try await clusterClient(port: cluster.port(of: follower))
+      try await client.tree["count"].increment(by: 1).acknowledged()
+      // The node that the client is connected to leads itself, then follows again.
+      try await cluster.suffer(.stopLeader) {
+        try await client.tree["count"].increment(by: 1).acknowledged(within: patience)
+      }
+      try await cluster.awaitService(at: 1 - follower)
+      let log = ["--ledger", cluster.postgres.connection(schema: "public")]
+      let moved = try await run(["cluster", "step-down"] + log)
+      #expect(moved.output == ["127.0.0.1:\(cluster.port(of: 1 - follower)) leads"], "\(moved)")
+      try await client.tree["count"].increment(by: 1).acknowledged(within: patience)
+      #expect(try await client.tree["count"].get().number == 3)
+      await client.close()
+    }
+  }
+
+  @Test(
+    "the clients that Google ships for Python are served by a node that follows",
+    .enabled(if: hasPython, "run Tools/python first"), arguments: ["cases.py", "documents.py"])
+  func stockClients(script: String) async throws {
+    let rules = script == "cases.py" ? ["--rules", Self.place("../Admin/rules.json")] : []
+    try await withCluster(followers: "serve", rules) { cluster, follower in
+      let played = try ChildProcess(
+        Self.python,
+        [Self.place("../Admin/\(script)"), "127.0.0.1:\(cluster.port(of: follower))"])
+      let code = await played.exitCode(within: .seconds(300))
+      if code == nil { played.killNow() }
+      _ = await played.output.line(within: patience) { _ in false }
+      let lines = played.output.history
+      #expect(lines.filter { $0.hasPrefix("FAILED") } == [])
+      #expect(lines.count { $0.hasPrefix("ok ") } >= 80, "\(played.errors.history.suffix(20))")
+      #expect(code == 0)
+    }
+  }
+}
