@@ -396,7 +396,7 @@ let testSuites: [Target] = [
     "CommandLine",
     [
       "tern", "TernCore", "TernStorage", "TernTransport", "TernSync", "TernClient", "TernServer",
-      "TernAssembly",
+      "TernAssembly", "TernTransportTCP",
     ]),
   tests(
     "Kit",
