@@ -397,7 +397,7 @@ let testSuites: [Target] = [
     "CommandLine",
     [
       "tern", "TernCore", "TernStorage", "TernTransport", "TernSync", "TernClient", "TernServer",
-      "TernAssembly",
+      "TernAssembly", "TernTransportTCP",
     ]),
   tests(
     "Kit",

@@ -17,6 +17,8 @@ public enum TransportError: Error, Hashable, Sendable {
   case invalidOption(name: String, reason: String)
   /// The program was built without the package trait this transport needs: build it with it.
   case notBuilt(kind: String, trait: String)
+  /// This end has as many connections as it may: close some, or try again later. Nothing was sent.
+  case tooManyConnections(limit: Int)
   /// The transport was shut down; open another one.
   case shutDown
 }
@@ -40,6 +42,8 @@ extension TransportError: CustomStringConvertible {
       "transport option \(name): \(reason)"
     case .notBuilt(let kind, let trait):
       "transport \(kind) needs a build with the package trait \(trait)"
+    case .tooManyConnections(let limit):
+      "this end has as many connections as it may, of \(limit)"
     case .shutDown:
       "the transport was shut down"
     }

@@ -12,7 +12,7 @@
     import Android
   #endif
 
-  /// Counts accepted connections, so that descriptors are left for the program's own files.
+  /// Counts the connections of clients, so that descriptors are left for the program's own files.
   final class ConnectionTable: Sendable {
     /// Descriptors that are never used for connections.
     private static let reserved = 64
@@ -66,14 +66,15 @@
       }
     }
 
-    /// Counts a channel that was just accepted, until it is closed.
+    /// Counts a channel that was just accepted, or is being connected to another node, until it is
+    /// closed.
     ///
     /// - Parameter address: The address that it counts for; `nil` for its other end's.
     /// - Throws: ``TooManyConnections``; the channel is to be closed then.
     @discardableResult
     func admit(_ channel: any Channel, as address: String? = nil) throws -> Admission {
       let address = address ?? channel.remoteAddress?.ipAddress ?? "unknown"
-      guard enter(address) else { throw TooManyConnections() }
+      guard enter(address) else { throw TooManyConnections(limit: limit) }
       let admission = Admission(address)
       channel.closeFuture.whenComplete { _ in self.leave(admission.address) }
       return admission
@@ -104,6 +105,9 @@
     }
   }
 
-  /// No descriptor is left for one more connection.
-  struct TooManyConnections: Error {}
+  /// No descriptor is left for one more connection, or for one more of its address.
+  struct TooManyConnections: Error {
+    /// The most connections of all addresses.
+    let limit: Int
+  }
 #endif

@@ -80,11 +80,33 @@ package enum ProxyHeader: Equatable, Sendable {
     return .whole(Client(address: name(of: address), port: port), byteCount: whole)
   }
 
-  /// The text of an address, as sockets give it.
+  /// Returns the text of an address, as sockets give it: a client has one name, whether it connects
+  /// itself or is named by a header. Source: RFC 5952.
   static func name(of bytes: [UInt8]) -> String {
     if bytes.count == 4 { return bytes.map(String.init).joined(separator: ".") }
-    return stride(from: 0, to: 16, by: 2).map { index in
-      String(UInt16(bytes[index]) << 8 | UInt16(bytes[index + 1]), radix: 16)
-    }.joined(separator: ":")
+    let groups = stride(from: 0, to: 16, by: 2).map { index in
+      UInt16(bytes[index]) << 8 | UInt16(bytes[index + 1])
+    }
+    if groups.starts(with: [0, 0, 0, 0, 0, 0xFFFF]) {
+      return "::ffff:" + name(of: Array(bytes.suffix(4)))
+    }
+    let zeros = longestZeros(groups)
+    let text = { (part: ArraySlice<UInt16>) in
+      part.map { String($0, radix: 16) }.joined(separator: ":")
+    }
+    if zeros.isEmpty { return text(groups[...]) }
+    return text(groups[..<zeros.lowerBound]) + "::" + text(groups[zeros.upperBound...])
+  }
+
+  /// Returns the longest run of zeros, the first of several; empty when none is longer than one.
+  private static func longestZeros(_ groups: [UInt16]) -> Range<Int> {
+    var longest = 0..<0
+    var start = 0
+    while start < groups.count {
+      let end = groups[start...].firstIndex { $0 != 0 } ?? groups.count
+      if end - start > max(1, longest.count) { longest = start..<end }
+      start = end + 1
+    }
+    return longest
   }
 }

@@ -21,6 +21,8 @@
     fileprivate private(set) var client: ProxyHeader.Client?
     /// True when another node has relayed the connection.
     fileprivate private(set) var isRelayed = false
+    /// True when that node says so of its client; see ``RelayedClient/isRemote``.
+    fileprivate private(set) var isRemote = false
 
     /// - Parameters:
     ///   - isProxy: True when the other end is a proxy that sends a header.
@@ -59,6 +61,7 @@
           return context.close(promise: nil)
         }
         isRelayed = true
+        isRemote = header.isRemote
         return pass(client, behind: byteCount, context)
       case .other?, nil: break
       }
@@ -112,10 +115,22 @@
       return nil
     }
 
+    /// Returns the other end of a link, when a trusted proxy or another node has named it.
+    static func link(_ channel: any Channel) -> LinkPeer? {
+      guard let handler = handler(channel), let client = handler.client else { return nil }
+      let named = RelayedClient(client: client, isRemote: handler.isRemote)
+      return LinkPeer(name: named.peer, address: client.address)
+    }
+
     /// Returns true when another node of the cluster has relayed a connection here.
-    static func isRelayed(_ channel: any Channel) -> Bool {
-      let handler = try? channel.pipeline.syncOperations.handler(type: ProxyHeaderHandler.self)
-      return handler?.isRelayed ?? false
+    static func isRelayed(_ channel: any Channel) -> Bool { handler(channel)?.isRelayed ?? false }
+
+    /// Returns true when another node has opened a link here for a client that counts as one of
+    /// another machine.
+    static func isRemote(_ channel: any Channel) -> Bool { handler(channel)?.isRemote ?? false }
+
+    private static func handler(_ channel: any Channel) -> ProxyHeaderHandler? {
+      try? channel.pipeline.syncOperations.handler(type: ProxyHeaderHandler.self)
     }
   }
 #endif

@@ -35,6 +35,8 @@
         return error
       case let error as TLSFailure:
         return .notSecure(host: host, port: port, reason: error.description)
+      case let error as TooManyConnections:
+        return .tooManyConnections(limit: error.limit)
       case is SelfConnection:
         return .refused(host: host, port: port)
       case let error as IOError where error.errnoCode == ECONNREFUSED:

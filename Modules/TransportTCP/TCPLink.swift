@@ -222,6 +222,11 @@
       try? await channel.closeFuture.get()
     }
 
+    /// Calls `body` on the loop when the connection is gone.
+    func whenGone(_ body: @escaping @Sendable () -> Void) {
+      channel.closeFuture.whenComplete { _ in body() }
+    }
+
     private func didWrite(_ count: Int) {
       let hasDrained = outgoing.withLock { outgoing in
         outgoing.underwayBytes = max(0, outgoing.underwayBytes - count)

@@ -72,10 +72,9 @@
         context.close(promise: nil)
         return
       }
-      let named = ProxiedPeer.of(context.channel).map {
-        LinkPeer(name: "\($0.address):\($0.port)", address: $0.address)
-      }
-      let link = TCPLink(channel: context.channel, limit: setting.limit, other: other ?? named)
+      let link = TCPLink(
+        channel: context.channel, limit: setting.limit,
+        other: other ?? ProxiedPeer.link(context.channel))
       self.link = link
       var hello = context.channel.allocator.buffer(capacity: FrameReader.preamble.count)
       hello.writeBytes(FrameReader.preamble)

@@ -19,15 +19,16 @@
       var expectsProxyHeader = false
       var relay: NodeRelay?
       var load: FrameLoad
+      var connections: ConnectionTable?
     }
 
-    private let options: TCPOptions
+    let options: TCPOptions
     private let limit: FrameLimit
     private let group: MultiThreadedEventLoopGroup
-    private let loop: any EventLoop
+    let loop: any EventLoop
     private let loopExecutor: LoopExecutor
     private let state: Mutex<State>
-    private let tls: TLSContexts?
+    let tls: TLSContexts?
     private let tunnel: LinkTunnel?
 
     /// A transport that has its thread and no socket yet.
@@ -155,7 +156,7 @@
       try tls?.loadCertificate()
       let setting = setting(accept, didOpen: { _ in })
       let foreignSetup = state.withLock { $0.foreignSetup }
-      let connections = ConnectionTable.ofProcess()
+      let connections = connections
       let (heads, relay) = state.withLock { state in
         (state.expectsProxyHeader ? state.proxies : TrustedProxies(), state.relay)
       }
@@ -219,7 +220,19 @@
   // MARK: - Bookkeeping
 
   extension TCPTransport {
-    private func setting(
+    /// The table of the connections of clients; one for all listeners, made when it is needed.
+    var connections: ConnectionTable {
+      state.withLock { state in
+        let table = state.connections ?? ConnectionTable.ofProcess()
+        state.connections = table
+        return table
+      }
+    }
+
+    /// Counts the connections of clients in a table of less than the descriptors of the process.
+    func count(in table: ConnectionTable) { state.withLock { $0.connections = table } }
+
+    func setting(
       _ open: @escaping LinkOpening, didMeetItself: @escaping @Sendable () -> Void = {},
       didOpen: @escaping @Sendable (TCPLink) -> Void
     ) -> TCPLinkHandler.Setting {
@@ -259,7 +272,8 @@
       }
     }
 
-    private func beginAttempt() throws(TransportError) {
+    /// Keeps the loop until ``endAttempt()``.
+    func beginAttempt() throws(TransportError) {
       let isRunning = state.withLock { state in
         if !state.isShutDown { state.attempts += 1 }
         return !state.isShutDown
@@ -267,7 +281,7 @@
       if !isRunning { throw .shutDown }
     }
 
-    private func endAttempt() {
+    func endAttempt() {
       let mustEnd = state.withLock { state in
         state.attempts -= 1
         return state.isShutDown && state.attempts == 0

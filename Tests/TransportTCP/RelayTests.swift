@@ -10,7 +10,7 @@
   private let question: [UInt8] = [0, 0, 0, 2, 7, 9]
 
   /// A code that only who knows the key can make, as far as these tests go.
-  private func code(_ key: UInt64) -> RelayHeader.Coding {
+  func keyedCode(_ key: UInt64) -> RelayHeader.Coding {
     { message in
       (0..<UInt64(RelayHeader.codeBytes)).map { index in
         let sum = message.reduce(key &+ index) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
@@ -24,36 +24,36 @@
     client: ProxyHeader.Client(address: "192.0.2.7", port: 4_321), time: 1_000_000, nonce: 42)
 
   @Suite("headers of relays") struct RelayHeaderTests {
-    @Test("a header is read as it was written", arguments: ["192.0.2.7", "2001:db8:0:0:0:0:0:7"])
+    @Test("a header is read as it was written", arguments: ["192.0.2.7", "2001:db8::7"])
     func written(address: String) throws {
       var header = header
       header.client = ProxyHeader.Client(address: address, port: 65_535)
-      let bytes = try #require(header.bytes(to: "db:9000", code(1)))
-      let reading = RelayHeader.read(bytes + [1, 2, 3], at: "db:9000", code(1))
+      let bytes = try #require(header.bytes(to: "db:9000", keyedCode(1)))
+      let reading = RelayHeader.read(bytes + [1, 2, 3], at: "db:9000", keyedCode(1))
       #expect(reading == .whole(header, byteCount: bytes.count))
       // Any reader of the PROXY protocol understands it.
       #expect(ProxyHeader(bytes) == .whole(header.client, byteCount: bytes.count))
       for count in 0..<bytes.count {
         #expect(
-          RelayHeader.read(Array(bytes.prefix(count)), at: "db:9000", code(1)) == .undecided)
+          RelayHeader.read(Array(bytes.prefix(count)), at: "db:9000", keyedCode(1)) == .undecided)
       }
     }
 
     @Test("a header with any bit changed, for another node, or under another secret is none")
     func forged() throws {
-      let bytes = try #require(header.bytes(to: "db:9000", code(1)))
+      let bytes = try #require(header.bytes(to: "db:9000", keyedCode(1)))
       for bit in 0..<bytes.count * 8 {
         var changed = bytes
         changed[bit / 8] ^= 1 << UInt8(bit % 8)
-        let reading = RelayHeader.read(changed, at: "db:9000", code(1))
+        let reading = RelayHeader.read(changed, at: "db:9000", keyedCode(1))
         #expect(reading == .forged || reading == .other, "bit \(bit)")
       }
-      #expect(RelayHeader.read(bytes, at: "db:9001", code(1)) == .forged)
-      #expect(RelayHeader.read(bytes, at: "db:9000", code(2)) == .forged)
-      #expect(RelayHeader.read(Array("GET / HTTP/1.1".utf8), at: "db:9000", code(1)) == .other)
+      #expect(RelayHeader.read(bytes, at: "db:9001", keyedCode(1)) == .forged)
+      #expect(RelayHeader.read(bytes, at: "db:9000", keyedCode(2)) == .forged)
+      #expect(RelayHeader.read(Array("GET / HTTP/1.1".utf8), at: "db:9000", keyedCode(1)) == .other)
       var other = header
       other.client = ProxyHeader.Client(address: "loopback#3", port: 1)
-      #expect(other.bytes(to: "db:9000", code(1)) == nil)
+      #expect(other.bytes(to: "db:9000", keyedCode(1)) == nil)
     }
 
     @Test("a header is believed once, while it is fresh, and up to a limit")
@@ -188,7 +188,7 @@
       _ address: String, _ place: @escaping @Sendable () -> NodeRelay.Place
     ) -> NodeRelay.Setting {
       NodeRelay.Setting(
-        address: address, code: code(1), now: { header.time },
+        address: address, code: keyedCode(1), now: { header.time },
         randomBits: { UInt64.random(in: .min ... .max) }, place: place)
     }
 
@@ -248,7 +248,7 @@
     @Test("the leader believes a good header once, and no other")
     func believes() async throws {
       let nodes = try await Nodes()
-      let good = try #require(header.bytes(to: nodes.address, code(1)))
+      let good = try #require(header.bytes(to: nodes.address, keyedCode(1)))
       let first = try await nodes.exchange(good + hello + question, port: nodes.leaderPort)
       #expect(first == hello + question)
       #expect(nodes.server.heard.withLock { $0.peers } == ["192.0.2.7:4321"])
@@ -258,15 +258,15 @@
       fresh.nonce = 44
       let bad = [
         good,
-        try #require(stale.bytes(to: nodes.address, code(1))),
-        try #require(fresh.bytes(to: nodes.address, code(2))),
-        try #require(fresh.bytes(to: "127.0.0.1:1", code(1))),
+        try #require(stale.bytes(to: nodes.address, keyedCode(1))),
+        try #require(fresh.bytes(to: nodes.address, keyedCode(2))),
+        try #require(fresh.bytes(to: "127.0.0.1:1", keyedCode(1))),
       ]
       for bytes in bad {
         let answer = try await nodes.exchange(bytes + hello + question, port: nodes.leaderPort)
         #expect(answer == [])
       }
-      let whole = try #require(fresh.bytes(to: nodes.address, code(1)))
+      let whole = try #require(fresh.bytes(to: nodes.address, keyedCode(1)))
       #expect(try await nodes.exchange(Array(whole.dropLast()), port: nodes.leaderPort) == [])
       #expect(nodes.leading.figures.disbelieved == 4)
       #expect(nodes.leading.figures.accepted == 1)
@@ -277,7 +277,7 @@
     @Test("what was relayed once is not relayed again")
     func loops() async throws {
       let nodes = try await Nodes()
-      let first = try #require(header.bytes(to: "127.0.0.1:1", code(1)))
+      let first = try #require(header.bytes(to: "127.0.0.1:1", keyedCode(1)))
       #expect(try await nodes.exchange(first + hello + question) == [])
       #expect(nodes.relaying.figures.repeated == 1)
       #expect(nodes.relaying.figures.relayed == 0)

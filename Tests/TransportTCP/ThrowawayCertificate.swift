@@ -3,17 +3,20 @@
   import TernTransport
   import TernTransportTCP
 
-  /// A certificate for this machine that signs itself, made by the `openssl` program.
+  /// A certificate for this machine that signs itself, or is signed by another one; made by the
+  /// `openssl` program.
   struct ThrowawayCertificate: Sendable {
-    let certificate: String
+    var certificate: String
     let key: String
 
     /// - Parameters:
     ///   - name: The name it is for.
     ///   - hasAddress: Whether it is for 127.0.0.1, too.
+    ///   - authority: The certificate that signs it; itself if left out.
     ///   - folder: Where its two files are put.
     init(
-      named name: String = "localhost", hasAddress: Bool = true, in folder: String
+      named name: String = "localhost", hasAddress: Bool = true,
+      signedBy authority: ThrowawayCertificate? = nil, in folder: String
     ) throws {
       let stem = folder + "/" + UUID().uuidString
       (certificate, key) = (stem + ".cert.pem", stem + ".key.pem")
@@ -25,12 +28,25 @@
         "subjectAltName=DNS:\(name)" + (hasAddress ? ",IP:127.0.0.1" : ""), "-keyout", key, "-out",
         certificate,
       ]
+      if let authority {
+        process.arguments? += ["-CA", authority.certificate, "-CAkey", authority.key]
+      }
       process.standardError = FileHandle.nullDevice
       try process.run()
       process.waitUntilExit()
       guard process.terminationStatus == 0 else {
         throw TransportError.invalidOption(name: "openssl", reason: "it made no certificate")
       }
+    }
+
+    /// Returns the same certificate in a file that has another one behind it.
+    func followed(by other: ThrowawayCertificate) throws -> ThrowawayCertificate {
+      var chain = self
+      chain.certificate += ".chain.pem"
+      var bytes = try Data(contentsOf: URL(filePath: certificate))
+      bytes += try Data(contentsOf: URL(filePath: other.certificate))
+      try bytes.write(to: URL(filePath: chain.certificate))
+      return chain
     }
 
     var server: TLSOptions {

@@ -43,6 +43,16 @@ enum ClusterFigures {
     text.add(
       .gauge, "tern_relay_held", "Connections that wait for a node that leads.", figures.held)
     text.add(
+      .gauge, "tern_relay_upstream",
+      "Links of this node to the one that leads, on behalf of clients.", figures.upstream)
+    text.add(
+      .counter, "tern_relay_upstream_total",
+      "Links to the node that leads that were to be opened on behalf of clients.", by: "outcome",
+      [
+        ("opened", figures.upstreamOpened), ("unreachable", figures.upstreamUnreachable),
+        ("refused", figures.upstreamRefused),
+      ])
+    text.add(
       .counter, "tern_relay_connections_total", "Connections between clients and other nodes.",
       by: "outcome",
       [

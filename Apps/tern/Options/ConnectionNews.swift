@@ -75,7 +75,8 @@ extension TransportError {
     case .refused(let host, let port), .timedOut(let host, let port, _),
       .unreachable(let host, let port, _), .notSecure(let host, let port, _):
       TCPAddress(host: host, port: port)
-    case .addressInUse, .cannotListen, .invalidOption, .notBuilt, .shutDown: nil
+    case .addressInUse, .cannotListen, .invalidOption, .notBuilt, .tooManyConnections, .shutDown:
+      nil
     }
   }
 }

@@ -2,8 +2,9 @@
   import NIOCore
   import Synchronization
 
-  /// The part of a node that relays the connections of clients to the node that leads, and believes
-  /// what other nodes say about the clients of connections that they relay to it.
+  /// The part of a node that relays the connections of clients to the node that leads, counts its
+  /// own links to that node, and believes what other nodes say about the clients of connections
+  /// that they relay to it.
   ///
   /// One for each transport; it may be asked from any thread.
   package final class NodeRelay: Sendable {
@@ -59,6 +60,15 @@
       package var accepted = 0
       /// The headers that were not believed: forged, stale, repeated, or too many.
       package var disbelieved = 0
+      /// The upstream links that are open or being opened now: links of this node itself to
+      /// another one, on behalf of a client.
+      package var upstream = 0
+      /// The upstream links that were opened.
+      package var upstreamOpened = 0
+      /// The upstream links whose node could not be reached, or did not prove to be one.
+      package var upstreamUnreachable = 0
+      /// The upstream links beyond ``RelayLimits/connections``, or without a descriptor.
+      package var upstreamRefused = 0
     }
 
     private struct State {
@@ -68,7 +78,8 @@
     }
 
     let setting: Setting
-    private let limit: Int
+    /// The most connections to other nodes at a time.
+    let limit: Int
     /// The longest time that a connection waits for a node that leads.
     let patience: Duration
     private let state = Mutex(State())
@@ -76,7 +87,7 @@
     /// A relay that relays nothing yet.
     ///
     /// - Parameters:
-    ///   - limit: The most connections at a time.
+    ///   - limit: The most connections to other nodes at a time, upstream links among them.
     ///   - patience: The longest time that a connection waits for a node that leads.
     package init(
       _ setting: Setting, limit: Int = RelayLimits.connections,
@@ -97,7 +108,7 @@
     }
 
     /// Closes all connections that are relayed, so that their clients connect again: another node
-    /// leads, or this one does.
+    /// leads, or this one does. Upstream links stay open: they are their owner's to end.
     package func endAll() {
       for channel in state.withLock({ $0.open.values.map { $0 } }) { channel.close(promise: nil) }
     }
@@ -122,7 +133,7 @@
     func begin(_ channel: any Channel) -> Bool {
       let id = ObjectIdentifier(channel)
       let isTaken = state.withLock { state in
-        guard state.open.count < limit else { return false }
+        guard state.open.count + state.figures.upstream < limit else { return false }
         state.open[id] = channel
         return true
       }
@@ -137,6 +148,21 @@
     func end(_ channel: any Channel) {
       _ = state.withLock { $0.open.removeValue(forKey: ObjectIdentifier(channel)) }
     }
+
+    /// Counts an upstream link that is to be opened; `false` when there are too many.
+    func beginUpstream() -> Bool {
+      state.withLock { state in
+        guard state.open.count + state.figures.upstream < limit else {
+          state.figures.upstreamRefused += 1
+          return false
+        }
+        state.figures.upstream += 1
+        return true
+      }
+    }
+
+    /// Counts out an upstream link that has ended, or was not opened.
+    func endUpstream() { state.withLock { $0.figures.upstream -= 1 } }
 
     /// Returns true when an authentic header is believed.
     func admits(_ header: RelayHeader) -> Bool {
@@ -153,10 +179,15 @@
     }
 
     /// Returns the header for a client's connection to the node at `address`.
-    func header(for client: ProxyHeader.Client, to address: String) -> [UInt8]? {
+    ///
+    /// - Parameter isRemote: See ``RelayedClient/isRemote``.
+    func header(
+      for client: ProxyHeader.Client, isRemote: Bool = false, to address: String
+    ) -> [UInt8]? {
       let nonce = UInt128(setting.randomBits()) << 64 | UInt128(setting.randomBits())
-      return RelayHeader(client: client, time: setting.now(), nonce: nonce)
-        .bytes(to: address, setting.code)
+      return RelayHeader(
+        client: client, time: setting.now(), nonce: nonce, isRemote: isRemote
+      ).bytes(to: address, setting.code)
     }
   }
 #endif

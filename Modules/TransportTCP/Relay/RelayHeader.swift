@@ -24,22 +24,34 @@ package struct RelayHeader: Equatable, Sendable {
   package var time: Int64
   /// A number that the relaying node drew at random, for this connection alone.
   package var nonce: UInt128
+  /// True when the client is to count as one of another machine, whatever its address; see
+  /// ``RelayedClient/isRemote``.
+  package var isRemote = false
 
   /// A header for a client's connection.
-  package init(client: ProxyHeader.Client, time: Int64, nonce: UInt128) {
+  package init(
+    client: ProxyHeader.Client, time: Int64, nonce: UInt128, isRemote: Bool = false
+  ) {
     self.client = client
     self.time = time
     self.nonce = nonce
+    self.isRemote = isRemote
   }
 
   /// The bytes of a code.
   package static let codeBytes = 32
   /// The type of the field, among those that the protocol leaves to its users.
   private static let fieldType: UInt8 = 0xE7
-  private static let version: UInt8 = 1
-  /// Version, time, nonce and code.
-  private static let valueBytes = 1 + 8 + 16 + codeBytes
+  /// The beginning of the field's value: its version, and in version 2 the flags. Version 1 is
+  /// written where it says enough: every node reads it.
+  private static let plain: [UInt8] = [1]
+  private static let remote: [UInt8] = [2, 1]
   private static let headBytes = 16
+
+  /// Returns the bytes of the field's value: its beginning, time, nonce and code.
+  private static func valueBytes(_ beginning: [UInt8]) -> Int {
+    beginning.count + 8 + 16 + codeBytes
+  }
   private static let label = Array("tern relay".utf8) + [0]
 
   /// Returns the bytes of the header for the node at `address`.
@@ -47,14 +59,16 @@ package struct RelayHeader: Equatable, Sendable {
   /// - Returns: `nil` when the client's address is no address of IP.
   package func bytes(to address: String, _ code: Coding) -> [UInt8]? {
     guard let source = TrustedProxies.bytes(of: client.address) else { return nil }
-    let length = 2 * source.count + 4 + 3 + Self.valueBytes
+    let beginning = isRemote ? Self.remote : Self.plain
+    let valueBytes = Self.valueBytes(beginning)
+    let length = 2 * source.count + 4 + 3 + valueBytes
     var bytes = ProxyHeader.signature
     bytes += [0x21, source.count == 4 ? 0x11 : 0x21]
     bytes += Self.big(UInt16(length))
     // The destination is the receiver itself.
     bytes += source + [UInt8](repeating: 0, count: source.count)
     bytes += Self.big(UInt16(truncatingIfNeeded: client.port)) + [0, 0]
-    bytes += [Self.fieldType] + Self.big(UInt16(Self.valueBytes)) + [Self.version]
+    bytes += [Self.fieldType] + Self.big(UInt16(valueBytes)) + beginning
     bytes += Self.big(UInt64(bitPattern: time)) + Self.big(nonce)
     return bytes + code(Self.message(bytes, to: address))
   }
@@ -72,9 +86,11 @@ package struct RelayHeader: Equatable, Sendable {
     default: return .other
     }
     let length = Int(bytes[14]) << 8 | Int(bytes[15])
-    guard length == 2 * size + 4 + 3 + valueBytes else { return .other }
     let field = headBytes + 2 * size + 4
-    let known = [fieldType] + big(UInt16(valueBytes)) + [version]
+    let isRemote = headBytes + length == field + 3 + valueBytes(remote)
+    let beginning = isRemote ? remote : plain
+    guard headBytes + length == field + 3 + valueBytes(beginning) else { return .other }
+    let known = [fieldType] + big(UInt16(valueBytes(beginning))) + beginning
     guard zip(bytes.dropFirst(field), known).allSatisfy({ $0 == $1 }) else { return .other }
     guard bytes.count >= headBytes + length else { return .undecided }
     let signed = headBytes + length - codeBytes
@@ -82,11 +98,12 @@ package struct RelayHeader: Equatable, Sendable {
     guard agree(bytes[signed..<(signed + codeBytes)], expected) else { return .forged }
     let source = Array(bytes[headBytes..<(headBytes + size)])
     let port = Int(bytes[headBytes + 2 * size]) << 8 | Int(bytes[headBytes + 2 * size + 1])
-    let value = bytes[(field + 4)...]
+    let value = bytes[(field + 3 + beginning.count)...]
     let header = RelayHeader(
       client: ProxyHeader.Client(address: ProxyHeader.name(of: source), port: port),
       time: Int64(bitPattern: value.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }),
-      nonce: value.dropFirst(8).prefix(16).reduce(0) { $0 << 8 | UInt128($1) })
+      nonce: value.dropFirst(8).prefix(16).reduce(0) { $0 << 8 | UInt128($1) },
+      isRemote: isRemote)
     return .whole(header, byteCount: headBytes + length)
   }
 
@@ -160,7 +177,8 @@ struct RelayAdmission: Sendable {
 
 /// The limits of relaying between the nodes of a cluster.
 package enum RelayLimits {
-  /// The most connections that a node relays at a time.
+  /// The most connections to other nodes at a time, on behalf of clients: those that are relayed,
+  /// and upstream links.
   package static let connections = 8_192
   /// The longest time that reaching the leader may take.
   package static let connectSeconds: Int64 = 3

@@ -27,9 +27,14 @@
     }
 
     private let options: TLSOptions
+    /// The trust in the other nodes of a cluster.
+    let nodes: NodeTrust
     private let state = Mutex(State())
 
-    init(_ options: TLSOptions) { self.options = options }
+    init(_ options: TLSOptions) {
+      self.options = options
+      nodes = NodeTrust(roots: options.roots)
+    }
 
     /// Offers protocols to clients, from the next reading of the certificate on.
     func offer(_ protocols: [String]) { state.withLock { $0.protocols = protocols } }
@@ -43,13 +48,12 @@
           name: "tls.certificate", reason: "a server needs one, with its key in tls.key")
       }
       let chain = try Self.certificates(in: certificate, "tls.certificate")
-        .map { NIOSSLCertificateSource.certificate($0) }
       try Self.checkReadable(key, "tls.key")
       let context: NIOSSLContext
       do {
         let key = try NIOSSLPrivateKey(file: key, format: .pem)
         var configuration = TLSConfiguration.makeServerConfiguration(
-          certificateChain: chain, privateKey: .privateKey(key))
+          certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
         configuration.minimumTLSVersion = .tlsv12
         configuration.applicationProtocols = state.withLock { $0.protocols }
         context = try NIOSSLContext(configuration: configuration)
@@ -59,6 +63,7 @@
           reason: "\(key) does not hold the private key of \(certificate), in PEM and unlocked")
       }
       state.withLock { $0.server = context }
+      nodes.replace(chain)
     }
 
     /// Reads the configured roots, so that a mistake is reported before any connection is made.
@@ -68,7 +73,7 @@
       if options.roots != nil { _ = try clientContext() }
     }
 
-    private static func certificates(
+    static func certificates(
       in file: String, _ option: String
     ) throws(TransportError) -> [NIOSSLCertificate] {
       try checkReadable(file, option)

@@ -10,26 +10,31 @@
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
 
-    private let wanted: TLSIdentity
+    private let wanted: TLSIdentity?
     private let timeout: TimeAmount
+    private let deadline: NIODeadline?
     private let didFail: @Sendable (any Error) -> Void
     private var isOpen = false
     private var timer: Scheduled<Void>?
 
     /// - Parameters:
-    ///   - wanted: What the other end's certificate has to be for.
+    ///   - wanted: What the other end's certificate has to be for; `nil` for any name.
     ///   - timeout: How long the other end may take to agree.
+    ///   - deadline: The latest end of that time; `nil` when it begins with the connection.
     ///   - didFail: Hears why there will be no secure connection, perhaps more than once.
     init(
-      wanted: TLSIdentity, timeout: TimeAmount, didFail: @escaping @Sendable (any Error) -> Void
+      wanted: TLSIdentity?, timeout: TimeAmount, until deadline: NIODeadline? = nil,
+      didFail: @escaping @Sendable (any Error) -> Void
     ) {
       self.wanted = wanted
       self.timeout = timeout
+      self.deadline = deadline
       self.didFail = didFail
     }
 
     func channelActive(context: ChannelHandlerContext) {
-      timer = context.eventLoop.assumeIsolated().scheduleTask(in: timeout) { [self] in
+      let end = deadline ?? .now() + timeout
+      timer = context.eventLoop.assumeIsolated().scheduleTask(deadline: end) { [self] in
         didFail(ChannelError.connectTimeout(timeout))
         context.close(promise: nil)
       }
@@ -40,10 +45,12 @@
         return context.fireUserInboundEventTriggered(event)
       }
       timer?.cancel()
-      let shown = try? context.pipeline.syncOperations.nioSSL_peerCertificate()
-      guard let shown, wanted.isNamed(by: shown) else {
-        didFail(TLSFailure(description: "the certificate is for another host"))
-        return context.close(promise: nil)
+      if let wanted {
+        let shown = try? context.pipeline.syncOperations.nioSSL_peerCertificate()
+        guard let shown, wanted.isNamed(by: shown) else {
+          didFail(TLSFailure(description: "the certificate is for another host"))
+          return context.close(promise: nil)
+        }
       }
       isOpen = true
       context.fireChannelActive()
@@ -67,14 +74,17 @@
   /// The reason a connection could not be secured.
   struct TLSFailure: Error, CustomStringConvertible {
     let description: String
+    /// True when the certificate was not accepted, and another proof might be.
+    private(set) var isOfCertificate = false
 
     init(description: String) { self.description = description }
 
     /// Puts what happens most into words: the library tells numbers and names of its own.
     init(_ error: any Error) {
       let text = "\(error)"
+      isOfCertificate = text.contains("CERTIFICATE_VERIFY_FAILED")
       description =
-        if text.contains("CERTIFICATE_VERIFY_FAILED") {
+        if isOfCertificate {
           "its certificate is expired, for another name, or signed by no authority that "
             + "tls.roots or the system trusts"
         } else if text.contains("WRONG_VERSION_NUMBER") {

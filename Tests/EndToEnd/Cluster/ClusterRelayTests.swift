@@ -34,6 +34,8 @@ struct ClusterRelayTests {
       #expect(figures.contains("tern_ready 0"))
       #expect(figures.contains(#"tern_relay_connections_total{outcome="relayed"} "#))
       #expect(!figures.contains(#"tern_relay_connections_total{outcome="relayed"} 0"#))
+      #expect(figures.contains("tern_relay_upstream 0"))
+      #expect(figures.contains(#"tern_relay_upstream_total{outcome="opened"} 0"#))
       let leading = await cluster.ask("GET", "/-/metrics", at: 1 - standby)?.body ?? ""
       #expect(leading.contains("tern_ready 1"))
       #expect(
