@@ -25,6 +25,12 @@ extension ServerMachine {
     case .accepted(let accepted):
       if let last = accepted.last { try endPredecessor(last, of: session, &batch) }
       if let origin = accepted.origin { try claim(origin, session, &batch) }
+      // The client knows the session of its node, and names that one when it comes back.
+      if let name = opening.session.flatMap(SessionID.parse),
+        tree.disconnects.operations.estate(of: name) == nil
+      {
+        sessions.rename(session, to: name)
+      }
       tree.open(opening.namespace, for: session)
       session.stream = opening.stream
       session.origin = accepted.origin

@@ -124,13 +124,15 @@ extension SharedLedger {
   }
 
   /// Applies what the log holds behind the copy.
-  func readLog() async throws(NodeError) {
+  func readLog(isForServer: Bool = false) async throws(NodeError) {
     await turn.take()
     defer { turn.give() }
-    while true {
+    // So much and no more: a leader that appends all the time is not waited for.
+    let (begun, head) = (uptime(), isForServer ? try await openLog().position : nil)
+    for _ in 0..<(isForServer ? .max : SharedLedgerLimits.pagesPerTurn) {
       let (isFollowing, tail) = state.withLock { ($0.isFollowing, $0.tail) }
       guard isFollowing else { return }
-      let begun = uptime()
+      if let head, tail >= head { return following.noteCurrent(at: begun) }
       let page = try await NodeError.log { () async throws(CommitLogError) in
         try await log.batches(
           in: options.shard, after: tail, limit: SharedLedgerLimits.batchesPerRead)
@@ -148,6 +150,11 @@ extension SharedLedger {
     }
   }
 
+  /// The state of the log.
+  func openLog() async throws(NodeError) -> LogState {
+    try await NodeError.log { () async throws(CommitLogError) in try await log.open(options.shard) }
+  }
+
   /// Puts the batches of a page together with their places.
   static func place(
     _ page: [LogBatch], _ assembler: inout BatchAssembler
@@ -163,9 +170,7 @@ extension SharedLedger {
   // MARK: - The lease
 
   private func look(at now: Int64) async throws(NodeError) {
-    let found = try await NodeError.log { () async throws(CommitLogError) in
-      try await log.open(options.shard)
-    }
+    let found = try await openLog()
     let (node, gap) = (options.node, options.lookInterval * 4)
     let condition = state.withLock { state in
       state.nextLook = now + options.lookInterval.wholeMilliseconds
@@ -182,9 +187,7 @@ extension SharedLedger {
     }
     guard case .held(let mark) = outcome else { return }
     // No other node can append any more: what is in the log now is all there is to apply.
-    let head = try await NodeError.log { () async throws(CommitLogError) in
-      try await log.open(options.shard)
-    }.position
+    let head = try await openLog().position
     try await readLog()
     // Another leader may have moved the checkpoint since.
     duty.withLock { $0 = CheckpointDuty() }

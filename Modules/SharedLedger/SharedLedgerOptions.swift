@@ -61,6 +61,8 @@ public enum SharedLedgerLimits {
   public static let groupBytes = 4 << 20
   /// The batches that one look at the log reads.
   public static let batchesPerRead = 256
+  /// The looks at the log behind which a node does what else is due.
+  public static let pagesPerTurn = 64
   /// The bytes of changes at which one advance of the checkpoint ends.
   public static let checkpointBytes = 4 << 20
   /// The changes at which one advance of the checkpoint ends.

@@ -92,6 +92,29 @@ struct FollowerTests {
     await pair.stop()
   }
 
+  @Test("what takes many rows is read beside the executor of a follower, too")
+  func largeReads() async throws {
+    let pair = try await Pair()
+    let (near, far) = (try await pair.leader.client(), try await pair.follower.client())
+    let children = (1...3_000).map { (String($0), TreeNode(.integer(Int64($0)))) }
+    try await near.tree["many"].update(Dictionary(uniqueKeysWithValues: children)).acknowledged()
+    #expect(try await far.tree["many"].get().children.count == 3_000)
+    let last = far.tree["many"].orderByValue().last(1)
+    async let listened = value(at: last) { $0.children.first?.number == 9_000 }
+    for number in 1...400 {
+      try await near.documents.document("many/\(number)").set(from: City(people: number))
+    }
+    try await near.tree["many/x"].set(9_000).acknowledged()
+    #expect(try await listened)
+    let query = far.documents.collection("many").order(by: "people")
+    async let all = documents(of: query) { $0.count == 400 }
+    try await near.documents.waitForPendingWrites()
+    #expect(try await all)
+    await near.close()
+    await far.close()
+    await pair.stop()
+  }
+
   @Test("what a client of a follower leaves for its end happens once it has ended")
   func disconnect() async throws {
     let pair = try await Pair()

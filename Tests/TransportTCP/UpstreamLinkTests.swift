@@ -79,17 +79,26 @@
       foreign: ForeignProtocolSetup? = nil
     ) async throws {
       let server = server
-      // The leader's own address is part of what headers are checked with.
-      let free = try TCPTransport(TCPOptions(port: 0))
-      let address = try await free.listen { server.open($0) }.address
-      await free.shutdown()
-      self.address = address
-      let port = Int(address.split(separator: ":").last ?? "") ?? 0
-      leading = NodeRelay(Self.setting(address, key: 1) { place })
-      leader = try TCPTransport(Self.options(port, leaderTLS))
-      leader.relay(over: leading)
-      if let foreign { leader.serveForeignProtocols(foreign) }
-      _ = try await leader.listen { server.open($0) }
+      // The leader's own address is part of what headers are checked with. Another program may take
+      // the port between the two; then it is another one.
+      while true {
+        let free = try TCPTransport(TCPOptions(port: 0))
+        let address = try await free.listen { server.open($0) }.address
+        await free.shutdown()
+        let port = Int(address.split(separator: ":").last ?? "") ?? 0
+        let relay = NodeRelay(Self.setting(address, key: 1) { place })
+        let transport = try TCPTransport(Self.options(port, leaderTLS))
+        transport.relay(over: relay)
+        if let foreign { transport.serveForeignProtocols(foreign) }
+        do throws(TransportError) { _ = try await transport.listen { server.open($0) } } catch {
+          await transport.shutdown()
+          guard case .addressInUse = error else { throw error }
+          continue
+        }
+        (leader, leading, self.address) = (transport, relay, address)
+        break
+      }
+      let address = address
       following = NodeRelay(
         Self.setting("127.0.0.1:1", key: key) { .node(address) }, limit: limit)
       follower = try TCPTransport(Self.options(0, tls))

@@ -16,8 +16,15 @@ package protocol FollowedLedger: LeasedLedger {
 
 /// A server that answers reads from a node's copy while another node leads.
 ///
-/// The calls come one after the other, and the copy does not change between them otherwise.
+/// The calls come one after the other, and while the server takes part the copy changes by them
+/// alone.
 package protocol CopyServer: Sendable {
+  /// True while the server takes part in the changes of the copy.
+  var isFollowing: Bool { get async }
+
+  /// Another node leads: the server ends what it did in a term of its own.
+  func prepareToFollow() async
+
   /// The copy is current: the server reads what it has to know of it.
   ///
   /// - Returns: Whether it takes part in the changes that follow.

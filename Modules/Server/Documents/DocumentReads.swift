@@ -13,6 +13,8 @@ struct DocumentReads {
   /// The indexes that queries need; `nil` for none.
   let indexes: DocumentIndexCatalogs?
   let randomBits: @Sendable () -> UInt64
+  /// True at a node that follows, which makes no index.
+  let follows: Bool
 
   /// Ends a transaction that a request has begun; nothing when it has begun none.
   func end(_ begun: [UInt8], _ database: OpenDatabase) {
@@ -125,6 +127,7 @@ struct DocumentReads {
   func improve(
     _ explanation: DocumentExplanation, _ database: OpenDatabase, _ batch: inout ServerBatch
   ) {
+    if follows { return }
     // The query has its answer also when what is known of indexes is damaged.
     let found = try? database.authority.indexes(worth: explanation, in: batch.counted)
     DocumentSweep.store(found ?? [], &batch)

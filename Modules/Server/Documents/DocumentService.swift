@@ -41,7 +41,8 @@ struct DocumentService {
 
   private var reads: DocumentReads {
     DocumentReads(
-      limits: limits, judge: judge, indexes: indexes, randomBits: context.randomBits)
+      limits: limits, judge: judge, indexes: indexes, randomBits: context.randomBits,
+      follows: context.follows)
   }
 
   private var answers: DocumentAnswers {

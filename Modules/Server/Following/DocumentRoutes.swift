@@ -5,17 +5,33 @@ import TernDocumentWire
 struct DocumentRoutes: Sendable {
   /// The calls that the leader answers.
   private var forwarded: Set<UInt32> = []
-  /// The calls whose first message has not come, by which they are told apart.
-  private var undecided: [UInt32: (opening: [UInt8], method: DocumentMethod)] = [:]
+  /// The call whose first message has not come, by which it is told apart.
+  private var undecided: (call: UInt32, opening: [UInt8], method: DocumentMethod)?
+  /// The frames of later calls, which wait for that: numbers of calls only rise.
+  private var later: [[UInt8]] = []
 
-  /// The most calls whose first message has not come.
-  private static let undecidedCalls = 128
+  /// The most frames that wait behind a call whose first message has not come.
+  private static let laterFrames = 256
 
   static let keepAlive = DocumentClientFrame.ping.encode()
 
   mutating func route(_ frame: [UInt8]) -> [RoutedFrame] {
     guard let decoded = try? DocumentClientFrame.decode(frame) else {
       return [RoutedFrame(frame: frame, route: .behindLog)]
+    }
+    if let undecided, let call = decoded.call {
+      if call > undecided.call {
+        guard later.count < Self.laterFrames else {
+          return [RoutedFrame(frame: frame, route: .refused)]
+        }
+        later.append(frame)
+        return []
+      }
+      if call == undecided.call {
+        self.undecided = nil
+        let first = decide(undecided, by: decoded, frame)
+        return first + exchange(&later, with: []).flatMap { route($0) }
+      }
     }
     switch decoded {
     case .open(let call, let opening):
@@ -26,21 +42,13 @@ struct DocumentRoutes: Sendable {
       }
       if method == .listen { break }
       guard let message = opening.message else {
-        // More of them are judged, and refused, here.
-        guard undecided.count < Self.undecidedCalls else { break }
-        undecided[call] = (frame, method)
+        undecided = (call, frame, method)
         return []
       }
       return route([frame], of: call, by: message, method)
-    case .message(let call, let message):
-      if let (opening, method) = undecided.removeValue(forKey: call) {
-        return route([opening, frame], of: call, by: message, method)
-      }
+    case .message(let call, _):
       if forwarded.contains(call) { return [RoutedFrame(frame: frame, route: .leader)] }
     case .halfClose(let call), .cancel(let call):
-      if let (opening, _) = undecided.removeValue(forKey: call) {
-        return [opening, frame].map { RoutedFrame(frame: $0, route: .behindLog) }
-      }
       guard forwarded.contains(call) else { break }
       // None answers a cancellation.
       if case .cancel = decoded { forwarded.remove(call) }
@@ -48,6 +56,16 @@ struct DocumentRoutes: Sendable {
     case .ping: return [RoutedFrame(frame: frame, route: .atOnce)]
     }
     return [RoutedFrame(frame: frame, route: .behindLog)]
+  }
+
+  private mutating func decide(
+    _ undecided: (call: UInt32, opening: [UInt8], method: DocumentMethod),
+    by decoded: DocumentClientFrame, _ frame: [UInt8]
+  ) -> [RoutedFrame] {
+    if case .message(let call, let message) = decoded {
+      return route([undecided.opening, frame], of: call, by: message, undecided.method)
+    }
+    return [undecided.opening, frame].map { RoutedFrame(frame: $0, route: .behindLog) }
   }
 
   /// Routes a call that reads: within a transaction the leader reads.
@@ -114,6 +132,16 @@ extension DocumentReadPoint {
     switch self {
     case .transaction, .begin: true
     case .now, .time: false
+    }
+  }
+}
+
+extension DocumentClientFrame {
+  /// The number of the call that it is about.
+  fileprivate var call: UInt32? {
+    switch self {
+    case .open(let call, _), .message(let call, _), .halfClose(let call), .cancel(let call): call
+    case .ping: nil
     }
   }
 }

@@ -9,8 +9,18 @@ final class ForwardedLink {
   var leaderLink: LeaderLink?
   /// Its end here; `nil` until it is open.
   var carrier: (any Link)?
-  /// Frames for the leader until then.
-  var early: [[UInt8]] = []
+  /// Frames for the leader that are not sent yet.
+  var early: ArraySlice<[UInt8]> = []
+  /// True while the leader has to answer before it is sent anything more.
+  var isBlocked = false
+  /// True once the leader was to be told of a client that had a session before.
+  var isGreeted = false
+  /// True while the end of the link to the leader waits behind what it sent.
+  var isEnding = false
+  /// Frames of the client that came meanwhile, not routed yet.
+  var backlog: [[UInt8]] = []
+  /// True while another attempt to reach the leader is about to be made.
+  var isSeekPending = false
   /// Bytes of frames for the leader that count as waiting for the client.
   var unsentBytes = 0
   /// The uptime, in milliseconds, at which the first attempt to reach the leader was made that is

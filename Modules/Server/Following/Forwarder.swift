@@ -20,7 +20,7 @@ final class Forwarder {
   /// The slots with something that waits for the copy.
   private var waiting: Set<Int> = []
   /// Requests without a session that wait for the copy.
-  private var actions: [(catchUp: UInt64, action: @Sendable () -> Void)] = []
+  private var actions: [(catchUp: UInt64, action: @Sendable (_ isCurrent: Bool) -> Void)] = []
   /// The number of the catch-up that was begun last, of the one that is wanted, and of the one that
   /// is over.
   private var (begun, wanted, done): (UInt64, UInt64, UInt64) = (0, 0, 0)
@@ -50,6 +50,10 @@ final class Forwarder {
   /// Takes a frame of a client.
   func receive(_ frame: [UInt8], of state: LinkState, at server: isolated TernServer) {
     let link = link(of: state)
+    if link.isEnding {
+      link.backlog.append(frame)
+      return
+    }
     for routed in link.routes.route(frame) {
       switch routed.route {
       case .atOnce: server.enqueue(.frame(slot: state.slot, routed.frame), of: state)
@@ -57,19 +61,26 @@ final class Forwarder {
       case .behindWrites: link.hold(routed.frame, until: 0)
       case .leader:
         _ = state.arrivals.next()
+        // The session here does not see it.
+        server.batches.machine.sessions[state.slot]?.lastHeard = server.uptime()
         send(routed.frame, of: state, link, at: server)
       case .refused:
-        let text = "a large frame has to name its request before its data"
+        let text = "a frame that does not say first what it is about"
         return server.close(state, .malformedFrame(text))
       case .both:
         link.hold(routed.frame, until: 0)
         if link.leaderLink == nil, link.early.isEmpty { continue }
         // A second copy of it: the first one is counted until it is decided.
         state.waitingBytes += routed.frame.count
-        server.budget.count(
-          routed.frame.count, .waiting, to: state.address, user: state.user)
+        budget.count(routed.frame.count, .waiting, to: state.address, user: state.user)
         send(routed.frame, of: state, link, at: server)
       }
+    }
+    if link.routes.hasPredecessor, link.routes.sent == 0, link.leaderLink == nil, !link.isGreeted {
+      // What its session before has left is the leader's to do, before anything else.
+      link.isGreeted = true
+      link.early = beginning(of: link, state, at: server)
+      seek(state, link, at: server)
     }
     release(state, link, at: server)
     catchUp(at: server)
@@ -99,7 +110,14 @@ final class Forwarder {
     if request.isOperator { return false }
     guard request.operation.isForLeader else {
       guard request.operation.readsForClient else { return false }
-      afterCatchUp(at: server) { server.assumeIsolated { $0.decide(request, answer) } }
+      guard actions.count < server.options.limits.directRequests else {
+        answer(.refused(.unavailable("\(actions.count) requests wait already.")))
+        return true
+      }
+      afterCatchUp(at: server) { isCurrent in
+        if !isCurrent { return answer(.refused(.unavailable(Self.unreached))) }
+        server.assumeIsolated { $0.decide(request, answer) }
+      }
       return true
     }
     guard let leader = ledger.standing.leader else {
@@ -109,15 +127,18 @@ final class Forwarder {
     direct.forward(request, to: leader, over: links) { result in
       server.assumeIsolated { server in
         guard let forwarder = server.part.forwarder else { return answer(result) }
-        forwarder.afterCatchUp(at: server) { answer(result) }
+        // It is done, whether or not this node can show it.
+        forwarder.afterCatchUp(at: server) { _ in answer(result) }
       }
     }
     return true
   }
 
+  private static let unreached = "The shared log is out of reach. Try again."
+
   /// Calls `action` when the copy holds all that the log holds now, or is not served from any more.
   private func afterCatchUp(
-    at server: isolated TernServer, _ action: @escaping @Sendable () -> Void
+    at server: isolated TernServer, _ action: @escaping @Sendable (_ isCurrent: Bool) -> Void
   ) {
     actions.append((next(), action))
     catchUp(at: server)
@@ -153,6 +174,7 @@ final class Forwarder {
       else { continue }
       carrier.send(link.routes.keepAlive)
       carrier.flush()
+      settle(state, link, at: server)
     }
     noteLeader(at: server)
   }
@@ -166,7 +188,7 @@ final class Forwarder {
       link.carrier?.close()
     }
     forwarded = [:]
-    for (_, action) in exchange(&actions, with: []) { action() }
+    for (_, action) in exchange(&actions, with: []) { action(false) }
   }
 }
 
@@ -177,21 +199,38 @@ extension Forwarder {
     _ frame: [UInt8], of state: LinkState, _ link: ForwardedLink, at server: isolated TernServer
   ) {
     link.unsentBytes += frame.count
-    if let carrier = link.carrier {
-      carrier.send(frame)
-      carrier.flush()
-    } else {
-      // The credential as of now, which may be another one when the link is open.
-      if link.early.isEmpty { link.early = link.routes.beginning }
-      link.early.append(frame)
-      seek(state, link, at: server)
+    // The credential as of now, which may be another one when the link is open.
+    if link.leaderLink == nil, link.early.isEmpty {
+      link.early = beginning(of: link, state, at: server)
     }
+    link.early.append(frame)
+    seek(state, link, at: server)
+    flush(link)
     settle(state, link, at: server)
+  }
+
+  private func beginning(
+    of link: ForwardedLink, _ state: LinkState, at server: isolated TernServer
+  ) -> ArraySlice<[UInt8]> {
+    let session = server.batches.machine.sessions[state.slot]
+    return link.routes.beginning(session.map { SessionID.text($0.id) })[...]
+  }
+
+  /// Sends what waits for the leader, up to the next frame that it has to answer first.
+  private func flush(_ link: ForwardedLink) {
+    guard let carrier = link.carrier else { return }
+    while !link.isBlocked, let frame = link.early.popFirst() {
+      carrier.send(frame)
+      guard link.routes.blocks(frame) else { continue }
+      link.isBlocked = true
+      link.routes.noteSent(frame)
+    }
+    carrier.flush()
   }
 
   /// Opens a link to the leader, unless one is open or about to be.
   private func seek(_ state: LinkState, _ link: ForwardedLink, at server: isolated TernServer) {
-    guard link.leaderLink == nil else { return }
+    guard link.leaderLink == nil, !link.isSeekPending, !link.early.isEmpty else { return }
     if link.seeking == nil { link.seeking = server.uptime() }
     guard let leader = ledger.standing.leader else {
       return seekLater(state, link, "no node leads", at: server)
@@ -208,6 +247,7 @@ extension Forwarder {
       return lose(state, link, reason, at: server)
     }
     let (slot, number) = (state.slot, state.number)
+    link.isSeekPending = true
     Task { [clock = server.ambient.clock] in
       try? await clock.sleep(for: Self.retryPause)
       Self.seekAgain(slot, number, at: server)
@@ -220,17 +260,19 @@ extension Forwarder {
     guard let forwarder = server.part.forwarder, let state = server.links[slot],
       let link = forwarder.forwarded[slot], state.number == number, link.number == number
     else { return }
+    link.isSeekPending = false
     forwarder.seek(state, link, at: server)
   }
 
   /// Counts out what the leader's link has taken, and reads from the client no faster than that.
   private func settle(_ state: LinkState, _ link: ForwardedLink, at server: isolated TernServer) {
-    let queued = link.carrier?.queuedBytes ?? link.unsentBytes
-    if link.carrier != nil, queued <= LinkPressure.lowBytes {
-      server.memory.release(exchange(&link.unsentBytes, with: 0), of: state)
-    } else if queued > LinkPressure.highBytes {
-      state.pause()
+    let early = link.early.reduce(0) { $0 + $1.count }
+    let left = min(link.unsentBytes, early + (link.carrier?.queuedBytes ?? 0))
+    if left < link.unsentBytes {
+      server.memory.release(link.unsentBytes - left, of: state)
+      link.unsentBytes = left
     }
+    if left > LinkPressure.highBytes { state.pause() }
   }
 }
 
@@ -250,10 +292,11 @@ extension Forwarder {
     case .opened(let carrier):
       link.carrier = carrier
       link.seeking = nil
-      carrier.send(contentsOf: exchange(&link.early, with: []))
-      carrier.flush()
+      flush(link)
       settle(state, link, at: server)
     case .received(let frames):
+      let frames = frames.filter { !takesAtOnce($0, state, link, at: server) }
+      if frames.isEmpty { return }
       let catchUp = next()
       link.arrivals += frames.map { ForwardedLink.Arrival(frame: $0, catchUp: catchUp) }
       count(frames.reduce(0) { $0 + $1.count }, of: link, state, at: server)
@@ -266,9 +309,37 @@ extension Forwarder {
         return seekLater(state, link, reason, at: server)
       }
       carrier.close()
+      link.isEnding = true
       link.arrivals.append(ForwardedLink.Arrival(frame: nil, catchUp: 0))
       release(state, link, at: server)
     }
+  }
+
+  /// Takes an answer for which what is to be sent waits, and which tells the client nothing.
+  private func takesAtOnce(
+    _ frame: [UInt8], _ state: LinkState, _ link: ForwardedLink, at server: isolated TernServer
+  ) -> Bool {
+    guard link.isBlocked, link.routes.answersBlocking(frame) else { return false }
+    switch link.routes.receive(frame) {
+    case .goOn:
+      link.isBlocked = false
+      flush(link)
+      settle(state, link, at: server)
+      letGoIfUnused(link)
+    case .openAgain:
+      if let opening = beginning(of: link, state, at: server).first { link.carrier?.send(opening) }
+      link.carrier?.flush()
+    case .end: link.carrier?.close()
+    case .forClient, .forNobody: break
+    }
+    return true
+  }
+
+  /// Ends a link that was only to tell the leader that the client is here.
+  private func letGoIfUnused(_ link: ForwardedLink) {
+    guard !link.isBlocked, link.early.isEmpty, link.routes.isIdle else { return }
+    link.leaderLink = nil
+    exchange(&link.carrier, with: nil)?.close()
   }
 
   /// Counts what came from the leader and waits; more of it is read once the client has it.
@@ -286,6 +357,7 @@ extension Forwarder {
     _ state: LinkState, _ link: ForwardedLink, _ reason: String, at server: isolated TernServer
   ) {
     link.seeking = nil
+    (link.isEnding, link.isBlocked) = (false, false)
     server.memory.release(exchange(&link.unsentBytes, with: 0), of: state)
     link.early = []
     guard let frames = link.routes.loseLeader() else {
@@ -293,6 +365,7 @@ extension Forwarder {
       return server.close(state, .serverStopped(text))
     }
     server.perform(frames.map { .send(slot: state.slot, $0) })
+    for frame in exchange(&link.backlog, with: []) { receive(frame, of: state, at: server) }
   }
 
   /// Sends the client what need not wait any longer, and deals with what it asked for behind that.
@@ -307,15 +380,14 @@ extension Forwarder {
     if isRead { link.release(from: budget) }
     for arrival in ready {
       guard let frame = arrival.frame else {
+        // It has what was answered before.
+        server.perform(exchange(&outputs, with: []))
         lose(state, link, "the connection to it ended", at: server)
         continue
       }
       switch link.routes.receive(frame) {
       case .forClient: outputs.append(.send(slot: state.slot, frame))
-      case .forNobody: break
-      case .answered(let bytes):
-        link.carrier?.send(bytes)
-        link.carrier?.flush()
+      case .forNobody, .goOn, .openAgain: break
       case .end: link.carrier?.close()
       }
     }
@@ -361,7 +433,7 @@ extension Forwarder {
     if isEnded { return }
     let ready = actions.prefix { $0.catchUp <= number }
     actions.removeFirst(ready.count)
-    for (_, action) in ready { action() }
+    for (_, action) in ready { action(true) }
     for slot in waiting.sorted() {
       if let state = server.links[slot], let link = forwarded[slot], link.number == state.number {
         release(state, link, at: server)
@@ -377,6 +449,7 @@ extension Forwarder {
     failingSince = since
     guard server.uptime() - since >= Self.patience else { return }
     failingSince = nil
+    for (_, action) in exchange(&actions, with: []) { action(false) }
     for slot in waiting.sorted() {
       guard let state = server.links[slot] else { continue }
       server.close(state, .serverStopped("the shared log is out of reach; connect again"))

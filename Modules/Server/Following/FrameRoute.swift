@@ -8,7 +8,7 @@ enum FrameRoute: Hashable, Sendable {
   case behindWrites
   /// At the leader.
   case leader
-  /// Nowhere: the link ends, for the frame is large and does not say first what it is about.
+  /// Nowhere: the link ends, for the frame does not say first what it is about.
   case refused
   /// Here behind what waits, and at the leader if anything was passed on to it.
   case both
@@ -26,8 +26,11 @@ enum LeaderFrame: Hashable, Sendable {
   case forClient
   /// It answers what the client did not ask.
   case forNobody
-  /// The leader asks whether the client is there, and gets these bytes: its frames prove it.
-  case answered([UInt8])
+  /// The leader has taken what it was to answer before it is sent anything more.
+  case goOn
+  /// The leader asks whether the client is there, and gets the opening once more: the client's
+  /// frames prove it.
+  case openAgain
   /// The leader ends the session.
   case end
 }
@@ -72,10 +75,38 @@ struct LinkRoutes: Sendable {
     }
   }
 
-  /// The frames with which a link to the leader begins.
-  var beginning: [[UInt8]] {
-    if case .tree(let tree) = dialect { tree.beginning } else { [] }
+  /// Returns the frames with which a link to the leader begins.
+  ///
+  /// - Parameter session: The name by which the client knows its session.
+  func beginning(_ session: String?) -> [[UInt8]] {
+    if case .tree(let tree) = dialect { tree.beginning(session) } else { [] }
   }
+
+  /// True for a frame whose answer the leader has to give before it is sent anything more: what
+  /// follows would be judged as of another session or user otherwise.
+  func blocks(_ frame: [UInt8]) -> Bool {
+    if case .tree = dialect { TreeRoutes.blocks(frame) } else { false }
+  }
+
+  /// Notes that such a frame was sent to the leader.
+  mutating func noteSent(_ frame: [UInt8]) {
+    guard case .tree(var tree) = dialect else { return }
+    tree.noteSent(frame)
+    dialect = .tree(tree)
+  }
+
+  /// True for an answer of the leader to such a frame.
+  func answersBlocking(_ frame: [UInt8]) -> Bool {
+    if case .tree(let tree) = dialect { tree.answersBlocking(frame) } else { false }
+  }
+
+  /// True for a client that had a session before, for which the leader may have something to do.
+  var hasPredecessor: Bool {
+    if case .tree(let tree) = dialect { tree.hasPredecessor } else { false }
+  }
+
+  /// True for a client for which the leader has nothing to do.
+  var isIdle: Bool { if case .tree(let tree) = dialect { tree.isIdle } else { false } }
 
   /// The number of requests passed on so far.
   var sent: UInt64 { if case .tree(let tree) = dialect { tree.sent } else { 0 } }

@@ -10,6 +10,26 @@ final class ServerFollower: CopyServer {
     self.ledger = ledger
   }
 
+  var isFollowing: Bool {
+    get async {
+      guard let server else { return false }
+      return await Self.isFollowing(server)
+    }
+  }
+
+  func prepareToFollow() async {
+    guard let server else { return }
+    await Self.prepare(server)
+  }
+
+  private static func isFollowing(_ server: isolated TernServer) -> Bool { server.part.copy != nil }
+
+  /// Ends what was served in a term that has just ended, or from another copy.
+  private static func prepare(_ server: isolated TernServer) async {
+    ServerTerms.standBy("another node leads", at: server)
+    await ServerTerms.waitForBatch(at: server)
+  }
+
   func beginFollowing() async -> Bool {
     guard let server else { return false }
     return await Self.begin(ledger, at: server)
@@ -45,9 +65,8 @@ final class ServerFollower: CopyServer {
     await ServerTerms.takeMachine(of: server)
     defer { server.part.isMachineTaken = false }
     guard server.end == nil, !ledger.standing.isLeading else { return false }
-    // A term that has ended a moment ago, or what was served from another copy.
-    ServerTerms.standBy("another node leads", at: server)
-    await ServerTerms.waitForBatch(at: server)
+    await prepare(server)
+    guard server.end == nil, !ledger.standing.isLeading else { return false }
     server.batches.beginAnew(following: ledger)
     do throws(LedgerError) { try await server.batches.restore() } catch { return false }
     guard server.end == nil else { return false }

@@ -10,8 +10,15 @@ extension ServerMachine {
   mutating func follow(
     _ followed: FollowedBatches, _ batch: inout ServerBatch
   ) throws(StorageError) {
+    var isOutdated = false
     for (_, next) in followed.batches {
       for commit in next.commits {
+        let isAdministrative = commit.mutations.contains(where: \.isAdministrative)
+        // Several changes of them are taken up together, and before anything is told by them.
+        if isOutdated, !isAdministrative {
+          try takeUp(&batch)
+          isOutdated = false
+        }
         if let record = DocumentRecord(commit.record) {
           try documents.follow(record, commit, &batch)
         } else if let record = TreeRecord(commit.record) {
@@ -19,9 +26,10 @@ extension ServerMachine {
         } else {
           batch.follow(commit)
         }
-        if commit.mutations.contains(where: \.isAdministrative) { try takeUp(&batch) }
+        isOutdated = isOutdated || isAdministrative
       }
     }
+    if isOutdated { try takeUp(&batch) }
   }
 
   /// Takes up rules, settings and revocations that were changed at another node.

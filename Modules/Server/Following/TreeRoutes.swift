@@ -10,6 +10,10 @@ struct TreeRoutes: Sendable {
   private var credential: [UInt8]?
   /// The requests that the leader has not answered: by number, each with its place among all.
   private var unanswered: [UInt64: UInt64] = [:]
+  /// The numbers of the credentials passed on that the leader has not answered.
+  private var unansweredCredentials: Set<UInt64> = []
+  /// True for a client that had a session before.
+  private(set) var hasPredecessor = false
   /// True when the leader keeps something for the session: operations for its end, or rejections of
   /// numbered writes that are not stored.
   private var leavesState = false
@@ -26,6 +30,7 @@ struct TreeRoutes: Sendable {
       if opening != nil { return .behindLog }
       opening = frame
       if case .open(let known)? = try? TreeClientMessage.decode(frame) {
+        hasPredecessor = known.lastSession != nil
         numbersWrites = known.stream != nil || known.origin != nil
       }
       return .behindLog
@@ -71,17 +76,59 @@ struct TreeRoutes: Sendable {
     }
   }
 
-  /// The frames with which a link to the leader begins.
-  var beginning: [[UInt8]] { [opening, credential].compactMap { $0 } }
+  /// Returns the frames with which a link to the leader begins.
+  ///
+  /// - Parameter session: The name by which the client knows its session.
+  func beginning(_ session: String?) -> [[UInt8]] {
+    guard let opening, case .open(var known)? = try? TreeClientMessage.decode(opening) else {
+      return []
+    }
+    known.session = session
+    return [TreeClientMessage.open(known).encode()] + (credential.map { [$0] } ?? [])
+  }
+
+  /// True while the leader owes the client nothing, and keeps nothing for it.
+  var isIdle: Bool { unanswered.isEmpty && unansweredCredentials.isEmpty && !leavesState }
+
+  static func blocks(_ frame: [UInt8]) -> Bool {
+    // Only short frames are openings or credentials.
+    guard frame.count <= LargeFrame.leastBytes else { return false }
+    switch TreeFrameHead(frame) {
+    case .control("o"), .numbered(_, "auth"), .numbered(_, "gauth"), .numbered(_, "unauth"):
+      return true
+    default: return false
+    }
+  }
+
+  func answersBlocking(_ frame: [UInt8]) -> Bool {
+    switch TreeFrameHead(frame) {
+    case .control: true
+    case .numbered(let number, _): unansweredCredentials.contains(number)
+    case .keepAlive, .push, .malformed: false
+    }
+  }
+
+  /// Notes that a credential was sent to the leader.
+  mutating func noteSent(_ frame: [UInt8]) {
+    if case .numbered(let number, _) = TreeFrameHead(frame) {
+      unansweredCredentials.insert(number)
+    }
+  }
 
   mutating func receive(_ frame: [UInt8]) -> LeaderFrame {
     switch TreeFrameHead(frame) {
     case .numbered(let number, _):
-      if unanswered.removeValue(forKey: number) != nil { return .forClient }
-      // This node has answered it, too.
-      return .forNobody
-    case .control("i"): return opening.map { .answered($0) } ?? .end
-    case .control("h"), .control("o"), .keepAlive: return .forNobody
+      if unansweredCredentials.remove(number) != nil {
+        // A user that the leader does not know must not write as the one before.
+        guard case .response(_, let answer)? = try? TreeServerMessage.decode(frame),
+          answer.status == .ok
+        else { return .end }
+        return .goOn
+      }
+      return unanswered.removeValue(forKey: number) == nil ? .forNobody : .forClient
+    case .control("i"): return .openAgain
+    case .control("h"): return .goOn
+    case .control("o"), .keepAlive: return .forNobody
     case .control, .push("ac"), .malformed: return .end
     case .push: return .forNobody
     }
@@ -95,6 +142,7 @@ struct TreeRoutes: Sendable {
   ///
   /// - Returns: Whether the client's own link can go on.
   mutating func loseLeader() -> Bool {
+    unansweredCredentials = []
     return unanswered.isEmpty && !leavesState
   }
 }

@@ -15,6 +15,7 @@ extension TernServer {
     if ledger is any LeasedLedger, case .unavailable(let reason) = error {
       return ServerTerms.standBy(reason, at: self)
     }
+    if part.copy != nil { return ServerTerms.standBy("the node's copy: \(error)", at: self) }
     let isFull = error == .storage(.diskFull)
     let reason = SessionEnd.serverStopped(
       isFull ? "the server's disk is full" : "the server could not store what was written")

@@ -161,6 +161,7 @@ public actor TernServer {
     listeners = []
     closeAll(.serverStopped("the server stops"))
     requests.refuseAll("The server stops.")
+    part.end()
     await exports.endAll()
   }
 }

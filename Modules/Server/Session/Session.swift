@@ -10,7 +10,7 @@ final class Session {
   /// The address of the other end, without its port.
   let address: String
   /// Names the session for the one that follows it.
-  let id: UInt128
+  var id: UInt128
   /// The database; `nil` until the client has opened the session.
   var namespace: Namespace?
   /// The stream of durable writes this session carries.

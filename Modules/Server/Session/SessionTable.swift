@@ -43,6 +43,14 @@ struct SessionTable {
     byID[session.id] = session
   }
 
+  /// Gives a session another name, unless an open one has it.
+  mutating func rename(_ session: Session, to id: UInt128) {
+    guard byID[id] == nil else { return }
+    byID[session.id] = nil
+    session.id = id
+    byID[id] = session
+  }
+
   /// Names the client of a session.
   ///
   /// - Returns: The ids of its sessions of the run before that left writes.

@@ -36,8 +36,16 @@ final class CopyFollowing: Sendable {
     let mayServe = {
       ledger.state.withLock { $0.isFollowing && $0.standing.leader != nil }
     }
-    guard let server = state.withLock({ $0.isBegun ? nil : $0.server }), mayServe() else { return }
-    try await ledger.readLog()
+    let (known, isBegun) = state.withLock { ($0.server, $0.isBegun) }
+    guard let server = known, mayServe() else { return }
+    if isBegun {
+      // It may have given up by itself.
+      if await server.isFollowing { return }
+      state.withLock { $0.isBegun = false }
+    }
+    try await ledger.readLog(isForServer: true)
+    // Without the turn, for which a batch of its last term may wait.
+    await server.prepareToFollow()
     await ledger.turn.take()
     defer { ledger.turn.give() }
     guard mayServe(), await server.beginFollowing() else { return }
@@ -55,12 +63,35 @@ final class CopyFollowing: Sendable {
 
   /// Lets the server apply batches.
   ///
-  /// - Returns: False when no server did.
+  /// - Returns: False when no server did, or not all of them.
   func take(_ batches: [EmbeddedLedger.PlacedBatch]) async -> Bool {
     guard let server = state.withLock({ $0.isBegun ? $0.server : nil }) else { return false }
-    if await server.take(batches) { return true }
-    state.withLock { $0.isBegun = false }
-    return false
+    var rest = batches[...]
+    while !rest.isEmpty {
+      let piece = Array(rest.prefix(Self.pieceLength(of: rest)))
+      rest = rest.dropFirst(piece.count)
+      guard await server.take(piece) else {
+        state.withLock { $0.isBegun = false }
+        return false
+      }
+    }
+    return true
+  }
+
+  /// The most commits that a server is given at once, unless a batch has more: as many as clients
+  /// of a leader have decided together.
+  private static let pieceCommits = 256
+
+  /// The number of batches that a server is given at once.
+  private static func pieceLength(
+    of batches: ArraySlice<EmbeddedLedger.PlacedBatch>
+  ) -> Int {
+    var commits = 0
+    let count = batches.prefix { placed in
+      commits += placed.batch.commits.count
+      return commits <= pieceCommits
+    }.count
+    return max(1, count)
   }
 
   /// The server takes no part any more. It is not told: it has ended, or this node leads.
@@ -83,7 +114,7 @@ extension SharedLedger: FollowedLedger {
   }
 
   package func catchUp() async throws(LedgerError) {
-    do throws(NodeError) { try await readLog() } catch { throw error.ledgerError }
+    do throws(NodeError) { try await readLog(isForServer: true) } catch { throw error.ledgerError }
     let other = state.withLock { $0.isFollowing ? nil : $0.reason }
     if let other { throw .unavailable(reason: other) }
   }

@@ -17,9 +17,7 @@ extension SharedLedger {
   func prepareCopy() async throws(NodeError) {
     await turn.take()
     defer { turn.give() }
-    let found = try await NodeError.log { () async throws(CommitLogError) in
-      try await log.open(options.shard)
-    }
+    let found = try await openLog()
     copy = nil
     assembler = BatchAssembler()
     let mark: ReplicaMark

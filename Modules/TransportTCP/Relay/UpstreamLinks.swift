@@ -54,18 +54,20 @@
       }
     }
 
-    /// Opens a link, and tries once more where another proof may satisfy this node.
+    /// Opens a link, and tries again where another proof may satisfy this node.
     private func reach(_ upstream: Upstream) async throws -> TCPLink {
       guard let tls else { return try await attempt(upstream) }
       let trust = tls.nodes
       if !trust.isKnown { try tls.loadCertificate() }
-      let proof = trust.proof
-      do { return try await attempt(upstream, proof) } catch let error as TLSFailure {
-        guard error.isOfCertificate else { throw error }
-        let link = try await attempt(upstream, proof.other)
-        trust.proof = proof.other
-        return link
+      var proofs = trust.proofs[...]
+      while let proof = proofs.popFirst() {
+        do {
+          let link = try await attempt(upstream, proof)
+          trust.note(proof)
+          return link
+        } catch let error as TLSFailure where error.isOfCertificate && !proofs.isEmpty {}
       }
+      throw TransportError.shutDown
     }
 
     /// - Parameter proof: The proof that the node has to give; `nil` without TLS.
@@ -73,7 +75,7 @@
       _ upstream: Upstream, _ proof: NodeTrust.Proof? = nil
     ) async throws -> TCPLink {
       // A mistake in the options is reported before any connection is made.
-      if let proof { _ = try tls?.nodes.handler(proof) }
+      if let proof { _ = try tls?.nodes.handler(proof, to: upstream.address.host) }
       try beginAttempt()
       let opened = loop.makePromise(of: TCPLink.self)
       let setting = setting(
@@ -88,7 +90,7 @@
             let pipeline = channel.pipeline.syncOperations
             try pipeline.addHandler(RelayHeaderWriter(upstream) { opened.fail($0) })
             if let tls, let proof {
-              try pipeline.addHandler(try tls.nodes.handler(proof))
+              try pipeline.addHandler(try tls.nodes.handler(proof, to: upstream.address.host))
               try pipeline.addHandler(
                 TLSGate(wanted: nil, timeout: timeout, until: upstream.deadline) {
                   opened.fail($0)

@@ -7,17 +7,18 @@
   /// The trust of a node in the certificates of the other nodes of its cluster.
   ///
   /// The nodes of a cluster are servers of one name, mostly with one certificate, and know each
-  /// other by addresses that certificates rarely are for. So the name of the host is not compared.
+  /// other by addresses that certificates rarely are for. So the name of the host is compared only
+  /// where any authority of the system would do.
   final class NodeTrust: Sendable {
     /// The proof that a node demands of another one.
     enum Proof {
       /// The other node has this node's own certificate, with its key. No authority is needed.
       case sameCertificate
-      /// The other node's certificate leads to a root, or to a certificate of this node's chain.
-      case chain
-
-      /// The proof that may do where this one did not.
-      var other: Proof { self == .chain ? .sameCertificate : .chain }
+      /// The other node's certificate leads to a self-signed certificate of this node's file, or to
+      /// one of the file with roots.
+      case known
+      /// The other node's certificate leads to a root of the system, and is for its host.
+      case system
     }
 
     private struct State {
@@ -42,20 +43,29 @@
     /// True when the chain of this node has been read.
     var isKnown: Bool { state.withLock { !$0.chain.isEmpty } }
 
-    /// The proof to demand first.
-    var proof: Proof {
-      get { state.withLock { $0.proof } }
-      set { state.withLock { $0.proof = newValue } }
+    /// The proofs that will do, the one that did last first.
+    var proofs: [Proof] {
+      let first = state.withLock { $0.proof }
+      let all: [Proof] = [.sameCertificate, .known] + (roots == nil ? [.system] : [])
+      return [first] + all.filter { $0 != first }
     }
+
+    /// Notes the proof that did.
+    func note(_ proof: Proof) { state.withLock { $0.proof = proof } }
 
     /// Secures a connection to another node.
     ///
     /// - Throws: ``TransportError/invalidOption(name:reason:)``.
-    func handler(_ proof: Proof) throws(TransportError) -> NIOSSLClientHandler {
+    func handler(
+      _ proof: Proof, to host: String
+    ) throws(TransportError) -> NIOSSLClientHandler {
       let context = try context(proof)
+      // An address is not sent as a name; it is compared with the addresses in the certificate.
+      let isAddress = (try? SocketAddress(ipAddress: host, port: 0)) != nil
+      let name = proof == .system && !isAddress ? host : nil
       do {
         guard proof == .sameCertificate else {
-          return try NIOSSLClientHandler(context: context, serverHostname: nil)
+          return try NIOSSLClientHandler(context: context, serverHostname: name)
         }
         let own = state.withLock { $0.chain.first }
         return try NIOSSLClientHandler(
@@ -73,15 +83,12 @@
       if let known { return known }
       var configuration = TLSConfiguration.makeClientConfiguration()
       configuration.minimumTLSVersion = .tlsv12
-      configuration.certificateVerification = .noHostnameVerification
-      if proof == .sameCertificate {
-        // The handler compares it; reading the system's roots takes a while.
-        configuration.trustRoots = .certificates(chain)
-      } else if let roots {
-        configuration.trustRoots = .certificates(
-          try TLSContexts.certificates(in: roots, "tls.roots"))
+      if proof != .system {
+        configuration.certificateVerification = .noHostnameVerification
+        var known = chain
+        if let roots { known += try TLSContexts.certificates(in: roots, "tls.roots") }
+        configuration.trustRoots = .certificates(known)
       }
-      configuration.additionalTrustRoots = [.certificates(chain)]
       let context: NIOSSLContext
       do { context = try NIOSSLContext(configuration: configuration) } catch {
         throw .invalidOption(

@@ -48,6 +48,7 @@ extension TreeOpening {
     if let version = value["v"]?.text { self.version = version }
     if let namespace = value["ns"]?.text { self.namespace = namespace }
     lastSession = value["ls"]?.text
+    session = value["si"]?.text
     host = value["h"]?.text
     stream = try Self.id(value, "c")
     origin = try Self.id(value, "o")

@@ -31,6 +31,7 @@ extension TreeOpening {
     if let stream { writer.member("c", StreamID.text(stream)) }
     if let origin { writer.member("o", StreamID.text(origin)) }
     if let lastSession { writer.member("ls", lastSession) }
+    if let session { writer.member("si", session) }
     if let host { writer.member("h", host) }
     writer.endObject()
   }

@@ -25,6 +25,9 @@ public struct TreeOpening: Equatable, Sendable {
   public var origin: UInt128?
   /// The session this client had before.
   public var lastSession: String?
+  /// The name that the session is to have, of a node that opens it for a client of its own; `nil`
+  /// to let the server choose.
+  public var session: String?
   /// The host the client came to, when it may keep it for its next connections.
   public var host: String?
 

@@ -71,16 +71,18 @@ struct LinkRoutesTests {
   func beginning() {
     var routes = Self.opened(stream: 7)
     let opening = TreeClientMessage.open(TreeOpening(stream: 7)).encode()
-    #expect(routes.beginning == [opening])
+    #expect(routes.beginning(nil) == [opening])
     let first = Self.request(1, .auth(TreeCredential(.user, token: "a")))
     let second = Self.request(2, .auth(TreeCredential(.user, token: "b")))
     #expect(routes.route(first).map(\.route) == [.both])
     #expect(routes.route(second).map(\.route) == [.both])
-    #expect(routes.beginning == [opening, second])
+    #expect(routes.beginning(nil) == [opening, second])
+    let named = TreeClientMessage.open(with(TreeOpening(stream: 7)) { $0.session = "00ab" })
+    #expect(routes.beginning("00ab") == [named.encode(), second])
     // This node has answered them.
     #expect(routes.receive(Self.answer(2)) == .forNobody)
     #expect(routes.route(Self.request(3, .unauth)).map(\.route) == [.both])
-    #expect(routes.beginning == [opening])
+    #expect(routes.beginning(nil) == [opening])
   }
 
   @Test("a large frame is not read to its end for its route")
@@ -105,7 +107,7 @@ struct LinkRoutesTests {
     let put = Self.request(1, .put("a", 1, expectedHash: nil, .none))
     #expect(routes.route(put).map(\.route) == [.behindWrites])
     #expect(routes.route(Array("{nonsense".utf8)).map(\.route) == [.behindWrites])
-    #expect(routes.beginning == [])
+    #expect(routes.beginning(nil) == [])
   }
 
   @Test("a session goes on without its leader, unless that owes it something")
@@ -133,8 +135,7 @@ struct LinkRoutesTests {
   func control() {
     var routes = Self.opened()
     #expect(routes.receive(TreeServerMessage.pong.encode()) == .forNobody)
-    let opening = TreeClientMessage.open(TreeOpening(stream: nil)).encode()
-    #expect(routes.receive(TreeServerMessage.inquiry.encode()) == .answered(opening))
+    #expect(routes.receive(TreeServerMessage.inquiry.encode()) == .openAgain)
     #expect(routes.receive(TreeServerMessage.error("no").encode()) == .end)
     #expect(routes.receive(TreeServerMessage.shutdown(reason: "no").encode()) == .end)
     #expect(routes.receive(TreeServerMessage.redirect(host: "h").encode()) == .end)
@@ -197,13 +198,49 @@ struct LinkRoutesTests {
       routes.route(message) == [opening, message].map { RoutedFrame(frame: $0, route: .leader) })
     let plain = Self.call(2, .runQuery)
     #expect(routes.route(plain) == [])
+    // Later calls wait behind it: their numbers have to rise at either node.
+    let write = Self.call(3, .write)
+    #expect(routes.route(write) == [])
     let half = DocumentClientFrame.halfClose(stream: 2).encode()
     #expect(
-      routes.route(half) == [plain, half].map { RoutedFrame(frame: $0, route: .behindLog) })
-    // So many are told apart later, and no more.
-    for number in 10..<UInt32(10 + 128) {
-      #expect(routes.route(Self.call(number, .runQuery)) == [])
-    }
-    #expect(routes.route(Self.call(500, .runQuery)).map(\.route) == [.behindLog])
+      routes.route(half) == [plain, half].map { RoutedFrame(frame: $0, route: .behindLog) }
+        + [RoutedFrame(frame: write, route: .leader)])
+    // So many wait, and no more.
+    #expect(routes.route(Self.call(4, .runQuery)) == [])
+    for number in 5..<UInt32(5 + 256) { #expect(routes.route(Self.call(number, .listen)) == []) }
+    #expect(routes.route(Self.call(500, .listen)).map(\.route) == [.refused])
   }
+
+  @Test("what follows an opening or a credential waits for the leader's answer to it")
+  func blocking() {
+    var routes = Self.opened()
+    let opening = routes.beginning(nil)[0]
+    let credential = Self.request(1, .auth(TreeCredential(.user, token: "a")))
+    _ = routes.route(credential)
+    let put = Self.request(2, .put("a", 1, expectedHash: nil, .none))
+    _ = routes.route(put)
+    #expect(routes.blocks(opening) && routes.blocks(credential) && !routes.blocks(put))
+    #expect(routes.blocks(Self.request(3, .unauth)))
+    let handshake = TreeServerMessage.handshake(
+      TreeHandshake(time: 0, host: "h", session: "s", lastSequence: nil)
+    ).encode()
+    #expect(routes.answersBlocking(handshake) && !routes.answersBlocking(Self.answer(1)))
+    #expect(routes.receive(handshake) == .goOn)
+    routes.noteSent(credential)
+    #expect(routes.answersBlocking(Self.answer(1)) && !routes.answersBlocking(Self.answer(2)))
+    var refused = routes
+    #expect(routes.receive(Self.answer(1)) == .goOn)
+    // A user that the leader does not know must not write as the one before.
+    let no = TreeServerMessage.response(1, TreeResponse(.invalidToken)).encode()
+    #expect(refused.receive(no) == .end)
+    #expect(!routes.isIdle)
+    #expect(routes.receive(Self.answer(2)) == .forClient)
+    #expect(routes.isIdle)
+  }
+}
+
+private func with<Value>(_ value: Value, _ change: (inout Value) -> Void) -> Value {
+  var value = value
+  change(&value)
+  return value
 }
