@@ -10,6 +10,8 @@ import TernTransportTCP
 /// The relaying of clients between the nodes of a cluster, as a program sets it up.
 final class ClusterRelay: Sendable {
   private let secret: ClusterSecret
+  /// True when nodes that follow serve clients from their copies.
+  private let serves: Bool
   private let address: String
   private let following = Mutex<Task<Void, Never>?>(nil)
 
@@ -25,9 +27,11 @@ final class ClusterRelay: Sendable {
         .usage, "--node-address needs a host and a port, such as 10.0.0.1:9000, not \"\(address)\"")
     }
     secret = try ClusterSecret(file: path)
+    serves = members["followers"]?.stringValue != "relay"
   }
 
-  /// Lets a transport relay clients while its server stands by. Called before it listens.
+  /// Lets a transport relay clients while its server stands by, and the server serve them while
+  /// its node follows. Called before it listens.
   ///
   /// - Returns: `nil` for servers and transports of other kinds.
   func begin(at server: TernServer, _ transport: any Transport) -> NodeRelay? {
@@ -43,14 +47,18 @@ final class ClusterRelay: Sendable {
         place: {
           let standing = ledger.standing
           if standing.isLeading { return server.isServing ? .here : .unknown }
+          if server.isServing { return .copy }
           return standing.leader.map { .node($0) } ?? .unknown
         }))
     transport.relay(over: relay)
+    let links = serves ? ClusterLeaderLinks(transport: transport, relay: relay) : nil
     let task = Task {
+      if let links { await server.serveWhileFollowing(over: links) }
       while !Task.isCancelled {
         await ledger.changeOfLeader(after: ledger.standing)
         // Whatever has changed, the connections so far lead to a node that may not lead any more.
         relay.endAll()
+        await server.noteLeader()
       }
     }
     following.withLock { $0 = task }

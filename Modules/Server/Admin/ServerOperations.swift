@@ -129,7 +129,7 @@ private enum OperatorSteps {
   static func isIdle(_ server: isolated TernServer) -> Bool {
     !server.isDraining && server.inbox.isEmpty && server.requests.count == 0
       && server.exports.isIdle
-      && server.links.all.allSatisfy { $0.behind.isEmpty && $0.preparing == 0 }
+      && server.links.all.allSatisfy { $0.behind.isEmpty && $0.requests == 0 }
   }
 
   static func letAllGo(_ server: isolated TernServer) {

@@ -337,7 +337,7 @@ extension DirectForwarder {
   /// there as one on the leader's machine.
   private static func peer(of request: DirectRequest) -> String {
     let name = peer(of: request.address)
-    return request.isLocal || !PeerAddress.isLocal(name) ? name : LeaderLink.foreignName
+    return request.isLocal || !PeerAddress.isLocal(name) ? name : "remote \(name)"
   }
 
   /// The peer's name of a client at an address: requests do not tell the port.

@@ -8,6 +8,10 @@ import TernTransport
 /// credential, the rates and the rules of each request, and its origin is that of the link.
 /// Source: Docs/Formats/direct-link.md.
 enum DirectLinks {
+  /// The most requests of one link that are not answered; one more ends it. Nodes send one at a
+  /// time.
+  static let mostRequests = 16
+
   /// The origin of a request, and the memory that it holds until it is answered.
   struct Origin: Sendable {
     let slot: Int
@@ -40,16 +44,18 @@ enum DirectLinks {
     for frame in frames {
       guard state.reason == nil else { return }
       let origin = Origin(state, frameBytes: frame.count, server.budget)
+      guard state.requests < mostRequests else {
+        return server.close(state, .outOfTurn("a request behind \(mostRequests) others"))
+      }
+      state.requests += 1
       if origin.isLarge {
-        state.preparing += 1
         judge(frame, from: origin, for: server)
       } else {
         origin.charge.count(frame.count)
         do throws(DirectFrameError) {
           let read = try DirectFrame(frame, .request)
-          ask(
-            try read.request(isLocal: origin.isLocal, address: origin.address), read.number,
-            from: origin, at: server)
+          let request = try read.request(isLocal: origin.isLocal, address: origin.address)
+          ask(request, read.number, from: origin, at: server)
         } catch {
           reject(error, from: origin, at: server)
         }
@@ -89,6 +95,7 @@ enum DirectLinks {
     guard let state = settle(origin, at: server) else { return }
     let frame = encode(answer, number, limitBytes: server.options.limits.answerBytes)
     server.perform([.send(slot: state.slot, frame)])
+    if state.leavesAnswers { state.pause() }
   }
 
   private static func encode(
@@ -111,7 +118,7 @@ enum DirectLinks {
   /// - Returns: The link that it came over; `nil` when that is over, and its frames with it.
   private static func settle(_ origin: Origin, at server: isolated TernServer) -> LinkState? {
     guard let state = server.links.known(origin.slot, number: origin.link) else { return nil }
-    if origin.isLarge { state.preparing -= 1 }
+    state.requests -= 1
     server.memory.release(origin.frameBytes, of: state)
     return state
   }

@@ -54,22 +54,11 @@ final class LeaderLink: LinkHandler {
   func open(over links: any LeaderLinks, for peer: String) {
     Task {
       do throws(TransportError) {
-        let link = try await links.connect(to: address, for: Self.name(of: peer)) { _ in self }
+        let link = try await links.connect(to: address, for: peer) { _ in self }
         pass(.opened(link))
       } catch {
         pass(.ended("\(error)"))
       }
     }
   }
-
-  /// The name by which the leader knows a client. Endpoints put a word before those whose page is
-  /// from elsewhere: at the leader, such a client must not count as one on its own machine.
-  static func name(of peer: String) -> String {
-    guard peer.hasPrefix("remote ") else { return peer }
-    let name = String(peer.dropFirst("remote ".count).prefix { $0 != " " })
-    return PeerAddress.isLocal(name) ? foreignName : name
-  }
-
-  /// The name of clients on this machine whose page is from elsewhere.
-  static let foreignName = "0.0.0.0:0"
 }

@@ -18,8 +18,8 @@ final class LinkState {
   var waitingBytes = 0
   /// True when the link carries requests without a session.
   var isDirect = false
-  /// The large requests of such a link that are judged and decoded away from the executor.
-  var preparing = 0
+  /// The requests of such a link that are not answered yet.
+  var requests = 0
   /// A large frame that is decoded, and what came behind it.
   var behind: [ServerInput] = []
   /// True while the link is not read from, until they are.
@@ -79,15 +79,20 @@ final class LinkState {
     link.setReading(false)
   }
 
+  /// True when the link carries requests without a session, and leaves much unread: those are not
+  /// held where they wait to be decided.
+  var leavesAnswers: Bool { isDirect && link.queuedBytes > LinkPressure.highBytes }
+
   /// Reads nothing more from the link: the server is about to stop.
   func leave() {
     isLeaving = true
     pause()
   }
 
-  /// Reads again from the link, if little of what it sent waits.
+  /// Reads again from the link, if little of what it sent waits, and it has taken most answers to
+  /// requests without a session.
   func readAgain(inboxBytes: Int) {
-    guard isPaused, !isLeaving, waitingBytes <= inboxBytes / 2 else { return }
+    guard isPaused, !isLeaving, waitingBytes <= inboxBytes / 2, !leavesAnswers else { return }
     isPaused = false
     link.setReading(true)
   }

@@ -105,6 +105,7 @@ extension MemoryGuard {
 
   /// Looks again at how much of its output a link has taken.
   func recount(_ state: LinkState) {
+    if state.isDirect, state.slowedSince == nil { state.readAgain(inboxBytes: limits.inboxBytes) }
     if state.unsent.isEmpty { return }
     settle(state, state.link.queuedBytes)
     if state.unsent.isEmpty { unsent.remove(state.slot) }

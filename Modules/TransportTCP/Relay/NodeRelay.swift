@@ -10,8 +10,10 @@
   package final class NodeRelay: Sendable {
     /// The place where clients are served at a moment.
     package enum Place: Hashable, Sendable {
-      /// This node.
+      /// This node, which leads.
       case here
+      /// This node, from its copy: clients alone, and no connection of another node.
+      case copy
       /// The node at an address.
       case node(String)
       /// None: a node is about to lead, or is to be found.

@@ -106,6 +106,9 @@
     private func decide(_ context: ChannelHandlerContext) {
       switch relay.setting.place() {
       case .here: serve(context)
+      // The other node believes that this one leads. Passed on once more, it could go in circles.
+      case .copy where ProxiedPeer.isRelayed(context.channel): close(context, \.repeated)
+      case .copy: serve(context)
       case .node(let leader): begin(to: leader, context)
       case .unknown: hold(context)
       }

@@ -23,7 +23,8 @@ struct ClusterFollowerTests {
   func commands() async throws {
     try await withCluster(followers: "serve") { cluster, follower in
       let address = "127.0.0.1:\(cluster.port(of: follower))"
-      #expect(try await run(["set", "rooms/1", #""Hi""#, "--server", address]).code == 0)
+      let set = try await run(["set", "rooms/1", #""Hi""#, "--server", address])
+      #expect(set.code == 0, "\(set)")
       #expect(try await run(["get", "rooms/1", "--server", address]).output == [#""Hi""#])
       let other = "127.0.0.1:\(cluster.port(of: 1 - follower))"
       #expect(try await run(["get", "rooms/1", "--server", other]).output == [#""Hi""#])

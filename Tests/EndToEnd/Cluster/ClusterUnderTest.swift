@@ -168,9 +168,10 @@ extension ClusterUnderTest {
 
   /// Returns once a node follows and serves clients from its copy.
   func awaitFollowing(at index: Int) async throws {
-    let process = try process(index)
-    let line = await process.errors.line(within: patience) { $0.contains("follows and serves") }
-    try #require(line != nil, "the node does not follow: \(words)")
+    let deadline = ContinuousClock.now.advanced(by: patience)
+    while await ask("GET", "/-/readyz", at: index)?.status != 200 {
+      try #require(ContinuousClock.now < deadline, "the node does not follow: \(words)")
+    }
   }
 
   /// Asks as ``request(_:_:_:at:)`` does, on a thread of its own.

@@ -24,12 +24,17 @@ final class DirectClient: LinkHandler {
     return client
   }
 
-  func send(_ frames: [UInt8]...) {
+  func send(_ frames: [UInt8]...) { send(contentsOf: frames) }
+
+  /// Sends frames together.
+  func send(contentsOf frames: [[UInt8]]) {
     link.withLock { link in
       for frame in frames { link?.send(frame) }
       link?.flush()
     }
   }
+
+  func setReading(_ on: Bool) { link.withLock { $0?.setReading(on) } }
 
   func close() { link.withLock { $0?.close() } }
 

@@ -170,7 +170,7 @@ struct DirectForwarderTests {
     #expect(await bench.ask(set("a", 5), from: "[2001:db8::1]") == .written(.set("a", 5)))
     #expect(await bench.ask(set("a", 6), from: "loopback") == .written(.set("a", 6)))
     #expect(
-      bench.nodes.clients.withLock { $0 }.dropFirst() == ["[2001:db8::1]:0", "0.0.0.0:0"])
+      bench.nodes.clients.withLock { $0 }.dropFirst() == ["[2001:db8::1]:0", "remote loopback#0"])
     await bench.end()
     #expect(bench.follower.budget.usedBytes(for: .parsing) == 0)
   }

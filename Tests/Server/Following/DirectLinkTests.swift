@@ -13,6 +13,14 @@ import Testing
 
 @testable import TernServer
 
+extension TernServer {
+  /// The frames that were sent so far.
+  fileprivate var sentFrames: Int { metrics.framesOut }
+
+  /// True when a link is not read from.
+  fileprivate var isPaused: Bool { links.all.contains { $0.isPaused } }
+}
+
 @Suite("Links of requests without a session", .timeLimit(.minutes(10))) struct DirectLinkTests {
   private static let rules = #"""
     {"rules": {
@@ -102,22 +110,56 @@ import Testing
     }
   }
 
+  /// Frames of so many requests, numbered from 1 on.
+  private func requests(
+    _ count: Int, _ node: (Int) -> TreeNode
+  ) throws -> [[UInt8]] {
+    try (1...count).map { number in
+      let request = try DirectClient.request(write("open/a", node(number)))
+      return try DirectFrame(request, UInt64(number)).encoded()
+    }
+  }
+
+  /// Returns the numbers of the next answers that say that something was written.
+  private func written(_ count: Int, _ client: DirectClient) async throws -> Set<UInt64> {
+    var numbers: Set<UInt64> = []
+    for _ in 1...count {
+      let bytes = try #require(await client.next())
+      let frame = try DirectFrame(bytes, .answer)
+      if case .written = try frame.answer() { numbers.insert(frame.number) }
+    }
+    return numbers
+  }
+
   @Test("requests that are sent together are all answered, by their numbers")
   func together() async throws {
     try await withServer { bench in
       let large = TreeNode(.string(String(repeating: "x", count: 200_000)))
-      for number in UInt64(1)...20 {
-        let node = number % 5 == 0 ? large : 1
-        let request = try DirectClient.request(write("open/a", node))
-        bench.client.send(try DirectFrame(request, number).encoded())
-      }
-      var numbers: Set<UInt64> = []
-      for _ in 1...20 {
-        let bytes = try #require(await bench.client.next())
-        let frame = try DirectFrame(bytes, .answer)
-        if case .written = try frame.answer() { numbers.insert(frame.number) }
-      }
-      #expect(numbers == Set(1...20))
+      let most = DirectLinks.mostRequests
+      bench.client.send(contentsOf: try requests(most) { $0 % 8 == 0 ? large : 1 })
+      #expect(try await written(most, bench.client) == Set((1...most).map(UInt64.init)))
+      await memoryIsReleased(bench.server)
+      // None of them is answered before the last one arrives.
+      bench.client.send(contentsOf: try requests(most + 1) { _ in 1 })
+      #expect(await bench.client.next() == nil)
+      #expect(
+        bench.ends.reasons.withLock { $0 } == [.outOfTurn("a request behind \(most) others")])
+      await memoryIsReleased(bench.server)
+    }
+  }
+
+  @Test("a link that leaves its answers unread is not read from")
+  func unread() async throws {
+    try await withServer(limits: ServerLimits()) { bench in
+      let large = TreeNode(.string(String(repeating: "x", count: 300_000)))
+      bench.client.setReading(false)
+      bench.client.send(contentsOf: try requests(10) { _ in large })
+      while await bench.server.sentFrames < 10 { await Task.yield() }
+      #expect(await bench.server.isPaused, "3 MB of answers are not taken")
+      let last = try DirectClient.request(write("open/a", 1))
+      bench.client.send(try DirectFrame(last, 11).encoded())
+      bench.client.setReading(true)
+      #expect(try await written(11, bench.client) == Set((1...11).map(UInt64.init)))
       await memoryIsReleased(bench.server)
     }
   }
@@ -204,8 +246,8 @@ import Testing
       try await withServer { bench in
         bench.client.send(good)
         #expect(await bench.client.next() != nil)
-        // What follows is not decided, unless a large frame is looked at away from the executor.
-        if bad.count < 100_000 { bench.client.send(bad, good) } else { bench.client.send(bad) }
+        // What follows is not decided; a large frame is read aside, and overtaken.
+        bench.client.send(contentsOf: bad == long ? [bad] : [bad, good])
         #expect(await bench.client.next() == nil)
         guard case .malformedFrame(let reason)? = bench.ends.reasons.withLock({ $0.first }) else {
           Issue.record("another reason: \(bench.ends.reasons.withLock { $0 })")
