@@ -16,9 +16,12 @@
           let count = Self.perSecond * Self.seconds
           var probe = try WriteProbe(
             at: cluster.port(leader), listening: cluster.port(1 - leader), valueBytes: 100)
-          let time = try probe.run(count, every: .seconds(1) / Self.perSecond)
+          let pause = Duration.seconds(1) / Self.perSecond
+          // The first second also pays for code that was never run before.
+          try probe.run(Self.perSecond, every: pause)
+          let time = try probe.run(count, every: pause)
           print("writes/s acknowledged: \(Int(Double(count) / (time / .seconds(1))))")
-          lags += probe.lags.map { $0 / .milliseconds(1) }
+          lags += probe.lags.dropFirst(Self.perSecond).map { $0 / .milliseconds(1) }
         }
         lags.sort()
         let p99 = lags[lags.count * 99 / 100]

@@ -70,7 +70,9 @@
         await cluster.remove()
         return result
       } catch {
-        print("cluster: the nodes' last lines:\n\(cluster.lastLines)")
+        // Not print: an error that ends the program would take it along.
+        let words = "cluster: the nodes' last lines:\n\(cluster.lastLines)\n"
+        FileHandle.standardError.write(Data(words.utf8))
         await cluster.remove()
         throw error
       }

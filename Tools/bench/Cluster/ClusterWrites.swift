@@ -39,6 +39,9 @@
           if node != leader, !atFollower { continue }
           let result = try await load.run(at: cluster.server(node), seconds: Self.seconds)
           note("\(name) \(depth)", result.writesPerSecond)
+          print(
+            "by \(depth) at the \(name): \(Int(result.writesPerSecond)) writes/s; processor time,",
+            "µs a write of the node: \(BenchLine.tenths(result.serverMicroseconds))")
         }
       }
       guard try await cluster.awaitLeader() == leader else {
