@@ -13,7 +13,7 @@
       /// The newest acknowledgement of all clients.
       var last: ContinuousClock.Instant?
       var longestGap = Duration.zero
-      var longestWrite = Duration.zero
+      var longestWrites: [Duration]
       var failures: [String] = []
     }
 
@@ -21,15 +21,18 @@
     private let state: Mutex<State>
 
     init(clients: Int) {
-      state = Mutex(State(newest: Array(repeating: nil, count: clients)))
+      state = Mutex(
+        State(
+          newest: Array(repeating: nil, count: clients),
+          longestWrites: Array(repeating: .zero, count: clients)))
     }
 
     /// The acknowledged writes since ``begin()``.
     var count: Int { state.withLock { $0.count } }
     /// The longest time without an acknowledgement at any client since ``begin()``.
     var longestGap: Duration { state.withLock { $0.longestGap } }
-    /// The longest time of one write since ``begin()``.
-    var longestWrite: Duration { state.withLock { $0.longestWrite } }
+    /// The longest time of one write since ``begin()``, of each client.
+    var longestWrites: [Duration] { state.withLock { $0.longestWrites } }
     /// The errors of clients until ``end()``.
     var failures: [String] { state.withLock { $0.failures } }
 
@@ -37,7 +40,8 @@
     func begin() {
       state.withLock { state in
         (state.count, state.last) = (0, .now)
-        (state.longestGap, state.longestWrite) = (.zero, .zero)
+        state.longestGap = .zero
+        for client in state.longestWrites.indices { state.longestWrites[client] = .zero }
       }
     }
 
@@ -64,7 +68,7 @@
           if state.isOver { return }
           state.newest[client] = (begun, now)
           state.count += 1
-          state.longestWrite = max(state.longestWrite, now - begun)
+          state.longestWrites[client] = max(state.longestWrites[client], now - begun)
           if let last = state.last { state.longestGap = max(state.longestGap, now - last) }
           state.last = now
         }
