@@ -1,7 +1,7 @@
 /// Measures rates beside a baseline, in one run on one machine, and prints the ratios.
 ///
 /// `swift run -c release --disable-default-traits tern-bench [section ...] [--rows N]
-/// [--only sqlite|lmdb|memory] [--rounds N] [--documents N]`
+/// [--only PART] [--rounds N] [--documents N]`
 @main
 struct Bench {
   /// Every section by name; a new one adds a line.
@@ -35,6 +35,7 @@ struct Bench {
         sections.append(("grpc", { try await GRPCSection.run($0) }))
         sections.append(("initial-sync", { try await InitialSync.run($0) }))
         sections.append(("documents-import", { try await ImportSection.run($0) }))
+        sections.append(("cluster", { try await ClusterSection.run($0) }))
         sections.append(("documents-endpoints", { try await DocumentEndpointsSection.run($0) }))
       #endif
       sections.append(("webchannel", { try await WebChannelSection.run($0) }))
@@ -109,8 +110,10 @@ struct BenchOptions {
   var sections: [String] = []
   /// The rows in the stores that are measured.
   var rows = 1_000_000
-  /// The number of measurements in a section with rounds.
-  var rounds = 3
+  /// The number of measurements in a section with rounds, if it was given.
+  var givenRounds: Int?
+  /// The number of measurements in a section with rounds; 3 if it was not given.
+  var rounds: Int { givenRounds ?? 3 }
   /// The documents in the cache that is measured.
   var documents = 100_000
   /// The part of a section to run; all of it if not said.
@@ -121,7 +124,7 @@ struct BenchOptions {
     for argument in arguments {
       switch option {
       case "--rows": rows = Int(argument) ?? rows
-      case "--rounds": rounds = Int(argument) ?? rounds
+      case "--rounds": givenRounds = Int(argument).map { max(1, $0) } ?? givenRounds
       case "--documents": documents = Int(argument) ?? documents
       case "--only": only = argument
       default:

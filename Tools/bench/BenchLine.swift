@@ -1,21 +1,25 @@
 /// One line of the table: a rate, the baseline's, and what their ratio has to be.
 struct BenchLine {
   var name: String
-  /// Operations in a second.
+  /// Operations in a second; for a cost, its amount in the unit that the name tells.
   var rate: Double
   var baseline: Double
+  /// The least ratio; for a cost, the greatest.
   var target: Double
+  /// True for what is better when there is less of it, such as milliseconds.
+  var isCost = false
 
   var ratio: Double { rate / baseline }
-  var isMet: Bool { ratio >= target }
+  var isMet: Bool { isCost ? ratio <= target : ratio >= target }
 
   static let heading =
     cell("line", 38, false) + cell("tern/s", 13) + cell("baseline/s", 13) + cell("ratio", 8)
     + cell("target", 8) + "  result"
 
   var text: String {
-    Self.cell(name, 38, false) + Self.cell(String(Int(rate)), 13)
-      + Self.cell(String(Int(baseline)), 13) + Self.cell(Self.hundredths(ratio), 8)
+    Self.cell(name, 38, false) + Self.cell(amount(rate), 13)
+      + Self.cell(amount(baseline), 13)
+      + Self.cell(Self.hundredths(ratio, isCost ? .up : .down), 8)
       + Self.cell(Self.hundredths(target), 8) + (isMet ? "  ok" : "  miss")
   }
 
@@ -50,8 +54,14 @@ struct BenchLine {
     return "\(rounded / 10).\(rounded % 10)"
   }
 
-  private static func hundredths(_ value: Double) -> String {
-    let rounded = Int((value * 100).rounded(.down))
+  private func amount(_ value: Double) -> String {
+    isCost ? Self.tenths(value) : String(Int(value))
+  }
+
+  private static func hundredths(
+    _ value: Double, _ rule: FloatingPointRoundingRule = .down
+  ) -> String {
+    let rounded = Int((value * 100).rounded(rule))
     let rest = rounded % 100
     return "\(rounded / 100)." + (rest < 10 ? "0" : "") + "\(rest)"
   }

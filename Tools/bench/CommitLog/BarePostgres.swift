@@ -32,6 +32,9 @@ final class BarePostgres {
     try run(
       "create table bench_row (position bigint, number bigint, value bytea not null,"
         + " primary key (position, number))")
+    try run("drop table if exists bench_shard")
+    try run("create table bench_shard (shard bigint primary key, position bigint not null)")
+    try run("insert into bench_shard values (0, 0)")
   }
 
   private var error: String {
@@ -46,9 +49,20 @@ final class BarePostgres {
     try run("insert into bench_row values " + values.joined(separator: ", "))
   }
 
-  /// Removes the table and ends the connection.
+  /// Appends a row behind the others, as a log does: the two statements that raise the position
+  /// and insert the row, in one message, which is a transaction.
+  func appendInOrder(bytes: Int) throws {
+    let value = String(repeating: "07", count: bytes)
+    try run(
+      "with moved as (update bench_shard set position = position + 1 where shard = 0"
+        + " returning position) insert into bench_row select position, -1, '\\x\(value)'"
+        + " from moved")
+  }
+
+  /// Removes the tables and ends the connection.
   func finish() throws {
     try run("drop table bench_row")
+    try run("drop table bench_shard")
     unsafe library.finish(connection)
   }
 

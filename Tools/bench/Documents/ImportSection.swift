@@ -9,14 +9,7 @@
     private static let documentsPerSecond = 25_000.0
 
     static func run(_ options: BenchOptions) async throws -> [BenchLine] {
-      let own = URL(fileURLWithPath: CommandLine.arguments[0])
-      let program =
-        ProcessInfo.processInfo.environment["TERN_PROGRAM"]
-        ?? own.deletingLastPathComponent().appending(path: "tern").path
-      guard FileManager.default.isExecutableFile(atPath: program) else {
-        print("there is no program at \(program); build it, or name it in TERN_PROGRAM")
-        return []
-      }
+      guard let program = ChildServer.ternProgram else { return [] }
       let folder = try BenchFolder()
       defer { folder.remove() }
       let file = folder.path + "/documents.jsonl"

@@ -10,14 +10,15 @@
     import Darwin
   #endif
 
-  /// Sockets without anything around them, all connected to one port of this machine.
+  /// Sockets without anything around them, connected to ports of this machine.
   final class BareSockets {
     private var waited: [pollfd] = []
     /// The greatest amount of one receive: 64 KiB.
     private var buffer = ByteBuffer(repeating: 0, count: 64 << 10)
 
-    init(port: Int, count: Int) throws {
-      for _ in 0..<count {
+    /// One socket for each port, in their order.
+    init(ports: [Int]) throws {
+      for port in ports {
         waited.append(pollfd(fd: try Self.connect(port), events: Int16(POLLIN), revents: 0))
       }
     }
@@ -59,9 +60,12 @@
 
     /// Takes what every socket has now, with one call for each that has something.
     ///
+    /// - Parameter milliseconds: The time to wait if none has anything.
     /// - Returns: How many had something.
-    func receive(_ take: (Int, inout ByteBuffer) -> Void) throws -> Int {
-      let ready = unsafe poll(&waited, nfds_t(waited.count), 0)
+    func receive(
+      waiting milliseconds: Int32 = 0, _ take: (Int, inout ByteBuffer) -> Void
+    ) throws -> Int {
+      let ready = unsafe poll(&waited, nfds_t(waited.count), milliseconds)
       if ready <= 0 { return 0 }
       for number in waited.indices where waited[number].revents != 0 {
         buffer.clear()

@@ -5,6 +5,18 @@ struct ChildServer {
   let process: Process
   let port: Int
 
+  /// The path of the program `tern`: the one beside this program, or what `TERN_PROGRAM` names.
+  /// `nil`, with a line about it, when there is none.
+  static var ternProgram: String? {
+    let own = URL(fileURLWithPath: CommandLine.arguments[0])
+    let program =
+      ProcessInfo.processInfo.environment["TERN_PROGRAM"]
+      ?? own.deletingLastPathComponent().appending(path: "tern").path
+    if FileManager.default.isExecutableFile(atPath: program) { return program }
+    print("there is no program at \(program); build it, or name it in TERN_PROGRAM")
+    return nil
+  }
+
   /// This program as a relay over the transport.
   static func relay() throws -> ChildServer { try start(["fan-out-relay"]) }
 

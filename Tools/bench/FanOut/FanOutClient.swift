@@ -10,8 +10,10 @@
     /// The measurements at one server.
     struct Result: Sendable {
       var deliveriesPerSecond = 0.0
-      /// Processor time of the server for one delivery, in nanoseconds, as fast as it can.
+      /// Processor time of the servers for one delivery, in nanoseconds, as fast as they can.
       var serverNanoseconds = 0.0
+      /// That of the server which used most.
+      var busiestNanoseconds = 0.0
       /// The same at a fixed pace.
       var pacedNanoseconds = 0.0
       /// Processor time of the subscribers for one delivery at a fixed pace, in nanoseconds.
@@ -22,30 +24,47 @@
       var lastLatencies: [Duration] = []
     }
 
+    /// The server to which the messages are published.
     let server: ChildServer
+    /// The servers that the subscribers are spread over; `nil` for the same one.
+    var listening: [ChildServer]?
     let subscribers: Int
     let language: FanOutProtocol
 
     /// Publishes `messages` as fast as 16 under way allow, then `paced` at `perSecond`.
     func run(messages: Int, paced: Int, perSecond: Int) async throws -> Result {
-      let load = try FanOutLoad(server.port, subscribers, language)
+      let ports = (listening ?? [server]).map(\.port)
+      let load = try FanOutLoad(
+        (0..<subscribers).map { ports[$0 % ports.count] }, publisher: server.port, language)
       try load.subscribe()
       var result = Result()
       try load.deliver(64, every: nil)
-      var busy = server.processorSeconds
+      var busy = processorSeconds
       let elapsed = try load.deliver(messages, every: nil)
       let deliveries = Double(messages * subscribers)
       result.deliveriesPerSecond = deliveries / (elapsed / .seconds(1))
-      result.serverNanoseconds = (server.processorSeconds - busy) * 1e9 / deliveries
-      busy = server.processorSeconds
+      let used = zip(processorSeconds, busy).map { ($0 - $1) * 1e9 / deliveries }
+      result.serverNanoseconds = used.reduce(0, +)
+      result.busiestNanoseconds = used.max() ?? 0
+      busy = processorSeconds
       let own = FanOutLoad.processorSeconds
       try load.deliver(paced, every: .seconds(1) / perSecond)
       let pacedDeliveries = Double(paced * subscribers)
-      result.pacedNanoseconds = (server.processorSeconds - busy) * 1e9 / pacedDeliveries
+      result.pacedNanoseconds =
+        zip(processorSeconds, busy).reduce(0) { $0 + $1.0 - $1.1 } * 1e9 / pacedDeliveries
       result.clientNanoseconds = (FanOutLoad.processorSeconds - own) * 1e9 / pacedDeliveries
       result.latencies = load.latencies.sorted()
       result.lastLatencies = load.lastLatencies.sorted()
       return result
+    }
+
+    /// Processor time of each server so far.
+    private var processorSeconds: [Double] {
+      var servers = [server]
+      for other in listening ?? [] where !servers.contains(where: { $0.port == other.port }) {
+        servers.append(other)
+      }
+      return servers.map(\.processorSeconds)
     }
   }
 
@@ -75,11 +94,14 @@
     private(set) var latencies: [Duration] = []
     private(set) var lastLatencies: [Duration] = []
 
-    init(_ port: Int, _ subscribers: Int, _ language: FanOutProtocol) throws {
+    /// - Parameters:
+    ///   - subscribers: The port of each subscriber.
+    ///   - port: The port of the publisher.
+    init(_ subscribers: [Int], publisher port: Int, _ language: FanOutProtocol) throws {
       self.language = language
-      sockets = try BareSockets(port: port, count: subscribers + 1)
-      publisher = subscribers
-      seen = Array(repeating: 0, count: subscribers)
+      sockets = try BareSockets(ports: subscribers + [port])
+      publisher = subscribers.count
+      seen = Array(repeating: 0, count: subscribers.count)
     }
 
     /// Processor time of this process so far.
