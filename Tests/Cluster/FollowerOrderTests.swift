@@ -67,6 +67,55 @@ struct FollowerOrderTests {
     await leader.stop()
   }
 
+  @Test("what a session leaves happens before its client's next one, at whichever node that is")
+  func successors() async throws {
+    let (leader, follower) = try await nodes()
+    let near = try await leader.client()
+    for node in ["second", "first"] {
+      // Its connection breaks, and neither node hears of that.
+      let old = try await FrameClient.connect(to: "\(place.address)/second")
+      old.send(.open(TreeOpening()))
+      old.send(.request(1, .onDisconnectSet(Self.place, "gone")))
+      old.send(.request(2, .put(Self.place, "here", expectedHash: nil, .none)))
+      #expect(await old.next(3) == ["handshake", "answer 1", "answer 2"])
+      let new = try await FrameClient.connect(to: "\(place.address)/\(node)")
+      new.send(.open(TreeOpening(lastSession: old.session)))
+      new.send(.request(1, .put(Self.place, "again", expectedHash: nil, .none)))
+      #expect(await new.next(2) == ["handshake", "answer 1"])
+      // Nothing is left to happen when the old one ends.
+      old.close()
+      try await near.tree["b"].set(1).acknowledged()
+      new.send(.request(2, .get(Self.place, .all)))
+      #expect(await new.next(1) == [#"answer 2 "again""#])
+      new.close()
+    }
+    await near.close()
+    await follower.stop()
+    await leader.stop()
+  }
+
+  @Test("a client with a name takes the place of its older session at the leader, and writes")
+  func namedClients() async throws {
+    let (leader, follower) = try await nodes()
+    let mark = WriteHeader(WriteIdempotencyKey(sequence: 1))
+    let next = WriteHeader(WriteIdempotencyKey(sequence: 2))
+    let old = try await FrameClient.connect(to: "\(place.address)/first")
+    old.send(.open(TreeOpening(stream: 7)))
+    old.send(.request(1, .put(Self.place, 1, expectedHash: nil, mark)))
+    #expect(await old.next(2) == ["handshake", "answer 1"])
+    let new = try await FrameClient.connect(to: "\(place.address)/second")
+    // It does not know its session: the leader asks whether the client is there.
+    new.send(.open(TreeOpening(stream: 7)))
+    new.send(.request(1, .put(Self.place, 2, expectedHash: nil, next)))
+    #expect(await new.next(2) == ["handshake", "answer 1"])
+    new.send(.request(2, .get(Self.place, .all)))
+    #expect(await new.next(1) == ["answer 2 2"])
+    old.close()
+    new.close()
+    await follower.stop()
+    await leader.stop()
+  }
+
   @Test("a node without the log answers sessions from its copy, and keeps writes waiting")
   func withoutLog() async throws {
     let (leader, follower) = try await nodes()
@@ -96,6 +145,7 @@ private final class FrameClient: LinkHandler {
     var heard: [String] = []
     var waiting: (count: Int, go: CheckedContinuation<[String], Never>)?
     var link: (any Link)?
+    var session: String?
   }
 
   private let state = Mutex(State())
@@ -113,6 +163,8 @@ private final class FrameClient: LinkHandler {
     link?.flush()
   }
 
+  var session: String? { state.withLock { $0.session } }
+
   func close() { state.withLock { $0.link }?.close() }
 
   /// The next so many messages, in short.
@@ -126,6 +178,7 @@ private final class FrameClient: LinkHandler {
     wake { state in
       for frame in frames {
         guard let message = try? TreeServerMessage.decode(frame) else { continue }
+        if case .handshake(let handshake) = message { state.session = handshake.session }
         state.heard.append(Self.brief(message))
       }
     }

@@ -9,6 +9,11 @@ import Testing
 
 @Suite("nodes that follow and serve", .timeLimit(.minutes(2)))
 struct FollowerTests {
+  private struct Person: Codable {
+    var age: Int
+    var town: String
+  }
+
   private struct City: Codable {
     var people: Int
   }
@@ -110,6 +115,24 @@ struct FollowerTests {
     async let all = documents(of: query) { $0.count == 400 }
     try await near.documents.waitForPendingWrites()
     #expect(try await all)
+    await near.close()
+    await far.close()
+    await pair.stop()
+  }
+
+  @Test("a query that a leader would make an index for ends nobody's session at a follower")
+  func indexes() async throws {
+    let pair = try await Pair()
+    let (near, far) = (try await pair.leader.client(), try await pair.follower.client())
+    for number in 1...300 {
+      try await near.documents.document("people/\(number)").set(
+        from: Person(age: number, town: number == 7 ? "oslo" : "rome"))
+    }
+    try await near.documents.waitForPendingWrites()
+    let rare = far.documents.collection("people").where("town", .equals, "oslo")
+      .where("age", .lessThan, 200)
+    for _ in 1...3 { #expect(try await rare.get(from: .server).documents.map(\.id) == ["7"]) }
+    #expect(!pair.follower.events.hasStoodByAgain)
     await near.close()
     await far.close()
     await pair.stop()

@@ -138,6 +138,14 @@ final class EventLog: Sendable {
 
   func wait(for event: ServerEvent) async { await wait { $0 == event } }
 
+  /// True when the server has begun to follow, and stood by after that.
+  var hasStoodByAgain: Bool {
+    state.withLock { state in
+      let later = state.events.drop { $0 != .following }
+      return later.contains { if case .standingBy = $0 { true } else { false } }
+    }
+  }
+
   func waitForStandby() async {
     await wait { if case .standingBy = $0 { true } else { false } }
   }
