@@ -120,7 +120,7 @@ struct FollowerTests {
     await pair.stop()
   }
 
-  @Test("a query that a leader would make an index for ends nobody's session at a follower")
+  @Test("a query that a leader would make an index for ends no session at a follower")
   func indexes() async throws {
     let pair = try await Pair()
     let (near, far) = (try await pair.leader.client(), try await pair.follower.client())
