@@ -11,14 +11,6 @@ import Testing
   "nodes of a cluster that follow and serve", .serialized, .timeLimit(.minutes(10)),
   .enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
 struct ClusterFollowerTests {
-  private static let python = place("../../../.build/python/bin/python")
-  private static let hasPython = FileManager.default.isExecutableFile(atPath: python)
-
-  private static func place(_ path: String) -> String {
-    // Not standardized: a link to a program is followed then, and Python looks beside itself.
-    URL(filePath: #filePath).deletingLastPathComponent().appending(path: path).path
-  }
-
   @Test("a node that follows serves every command, is ready, and relays nothing")
   func commands() async throws {
     try await withCluster(followers: "serve") { cluster, follower in
@@ -60,20 +52,9 @@ struct ClusterFollowerTests {
 
   @Test(
     "the clients that Google ships for Python are served by a node that follows",
-    .enabled(if: hasPython, "run Tools/python first"), arguments: ["cases.py", "documents.py"])
+    .enabled(if: StockClients.areInstalled, "run Tools/python first"),
+    arguments: ["cases.py", "documents.py"])
   func stockClients(script: String) async throws {
-    let rules = script == "cases.py" ? ["--rules", Self.place("../Admin/rules.json")] : []
-    try await withCluster(followers: "serve", rules) { cluster, follower in
-      let played = try ChildProcess(
-        Self.python,
-        [Self.place("../Admin/\(script)"), "127.0.0.1:\(cluster.port(of: follower))"])
-      let code = await played.exitCode(within: .seconds(300))
-      if code == nil { played.killNow() }
-      _ = await played.output.line(within: patience) { _ in false }
-      let lines = played.output.history
-      #expect(lines.filter { $0.hasPrefix("FAILED") } == [])
-      #expect(lines.count { $0.hasPrefix("ok ") } >= 80, "\(played.errors.history.suffix(20))")
-      #expect(code == 0)
-    }
+    try await StockClients.play(script, followers: "serve")
   }
 }

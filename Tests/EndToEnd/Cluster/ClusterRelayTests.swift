@@ -11,14 +11,6 @@ import Testing
   "relays in a cluster", .serialized, .timeLimit(.minutes(10)),
   .enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
 struct ClusterRelayTests {
-  private static let python = place("../../../.build/python/bin/python")
-  private static let hasPython = FileManager.default.isExecutableFile(atPath: python)
-
-  private static func place(_ path: String) -> String {
-    // Not standardized: a link to a program is followed then, and Python looks beside itself.
-    URL(filePath: #filePath).deletingLastPathComponent().appending(path: path).path
-  }
-
   @Test("a node that stands by serves every command, and tells its own state")
   func commands() async throws {
     try await withCluster(followers: "relay") { cluster, standby in
@@ -141,20 +133,9 @@ struct ClusterRelayTests {
 
   @Test(
     "the clients that Google ships for Python are served by a node that relays",
-    .enabled(if: hasPython, "run Tools/python first"), arguments: ["cases.py", "documents.py"])
+    .enabled(if: StockClients.areInstalled, "run Tools/python first"),
+    arguments: ["cases.py", "documents.py"])
   func stockClients(script: String) async throws {
-    let rules = script == "cases.py" ? ["--rules", Self.place("../Admin/rules.json")] : []
-    try await withCluster(followers: "relay", rules) { cluster, standby in
-      let played = try ChildProcess(
-        Self.python,
-        [Self.place("../Admin/\(script)"), "127.0.0.1:\(cluster.port(of: standby))"])
-      let code = await played.exitCode(within: .seconds(300))
-      if code == nil { played.killNow() }
-      _ = await played.output.line(within: patience) { _ in false }
-      let lines = played.output.history
-      #expect(lines.filter { $0.hasPrefix("FAILED") } == [])
-      #expect(lines.count { $0.hasPrefix("ok ") } >= 80, "\(played.errors.history.suffix(20))")
-      #expect(code == 0)
-    }
+    try await StockClients.play(script, followers: "relay")
   }
 }
