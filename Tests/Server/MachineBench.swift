@@ -105,10 +105,11 @@ final class MachineBench {
   @discardableResult
   func open(
     _ slot: Int, namespace: String = "default", stream: UInt128? = nil,
-    origin: UInt128? = nil, last: String? = nil, isLocal: Bool = true
+    origin: UInt128? = nil, last: String? = nil, name: String? = nil, isLocal: Bool = true
   ) throws -> TreeHandshake {
-    let opening = TreeOpening(
+    var opening = TreeOpening(
       namespace: namespace, stream: stream, origin: origin, lastSession: last)
+    opening.session = name
     let frame = ServerInput.frame(slot: slot, TreeClientMessage.open(opening).encode())
     try run([.opened(slot: slot, isLocal: isLocal), frame])
     if received[slot]?.last == .inquiry { try run([frame]) }

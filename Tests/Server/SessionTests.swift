@@ -65,6 +65,24 @@ struct SessionTests {
     #expect(bench.take(9).isEmpty)
   }
 
+  @Test("a session has the name that its node gives it, unless that is taken")
+  func names() throws {
+    let bench = try MachineBench()
+    let first = try bench.open(1)
+    let own = String(repeating: "ab", count: 16)
+    #expect(try bench.open(2, name: own).session == own)
+    for (slot, name) in [(3, first.session), (4, own), (5, "no name")] {
+      #expect(try bench.open(slot, name: name).session != name)
+    }
+    // By its name its client's next session finds what it left.
+    try bench.open(9)
+    _ = try bench.ask(9, bench.listen("p"))
+    _ = try bench.ask(2, left("p", json("1")))
+    try bench.open(6, last: own)
+    #expect(bench.closed[2] == .replaced)
+    #expect(bench.take(9).map(\.brief) == ["put p 1"])
+  }
+
   @Test("what was left under one stream happens before the same client writes under another")
   func successorWithNewStream() throws {
     let bench = try MachineBench()

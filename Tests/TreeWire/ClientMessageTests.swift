@@ -22,6 +22,12 @@ struct ClientMessageTests {
     try listens() + writes() + others()
   }
 
+  private static func named(_ session: String, after last: String) -> TreeOpening {
+    var opening = TreeOpening(lastSession: last)
+    opening.session = session
+    return opening
+  }
+
   static func listens() -> [(String, TreeClientMessage)] {
     let eta = TreeQuery(
       order: .child(key("eta")), end: TreeBound(900), limit: TreeLimit(.first, 2))
@@ -35,6 +41,10 @@ struct ClientMessageTests {
       (
         #"{"t":"c","d":{"t":"o","d":{"v":"5","ns":"default","c":"0102030405060708090a0b0c0d0e0f10","o":"0000000000000000000000000000004d"}}}"#,
         .open(TreeOpening(stream: stream, origin: 77))
+      ),
+      (
+        #"{"t":"c","d":{"t":"o","d":{"v":"5","ns":"default","ls":"s1","si":"s2"}}}"#,
+        .open(named("s2", after: "s1"))
       ),
       (
         #"{"t":"d","d":{"r":4,"a":"q","b":{"p":"/fleet/7","h":""}}}"#,

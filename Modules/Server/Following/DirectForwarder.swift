@@ -1,5 +1,4 @@
 import Dispatch
-import Synchronization
 import TernSecurity
 import TernSync
 import TernTransport
@@ -68,7 +67,7 @@ package actor DirectForwarder {
   private let frameBytes: Int
   /// The queue on which large frames are encoded and decoded.
   private let coder = DispatchQueue(label: "tern.forwarded")
-  private nonisolated let events = Mutex<[Event]>([])
+  private nonisolated let events = Mailbox<Event>()
   private var waiting: [UInt64: Waiting] = [:]
   private var links: [UInt64: OpenLink] = [:]
   /// The links that are kept, the latest last.
@@ -226,15 +225,11 @@ package actor DirectForwarder {
 extension DirectForwarder {
   /// Takes an event of a link from whatever executor it lives on; they stay in order.
   fileprivate nonisolated func post(_ event: Event) {
-    let isFirst = events.withLock { events in
-      events.append(event)
-      return events.count == 1
-    }
-    if isFirst { Task { await self.takeEvents() } }
+    if events.add(event) { Task { await self.takeEvents() } }
   }
 
   private func takeEvents() {
-    for event in events.withLock({ exchange(&$0, with: []) }) {
+    for event in events.takeAll() {
       switch event {
       case .opened(let id, let link): begin(id, link)
       case .received(let id, let frames): receive(frames, over: id)

@@ -68,7 +68,7 @@ enum DirectLinks {
   ) {
     guard server.part.copy == nil else {
       // Passed on once more, a request could go in circles.
-      let refusal = DirectRefusal.unavailable("This node does not lead. Try again.")
+      let refusal = DirectRefusal.unavailable(RefusalText.follows)
       return send(.refused(refusal), number, to: origin, at: server)
     }
     server.ask(request) { answer in

@@ -81,10 +81,10 @@ struct DocumentRoutes: Sendable {
   mutating func receive(_ frame: [UInt8]) -> LeaderFrame {
     guard let decoded = try? DocumentServerFrame.decode(frame) else { return .end }
     switch decoded {
-    case .message(let call, _): return forwarded.contains(call) ? .forClient : .forNobody
+    case .message(let call, _): return forwarded.contains(call) ? .forClient : .ignored
     case .answer(let call, _), .end(let call, _):
-      return forwarded.remove(call) == nil ? .forNobody : .forClient
-    case .pong: return .forNobody
+      return forwarded.remove(call) == nil ? .ignored : .forClient
+    case .pong: return .ignored
     }
   }
 

@@ -10,7 +10,9 @@ final class ForwardedLink {
   /// Its end here; `nil` until it is open.
   var carrier: (any Link)?
   /// Frames for the leader that are not sent yet.
-  var early: ArraySlice<[UInt8]> = []
+  private(set) var early: ArraySlice<[UInt8]> = []
+  /// The bytes of those.
+  private(set) var earlyBytes = 0
   /// True while the leader has to answer before it is sent anything more.
   var isBlocked = false
   /// True once the leader was to be told of a client that had a session before.
@@ -52,6 +54,27 @@ final class ForwardedLink {
   }
 
   init(number: Int) { self.number = number }
+
+  /// Sets the frames with which a link to the leader begins, in the place of what waits for it.
+  func begin(with frames: [[UInt8]]) {
+    early = frames[...]
+    earlyBytes = frames.reduce(0) { $0 + $1.count }
+  }
+
+  /// Adds a frame for the leader.
+  func append(_ frame: [UInt8]) {
+    early.append(frame)
+    earlyBytes += frame.count
+  }
+
+  /// Takes the next frame for the leader.
+  func popEarly() -> [UInt8]? {
+    guard let frame = early.popFirst() else { return nil }
+    earlyBytes -= frame.count
+    // A slice keeps what was taken from it.
+    if early.isEmpty { early = [] }
+    return frame
+  }
 
   /// Counts out what came from the leader.
   func release(from budget: MemoryBudget) {

@@ -44,9 +44,6 @@ final class Forwarder {
     self.budget = budget
   }
 
-  /// The number of links to the leader.
-  var leaderLinkCount: Int { forwarded.values.count { $0.leaderLink != nil } }
-
   /// Takes a frame of a client.
   func receive(_ frame: [UInt8], of state: LinkState, at server: isolated TernServer) {
     let link = link(of: state)
@@ -79,7 +76,7 @@ final class Forwarder {
     if link.routes.hasPredecessor, link.routes.sent == 0, link.leaderLink == nil, !link.isGreeted {
       // What its session before has left is the leader's to do, before anything else.
       link.isGreeted = true
-      link.early = beginning(of: link, state, at: server)
+      link.begin(with: beginning(of: link, state, at: server))
       seek(state, link, at: server)
     }
     release(state, link, at: server)
@@ -201,9 +198,9 @@ extension Forwarder {
     link.unsentBytes += frame.count
     // The credential as of now, which may be another one when the link is open.
     if link.leaderLink == nil, link.early.isEmpty {
-      link.early = beginning(of: link, state, at: server)
+      link.begin(with: beginning(of: link, state, at: server))
     }
-    link.early.append(frame)
+    link.append(frame)
     seek(state, link, at: server)
     flush(link)
     settle(state, link, at: server)
@@ -211,15 +208,15 @@ extension Forwarder {
 
   private func beginning(
     of link: ForwardedLink, _ state: LinkState, at server: isolated TernServer
-  ) -> ArraySlice<[UInt8]> {
+  ) -> [[UInt8]] {
     let session = server.batches.machine.sessions[state.slot]
-    return link.routes.beginning(session.map { SessionID.text($0.id) })[...]
+    return link.routes.beginning(session.map { SessionID.text($0.id) })
   }
 
   /// Sends what waits for the leader, up to the next frame that it has to answer first.
   private func flush(_ link: ForwardedLink) {
     guard let carrier = link.carrier else { return }
-    while !link.isBlocked, let frame = link.early.popFirst() {
+    while !link.isBlocked, let frame = link.popEarly() {
       carrier.send(frame)
       guard link.routes.blocks(frame) else { continue }
       link.isBlocked = true
@@ -266,8 +263,7 @@ extension Forwarder {
 
   /// Counts out what the leader's link has taken, and reads from the client no faster than that.
   private func settle(_ state: LinkState, _ link: ForwardedLink, at server: isolated TernServer) {
-    let early = link.early.reduce(0) { $0 + $1.count }
-    let left = min(link.unsentBytes, early + (link.carrier?.queuedBytes ?? 0))
+    let left = min(link.unsentBytes, link.earlyBytes + (link.carrier?.queuedBytes ?? 0))
     if left < link.unsentBytes {
       server.memory.release(link.unsentBytes - left, of: state)
       link.unsentBytes = left
@@ -330,7 +326,7 @@ extension Forwarder {
       if let opening = beginning(of: link, state, at: server).first { link.carrier?.send(opening) }
       link.carrier?.flush()
     case .end: link.carrier?.close()
-    case .forClient, .forNobody: break
+    case .forClient, .ignored: break
     }
     return true
   }
@@ -359,7 +355,7 @@ extension Forwarder {
     link.seeking = nil
     (link.isEnding, link.isBlocked) = (false, false)
     server.memory.release(exchange(&link.unsentBytes, with: 0), of: state)
-    link.early = []
+    link.begin(with: [])
     guard let frames = link.routes.loseLeader() else {
       let text = "the node that leads is out of reach (\(reason)); connect again"
       return server.close(state, .serverStopped(text))
@@ -387,13 +383,11 @@ extension Forwarder {
       }
       switch link.routes.receive(frame) {
       case .forClient: outputs.append(.send(slot: state.slot, frame))
-      case .forNobody, .goOn, .openAgain: break
+      case .ignored, .goOn, .openAgain: break
       case .end: link.carrier?.close()
       }
     }
-    if !outputs.isEmpty {
-      server.perform(outputs)
-    }
+    if !outputs.isEmpty { server.perform(outputs) }
     if isRead { link.carrier?.setReading(state.link.queuedBytes <= LinkPressure.highBytes) }
     let frames = link.takeReady(after: done)
     for frame in frames { server.enqueue(.frame(slot: state.slot, frame), of: state) }

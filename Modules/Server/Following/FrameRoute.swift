@@ -25,7 +25,7 @@ enum LeaderFrame: Hashable, Sendable {
   /// The client gets it.
   case forClient
   /// It answers what the client did not ask.
-  case forNobody
+  case ignored
   /// The leader has taken what it was to answer before it is sent anything more.
   case goOn
   /// The leader asks whether the client is there, and gets the opening once more: the client's

@@ -1,4 +1,3 @@
-import Synchronization
 import TernTransport
 
 /// A link to the node that leads, on behalf of one client of this node.
@@ -20,7 +19,7 @@ final class LeaderLink: LinkHandler {
   let slot: Int
   let number: Int
   private let server: TernServer
-  private let waiting = Mutex<[Event]>([])
+  private let waiting = Mailbox<Event>()
 
   init(to address: String, for state: LinkState, of server: TernServer) {
     self.address = address
@@ -36,16 +35,11 @@ final class LeaderLink: LinkHandler {
   func linkDidClose(_ reason: LinkClosure) { pass(.ended(reason.description)) }
 
   func pass(_ event: Event) {
-    let mustHop = waiting.withLock { waiting in
-      waiting.append(event)
-      return waiting.count == 1
-    }
-    if mustHop { Task { await Self.handOver(self, to: server) } }
+    if waiting.add(event) { Task { await Self.handOver(self, to: server) } }
   }
 
   private static func handOver(_ link: LeaderLink, to server: isolated TernServer) {
-    let events = link.waiting.withLock { exchange(&$0, with: []) }
-    for event in events { server.part.forwarder?.take(event, of: link, at: server) }
+    for event in link.waiting.takeAll() { server.part.forwarder?.take(event, of: link, at: server) }
   }
 
   /// Opens the link to the leader, whichever that is by then.

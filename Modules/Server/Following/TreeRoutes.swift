@@ -10,6 +10,10 @@ struct TreeRoutes: Sendable {
   private var credential: [UInt8]?
   /// The requests that the leader has not answered: by number, each with its place among all.
   private var unanswered: [UInt64: UInt64] = [:]
+  /// The leader has answered so many requests, counted from the first, and those at these places
+  /// behind them.
+  private var answered: UInt64 = 0
+  private var answeredBehind: Set<UInt64> = []
   /// The numbers of the credentials passed on that the leader has not answered.
   private var unansweredCredentials: Set<UInt64> = []
   /// True for a client that had a session before.
@@ -63,7 +67,8 @@ struct TreeRoutes: Sendable {
     switch action {
     case _ where Self.isForLeader(action):
       sent += 1
-      unanswered[number] = sent
+      // A number that is used again names the later request.
+      if let place = unanswered.updateValue(sent, forKey: number) { noteAnswer(at: place) }
       leavesState = leavesState || action == "o" || action == "om" || numbersWrites
       return .leader
     case "auth", "gauth":
@@ -125,18 +130,24 @@ struct TreeRoutes: Sendable {
         else { return .end }
         return .goOn
       }
-      return unanswered.removeValue(forKey: number) == nil ? .forNobody : .forClient
+      guard let place = unanswered.removeValue(forKey: number) else { return .ignored }
+      noteAnswer(at: place)
+      return .forClient
     case .control("i"): return .openAgain
     case .control("h"): return .goOn
-    case .control("o"), .keepAlive: return .forNobody
+    case .control("o"), .keepAlive: return .ignored
     case .control, .push("ac"), .malformed: return .end
-    case .push: return .forNobody
+    case .push: return .ignored
     }
   }
 
-  func isAnswered(upTo count: UInt64) -> Bool {
-    unanswered.isEmpty || unanswered.values.allSatisfy { $0 > count }
+  private mutating func noteAnswer(at place: UInt64) {
+    answeredBehind.insert(place)
+    while answeredBehind.remove(answered + 1) != nil { answered += 1 }
   }
+
+  /// True when the leader has answered the first so many requests.
+  func isAnswered(upTo count: UInt64) -> Bool { answered >= count }
 
   /// Loses the link to the leader.
   ///

@@ -45,7 +45,7 @@ enum LinkEvent: Sendable {
 final class LinkAcceptor: Sendable {
   private let server: TernServer
   private let isAtHome: Bool
-  private let waiting = Mutex<[LinkEvent]>([])
+  private let waiting = Mailbox<LinkEvent>()
 
   init(to server: TernServer, from transport: any Transport) {
     self.server = server
@@ -57,15 +57,11 @@ final class LinkAcceptor: Sendable {
       server.assumeIsolated { $0.take([event]) }
       return
     }
-    let mustHop = waiting.withLock { waiting in
-      waiting.append(event)
-      return waiting.count == 1
-    }
-    if mustHop { Task { await server.take(from: self) } }
+    if waiting.add(event) { Task { await server.take(from: self) } }
   }
 
-  /// Hands over what waits. On the server, so that nothing taken later can be decided earlier.
-  func takeWaiting() -> [LinkEvent] { waiting.withLock { exchange(&$0, with: []) } }
+  /// Hands over what waits; on the server.
+  func takeWaiting() -> [LinkEvent] { waiting.takeAll() }
 
   /// Makes the server's end of a link that has just opened.
   func open(_ link: any Link) -> ServerLink {

@@ -40,7 +40,23 @@ struct LinkRoutesTests {
     #expect(!routes.isAnswered(upTo: 2))
     #expect(routes.receive(Self.answer(3)) == .forClient)
     #expect(routes.isAnswered(upTo: 2))
-    #expect(routes.receive(Self.answer(3)) == .forNobody)
+    #expect(routes.receive(Self.answer(3)) == .ignored)
+  }
+
+  @Test("answers may come in any order, and a number may be used again")
+  func orders() {
+    var routes = Self.opened()
+    for number: UInt64 in [1, 2, 3, 2] {
+      _ = routes.route(Self.request(number, .put("a", 1, expectedHash: nil, .none)))
+    }
+    #expect(routes.receive(Self.answer(3)) == .forClient)
+    #expect(!routes.isAnswered(upTo: 1))
+    #expect(routes.receive(Self.answer(1)) == .forClient)
+    // The second request is not waited for: its number names the last one.
+    #expect(routes.isAnswered(upTo: 3) && !routes.isAnswered(upTo: 4))
+    #expect(routes.receive(Self.answer(2)) == .forClient)
+    #expect(routes.isAnswered(upTo: 4))
+    #expect(routes.receive(Self.answer(2)) == .ignored)
   }
 
   @Test("every request that changes something goes to the leader, and no other")
@@ -80,7 +96,7 @@ struct LinkRoutesTests {
     let named = TreeClientMessage.open(with(TreeOpening(stream: 7)) { $0.session = "00ab" })
     #expect(routes.beginning("00ab") == [named.encode(), second])
     // This node has answered them.
-    #expect(routes.receive(Self.answer(2)) == .forNobody)
+    #expect(routes.receive(Self.answer(2)) == .ignored)
     #expect(routes.route(Self.request(3, .unauth)).map(\.route) == [.both])
     #expect(routes.beginning(nil) == [opening])
   }
@@ -134,7 +150,7 @@ struct LinkRoutesTests {
   @Test("the leader's control messages end the session, or are none of the client's business")
   func control() {
     var routes = Self.opened()
-    #expect(routes.receive(TreeServerMessage.pong.encode()) == .forNobody)
+    #expect(routes.receive(TreeServerMessage.pong.encode()) == .ignored)
     #expect(routes.receive(TreeServerMessage.inquiry.encode()) == .openAgain)
     #expect(routes.receive(TreeServerMessage.error("no").encode()) == .end)
     #expect(routes.receive(TreeServerMessage.shutdown(reason: "no").encode()) == .end)
@@ -174,7 +190,7 @@ struct LinkRoutesTests {
     #expect(routes.route(target).map(\.route) == [.behindLog])
     let end = DocumentServerFrame.answer(stream: 2, [1]).encode()
     #expect(routes.receive(end) == .forClient)
-    #expect(routes.receive(end) == .forNobody)
+    #expect(routes.receive(end) == .ignored)
     // What the leader was to answer ends; the listen goes on.
     let lost = routes.loseLeader() ?? []
     let ended = lost.compactMap { frame -> UInt32? in

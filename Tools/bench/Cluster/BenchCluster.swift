@@ -136,8 +136,10 @@
 
     /// Lets the leader hand over, and returns what the command prints.
     func stepDown() async throws -> String {
-      try await TiedProcess.run(
+      let words = try await TiedProcess.run(
         [program, "cluster", "step-down", "--config", nodes[0].path + ".json"])
+      // Warnings about the environment come before.
+      return words.split(separator: "\n").last.map(String.init) ?? ""
     }
 
     /// The last lines that each node has printed.
