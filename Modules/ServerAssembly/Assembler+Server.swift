@@ -31,7 +31,7 @@ extension Assembler {
     authenticator: (any Authenticator)? = nil, options: ServerOptions = ServerOptions(),
     isDevelopment: Bool = false,
     report: @escaping @Sendable (ServerEvent) -> Void = { _ in },
-    prepare: @Sendable (TernServer, any Transport) -> Void = { _, _ in }
+    prepare: @Sendable (TernServer, any Transport) async -> Void = { _, _ in }
   ) async throws(ServerAssemblyError) -> AssembledServer {
     let prepared = try checkedServer { () throws(ConfigurationError) in
       try prepareServer(configuration, options, hasAuthenticator: authenticator != nil)
@@ -64,7 +64,7 @@ extension Assembler {
         SystemFigures.reading(storeKind: kind, storePath: kind == "memory" ? nil : path)
       }
       try await openEndpoints(prepared, server, network, open, isDevelopment)
-      prepare(server, network)
+      await prepare(server, network)
       let address: String
       do throws(ServerError) { address = try await server.listen(on: network) } catch {
         throw ServerAssemblyError(error, path: prepared.store.path)

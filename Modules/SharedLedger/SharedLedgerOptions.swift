@@ -30,6 +30,8 @@ public struct SharedLedgerOptions: Sendable {
   public var retention = LogRetention()
   /// The limits of the log of commits in the node's copy.
   public var ledger = LedgerOptions()
+  /// The shards that databases belong to. Default: all to one.
+  public var shards = ShardTable()
 
   /// The most bytes of one part of a batch in the log.
   package var partBytes = SharedLedgerLimits.partBytes

@@ -38,6 +38,9 @@ public enum SharedLedgerPlugin<Log: CommitLogPlugin>: LedgerPlugin {
     public var secretFile: String?
     /// The service of clients at nodes with a secret that do not lead. Default ``Followers/serve``.
     public var followers = Followers.serve
+    /// The shards that databases belong to, for several logs side by side: the shard's number, and
+    /// the names of its databases. Default: all to shard 0.
+    public var shards = ShardTable()
     /// The limits of the copy's log.
     public var ledger = LedgerOptions()
 
@@ -80,7 +83,8 @@ public enum SharedLedgerPlugin<Log: CommitLogPlugin>: LedgerPlugin {
 
 extension SharedLedgerPlugin.Options: Decodable {
   private enum CodingKeys: String, CodingKey, CaseIterable {
-    case log, shard, address, leaseSeconds, secretFile, followers, logLimit, logBytes, logAge
+    case log, shard, address, leaseSeconds, secretFile, followers, shards, logLimit, logBytes,
+      logAge
   }
 
   /// Reads the section; what it leaves out keeps its standard value.
@@ -106,7 +110,31 @@ extension SharedLedgerPlugin.Options: Decodable {
         forKey: .address, in: section,
         debugDescription: "longer than \(CommitLogLimits.addressBytes) bytes")
     }
+    shards = try Self.shards(in: section)
+    if !shards.isEmpty, secretFile == nil || followers == .relay {
+      throw DecodingError.dataCorruptedError(
+        forKey: .shards, in: section,
+        debugDescription: "nodes of several shards pass requests on: give them a secretFile, and "
+          + "followers that serve")
+    }
     ledger = try EmbeddedLedgerPlugin.Options(from: decoder).ledger
+  }
+
+  private static func shards(
+    in section: KeyedDecodingContainer<CodingKeys>
+  ) throws -> ShardTable {
+    let lists = try section.decodeIfPresent([String: [String]].self, forKey: .shards) ?? [:]
+    var entries: [UInt32: [String]] = [:]
+    for (text, names) in lists {
+      guard let shard = UInt32(text), entries.updateValue(names, forKey: shard) == nil else {
+        throw DecodingError.dataCorruptedError(
+          forKey: .shards, in: section, debugDescription: "\"\(text)\" is no number of a shard")
+      }
+    }
+    do throws(ShardTableError) { return try ShardTable(entries) } catch {
+      throw DecodingError.dataCorruptedError(
+        forKey: .shards, in: section, debugDescription: error.description)
+    }
   }
 
   /// - Parameter bits: Drawn at random for this run.
@@ -118,6 +146,7 @@ extension SharedLedgerPlugin.Options: Decodable {
     options.renewal = options.leaseLifetime / 3
     options.lookInterval = options.leaseLifetime / 6
     options.ledger = ledger
+    options.shards = shards
     return options
   }
 }

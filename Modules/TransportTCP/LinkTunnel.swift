@@ -13,9 +13,12 @@
     package let name: String
     /// The address, without its port.
     package let address: String
+    /// True when another node of the cluster has named the peer.
+    package let isRelayed: Bool
 
     /// A peer with a name and an address.
-    package init(name: String, address: String) {
+    package init(name: String, address: String, isRelayed: Bool = false) {
+      self.isRelayed = isRelayed
       self.name = name
       self.address = address
     }

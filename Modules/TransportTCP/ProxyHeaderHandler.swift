@@ -119,7 +119,8 @@
     static func link(_ channel: any Channel) -> LinkPeer? {
       guard let handler = handler(channel), let client = handler.client else { return nil }
       let named = RelayedClient(client: client, isRemote: handler.isRemote)
-      return LinkPeer(name: named.peer, address: client.address)
+      return LinkPeer(
+        name: named.peer, address: client.address, isRelayed: handler.isRelayed)
     }
 
     /// Returns true when another node of the cluster has relayed a connection here.

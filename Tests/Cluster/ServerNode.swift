@@ -2,6 +2,7 @@ import Synchronization
 import TernAssembly
 import TernClient
 import TernCommitLog
+import TernCore
 import TernLedger
 import TernLogMemory
 import TernSecurity
@@ -90,8 +91,14 @@ struct ServerNode {
   private let assembler: Assembler
   private let own: Configuration
 
-  /// - Parameter follows: True to serve clients while another node leads, too.
-  init(_ place: SharedPlace, _ name: String, follows: Bool = false) async throws {
+  /// - Parameters:
+  ///   - follows: True to serve clients while another node leads, too.
+  ///   - shard: The node's shard.
+  ///   - shards: The databases of the shards; none for a cluster of one.
+  init(
+    _ place: SharedPlace, _ name: String, follows: Bool = false, shard: Int64 = 0,
+    shards: ConfigurationValue? = nil
+  ) async throws {
     var catalog = PluginCatalog()
     catalog.register(MemoryPlugin.self)
     catalog.register(NodeLoopbackPlugin.self)
@@ -102,16 +109,34 @@ struct ServerNode {
       storage: ["kind": "memory"],
       transport: .object(["kind": "node-loopback", "address": .string(address)]))
     var configuration = own
-    configuration.ledger = .object([
+    var ledger: [String: ConfigurationValue] = [
       "kind": "shared", "log": .string(address), "address": .string(address), "leaseSeconds": 1,
-    ])
+    ]
+    if let shards {
+      // The file of the secret is the program's to read.
+      ledger.merge(["shard": .integer(shard), "shards": shards, "secretFile": "-"]) { $1 }
+    }
+    configuration.ledger = .object(ledger)
     server = try await assembler.server(
-      from: configuration, authenticator: OwnerAuthenticator()
-    ) { [events] in events.add($0) }
+      from: configuration, authenticator: OwnerAuthenticator(),
+      report: { [events] in events.add($0) },
+      prepare: { server, _ in
+        guard let ledger = server.leasedLedger as? SharedLedger,
+          let directory = LogDirectory(of: ledger)
+        else { return }
+        await server.serveShards(by: directory, over: NodeLoopbacks())
+      })
     if follows { await server.server.serveWhileFollowing(over: NodeLoopbacks()) }
   }
 
-  func client() async throws -> TernDatabase { try await assembler.client(from: own) }
+  func client(
+    of namespace: String = ClientOptions.defaultNamespace, documents: DocumentDatabase? = nil
+  ) async throws -> TernDatabase {
+    var options = ClientOptions()
+    options.namespace = namespace
+    if let documents { options.documents = documents }
+    return try await assembler.client(from: own, options: options)
+  }
 
   func stop() async { await server.stop() }
 }

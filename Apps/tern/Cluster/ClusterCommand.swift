@@ -104,6 +104,9 @@ struct ClusterFlags: ParsableArguments {
   @Option(help: ArgumentHelp("A configuration file.", valueName: "file"))
   var config: String?
 
+  @Option(help: ArgumentHelp("The number of the shard in the log.", valueName: "number"))
+  var shard: UInt32?
+
   /// Lends the log of the configuration, and closes it.
   func use<R: Sendable>(
     _ body: (any CommitLog, ShardID) async throws(CommitLogError) -> R
@@ -111,7 +114,10 @@ struct ClusterFlags: ParsableArguments {
     let configuration: Configuration
     do throws(ConfigurationError) {
       configuration = try Configuration.reading(
-        file: config, flags: ledger.map { [("ledger", "log", $0)] } ?? [])
+        file: config,
+        flags: [("log", ledger), ("shard", shard.map(String.init))].compactMap { key, text in
+          text.map { ("ledger", key, $0) }
+        })
     } catch {
       throw Failure(about: AssemblyError.configuration(error))
     }

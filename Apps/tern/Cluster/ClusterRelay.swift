@@ -31,10 +31,10 @@ final class ClusterRelay: Sendable {
   }
 
   /// Lets a transport relay clients while its server stands by, and the server serve them while
-  /// its node follows. Called before it listens.
+  /// its node follows, and pass on what is about other shards. Called before it listens.
   ///
   /// - Returns: `nil` for servers and transports of other kinds.
-  func begin(at server: TernServer, _ transport: any Transport) -> NodeRelay? {
+  func begin(at server: TernServer, _ transport: any Transport) async -> NodeRelay? {
     guard let ledger = server.leasedLedger as? SharedLedger,
       let transport = transport as? TCPTransport
     else { return nil }
@@ -52,6 +52,10 @@ final class ClusterRelay: Sendable {
         }))
     transport.relay(over: relay)
     let links = serves ? ClusterLeaderLinks(transport: transport, relay: relay) : nil
+    // Before any client is there, or one could write to a database of another shard here.
+    if let links, let directory = LogDirectory(of: ledger) {
+      await server.serveShards(by: directory, over: links)
+    }
     let task = Task {
       if let links { await server.serveWhileFollowing(over: links) }
       while !Task.isCancelled {

@@ -197,7 +197,7 @@ struct Serve: AsyncParsableCommand {
         certificate.use(transport)
         access.recent.use(server)
         OperatedServer.prepare(server, transport, operating)
-        ClusterFigures.begin(at: server, relay?.begin(at: server, transport))
+        ClusterFigures.begin(at: server, await relay?.begin(at: server, transport))
       })
     let operated: OperatedServer
     do throws(TransportError) {

@@ -25,7 +25,12 @@ extension DirectFrame {
     case .refused(let refusal):
       name = "refused"
       members = refusal.head
-    case .node, .large, .names, .coverage, .databases: throw .notCarried
+    case .node(let node): (name, tail) = ("node", node.jsonBytes(.export))
+    case .names(let keys):
+      (name, tail) = ("names", JSONValue.array(keys.map { .string($0.text) }).bytes)
+    case .databases(let names):
+      (name, tail) = ("databases", JSONValue.array(names.map { .string($0) }).bytes)
+    case .large, .coverage: throw .notCarried
     }
     self.init(.answer, number, [.init("is", .string(name))] + members, tail: tail)
   }
@@ -50,8 +55,28 @@ extension DirectFrame {
       do throws(TreeError) { return .stale(try tailNode()) } catch {
         throw .invalid(number, error.text)
       }
+    case "node":
+      do throws(TreeError) { return .node(try tailNode()) } catch {
+        throw .invalid(number, error.text)
+      }
+    case "names":
+      return .names(
+        try tailTexts().map { text throws(DirectFrameError) in
+          do throws(TreeError) { return try TreeKey(text) } catch {
+            throw .invalid(number, error.text)
+          }
+        })
+    case "databases": return .databases(try tailTexts())
     case "refused": return .refused(try DirectRefusal(head: self))
     case let name: throw .malformed("an answer \(name.debugDescription)")
+    }
+  }
+
+  private func tailTexts() throws(DirectFrameError) -> [String] {
+    guard case .array(let items) = try tailValue() else { throw .malformed("no list") }
+    return try items.map { item throws(DirectFrameError) in
+      guard let text = item.text else { throw .malformed("a list of other things than texts") }
+      return text
     }
   }
 

@@ -6,9 +6,11 @@ extension DirectFrame {
   /// The operations that nodes pass on, by the names they have in a head.
   enum OperationName: String {
     case write, push, setRules, setDocumentRules, removeDocumentRules, set, removeDatabase, revoke
+    // Of these, only databases of other shards are asked for.
+    case read, names, mayWrite, mayPush, readRules, readSetting, databases, rules
   }
 
-  /// A frame with a request that only the node that leads may decide.
+  /// A frame with a request that only the node that leads its shard may decide.
   ///
   /// The request's origin is not part of it: the node that leads knows it from the link. A request
   /// that was not made on this machine says so, because its link may seem to come from here.
@@ -103,6 +105,8 @@ extension DirectFrame {
       return .set(name, try tailValue())
     case .removeDatabase: return .removeDatabase
     case .revoke: return .revoke(try revocations())
+    case .read, .names, .mayWrite, .mayPush, .readRules, .readSetting, .databases, .rules:
+      return try question(operationName())
     }
   }
 
@@ -191,7 +195,7 @@ private struct EncodedOperation {
       tail = JSONValue.array(changes.map(\.json)).bytes
     case .read, .readOrExport, .review, .mayWrite, .mayPush, .names, .readRules,
       .readRuleCoverage, .readSetting, .databases, .administer, .readRevocations, .rules:
-      throw .notCarried
+      (name, members, tail) = try operation.question(number)
     }
   }
 

@@ -71,7 +71,11 @@ enum DirectLinks {
       let refusal = DirectRefusal.unavailable(RefusalText.follows)
       return send(.refused(refusal), number, to: origin, at: server)
     }
-    server.ask(request) { answer in
+    if let shard = server.part.shards?.foreignShard(of: request) {
+      let refusal = DirectRefusal.unavailable("\(ShardRouter.elsewhere(shard)).")
+      return send(.refused(refusal), number, to: origin, at: server)
+    }
+    server.part.askHere(request, at: server) { answer in
       server.assumeIsolated { send(answer, number, to: origin, at: $0) }
     }
   }

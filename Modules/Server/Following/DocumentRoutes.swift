@@ -138,7 +138,7 @@ extension DocumentReadPoint {
 
 extension DocumentClientFrame {
   /// The number of the call that it is about.
-  fileprivate var call: UInt32? {
+  var call: UInt32? {
     switch self {
     case .open(let call, _), .message(let call, _), .halfClose(let call), .cancel(let call): call
     case .ping: nil

@@ -15,14 +15,19 @@ final class LeaderLink: LinkHandler {
 
   /// The address of the node.
   let address: String
+  /// The shard that it leads; `nil` for that of this node.
+  let shard: UInt32?
   /// The place of the client's link, and its ``LinkState/number``.
   let slot: Int
   let number: Int
   private let server: TernServer
   private let waiting = Mailbox<Event>()
 
-  init(to address: String, for state: LinkState, of server: TernServer) {
+  init(
+    to address: String, ofShard shard: UInt32? = nil, for state: LinkState, of server: TernServer
+  ) {
     self.address = address
+    self.shard = shard
     slot = state.slot
     number = state.number
     self.server = server
@@ -39,7 +44,13 @@ final class LeaderLink: LinkHandler {
   }
 
   private static func handOver(_ link: LeaderLink, to server: isolated TernServer) {
-    for event in link.waiting.takeAll() { server.part.forwarder?.take(event, of: link, at: server) }
+    for event in link.waiting.takeAll() {
+      if link.shard == nil {
+        server.part.forwarder?.take(event, of: link, at: server)
+      } else {
+        server.part.shards?.take(event, of: link, at: server)
+      }
+    }
   }
 
   /// Opens the link to the leader, whichever that is by then.

@@ -1,4 +1,4 @@
-import TernLedger
+package import TernLedger
 
 /// The part that a server's node plays in a cluster. Lives and is used on the server's executor
 /// only.
@@ -10,6 +10,8 @@ final class ServerPart {
   /// Opens links to the node that leads; `nil` at a server that serves while its node leads, and at
   /// no other time.
   var links: (any LeaderLinks)?
+  /// Passes on what is about databases of other shards; `nil` where there is one shard.
+  var shards: ShardRouter?
   /// True while the machine is made anew.
   var isMachineTaken = false
 
@@ -27,6 +29,65 @@ final class ServerPart {
   }
 }
 
+extension ServerPart {
+  /// Lets a frame be decided here, or where it belongs.
+  func receive(_ frame: [UInt8], of state: LinkState, at server: isolated TernServer) {
+    if let shards {
+      shards.receive(frame, of: state, at: server)
+    } else {
+      receiveHere(frame, of: state, at: server)
+    }
+  }
+
+  /// Lets a frame about this node's shard be decided here, or at the node that leads.
+  func receiveHere(_ frame: [UInt8], of state: LinkState, at server: isolated TernServer) {
+    if let forwarder {
+      forwarder.receive(frame, of: state, at: server)
+    } else {
+      server.enqueue(.frame(slot: state.slot, frame), of: state)
+    }
+  }
+
+  /// Lets a request without a session be decided here, or where it belongs.
+  func ask(
+    _ request: DirectRequest, at server: isolated TernServer,
+    _ answer: @escaping @Sendable (DirectAnswer) -> Void
+  ) {
+    if let shards {
+      shards.ask(request, at: server, answer)
+    } else {
+      askHere(request, at: server, answer)
+    }
+  }
+
+  /// Lets a request about this node's shard be decided here, or at the node that leads.
+  func askHere(
+    _ request: DirectRequest, at server: isolated TernServer,
+    _ answer: @escaping @Sendable (DirectAnswer) -> Void
+  ) {
+    if let forwarder, forwarder.takes(request, at: server, answer) { return }
+    server.decide(request, answer)
+  }
+
+  /// Forgets the link of a client that has ended.
+  func forget(_ slot: Int) {
+    forwarder?.forget(slot)
+    shards?.forget(slot)
+  }
+
+  /// A client has taken most of what it was sent.
+  func drained(_ slot: Int) {
+    forwarder?.drained(slot)
+    shards?.drained(slot)
+  }
+
+  /// Tells other nodes of the clients that are there.
+  func tick(at server: isolated TernServer) {
+    forwarder?.tick(at: server)
+    shards?.tick(at: server)
+  }
+}
+
 extension TernServer {
   /// Lets the server serve clients while another node leads, too: reads and listens from the node's
   /// copy, while what changes anything goes to the leader.
@@ -34,6 +95,14 @@ extension TernServer {
     guard let ledger = ledger as? any FollowedLedger, part.links == nil else { return }
     part.links = links
     ledger.follow(with: ServerFollower(self, ledger))
+  }
+
+  /// Lets the server pass on what is about databases of other shards.
+  package func serveShards(
+    by directory: any ShardDirectory, over links: any LeaderLinks
+  ) {
+    guard part.shards == nil else { return }
+    part.shards = ShardRouter(directory, links, DirectForwarder(for: self))
   }
 
   /// Notes that another node may lead now.

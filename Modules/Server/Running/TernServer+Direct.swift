@@ -13,8 +13,7 @@ extension TernServer {
   package func ask(
     _ request: DirectRequest, _ answer: @escaping @Sendable (DirectAnswer) -> Void
   ) {
-    if let forwarder = part.forwarder, forwarder.takes(request, at: self, answer) { return }
-    decide(request, answer)
+    part.ask(request, at: self, answer)
   }
 
   /// Decides a request here.

@@ -55,7 +55,7 @@ extension TernServer {
       state.waitingBytes += frame.count
       if state.isDirect { continue }
       if !frame.isEmpty { state.arrivals.append(now) }
-      pass(frame, of: state)
+      part.receive(frame, of: state, at: self)
     }
     // They are here already; an address that holds more than its share is not read from meanwhile.
     let bytes = frames.reduce(0) { $0 + $1.count }
@@ -71,15 +71,6 @@ extension TernServer {
     if state.isDirect { DirectLinks.receive(frames, over: state, at: self) }
   }
 
-  /// Lets a frame be decided here, or at the node that leads.
-  private func pass(_ frame: [UInt8], of state: LinkState) {
-    if let forwarder = part.forwarder {
-      forwarder.receive(frame, of: state, at: self)
-    } else {
-      enqueue(.frame(slot: state.slot, frame), of: state)
-    }
-  }
-
   private func letGo(_ slot: Int, _ reason: LinkClosure) {
     guard let state = links.end(slot) else { return }
     let end = state.reason ?? .linkClosed(reason.description)
@@ -93,7 +84,7 @@ extension TernServer {
       slots.giveBack(slot)
     }
     memory.forget(state)
-    part.forwarder?.forget(slot)
+    part.forget(slot)
     inbox.releaseAll(slot)
     if refusal != nil { forget([.closed(slot: slot)]) }
   }
@@ -114,7 +105,7 @@ extension TernServer {
 
   private func release(_ slot: Int) {
     if let state = links[slot] { memory.recount(state) }
-    part.forwarder?.drained(slot)
+    part.drained(slot)
     if memory.isSlowed(slot) { closeOverdue() }
     if links.release(slot) { inbox.release(slot) }
   }

@@ -52,7 +52,7 @@ extension TernServer {
     memory.recountOutput()
     memory.returnMemory()
     closeOverdue()
-    part.forwarder?.tick(at: self)
+    part.tick(at: self)
     inbox.append(.tick)
     exports.review { ask($0, $1) }
     BackupReview.run(on: self)

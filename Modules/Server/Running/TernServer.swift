@@ -162,6 +162,7 @@ public actor TernServer {
     closeAll(.serverStopped("the server stops"))
     requests.refuseAll("The server stops.")
     part.end()
+    part.shards?.end()
     await exports.endAll()
   }
 }

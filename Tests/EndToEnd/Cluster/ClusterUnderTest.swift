@@ -27,6 +27,9 @@ final class ClusterUnderTest: Sendable {
   let postgres: PostgresServer
   private let folder: String
   private let followers: String
+  /// The value of `ledger.shards` of each node, which is the node of the shard of its number; empty
+  /// for nodes of one shard.
+  private let shards: [String]
   private let state = Mutex(State())
   /// A line for each change of the leader.
   private let changes = LineInbox()
@@ -34,8 +37,9 @@ final class ClusterUnderTest: Sendable {
   private let led = NSCondition()
 
   /// - Parameter followers: The value of `ledger.followers`.
-  init(folder: String, followers: String = "serve") throws {
+  init(folder: String, followers: String = "serve", shards: [String] = []) throws {
     self.folder = folder
+    self.shards = shards
     self.followers = followers
     postgres = try PostgresServer()
     for _ in 0..<Self.count {
@@ -82,7 +86,7 @@ extension ClusterUnderTest {
       {"storage": {"kind": "sqlite", "path": "\(place)"},
        "transport": {"kind": "tcp", "port": \(node.port)},
        "ledger": {"kind": "shared", "log": "\(log)", "address": "127.0.0.1:\(node.port)",
-                  "leaseSeconds": 1, "followers": "\(followers)"}}
+                  "leaseSeconds": 1, "followers": "\(followers)"\(shard(of: index))}}
       """
     let secret = folder + "/secret"
     try String(repeating: "secret", count: 8).write(
@@ -97,6 +101,10 @@ extension ClusterUnderTest {
       return state.nodes[index].runs
     }
     Task { await self.follow(process, index, run) }
+  }
+
+  private func shard(of index: Int) -> String {
+    shards.isEmpty ? "" : #", "shard": \#(index), "shards": \#(shards[index])"#
   }
 
   /// Hears from a node when it leads and when it does not.

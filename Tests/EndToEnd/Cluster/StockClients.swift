@@ -18,17 +18,26 @@ enum StockClients {
   ///
   /// - Parameter followers: The value of `ledger.followers`.
   static func play(_ script: String, followers: String) async throws {
-    let rules = script == "cases.py" ? ["--rules", place("../Admin/rules.json")] : []
-    try await withCluster(followers: followers, rules) { cluster, follower in
-      let played = try ChildProcess(
-        python, [place("../Admin/\(script)"), "127.0.0.1:\(cluster.port(of: follower))"])
-      let code = await played.exitCode(within: .seconds(300))
-      if code == nil { played.killNow() }
-      _ = await played.output.line(within: patience) { _ in false }
-      let lines = played.output.history
-      #expect(lines.filter { $0.hasPrefix("FAILED") } == [])
-      #expect(lines.count { $0.hasPrefix("ok ") } >= 80, "\(played.errors.history.suffix(20))")
-      #expect(code == 0)
+    try await withCluster(followers: followers, arguments(of: script)) { cluster, follower in
+      try await play(script, cluster, at: follower)
     }
+  }
+
+  /// The arguments of servers that a script needs.
+  static func arguments(of script: String) -> [String] {
+    script == "cases.py" ? ["--rules", place("../Admin/rules.json")] : []
+  }
+
+  /// Plays a script of at least 80 cases at one node.
+  static func play(_ script: String, _ cluster: ClusterUnderTest, at node: Int) async throws {
+    let played = try ChildProcess(
+      python, [place("../Admin/\(script)"), "127.0.0.1:\(cluster.port(of: node))"])
+    let code = await played.exitCode(within: .seconds(300))
+    if code == nil { played.killNow() }
+    _ = await played.output.line(within: patience) { _ in false }
+    let lines = played.output.history
+    #expect(lines.filter { $0.hasPrefix("FAILED") } == [])
+    #expect(lines.count { $0.hasPrefix("ok ") } >= 80, "\(played.errors.history.suffix(20))")
+    #expect(code == 0)
   }
 }

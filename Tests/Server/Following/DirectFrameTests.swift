@@ -22,6 +22,20 @@ extension DirectRequest.Operation {
     case (.set(let name, let value), .set(let other, let otherValue)):
       name == other && value == otherValue
     case (.revoke(let changes), .revoke(let others)): changes == others
+    case (.read(let path, let query), .read(let other, let otherQuery)):
+      path == other && query == otherQuery
+    case (.names(let path, let after, let limit), .names(let other, let otherAfter, let most)):
+      path == other && after == otherAfter && limit == most
+    case (.mayWrite(let paths), .mayWrite(let others)): paths == others
+    case (.mayPush(let path), .mayPush(let other)): path == other
+    case (.readRules, .readRules), (.databases, .databases),
+      (.rules(.readDocuments), .rules(.readDocuments)):
+      true
+    case (.readSetting(let name), .readSetting(let other)): name == other
+    case (.rules(.explain(let question)), .rules(.explain(let other))):
+      question.language == other.language && question.rules == other.rules
+        && question.operation == other.operation && question.path == other.path
+        && question.auth == other.auth && question.value == other.value
     default: false
     }
   }
@@ -58,7 +72,27 @@ extension DirectRequest.Operation {
     ]
   }
 
+  /// What is asked for databases of other shards alone.
+  private static let questions: [DirectRequest.Operation] = [
+    .read("a/b", .all), .read(.root, TreeQuery(order: .value, limit: TreeLimit(.last, 3))),
+    .names("a", after: TreeKey(unchecked: "k"), limit: 7), .names(.root, after: nil, limit: nil),
+    .mayWrite(["a", "b/c"]), .mayWrite([]), .mayPush("list"), .readRules, .databases,
+    .readSetting(.strictTriggerValidation), .rules(.readDocuments),
+    .rules(
+      .explain(
+        RulesQuestion(
+          .tree, rules: Array("{}".utf8), operation: "read", path: "/a", auth: .null,
+          value: .integer(1)))),
+    .rules(
+      .explain(
+        RulesQuestion(
+          .documents, rules: nil, operation: "get", path: "a/b",
+          auth: .object([.init("uid", .string("ada"))]), value: .null))),
+  ]
+
   private static let answers: [DirectAnswer] = [
+    .node(.empty), .node(["a": ["b": "c"]]), .names([]),
+    .names([TreeKey(unchecked: "a"), TreeKey(unchecked: "é")]), .databases(["default", "games"]),
     .written(.set("a/b", ["x": 1])), .written(.set(.root, .empty)),
     .written(.merge("m", TreeMerge(unchecked: [.init(path: "a", node: 1)]))),
     .pushed(TreeKey(unchecked: "-Nabc"), ["x": 1]), .pushed(TreeKey(unchecked: "-N"), .empty),
@@ -74,9 +108,9 @@ extension DirectRequest.Operation {
     .refused(.sentAway(.closed(reason: "closed"))), .refused(.unavailable("later")),
   ]
 
-  @Test("every operation that changes something comes out as it went in")
+  @Test("every operation that is passed on comes out as it went in")
   func operations() throws {
-    for (index, operation) in try Self.operations().enumerated() {
+    for (index, operation) in (try Self.operations() + Self.questions).enumerated() {
       let asked = DirectRequest(
         namespace: "data é", isLocal: true, address: "192.0.2.7",
         credential: Credential(.service, token: "t\"", override: .object([.init("uid", .null)])),
@@ -147,13 +181,19 @@ extension DirectRequest.Operation {
     #expect(cut.unicodeScalars.count == DirectFrame.textScalars && text.hasPrefix(cut))
   }
 
-  @Test("what is read or asked on any node is not passed on, nor is what an operator asks")
+  @Test("what is large is read whole at another shard")
+  func wholeRead() throws {
+    let asked = DirectRequest(namespace: "n", isLocal: true, .readOrExport("a"))
+    let frame = try DirectFrame(try DirectFrame(asked, 1).encoded(), .request)
+    let read = try frame.request(isLocal: true, address: "")
+    #expect(read.operation.isSame(as: .read("a", .all)))
+  }
+
+  @Test("questions need no leader, and what only this node can tell is not passed on")
   func notCarried() throws {
+    for operation in Self.questions { #expect(!operation.isForLeader) }
     let others: [DirectRequest.Operation] = [
-      .read(.root, .all), .readOrExport(.root), .review(.root), .mayWrite([.root]),
-      .mayPush(.root), .names(.root, after: nil, limit: nil), .readRules, .readRuleCoverage,
-      .readSetting(.strictTriggerValidation), .databases, .administer, .readRevocations,
-      .rules(.readDocuments),
+      .review(.root), .readRuleCoverage, .administer, .readRevocations, .rules(.check([], .tree)),
     ]
     for operation in others {
       #expect(!operation.isForLeader)

@@ -1,0 +1,114 @@
+import Synchronization
+import TernLedger
+import TernSecurity
+
+// Requests without a session.
+extension ShardRouter {
+  private enum Place {
+    case here
+    case shard(UInt32)
+    /// All shards: what is the same in each.
+    case everywhere
+  }
+
+  /// Lets a request be decided here, or by the nodes of the shards that it is about.
+  func ask(
+    _ request: DirectRequest, at server: isolated TernServer,
+    _ answer: @escaping @Sendable (DirectAnswer) -> Void
+  ) {
+    switch place(of: request) {
+    case .here: server.part.askHere(request, at: server, answer)
+    case .shard(let shard) where request.isOperator:
+      answer(.refused(.unavailable("\(Self.elsewhere(shard)): ask a node of that one.")))
+    case .shard(let shard): forward(request, to: shard, at: server, answer)
+    case .everywhere:
+      let answers = ShardAnswers(count: directory.table.shards.count, answer)
+      server.part.askHere(request, at: server) { answers.add($0, isOwn: true) }
+      for shard in directory.table.shards where shard != directory.own {
+        forward(request, to: shard, at: server) { answers.add($0, isOwn: false) }
+      }
+    }
+  }
+
+  /// The shard that a request of another node is about, when it is not this node's.
+  func foreignShard(of request: DirectRequest) -> UInt32? {
+    if case .shard(let shard) = place(of: request) { shard } else { nil }
+  }
+
+  private func place(of request: DirectRequest) -> Place {
+    switch request.operation {
+    case .databases, .revoke: return request.isOperator ? .here : .everywhere
+    case .administer, .readRevocations, .rules(.check): return .here
+    case .setDocumentRules, .removeDocumentRules:
+      // Those of a project are for its databases in all shards.
+      if request.isOfProject { return request.isOperator ? .here : .everywhere }
+    case .rules(.readDocuments), .rules(.explain), .readRuleCoverage:
+      if request.isOfProject { return .here }
+    case .read, .readOrExport, .review, .mayWrite, .mayPush, .names, .write, .push, .readRules,
+      .setRules, .readSetting, .set, .removeDatabase:
+      break
+    }
+    let shard = directory.table.shard(of: request.namespace)
+    return shard == directory.own ? .here : .shard(shard)
+  }
+
+  private func forward(
+    _ request: DirectRequest, to shard: UInt32, at server: isolated TernServer,
+    _ answer: @escaping @Sendable (DirectAnswer) -> Void
+  ) {
+    leaders.find(shard, at: server) { server, leader in
+      guard let router = server.part.shards else {
+        return answer(.refused(.unavailable("The server stops.")))
+      }
+      switch leader {
+      case .failure(let missing):
+        let text = "The node of shard \(shard) is out of reach: \(missing.reason)."
+        answer(.refused(.unavailable(text)))
+      case .success(let address):
+        router.direct.forward(request, to: address, over: router.links, answer: answer)
+      }
+    }
+  }
+}
+
+extension DirectRequest {
+  /// True for a request about the documents of a whole project.
+  fileprivate var isOfProject: Bool {
+    namespace.hasPrefix("projects/") && !namespace.contains("/databases/")
+  }
+}
+
+/// The answers of all shards to one request, which come to one.
+private final class ShardAnswers: Sendable {
+  private struct State {
+    var left: Int
+    var own: DirectAnswer?
+    var names: Set<String> = []
+    var refusal: DirectRefusal?
+  }
+
+  private let state: Mutex<State>
+  private let answer: @Sendable (DirectAnswer) -> Void
+
+  init(count: Int, _ answer: @escaping @Sendable (DirectAnswer) -> Void) {
+    state = Mutex(State(left: count))
+    self.answer = answer
+  }
+
+  func add(_ next: DirectAnswer, isOwn: Bool) {
+    let whole = state.withLock { state -> DirectAnswer? in
+      state.left -= 1
+      switch next {
+      case .refused(let refusal): state.refusal = state.refusal ?? refusal
+      case .databases(let names): state.names.formUnion(names)
+      default: break
+      }
+      if isOwn { state.own = next }
+      guard state.left == 0 else { return nil }
+      if let refusal = state.refusal { return .refused(refusal) }
+      guard case .databases? = state.own else { return state.own }
+      return .databases(state.names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) })
+    }
+    if let whole { answer(whole) }
+  }
+}

@@ -1,0 +1,118 @@
+import TernLedger
+import TernTransport
+import TernTreeWire
+
+/// A frame of a client with the place where it is decided.
+struct ShardedFrame: Hashable, Sendable {
+  /// A place where frames are decided.
+  enum Place: Hashable, Sendable {
+    /// This node.
+    case here
+    /// The node that leads another shard.
+    case shard(UInt32)
+    /// None: the link ends, for the frame does not say first what it is about.
+    case refused
+  }
+
+  let frame: [UInt8]
+  let place: Place
+
+  init(_ frame: [UInt8], _ place: Place) {
+    self.frame = frame
+    self.place = place
+  }
+}
+
+/// One client's link at a node that is not alone with its shard. Lives and is used on the server's
+/// executor only.
+final class ShardedLink {
+  private enum Dialect {
+    case unknown
+    /// A client of the tree has one database, and all of its frames go where that is.
+    case tree(ShardedFrame.Place)
+    case documents(ShardedCalls)
+  }
+
+  /// The ``LinkState/number`` of the client's link.
+  let number: Int
+  private var dialect = Dialect.unknown
+  /// The links to the nodes that lead other shards, by shard.
+  var upstreams: [UInt32: ShardUpstream] = [:]
+
+  init(number: Int) { self.number = number }
+
+  /// Places a frame of the client; others that waited for it may come along.
+  func route(_ frame: [UInt8], by directory: any ShardDirectory) -> [ShardedFrame] {
+    switch dialect {
+    case .unknown:
+      if DocumentLink.begins(with: frame) {
+        dialect = .documents(ShardedCalls())
+      } else {
+        dialect = .tree(Self.place(ofTreeIn: frame, by: directory))
+      }
+      return route(frame, by: directory)
+    case .tree(let place): return [ShardedFrame(frame, place)]
+    case .documents(var calls):
+      // Taken out, or each frame would copy it.
+      dialect = .unknown
+      defer { dialect = .documents(calls) }
+      return calls.route(frame, by: directory)
+    }
+  }
+
+  /// The place of a client whose first frame this is. What opens no session is refused here.
+  private static func place(
+    ofTreeIn frame: [UInt8], by directory: any ShardDirectory
+  ) -> ShardedFrame.Place {
+    guard frame.count <= LargeFrame.leastBytes,
+      case .open(let opening)? = try? TreeClientMessage.decode(frame)
+    else { return .here }
+    let shard = directory.table.shard(of: opening.namespace)
+    return shard == directory.own ? .here : .shard(shard)
+  }
+
+  /// Returns true when a frame of the node that leads another shard is for the client.
+  func receives(_ frame: [UInt8], from shard: UInt32) -> Bool {
+    switch dialect {
+    case .unknown: return false
+    case .tree(let place): return place == .shard(shard)
+    case .documents(var calls):
+      dialect = .unknown
+      defer { dialect = .documents(calls) }
+      return calls.receives(frame, from: shard)
+    }
+  }
+
+  /// Loses the link to the node that leads a shard.
+  ///
+  /// - Returns: What the client is told; `nil` when its own link has to end.
+  func lose(_ shard: UInt32, _ text: String) -> [[UInt8]]? {
+    guard case .documents(var calls) = dialect else { return nil }
+    defer { dialect = .documents(calls) }
+    return calls.lose(shard, text)
+  }
+
+  /// The frame that tells a node that leads another shard that the client is there; `nil` for
+  /// clients whose own frames do.
+  var keepAlive: [UInt8]? {
+    if case .documents = dialect { DocumentRoutes.keepAlive } else { nil }
+  }
+}
+
+/// A link to the node that leads another shard, on behalf of one client.
+final class ShardUpstream {
+  /// The link that is open or about to be.
+  var link: LeaderLink?
+  /// Its end here; `nil` until it is open.
+  var carrier: (any Link)?
+  /// Frames that wait for that.
+  var early: [[UInt8]] = []
+  var earlyBytes = 0
+  /// Bytes of frames that count as waiting for the client.
+  var unsentBytes = 0
+  /// The uptime, in milliseconds, at which the first attempt to reach the node was made that is not
+  /// over.
+  var seeking: Int64?
+  /// True while the node is looked for, or another attempt is about to be made.
+  var isSeekPending = false
+}

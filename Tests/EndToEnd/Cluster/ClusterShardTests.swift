@@ -1,0 +1,81 @@
+import Foundation
+import TernClient
+import TernCore
+import TernPostgresTesting
+import Testing
+
+@testable import tern
+
+/// Clients of nodes whose databases belong to several shards.
+@Suite(
+  "nodes of several shards", .serialized, .timeLimit(.minutes(10)),
+  .enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
+struct ClusterShardTests {
+  private static let table =
+    #"{"1": ["games", "cases", "projects/cases/databases/(default)"]}"#
+
+  @Test("the wrong node serves the commands and REST of databases of another shard")
+  func commands() async throws {
+    try await withShards([Self.table, Self.table]) { cluster in
+      let (wrong, right) = (address(0, cluster), address(1, cluster))
+      let at = ["--ns", "games", "--server"]
+      let set = try await run(["set", "rooms/1", #""Hi""#] + at + [wrong])
+      #expect(set.code == 0, "\(set)")
+      #expect(try await run(["get", "rooms/1"] + at + [right]).output == [#""Hi""#])
+      #expect(try await run(["get", "rooms/1"] + at + [wrong]).output == [#""Hi""#])
+      let put = await cluster.ask("PUT", "/rooms/2.json?ns=games", #"{"n": 2}"#, at: 0)
+      #expect(put?.status == 200, "\(put as Any)")
+      for node in [0, 1] {
+        let read = await cluster.ask("GET", "/rooms.json?ns=games", at: node)
+        #expect(read?.body.contains(#""n":2"#) == true, "\(read as Any)")
+        let other = await cluster.ask("GET", "/rooms.json", at: node)
+        #expect(other?.status == 200 && other?.body.hasPrefix("null") == true, "\(other as Any)")
+      }
+      // What is deleted at the wrong node is deleted.
+      #expect(await cluster.ask("DELETE", "/rooms/2.json?ns=games", at: 0)?.status == 200)
+      let gone = await cluster.ask("GET", "/rooms/2.json?ns=games", at: 1)
+      #expect(gone?.body.hasPrefix("null") == true, "\(gone as Any)")
+    }
+  }
+
+  @Test("nodes whose tables differ refuse each other's clients, and pass nothing on for ever")
+  func differentTables() async throws {
+    try await withShards([#"{"1": ["games"]}"#, #"{"1": ["other"]}"#]) { cluster in
+      let answer = await cluster.ask("GET", "/a.json?ns=games", at: 0)
+      #expect(answer?.status == 503, "\(answer as Any)")
+      #expect(answer?.body.contains("belongs to shard 0") == true, "\(answer as Any)")
+      let at = ["--ns", "games", "--server", address(0, cluster)]
+      let get = try await run(["get", "a", "--timeout", "3s"] + at)
+      #expect(get.code != 0, "\(get)")
+      #expect(await cluster.ask("GET", "/a.json", at: 0)?.status == 200)
+    }
+  }
+
+  @Test(
+    "the clients that Google ships for Python are served by a node of another shard",
+    .enabled(if: StockClients.areInstalled, "run Tools/python first"),
+    arguments: ["cases.py", "documents.py"])
+  func stockClients(script: String) async throws {
+    let arguments = StockClients.arguments(of: script)
+    try await withShards([Self.table, Self.table], arguments) { cluster in
+      try await StockClients.play(script, cluster, at: 0)
+    }
+  }
+
+  private func address(_ node: Int, _ cluster: ClusterUnderTest) -> String {
+    "127.0.0.1:\(cluster.port(of: node))"
+  }
+
+  /// Two nodes, of shard 0 and of shard 1.
+  private func withShards(
+    _ tables: [String], _ arguments: [String] = [], _ body: (ClusterUnderTest) async throws -> Void
+  ) async throws {
+    try await withFolder { folder in
+      let cluster = try ClusterUnderTest(folder: folder, shards: tables)
+      defer { cluster.clean() }
+      for index in 0..<2 { try cluster.start(index, arguments: arguments) }
+      for index in 0..<2 { try await cluster.awaitFollowing(at: index) }
+      try await body(cluster)
+    }
+  }
+}
