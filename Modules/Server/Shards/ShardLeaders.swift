@@ -6,7 +6,7 @@ import TernLedger
 /// The log is asked about a shard at most once at a time, and not again before a pause: a
 /// client that opens many links costs it no more.
 final class ShardLeaders {
-  /// What is done with the address of a leader, or with the reason why none is known.
+  /// An action with the address of a leader, or with the reason why none is known.
   typealias Use = @Sendable (isolated TernServer, Result<String, Missing>) -> Void
 
   /// The reason why the leader of a shard is not known.

@@ -72,7 +72,7 @@ extension DirectRequest.Operation {
     ]
   }
 
-  /// What is asked for databases of other shards alone.
+  /// Questions about databases of other shards.
   private static let questions: [DirectRequest.Operation] = [
     .read("a/b", .all), .read(.root, TreeQuery(order: .value, limit: TreeLimit(.last, 3))),
     .names("a", after: TreeKey(unchecked: "k"), limit: 7), .names(.root, after: nil, limit: nil),
