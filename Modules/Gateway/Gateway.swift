@@ -50,7 +50,8 @@ public enum Gateway {
           backUp: { base, request, address, tell in
             server.assumeIsolated { $0.backUp(on: base, for: request, at: address, tell: tell) }
           },
-          proxies: transport.trustedProxies, admin: AdminServices(of: server, load))
+          proxies: transport.trustedProxies, admin: AdminServices(of: server, load),
+          holds: { server.places.holds($0) })
         try install(setting, in: channel)
       }
     #endif

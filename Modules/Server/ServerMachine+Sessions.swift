@@ -15,8 +15,7 @@ extension ServerMachine {
     }
     if let notice = context.options.farewell { return try redirect(session, notice, &batch) }
     let greeting = try TreeGreeting(
-      opening, of: session, among: sessions, limits: context.options.limits,
-      &batch)
+      opening, of: session, among: sessions, context, &batch)
     switch greeting {
     case .rejected(let reason): try expel(session, reason, &batch)
     case .inquiry(let id):

@@ -28,16 +28,17 @@ package struct ServerMachine: ~Copyable {
   ///   - budget: Bounds the memory of listens; `nil` for one of the machine's own.
   ///   - metrics: Counts what is decided.
   ///   - follows: True at a node that follows: the machine commits nothing.
+  ///   - places: The databases that belong to this node's shard.
   package init(
     options: ServerOptions, authorizer: any Authorizer,
     documentAuthorizer: any DocumentAuthorizer = AllowLocal(),
     authenticator: any Authenticator, budget: MemoryBudget? = nil,
     metrics: ServerMetrics = ServerMetrics(), randomBits: @escaping @Sendable () -> UInt64,
-    follows: Bool = false
+    follows: Bool = false, places: DatabasePlaces = DatabasePlaces()
   ) {
     context = ServerContext(
       options: options, budget: budget ?? options.limits.budget, randomBits: randomBits,
-      metrics: metrics, follows: follows)
+      metrics: metrics, follows: follows, places: places)
     sessions = SessionTable(options.limits.rates)
     tree = TreeService(context)
     documents = DocumentService(context, documentAuthorizer)

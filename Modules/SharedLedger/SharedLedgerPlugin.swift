@@ -117,6 +117,10 @@ extension SharedLedgerPlugin.Options: Decodable {
         debugDescription: "nodes of several shards pass requests on: give them a secretFile, and "
           + "followers that serve")
     }
+    guard shards.isEmpty || shards.shards.contains(shard) else {
+      throw DecodingError.dataCorruptedError(
+        forKey: .shard, in: section, debugDescription: "no database belongs to shard \(shard)")
+    }
     ledger = try EmbeddedLedgerPlugin.Options(from: decoder).ledger
   }
 

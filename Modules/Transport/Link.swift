@@ -6,9 +6,9 @@ public protocol Link: AnyObject, Sendable {
   /// The address of the other end, for logs: `127.0.0.1:50412`, `loopback#3`.
   var peer: String { get }
 
-  /// True when another node of the cluster has opened the link, on behalf of a client of its own.
-  /// Default: false.
-  var isRelayed: Bool { get }
+  /// True when a node of another shard of the cluster has opened the link, on behalf of a client of
+  /// its own. Default: false.
+  var isOfOtherShard: Bool { get }
 
   /// Bytes handed to `send(_:)` that the other side's machine has not taken yet.
   ///
@@ -73,7 +73,7 @@ extension LinkHandler {
 public typealias LinkOpening = @Sendable (any Link) -> any LinkHandler
 
 extension Link {
-  public var isRelayed: Bool { false }
+  public var isOfOtherShard: Bool { false }
 
   public func abort() { close() }
 

@@ -43,8 +43,8 @@
           try pipeline.addHandler(TCPLinkHandler(setting), position: .after(self))
         case .foreign:
           // Other protocols tell by their own fields whether a client is of this machine, and would
-          // take the address for it.
-          if ProxiedPeer.isRemote(context.channel) { return context.close(promise: nil) }
+          // take the address for it; and they know nothing of shards.
+          if ProxiedPeer.isLink(context.channel) { return context.close(promise: nil) }
           try foreignSetup(
             context.channel, setting.open, TCPLinkHandler.installation(setting))
         }

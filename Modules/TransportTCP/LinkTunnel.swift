@@ -13,12 +13,12 @@
     package let name: String
     /// The address, without its port.
     package let address: String
-    /// True when another node of the cluster has named the peer.
-    package let isRelayed: Bool
+    /// True when a node of another shard has named the peer.
+    package let isOfOtherShard: Bool
 
     /// A peer with a name and an address.
-    package init(name: String, address: String, isRelayed: Bool = false) {
-      self.isRelayed = isRelayed
+    package init(name: String, address: String, isOfOtherShard: Bool = false) {
+      self.isOfOtherShard = isOfOtherShard
       self.name = name
       self.address = address
     }

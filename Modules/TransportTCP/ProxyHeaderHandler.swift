@@ -23,6 +23,8 @@
     fileprivate private(set) var isRelayed = false
     /// True when that node says so of its client; see ``RelayedClient/isRemote``.
     fileprivate private(set) var isRemote = false
+    /// True when that node belongs to another shard.
+    fileprivate private(set) var isOfOtherShard = false
 
     /// - Parameters:
     ///   - isProxy: True when the other end is a proxy that sends a header.
@@ -62,6 +64,7 @@
         }
         isRelayed = true
         isRemote = header.isRemote
+        isOfOtherShard = header.isOfOtherShard
         return pass(client, behind: byteCount, context)
       case .other?, nil: break
       }
@@ -120,15 +123,17 @@
       guard let handler = handler(channel), let client = handler.client else { return nil }
       let named = RelayedClient(client: client, isRemote: handler.isRemote)
       return LinkPeer(
-        name: named.peer, address: client.address, isRelayed: handler.isRelayed)
+        name: named.peer, address: client.address, isOfOtherShard: handler.isOfOtherShard)
     }
 
     /// Returns true when another node of the cluster has relayed a connection here.
     static func isRelayed(_ channel: any Channel) -> Bool { handler(channel)?.isRelayed ?? false }
 
-    /// Returns true when another node has opened a link here for a client that counts as one of
-    /// another machine.
-    static func isRemote(_ channel: any Channel) -> Bool { handler(channel)?.isRemote ?? false }
+    /// Returns true when another node has opened a link here that carries our framing alone.
+    static func isLink(_ channel: any Channel) -> Bool {
+      guard let handler = handler(channel) else { return false }
+      return handler.isRemote || handler.isOfOtherShard
+    }
 
     private static func handler(_ channel: any Channel) -> ProxyHeaderHandler? {
       try? channel.pipeline.syncOperations.handler(type: ProxyHeaderHandler.self)

@@ -22,7 +22,7 @@
     }
 
     let peer: String
-    let isRelayed: Bool
+    let isOfOtherShard: Bool
     /// The other end's address, without its port.
     let address: String
     private let channel: any Channel
@@ -33,7 +33,7 @@
     init(channel: any Channel, limit: FrameLimit, other: LinkPeer? = nil) {
       self.channel = channel
       self.limit = limit
-      isRelayed = other?.isRelayed ?? false
+      isOfOtherShard = other?.isOfOtherShard ?? false
       peer = other?.name ?? channel.remoteAddress.map(Self.name(of:)) ?? "unknown"
       address = other?.address ?? channel.remoteAddress?.ipAddress ?? "unknown"
     }

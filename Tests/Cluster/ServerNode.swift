@@ -88,6 +88,8 @@ enum MemoryLogPlugin: CommitLogPlugin {
 struct ServerNode {
   let server: AssembledServer
   let events = EventLog()
+  /// The address by which other nodes find it.
+  let address: String
   private let assembler: Assembler
   private let own: Configuration
 
@@ -104,7 +106,7 @@ struct ServerNode {
     catalog.register(NodeLoopbackPlugin.self)
     catalog.register(SharedLedgerPlugin<MemoryLogPlugin>.self)
     assembler = Assembler(catalog: catalog)
-    let address = "\(place.address)/\(name)"
+    address = "\(place.address)/\(name)"
     own = Configuration(
       storage: ["kind": "memory"],
       transport: .object(["kind": "node-loopback", "address": .string(address)]))

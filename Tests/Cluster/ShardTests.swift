@@ -6,6 +6,8 @@ import TernSecurity
 import TernServer
 import TernServerAssembly
 import TernSync
+import TernTransport
+import TernTreeWire
 import Testing
 
 @Suite("several shards side by side", .timeLimit(.minutes(2)))
@@ -175,6 +177,25 @@ struct ShardTests {
     await shards.stop()
   }
 
+  @Test("frames before an opening, and requests that hide their database, end nowhere else")
+  func hiddenNames() async throws {
+    let shards = try await Shards()
+    let client = ServedClient()
+    let link = try await NodeLoopbacks().connect(to: shards.first.address, for: "") { _ in client }
+    let put = TreeClientMessage.request(
+      1, .put(try TreePath("a"), 7, expectedHash: nil, .none))
+    for message in [.keepAlive, .open(TreeOpening(namespace: "games")), put] as [TreeClientMessage]
+    {
+      link.send(message.encode())
+    }
+    link.flush()
+    let right = try await shards.second.client(of: "games")
+    #expect(try await value(at: right.tree["a"]) { $0.number == 7 })
+    link.close()
+    await right.close()
+    await shards.stop()
+  }
+
   @Test("without a node of its shard, a database is out of reach, and the others are not")
   func unreachable() async throws {
     let shards = try await Shards()
@@ -206,6 +227,12 @@ struct ShardTests {
     }
     return false
   }
+}
+
+/// A client that takes what it is sent, and no notice of it.
+private final class ServedClient: LinkHandler {
+  func linkDidReceive(_ frames: [[UInt8]]) {}
+  func linkDidClose(_ reason: LinkClosure) {}
 }
 
 extension TernServer {

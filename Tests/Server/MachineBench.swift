@@ -40,7 +40,8 @@ final class MachineBench {
     store: any OrderedStore = MemoryStore(), ledgerOptions: LedgerOptions = LedgerOptions(),
     options: ServerOptions = ServerOptions(),
     authorizer: any Authorizer = AllowAll(),
-    authenticator: any Authenticator = NoAuthenticator(), seed: UInt64 = 0
+    authenticator: any Authenticator = NoAuthenticator(), seed: UInt64 = 0,
+    places: DatabasePlaces = DatabasePlaces()
   ) throws {
     self.store = store
     ledger = try EmbeddedLedger(store: store, options: ledgerOptions) { 0 }
@@ -48,7 +49,7 @@ final class MachineBench {
     budget = options.limits.budget
     machine = ServerMachine(
       options: options, authorizer: authorizer, authenticator: authenticator,
-      budget: budget, randomBits: { counter.next() })
+      budget: budget, randomBits: { counter.next() }, places: places)
     let uptime = uptime
     try ledger.read { snapshot throws(StorageError) in
       try machine.restore(from: snapshot, uptime: uptime)

@@ -68,6 +68,13 @@ import Testing
       #expect(reading == .forged || reading == .other, "bit \(bit)")
     }
     // The other way, the header is the one that every node reads.
+    let shard = RelayHeader(client: client, time: 1, nonce: 2, isOfOtherShard: true)
+    let both = RelayHeader(client: client, time: 1, nonce: 2, isRemote: true, isOfOtherShard: true)
+    for header in [shard, both] {
+      let bytes = try #require(header.bytes(to: "db:9000", keyedCode(1)))
+      let reading = RelayHeader.read(bytes, at: "db:9000", keyedCode(1))
+      #expect(reading == .whole(header, byteCount: bytes.count))
+    }
     var plain = header
     plain.isRemote = false
     let known = try #require(plain.bytes(to: "db:9000", keyedCode(1)))

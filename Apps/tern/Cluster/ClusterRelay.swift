@@ -53,8 +53,10 @@ final class ClusterRelay: Sendable {
     transport.relay(over: relay)
     let links = serves ? ClusterLeaderLinks(transport: transport, relay: relay) : nil
     // Before any client is there, or one could write to a database of another shard here.
-    if let links, let directory = LogDirectory(of: ledger) {
-      await server.serveShards(by: directory, over: links)
+    if let directory = LogDirectory(of: ledger) {
+      await server.serveShards(
+        by: directory,
+        over: ClusterLeaderLinks(transport: transport, relay: relay, isOfOtherShard: true))
     }
     let task = Task {
       if let links { await server.serveWhileFollowing(over: links) }

@@ -4,10 +4,13 @@ extension DocumentRequest {
   ///
   /// Every request names it in its field 1: as a database, or within the name of a document or of
   /// what is above one. The name is not checked.
-  /// - Returns: `nil` for a message that names none.
-  /// - Complexity: O(*n*) in the fields of the message, whatever is in them.
+  /// - Returns: `nil` for a message whose field 1 names none, and for one of more than
+  ///   ``DocumentWireLimits/requestBytes``.
+  /// - Complexity: O(*n*) in the fields before it, whatever is in them.
   package static func databaseName(in message: [UInt8], of method: DocumentMethod) -> String? {
-    guard let name = try? firstName(in: message, of: method) else { return nil }
+    guard message.count <= DocumentWireLimits.requestBytes,
+      let name = try? firstName(in: message, of: method)
+    else { return nil }
     return DocumentNames.databaseName(in: name)
   }
 
@@ -15,20 +18,21 @@ extension DocumentRequest {
     in message: [UInt8], of method: DocumentMethod
   ) throws(DocumentWireError) -> String? {
     var reader = ProtoReader(message)
-    var name: String?
+    guard try skip(to: 1, of: &reader) else { return nil }
+    if method != .updateDocument { return try reader.string() }
+    // The document itself, whose name is its field 1.
+    var document = try reader.message()
+    return try skip(to: 1, of: &document) ? try document.string() : nil
+  }
+
+  /// - Returns: False when there is no such field.
+  private static func skip(
+    to wanted: Int, of reader: inout ProtoReader
+  ) throws(DocumentWireError) -> Bool {
     while let field = try reader.next() {
-      if field != 1 {
-        try reader.skip()
-      } else if method == .updateDocument {
-        // The document itself, whose name is its field 1.
-        var document = try reader.message()
-        while let field = try document.next() {
-          if field == 1 { name = try document.string() } else { try document.skip() }
-        }
-      } else {
-        name = try reader.string()
-      }
+      if field == wanted { return true }
+      try reader.skip()
     }
-    return name
+    return false
   }
 }

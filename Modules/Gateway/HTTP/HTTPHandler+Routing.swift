@@ -49,7 +49,8 @@
         case let path where path.hasSuffix(RESTRequest.suffix):
           if EventStream.isAsked(by: request) {
             let events = try EventStream(
-              request, target, caller, heldLimitBytes: limits.streamBytes)
+              request, target, caller, heldLimitBytes: limits.streamBytes,
+              readsHere: setting.holds(caller.namespace))
             return stream(events, caller, context)
           }
           if let managing = try ManagementRequest(request, target, caller) {

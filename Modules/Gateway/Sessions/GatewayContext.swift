@@ -41,6 +41,8 @@
     var proxies = TrustedProxies()
     /// The services for operators.
     var admin = AdminServices()
+    /// Returns true when the data of the database of that name are in this server's store.
+    var holds: @Sendable (String) -> Bool = { _ in true }
   }
 
   /// Counts what connections hold together, on their one event loop.

@@ -39,6 +39,8 @@ struct EventStream: Sendable {
   private var heldBytes = 0
   /// The most bytes of them; one event more is held whatever its size.
   private let heldLimitBytes: Int
+  /// True when large data can be read from the store here.
+  private let readsHere: Bool
   /// The last commit that is seen in the data at the beginning.
   private var version: UInt64 = 0
 
@@ -50,13 +52,16 @@ struct EventStream: Sendable {
 
   /// Understands a request for a stream of what is at a path.
   ///
-  /// - Parameter heldLimitBytes: The most bytes of events that wait until the data at the beginning
-  ///   are said.
+  /// - Parameters:
+  ///   - heldLimitBytes: The most bytes of events that wait until the data at the beginning are
+  ///     said.
+  ///   - readsHere: True when the data are in this server's store.
   init(
     _ request: HTTPRequest, _ target: RequestTarget, _ caller: Caller,
-    heldLimitBytes: Int = GatewayLimits().streamBytes
+    heldLimitBytes: Int = GatewayLimits().streamBytes, readsHere: Bool = true
   ) throws(RESTError) {
     self.heldLimitBytes = heldLimitBytes
+    self.readsHere = readsHere
     path = try RESTRequest.path(target)
     let parameters = try RESTParameters(target)
     guard !parameters.isShallow, parameters.print == .plain, parameters.callback == nil else {
@@ -87,7 +92,7 @@ struct EventStream: Sendable {
     }
     let tag: Int64? = query.loadsAllData ? nil : 1
     let listen = TreeListen(
-      path: path, query: query.normalized, tag: tag, leavesLargeData: true)
+      path: path, query: query.normalized, tag: tag, leavesLargeData: readsHere)
     requests.append(.request(Self.listen, .listen(listen)))
     return requests.map { $0.encode() }
   }

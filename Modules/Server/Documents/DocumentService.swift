@@ -367,7 +367,7 @@ struct DocumentService {
       database = known
     } else {
       let name = request.database.resourceName
-      guard limits.allows(database: name) else {
+      guard context.serves(database: name) else {
         return registry.finish(
           call, DocumentStatus(.notFound, "The database \(name) does not exist"), &batch)
       }

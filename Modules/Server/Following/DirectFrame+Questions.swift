@@ -13,7 +13,7 @@ extension DirectRequest.Operation {
     case .read(let path, let query):
       return (.read, [], TreeClientMessage.request(number, .get(path, query)).encode())
     case .readOrExport(let path):
-      // Whole: pieces of it can be read where the data are alone.
+      // Whole: pieces of it can be read only where the data are.
       return (.read, [], TreeClientMessage.request(number, .get(path, .all)).encode())
     case .names(let path, let after, let limit):
       var members = [JSONValue.Member("path", .string(path.text))]

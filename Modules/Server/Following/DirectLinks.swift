@@ -71,12 +71,27 @@ enum DirectLinks {
       let refusal = DirectRefusal.unavailable(RefusalText.follows)
       return send(.refused(refusal), number, to: origin, at: server)
     }
-    if let shard = server.part.shards?.foreignShard(of: request) {
-      let refusal = DirectRefusal.unavailable("\(ShardRouter.elsewhere(shard)).")
-      return send(.refused(refusal), number, to: origin, at: server)
-    }
+    var request = request
+    // More would not fit an answer.
+    request.wholeBytes = server.options.limits.answerBytes
+    // What belongs to another shard is not passed on once more.
     server.part.askHere(request, at: server) { answer in
-      server.assumeIsolated { send(answer, number, to: origin, at: $0) }
+      server.assumeIsolated { give(answer, number, to: origin, at: $0) }
+    }
+  }
+
+  /// Sends an answer, a large one once it was encoded away from the executor.
+  private static func give(
+    _ answer: DirectAnswer, _ number: UInt64, to origin: Origin, at server: isolated TernServer
+  ) {
+    guard !answer.isShort(limitBytes: LargeFrame.leastBytes) else {
+      return send(answer, number, to: origin, at: server)
+    }
+    let limit = server.options.limits.answerBytes
+    server.preparer.async {
+      let frame = encode(answer, number, limitBytes: limit)
+      origin.charge.count(frame.count)
+      Task { await send(frame, to: origin, at: server) }
     }
   }
 
@@ -96,8 +111,14 @@ enum DirectLinks {
   private static func send(
     _ answer: DirectAnswer, _ number: UInt64, to origin: Origin, at server: isolated TernServer
   ) {
+    send(
+      encode(answer, number, limitBytes: server.options.limits.answerBytes), to: origin, at: server)
+  }
+
+  private static func send(
+    _ frame: [UInt8], to origin: Origin, at server: isolated TernServer
+  ) {
     guard let state = settle(origin, at: server) else { return }
-    let frame = encode(answer, number, limitBytes: server.options.limits.answerBytes)
     server.perform([.send(slot: state.slot, frame)])
     if state.leavesAnswers { state.pause() }
   }
@@ -105,11 +126,11 @@ enum DirectLinks {
   private static func encode(
     _ answer: DirectAnswer, _ number: UInt64, limitBytes: Int
   ) -> [UInt8] {
-    let refusal: DirectRefusal
+    var refusal = DirectRefusal.tooBig(limitBytes: limitBytes)
+    if case .large = answer { return encode(.refused(refusal), number, limitBytes: .max) }
     do throws(DirectFrameError) {
       let frame = try DirectFrame(answer, number).encoded()
       if frame.count <= limitBytes { return frame }
-      refusal = .tooBig(limitBytes: limitBytes)
     } catch {
       refusal = .unavailable("The answer cannot be passed on.")
     }
@@ -153,7 +174,7 @@ extension DirectLinks {
     _ question: DirectRequest, _ read: DirectFrame, from origin: Origin,
     at server: isolated TernServer
   ) {
-    server.ask(question) { answer in
+    server.part.askHere(question, at: server) { answer in
       if case .refused = answer {
         return server.assumeIsolated { send(answer, read.number, to: origin, at: $0) }
       }

@@ -25,6 +25,26 @@ extension DirectRequest.Operation {
   private static let revocationBytes = 64
 }
 
+extension DirectAnswer {
+  /// Returns true when the answer's text is short enough to be written at once.
+  ///
+  /// - Complexity: O(*n*) in the answer's data, and never more than for `limitBytes`.
+  func isShort(limitBytes: Int) -> Bool {
+    var left = limitBytes
+    switch self {
+    case .node(let node), .stale(let node), .pushed(_, let node): node.spend(&left)
+    case .written(let write):
+      for entry in write.assignments where left >= 0 { entry.node.spend(&left) }
+    case .names(let keys):
+      for key in keys where left >= 0 { left -= key.text.utf8.count + valueBytes }
+    case .rules(let text): left -= text.count
+    case .setting(let value), .report(let value): value.spend(&left)
+    case .databases, .revocations, .coverage, .large, .done, .refused: break
+    }
+    return left >= 0
+  }
+}
+
 /// The text of a number, or of the marks around a value, about.
 private let valueBytes = 16
 

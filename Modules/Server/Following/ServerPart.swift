@@ -102,7 +102,8 @@ extension TernServer {
     by directory: any ShardDirectory, over links: any LeaderLinks
   ) {
     guard part.shards == nil else { return }
-    part.shards = ShardRouter(directory, links, DirectForwarder(for: self))
+    part.shards = ShardRouter(directory, links)
+    places.use(directory)
   }
 
   /// Notes that another node may lead now.

@@ -15,12 +15,13 @@ final class BatchRunner {
     let authenticator: any Authenticator
     let budget: MemoryBudget
     let ambient: RuntimeEnvironment
+    let places: DatabasePlaces
 
     fileprivate func machine(_ metrics: ServerMetrics, follows: Bool) -> ServerMachine {
       ServerMachine(
         options: options, authorizer: authorizer, documentAuthorizer: documentAuthorizer,
         authenticator: authenticator, budget: budget, metrics: metrics,
-        randomBits: ambient.randomBits, follows: follows)
+        randomBits: ambient.randomBits, follows: follows, places: places)
     }
   }
 

@@ -21,6 +21,7 @@ extension TernServer {
     _ request: DirectRequest, _ answer: @escaping @Sendable (DirectAnswer) -> Void
   ) {
     if let refusal { return answer(.refused(.unavailable(refusal.description))) }
+    if let elsewhere = part.shards?.refusal(of: request) { return answer(.refused(elsewhere)) }
     guard requests.count < options.limits.directRequests else {
       let text = "\(options.limits.directRequests) requests wait already."
       return answer(.refused(.unavailable(text)))

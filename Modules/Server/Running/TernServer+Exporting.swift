@@ -21,7 +21,7 @@ extension TernServer {
     for request: DirectRequest? = nil, at address: String = "",
     tell: @escaping @Sendable (TreeExport.Event) -> Void
   ) -> TreeExport? {
-    if refusal != nil { return nil }
+    if refusal != nil || !places.holds(namespace) { return nil }
     var review = request
     review?.operation = .review(path)
     return exports.begin(path, form, of: namespace, review: review, at: address, tell: tell)

@@ -51,6 +51,10 @@ extension TernServer {
       budget.transfer(state.waitingBytes, from: state.user, to: user)
       state.user = user
     }
+    // Counted before a frame may be passed on, and counted out with that.
+    let bytes = frames.reduce(0) { $0 + $1.count }
+    metrics.bytesIn += bytes
+    budget.count(bytes, .waiting, to: state.address, user: user)
     for frame in frames {
       state.waitingBytes += frame.count
       if state.isDirect { continue }
@@ -58,9 +62,6 @@ extension TernServer {
       part.receive(frame, of: state, at: self)
     }
     // They are here already; an address that holds more than its share is not read from meanwhile.
-    let bytes = frames.reduce(0) { $0 + $1.count }
-    metrics.bytesIn += bytes
-    budget.count(bytes, .waiting, to: state.address, user: user)
     if state.waitingBytes > LinkPressure.lowBytes,
       budget.roomBytes(for: state.address, user: user) == 0
     {

@@ -30,6 +30,8 @@ public actor TernServer {
   let report: @Sendable (ServerEvent) -> Void
   /// Bounds the memory that clients hold.
   package nonisolated let budget: MemoryBudget
+  /// The databases that belong to this node's shard.
+  package nonisolated let places = DatabasePlaces()
   let batches: BatchRunner
   let links: LinkTable
   let memory: MemoryGuard
@@ -116,7 +118,7 @@ public actor TernServer {
     batches = BatchRunner(
       .init(
         options: options, authorizer: authorizer, documentAuthorizer: documentAuthorizer,
-        authenticator: authenticator, budget: budget, ambient: ambient),
+        authenticator: authenticator, budget: budget, ambient: ambient, places: places),
       over: ledger, uptime: uptime, microseconds: microseconds, metrics, report: report)
     if let ledger = ledger as? any LeasedLedger {
       ServerTerms.follow(ledger, for: self)

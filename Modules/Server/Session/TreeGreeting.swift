@@ -27,10 +27,12 @@ enum TreeGreeting {
 
   init(
     _ opening: TreeOpening, of session: Session, among sessions: borrowing SessionTable,
-    limits: ServerLimits, _ batch: inout ServerBatch
+    _ context: ServerContext, _ batch: inout ServerBatch
   ) throws(StorageError) {
-    guard Namespace.isValid(opening.namespace, limitBytes: limits.namespaceBytes),
-      limits.allows(database: opening.namespace)
+    guard
+      Namespace.isValid(
+        opening.namespace, limitBytes: context.options.limits.namespaceBytes),
+      context.serves(database: opening.namespace)
     else {
       self = .rejected(.invalidNamespace(opening.namespace))
       return

@@ -38,8 +38,11 @@ final class ShardLeaders {
     if waiting[shard]?.count == 1 { Task { await Self.look(shard, at: server) } }
   }
 
-  /// Asks the log again for the next link: the leader that it told could not be reached.
-  func forget(_ shard: UInt32) { known[shard] = nil }
+  /// Notes that a leader could not be reached, or has ended a link: the log is asked again soon.
+  func doubt(_ address: String, of shard: UInt32, at uptime: Int64) {
+    guard let last = known[shard], last.leader == .success(address) else { return }
+    known[shard] = Known(leader: last.leader, end: min(last.end, uptime + Self.pause))
+  }
 
   private static func look(_ shard: UInt32, at server: isolated TernServer) async {
     guard let leaders = server.part.shards?.leaders else { return }

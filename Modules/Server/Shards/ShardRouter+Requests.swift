@@ -22,17 +22,20 @@ extension ShardRouter {
       answer(.refused(.unavailable("\(Self.elsewhere(shard)): ask a node of that one.")))
     case .shard(let shard): forward(request, to: shard, at: server, answer)
     case .everywhere:
-      let answers = ShardAnswers(count: directory.table.shards.count, answer)
+      let others = directory.table.shards.filter { $0 != directory.own }
+      let answers = ShardAnswers(count: others.count + 1, answer)
       server.part.askHere(request, at: server) { answers.add($0, isOwn: true) }
-      for shard in directory.table.shards where shard != directory.own {
+      for shard in others {
         forward(request, to: shard, at: server) { answers.add($0, isOwn: false) }
       }
     }
   }
 
-  /// The shard that a request of another node is about, when it is not this node's.
-  func foreignShard(of request: DirectRequest) -> UInt32? {
-    if case .shard(let shard) = place(of: request) { shard } else { nil }
+  /// The refusal of a request that was to be decided here, and is about another shard; `nil` for
+  /// all others.
+  func refusal(of request: DirectRequest) -> DirectRefusal? {
+    guard case .shard(let shard) = place(of: request) else { return nil }
+    return .unavailable("\(Self.elsewhere(shard)).")
   }
 
   private func place(of request: DirectRequest) -> Place {
@@ -56,18 +59,32 @@ extension ShardRouter {
     _ request: DirectRequest, to shard: UInt32, at server: isolated TernServer,
     _ answer: @escaping @Sendable (DirectAnswer) -> Void
   ) {
+    guard lookups < server.options.limits.directRequests else {
+      return answer(.refused(.unavailable("\(lookups) requests wait already.")))
+    }
+    lookups += 1
     leaders.find(shard, at: server) { server, leader in
       guard let router = server.part.shards else {
         return answer(.refused(.unavailable("The server stops.")))
       }
+      router.lookups -= 1
       switch leader {
       case .failure(let missing):
         let text = "The node of shard \(shard) is out of reach: \(missing.reason)."
         answer(.refused(.unavailable(text)))
       case .success(let address):
-        router.direct.forward(request, to: address, over: router.links, answer: answer)
+        router.forwarder(to: shard, of: server)
+          .forward(request, to: address, over: router.links, answer: answer)
       }
     }
+  }
+
+  /// Each shard has one of its own, so that one without an answer takes no place of the others.
+  private func forwarder(to shard: UInt32, of server: TernServer) -> DirectForwarder {
+    if let known = direct[shard] { return known }
+    let forwarder = DirectForwarder(for: server)
+    direct[shard] = forwarder
+    return forwarder
   }
 }
 

@@ -13,21 +13,27 @@ final class ShardRouter {
   let directory: any ShardDirectory
   let leaders: ShardLeaders
   let links: any LeaderLinks
-  let direct: DirectForwarder
+  /// By shard.
+  var direct: [UInt32: DirectForwarder] = [:]
+  /// The requests without a session whose leader is being looked for.
+  var lookups = 0
   /// By slot.
   private var sharded: [Int: ShardedLink] = [:]
+  /// The links to other nodes that are open or about to be.
+  private var linkCount = 0
+
+  /// The most links to nodes of other shards: fewer than a node has to all nodes, so that its own
+  /// shard has a part of them.
+  static let mostLinks = 6_144
 
   /// The time, in milliseconds, for which a client waits for the node of another shard: a takeover.
   static let patience: Int64 = 8_000
   /// The pause before something is tried again.
   static let retryPause = Duration.milliseconds(100)
 
-  init(
-    _ directory: any ShardDirectory, _ links: any LeaderLinks, _ direct: DirectForwarder
-  ) {
+  init(_ directory: any ShardDirectory, _ links: any LeaderLinks) {
     self.directory = directory
     self.links = links
-    self.direct = direct
     leaders = ShardLeaders(directory)
   }
 
@@ -63,7 +69,7 @@ final class ShardRouter {
     let upstream = link.upstreams[shard] ?? ShardUpstream()
     link.upstreams[shard] = upstream
     upstream.unsentBytes += frame.count
-    if state.link.isRelayed {
+    if state.link.isOfOtherShard {
       // The other node believes that the database belongs here; passed on, it could go in circles.
       return lose(shard, Self.elsewhere(shard), state, link, at: server)
     }
@@ -85,7 +91,12 @@ final class ShardRouter {
   /// Forgets the link of a client that has ended.
   func forget(_ slot: Int) {
     guard let link = sharded.removeValue(forKey: slot) else { return }
-    for upstream in link.upstreams.values { upstream.carrier?.close() }
+    for upstream in link.upstreams.values { letGo(upstream) }
+  }
+
+  private func letGo(_ upstream: ShardUpstream) {
+    if exchange(&upstream.link, with: nil) != nil { linkCount -= 1 }
+    exchange(&upstream.carrier, with: nil)?.close()
   }
 
   /// The client has taken most of what it was sent.
@@ -94,25 +105,45 @@ final class ShardRouter {
     for upstream in link.upstreams.values { upstream.carrier?.setReading(true) }
   }
 
-  /// Tells the other nodes of clients that are there.
+  /// Tells the other nodes of clients that are there, and looks whether they still lead.
   func tick(at server: isolated TernServer) {
-    for (slot, link) in sharded.sorted(by: { $0.key < $1.key }) where !link.upstreams.isEmpty {
-      guard let keepAlive = link.keepAlive, let state = server.links[slot],
-        server.uptime() - state.lastHeard < server.options.presence.silence.milliseconds
-      else { continue }
-      for upstream in link.upstreams.values {
-        upstream.carrier?.send(keepAlive)
+    var used: Set<UInt32> = []
+    for (slot, link) in sharded.sorted(by: { $0.key < $1.key }) {
+      guard let state = server.links[slot] else { continue }
+      let isHeard = server.uptime() - state.lastHeard < server.options.presence.silence.milliseconds
+      for (shard, upstream) in link.upstreams {
+        if !link.uses(shard), upstream.unsentBytes == 0 {
+          letGo(upstream)
+          link.upstreams[shard] = nil
+          continue
+        }
+        used.insert(shard)
+        if isHeard, let keepAlive = link.keepAlive { upstream.carrier?.send(keepAlive) }
         upstream.carrier?.flush()
         settle(upstream, state, at: server)
       }
+    }
+    for shard in used.sorted() {
+      leaders.find(shard, at: server) { server, leader in
+        guard case .success(let address) = leader else { return }
+        server.part.shards?.note(address, leads: shard)
+      }
+    }
+  }
+
+  /// Ends the links to a node that does not lead its shard any more: one that hangs tells nothing.
+  private func note(_ address: String, leads shard: UInt32) {
+    for link in sharded.values {
+      guard let known = link.upstreams[shard]?.link, known.address != address else { continue }
+      known.pass(.ended("another node leads"))
     }
   }
 
   /// Ends all links to other nodes: the server stops.
   func end() {
-    direct.stop()
+    for forwarder in direct.values { forwarder.stop() }
     for link in sharded.values {
-      for upstream in link.upstreams.values { upstream.carrier?.close() }
+      for upstream in link.upstreams.values { letGo(upstream) }
     }
     sharded = [:]
   }
@@ -143,6 +174,10 @@ extension ShardRouter {
     upstream.isSeekPending = false
     switch leader {
     case .success(let address):
+      guard linkCount < Self.mostLinks else {
+        return lose(shard, "\(linkCount) clients use other shards already", state, link, at: server)
+      }
+      linkCount += 1
       let leaderLink = LeaderLink(to: address, ofShard: shard, for: state, of: server)
       upstream.link = leaderLink
       leaderLink.open(over: links, for: state.link.peer)
@@ -227,8 +262,9 @@ extension ShardRouter {
       if state.link.queuedBytes > LinkPressure.highBytes { upstream.carrier?.setReading(false) }
     case .drained: settle(upstream, state, at: server)
     case .ended(let reason):
-      leaders.forget(shard)
+      leaders.doubt(leaderLink.address, of: shard, at: server.uptime())
       upstream.link = nil
+      linkCount -= 1
       guard let carrier = exchange(&upstream.carrier, with: nil) else {
         return seekLater(shard, reason, state, link, at: server)
       }
@@ -243,6 +279,7 @@ extension ShardRouter {
     at server: isolated TernServer
   ) {
     if let upstream = link.upstreams.removeValue(forKey: shard) {
+      letGo(upstream)
       server.memory.release(upstream.unsentBytes, of: state)
     }
     guard let frames = link.lose(shard, "\(reason). Try again.") else {

@@ -10,9 +10,12 @@ struct ShardedCalls: Sendable {
   private var undecided: (call: UInt32, opening: [UInt8], method: DocumentMethod)?
   /// The frames of later calls, which wait for that: numbers of calls only rise.
   private var later: [[UInt8]] = []
+  private var laterBytes = 0
 
-  /// The most frames that wait behind a call whose first message has not come.
+  /// The most frames that wait behind a call whose first message has not come, and their bytes. A
+  /// client whose bytes wait is not read from before the message comes: less than that.
   static let laterFrames = 256
+  static let laterBytes = 4 << 20
 
   /// True for a client with calls at a shard.
   func uses(_ shard: UInt32) -> Bool { foreign.values.contains(shard) }
@@ -23,8 +26,11 @@ struct ShardedCalls: Sendable {
     }
     if let undecided, let call = decoded.call {
       if call > undecided.call {
-        guard later.count < Self.laterFrames else { return [ShardedFrame(frame, .refused)] }
+        guard later.count < Self.laterFrames, laterBytes + frame.count <= Self.laterBytes else {
+          return [ShardedFrame(frame, .refused)]
+        }
         later.append(frame)
+        laterBytes += frame.count
         return []
       }
       if call == undecided.call {
@@ -32,6 +38,7 @@ struct ShardedCalls: Sendable {
         let message: [UInt8]? = if case .message(_, let bytes) = decoded { bytes } else { nil }
         let first = route([undecided.opening, frame], of: undecided, message, by: directory)
         if decoded.endsCall { foreign[call] = nil }
+        laterBytes = 0
         return first + exchange(&later, with: []).flatMap { route($0, by: directory) }
       }
     }
@@ -59,12 +66,19 @@ struct ShardedCalls: Sendable {
     _ frames: [[UInt8]], of call: (call: UInt32, opening: [UInt8], method: DocumentMethod),
     _ message: [UInt8]?, by directory: any ShardDirectory
   ) -> [ShardedFrame] {
-    let name = message.flatMap { DocumentRequest.databaseName(in: $0, of: call.method) }
-    // A message without a name is refused here, in the words of the service.
+    // A message that names no database is refused here, in the words of the service.
+    let name = message.flatMap { Self.databaseName(in: $0, of: call.method) }
     let shard = name.map { directory.table.shard(of: $0) } ?? directory.own
     if shard == directory.own { return frames.map { ShardedFrame($0, .here) } }
     foreign[call.call] = shard
     return frames.map { ShardedFrame($0, .shard(shard)) }
+  }
+
+  private static func databaseName(in message: [UInt8], of method: DocumentMethod) -> String? {
+    if let name = DocumentRequest.databaseName(in: message, of: method) { return name }
+    // One that leaves the field out may name its database in another place.
+    let request = try? DocumentRequest.decode(method, message)
+    return request?.database.resourceName
   }
 
   /// Returns true when a frame of the node that leads another shard is for the client.

@@ -28,8 +28,9 @@ struct ShardedFrame: Hashable, Sendable {
 final class ShardedLink {
   private enum Dialect {
     case unknown
-    /// A client of the tree has one database, and all of its frames go where that is.
-    case tree(ShardedFrame.Place)
+    /// A client of the tree has one database, and all of its frames go where that is; `nil` before
+    /// its opening names it.
+    case tree(ShardedFrame.Place?)
     case documents(ShardedCalls)
   }
 
@@ -48,10 +49,19 @@ final class ShardedLink {
       if DocumentLink.begins(with: frame) {
         dialect = .documents(ShardedCalls())
       } else {
-        dialect = .tree(Self.place(ofTreeIn: frame, by: directory))
+        dialect = .tree(nil)
       }
       return route(frame, by: directory)
-    case .tree(let place): return [ShardedFrame(frame, place)]
+    case .tree(nil):
+      // An opening is short; what is not would be read as one here.
+      if frame.count > LargeFrame.leastBytes { return [ShardedFrame(frame, .refused)] }
+      guard let place = Self.place(ofOpening: frame, by: directory) else {
+        // What comes before an opening is about no database.
+        return [ShardedFrame(frame, .here)]
+      }
+      dialect = .tree(place)
+      return [ShardedFrame(frame, place)]
+    case .tree(let place?): return [ShardedFrame(frame, place)]
     case .documents(var calls):
       // Taken out, or each frame would copy it.
       dialect = .unknown
@@ -60,13 +70,11 @@ final class ShardedLink {
     }
   }
 
-  /// The place of a client whose first frame this is. What opens no session is refused here.
+  /// The place of a client whose opening this is; `nil` for other frames.
   private static func place(
-    ofTreeIn frame: [UInt8], by directory: any ShardDirectory
-  ) -> ShardedFrame.Place {
-    guard frame.count <= LargeFrame.leastBytes,
-      case .open(let opening)? = try? TreeClientMessage.decode(frame)
-    else { return .here }
+    ofOpening frame: [UInt8], by directory: any ShardDirectory
+  ) -> ShardedFrame.Place? {
+    guard case .open(let opening)? = try? TreeClientMessage.decode(frame) else { return nil }
     let shard = directory.table.shard(of: opening.namespace)
     return shard == directory.own ? .here : .shard(shard)
   }
@@ -90,6 +98,15 @@ final class ShardedLink {
     guard case .documents(var calls) = dialect else { return nil }
     defer { dialect = .documents(calls) }
     return calls.lose(shard, text)
+  }
+
+  /// True for a client with calls at a shard, or whose database is there.
+  func uses(_ shard: UInt32) -> Bool {
+    switch dialect {
+    case .unknown: false
+    case .tree(let place): place == .shard(shard)
+    case .documents(let calls): calls.uses(shard)
+    }
   }
 
   /// The frame that tells a node that leads another shard that the client is there; `nil` for

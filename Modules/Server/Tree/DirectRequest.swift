@@ -16,6 +16,8 @@ package struct DirectRequest: Sendable {
   package var credential: Credential?
   /// The limit on a write's change; `nil` for the limit of its database.
   package var sizeLimit: WriteSizeLimit?
+  /// The most bytes that are read for the answer; `nil` for the limit on such reads.
+  var wholeBytes: Int?
   /// True when the server makes it for an operator whose right was checked.
   var isOperator = false
   /// The requested operation.

@@ -60,6 +60,9 @@ struct DirectService {
       if case .removeDatabase = request.operation { return try remove(access, &admin, &batch) }
       return try admin.manage(request.operation, access.namespace, &batch)
     }
+    if case .read(let path, let query) = request.operation, let limit = request.wholeBytes {
+      return try read(path, query, access, batch, limitBytes: limit)
+    }
     return try decide(request.operation, access, &batch)
   }
 

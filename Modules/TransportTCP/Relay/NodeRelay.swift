@@ -182,13 +182,17 @@
 
     /// Returns the header for a client's connection to the node at `address`.
     ///
-    /// - Parameter isRemote: See ``RelayedClient/isRemote``.
+    /// - Parameters:
+    ///   - isRemote: See ``RelayedClient/isRemote``.
+    ///   - isOfOtherShard: See ``RelayHeader/isOfOtherShard``.
     func header(
-      for client: ProxyHeader.Client, isRemote: Bool = false, to address: String
+      for client: ProxyHeader.Client, isRemote: Bool = false, isOfOtherShard: Bool = false,
+      to address: String
     ) -> [UInt8]? {
       let nonce = UInt128(setting.randomBits()) << 64 | UInt128(setting.randomBits())
       return RelayHeader(
-        client: client, time: setting.now(), nonce: nonce, isRemote: isRemote
+        client: client, time: setting.now(), nonce: nonce, isRemote: isRemote,
+        isOfOtherShard: isOfOtherShard
       ).bytes(to: address, setting.code)
     }
   }

@@ -27,15 +27,20 @@ package struct RelayHeader: Equatable, Sendable {
   /// True when the client is to count as one of another machine, whatever its address; see
   /// ``RelayedClient/isRemote``.
   package var isRemote = false
+  /// True when the node that sends it belongs to another shard: what the connection carries is not
+  /// passed on once more.
+  package var isOfOtherShard = false
 
   /// A header for a client's connection.
   package init(
-    client: ProxyHeader.Client, time: Int64, nonce: UInt128, isRemote: Bool = false
+    client: ProxyHeader.Client, time: Int64, nonce: UInt128, isRemote: Bool = false,
+    isOfOtherShard: Bool = false
   ) {
     self.client = client
     self.time = time
     self.nonce = nonce
     self.isRemote = isRemote
+    self.isOfOtherShard = isOfOtherShard
   }
 
   /// The bytes of a code.
@@ -45,7 +50,9 @@ package struct RelayHeader: Equatable, Sendable {
   /// The beginning of the field's value: its version, and in version 2 the flags. Version 1 is
   /// written where it says enough: every node reads it.
   private static let plain: [UInt8] = [1]
-  private static let remote: [UInt8] = [2, 1]
+  private static let flagged: UInt8 = 2
+  private static let remoteFlag: UInt8 = 1
+  private static let shardFlag: UInt8 = 2
   private static let headBytes = 16
 
   /// Returns the bytes of the field's value: its beginning, time, nonce and code.
@@ -59,7 +66,8 @@ package struct RelayHeader: Equatable, Sendable {
   /// - Returns: `nil` when the client's address is no address of IP.
   package func bytes(to address: String, _ code: Coding) -> [UInt8]? {
     guard let source = TrustedProxies.bytes(of: client.address) else { return nil }
-    let beginning = isRemote ? Self.remote : Self.plain
+    let flags = (isRemote ? Self.remoteFlag : 0) | (isOfOtherShard ? Self.shardFlag : 0)
+    let beginning = flags == 0 ? Self.plain : [Self.flagged, flags]
     let valueBytes = Self.valueBytes(beginning)
     let length = 2 * source.count + 4 + 3 + valueBytes
     var bytes = ProxyHeader.signature
@@ -87,8 +95,14 @@ package struct RelayHeader: Equatable, Sendable {
     }
     let length = Int(bytes[14]) << 8 | Int(bytes[15])
     let field = headBytes + 2 * size + 4
-    let isRemote = headBytes + length == field + 3 + valueBytes(remote)
-    let beginning = isRemote ? remote : plain
+    var beginning = plain
+    var flags: UInt8 = 0
+    if headBytes + length == field + 3 + valueBytes([flagged, flags]) {
+      guard bytes.count > field + 4 else { return .undecided }
+      flags = bytes[field + 4]
+      guard (remoteFlag...(remoteFlag | shardFlag)).contains(flags) else { return .other }
+      beginning = [flagged, flags]
+    }
     guard headBytes + length == field + 3 + valueBytes(beginning) else { return .other }
     let known = [fieldType] + big(UInt16(valueBytes(beginning))) + beginning
     guard zip(bytes.dropFirst(field), known).allSatisfy({ $0 == $1 }) else { return .other }
@@ -103,7 +117,7 @@ package struct RelayHeader: Equatable, Sendable {
       client: ProxyHeader.Client(address: ProxyHeader.name(of: source), port: port),
       time: Int64(bitPattern: value.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }),
       nonce: value.dropFirst(8).prefix(16).reduce(0) { $0 << 8 | UInt128($1) },
-      isRemote: isRemote)
+      isRemote: flags & remoteFlag != 0, isOfOtherShard: flags & shardFlag != 0)
     return .whole(header, byteCount: headBytes + length)
   }
 

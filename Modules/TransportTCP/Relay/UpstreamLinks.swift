@@ -13,6 +13,7 @@
     /// - Parameters:
     ///   - node: The address that the other node is known by, with its port.
     ///   - peer: The client, as `Link.peer` has it; see ``RelayedClient/init(peer:)``.
+    ///   - isOfOtherShard: True when that node is one of another shard.
     ///   - relay: The relay of this node.
     ///   - open: Makes the handler of the link, on ``executor``.
     /// - Returns: The link. Whether the other node serves it, only its first frame tells: a node
@@ -21,7 +22,8 @@
     ///   then. `unreachable` also for a client without an address, `tooManyConnections` beyond
     ///   the limit of the relay.
     package func connect(
-      to node: String, for peer: String, through relay: NodeRelay, _ open: @escaping LinkOpening
+      to node: String, for peer: String, ofOtherShard isOfOtherShard: Bool = false,
+      through relay: NodeRelay, _ open: @escaping LinkOpening
     ) async throws(TransportError) -> any Link {
       guard let address = TCPAddress(withPort: node) else {
         throw .invalidOption(name: "host", reason: "\"\(node)\" is no address of a node")
@@ -35,7 +37,7 @@
       }
       guard relay.beginUpstream() else { throw .tooManyConnections(limit: relay.limit) }
       let upstream = Upstream(
-        node: node, address: address, client: client, relay: relay,
+        node: node, address: address, client: client, isOfOtherShard: isOfOtherShard, relay: relay,
         deadline: .now() + .seconds(RelayLimits.connectSeconds), open: open)
       do {
         let link = try await reach(upstream)
@@ -114,13 +116,15 @@
     let node: String
     let address: TCPAddress
     let client: RelayedClient
+    let isOfOtherShard: Bool
     let relay: NodeRelay
     let deadline: NIODeadline
     let open: LinkOpening
 
     /// The header of one connection.
     var header: [UInt8]? {
-      relay.header(for: client.client, isRemote: client.isRemote, to: node)
+      relay.header(
+        for: client.client, isRemote: client.isRemote, isOfOtherShard: isOfOtherShard, to: node)
     }
 
     /// The other end of the link. What it holds of frames counts for the client: all links of a

@@ -38,6 +38,38 @@ struct ClusterShardTests {
     }
   }
 
+  @Test("a large node is read and streamed whole at the wrong node")
+  func large() async throws {
+    try await withShards([Self.table, Self.table]) { cluster in
+      let text = String(repeating: "x", count: 1 << 20)
+      let body = #"{"a": "\#(text)", "b": "\#(text)"}"#
+      let put = await cluster.ask("PUT", "/big.json?ns=games&print=silent", body, at: 0)
+      #expect(put?.status == 204, "\(put?.status as Any)")
+      let read = await cluster.ask("GET", "/big.json?ns=games", at: 0)
+      #expect(read?.status == 200 && (read?.body.utf8.count ?? 0) > 2 << 20)
+      let streamed = try await Self.streamed("/big.json?ns=games", 2 << 20, cluster.port(of: 0))
+      #expect(streamed.contains("event: put") && streamed.utf8.count > 2 << 20)
+    }
+  }
+
+  /// Returns the beginning of an event stream, of so many bytes at least. Blocks a thread.
+  private static func streamed(_ target: String, _ count: Int, _ port: Int) async throws -> String {
+    let socket = try LocalSocket(connectingTo: UInt16(port))
+    defer { socket.close() }
+    var limit = timeval(tv_sec: 10, tv_usec: 0)
+    unsafe setsockopt(
+      socket.descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+    let head = "GET \(target) HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n"
+    socket.write(Array(head.utf8)[...])
+    return await withCheckedContinuation { continuation in
+      Thread.detachNewThread {
+        var bytes: [UInt8] = []
+        while bytes.count <= count, case let more = socket.read(), !more.isEmpty { bytes += more }
+        continuation.resume(returning: String(decoding: bytes, as: UTF8.self))
+      }
+    }
+  }
+
   @Test("nodes whose tables differ refuse each other's clients, and pass nothing on for ever")
   func differentTables() async throws {
     try await withShards([#"{"1": ["games"]}"#, #"{"1": ["other"]}"#]) { cluster in

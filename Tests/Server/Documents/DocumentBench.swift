@@ -64,7 +64,7 @@ final class DocumentBench {
     store: any OrderedStore = MemoryStore(), authorizer: any DocumentAuthorizer = AllowAll(),
     options: ServerOptions = ServerOptions(),
     authenticator: any Authenticator = NoAuthenticator(), seed: UInt64 = 0,
-    ledgerOptions: LedgerOptions = LedgerOptions()
+    ledgerOptions: LedgerOptions = LedgerOptions(), places: DatabasePlaces = DatabasePlaces()
   ) throws {
     self.store = store
     ledger = try EmbeddedLedger(store: store, options: ledgerOptions) { 0 }
@@ -72,7 +72,8 @@ final class DocumentBench {
     budget = options.limits.budget
     machine = ServerMachine(
       options: options, authorizer: AllowAll(), documentAuthorizer: authorizer,
-      authenticator: authenticator, budget: budget, randomBits: { counter.next() })
+      authenticator: authenticator, budget: budget, randomBits: { counter.next() },
+      places: places)
     let uptime = uptime
     try ledger.read { snapshot throws(StorageError) in
       try machine.restore(from: snapshot, uptime: uptime)

@@ -7,20 +7,13 @@ import Testing
 
 @testable import TernServer
 
-/// A directory for decisions, which finds no nodes.
-private struct Directory: ShardDirectory {
-  let table: ShardTable
-  let own: UInt32 = 0
-
-  init() throws {
-    table = try ShardTable([1: ["games", "projects/p/databases/games"], 2: ["projects/q/*"]])
-  }
-
-  func leader(of shard: UInt32) async throws(LedgerError) -> String? { nil }
-}
-
 @Suite("shards of frames and calls")
 struct ShardedCallsTests {
+  private static func directory() throws -> ShardDirectoryDouble {
+    ShardDirectoryDouble(
+      try ShardTable([1: ["games", "projects/p/databases/games"], 2: ["projects/q/*"]]))
+  }
+
   private static func call(
     _ number: UInt32, _ method: DocumentMethod, _ message: [UInt8]?
   ) -> [UInt8] {
@@ -32,6 +25,11 @@ struct ShardedCallsTests {
     let parts = name.split(separator: "/").map(String.init)
     let database = try DocumentDatabase(projectID: parts[0], databaseID: parts[1])
     return DocumentRequest(body, in: database).encode()
+  }
+
+  /// A message without its field 1, whose length takes one byte.
+  private static func withoutFirstField(_ message: [UInt8]) -> [UInt8] {
+    message.first == 0x0a ? Array(message.dropFirst(2 + Int(message[1]))) : message
   }
 
   private static func places(_ frames: [ShardedFrame]) -> [ShardedFrame.Place] {
@@ -74,7 +72,7 @@ struct ShardedCallsTests {
 
   @Test("each call goes where its database is, and its answers come from there alone")
   func calls() throws {
-    let directory = try Directory()
+    let directory = try Self.directory()
     var calls = ShardedCalls()
     let get = DocumentRequest.Body.get(try DocumentKey("a/b"), mask: nil, .now)
     let here = Self.call(1, .getDocument, try Self.message(get, in: "p/main"))
@@ -84,8 +82,16 @@ struct ShardedCallsTests {
     let two = Self.call(3, .getDocument, try Self.message(get, in: "q/main"))
     #expect(Self.places(calls.route(two, by: directory)) == [.shard(2)])
     #expect(calls.uses(1) && calls.uses(2) && !calls.uses(0))
+    // A commit may name its database in its writes alone.
+    let whole = try Self.message(
+      .commit([.delete(try DocumentKey("a/b"))], transaction: [], nil), in: "p/games")
+    let bare = Self.withoutFirstField(whole)
+    #expect(DocumentRequest.databaseName(in: bare, of: .commit) == nil)
+    #expect(Self.places(calls.route(Self.call(5, .commit, bare), by: directory)) == [.shard(1)])
+    let ended = DocumentServerFrame.end(stream: 5, nil).encode()
+    #expect(calls.receives(ended, from: 1) == true)
     // What names no database is refused here, in the words of the service.
-    #expect(Self.places(calls.route(Self.call(4, .commit, [9]), by: directory)) == [.here])
+    #expect(Self.places(calls.route(Self.call(6, .commit, [9]), by: directory)) == [.here])
     #expect(Self.places(calls.route([255], by: directory)) == [.here])
     let ping = DocumentClientFrame.ping.encode()
     #expect(Self.places(calls.route(ping, by: directory)) == [.here])
@@ -110,7 +116,7 @@ struct ShardedCallsTests {
 
   @Test("a call waits for the message that names its database, and later calls behind it")
   func later() throws {
-    let directory = try Directory()
+    let directory = try Self.directory()
     var calls = ShardedCalls()
     let query = DocumentRequest.Body.query(
       .collection(try CollectionPath("cities")), .now)
@@ -136,7 +142,13 @@ struct ShardedCallsTests {
     #expect(calls.route(third, by: directory) == [])
     let end = DocumentClientFrame.cancel(stream: 3).encode()
     #expect(Self.places(calls.route(end, by: directory)) == [.here, .here])
-    // So many wait, and no more.
+    // So many wait, and so many bytes, and no more.
+    var large = ShardedCalls()
+    #expect(large.route(Self.call(1, .write, nil), by: directory) == [])
+    let first = Self.call(2, .commit, [UInt8](repeating: 0, count: ShardedCalls.laterBytes / 2))
+    #expect(large.route(first, by: directory) == [])
+    let more = Self.call(3, .commit, [UInt8](repeating: 0, count: ShardedCalls.laterBytes / 2))
+    #expect(Self.places(large.route(more, by: directory)) == [.refused])
     #expect(calls.route(Self.call(4, .write, nil), by: directory) == [])
     for number in 5..<UInt32(5 + ShardedCalls.laterFrames) {
       #expect(calls.route(Self.call(number, .listen, nil), by: directory) == [])
@@ -146,7 +158,7 @@ struct ShardedCallsTests {
 
   @Test("a client of the tree goes as a whole where its database is")
   func trees() throws {
-    let directory = try Directory()
+    let directory = try Self.directory()
     let put = TreeClientMessage.request(1, .put("a", 1, expectedHash: nil, .none)).encode()
     for (name, place) in [("games", ShardedFrame.Place.shard(1)), ("default", .here)] {
       let link = ShardedLink(number: 1)
@@ -156,10 +168,18 @@ struct ShardedCallsTests {
       #expect(link.receives(put, from: 1) == (place == .shard(1)) && !link.receives(put, from: 2))
       #expect(link.lose(1, "gone") == nil && link.keepAlive == nil)
     }
-    // Without an opening there is no session, wherever it goes.
+    // What comes before an opening decides nothing, and an opening is short.
     let link = ShardedLink(number: 1)
-    #expect(link.route(put, by: directory) == [ShardedFrame(put, .here)])
+    let early = [TreeClientMessage.keepAlive.encode(), put, [1, 2]]
+    for frame in early {
+      #expect(link.route(frame, by: directory) == [ShardedFrame(frame, .here)])
+    }
     let late = TreeClientMessage.open(TreeOpening(namespace: "games")).encode()
-    #expect(link.route(late, by: directory) == [ShardedFrame(late, .here)])
+    let padded = late.dropLast() + [UInt8](repeating: 32, count: 1 << 17) + [late.last ?? 0]
+    #expect(Self.places(link.route(Array(padded), by: directory)) == [.refused])
+    #expect(!link.uses(1))
+    #expect(link.route(late, by: directory) == [ShardedFrame(late, .shard(1))])
+    #expect(link.route(put, by: directory) == [ShardedFrame(put, .shard(1))])
+    #expect(link.uses(1))
   }
 }
