@@ -397,7 +397,7 @@ let testSuites: [Target] = [
     "CommandLine",
     [
       "tern", "TernCore", "TernStorage", "TernTransport", "TernSync", "TernClient", "TernServer",
-      "TernAssembly", "TernTransportTCP", "TernLinkTesting",
+      "TernAssembly", "TernTransportTCP", "TernLinkTesting", "TernPostgresTesting",
     ]),
   tests(
     "Kit",
