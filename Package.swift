@@ -251,6 +251,7 @@ let programs: [Target] = [
       "TernSync", "TernTransportLoopback", "TernLedger", "TernTreeWire", "TernDocumentReplica",
       "TernDocumentAuthority", "TernDocumentWire", "TernSecurity", "TernClient", "TernServer",
       "TernGateway", nioHTTP1, nioHTTP2, nioHPACK, "TernCommitLog", "TernLogPostgres", "CPostgres",
+      arguments,
     ]),
   .target(
     name: "TernSpecReplay",
