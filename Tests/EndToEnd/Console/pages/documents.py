@@ -141,6 +141,18 @@ def documents_are_filtered():
 
 
 @step()
+def the_list_is_drawn_while_another_query_is_under_way():
+    told = len(browser.logs)
+    browser.call("Network.emulateNetworkConditions", offline=False, latency=500, downloadThroughput=-1, uploadThroughput=-1)
+    browser.click("button", "Run")
+    browser.run("document.querySelector('[role=listbox]').dispatchEvent(new Event('scroll'))")
+    browser.run("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))")
+    browser.call("Network.emulateNetworkConditions", offline=False, latency=0, downloadThroughput=-1, uploadThroughput=-1)
+    browser.see("6 documents")
+    same(browser.logs[told:], [])
+
+
+@step()
 def a_document_is_added():
     browser.click("button", "Add")
     browser.fill("textbox", "Id", "made-here")
