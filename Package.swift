@@ -249,9 +249,9 @@ let programs: [Target] = [
       "TernStorage", "TernStorageMemory", "TernStorageSQLite", "TernStorageLMDB", "CSQLite",
       "CLMDB", "TernTransport", "TernTransportTCP", nioCore, nioPosix, "TernCore", "TernQuery",
       "TernSync", "TernTransportLoopback", "TernLedger", "TernTreeWire", "TernDocumentReplica",
-      "TernDocumentAuthority",
-      "TernDocumentWire", "TernSecurity", "TernClient", "TernServer", "TernGateway", nioHTTP1,
-      nioHTTP2, nioHPACK, "TernCommitLog", "TernLogPostgres", "CPostgres",
+      "TernDocumentAuthority", "TernDocumentWire", "TernSecurity", "TernClient", "TernServer",
+      "TernGateway", nioHTTP1, nioHTTP2, nioHPACK, "TernCommitLog", "TernLogPostgres", "CPostgres",
+      arguments,
     ]),
   .target(
     name: "TernSpecReplay",
@@ -298,6 +298,10 @@ let testSuites: [Target] = [
       "TernStorage", "TernStorageMemory", "TernStorageSQLite", "TernStorageLMDB", "CSQLite",
       "TernTestKit",
     ]),
+  // The ends of links that tests hold: receivers, echoes, and listeners behind a relay.
+  .target(
+    name: "TernLinkTesting", dependencies: ["TernTransport", "TernTransportTCP"],
+    path: "Tests/LinkTesting", swiftSettings: strict),
   // PostgreSQL as tests start it, and proxies that cut connections.
   .target(
     name: "TernPostgresTesting", path: "Tests/PostgresTesting", swiftSettings: strict),
@@ -320,9 +324,8 @@ let testSuites: [Target] = [
       "TernCore", "TernQuery", "TernStorage", "TernStorageMemory", "TernStorageSQLite",
       "TernStorageLMDB", "TernTransport", "TernTransportLoopback", "TernSync", "TernLedger",
       "TernSecurity", "TernPresence", "TernTreeWire", "TernTreeRows", "TernTreeAuthority",
-      "TernDocumentWire",
-      "TernDocumentJSON", "TernDocumentAuthority", "TernServer", "TernTestKit", tracing,
-      inMemoryTracing,
+      "TernDocumentWire", "TernDocumentJSON", "TernDocumentAuthority", "TernServer", "TernTestKit",
+      "TernLinkTesting", tracing, inMemoryTracing,
     ]),
   tests(
     "Gateway",
@@ -331,15 +334,13 @@ let testSuites: [Target] = [
       "TernStorageSQLite", "TernStorageLMDB", "TernTransport", "TernTransportTCP",
       "TernTransportWebSocket", "TernLedger", "TernSecurity", "TernTokens", "TernTreeWire",
       "TernDocumentWire", "TernDocumentJSON", "TernServer", "TernSync", "TernClient",
-      "TernAssembly",
-      "TernFirebaseCompat", "TernTestKit", nioCore, nioEmbedded, nioHPACK,
+      "TernAssembly", "TernFirebaseCompat", "TernTestKit", nioCore, nioEmbedded, nioHPACK,
     ]),
   tests("Presence", ["TernStorage", "TernStorageMemory", "TernPresence"]),
   tests(
     "TreeReplica",
     [
-      "TernCore", "TernQuery", "TernStorage", "TernStorageMemory", "TernTreeReplica",
-      "TernTestKit",
+      "TernCore", "TernQuery", "TernStorage", "TernStorageMemory", "TernTreeReplica", "TernTestKit",
     ]),
   tests(
     "TreeAuthority",
@@ -375,8 +376,8 @@ let testSuites: [Target] = [
     "Assembly",
     [
       "TernCore", "TernAssembly", "TernServerAssembly", "TernClient", "TernSync", "TernServer",
-      "TernStorage", "TernStorageMemory",
-      "TernStorageSQLite", "TernStorageLMDB", "TernTransport", "TernTransportLoopback",
+      "TernStorage", "TernStorageMemory", "TernStorageSQLite", "TernStorageLMDB", "TernTransport",
+      "TernTransportLoopback",
     ]),
   tests(
     "Cluster",
@@ -384,7 +385,7 @@ let testSuites: [Target] = [
       "TernCore", "TernStorage", "TernStorageMemory", "TernTransport", "TernTransportLoopback",
       "TernLedger", "TernCommitLog", "TernLogMemory", "TernSharedLedger", "TernServer",
       "TernClient", "TernSync", "TernAssembly", "TernServerAssembly", "TernTestKit", "TernQuery",
-      "TernTreeWire", "TernSecurity",
+      "TernTreeWire", "TernSecurity", "TernLinkTesting",
     ]),
   tests(
     "Plugins",
@@ -397,7 +398,7 @@ let testSuites: [Target] = [
     "CommandLine",
     [
       "tern", "TernCore", "TernStorage", "TernTransport", "TernSync", "TernClient", "TernServer",
-      "TernAssembly", "TernTransportTCP",
+      "TernAssembly", "TernTransportTCP", "TernLinkTesting", "TernPostgresTesting",
     ]),
   tests(
     "Kit",
@@ -430,11 +431,9 @@ let testSuites: [Target] = [
       "TernFirebaseCompat", "TernFirebaseSnippets", "FirebaseAuth", "FirebaseDatabase",
       "FirebaseFirestore", "TernAssembly", "TernServerAssembly", "TernStandard", "TernClient",
       "TernCore", "TernQuery", "TernSync", "TernSecurity", "TernTokens", "TernLedger", "TernServer",
-      "TernDocumentReplica",
-      "TernDocumentWire", "TernStorage",
-      "TernStorageMemory", "TernStorageSQLite", "TernStorageLMDB", "TernTransactions",
-      "TernTransport", "TernTransportLoopback", "TernTransportTCP", "TernTestKit", nioCore,
-      nioPosix,
+      "TernDocumentReplica", "TernDocumentWire", "TernStorage", "TernStorageMemory",
+      "TernStorageSQLite", "TernStorageLMDB", "TernTransactions", "TernTransport",
+      "TernTransportLoopback", "TernTransportTCP", "TernTestKit", nioCore, nioPosix,
     ]),
   tests(
     "FirebaseCompat",
@@ -444,14 +443,13 @@ let testSuites: [Target] = [
       "TernCore", "TernQuery", "TernSync",
     ], others: ["Firebase.txt"]),
   tests("TransportLoopback", ["TernTransport", "TernTransportLoopback"]),
-  tests("TransportTCP", ["TernTransport", "TernTransportTCP"]),
+  tests("TransportTCP", ["TernTransport", "TernTransportTCP", "TernLinkTesting"]),
   tests("Tidy", ["tern-tidy"]),
   tests(
     "Contracts",
     [
-      "TernStorage", "TernStorageMemory", "TernStorageSQLite", "TernStorageLMDB",
-      "TernTransport", "TernTransportLoopback", "TernTransportTCP", "TernTransportWebSocket",
-      "TernTestKit",
+      "TernStorage", "TernStorageMemory", "TernStorageSQLite", "TernStorageLMDB", "TernTransport",
+      "TernTransportLoopback", "TernTransportTCP", "TernTransportWebSocket", "TernTestKit",
     ]),
 ]
 

@@ -140,7 +140,12 @@ package struct ServerMachine: ~Copyable {
     case .direct(let ticket, let request): try answer(request, ticket, &batch)
     case .adopt(let ticket, let access):
       if let authorizer = access.tree { admin.adopt(authorizer) }
-      if let authorizer = access.documents { documents.adopt(authorizer) }
+      if let authorizer = access.documents {
+        documents.changeRules {
+          $0.adopt(authorizer)
+          return true
+        }
+      }
       try review({ _ in true }, &batch)
       reviews.answer(ticket, .done, &batch)
     case .followed(let batches): try follow(batches, &batch)
@@ -174,15 +179,16 @@ package struct ServerMachine: ~Copyable {
       try review({ $0.namespace?.key == key }, &batch)
       reviews.answer(ticket, answer, &batch)
     case .setDocumentRules(let text, isTrial: false) where answer == .done:
-      documents.adopt(text, for: request.namespace)
+      documents.changeRules { $0.adopt(text, for: request.namespace) }
       try review({ $0.documents != nil }, &batch)
       reviews.answer(ticket, answer, &batch)
     case .removeDocumentRules where answer == .done:
-      documents.removeRules(of: request.namespace)
+      documents.changeRules { $0.removeRules(of: request.namespace) }
       try review({ $0.documents != nil }, &batch)
       reviews.answer(ticket, answer, &batch)
     case .readRuleCoverage where answer == .done:
-      batch.add(.answer(ticket: ticket, .coverage(documents.coverage(of: request.namespace))))
+      let coverage = documents.authorizers.coverage(of: request.namespace)
+      batch.add(.answer(ticket: ticket, .coverage(coverage)))
     case .rules(let question) where answer == .done:
       let namespace = tree.namespaceOrTransient(request.namespace)
       let told = try RulesAnswers(admin: admin, documents: documents)

@@ -1,6 +1,7 @@
 import Synchronization
 import TernClient
 import TernCore
+import TernLinkTesting
 import TernQuery
 import TernServer
 import TernServerAssembly
@@ -142,13 +143,12 @@ struct FollowerOrderTests {
 /// A client that speaks the dialect by hand.
 private final class FrameClient: LinkHandler {
   private struct State {
-    var heard: [String] = []
-    var waiting: (count: Int, go: CheckedContinuation<[String], Never>)?
     var link: (any Link)?
     var session: String?
   }
 
   private let state = Mutex(State())
+  private let heard = ArrivalQueue<String>()
 
   static func connect(to address: String) async throws -> FrameClient {
     let client = FrameClient()
@@ -167,37 +167,26 @@ private final class FrameClient: LinkHandler {
 
   func close() { state.withLock { $0.link }?.close() }
 
-  /// The next so many messages, in short.
+  /// The next so many messages, in short; fewer of them, and "closed", when the link has ended.
   func next(_ count: Int) async -> [String] {
-    await withCheckedContinuation { continuation in
-      wake { $0.waiting = (count, continuation) }
-    }
+    var told: [String] = []
+    while told.count < count, let message = await heard.next() { told.append(message) }
+    return told
   }
 
   func linkDidReceive(_ frames: [[UInt8]]) {
-    wake { state in
-      for frame in frames {
-        guard let message = try? TreeServerMessage.decode(frame) else { continue }
-        if case .handshake(let handshake) = message { state.session = handshake.session }
-        state.heard.append(Self.brief(message))
+    for frame in frames {
+      guard let message = try? TreeServerMessage.decode(frame) else { continue }
+      if case .handshake(let handshake) = message {
+        state.withLock { $0.session = handshake.session }
       }
+      heard.add([Self.brief(message)])
     }
   }
 
-  func linkDidClose(_ reason: LinkClosure) { wake { $0.heard.append("closed") } }
-
-  private func wake(_ change: (inout State) -> Void) {
-    let ready = state.withLock { state -> (CheckedContinuation<[String], Never>, [String])? in
-      change(&state)
-      guard let waiting = state.waiting else { return nil }
-      let isOver = state.heard.last == "closed"
-      guard state.heard.count >= waiting.count || isOver else { return nil }
-      let heard = Array(state.heard.prefix(waiting.count))
-      state.heard.removeFirst(heard.count)
-      state.waiting = nil
-      return (waiting.go, heard)
-    }
-    ready?.0.resume(returning: ready?.1 ?? [])
+  func linkDidClose(_ reason: LinkClosure) {
+    heard.add(["closed"])
+    heard.end()
   }
 
   private static func brief(_ message: TreeServerMessage) -> String {

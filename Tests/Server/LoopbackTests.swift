@@ -1,6 +1,7 @@
 import Synchronization
 import TernCore
 import TernLedger
+import TernLinkTesting
 import TernQuery
 import TernStorageMemory
 import TernTransport
@@ -12,13 +13,7 @@ import Testing
 
 /// A client that speaks the dialect by hand and waits for answers.
 final class RawClient: LinkHandler {
-  private struct State {
-    var messages: [TreeServerMessage] = []
-    var waiting: CheckedContinuation<Void, Never>?
-    var isClosed = false
-  }
-
-  private let state = Mutex(State())
+  private let messages = ArrivalQueue<TreeServerMessage>()
   private let number = Atomic<UInt64>(0)
   private let link = Mutex<(any Link)?>(nil)
 
@@ -59,39 +54,13 @@ final class RawClient: LinkHandler {
   func close() { link.withLock { $0?.close() } }
 
   func linkDidReceive(_ frames: [[UInt8]]) {
-    for frame in frames {
-      guard let message = try? TreeServerMessage.decode(frame) else { continue }
-      wake { $0.messages.append(message) }
-    }
+    messages.add(frames.compactMap { try? TreeServerMessage.decode($0) })
   }
 
-  func linkDidClose(_ reason: LinkClosure) { wake { $0.isClosed = true } }
-
-  private func wake(_ change: (inout State) -> Void) {
-    state.withLock { state in
-      change(&state)
-      return exchange(&state.waiting, with: nil)
-    }?.resume()
-  }
+  func linkDidClose(_ reason: LinkClosure) { messages.end() }
 
   /// The next message, `nil` when the link has ended.
-  func next() async -> TreeServerMessage? {
-    while true {
-      let (message, isOver) = state.withLock { state in
-        (state.messages.isEmpty ? nil : state.messages.removeFirst(), state.isClosed)
-      }
-      if let message { return message }
-      if isOver { return nil }
-      await withCheckedContinuation { continuation in
-        let isReady = state.withLock { state in
-          if !state.messages.isEmpty || state.isClosed { return true }
-          state.waiting = continuation
-          return false
-        }
-        if isReady { continuation.resume() }
-      }
-    }
-  }
+  func next() async -> TreeServerMessage? { await messages.next() }
 }
 
 struct LoopbackTests {

@@ -15,30 +15,12 @@ import TernTestKit
 /// Appends have unknown outcomes, and reach the log at once, late or never. The log answers late.
 /// An operator asks leaders to step down.
 actor ClusterWorld {
-  /// A node over its runs.
-  private struct Node {
-    var disk = FaultyDisk()
-    var ledger: SharedLedger
-    var faults: WorldFaults
-    var name: String
-    /// The time until which it stands still.
-    var pausedUntil: Int64 = 0
-    /// True while an operation of it is under way.
-    var isBusy = false
-    /// True while that is an append that takes long, and the node lives.
-    var isWaiting = false
-    /// The position from which on its copy is that of the log: the checkpoint was read up to there.
-    var consistentFrom: UInt64 = 0
-    /// The place at which its copy was compared last.
-    var compared: ReplicaMark?
-  }
-
   private let clock = JumpingClock()
   private let memory: LogMemory
   private let defect: HookedLog.Defect?
   private let plantedFault: PlantedFault?
   private var chance: SeededGenerator
-  private var nodes: [Node] = []
+  private var nodes: [WorldNode] = []
   private var held: [HookedLog.HeldAppend] = []
   private var run = 0
   private var model = WorldModel()
@@ -73,7 +55,7 @@ actor ClusterWorld {
     return (model.violations, model.summary)
   }
 
-  private func start(on disk: FaultyDisk) -> Node {
+  private func start(on disk: FaultyDisk) -> WorldNode {
     run += 1
     let name = "run\(run)"
     let faults = WorldFaults(seed: chance.next())
@@ -106,7 +88,7 @@ actor ClusterWorld {
     log.onLease { [weak self] in await self?.interfere(with: name) }
     log.onCheckpoint { [weak self] in await self?.interfere(with: name) }
     log.onPage { [weak self] in await self?.readPage(name) }
-    return Node(disk: disk, ledger: ledger, faults: faults, name: name)
+    return WorldNode(disk: disk, ledger: ledger, faults: faults, name: name)
   }
 
   // MARK: - What happens meanwhile
@@ -190,7 +172,7 @@ actor ClusterWorld {
     guard nodes[index].name == name else { return }
     nodes[index].isBusy = wasBusy
     collect()
-    if !wasBusy { compare(index) }
+    if !wasBusy { nodes[index].compareCopy(with: &model) }
   }
 
   private func step(_ index: Int) async {
@@ -390,83 +372,13 @@ actor ClusterWorld {
     }
   }
 
-  /// Compares a node's copy with the log at the copy's place.
-  private func compare(_ index: Int) {
-    let node = nodes[index]
-    let reason = node.ledger.standing.reason
-    if reason.contains("invalid") { model.violations.append("\(node.name) says: \(reason)") }
-    guard let copy = node.ledger.copy, model.violations.isEmpty else { return }
-    do throws(LedgerError) {
-      guard case .copy(let mark) = try EmbeddedLedger.replicaState(of: node.ledger.store),
-        mark != node.compared, mark.position >= node.consistentFrom
-      else { return }
-      nodes[index].compared = mark
-      model.summary.comparisons += 1
-      model.compare(copy, of: node.name, at: mark)
-    } catch {
-      model.violations.append("\(node.name) cannot be read: \(error)")
-    }
-  }
-
   /// Compares all copies with the end of the log.
   private func compareCopies() {
     for index in nodes.indices {
       nodes[index].compared = nil
-      compare(index)
+      nodes[index].compareCopy(with: &model)
       if nodes[index].compared?.position != model.position {
         model.violations.append("\(nodes[index].name) ends without the newest batch")
-      }
-    }
-  }
-}
-
-/// The counts of a run.
-struct WorldSummary: Equatable, Sendable {
-  var acknowledged = 0
-  var failures = 0
-  var terms = 0
-  var reads = 0
-  var restarts = 0
-  var batches = 0
-  var comparisons = 0
-  /// The leaders that stepped down because an operator asked.
-  var handOvers = 0
-}
-
-/// The faults of one node's connection: chosen by chance, until they are healed.
-final class WorldFaults: Sendable {
-  private struct State {
-    var chance: SeededGenerator
-    var isCut = false
-    var isHealed = false
-  }
-
-  private let state: Mutex<State>
-
-  init(seed: UInt64) { state = Mutex(State(chance: SeededGenerator(seed: seed))) }
-
-  var isCut: Bool {
-    get { state.withLock { $0.isCut } }
-    set { state.withLock { $0.isCut = newValue } }
-  }
-
-  func heal() {
-    state.withLock { ($0.isCut, $0.isHealed) = (false, true) }
-  }
-
-  func next(_ operation: LogOperation) -> LogFault? {
-    state.withLock { state in
-      if state.isCut { return .cut }
-      if state.isHealed { return nil }
-      // Outcomes of appends are in doubt more often than those of others; reads are late.
-      let choice = state.chance.roll(operation.kind == .append ? 40 : 60)
-      return switch choice {
-      case 0: .cut
-      case 1: .lostBefore
-      case 2: .lostAfter
-      case 3: .lostUnderway
-      case 4..<10: .delayed(batches: UInt64(1 + state.chance.roll(3)))
-      default: nil
       }
     }
   }

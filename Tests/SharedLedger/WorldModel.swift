@@ -189,3 +189,16 @@ struct WorldModel {
     }
   }
 }
+
+/// The counts of a run.
+struct WorldSummary: Equatable, Sendable {
+  var acknowledged = 0
+  var failures = 0
+  var terms = 0
+  var reads = 0
+  var restarts = 0
+  var batches = 0
+  var comparisons = 0
+  /// The leaders that stepped down because an operator asked.
+  var handOvers = 0
+}

@@ -121,10 +121,16 @@ func file(_ path: String, _ text: String) -> SourceFile {
     #expect(LengthRules.check(file("Modules/A.swift", text)) == [])
   }
 
-  @Test("a file of 501 lines is too long")
+  @Test("a file of 401 lines is too long, and a manifest of 501")
   func files() {
-    let text = String(repeating: "let a = 1\n", count: 501)
-    #expect(LengthRules.check(file("Tests/A.swift", text)).map(\.rule) == ["file-length"])
+    func rules(_ path: String, lines: Int) -> [String] {
+      let text = String(repeating: "let a = 1\n", count: lines)
+      return LengthRules.check(file(path, text)).map(\.rule)
+    }
+    #expect(rules("Tests/A.swift", lines: 400) == [])
+    #expect(rules("Tests/A.swift", lines: 401) == ["file-length"])
+    #expect(rules("Package.swift", lines: 500) == [])
+    #expect(rules("Package.swift", lines: 501) == ["file-length"])
   }
 
   @Test("the median is the middle length")

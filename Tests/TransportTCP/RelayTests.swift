@@ -1,6 +1,7 @@
 #if TCP && canImport(Glibc)
   import Dispatch
   import Synchronization
+  import TernLinkTesting
   import TernTransport
   import Testing
 
@@ -163,16 +164,11 @@
       patience: Duration = .seconds(60)
     ) async throws {
       let server = server
-      // The leader's own address is part of what headers are checked with.
-      let free = try TCPTransport(TCPOptions(port: 0))
-      let place = try await free.listen { server.open($0) }.address
-      await free.shutdown()
-      leaderPort = Int(place.split(separator: ":").last ?? "") ?? 0
-      leading = NodeRelay(Self.setting(place) { .here })
-      leader = try TCPTransport(TCPOptions(port: leaderPort))
-      leader.relay(over: leading)
-      _ = try await leader.listen { server.open($0) }
-      let known = Known(.node(place))
+      let listener = try await RelayedListener(
+        relay: { NodeRelay(Self.setting($0) { .here }) }, accept: { server.open($0) })
+      (leader, leading) = (listener.transport, listener.relay)
+      leaderPort = RelayedListener.port(of: listener.address)
+      let known = Known(.node(listener.address))
       self.known = known
       relaying = NodeRelay(
         Self.setting("127.0.0.1:1") { known.place }, limit: limit, patience: patience)
@@ -181,7 +177,7 @@
       standby = try TCPTransport(options)
       standby.relay(over: relaying)
       let own = try await standby.listen { server.open($0) }.address
-      port = Int(own.split(separator: ":").last ?? "") ?? 0
+      port = RelayedListener.port(of: own)
     }
 
     static func setting(
@@ -194,14 +190,8 @@
 
     /// Waits until the figures of the standby pass a test.
     func settle(_ isEnough: (NodeRelay.Figures) -> Bool) async {
-      let deadline = ContinuousClock.now.advanced(by: .seconds(60))
-      while !isEnough(relaying.figures) {
-        guard ContinuousClock.now < deadline else {
-          Issue.record("the relay stays at \(relaying.figures)")
-          return
-        }
-        // A turn of the transport's loop lies between two looks.
-        await withCheckedContinuation { done in standby.enqueue { done.resume() } }
+      if await relaying.settle(on: standby, isEnough) == nil {
+        Issue.record("the relay stays at \(relaying.figures)")
       }
     }
 

@@ -1,41 +1,11 @@
 #if TCP && canImport(Glibc)
   import Foundation
   import Synchronization
+  import TernLinkTesting
   import TernTransport
   import Testing
 
   @testable import TernTransportTCP
-
-  /// Sends back what it is sent.
-  private final class Echo: LinkHandler {
-    private let link: any Link
-    init(_ link: any Link) { self.link = link }
-
-    func linkDidReceive(_ frames: [[UInt8]]) {
-      link.send(contentsOf: frames)
-      link.flush()
-    }
-
-    func linkDidClose(_ reason: LinkClosure) {}
-  }
-
-  /// Keeps what it is sent.
-  private final class Ear: LinkHandler {
-    private let report: AsyncStream<String>.Continuation
-    let events: AsyncStream<String>
-    init() { (events, report) = AsyncStream<String>.makeStream() }
-
-    func linkDidReceive(_ frames: [[UInt8]]) {
-      for frame in frames { report.yield(String(decoding: frame, as: UTF8.self)) }
-    }
-
-    func linkDidClose(_ reason: LinkClosure) { report.yield("closed") }
-
-    func next() async -> String? {
-      var iterator = events.makeAsyncIterator()
-      return await iterator.next()
-    }
-  }
 
   /// An echo behind TLS at a free port.
   private struct Endpoint {
@@ -46,8 +16,8 @@
       var options = TCPOptions(port: 0)
       options.tls = tls
       transport = try TCPTransport(options)
-      let listener = try await transport.listen { Echo($0) }
-      port = Int(listener.address.split(separator: ":").last ?? "") ?? 0
+      let listener = try await transport.listen { EchoServer().open($0) }
+      port = RelayedListener.port(of: listener.address)
     }
 
     /// Says something over a link of its own, and answers what comes back.
@@ -56,19 +26,19 @@
       let (client, ear) = try await call(tls, host: host)
       client.link.send(Array(text.utf8))
       client.link.flush()
-      let answer = await ear.next()
+      let answer = await ear.nextText()
       await client.transport.shutdown()
       return answer
     }
 
     func call(
       _ tls: TLSOptions?, host: String = "127.0.0.1"
-    ) async throws -> (client: (transport: TCPTransport, link: any Link), ear: Ear) {
+    ) async throws -> (client: (transport: TCPTransport, link: any Link), ear: FrameReceiver) {
       var options = TCPOptions(host: host, port: port)
       options.tls = tls
       options.preambleTimeoutSeconds = 5
       let transport = try TCPTransport(options)
-      let ear = Ear()
+      let ear = FrameReceiver()
       do {
         return ((transport, try await transport.connect { _ in ear }), ear)
       } catch {
@@ -176,7 +146,7 @@
       try await withFolder { folder in
         let certificate = try ThrowawayCertificate(in: folder)
         let endpoint = try await Endpoint(certificate.server)
-        #expect(try await endpoint.say("hello", nil) == "closed")
+        #expect(try await endpoint.say("hello", nil) == nil)
         #expect(try await endpoint.say("hello", certificate.client) == "hello")
         await endpoint.transport.shutdown()
       }
@@ -201,7 +171,7 @@
         #expect(await isNotSecure { try await endpoint.say("old", old) })
         client.link.send(Array("still here".utf8))
         client.link.flush()
-        #expect(await ear.next() == "still here")
+        #expect(await ear.nextText() == "still here")
         // What is no certificate changes nothing.
         try Data("nothing".utf8).write(to: URL(filePath: first.certificate))
         #expect(throws: TransportError.self) { try endpoint.transport.reloadCertificate() }

@@ -1,64 +1,11 @@
 #if TCP && canImport(Glibc)
   import Foundation
   import Synchronization
+  import TernLinkTesting
   import TernTransport
   import Testing
 
   @testable import TernTransportTCP
-
-  /// Sends back what it is sent, and keeps who has connected.
-  private final class EchoServer: Sendable {
-    let peers = Mutex<[String]>([])
-
-    func open(_ link: any Link) -> any LinkHandler {
-      peers.withLock { $0.append(link.peer) }
-      return Handler(link)
-    }
-
-    private final class Handler: LinkHandler {
-      private let link: any Link
-      init(_ link: any Link) { self.link = link }
-
-      func linkDidReceive(_ frames: [[UInt8]]) {
-        link.send(contentsOf: frames)
-        link.flush()
-      }
-
-      func linkDidClose(_ reason: LinkClosure) {}
-    }
-  }
-
-  /// Keeps what one link is told.
-  private final class Ear: LinkHandler {
-    private let transport: TCPTransport
-    private let report: AsyncStream<String>.Continuation
-    private let events: AsyncStream<String>
-    private let ends = Mutex(0)
-
-    init(_ transport: TCPTransport) {
-      self.transport = transport
-      (events, report) = AsyncStream<String>.makeStream()
-    }
-
-    /// The ends that were told so far.
-    var endCount: Int { ends.withLock { $0 } }
-
-    func linkDidReceive(_ frames: [[UInt8]]) {
-      transport.executor.checkIsolated()
-      for frame in frames { report.yield(String(decoding: frame, as: UTF8.self)) }
-    }
-
-    func linkDidClose(_ reason: LinkClosure) {
-      transport.executor.checkIsolated()
-      ends.withLock { $0 += 1 }
-      report.yield("closed")
-    }
-
-    func next() async -> String? {
-      var iterator = events.makeAsyncIterator()
-      return await iterator.next()
-    }
-  }
 
   /// A node that leads, and one that follows.
   private struct Pair {
@@ -79,36 +26,19 @@
       foreign: ForeignProtocolSetup? = nil
     ) async throws {
       let server = server
-      // The leader's own address is part of what headers are checked with. Another program may take
-      // the port between the two; then it is another one.
-      while true {
-        let free = try TCPTransport(TCPOptions(port: 0))
-        let address = try await free.listen { server.open($0) }.address
-        await free.shutdown()
-        let port = Int(address.split(separator: ":").last ?? "") ?? 0
-        let relay = NodeRelay(Self.setting(address, key: 1) { place })
-        let transport = try TCPTransport(Self.options(port, leaderTLS))
-        transport.relay(over: relay)
-        if let foreign { transport.serveForeignProtocols(foreign) }
-        do throws(TransportError) { _ = try await transport.listen { server.open($0) } } catch {
-          await transport.shutdown()
-          guard case .addressInUse = error else { throw error }
-          continue
-        }
-        (leader, leading, self.address) = (transport, relay, address)
-        break
-      }
+      let listener = try await RelayedListener(
+        tls: leaderTLS, relay: { NodeRelay(Self.setting($0, key: 1) { place }) },
+        prepare: { transport in
+          if let foreign { transport.serveForeignProtocols(foreign) }
+        }, accept: { server.open($0) })
+      (leader, leading, address) = (listener.transport, listener.relay, listener.address)
       let address = address
       following = NodeRelay(
         Self.setting("127.0.0.1:1", key: key) { .node(address) }, limit: limit)
-      follower = try TCPTransport(Self.options(0, tls))
-      follower.relay(over: following)
-    }
-
-    private static func options(_ port: Int, _ tls: TLSOptions?) -> TCPOptions {
-      var options = TCPOptions(port: port)
+      var options = TCPOptions(port: 0)
       options.tls = tls
-      return options
+      follower = try TCPTransport(options)
+      follower.relay(over: following)
     }
 
     private static func setting(
@@ -120,9 +50,11 @@
     }
 
     /// Opens a link from the follower to the leader.
-    func call(_ peer: String = "192.0.2.7:4321") async throws -> (link: any Link, ear: Ear) {
-      let ear = Ear(follower)
+    func call(_ peer: String = "192.0.2.7:4321") async throws -> (
+      link: any Link, ear: FrameReceiver
+    ) {
       let follower = follower
+      let ear = FrameReceiver { follower.executor.checkIsolated() }
       let link = try await follower.connect(to: address, for: peer, through: following) { _ in
         follower.executor.checkIsolated()
         return ear
@@ -131,10 +63,10 @@
     }
 
     /// Says something over a link, and returns what comes back.
-    func say(_ text: String, _ call: (link: any Link, ear: Ear)) async -> String? {
+    func say(_ text: String, _ call: (link: any Link, ear: FrameReceiver)) async -> String? {
       call.link.send(Array(text.utf8))
       call.link.flush()
-      return await call.ear.next()
+      return await call.ear.nextText()
     }
 
     /// Says something over a link of its own, and returns what comes back.
@@ -154,7 +86,7 @@
           to: address ?? self.address, for: peer, through: following
         ) { _ in
           Issue.record("a link that is not opened has no handler")
-          return Ear(follower)
+          return FrameReceiver()
         }
         return nil
       } catch { return error }
@@ -162,14 +94,8 @@
 
     /// Waits until the figures of the follower pass a test.
     func settle(_ isEnough: (NodeRelay.Figures) -> Bool) async {
-      let deadline = ContinuousClock.now.advanced(by: .seconds(60))
-      while !isEnough(following.figures) {
-        guard ContinuousClock.now < deadline else {
-          Issue.record("the relay stays at \(following.figures)")
-          return
-        }
-        // A turn of the transport's loop lies between two looks.
-        await withCheckedContinuation { done in follower.enqueue { done.resume() } }
+      if await following.settle(on: follower, isEnough) == nil {
+        Issue.record("the relay stays at \(following.figures)")
       }
     }
 
@@ -191,7 +117,7 @@
       let pair = try await Pair()
       let call = try await pair.call(peer)
       #expect(await pair.say("hello", call) == "hello")
-      #expect(pair.server.peers.withLock { $0 } == [told])
+      #expect(pair.server.peers == [told])
       #expect(call.link.peer == pair.address)
       #expect(pair.leading.figures.accepted == 1)
       #expect(pair.following.figures.upstream == 1 && pair.following.figures.upstreamOpened == 1)
@@ -210,13 +136,13 @@
         #expect(await pair.say("still here", call) == "still here")
       }
       first.link.close()
-      #expect(await first.ear.next() == "closed")
+      #expect(await first.ear.nextText() == nil)
       await pair.settle { $0.upstream == 2 }
       second.link.abort()
-      #expect(await second.ear.next() == "closed")
+      #expect(await second.ear.nextText() == nil)
       await pair.settle { $0.upstream == 1 }
       await pair.leader.shutdown()
-      #expect(await third.ear.next() == "closed")
+      #expect(await third.ear.nextText() == nil)
       await pair.settle { $0.upstream == 0 }
       third.link.close()
       await pair.follower.shutdown()
@@ -229,10 +155,10 @@
     func wrongSecret() async throws {
       let pair = try await Pair(key: 2)
       let call = try await pair.call()
-      #expect(await pair.say("hello", call) == "closed")
+      #expect(await pair.say("hello", call) == nil)
       #expect(call.ear.endCount == 1)
       #expect(pair.leading.figures.disbelieved == 1 && pair.leading.figures.accepted == 0)
-      #expect(pair.server.peers.withLock { $0 } == [])
+      #expect(pair.server.peers == [])
       await pair.settle { $0.upstream == 0 }
       await pair.end()
     }
@@ -241,9 +167,9 @@
     func notLeading() async throws {
       let pair = try await Pair(place: .node("127.0.0.1:2"))
       let call = try await pair.call()
-      #expect(await pair.say("hello", call) == "closed")
+      #expect(await pair.say("hello", call) == nil)
       #expect(pair.leading.figures.repeated == 1 && pair.leading.figures.relayed == 0)
-      #expect(pair.server.peers.withLock { $0 } == [])
+      #expect(pair.server.peers == [])
       await pair.end()
     }
 
@@ -293,7 +219,7 @@
       let listener = try await pair.follower.listen { pair.server.open($0) }
       let first = try await pair.call()
       #expect(await pair.failure() == .tooManyConnections(limit: 1))
-      let peer = try RawPeer(port: Int(listener.address.split(separator: ":").last ?? "") ?? 0)
+      let peer = try RawPeer(port: RelayedListener.port(of: listener.address))
       peer.send([0x54, 0x45, 0x52, 0x4E, 0, 0, 0, 1])
       await pair.settle { $0.refused == 1 }
       first.link.close()
@@ -336,7 +262,7 @@
     }
 
     private func port(of pair: Pair) -> Int {
-      Int(pair.address.split(separator: ":").last ?? "") ?? 0
+      RelayedListener.port(of: pair.address)
     }
   }
 
@@ -349,7 +275,7 @@
         for certificate in [own, signed] {
           let pair = try await Pair(leaderTLS: certificate.server, tls: certificate.server)
           #expect(try await pair.say("hello") == "hello")
-          #expect(pair.server.peers.withLock { $0 } == ["192.0.2.7:4321"])
+          #expect(pair.server.peers == ["192.0.2.7:4321"])
           #expect(pair.leading.figures.accepted == 1)
           await pair.end()
         }
@@ -406,7 +332,7 @@
       try await withFolder { folder in
         let certificate = try ThrowawayCertificate(in: folder)
         let secured = try await Pair(leaderTLS: certificate.server)
-        #expect(try await secured.say("hello") == "closed")
+        #expect(try await secured.say("hello") == nil)
         await secured.end()
         let clear = try await Pair(tls: certificate.server)
         guard case .notSecure? = await clear.failure() else {

@@ -88,8 +88,8 @@ struct AdminClient: Sendable {
     }
     do {
       return try await channel.executeThenClose { inbound, outbound in
-        try await send(method, path, body, to: outbound)
-        return try await receive(from: inbound, take)
+        let failure = try await send(method, path, body, to: outbound)
+        return try await receive(from: inbound, after: failure, take)
       }
     } catch let failure as Failure {
       throw failure
@@ -108,10 +108,15 @@ struct AdminClient: Sendable {
     return next
   }
 
+  /// Sends the request in one piece: a server that has the head of one without a body has all of
+  /// it, and may have answered and closed the connection before more of it could be written.
+  ///
+  /// - Returns: The failure to write, behind which the answer may be there all the same: a server
+  ///   may refuse a request before it has read it. `nil` for none.
   private func send(
     _ method: Method, _ path: String, _ body: [UInt8],
     to outbound: NIOAsyncChannelOutboundWriter<HTTPClientRequestPart>
-  ) async throws {
+  ) async throws(CancellationError) -> (any Error)? {
     var headers = HTTPHeaders([
       ("Host", address), ("Connection", "close"), ("User-Agent", "tern"),
       ("Content-Length", "\(body.count)"),
@@ -119,13 +124,22 @@ struct AdminClient: Sendable {
     if let shownToken { headers.add(name: "Authorization", value: "Bearer \(shownToken)") }
     let head = HTTPRequestHead(
       version: .http1_1, method: HTTPMethod(rawValue: method.rawValue), uri: path, headers: headers)
-    try await outbound.write(.head(head))
-    if !body.isEmpty { try await outbound.write(.body(.byteBuffer(ByteBuffer(bytes: body)))) }
-    try await outbound.write(.end(nil))
+    var parts: [HTTPClientRequestPart] = [.head(head)]
+    if !body.isEmpty { parts.append(.body(.byteBuffer(ByteBuffer(bytes: body)))) }
+    parts.append(.end(nil))
+    do { try await outbound.write(contentsOf: parts) } catch let error as CancellationError {
+      throw error
+    } catch {
+      return error
+    }
+    return nil
   }
 
+  /// Receives the answer.
+  ///
+  /// - Parameter failure: The failure to send the request, thrown when no answer came.
   private func receive(
-    from inbound: NIOAsyncChannelInboundStream<HTTPClientResponsePart>,
+    from inbound: NIOAsyncChannelInboundStream<HTTPClientResponsePart>, after failure: (any Error)?,
     _ take: (ByteBuffer) async throws -> Void
   ) async throws -> Int {
     var status = 0
@@ -137,11 +151,12 @@ struct AdminClient: Sendable {
       case .body(let bytes): refusal += bytes.readableBytesView.prefix(4_096)
       case .end:
         guard (200..<300).contains(status) else {
-          throw failure(Answer(status: status, body: refusal))
+          throw self.failure(Answer(status: status, body: refusal))
         }
         return status
       }
     }
+    if status == 0, let failure { throw failure }
     throw Failure(.failed, "\(address) ended its answer before it was whole")
   }
 

@@ -18,7 +18,7 @@ struct RulesAnswers {
     case .check(let text, .tree): return .report(Self.checkTree(text))
     case .check(let text, .documents): return .report(Self.checkDocuments(text))
     case .readDocuments:
-      let rules = documents.rules(named: namespace.name)
+      let rules = documents.authorizers.rules(named: namespace.name)
       return .rules(rules?.source ?? Array(Self.noDocumentRules.utf8))
     case .explain(let question):
       do {
@@ -149,7 +149,7 @@ extension RulesAnswers {
     if let text = question.rules {
       rules = try DocumentRules(source: text)
     } else {
-      guard let inForce = documents.rules(named: name) else {
+      guard let inForce = documents.authorizers.rules(named: name) else {
         throw Objection(text: "No rules are in force here: how the server was started decides.")
       }
       rules = inForce

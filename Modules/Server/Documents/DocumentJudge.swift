@@ -8,13 +8,11 @@ import TernStorage
 
 /// Asks the authorizer about documents.
 struct DocumentJudge {
-  let authorizer: any DocumentAuthorizer
-  /// The rules of projects and databases that have rules of their own.
-  let ownRules: DocumentRulesTable
+  let authorizers: DocumentAuthorizers
 
   /// The authorizer of a database.
   func authorizer(of database: OpenDatabase) -> any DocumentAuthorizer {
-    ownRules.authorizer(of: database.name) ?? authorizer
+    authorizers.authorizer(of: database.name)
   }
 
   /// Returns true when the authorizer denies the caller everything, which is known before any

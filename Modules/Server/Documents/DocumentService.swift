@@ -11,20 +11,18 @@ import TernTransport
 struct DocumentService {
   let context: ServerContext
   let registry: DatabaseRegistry
-  /// Decides about documents.
-  private(set) var authorizer: any DocumentAuthorizer
-  /// The rules of projects and databases that were given rules of their own.
-  private(set) var ownRules = DocumentRulesTable()
+  /// The rules in force. Calls under way are judged by others as soon as these change.
+  private(set) var authorizers: DocumentAuthorizers
 
   init(_ context: ServerContext, _ authorizer: any DocumentAuthorizer) {
     self.context = context
-    self.authorizer = authorizer
-    registry = DatabaseRegistry(DocumentJudge(authorizer: authorizer, ownRules: ownRules))
+    authorizers = DocumentAuthorizers(authorizer)
+    registry = DatabaseRegistry(DocumentJudge(authorizers: authorizers))
   }
 
   private var limits: ServerLimits { context.options.limits }
 
-  private var judge: DocumentJudge { DocumentJudge(authorizer: authorizer, ownRules: ownRules) }
+  private var judge: DocumentJudge { DocumentJudge(authorizers: authorizers) }
 
   /// The indexes that queries need.
   private var indexes: DocumentIndexCatalogs? { context.options.requiredIndexes }
@@ -91,47 +89,12 @@ struct DocumentService {
     }
   }
 
-  /// Lets another authorizer decide.
+  /// Changes the rules in force, and puts the listens and reads under way under review: they are
+  /// judged anew before they are told anything more. See ``ReviewQueue``.
   ///
-  /// Listens are judged by it before they are told anything: see ``ReviewQueue``.
-  mutating func adopt(_ authorizer: any DocumentAuthorizer) {
-    self.authorizer = authorizer
-    ownRules.adopt(authorizer)
-    registry.noteOtherRules(judge)
-  }
-
-  /// Puts rules that were stored in force, for the project or the database of that name.
-  ///
-  /// Listens and reads under way are judged by them before they are told anything more.
-  mutating func adopt(_ text: [UInt8], for name: String) {
-    guard let rules = try? DocumentRules(source: text) else { return }
-    ownRules.set(rules, for: name, under: authorizer)
-    registry.noteOtherRules(judge)
-  }
-
-  /// Takes the rules of a project or a database out of force.
-  mutating func removeRules(of name: String) {
-    if ownRules.remove(name) { registry.noteOtherRules(judge) }
-  }
-
-  /// The results of the expressions of a database's rules; `nil` when they are not counted.
-  ///
-  /// - Parameter name: The resource name of the database, or of a project for its default one.
-  func coverage(of name: String) -> DocumentRulesCoverage.Report? {
-    let parts = name.split(separator: "/").map(String.init)
-    guard parts.count > 1 else { return nil }
-    let id = parts.count > 3 ? parts[3] : DocumentDatabase.defaultID
-    let database = DocumentDatabase(unchecked: parts[1], databaseID: id)
-    let judging = ownRules.authorizer(of: database) ?? authorizer
-    return (judging as? DocumentRulesAuthorizer)?.coverage(of: id)
-  }
-
-  /// The rules in force for a project or a database; `nil` when something other than rules decides.
-  func rules(named name: String) -> DocumentRules? {
-    if let own = ownRules.rules(named: name) { return own }
-    guard let common = (authorizer as? DocumentRulesAuthorizer)?.rules else { return nil }
-    let id = DocumentDatabase(resourceName: name)?.databaseID ?? DocumentDatabase.defaultID
-    return common.byDatabase[id] ?? common.common
+  /// - Parameter change: Returns false when it leaves the rules in force as they are.
+  mutating func changeRules(_ change: (inout DocumentAuthorizers) -> Bool) {
+    if change(&authorizers) { registry.noteOtherRules(judge) }
   }
 
   /// Reads documents for rules.
@@ -143,16 +106,15 @@ struct DocumentService {
       try registry.database(database, in: reader).authority, reader, at: nil)
   }
 
-  /// Takes up the rules that were given in runs before.
+  /// Restores the rules that were given in runs before.
   mutating func restore(from snapshot: borrowing LedgerSnapshot) throws(StorageError) {
-    try ownRules.restore(from: snapshot, under: authorizer)
+    try authorizers.restore(from: snapshot)
     registry.judge = judge
   }
 
-  /// Takes up the rules that hold now, in the place of those that were known.
+  /// Restores the rules that hold now, in the place of those that were known.
   mutating func restoreAnew(from snapshot: borrowing LedgerSnapshot) throws(StorageError) {
-    ownRules = DocumentRulesTable()
-    try ownRules.restore(from: snapshot, under: authorizer)
+    try authorizers.restore(from: snapshot)
     registry.noteOtherRules(judge)
   }
 
@@ -250,52 +212,17 @@ struct DocumentService {
     _ opening: DocumentCallOpening, _ number: UInt32, _ link: DocumentLink,
     _ credentials: CredentialChecker, _ batch: inout ServerBatch
   ) throws(StorageError) {
-    func refuse(_ status: DocumentStatus) {
-      batch.add(
-        .send(slot: link.slot, DocumentServerFrame.end(stream: number, status).encode()))
-    }
-    guard let method = DocumentMethod(rawValue: opening.method) else {
-      let name = "\(DocumentMethod.service)/\(opening.method)"
-      return refuse(DocumentStatus(.unimplemented, "Method \(name) is unimplemented"))
-    }
-    guard link.calls.count < limits.documentCalls else {
-      let text = "A link carries at most \(limits.documentCalls) calls at once."
-      return refuse(DocumentStatus(.resourceExhausted, text))
-    }
-    let authentication: Authentication?
-    do throws(AuthenticationError) {
-      let shown = try Self.credential(in: opening, isLocal: link.isLocal)
-      authentication = try shown.map { shown throws(AuthenticationError) in
-        try credentials.recognize(shown, batch)
-      }
+    let call: DocumentCall
+    do throws(DocumentStatus) {
+      call = try DocumentCallOpener(context: context)
+        .open(opening, number, on: link, credentials, batch)
     } catch {
-      switch error {
-      case .invalid(let reason), .expired(let reason):
-        return refuse(DocumentStatus(.unauthenticated, reason))
-      }
+      return batch.add(
+        .send(slot: link.slot, DocumentServerFrame.end(stream: number, error).encode()))
     }
-    let call = DocumentCall(
-      number, method, authentication?.identity ?? .anonymous,
-      authentication.map { AcceptedCredential($0, batch) }, link,
-      ListenCharge(
-        context.budget, address: link.address, user: authentication?.identity.userID))
-    link.calls[number] = call
     guard let message = opening.message else { return }
     try receive(message, call, &batch)
     if link.calls[number] === call { halfClose(call, &batch) }
-  }
-
-  private static func credential(
-    in opening: DocumentCallOpening, isLocal: Bool
-  ) throws(AuthenticationError) -> Credential? {
-    guard let entry = opening.metadata.last(where: { $0.name == "authorization" }) else {
-      return nil
-    }
-    let words = entry.value.split(separator: " ", maxSplits: 1)
-    guard words.count == 2, words[0].lowercased() == "bearer" else {
-      throw .invalid(reason: "Only bearer tokens are taken.")
-    }
-    return Credential(.user, token: String(words[1]), isLocal: isLocal)
   }
 
   private func receive(

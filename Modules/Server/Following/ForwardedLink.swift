@@ -67,8 +67,27 @@ final class ForwardedLink {
     earlyBytes += frame.count
   }
 
+  /// Sends what waits for the leader, up to the next frame that it has to answer first.
+  func flush() {
+    guard let carrier else { return }
+    while !isBlocked, let frame = popEarly() {
+      carrier.send(frame)
+      guard routes.blocks(frame) else { continue }
+      isBlocked = true
+      routes.noteSent(frame)
+    }
+    carrier.flush()
+  }
+
+  /// Closes a link to the leader that only had to tell it that the client is here.
+  func closeIfUnused() {
+    guard !isBlocked, early.isEmpty, routes.isIdle else { return }
+    leaderLink = nil
+    exchange(&carrier, with: nil)?.close()
+  }
+
   /// Takes the next frame for the leader.
-  func popEarly() -> [UInt8]? {
+  private func popEarly() -> [UInt8]? {
     guard let frame = early.popFirst() else { return nil }
     earlyBytes -= frame.count
     // A slice keeps what was taken from it.

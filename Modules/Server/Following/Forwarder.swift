@@ -19,15 +19,8 @@ final class Forwarder {
   private var forwarded: [Int: ForwardedLink] = [:]
   /// The slots with something that waits for the copy.
   private var waiting: Set<Int> = []
-  /// Requests without a session that wait for the copy.
-  private var actions: [(catchUp: UInt64, action: @Sendable (_ isCurrent: Bool) -> Void)] = []
-  /// The number of the catch-up that was begun last, of the one that is wanted, and of the one that
-  /// is over.
-  private var (begun, wanted, done): (UInt64, UInt64, UInt64) = (0, 0, 0)
-  private var isCatchingUp = false
-  /// The uptime, in milliseconds, since which no catch-up has worked.
-  private var failingSince: Int64?
-  private var isEnded = false
+  /// The waits of all clients for the copy.
+  private let waits: CopyWaits
 
   /// The time, in milliseconds, for which a client waits for the leader or the log: a takeover.
   static let patience: Int64 = 8_000
@@ -39,6 +32,7 @@ final class Forwarder {
     _ budget: MemoryBudget
   ) {
     self.ledger = ledger
+    waits = CopyWaits(for: ledger)
     self.links = links
     self.direct = direct
     self.budget = budget
@@ -54,7 +48,7 @@ final class Forwarder {
     for routed in link.routes.route(frame) {
       switch routed.route {
       case .atOnce: server.enqueue(.frame(slot: state.slot, routed.frame), of: state)
-      case .behindLog: link.hold(routed.frame, until: next())
+      case .behindLog: link.hold(routed.frame, until: waits.request(at: server))
       case .behindWrites: link.hold(routed.frame, until: 0)
       case .leader:
         _ = state.arrivals.next()
@@ -80,7 +74,6 @@ final class Forwarder {
       seek(state, link, at: server)
     }
     release(state, link, at: server)
-    catchUp(at: server)
   }
 
   private func link(of state: LinkState) -> ForwardedLink {
@@ -88,12 +81,6 @@ final class Forwarder {
     let link = ForwardedLink(number: state.number)
     forwarded[state.slot] = link
     return link
-  }
-
-  /// The catch-up that begins next.
-  private func next() -> UInt64 {
-    wanted = begun + 1
-    return wanted
   }
 
   /// Passes a request without a session on to the leader, or lets it be answered here once the copy
@@ -107,11 +94,11 @@ final class Forwarder {
     if request.isOperator { return false }
     guard request.operation.isForLeader else {
       guard request.operation.readsForClient else { return false }
-      guard actions.count < server.options.limits.directRequests else {
-        answer(.refused(.unavailable("\(actions.count) requests wait already.")))
+      guard waits.actionCount < server.options.limits.directRequests else {
+        answer(.refused(.unavailable("\(waits.actionCount) requests wait already.")))
         return true
       }
-      afterCatchUp(at: server) { isCurrent in
+      waits.perform(at: server) { isCurrent in
         if !isCurrent { return answer(.refused(.unavailable(Self.unreached))) }
         server.assumeIsolated { $0.decide(request, answer) }
       }
@@ -125,21 +112,13 @@ final class Forwarder {
       server.assumeIsolated { server in
         guard let forwarder = server.part.forwarder else { return answer(result) }
         // It is done, whether or not this node can show it.
-        forwarder.afterCatchUp(at: server) { _ in answer(result) }
+        forwarder.waits.perform(at: server) { _ in answer(result) }
       }
     }
     return true
   }
 
   private static let unreached = "The shared log is out of reach. Try again."
-
-  /// Calls `action` when the copy holds all that the log holds now, or is not served from any more.
-  private func afterCatchUp(
-    at server: isolated TernServer, _ action: @escaping @Sendable (_ isCurrent: Bool) -> Void
-  ) {
-    actions.append((next(), action))
-    catchUp(at: server)
-  }
 
   /// Forgets the link of a client that has ended.
   func forget(_ slot: Int) {
@@ -178,14 +157,13 @@ final class Forwarder {
 
   /// Ends all links to the leader: the server serves no clients from the copy any more.
   func end() {
-    isEnded = true
     direct.stop()
     for link in forwarded.values {
       link.release(from: budget)
       link.carrier?.close()
     }
     forwarded = [:]
-    for (_, action) in exchange(&actions, with: []) { action(false) }
+    waits.end()
   }
 }
 
@@ -202,7 +180,7 @@ extension Forwarder {
     }
     link.append(frame)
     seek(state, link, at: server)
-    flush(link)
+    link.flush()
     settle(state, link, at: server)
   }
 
@@ -211,18 +189,6 @@ extension Forwarder {
   ) -> [[UInt8]] {
     let session = server.batches.machine.sessions[state.slot]
     return link.routes.beginning(session.map { SessionID.text($0.id) })
-  }
-
-  /// Sends what waits for the leader, up to the next frame that it has to answer first.
-  private func flush(_ link: ForwardedLink) {
-    guard let carrier = link.carrier else { return }
-    while !link.isBlocked, let frame = link.popEarly() {
-      carrier.send(frame)
-      guard link.routes.blocks(frame) else { continue }
-      link.isBlocked = true
-      link.routes.noteSent(frame)
-    }
-    carrier.flush()
   }
 
   /// Opens a link to the leader, unless one is open or about to be.
@@ -288,16 +254,15 @@ extension Forwarder {
     case .opened(let carrier):
       link.carrier = carrier
       link.seeking = nil
-      flush(link)
+      link.flush()
       settle(state, link, at: server)
     case .received(let frames):
       let frames = frames.filter { !takesAtOnce($0, state, link, at: server) }
       if frames.isEmpty { return }
-      let catchUp = next()
+      let catchUp = waits.request(at: server)
       link.arrivals += frames.map { ForwardedLink.Arrival(frame: $0, catchUp: catchUp) }
       count(frames.reduce(0) { $0 + $1.count }, of: link, state, at: server)
       waiting.insert(slot)
-      self.catchUp(at: server)
     case .drained: settle(state, link, at: server)
     case .ended(let reason):
       link.leaderLink = nil
@@ -319,9 +284,9 @@ extension Forwarder {
     switch link.routes.receive(frame) {
     case .goOn:
       link.isBlocked = false
-      flush(link)
+      link.flush()
       settle(state, link, at: server)
-      letGoIfUnused(link)
+      link.closeIfUnused()
     case .openAgain:
       if let opening = beginning(of: link, state, at: server).first { link.carrier?.send(opening) }
       link.carrier?.flush()
@@ -329,13 +294,6 @@ extension Forwarder {
     case .forClient, .ignored: break
     }
     return true
-  }
-
-  /// Ends a link that was only to tell the leader that the client is here.
-  private func letGoIfUnused(_ link: ForwardedLink) {
-    guard !link.isBlocked, link.early.isEmpty, link.routes.isIdle else { return }
-    link.leaderLink = nil
-    exchange(&link.carrier, with: nil)?.close()
   }
 
   /// Counts what came from the leader and waits; more of it is read once the client has it.
@@ -369,7 +327,7 @@ extension Forwarder {
     _ state: LinkState, _ link: ForwardedLink, at server: isolated TernServer
   ) {
     var outputs: [ServerOutput] = []
-    let count = link.arrivals.prefix { $0.catchUp <= done }.count
+    let count = link.arrivals.prefix { $0.catchUp <= waits.caughtUp }.count
     let ready = link.arrivals.prefix(count)
     link.arrivals.removeFirst(count)
     let isRead = !ready.isEmpty && link.arrivals.isEmpty
@@ -389,7 +347,7 @@ extension Forwarder {
     }
     if !outputs.isEmpty { server.perform(outputs) }
     if isRead { link.carrier?.setReading(state.link.queuedBytes <= LinkPressure.highBytes) }
-    let frames = link.takeReady(after: done)
+    let frames = link.takeReady(after: waits.caughtUp)
     for frame in frames { server.enqueue(.frame(slot: state.slot, frame), of: state) }
     if !frames.isEmpty { server.drainSoon() }
     if link.isIdle { waiting.remove(state.slot) } else { waiting.insert(state.slot) }
@@ -399,55 +357,24 @@ extension Forwarder {
 // MARK: - The copy
 
 extension Forwarder {
-  /// Lets the copy catch up with the log, unless it is about to or nothing waits for it.
-  private func catchUp(at server: isolated TernServer) {
-    guard !isCatchingUp, wanted > done, !isEnded else { return }
-    isCatchingUp = true
-    Task { await Self.catchUp(self, at: server) }
-  }
-
-  private static func catchUp(_ forwarder: Forwarder, at server: isolated TernServer) async {
-    while forwarder.wanted > forwarder.done, !forwarder.isEnded {
-      forwarder.begun += 1
-      let number = forwarder.begun
-      do throws(LedgerError) {
-        try await forwarder.ledger.catchUp()
-        forwarder.finish(number, at: server)
-      } catch {
-        forwarder.fail(at: server)
-        try? await server.ambient.clock.sleep(for: retryPause)
-      }
-    }
-    forwarder.isCatchingUp = false
-  }
-
-  private func finish(_ number: UInt64, at server: isolated TernServer) {
-    done = number
-    failingSince = nil
-    if isEnded { return }
-    let ready = actions.prefix { $0.catchUp <= number }
-    actions.removeFirst(ready.count)
-    for (_, action) in ready { action(true) }
+  /// Goes on with the clients that wait for the copy, or ends their links.
+  func handle(_ progress: CopyWaits.Progress, at server: isolated TernServer) {
     for slot in waiting.sorted() {
-      if let state = server.links[slot], let link = forwarded[slot], link.number == state.number {
-        release(state, link, at: server)
-      } else {
+      guard let state = server.links[slot] else {
+        waiting.remove(slot)
+        continue
+      }
+      switch progress {
+      case .current:
+        if let link = forwarded[slot], link.number == state.number {
+          release(state, link, at: server)
+        } else {
+          waiting.remove(slot)
+        }
+      case .unreachable:
+        server.close(state, .serverStopped("the shared log is out of reach; connect again"))
         waiting.remove(slot)
       }
     }
-  }
-
-  /// Lets go the clients that have waited for too long.
-  private func fail(at server: isolated TernServer) {
-    let since = failingSince ?? server.uptime()
-    failingSince = since
-    guard server.uptime() - since >= Self.patience else { return }
-    failingSince = nil
-    for (_, action) in exchange(&actions, with: []) { action(false) }
-    for slot in waiting.sorted() {
-      guard let state = server.links[slot] else { continue }
-      server.close(state, .serverStopped("the shared log is out of reach; connect again"))
-    }
-    waiting = []
   }
 }

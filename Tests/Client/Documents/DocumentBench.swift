@@ -205,3 +205,10 @@ struct DocumentBench {
     return batch
   }
 }
+
+extension Result {
+  /// The error of a failure.
+  var failure: Failure? {
+    if case .failure(let failure) = self { failure } else { nil }
+  }
+}

@@ -56,6 +56,71 @@
       }
     }
 
+    /// The part of a client that outlives its page: nothing by default; with `enablePersistence`,
+    /// the documents of its listen with their token, and the writes that were not sent.
+    private struct BrowserCache {
+      let isPersistent: Bool
+      private var resume: String?
+      private var count: Int?
+      private(set) var queue: [(path: String, text: String)] = []
+
+      init(isPersistent: Bool) { self.isPersistent = isPersistent }
+
+      /// The first request of the next page.
+      var listen: String { ChannelPeer.add(2, token: resume, count: count) }
+
+      mutating func keep(_ count: Int, from told: [String]) throws {
+        let newest = try token(in: told)
+        if isPersistent { (resume, self.count) = (newest, count) }
+      }
+
+      mutating func keep(write path: String, _ text: String) {
+        if isPersistent { queue.append((path, text)) }
+      }
+    }
+
+    private func changes(_ told: [String]) -> [String] {
+      brief(told).filter { !["ADD", "CURRENT", "boundary"].contains($0) }
+    }
+
+    @Test(
+      """
+      F07 a page opened again asks for all and sends nothing, as without persistence; after \
+      enablePersistence it asks for the difference and sends what was queued. That the former is \
+      the client's default is not seen here: the client cannot run
+      """, arguments: [false, true])
+    func persistence(isEnabled: Bool) async throws {
+      try await withGateway { gateway in
+        var cache = BrowserCache(isPersistent: isEnabled)
+        let other = try WriterPeer(port: gateway.port)
+        try other.set("rooms/a", "1")
+        let first = try ChannelPeer(port: gateway.port, [cache.listen])
+        let before = try snapshot(first)
+        #expect(changes(before) == ["change a"])
+        try cache.keep(1, from: before)
+        // Offline, it writes; the page is closed before the network is back.
+        first.leave()
+        cache.keep(write: "rooms/own", "queued")
+        try other.set("rooms/b", "1")
+
+        let second = try ChannelPeer(port: gateway.port, [cache.listen])
+        #expect(
+          changes(try snapshot(second)) == (isEnabled ? ["change b"] : ["change a", "change b"]))
+        if !cache.queue.isEmpty {
+          let writer = try WriterPeer(port: gateway.port)
+          for write in cache.queue {
+            #expect(try writer.set(write.path, write.text).contains(#""updateTime":"#))
+          }
+        }
+        // The next change comes behind what was queued, if anything was.
+        try other.set("rooms/c", "1")
+        let own = isEnabled ? ["change own"] : []
+        #expect(changes(try second.hear(through: "documents/rooms/c")) == own + ["change c"])
+        let all = try ChannelPeer(port: gateway.port, [ChannelPeer.add(2)])
+        #expect(changes(try snapshot(all)) == ["change a", "change b", "change c"] + own)
+      }
+    }
+
     @Test("F41 an older client sends its headers in the address")
     func legacy() async throws {
       try await withGateway { gateway in

@@ -102,8 +102,17 @@
 
     // MARK: Messages
 
-    static func add(_ target: Int, _ collection: String = "rooms", token: String? = nil) -> String {
-      let token = token.map { #","resumeToken":"\#($0)""# } ?? ""
+    /// Asks for a collection.
+    ///
+    /// - Parameters:
+    ///   - token: That of the last snapshot the client has kept.
+    ///   - count: The number of documents of it that the client has kept.
+    static func add(
+      _ target: Int, _ collection: String = "rooms", token: String? = nil, count: Int? = nil
+    ) -> String {
+      let token =
+        (token.map { #","resumeToken":"\#($0)""# } ?? "")
+        + (count.map { #","expectedCount":\#($0)"# } ?? "")
       return #"{"database":"\#(database)","addTarget":{"query":{"structuredQuery":{"from":"#
         + #"[{"collectionId":"\#(collection)"}],"orderBy":[{"field":{"fieldPath":"__name__"},"#
         + #""direction":"ASCENDING"}]},"parent":"\#(database)/documents"},"#

@@ -2,6 +2,7 @@ import Synchronization
 import TernCore
 import TernDocumentWire
 import TernLedger
+import TernLinkTesting
 import TernQuery
 import TernStorageMemory
 import TernTransport
@@ -13,13 +14,7 @@ import Testing
 
 /// A client that speaks about documents by hand and waits for answers.
 final class RawDocumentClient: LinkHandler {
-  private struct State {
-    var frames: [DocumentServerFrame] = []
-    var waiting: CheckedContinuation<Void, Never>?
-    var isClosed = false
-  }
-
-  private let state = Mutex(State())
+  private let frames = ArrivalQueue<DocumentServerFrame>()
   private let link = Mutex<(any Link)?>(nil)
 
   static func connect(_ transport: any Transport) async throws -> RawDocumentClient {
@@ -42,37 +37,13 @@ final class RawDocumentClient: LinkHandler {
   }
 
   func linkDidReceive(_ frames: [[UInt8]]) {
-    let read = frames.compactMap { try? DocumentServerFrame.decode($0) }
-    wake { $0.frames += read }
+    self.frames.add(frames.compactMap { try? DocumentServerFrame.decode($0) })
   }
 
-  func linkDidClose(_ reason: LinkClosure) { wake { $0.isClosed = true } }
-
-  private func wake(_ change: (inout State) -> Void) {
-    state.withLock { state in
-      change(&state)
-      return exchange(&state.waiting, with: nil)
-    }?.resume()
-  }
+  func linkDidClose(_ reason: LinkClosure) { frames.end() }
 
   /// The next frame, `nil` when the link has ended.
-  func next() async -> DocumentServerFrame? {
-    while true {
-      let (frame, isOver) = state.withLock { state in
-        (state.frames.isEmpty ? nil : state.frames.removeFirst(), state.isClosed)
-      }
-      if let frame { return frame }
-      if isOver { return nil }
-      await withCheckedContinuation { continuation in
-        let isReady = state.withLock { state in
-          if !state.frames.isEmpty || state.isClosed { return true }
-          state.waiting = continuation
-          return false
-        }
-        if isReady { continuation.resume() }
-      }
-    }
-  }
+  func next() async -> DocumentServerFrame? { await frames.next() }
 
   /// The next change that a listen call tells; `nil` when something else comes.
   func change(_ call: UInt32) async throws -> WatchChange? {

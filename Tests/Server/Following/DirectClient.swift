@@ -1,25 +1,20 @@
 import Synchronization
 import TernCore
+import TernLinkTesting
 import TernSecurity
 import TernTransport
 
 @testable import TernServer
 
 /// The other end of a link that carries requests without a session.
-final class DirectClient: LinkHandler {
-  private struct State {
-    var frames: [[UInt8]] = []
-    var waiting: CheckedContinuation<Void, Never>?
-    var isClosed = false
-    var number: UInt64 = 0
-  }
-
-  private let state = Mutex(State())
+final class DirectClient: Sendable {
+  private let receiver = FrameReceiver()
+  private let number = Atomic<UInt64>(0)
   private let link = Mutex<(any Link)?>(nil)
 
   static func connect(_ transport: any Transport) async throws -> DirectClient {
     let client = DirectClient()
-    let link = try await transport.connect { _ in client }
+    let link = try await transport.connect { _ in client.receiver }
     client.link.withLock { $0 = link }
     return client
   }
@@ -58,43 +53,13 @@ final class DirectClient: LinkHandler {
   }
 
   private func send(_ request: DirectRequest) -> UInt64 {
-    let number = state.withLock { state in
-      state.number += 1
-      return state.number
-    }
+    let number = number.add(1, ordering: .relaxed).newValue
     if let frame = try? DirectFrame(request, number).encoded() { send(frame) }
     return number
   }
 
-  func linkDidReceive(_ frames: [[UInt8]]) { wake { $0.frames += frames } }
-
-  func linkDidClose(_ reason: LinkClosure) { wake { $0.isClosed = true } }
-
-  private func wake(_ change: (inout State) -> Void) {
-    state.withLock { state in
-      change(&state)
-      return exchange(&state.waiting, with: nil)
-    }?.resume()
-  }
-
   /// The next frame, `nil` when the link has ended.
-  func next() async -> [UInt8]? {
-    while true {
-      let (frame, isOver) = state.withLock { state in
-        (state.frames.isEmpty ? nil : state.frames.removeFirst(), state.isClosed)
-      }
-      if let frame { return frame }
-      if isOver { return nil }
-      await withCheckedContinuation { continuation in
-        let isReady = state.withLock { state in
-          if !state.frames.isEmpty || state.isClosed { return true }
-          state.waiting = continuation
-          return false
-        }
-        if isReady { continuation.resume() }
-      }
-    }
-  }
+  func next() async -> [UInt8]? { await receiver.next() }
 }
 
 /// Takes `chief` for an administrator, and any other token but `none` for a user that it names,

@@ -10,7 +10,7 @@
     func lines() async throws -> [BenchLine] {
       var rates: [String: [Double]] = [:]
       var busiest: [String: [Double]] = [:]
-      for _ in 0..<section.options.rounds {
+      for _ in 0..<section.rounds {
         for (name, count) in [("one node", 1), ("two followers", 3)] {
           let result = try await measure(nodes: count)
           rates[name, default: []].append(result.deliveriesPerSecond)

@@ -12,7 +12,7 @@
       try await section.withCluster(of: 2) { cluster in
         let leader = try await cluster.awaitLeader()
         var lags: [Double] = []
-        for _ in 0..<section.options.rounds {
+        for _ in 0..<section.rounds {
           let count = Self.perSecond * Self.seconds
           var probe = try WriteProbe(
             at: cluster.port(leader), listening: cluster.port(1 - leader), valueBytes: 100)

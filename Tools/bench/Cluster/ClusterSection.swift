@@ -1,4 +1,5 @@
 #if TCP && os(Linux)
+  import ArgumentParser
   import Foundation
 
   /// Nodes over one log in PostgreSQL, each a process of the program `tern`, with clients on the
@@ -9,22 +10,31 @@
   /// section starts a PostgreSQL of its own, as durable as its standard settings make it. Every
   /// cluster has a shard of its own.
   struct ClusterSection {
-    /// The parts by the names of `--only`, in the order in which they run.
-    static let parts = ["writes", "follower", "fan-out", "lag", "takeover", "start"]
+    /// The parts, in the order in which they run.
+    enum Part: String, CaseIterable, ExpressibleByArgument {
+      case writes, follower
+      case fanOut = "fan-out"
+      case lag, takeover, start
+    }
 
     let program: String
     let connection: String
-    let options: BenchOptions
+    /// The number of measurements, if it was given.
+    let givenRounds: Int?
+    /// The leaves with which a node starts.
+    let rows: Int
+    /// The only part to measure; all of them when it is `nil`.
+    let only: Part?
 
-    static func run(_ options: BenchOptions) async throws -> [BenchLine] {
-      if let only = options.only, !parts.contains(only) {
-        print("cluster: no part \(only); there are \(parts.joined(separator: ", "))")
-        return []
-      }
+    /// The number of measurements of a part without a number of its own.
+    var rounds: Int { givenRounds ?? 3 }
+
+    static func run(givenRounds: Int?, rows: Int, only: Part?) async throws -> [BenchLine] {
       guard let program = ChildServer.ternProgram else { return [] }
       if let connection = ProcessInfo.processInfo.environment["TERN_BENCH_POSTGRES"] {
         return try await ClusterSection(
-          program: program, connection: connection, options: options
+          program: program, connection: connection, givenRounds: givenRounds, rows: rows,
+          only: only
         ).lines()
       }
       guard BenchPostgres.programs != nil else {
@@ -34,25 +44,26 @@
       let postgres = try BenchPostgres()
       defer { postgres.remove() }
       return try await ClusterSection(
-        program: program, connection: postgres.connection, options: options
+        program: program, connection: postgres.connection, givenRounds: givenRounds, rows: rows,
+        only: only
       ).lines()
     }
 
     private func lines() async throws -> [BenchLine] {
       var lines: [BenchLine] = []
-      if isWanted("writes") || isWanted("follower") {
+      if isWanted(.writes) || isWanted(.follower) {
         lines += try await ClusterWrites(
-          section: self, withBaseline: isWanted("writes"), atFollower: isWanted("follower")
-        ).run(rounds: options.rounds)
+          section: self, withBaseline: isWanted(.writes), atFollower: isWanted(.follower)
+        ).run(rounds: rounds)
       }
-      if isWanted("fan-out") { lines += try await ClusterFanOut(section: self).lines() }
-      if isWanted("lag") { lines += try await ClusterLag(section: self).lines() }
-      if isWanted("takeover") { lines += try await ClusterTakeover(section: self).lines() }
-      if isWanted("start") { lines += try await ClusterStart(section: self).lines() }
+      if isWanted(.fanOut) { lines += try await ClusterFanOut(section: self).lines() }
+      if isWanted(.lag) { lines += try await ClusterLag(section: self).lines() }
+      if isWanted(.takeover) { lines += try await ClusterTakeover(section: self).lines() }
+      if isWanted(.start) { lines += try await ClusterStart(section: self).lines() }
       return lines
     }
 
-    private func isWanted(_ part: String) -> Bool { options.only == nil || options.only == part }
+    private func isWanted(_ part: Part) -> Bool { only ?? part == part }
 
     /// Lends a cluster of so many nodes over an empty shard, all of them ready and the first one
     /// leading.

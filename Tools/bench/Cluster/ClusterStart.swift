@@ -12,14 +12,14 @@
 
     let section: ClusterSection
 
-    private var leaves: Int { max(Self.leavesPerWrite, section.options.rows) }
+    private var leaves: Int { max(Self.leavesPerWrite, section.rows) }
 
     func lines() async throws -> [BenchLine] {
       try await section.withCluster(of: 1) { cluster in
         try await fill(at: cluster.port(0))
         try await cluster.awaitCheckpoint()
         var times: [Double] = []
-        for _ in 0..<section.options.rounds {
+        for _ in 0..<section.rounds {
           let node = try cluster.add()
           let start = ContinuousClock.now
           try cluster.start(node)

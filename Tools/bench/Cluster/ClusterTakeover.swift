@@ -15,7 +15,7 @@
 
     let section: ClusterSection
 
-    private var rounds: Int { section.options.givenRounds ?? Self.standardRounds }
+    private var rounds: Int { section.givenRounds ?? Self.standardRounds }
 
     func lines() async throws -> [BenchLine] {
       try await section.withCluster(of: Self.nodes) { cluster in

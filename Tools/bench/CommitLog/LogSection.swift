@@ -13,12 +13,12 @@ struct LogSection {
   let connection: String
   let rounds: Int
 
-  static func run(_ options: BenchOptions) async throws -> [BenchLine] {
+  static func run(rounds: Int) async throws -> [BenchLine] {
     guard let connection = ProcessInfo.processInfo.environment["TERN_BENCH_POSTGRES"] else {
       print("log: set TERN_BENCH_POSTGRES to a connection string of libpq")
       return []
     }
-    return try await LogSection(connection: connection, rounds: options.rounds).lines()
+    return try await LogSection(connection: connection, rounds: rounds).lines()
   }
 
   private func lines() async throws -> [BenchLine] {

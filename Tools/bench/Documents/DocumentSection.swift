@@ -8,16 +8,12 @@ import TernStorage
 struct DocumentSection {
   /// The number of cached documents.
   let count: Int
-  let only: String?
-
-  init(_ options: BenchOptions) {
-    count = options.documents
-    only = options.only
-  }
+  /// The only store to measure; all of them when it is `nil`.
+  let only: StoreKind?
 
   func run() throws {
     print("\(count) documents of ten fields: measured, limit")
-    for kind in ["memory", "sqlite", "lmdb"] where only ?? kind == kind {
+    for kind in StoreKind.allCases.filter({ only ?? $0 == $0 }).map(\.rawValue) {
       try LiveDocuments.measure(kind)
       try OfflineDocuments.measure(kind)
       let parts = try CachedDocuments(kind)

@@ -8,21 +8,21 @@
   enum ImportSection {
     private static let documentsPerSecond = 25_000.0
 
-    static func run(_ options: BenchOptions) async throws -> [BenchLine] {
+    static func run(documents: Int, rounds: Int) async throws -> [BenchLine] {
       guard let program = ChildServer.ternProgram else { return [] }
       let folder = try BenchFolder()
       defer { folder.remove() }
       let file = folder.path + "/documents.jsonl"
-      try Data(lines(options.documents).utf8).write(to: URL(fileURLWithPath: file))
+      try Data(lines(documents).utf8).write(to: URL(fileURLWithPath: file))
       var rates: [Double] = []
-      for round in 0..<max(options.rounds, 1) {
+      for round in 0..<rounds {
         let server = try ChildServer.tree(in: folder.path + "/\(round)")
         defer { server.stop() }
         let seconds = try `import`(file, with: program, into: server)
         print(
-          "\(options.documents) documents imported in \(BenchLine.tenths(seconds)) s,",
+          "\(documents) documents imported in \(BenchLine.tenths(seconds)) s,",
           "processor \(BenchLine.tenths(server.processorSeconds)) s of the server")
-        rates.append(Double(options.documents) / seconds)
+        rates.append(Double(documents) / seconds)
       }
       return [
         BenchLine(

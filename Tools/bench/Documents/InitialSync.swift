@@ -1,4 +1,5 @@
 #if TCP && os(Linux)
+  import ArgumentParser
   import Foundation
   import TernClient
   import TernCore
@@ -14,29 +15,35 @@
   enum InitialSync {
     private static let database = DocumentDatabase(unchecked: "bench")
 
-    static func run(_ options: BenchOptions) async throws -> [BenchLine] {
+    /// A client's store, or the server's side.
+    enum Part: String, CaseIterable, ExpressibleByArgument {
+      case memory, sqlite, server
+    }
+
+    static func run(only: Part?, documents: Int, rounds: Int) async throws -> [BenchLine] {
       let folder = try BenchFolder()
       defer { folder.remove() }
       let server = try ChildServer.tree(in: folder.path + "/server")
       defer { server.stop() }
-      try fill(server.port, options.documents)
+      try fill(server.port, documents)
       var lines: [BenchLine] = []
-      let targets = [("memory", 100_000.0), ("sqlite", 60_000.0)]
-      for (kind, target) in targets where options.only == nil || options.only == kind {
+      let targets: [(Part, Double)] = [(.memory, 100_000), (.sqlite, 60_000)]
+      for (part, target) in targets where only ?? part == part {
+        let kind = part.rawValue
         var rates: [Double] = []
-        for round in 0..<max(options.rounds, 1) {
+        for round in 0..<rounds {
           rates.append(
             try await receive(
-              options.documents, kind, folder.path + "/client-\(kind)-\(round)", server))
+              documents, kind, folder.path + "/client-\(kind)-\(round)", server))
         }
         lines.append(
           BenchLine(
             name: "initial sync into \(kind), documents/s", rate: BenchLine.median(rates),
             baseline: target, target: 1))
       }
-      if options.only == nil || options.only == "server" {
-        let rates = try (0..<max(options.rounds, 1)).map { _ in
-          try count(options.documents, server.port)
+      if only ?? .server == .server {
+        let rates = try (0..<rounds).map { _ in
+          try count(documents, server.port)
         }
         lines.append(
           BenchLine(

@@ -1,18 +1,21 @@
 #if TCP
+  import ArgumentParser
   import Foundation
 
   /// The endpoints of foreign clients: how much an idle WebSocket costs, events over WebSocket
   /// beside our own framing, and small reads over REST beside a server that answers a constant.
   ///
-  /// `--only idle`, `events` or `reads` for one of them. Reads are asked for by `wrk`, which must
-  /// be installed.
+  /// Reads are asked for by `wrk`, which must be installed.
   enum EndpointsSection {
-    static func run(_ options: BenchOptions) async throws -> [BenchLine] {
+    enum Part: String, CaseIterable, ExpressibleByArgument {
+      case idle, events, reads
+    }
+
+    static func run(only: Part?, rounds: Int) async throws -> [BenchLine] {
       var lines: [BenchLine] = []
-      let only = options.only
-      if only == nil || only == "idle" { try await idle(10_000) }
-      if only == nil || only == "events" { lines.append(try await events(options.rounds)) }
-      if only == nil || only == "reads" { lines.append(try await reads(options.rounds)) }
+      if only ?? .idle == .idle { try await idle(10_000) }
+      if only ?? .events == .events { lines.append(try await events(rounds)) }
+      if only ?? .reads == .reads { lines.append(try await reads(rounds)) }
       return lines
     }
 

@@ -6,7 +6,7 @@
   /// Browsers' listeners over WebChannel: the memory of an idle session, and the time from a commit
   /// to the last of 1,000 listeners.
   enum WebChannelSection {
-    static func run(_ options: BenchOptions) async throws -> [BenchLine] {
+    static func run() async throws -> [BenchLine] {
       let idle = try await idle(2_000)
       let last = try await fanOut(listeners: 1_000, writes: 100)
       return [

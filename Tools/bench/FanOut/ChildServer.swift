@@ -18,7 +18,7 @@ struct ChildServer {
   }
 
   /// This program as a relay over the transport.
-  static func relay() throws -> ChildServer { try start(["fan-out-relay"]) }
+  static func relay() throws -> ChildServer { try start([FanOutRelay.command]) }
 
   /// This program with `arguments`, once it has printed its port.
   static func start(_ arguments: [String]) throws -> ChildServer {

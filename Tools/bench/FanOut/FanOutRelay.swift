@@ -5,6 +5,8 @@
 
   /// The smallest server over the transport: what publishers send goes to all subscribers.
   actor FanOutRelay {
+    static let command = "fan-out-relay"
+
     private let executor: any SerialExecutor
     private var subscribers: [any Link] = []
 

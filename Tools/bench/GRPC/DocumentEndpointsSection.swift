@@ -1,16 +1,19 @@
 #if TCP && os(Linux)
+  import ArgumentParser
   import Foundation
 
   /// One writer and 1,000 listeners of one query over gRPC, over WebChannel, and under rules that
   /// read a document, beside the same over our own framing without rules.
-  ///
-  /// `--only grpc`, `webchannel` or `rules` for one of them.
   enum DocumentEndpointsSection {
     private static let listeners = 1_000
     /// Few enough that a page over WebChannel need not acknowledge any: two arrays each, with those
     /// before, are less than ``WebChannelLimits/keptArrays``.
     private static let messages = 300
     private static let payloadBytes = 100
+
+    enum Part: String, CaseIterable, ExpressibleByArgument {
+      case grpc, webchannel, rules
+    }
 
     /// A way to the same documents.
     private struct Endpoint {
@@ -22,7 +25,7 @@
       let language: FanOutProtocol
     }
 
-    static func run(_ options: BenchOptions) async throws -> [BenchLine] {
+    static func run(only: Part?, rounds: Int) async throws -> [BenchLine] {
       let own = try FanOutProtocol.documents(payloadBytes: payloadBytes)
       let endpoints = [
         Endpoint(
@@ -33,10 +36,10 @@
           language: try .webChannel(payloadBytes: payloadBytes)),
         // Nothing is judged again, and so rules cost an event nothing that can be measured.
         Endpoint(name: "rules", target: 0.9, words: [ServedTree.ruled], language: own),
-      ].filter { options.only == nil || options.only == $0.name }
+      ].filter { only == nil || only?.rawValue == $0.name }
       let baseline = Endpoint(name: "own", target: 1, language: own)
       var rates: [String: [Double]] = [:]
-      for _ in 0..<max(options.rounds, 1) {
+      for _ in 0..<rounds {
         for endpoint in [baseline] + endpoints {
           let result = try await measure(endpoint)
           rates[endpoint.name, default: []].append(result.deliveriesPerSecond)

@@ -1,4 +1,5 @@
 #if TCP && os(Linux)
+  import ArgumentParser
   import Foundation
   import TernCore
   import TernDocumentWire
@@ -11,16 +12,19 @@
     private static let seconds = 3.0
     private static let database = DocumentDatabase(unchecked: "bench")
 
-    static func run(_ options: BenchOptions) async throws -> [BenchLine] {
-      let parts: [(name: String, run: (BenchOptions) async throws -> [BenchLine])] = [
-        ("unary", { try await unary(rounds: $0.rounds) }),
-        ("commit", { try await commit(rounds: $0.rounds) }),
-        ("idle", { _ in try idle() }),
-        ("query", { try query(documents: $0.documents) }),
-      ]
+    enum Part: String, CaseIterable, ExpressibleByArgument {
+      case unary, commit, idle, query
+    }
+
+    static func run(only: Part?, documents: Int, rounds: Int) async throws -> [BenchLine] {
       var lines: [BenchLine] = []
-      for part in parts where options.only == nil || options.only == part.name {
-        lines += try await part.run(options)
+      for part in Part.allCases where only ?? part == part {
+        switch part {
+        case .unary: lines += try await unary(rounds: rounds)
+        case .commit: lines += try await commit(rounds: rounds)
+        case .idle: lines += try idle()
+        case .query: lines += try query(documents: documents)
+        }
       }
       return lines
     }

@@ -1,20 +1,28 @@
 #if TCP
+  import ArgumentParser
+
   /// Durable writes of many clients: the server, etcd, the least a server can be, and SQLite with
   /// nothing around it.
   struct WriteSection {
     private static let clients = 64
     /// Writes that each client has under way: as many as our own keeps there, and one.
-    private static let depths = [16, 1]
+    enum Depth: Int, CaseIterable, ExpressibleByArgument {
+      case several = 16
+      case one = 1
+    }
+
     private static let seconds = 2.0
 
-    /// The one depth to measure, `16` or `1`; both when it is not said.
-    let only: String?
+    /// The only depth to measure; both when it is `nil`.
+    let only: Depth?
     private var rates: [String: [Double]] = [:]
     private var costs: [String: [Double]] = [:]
 
-    init(only: String?) { self.only = only }
+    init(only: Depth?) { self.only = only }
 
-    private var depths: [Int] { Self.depths.filter { only == nil || only == "\($0)" } }
+    private var depths: [Int] {
+      Depth.allCases.filter { only ?? $0 == $0 }.map(\.rawValue)
+    }
 
     #if os(Linux)
       private static let servers = ["tern", "bare", "etcd"]

@@ -5,31 +5,31 @@ import TernStorageSQLite
 
 /// Stores beside the bare C libraries, and the memory store beside our LMDB store.
 enum StorageSection {
-  static func run(_ options: BenchOptions) throws -> [BenchLine] {
+  static func run(rows: Int, only: StoreKind?) throws -> [BenchLine] {
     let directory = FileManager.default.temporaryDirectory
       .appending(path: "tern-bench-\(ProcessInfo.processInfo.processIdentifier)")
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: directory) }
     func path(_ name: String) -> String { directory.appending(path: name).path }
 
-    let work = StorageWork(rows: options.rows)
+    let work = StorageWork(rows: rows)
     let keys = work.sortedKeys()
-    func wants(_ part: String) -> Bool { options.only.map { $0 == part } ?? true }
+    func wants(_ kind: StoreKind) -> Bool { only ?? kind == kind }
     var lines: [BenchLine] = []
-    if wants("sqlite") {
+    if wants(.sqlite) {
       let sqlite = try loaded(TernSubject(SQLiteStore(path: path("sqlite"))), work, keys)
       let bare = try loaded(BareSQLite(path: path("bare.sqlite")), work, keys)
       lines += try reads("sqlite", sqlite, bare, work, (0.75, 0.75))
       lines += try writes("sqlite", sqlite, bare, work, 0.75)
     }
-    guard wants("lmdb") || wants("memory") else { return lines }
+    guard wants(.lmdb) || wants(.memory) else { return lines }
     let lmdb = try loaded(TernSubject(LMDBStore(path: path("lmdb"))), work, keys)
-    if wants("lmdb") {
+    if wants(.lmdb) {
       let bare = try loaded(BareLMDB(path: path("bare.mdb")), work, keys)
       lines += try reads("lmdb", lmdb, bare, work, (0.6, 0.25))
       lines += try writes("lmdb", lmdb, bare, work, 0.6)
     }
-    if wants("memory") {
+    if wants(.memory) {
       let memory = try loaded(TernSubject(MemoryStore()), work, keys)
       lines += try reads("memory beside our lmdb", memory, lmdb, work, (1, 1))
     }

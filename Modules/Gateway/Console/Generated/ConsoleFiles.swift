@@ -1698,6 +1698,8 @@ export class ResultList {
     this.generation += 1;
     this.pages = [];
     this.documents = [];
+    // A frame may come before the answer: no row of the former documents is left to draw.
+    this.list.setCount(0);
     this.isComplete = false;
     this.isFailed = false;
     this.index = 0;

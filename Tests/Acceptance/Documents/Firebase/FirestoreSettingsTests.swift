@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  @Test("F07 on by default here; the manual says that browsers keep their own cache")
+  @Test("persistence is on by default here; the manual says that browsers keep their own cache")
   func browsers() throws {
     #expect(FirestoreSettings().isPersistenceEnabled)
     let manual = try documentation("FirebaseCompat/Documentation.docc/TernFirebaseCompat.md")
