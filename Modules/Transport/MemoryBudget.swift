@@ -207,7 +207,7 @@ public final class MemoryBudget: Sendable {
   }
 
   /// The account of an address: one for each IPv4 address, one for each /64 network of IPv6.
-  static func account(of address: String) -> String {
+  package static func account(of address: String) -> String {
     guard address.utf8.contains(UInt8(ascii: ":")) else { return address }
     var text = address[...]
     if text.hasPrefix("[") { text = text.dropFirst().prefix { $0 != "]" } }

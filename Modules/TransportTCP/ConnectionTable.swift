@@ -16,6 +16,8 @@
   final class ConnectionTable: Sendable {
     /// Descriptors that are never used for connections.
     private static let reserved = 64
+    /// The most connections that are accepted and not counted here yet, at each listener.
+    private static let mostWaiting = 256
     /// Of an address's share, when few descriptors are left: a sixteenth of all, and no fewer.
     private static let leastShare = 8
 
@@ -25,9 +27,14 @@
     }
 
     private let limit: Int
+    /// The most connections that may wait at a listener until they are counted.
+    let waitingLimit: Int
     private let state = Mutex(State())
 
-    init(limit: Int) { self.limit = limit }
+    init(limit: Int, waitingLimit: Int = mostWaiting) {
+      self.limit = limit
+      self.waitingLimit = waitingLimit
+    }
 
     /// A table for as many connections as this process may have descriptors, less the reserve.
     static func ofProcess() -> ConnectionTable {
@@ -40,7 +47,9 @@
       // Safe: the call uses the structure during the call only.
       guard unsafe getrlimit(resource, &limits) == 0 else { return ConnectionTable(limit: .max) }
       let descriptors = Int(clamping: limits.rlim_cur)
-      return ConnectionTable(limit: max(descriptors / 2, descriptors - reserved))
+      let waiting = min(mostWaiting, descriptors / 8)
+      return ConnectionTable(
+        limit: max(descriptors / 2, descriptors - reserved - waiting), waitingLimit: waiting)
     }
 
     /// Counts a connection in; `false`, and not counted, when there are too many.

@@ -41,17 +41,18 @@
       return bootstrap
     }
 
-    static func server(on loop: any EventLoop) -> ServerBootstrap {
+    /// - Parameter waiting: The most accepted connections that wait to be set up.
+    static func server(on loop: any EventLoop, waiting: Int) -> ServerBootstrap {
       var bootstrap = ServerBootstrap(group: loop)
         .serverChannelOption(.backlog, value: backlog)
         .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-        // One is accepted in a turn, as each is read once: a flood of new ones takes no more of a
-        // turn than those that are there.
-        .serverChannelOption(.maxMessagesPerRead, value: 1)
+        .serverChannelOption(.maxMessagesPerRead, value: UInt(FairAcceptHandler.share))
         .serverChannelInitializer { listener in
           listener.eventLoop.makeCompletedFuture {
             try keepFromChildren(listener)
-            try listener.pipeline.syncOperations.addHandler(AcceptBackoffHandler())
+            try listener.pipeline.syncOperations.addHandlers([
+              AcceptBackoffHandler(), FairAcceptHandler(limit: waiting),
+            ])
           }
         }
         .childChannelOption(.socketOption(.so_keepalive), value: 1)

@@ -160,7 +160,7 @@
       let (heads, relay) = state.withLock { state in
         (state.expectsProxyHeader ? state.proxies : TrustedProxies(), state.relay)
       }
-      let bound = TCPSockets.server(on: loop)
+      let bound = TCPSockets.server(on: loop, waiting: connections.waitingLimit)
         .childChannelInitializer { [tls, tunnel] channel in
           channel.eventLoop.makeCompletedFuture {
             let admission = try connections.admit(channel)

@@ -50,7 +50,7 @@
       case .metrics:
         var text = await operations.metricsText()
         load?.figures.add(to: &text, limits: limits)
-        return .text(text.text, type: "text/plain; version=0.0.4; charset=utf-8")
+        return .text(text.bytes, type: "text/plain; version=0.0.4; charset=utf-8")
       case .status(let count): return .object(await operations.status(connections: count))
       case .connections(let count): return .object(await operations.connections(limit: count))
       case .closeConnection(let id):
@@ -89,7 +89,12 @@
     static func text(
       _ text: String, status: Int = 200, type: String = "text/plain; charset=utf-8"
     ) -> HTTPResponse {
-      HTTPResponse(status: status, headers: [("Content-Type", type)], body: Array(text.utf8))
+      Self.text(Array(text.utf8), status: status, type: type)
+    }
+
+    /// An answer of text for an operator, in UTF-8.
+    static func text(_ text: [UInt8], status: Int = 200, type: String) -> HTTPResponse {
+      HTTPResponse(status: status, headers: [("Content-Type", type)], body: text)
     }
 
     /// An answer of JSON for an operator.

@@ -16,16 +16,19 @@ package struct ServerOperations: Sendable {
     get async { await ServerReport.read(server) { $0.server.readiness } }
   }
 
-  /// The figures in the text format of Prometheus.
+  /// The figures, to be written in the text format of Prometheus by the caller. The server's
+  /// executor only tells its numbers.
   package func metricsText() async -> MetricsText {
-    let statistics = try? await server.ledger.statistics()
-    return await ServerReport.read(server, statistics ?? nil) { $0.metrics }
+    let outside = await ServerReport.Outside.read(server)
+    var text = await ServerReport.read(server, outside) { $0.metrics }
+    server.surroundings.moreFigures?(&text)
+    return text
   }
 
   /// The status for operators. Source: Docs/Formats/admin.md, section 4.
   package func status(connections limit: Int) async -> [JSONValue.Member] {
-    let statistics = try? await server.ledger.statistics()
-    return await ServerReport.read(server, statistics ?? nil) { $0.status(connections: limit) }
+    let outside = await ServerReport.Outside.read(server)
+    return await ServerReport.read(server, outside) { $0.status(connections: limit) }
   }
 
   /// The open connections, those that hold most first.

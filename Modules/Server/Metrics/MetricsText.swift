@@ -1,15 +1,30 @@
-/// Figures in the text format of Prometheus, version 0.0.4.
+/// Figures for the text format of Prometheus, version 0.0.4.
 ///
-/// Names, labels and their values are the caller's own words: nothing that a client chose.
-package struct MetricsText {
-  /// The text so far.
-  package private(set) var text = ""
+/// Adding a figure keeps its numbers, which is cheap on the server's executor; ``bytes`` writes the
+/// text, beside it. Names, labels and their values are the caller's own words: nothing that a client
+/// chose.
+package struct MetricsText: Sendable {
+  /// Figures of one name.
+  struct Family: Sendable {
+    let kind: Kind
+    let name: String
+    let help: String
+    let values: Values
+  }
 
-  /// A text without figures.
-  package init() {}
+  /// The numbers of a family.
+  enum Values: Sendable {
+    case single(Double)
+    /// A number for each value of a label.
+    case labeled(String, [(String, Int)])
+    /// A number for each pair of values of two labels.
+    case paired((String, String), [(String, String, Int)])
+    /// A histogram for each value of a label, whose name is empty for none.
+    case histograms(String, unit: Double, [(String, Histogram)])
+  }
 
   /// The types of figures.
-  package enum Kind: String {
+  package enum Kind: String, Sendable {
     /// A number that only grows.
     case counter
     /// A number that comes and goes.
@@ -18,15 +33,29 @@ package struct MetricsText {
     case histogram
   }
 
+  private(set) var families: [Family] = []
+
+  /// A text without figures.
+  package init() {}
+
+  /// The text, written anew with each call.
+  package var bytes: [UInt8] {
+    var writer = MetricsWriter()
+    for family in families { writer.write(family) }
+    return writer.bytes
+  }
+
+  /// The text as a string.
+  package var text: String { String(decoding: bytes, as: UTF8.self) }
+
   /// Adds one figure without labels.
   package mutating func add(_ kind: Kind, _ name: String, _ help: String, _ value: Double) {
-    begin(kind, name, help)
-    line(name, [], value)
+    add(kind, name, help, .single(value))
   }
 
   /// Adds one figure without labels.
   package mutating func add(_ kind: Kind, _ name: String, _ help: String, _ value: Int) {
-    add(kind, name, help, Double(value))
+    add(kind, name, help, .single(Double(value)))
   }
 
   /// Adds a figure for each value of one label.
@@ -34,8 +63,7 @@ package struct MetricsText {
     _ kind: Kind, _ name: String, _ help: String, by label: String,
     _ values: [(String, Int)]
   ) {
-    begin(kind, name, help)
-    for (value, number) in values { line(name, [(label, value)], Double(number)) }
+    add(kind, name, help, .labeled(label, values))
   }
 
   /// Adds a figure for each pair of values of two labels.
@@ -43,10 +71,7 @@ package struct MetricsText {
     _ kind: Kind, _ name: String, _ help: String, by labels: (String, String),
     _ values: [(String, String, Int)]
   ) {
-    begin(kind, name, help)
-    for (first, second, number) in values {
-      line(name, [(labels.0, first), (labels.1, second)], Double(number))
-    }
+    add(kind, name, help, .paired(labels, values))
   }
 
   /// Adds histograms, one for each value of a label.
@@ -59,50 +84,10 @@ package struct MetricsText {
     _ name: String, _ help: String, unit: Double = 1, by label: String = "",
     _ values: [(String, Histogram)]
   ) {
-    begin(.histogram, name, help)
-    for (value, histogram) in values {
-      let labels = label.isEmpty ? [] : [(label, value)]
-      var sum = 0
-      for (index, count) in histogram.counts.enumerated() {
-        sum += count
-        let bound =
-          index < histogram.bounds.count
-          ? Self.number(Double(histogram.bounds[index]) * unit) : "+Inf"
-        line(name + "_bucket", labels + [("le", bound)], Double(sum))
-      }
-      line(name + "_sum", labels, Double(histogram.sum) * unit)
-      line(name + "_count", labels, Double(sum))
-    }
+    add(.histogram, name, help, .histograms(label, unit: unit, values))
   }
 
-  private mutating func begin(_ kind: Kind, _ name: String, _ help: String) {
-    text += "# HELP \(name) \(help)\n# TYPE \(name) \(kind.rawValue)\n"
-  }
-
-  private mutating func line(_ name: String, _ labels: [(String, String)], _ value: Double) {
-    text += name
-    if !labels.isEmpty {
-      text += "{" + labels.map { "\($0)=\"\(Self.escaped($1))\"" }.joined(separator: ",") + "}"
-    }
-    text += " \(Self.number(value))\n"
-  }
-
-  /// Whole numbers have no fraction.
-  private static func number(_ value: Double) -> String {
-    if value == value.rounded(), abs(value) < 1e15 { return String(Int64(value)) }
-    return "\(value)"
-  }
-
-  private static func escaped(_ text: String) -> String {
-    var escaped = ""
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "\\": escaped += "\\\\"
-      case "\"": escaped += "\\\""
-      case "\n": escaped += "\\n"
-      default: escaped.unicodeScalars.append(scalar)
-      }
-    }
-    return escaped
+  private mutating func add(_ kind: Kind, _ name: String, _ help: String, _ values: Values) {
+    families.append(Family(kind: kind, name: name, help: help, values: values))
   }
 }

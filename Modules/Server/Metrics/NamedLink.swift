@@ -7,8 +7,8 @@ package protocol NamedLink: Link {
 }
 
 extension LinkState {
-  /// The protocol of the link, for figures: one of a few words.
-  var protocolName: String {
+  /// Returns the protocol of a link, for figures: one of a few words.
+  static func protocolName(of link: any Link) -> String {
     if let named = link as? any NamedLink { return named.protocolName }
     return link.peer.hasPrefix("loopback#") ? "memory" : "tcp"
   }

@@ -2,7 +2,7 @@ import TernLedger
 import TernTransport
 
 extension ServerReport {
-  /// The figures in the text format of Prometheus.
+  /// The figures of the server, of which no text is made yet.
   var metrics: MetricsText {
     var text = MetricsText()
     addClients(to: &text)
@@ -11,7 +11,6 @@ extension ServerReport {
     addMemory(to: &text)
     addCaches(to: &text)
     addSystem(to: &text)
-    server.surroundings.moreFigures?(&text)
     return text
   }
 
@@ -25,12 +24,9 @@ extension ServerReport {
     text.add(
       .counter, "tern_connections_closed_total", "Connections that have ended.",
       figures.connectionsClosed)
-    var open: [String: Int] = [:]
-    for (name, _) in opened { open[name] = 0 }
-    for state in server.links.all { open[state.protocolName, default: 0] += 1 }
     text.add(
       .gauge, "tern_connections", "Open connections with a session.", by: "protocol",
-      open.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
+      opened.map { ($0.key, server.links.openByProtocol[$0.key, default: 0]) })
     let sessions = sessions
     text.add(
       .gauge, "tern_sessions", "Open sessions; fresh ones have said nothing yet.", by: "model",
@@ -103,7 +99,7 @@ extension ServerReport {
     text.add(
       "tern_store_duration_seconds", "Time to store a batch, its sync included.", unit: 1e-6,
       [("", figures.storeTime)])
-    if let ledger {
+    if let ledger = outside.ledger {
       text.add(.gauge, "tern_version", "The newest commit.", Double(ledger.version))
       text.add(
         .gauge, "tern_log_first_version", "The oldest commit of the log.",
@@ -143,7 +139,7 @@ extension ServerReport {
   private func addSystem(to text: inout MetricsText) {
     text.add(
       .gauge, "tern_uptime_seconds", "Time since the start.", Double(server.uptime) / 1_000)
-    let system = server.surroundings.figures
+    let system = outside.system
     if let bytes = system.storeBytes {
       text.add(.gauge, "tern_store_bytes", "The bytes of the store's files.", bytes)
     }

@@ -4,9 +4,9 @@ import TernSync
 extension ServerReport {
   /// Reads the parts of a server on its executor.
   ///
-  /// - Parameter statistics: The figures of the ledger; `nil` where they are not told.
+  /// - Parameter outside: The figures that were read before, beside the executor.
   static func read<R: Sendable>(
-    _ server: isolated TernServer, _ statistics: LedgerStatistics? = nil,
+    _ server: isolated TernServer, _ outside: Outside = Outside(),
     _ body: @Sendable (ServerReport) -> R
   ) -> R {
     let busyTime =
@@ -25,6 +25,19 @@ extension ServerReport {
           now: server.ambient.millisecondsSinceEpoch(),
           waiting: (server.inbox.count, server.requests.count),
           caches: CacheFigures.all(of: server.ledger, server.batches.parts.authenticator)),
-        ledger: statistics))
+        outside: outside))
+  }
+
+  /// The figures that are not the server's own. Reading them asks the system and waits for locks,
+  /// which the executor is spared.
+  struct Outside: Sendable {
+    /// `nil` where the ledger tells none.
+    var ledger: LedgerStatistics?
+    var system = SystemFigures()
+
+    @concurrent static func read(_ server: TernServer) async -> Outside {
+      let statistics = try? await server.ledger.statistics()
+      return Outside(ledger: statistics ?? nil, system: server.surroundings.figures)
+    }
   }
 }

@@ -151,7 +151,7 @@ extension ServerReport {
   }
 
   private var process: JSONValue {
-    let system = server.surroundings.figures
+    let system = outside.system
     return .object([
       .init("pid", .known(system.processID)), .init("residentBytes", .known(system.residentBytes)),
       .init("descriptors", .known(system.descriptors)),
@@ -168,7 +168,7 @@ extension ServerReport {
   }
 
   private var store: JSONValue {
-    let system = server.surroundings.figures
+    let system = outside.system
     return .object([
       .init("kind", system.storeKind.map { .string($0) } ?? .null),
       .init("path", system.storePath.map { .string($0) } ?? .null),
@@ -178,7 +178,7 @@ extension ServerReport {
   }
 
   private var ledgerStatus: JSONValue {
-    guard let ledger else { return .null }
+    guard let ledger = outside.ledger else { return .null }
     return .object([
       .init("version", .integer(Int64(clamping: ledger.version))),
       .init("firstVersion", .integer(Int64(clamping: ledger.firstVersion))),

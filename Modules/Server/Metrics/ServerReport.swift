@@ -42,7 +42,7 @@ package struct ServerReadiness: Sendable, Equatable {
 /// Reads the parts of a server for its operator. On the server's executor.
 struct ServerReport {
   let server: ServerParts
-  let ledger: LedgerStatistics?
+  let outside: Outside
 
   /// The parts that are read.
   struct ServerParts {
@@ -76,7 +76,7 @@ struct ServerReport {
   /// The sessions by what they speak, with their listens.
   var sessions: Sessions {
     var sessions = Sessions()
-    for session in server.batches.machine.sessions.inOrder {
+    for session in server.batches.machine.sessions.all {
       if let link = session.documents {
         sessions.documents += 1
         sessions.documentListens += link.targetCount
@@ -118,8 +118,11 @@ struct ServerReport {
     ]
   }
 
+  /// Named once: a name made of a case costs more than the figure.
+  private static let memoryUseNames = MemoryBudget.Use.allCases.map { (use: $0, name: "\($0)") }
+
   /// The bytes held for clients, by their purpose.
   var memoryUses: [(name: String, bytes: Int)] {
-    MemoryBudget.Use.allCases.map { ("\($0)", server.budget.usedBytes(for: $0)) }
+    Self.memoryUseNames.map { ($0.name, server.budget.usedBytes(for: $0.use)) }
   }
 }

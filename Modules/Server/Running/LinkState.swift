@@ -6,6 +6,8 @@ final class LinkState {
   let link: any Link
   /// The other end's address, without its port.
   let address: String
+  /// The protocol of the link, for figures.
+  let protocolName: String
   /// The bytes sent so far, and what of them the budget counts, in order.
   var sentBytes = 0
   var unsent: [(end: Int, charge: OutputCharge)] = []
@@ -55,6 +57,7 @@ final class LinkState {
     opened = uptime
     lastHeard = uptime
     address = PeerAddress.address(of: link.peer)
+    protocolName = Self.protocolName(of: link)
     self.slot = slot
     self.link = link
   }
@@ -106,6 +109,8 @@ final class LinkTable {
   private var leaving: [Int: LinkState] = [:]
   /// The slots of links that leave much unread: what they ask for waits.
   private(set) var held: Set<Int> = []
+  /// The number of open links of each protocol.
+  private(set) var openByProtocol: [String: Int] = [:]
   private var last = 0
 
   /// The number of open links.
@@ -139,12 +144,14 @@ final class LinkTable {
     state.number = last
     while open.count <= state.slot { open.append(nil) }
     open[state.slot] = state
+    openByProtocol[state.protocolName, default: 0] += 1
   }
 
   /// Removes a link that has ended; its frames may still wait.
   func end(_ slot: Int) -> LinkState? {
     guard let state = self[slot] else { return nil }
     open[slot] = nil
+    openByProtocol[state.protocolName, default: 1] -= 1
     leaving[slot] = state
     held.remove(slot)
     return state

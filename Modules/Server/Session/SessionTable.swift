@@ -21,6 +21,9 @@ struct SessionTable {
 
   var count: Int { bySlot.count }
 
+  /// All sessions, in no order.
+  var all: some Sequence<Session> { bySlot.values }
+
   /// All sessions, by slot.
   var inOrder: [Session] { bySlot.values.sorted { $0.slot < $1.slot } }
 

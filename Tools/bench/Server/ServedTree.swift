@@ -4,6 +4,7 @@
   import TernLedger
   import TernSecurity
   import TernServer
+  import TernServerAssembly
   import TernStorage
   import TernStorageMemory
   import TernStorageSQLite
@@ -48,7 +49,10 @@
       let server = try await TernServer(
         ledger: ledger, on: transport, documentAuthorizer: documents,
         authenticator: isObserved ? OwnerAuthenticator() : NoAuthenticator())
-      if isObserved { server.surroundings.accessLog = { _ = "\($0)" } }
+      if isObserved {
+        server.surroundings.accessLog = { _ = "\($0)" }
+        server.surroundings.read { .reading(storeKind: "sqlite", storePath: path) }
+      }
       var gateway = GatewayOptions()
       gateway.isDevelopment = isObserved
       // More than are measured: those of the load generator itself come on top.
