@@ -307,10 +307,6 @@ struct Serve: AsyncParsableCommand {
         """)
   }
 
-  private func hasClusterSecret(_ configuration: Configuration) -> Bool {
-    configuration.ledger.members["secretFile"] != nil
-  }
-
   static func isLoopback(_ host: String) -> Bool {
     host == "localhost" || host == "::1"
       || (host.hasPrefix("127.") && host.utf8.allSatisfy { "0123456789.".utf8.contains($0) })
@@ -327,11 +323,7 @@ struct Serve: AsyncParsableCommand {
     let isSecured = configuration.transport.members["tls"] != nil
     let flag = (isDefault ? "" : " --server \(server.address)") + (isSecured ? " --tls" : "")
     printLine("storage: \(kind)\(place)")
-    if configuration.ledger.members["kind"]?.stringValue == "shared" {
-      let otherwise =
-        hasClusterSecret(configuration) ? ", and relays its clients otherwise" : ""
-      printLine("ledger: shared; this node serves when it leads\(otherwise), see /-/readyz")
-    }
+    if let text = SharedLedgerText.part(of: configuration) { printLine("ledger: \(text)") }
     printLine(access.text)
     if isSecured { printLine("transport: TLS only") }
     let unsigned =

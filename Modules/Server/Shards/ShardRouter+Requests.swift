@@ -16,6 +16,9 @@ extension ShardRouter {
     _ request: DirectRequest, at server: isolated TernServer,
     _ answer: @escaping @Sendable (DirectAnswer) -> Void
   ) {
+    if let refusal = server.refusal {
+      return answer(.refused(.unavailable(refusal.description)))
+    }
     switch place(of: request) {
     case .here: server.part.askHere(request, at: server, answer)
     case .shard(let shard) where request.isOperator:
