@@ -12,6 +12,12 @@ package protocol FollowedLedger: LeasedLedger {
   /// - Throws: ``LedgerError/unavailable(reason:)`` when the log is not reached, or the node does
   ///   not follow any more.
   func catchUp() async throws(LedgerError)
+
+  /// Waits until this node begins or ends a term, another node than `standing` says is known to
+  /// lead, the ledger is over, or the task cancelled.
+  ///
+  /// - Returns: The standing that differs; `nil` once the ledger is over or the task cancelled.
+  func changeOfLeader(after standing: LedgerStanding) async -> LedgerStanding?
 }
 
 /// A server that answers reads from a node's copy while another node leads.

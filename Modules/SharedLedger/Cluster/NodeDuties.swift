@@ -86,8 +86,7 @@ extension NodeDuties {
     await ledger.turn.take()
     defer { ledger.turn.give() }
     guard ledger.state.withLock({ $0.term?.epoch }) == term.epoch else { return }
-    ledger.endTerm(
-      "an operator asked this node to step down", waiting: ledger.options.leaseLifetime * 2)
+    ledger.handOver("an operator asked this node to step down")
     do throws(CommitLogError) {
       try await ledger.log.releaseLease(
         ledger.options.shard, name: .leader, node: ledger.options.node)
