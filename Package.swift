@@ -397,7 +397,7 @@ let testSuites: [Target] = [
     "CommandLine",
     [
       "tern", "TernCore", "TernStorage", "TernTransport", "TernSync", "TernClient", "TernServer",
-      "TernAssembly", "TernTransportTCP",
+      "TernAssembly", "TernTransportTCP", "TernLedger",
     ]),
   tests(
     "Kit",

@@ -7,11 +7,13 @@ import TernLogMemory
 import TernSecurity
 import TernServer
 import TernServerAssembly
-import TernSharedLedger
 import TernStorage
 import TernStorageMemory
 import TernTransport
 import TernTransportLoopback
+import Testing
+
+@testable import TernSharedLedger
 
 /// A log in memory by its address, and the connections of nodes to it.
 final class SharedPlace: Sendable {
@@ -90,8 +92,13 @@ struct ServerNode {
   private let assembler: Assembler
   private let own: Configuration
 
-  /// - Parameter follows: True to serve clients while another node leads, too.
-  init(_ place: SharedPlace, _ name: String, follows: Bool = false) async throws {
+  /// - Parameters:
+  ///   - follows: True to serve clients while another node leads, too.
+  ///   - links: The links to the leader then.
+  init(
+    _ place: SharedPlace, _ name: String, follows: Bool = false,
+    links: any LeaderLinks = NodeLoopbacks()
+  ) async throws {
     var catalog = PluginCatalog()
     catalog.register(MemoryPlugin.self)
     catalog.register(NodeLoopbackPlugin.self)
@@ -108,12 +115,18 @@ struct ServerNode {
     server = try await assembler.server(
       from: configuration, authenticator: OwnerAuthenticator()
     ) { [events] in events.add($0) }
-    if follows { await server.server.serveWhileFollowing(over: NodeLoopbacks()) }
+    if follows { await server.server.serveWhileFollowing(over: links) }
   }
 
   func client() async throws -> TernDatabase { try await assembler.client(from: own) }
 
   func stop() async { await server.stop() }
+
+  /// Ends the term of the node, which leads, for another node.
+  func handOver() throws {
+    let ledger = try #require(server.server.leasedLedger as? SharedLedger)
+    ledger.handOver("a test")
+  }
 }
 
 /// The events of a server, for tests that wait for one.

@@ -75,7 +75,8 @@
     ///   - place: The place that the leader knows of.
     init(
       leaderTLS: TLSOptions? = nil, tls: TLSOptions? = nil, key: UInt64 = 1,
-      limit: Int = RelayLimits.connections, place: NodeRelay.Place = .here,
+      limit: Int = RelayLimits.connections,
+      place: @autoclosure @escaping @Sendable () -> NodeRelay.Place = .here,
       foreign: ForeignProtocolSetup? = nil
     ) async throws {
       let server = server
@@ -86,7 +87,7 @@
         let address = try await free.listen { server.open($0) }.address
         await free.shutdown()
         let port = Int(address.split(separator: ":").last ?? "") ?? 0
-        let relay = NodeRelay(Self.setting(address, key: 1) { place })
+        let relay = NodeRelay(Self.setting(address, key: 1) { place() })
         let transport = try TCPTransport(Self.options(port, leaderTLS))
         transport.relay(over: relay)
         if let foreign { transport.serveForeignProtocols(foreign) }
@@ -161,11 +162,16 @@
     }
 
     /// Waits until the figures of the follower pass a test.
-    func settle(_ isEnough: (NodeRelay.Figures) -> Bool) async {
+    ///
+    /// - Parameter leader: True for the figures of the leader.
+    func settle(
+      atLeader leader: Bool = false, _ isEnough: (NodeRelay.Figures) -> Bool
+    ) async {
+      let relay = leader ? leading : following
       let deadline = ContinuousClock.now.advanced(by: .seconds(60))
-      while !isEnough(following.figures) {
+      while !isEnough(relay.figures) {
         guard ContinuousClock.now < deadline else {
-          Issue.record("the relay stays at \(following.figures)")
+          Issue.record("the relay stays at \(relay.figures)")
           return
         }
         // A turn of the transport's loop lies between two looks.
@@ -244,6 +250,22 @@
       #expect(await pair.say("hello", call) == "closed")
       #expect(pair.leading.figures.repeated == 1 && pair.leading.figures.relayed == 0)
       #expect(pair.server.peers.withLock { $0 } == [])
+      await pair.end()
+    }
+
+    @Test("a link waits for a node that is about to lead, and not for long for one that is not")
+    func aboutToLead() async throws {
+      let known = KnownPlace(.copy)
+      let pair = try await Pair(place: known.place)
+      let first = try await pair.call()
+      async let answer = pair.say("hello", first)
+      await pair.settle(atLeader: true) { $0.held == 1 }
+      known.place = .here
+      pair.leading.lookAgain()
+      #expect(await answer == "hello")
+      known.place = .copy
+      #expect(try await pair.say("hello") == "closed")
+      #expect(pair.leading.figures.repeated == 1 && pair.leading.figures.held == 0)
       await pair.end()
     }
 

@@ -10,6 +10,8 @@ final class ServerPart {
   /// Opens links to the node that leads; `nil` at a server that serves while its node leads, and at
   /// no other time.
   var links: (any LeaderLinks)?
+  /// Follows the changes of the node that leads.
+  private var watching: Task<Void, Never>?
   /// True while the machine is made anew.
   var isMachineTaken = false
 
@@ -18,6 +20,23 @@ final class ServerPart {
     end()
     self.copy = copy
     forwarder = links.map { Forwarder(copy, $0, DirectForwarder(for: server), server.budget) }
+  }
+
+  /// Calls `change` whenever another node may lead, until the ledger is over.
+  func watch(_ ledger: any FollowedLedger, _ change: @escaping @Sendable () async -> Void) {
+    watching = Task {
+      var known = ledger.standing
+      while let next = await ledger.changeOfLeader(after: known) {
+        known = next
+        await change()
+      }
+    }
+  }
+
+  /// The server stops.
+  func stop() {
+    watching?.cancel()
+    end()
   }
 
   /// Serves from no copy any more.
@@ -34,8 +53,8 @@ extension TernServer {
     guard let ledger = ledger as? any FollowedLedger, part.links == nil else { return }
     part.links = links
     ledger.follow(with: ServerFollower(self, ledger))
+    part.watch(ledger) { [weak self] in await self?.noteLeader() }
   }
 
-  /// Notes that another node may lead now.
-  package func noteLeader() { part.forwarder?.noteLeader(at: self) }
+  private func noteLeader() { part.forwarder?.noteLeader(at: self) }
 }
