@@ -9,6 +9,9 @@ enum ServerTerms {
   /// Lets a server serve clients in each term of its node, and none between.
   static func follow(_ ledger: any LeasedLedger, for server: isolated TernServer) {
     server.standby = refusal
+    (ledger as? any FollowedLedger)?.tell { [weak server] in
+      server.map { NodeService(isServing: $0.isServing, links: $0.slotsInUse) }
+    }
     server.terms = Task { [weak server] in
       while !Task.isCancelled {
         do throws(LedgerError) { try await ledger.beginTerm() } catch {
