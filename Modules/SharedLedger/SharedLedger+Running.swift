@@ -76,7 +76,7 @@ extension SharedLedger {
       }
       state.withLock { $0.noteReleased() }
     }
-    try await readLog()
+    try await readLog(untilLook: true)
     try NodeError.ledger { () throws(LedgerError) in try copy?.maintain() }
     let now = uptime()
     if state.withLock({ $0.nextLook <= now }) { try await look(at: now) }
@@ -85,14 +85,19 @@ extension SharedLedger {
 
   /// Applies what the log holds behind the copy.
   ///
-  /// - Parameter isForServer: True to go on until the copy has all that the log held at the call;
-  ///   false to end after ``SharedLedgerLimits/pagesPerTurn`` pages.
-  func readLog(isForServer: Bool = false) async throws(NodeError) {
+  /// - Parameters:
+  ///   - isForServer: True to go on until the copy has all that the log held at the call; false to
+  ///     end after ``SharedLedgerLimits/pagesPerTurn`` pages.
+  ///   - untilLook: True to end also when a look at the lease is due.
+  func readLog(
+    isForServer: Bool = false, untilLook: Bool = false
+  ) async throws(NodeError) {
     let begun = uptime()
     // So much and no more: a leader that appends all the time is not waited for.
     let head = isForServer ? try await openLog().position : nil
     for _ in 0..<(isForServer ? .max : SharedLedgerLimits.pagesPerTurn) {
       if try await !readPage(upTo: head, since: begun) { return }
+      if untilLook, state.withLock({ $0.nextLook }) <= uptime() { return }
     }
   }
 
@@ -123,32 +128,24 @@ extension SharedLedger {
       return false
     }
     var next = assembler
-    let placed = try NodeError.ledger { () throws(LedgerError) in try Self.place(page, &next) }
+    let placed = try NodeError.ledger { () throws(LedgerError) in try next.place(page) }
     if options.plantedFault == .assemblesBeforeApplying { assembler = next }
     if !placed.isEmpty, await !following.take(placed) {
       try NodeError.ledger { () throws(LedgerError) in try openCopy().apply(placed) }
     }
     // Only now, with the position: a page whose batches could not be applied is read again.
     assembler = next
-    state.withLock { $0.advance(to: placed.last?.mark, tail: last.position) }
+    state.withLock { state in
+      state.advance(to: placed.last?.mark, tail: last.position)
+      // Its leader has taken the lease since the latest look.
+      if last.epoch > state.epoch { state.note(last.epoch) }
+    }
     return true
   }
 
   /// The state of the log.
   func openLog() async throws(NodeError) -> LogState {
     try await NodeError.log { () async throws(CommitLogError) in try await log.open(options.shard) }
-  }
-
-  /// Puts the batches of a page together with their places.
-  static func place(
-    _ page: [LogBatch], _ assembler: inout BatchAssembler
-  ) throws(LedgerError) -> [EmbeddedLedger.PlacedBatch] {
-    var placed: [EmbeddedLedger.PlacedBatch] = []
-    for batch in page {
-      guard let whole = try assembler.add(batch) else { continue }
-      placed.append((ReplicaMark(position: batch.position.number, id: batch.id), whole))
-    }
-    return placed
   }
 
   // MARK: - The lease

@@ -10,7 +10,7 @@ import Testing
 
 /// Nodes that run by themselves, on a clock that stands still: whatever they do, they do it because
 /// something has happened, and not because time has passed.
-@Suite("Leads that change hands without a wait", .timeLimit(.minutes(1)))
+@Suite("Leads that change hands without a wait", .timeLimit(.minutes(5)))
 struct HandOverTests {
   private let clock = ManualClock()
   private let memory: LogMemory
@@ -97,6 +97,24 @@ struct HandOverTests {
     #expect(try await next.commit([put("a", 2)]) == [.committed(2)])
     #expect(clock.now.offset == .zero)
     for node in others { await node.close() }
+  }
+
+  @Test("a batch of another leader makes the look due, which does not wait for further batches")
+  func busyLeader() async throws {
+    let cluster = TestCluster()
+    let (first, second, third) = (cluster.node(), cluster.node(), cluster.node())
+    try await first.lead()
+    await third.follow()
+    #expect(third.ledger.standing.leader == "node1:9000")
+    let looked = cluster.clock.now
+    first.ledger.handOver("a test")
+    await first.follow()
+    try await second.lead()
+    try await second.commit([put("a", 1)])
+    _ = await third.ledger.step()
+    #expect(third.ledger.standing.leader == "node2:9000")
+    // Its next look was not due by time.
+    #expect(looked.duration(to: cluster.clock.now) < third.ledger.options.lookInterval)
   }
 
   @Test("a node hands over from the end of its term until it knows the next leader")
