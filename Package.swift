@@ -398,7 +398,7 @@ let testSuites: [Target] = [
     "CommandLine",
     [
       "tern", "TernCore", "TernStorage", "TernTransport", "TernSync", "TernClient", "TernServer",
-      "TernAssembly", "TernTransportTCP", "TernLinkTesting", "TernPostgresTesting",
+      "TernAssembly", "TernTransportTCP", "TernLinkTesting", "TernPostgresTesting", "TernLedger",
     ]),
   tests(
     "Kit",

@@ -37,11 +37,16 @@ public protocol CommitLog: Sendable {
     in shard: ShardID, after position: LogPosition, limit: Int
   ) async throws(CommitLogError) -> [LogBatch]
 
-  /// Waits until a batch after `position` can be read, or `timeout` has passed, or the task is
-  /// cancelled. A hint only: read the batches after it.
-  func waitForBatch(
-    in shard: ShardID, after position: LogPosition, timeout: Duration
-  ) async throws(CommitLogError)
+  /// Waits until a batch after `position` can be read, the shard's epoch is another one than
+  /// `epoch`, `timeout` has passed, or the task is cancelled. A hint only: read the batches, or the
+  /// lease, after it.
+  ///
+  /// - Returns: The shard's epoch at the end of the wait; after a cancellation it may be `epoch`.
+  ///   Another one says that the leader's lease was taken or given back.
+  @discardableResult
+  func waitForChange(
+    in shard: ShardID, after position: LogPosition, under epoch: LogEpoch, timeout: Duration
+  ) async throws(CommitLogError) -> LogEpoch
 
   /// Takes or renews a lease by compare-and-set. Repeating a request whose outcome is unknown is
   /// safe: a lease that names the requesting node is renewed, whatever the request expects.

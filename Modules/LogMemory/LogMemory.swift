@@ -12,6 +12,7 @@ public final class LogMemory: Sendable {
   private struct Waiter {
     let shard: ShardID
     let position: LogPosition
+    let epoch: LogEpoch
     var isWoken = false
     var continuation: CheckedContinuation<Void, Never>?
   }
@@ -61,7 +62,7 @@ public final class LogMemory: Sendable {
   var now: Int64 { uptime() }
 
   /// Performs a change behind the ones that are under way, and wakes the nodes that wait for a
-  /// batch.
+  /// batch or for another epoch.
   func perform<R: Sendable>(
     _ change: (inout LogTables) throws(CommitLogError) -> R
   ) throws(CommitLogError) -> R {
@@ -94,12 +95,12 @@ public final class LogMemory: Sendable {
     state.pending = []
   }
 
-  /// Removes the waiters whose batch is there, and returns their continuations.
+  /// Removes the waiters whose batch or epoch is there, and returns their continuations.
   private static func takeReady(_ state: inout State) -> [CheckedContinuation<Void, Never>] {
     var ready: [CheckedContinuation<Void, Never>] = []
     for (id, waiter) in state.waiters {
       guard let continuation = waiter.continuation,
-        state.tables.hasBatch(in: waiter.shard, after: waiter.position)
+        state.tables.hasChanged(waiter.shard, after: waiter.position, under: waiter.epoch)
       else { continue }
       state.waiters[id] = nil
       ready.append(continuation)
@@ -109,11 +110,13 @@ public final class LogMemory: Sendable {
 }
 
 extension LogMemory {
-  /// Waits for a batch, the timeout, or the task's cancellation.
-  func wait(for shard: ShardID, after position: LogPosition, timeout: Duration) async {
+  /// Waits for a batch, another epoch, the timeout, or the task's cancellation.
+  func wait(
+    for shard: ShardID, after position: LogPosition, under epoch: LogEpoch, timeout: Duration
+  ) async {
     let id = state.withLock { state in
       state.lastWaiter += 1
-      state.waiters[state.lastWaiter] = Waiter(shard: shard, position: position)
+      state.waiters[state.lastWaiter] = Waiter(shard: shard, position: position, epoch: epoch)
       return state.lastWaiter
     }
     let timer = Task { [clock] in
@@ -124,7 +127,7 @@ extension LogMemory {
       await withCheckedContinuation { continuation in
         let isReady = state.withLock { state in
           let isWoken = state.waiters[id]?.isWoken ?? true
-          if isWoken || state.tables.hasBatch(in: shard, after: position) {
+          if isWoken || state.tables.hasChanged(shard, after: position, under: epoch) {
             state.waiters[id] = nil
             return true
           }
@@ -154,8 +157,15 @@ extension LogMemory {
 }
 
 extension LogTables {
-  /// Returns true when the shard has a batch after `position`.
-  fileprivate func hasBatch(in shard: ShardID, after position: LogPosition) -> Bool {
-    do throws(CommitLogError) { return try head(of: shard) > position } catch { return false }
+  /// Returns true when the shard has a batch after `position`, or another epoch than `epoch`.
+  fileprivate func hasChanged(
+    _ shard: ShardID, after position: LogPosition, under epoch: LogEpoch
+  ) -> Bool {
+    do throws(CommitLogError) {
+      let (head, present) = (try head(of: shard), try self.epoch(of: shard))
+      return head > position || present != epoch
+    } catch {
+      return false
+    }
   }
 }

@@ -36,12 +36,13 @@ public final class LogMemoryNode: CommitLog {
     }
   }
 
-  public func waitForBatch(
-    in shard: ShardID, after position: LogPosition, timeout: Duration
-  ) async throws(CommitLogError) {
+  public func waitForChange(
+    in shard: ShardID, after position: LogPosition, under epoch: LogEpoch, timeout: Duration
+  ) async throws(CommitLogError) -> LogEpoch {
     _ = try read(shard) { tables, _ throws(CommitLogError) in try tables.head(of: shard) }
-    await memory.wait(for: shard, after: position, timeout: timeout)
+    await memory.wait(for: shard, after: position, under: epoch, timeout: timeout)
     if isClosed.withLock({ $0 }) { throw .closed }
+    return try memory.read { tables throws(CommitLogError) in try tables.epoch(of: shard) }
   }
 
   public func renewLease(

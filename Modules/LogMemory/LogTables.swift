@@ -47,6 +47,11 @@ public struct LogTables: Sendable {
     try table(shard).head
   }
 
+  /// Returns the epoch of a shard.
+  public func epoch(of shard: ShardID) throws(CommitLogError) -> LogEpoch {
+    try table(shard).state.epoch
+  }
+
   /// Takes or renews a lease, as ``CommitLog/renewLease(_:request:)`` does.
   public mutating func renewLease(
     _ shard: ShardID, request: LeaseRequest

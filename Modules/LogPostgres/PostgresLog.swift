@@ -25,7 +25,7 @@ public final class PostgresLog: CommitLog {
   /// A log that connects when it is first used.
   ///
   /// - Parameters:
-  ///   - clock: The clock on which ``waitForBatch(in:after:timeout:)`` sleeps.
+  ///   - clock: The clock on which ``waitForChange(in:after:under:timeout:)`` sleeps.
   ///   - uptime: Milliseconds on a clock that does not jump.
   public convenience init(
     _ options: PostgresOptions, clock: any Clock<Duration>, uptime: @escaping @Sendable () -> Int64
@@ -80,21 +80,24 @@ public final class PostgresLog: CommitLog {
     return try page.get()
   }
 
-  public func waitForBatch(
-    in shard: ShardID, after position: LogPosition, timeout: Duration
-  ) async throws(CommitLogError) {
+  public func waitForChange(
+    in shard: ShardID, after position: LogPosition, under epoch: LogEpoch, timeout: Duration
+  ) async throws(CommitLogError) -> LogEpoch {
     let tables = PostgresTables(shard: shard)
     let start = uptime()
+    var present = epoch
     while !Task.isCancelled {
       let head = try await reader.read { connection, deadline throws(PostgresFailure) in
         try tables.head(connection, deadline)
       }
       guard let head else { throw .unknownShard }
+      present = head.epoch
       let left = timeout.milliseconds - (uptime() - start)
-      guard head.position <= position, left > 0 else { return }
+      guard head.position <= position, present == epoch, left > 0 else { break }
       // A task that is cancelled ends the wait.
       try? await clock.sleep(for: min(pollInterval, .milliseconds(left)))
     }
+    return present
   }
 
   public func close() async {

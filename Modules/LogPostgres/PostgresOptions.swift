@@ -10,7 +10,7 @@ public struct PostgresOptions: Hashable, Sendable {
   /// The most time that an operation takes, with waiting for its turn and for a connection. The
   /// database ends a statement after three quarters of it. Default 10 s.
   public var operationTimeout: Duration
-  /// The interval at which the log is asked for new batches. Default 10 ms.
+  /// The interval at which the log is asked for new batches and another epoch. Default 10 ms.
   public var pollInterval: Duration
   /// The pause after the first attempt to connect that fails; each further one doubles it. Default
   /// 50 ms.

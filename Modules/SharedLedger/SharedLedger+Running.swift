@@ -32,23 +32,6 @@ enum NodeError: Error {
 }
 
 extension SharedLedger {
-  /// Follows the log and keeps the lease until the node ends.
-  func run() async {
-    while !Task.isCancelled, !state.withLock({ $0.isOver }) {
-      let pause = await attend()
-      let (isFollowing, tail) = state.withLock { ($0.isFollowing, $0.tail) }
-      if isFollowing {
-        do throws(CommitLogError) {
-          try await log.waitForBatch(in: options.shard, after: tail, timeout: pause)
-        } catch {
-          await self.pause(options.retryPause)
-        }
-      } else {
-        await self.pause(pause)
-      }
-    }
-  }
-
   /// Waits, unless the task is cancelled.
   func pause(_ duration: Duration) async {
     try? await environment.clock.sleep(for: duration)
@@ -58,32 +41,8 @@ extension SharedLedger {
   ///
   /// - Returns: The time until something is due again.
   package func step() async -> Duration {
-    let pause = await attend()
+    let pause = await NodeLoop(ledger: self).attend().pause
     return await NodeDuties(ledger: self).foldLog() ? .zero : pause
-  }
-
-  /// Opens the copy, follows the log, looks at the lease, renews it: whatever is due.
-  ///
-  /// - Returns: The time until something is due again.
-  private func attend() async -> Duration {
-    do throws(NodeError) {
-      switch state.withLock({ $0.phase }) {
-      case .starting:
-        try await prepareCopy()
-        return .zero
-      case .following:
-        try await follow()
-        return options.lookInterval
-      case .elected, .leading:
-        following.forget()
-        return try await keepLease()
-      case .failed, .closed: return options.retryPause
-      }
-    } catch {
-      let pause = recover(from: error)
-      await following.review(self)
-      return pause
-    }
   }
 
   func recover(from error: NodeError) -> Duration {
@@ -108,7 +67,8 @@ extension SharedLedger {
 
   // MARK: - Following
 
-  private func follow() async throws(NodeError) {
+  /// Reads the log, and looks at the lease when that is due.
+  func follow() async throws(NodeError) {
     if state.withLock({ $0.isLeaseLeft }) {
       // Raises the epoch: what this node may have under way is decided then.
       try await NodeError.log { () async throws(CommitLogError) in
@@ -116,7 +76,7 @@ extension SharedLedger {
       }
       state.withLock { $0.noteReleased() }
     }
-    try await readLog()
+    try await readLog(untilLook: true)
     try NodeError.ledger { () throws(LedgerError) in try copy?.maintain() }
     let now = uptime()
     if state.withLock({ $0.nextLook <= now }) { try await look(at: now) }
@@ -124,47 +84,68 @@ extension SharedLedger {
   }
 
   /// Applies what the log holds behind the copy.
-  func readLog(isForServer: Bool = false) async throws(NodeError) {
+  ///
+  /// - Parameters:
+  ///   - isForServer: True to go on until the copy has all that the log held at the call; false to
+  ///     end after ``SharedLedgerLimits/pagesPerTurn`` pages.
+  ///   - untilLook: True to end also when a look at the lease is due.
+  func readLog(
+    isForServer: Bool = false, untilLook: Bool = false
+  ) async throws(NodeError) {
+    let begun = uptime()
+    // So much and no more: a leader that appends all the time is not waited for.
+    let head = isForServer ? try await openLog().position : nil
+    for _ in 0..<(isForServer ? .max : SharedLedgerLimits.pagesPerTurn) {
+      if try await !readPage(upTo: head, since: begun) { return }
+      if untilLook, state.withLock({ $0.nextLook }) <= uptime() { return }
+    }
+  }
+
+  /// Applies one page of the log. Between two pages others have their turn: behind a leader that
+  /// appends all the time, a client's answer would wait for many otherwise.
+  ///
+  /// - Parameters:
+  ///   - head: The position that is far enough; `nil` for the end of the log.
+  ///   - begun: The uptime at which the copy is current if there is nothing more.
+  /// - Returns: False when nothing more is to be read.
+  private func readPage(
+    upTo head: LogPosition?, since begun: Int64
+  ) async throws(NodeError) -> Bool {
     await turn.take()
     defer { turn.give() }
-    // So much and no more: a leader that appends all the time is not waited for.
-    let (begun, head) = (uptime(), isForServer ? try await openLog().position : nil)
-    for _ in 0..<(isForServer ? .max : SharedLedgerLimits.pagesPerTurn) {
-      let (isFollowing, tail) = state.withLock { ($0.isFollowing, $0.tail) }
-      guard isFollowing else { return }
-      if let head, tail >= head { return following.noteCurrent(at: begun) }
-      let page = try await NodeError.log { () async throws(CommitLogError) in
+    let (isFollowing, tail) = state.withLock { ($0.isFollowing, $0.tail) }
+    guard isFollowing else { return false }
+    let isFarEnough = head.map { tail >= $0 } ?? false
+    let page =
+      isFarEnough
+      ? []
+      : try await NodeError.log { () async throws(CommitLogError) in
         try await log.batches(
           in: options.shard, after: tail, limit: SharedLedgerLimits.batchesPerRead)
       }
-      guard let last = page.last else { return following.noteCurrent(at: begun) }
-      var next = assembler
-      let placed = try NodeError.ledger { () throws(LedgerError) in try Self.place(page, &next) }
-      if options.plantedFault == .assemblesBeforeApplying { assembler = next }
-      if !placed.isEmpty, await !following.take(placed) {
-        try NodeError.ledger { () throws(LedgerError) in try openCopy().apply(placed) }
-      }
-      // Only now, with the position: a page whose batches could not be applied is read again.
-      assembler = next
-      state.withLock { $0.advance(to: placed.last?.mark, tail: last.position) }
+    guard let last = page.last else {
+      following.noteCurrent(at: begun)
+      return false
     }
+    var next = assembler
+    let placed = try NodeError.ledger { () throws(LedgerError) in try next.place(page) }
+    if options.plantedFault == .assemblesBeforeApplying { assembler = next }
+    if !placed.isEmpty, await !following.take(placed) {
+      try NodeError.ledger { () throws(LedgerError) in try openCopy().apply(placed) }
+    }
+    // Only now, with the position: a page whose batches could not be applied is read again.
+    assembler = next
+    state.withLock { state in
+      state.advance(to: placed.last?.mark, tail: last.position)
+      // Its leader has taken the lease since the latest look.
+      if last.epoch > state.epoch { state.note(last.epoch) }
+    }
+    return true
   }
 
   /// The state of the log.
   func openLog() async throws(NodeError) -> LogState {
     try await NodeError.log { () async throws(CommitLogError) in try await log.open(options.shard) }
-  }
-
-  /// Puts the batches of a page together with their places.
-  static func place(
-    _ page: [LogBatch], _ assembler: inout BatchAssembler
-  ) throws(LedgerError) -> [EmbeddedLedger.PlacedBatch] {
-    var placed: [EmbeddedLedger.PlacedBatch] = []
-    for batch in page {
-      guard let whole = try assembler.add(batch) else { continue }
-      placed.append((ReplicaMark(position: batch.position.number, id: batch.id), whole))
-    }
-    return placed
   }
 
   // MARK: - The lease
@@ -197,7 +178,9 @@ extension SharedLedger {
   }
 
   /// Renews the lease when it is due.
-  private func keepLease() async throws(NodeError) -> Duration {
+  ///
+  /// - Returns: The time until it may be due again.
+  func keepLease() async throws(NodeError) -> Duration {
     let now = uptime()
     guard let term = state.withLock({ $0.term }) else { return .zero }
     let renewal = options.renewal.wholeMilliseconds

@@ -53,7 +53,7 @@ public final class SharedLedger: LeasedLedger {
     tasks.withLock { tasks in
       guard tasks.isEmpty else { return }
       tasks = [
-        Task.detached { [self] in await run() },
+        Task.detached { [self] in await NodeLoop(ledger: self).run() },
         Task.detached { [self] in await NodeDuties(ledger: self).runCheckpoint() },
         Task.detached { [self] in await NodeDuties(ledger: self).runAnnouncing() },
       ]
@@ -131,21 +131,31 @@ public final class SharedLedger: LeasedLedger {
   }
 
   /// Waits until this node begins or ends a term, another node than `standing` says is known to
-  /// lead, the ledger is closed, or the task cancelled.
-  public func changeOfLeader(after standing: LedgerStanding) async {
-    let isOver: @Sendable () -> Bool = { [self] in
-      state.withLock { state in
-        state.isOver || state.standing.isLeading != standing.isLeading
-          || state.standing.leader != standing.leader
-      }
+  /// lead, the ledger is over, or the task cancelled.
+  ///
+  /// - Returns: The standing that differs; `nil` once the ledger is over or the task cancelled.
+  @discardableResult
+  public func changeOfLeader(after standing: LedgerStanding) async -> LedgerStanding? {
+    while !Task.isCancelled, !state.withLock({ $0.isOver }) {
+      if let next = state.withLock({ $0.standing(unlike: standing) }) { return next }
+      await changes.wait(unless: {
+        state.withLock { $0.isOver || $0.standing(unlike: standing) != nil }
+      })
     }
-    while !Task.isCancelled, !isOver() { await changes.wait(unless: isOver) }
+    return nil
   }
 
   /// Ends the term after something that this node cannot repair by going on.
   func endTerm(_ reason: String, waiting: Duration = .zero) {
     let now = uptime()
     state.withLock { $0.endTerm(reason, waiting: waiting.wholeMilliseconds, at: now) }
+    changes.resumeAll()
+  }
+
+  /// Ends the term for another node: the sessions of this one may go on here, once that one leads.
+  func handOver(_ reason: String) {
+    let (now, waiting) = (uptime(), options.leaseLifetime * 2)
+    state.withLock { $0.handOver(reason, waiting: waiting.wholeMilliseconds, at: now) }
     changes.resumeAll()
   }
 

@@ -8,11 +8,13 @@ import TernLogMemory
 import TernSecurity
 import TernServer
 import TernServerAssembly
-import TernSharedLedger
 import TernStorage
 import TernStorageMemory
 import TernTransport
 import TernTransportLoopback
+import Testing
+
+@testable import TernSharedLedger
 
 /// A log in memory by its address, and the connections of nodes to it.
 final class SharedPlace: Sendable {
@@ -95,11 +97,12 @@ struct ServerNode {
 
   /// - Parameters:
   ///   - follows: True to serve clients while another node leads, too.
+  ///   - links: The links to the leader then.
   ///   - shard: The node's shard.
   ///   - shards: The databases of the shards; none for a cluster of one.
   init(
-    _ place: SharedPlace, _ name: String, follows: Bool = false, shard: Int64 = 0,
-    shards: ConfigurationValue? = nil
+    _ place: SharedPlace, _ name: String, follows: Bool = false,
+    links: any LeaderLinks = NodeLoopbacks(), shard: Int64 = 0, shards: ConfigurationValue? = nil
   ) async throws {
     var catalog = PluginCatalog()
     catalog.register(MemoryPlugin.self)
@@ -128,7 +131,7 @@ struct ServerNode {
         else { return }
         await server.serveShards(by: directory, over: NodeLoopbacks())
       })
-    if follows { await server.server.serveWhileFollowing(over: NodeLoopbacks()) }
+    if follows { await server.server.serveWhileFollowing(over: links) }
   }
 
   func client(
@@ -141,6 +144,12 @@ struct ServerNode {
   }
 
   func stop() async { await server.stop() }
+
+  /// Ends the term of the node, which leads, for another node.
+  func handOver() throws {
+    let ledger = try #require(server.server.leasedLedger as? SharedLedger)
+    ledger.handOver("a test")
+  }
 }
 
 /// The events of a server, for tests that wait for one.

@@ -109,21 +109,28 @@ struct LogMemoryTests {
     #expect(try await reader.batches(in: shard, after: LogPosition(4), limit: 10).isEmpty)
   }
 
-  @Test("a wait ends with a batch, with its time, and with its task")
+  @Test("a wait ends with a batch, another epoch, its time, and its task")
   func waits() async throws {
-    let clock = ManualClock()
-    let memory = LogMemory(clock: clock, uptime: { 0 })
+    let memory = LogMemory(clock: ManualClock(), uptime: { 0 })
     let node = memory.node("a")
     _ = try await node.open(shard)
-    let batch = Task { try await node.waitForBatch(in: shard, after: .start, timeout: .seconds(9)) }
-    _ = try await node.append(draft(1), to: shard, after: .start, epoch: .none)
-    try await batch.value
-    let task = Task {
-      try await node.waitForBatch(in: shard, after: LogPosition(1), timeout: .seconds(9))
+    func wait(after position: UInt64, _ timeout: Duration) -> Task<LogEpoch, any Error> {
+      Task {
+        try await node.waitForChange(
+          in: shard, after: LogPosition(position), under: .none, timeout: timeout)
+      }
     }
+    let batch = wait(after: 0, .seconds(9))
+    _ = try await node.append(draft(1), to: shard, after: .start, epoch: .none)
+    #expect(try await batch.value == .none)
+    let task = wait(after: 1, .seconds(9))
     task.cancel()
-    try await task.value
-    try await node.waitForBatch(in: shard, after: LogPosition(1), timeout: .zero)
+    #expect(try await task.value == .none)
+    #expect(try await wait(after: 1, .zero).value == .none)
+    let lease = wait(after: 1, .seconds(9))
+    _ = try await node.renewLease(
+      shard, request: LeaseRequest(node: "a", address: "a:1", condition: .free))
+    #expect(try await lease.value == LogEpoch(1))
   }
 }
 

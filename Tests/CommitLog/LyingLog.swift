@@ -28,6 +28,8 @@ final class LyingLog: CommitLog {
     case ignoresRenewals
     /// A lease that is given back stays with its node.
     case keepsReleasedLeases
+    /// A wait tells the epoch that it was asked about, whatever the present one is.
+    case hidesEpochs
     /// An advance of the checkpoint stores the first half of its changes, and moves the mark.
     case halvesAdvances
     /// An advance of the checkpoint takes effect whatever the mark is.
@@ -93,10 +95,12 @@ final class LyingLog: CommitLog {
     }
   }
 
-  func waitForBatch(
-    in shard: ShardID, after position: LogPosition, timeout: Duration
-  ) async throws(CommitLogError) {
-    try await base.waitForBatch(in: real(shard), after: position, timeout: timeout)
+  func waitForChange(
+    in shard: ShardID, after position: LogPosition, under epoch: LogEpoch, timeout: Duration
+  ) async throws(CommitLogError) -> LogEpoch {
+    let present = try await base.waitForChange(
+      in: real(shard), after: position, under: epoch, timeout: timeout)
+    return lie == .hidesEpochs ? epoch : present
   }
 
   func renewLease(

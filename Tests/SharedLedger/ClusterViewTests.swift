@@ -23,9 +23,62 @@ struct ClusterViewTests {
     other.address = String(repeating: "a", count: 500)
     #expect(other.text.utf8.count <= CommitLogLimits.addressBytes)
     #expect(NodeCard(other.text)?.address.isEmpty == true)
+    for (role, links) in [(NodeCard.Role.follower, 12), (.follower, nil), (.leader, 0)] {
+      for address in ["10.0.0.1:9000", "", "a b"] {
+        (other.role, other.links, other.address) = (role, links, address)
+        #expect(NodeCard(other.text)?.role == role)
+        #expect(NodeCard(other.text)?.links == links)
+        #expect(NodeCard(other.text)?.address == address)
+      }
+    }
+    other.address = String(repeating: "a", count: 470)
+    #expect(other.text.utf8.count <= CommitLogLimits.addressBytes)
+    #expect(NodeCard(other.text)?.links == 0)
     for text in ["", "1", "2 standby 1 x y", "1 king 1 x y", "1 standby x x y", "1 standby 1 x"] {
       #expect(NodeCard(text) == nil, "\(text)")
     }
+  }
+
+  @Test("cards of the first version are read, and nodes of that version read today's")
+  func versions() {
+    let old = NodeCard("1 standby 7 0.9 10.0.0.1:9000")
+    #expect(
+      old
+        == NodeCard(
+          role: .standby, position: LogPosition(7), version: "0.9", address: "10.0.0.1:9000"))
+    #expect(old?.isFollowing == true)
+    #expect(NodeCard("1 leader 7  ")?.address.isEmpty == true)
+    // They read the part in the second word, and the address to the end.
+    let new = NodeCard(
+      role: .follower, position: LogPosition(7), version: "1.0", address: "10.0.0.1:9000", links: 3)
+    #expect(new.text == "1 standby 7 1.0 10.0.0.1:9000 follower 3")
+    #expect(
+      NodeCard(role: .standby, position: .start, version: "", address: "").text == "1 standby 0  ")
+  }
+
+  @Test("a node whose server serves from its copy is a follower, with its links, and may lead next")
+  func followers() async throws {
+    let (first, second) = (cluster.node(), cluster.node())
+    try await first.lead()
+    first.ledger.tell { NodeService(isServing: true, links: 5) }
+    second.ledger.tell { NodeService(isServing: true, links: 2) }
+    await second.follow()
+    for _ in 0..<2 {
+      await second.announce()
+      await first.announce()
+    }
+    let log = cluster.memory.node("operator")
+    let view = try await ClusterView(of: ShardID(0), in: log)
+    #expect(view.nodes.map(\.card.role) == [.leader, .follower])
+    #expect(view.nodes.map(\.card.links) == [5, 2])
+    try await view.askLeaderToStepDown(of: ShardID(0), in: log, as: "operator")
+    await second.announce()
+    await first.announce()
+    #expect(!first.ledger.standing.isLeading)
+    second.ledger.tell { NodeService(isServing: false, links: 0) }
+    await second.announce()
+    #expect(
+      try await ClusterView(of: ShardID(0), in: log).nodes.map(\.card.role).last == .standby)
   }
 
   @Test("nodes are seen with their parts and places, and those that are silent are told apart")

@@ -191,10 +191,11 @@ final class HookedLog: CommitLog {
     try await base.batches(in: shard, after: position, limit: limit)
   }
 
-  func waitForBatch(
-    in shard: ShardID, after position: LogPosition, timeout: Duration
-  ) async throws(CommitLogError) {
-    try await base.waitForBatch(in: shard, after: position, timeout: timeout)
+  func waitForChange(
+    in shard: ShardID, after position: LogPosition, under epoch: LogEpoch, timeout: Duration
+  ) async throws(CommitLogError) -> LogEpoch {
+    try await base.waitForChange(
+      in: shard, after: position, under: epoch, timeout: timeout)
   }
 
   func releaseLease(

@@ -134,18 +134,6 @@
     }
   }
 
-  /// The place where clients are served, as one node knows it.
-  private final class Known: Sendable {
-    private let value: Mutex<NodeRelay.Place>
-
-    init(_ place: NodeRelay.Place) { value = Mutex(place) }
-
-    var place: NodeRelay.Place {
-      get { value.withLock { $0 } }
-      set { value.withLock { $0 = newValue } }
-    }
-  }
-
   /// A node that leads, and one that stands by.
   private struct Nodes {
     let server = Server()
@@ -156,22 +144,23 @@
     let leaderPort: Int
     let port: Int
     /// The place that the standby knows of.
-    let known: Known
+    let known: KnownPlace
     var address: String { "127.0.0.1:\(leaderPort)" }
 
     init(
       limit: Int = RelayLimits.connections, preambleSeconds: Int = 10,
-      patience: Duration = .seconds(60)
+      patience: Duration = .seconds(60), lookMilliseconds: Int64 = RelayLimits.lookMilliseconds
     ) async throws {
       let server = server
       let listener = try await RelayedListener(
         relay: { NodeRelay(Self.setting($0) { .here }) }, accept: { server.open($0) })
       (leader, leading) = (listener.transport, listener.relay)
       leaderPort = RelayedListener.port(of: listener.address)
-      let known = Known(.node(listener.address))
+      let known = KnownPlace(.node(listener.address))
       self.known = known
       relaying = NodeRelay(
-        Self.setting("127.0.0.1:1") { known.place }, limit: limit, patience: patience)
+        Self.setting("127.0.0.1:1") { known.place }, limit: limit, patience: patience,
+        lookMilliseconds: lookMilliseconds)
       var options = TCPOptions(port: 0)
       options.preambleTimeoutSeconds = preambleSeconds
       standby = try TCPTransport(options)
@@ -309,6 +298,24 @@
       }
       #expect(nodes.relaying.figures.refused == 2)
       #expect(nodes.relaying.figures.relayed == 4)
+      await nodes.end()
+    }
+
+    @Test("a connection that waits looks again at once when the relay is told of a change")
+    func looksAgain() async throws {
+      let nodes = try await Nodes(lookMilliseconds: 3_600_000)
+      nodes.known.place = .unknown
+      let peers = try [RawPeer(port: nodes.port), RawPeer(port: nodes.port)]
+      for peer in peers { peer.send(hello + question) }
+      await nodes.settle { $0.held == 2 }
+      nodes.relaying.lookAgain()
+      nodes.known.place = .node(nodes.address)
+      nodes.relaying.lookAgain()
+      for peer in peers {
+        #expect(
+          await apart { peer.read(count: hello.count + question.count) } == hello + question)
+      }
+      await nodes.settle { $0.held == 0 }
       await nodes.end()
     }
 

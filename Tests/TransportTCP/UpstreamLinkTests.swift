@@ -22,12 +22,13 @@
     ///   - place: The place that the leader knows of.
     init(
       leaderTLS: TLSOptions? = nil, tls: TLSOptions? = nil, key: UInt64 = 1,
-      limit: Int = RelayLimits.connections, place: NodeRelay.Place = .here,
+      limit: Int = RelayLimits.connections,
+      place: @autoclosure @escaping @Sendable () -> NodeRelay.Place = .here,
       foreign: ForeignProtocolSetup? = nil
     ) async throws {
       let server = server
       let listener = try await RelayedListener(
-        tls: leaderTLS, relay: { NodeRelay(Self.setting($0, key: 1) { place }) },
+        tls: leaderTLS, relay: { NodeRelay(Self.setting($0, key: 1) { place() }) },
         prepare: { transport in
           if let foreign { transport.serveForeignProtocols(foreign) }
         }, accept: { server.open($0) })
@@ -93,9 +94,14 @@
     }
 
     /// Waits until the figures of the follower pass a test.
-    func settle(_ isEnough: (NodeRelay.Figures) -> Bool) async {
-      if await following.settle(on: follower, isEnough) == nil {
-        Issue.record("the relay stays at \(following.figures)")
+    ///
+    /// - Parameter atLeader: True for the figures of the leader.
+    func settle(
+      atLeader isLeader: Bool = false, _ isEnough: (NodeRelay.Figures) -> Bool
+    ) async {
+      let relay = isLeader ? leading : following
+      if await relay.settle(on: follower, isEnough) == nil {
+        Issue.record("the relay stays at \(relay.figures)")
       }
     }
 
@@ -170,6 +176,22 @@
       #expect(await pair.say("hello", call) == nil)
       #expect(pair.leading.figures.repeated == 1 && pair.leading.figures.relayed == 0)
       #expect(pair.server.peers == [])
+      await pair.end()
+    }
+
+    @Test("a link waits for a node that is about to lead, and not for long for one that is not")
+    func aboutToLead() async throws {
+      let known = KnownPlace(.copy)
+      let pair = try await Pair(place: known.place)
+      let first = try await pair.call()
+      async let answer = pair.say("hello", first)
+      await pair.settle(atLeader: true) { $0.held == 1 }
+      known.place = .here
+      pair.leading.lookAgain()
+      #expect(await answer == "hello")
+      known.place = .copy
+      #expect(try await pair.say("hello") == "closed")
+      #expect(pair.leading.figures.repeated == 1 && pair.leading.figures.held == 0)
       await pair.end()
     }
 

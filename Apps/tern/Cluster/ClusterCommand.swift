@@ -173,7 +173,7 @@ struct ClusterReport: Sendable {
   /// True when another node than the leader lives and is nearly current.
   var hasSuccessor: Bool {
     view.nodes.contains {
-      $0.id != view.state.leader?.node && alive.contains($0.id) && $0.card.role == .standby
+      $0.id != view.state.leader?.node && alive.contains($0.id) && $0.card.isFollowing
         && view.lag(of: $0) <= SharedLedgerLimits.electableLag
     }
   }
@@ -191,13 +191,14 @@ struct ClusterReport: Sendable {
     let rows = view.nodes.map { node in
       [
         node.card.address.isEmpty ? node.id : node.card.address, role(of: node),
-        "\(node.card.position)", "\(view.lag(of: node))", node.card.version,
+        "\(node.card.position)", "\(view.lag(of: node))", node.card.links.map { "\($0)" } ?? "-",
+        node.card.version,
       ]
     }
     return [
       "leader: \(leader), epoch \(state.epoch)",
       "log: \(state.position) batches, kept from \(state.oldest) on, checkpoint at \(state.mark)",
-    ] + TextTable.lines([["NODE", "ROLE", "POSITION", "LAG", "VERSION"]] + rows)
+    ] + TextTable.lines([["NODE", "ROLE", "POSITION", "LAG", "LINKS", "VERSION"]] + rows)
   }
 
   var json: String {
@@ -207,7 +208,9 @@ struct ClusterReport: Sendable {
         .init("id", .string(node.id)), .init("address", .string(node.card.address)),
         .init("role", .string(role(of: node))),
         .init("position", number(node.card.position.number)),
-        .init("lag", number(view.lag(of: node))), .init("version", .string(node.card.version)),
+        .init("lag", number(view.lag(of: node))),
+        .init("links", node.card.links.map { .integer(Int64(clamping: $0)) } ?? .null),
+        .init("version", .string(node.card.version)),
       ])
     }
     return jsonLine([

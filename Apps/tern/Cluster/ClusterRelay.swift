@@ -40,17 +40,17 @@ final class ClusterRelay: Sendable {
     else { return nil }
     let environment = RuntimeEnvironment.system
     let secret = secret
+    let uptime = environment.stopwatch()
+    let place = ServingPlace(serves: serves, since: uptime())
     let relay = NodeRelay(
       NodeRelay.Setting(
         address: address, code: { secret.code(of: $0) },
         now: environment.millisecondsSinceEpoch, randomBits: environment.randomBits,
         place: {
-          let standing = ledger.standing
-          if standing.isLeading { return server.isServing ? .here : .unknown }
-          if server.isServing { return .copy }
-          return standing.leader.map { .node($0) } ?? .unknown
+          place.find(ledger.standing, isServing: server.isServing, at: uptime())
         }))
     transport.relay(over: relay)
+    server.surroundings.servingChanged = { relay.lookAgain() }
     let links = serves ? ClusterLeaderLinks(transport: transport, relay: relay) : nil
     // Before any client is there, or one could write to a database of another shard here.
     if let directory = LogDirectory(of: ledger) {
@@ -60,11 +60,13 @@ final class ClusterRelay: Sendable {
     }
     let task = Task {
       if let links { await server.serveWhileFollowing(over: links) }
-      while !Task.isCancelled {
-        await ledger.changeOfLeader(after: ledger.standing)
+      var known = ledger.standing
+      while let next = await ledger.changeOfLeader(after: known) {
+        known = next
+        place.noteChange(at: uptime())
         // Whatever has changed, the connections so far lead to a node that may not lead any more.
         relay.endAll()
-        await server.noteLeader()
+        relay.lookAgain()
       }
     }
     following.withLock { $0 = task }
@@ -73,4 +75,36 @@ final class ClusterRelay: Sendable {
 
   /// Ends the work on behalf of a server that has ended.
   func end() { following.withLock { $0 }?.cancel() }
+}
+
+/// The place where clients of a node are served.
+final class ServingPlace: Sendable {
+  /// The time, in milliseconds after a change of the leader, for which connections wait for a node
+  /// that is about to serve them from its copy. Passed on to the leader at once, they would stay
+  /// there until the next change.
+  static let patience: Int64 = 500
+
+  private let serves: Bool
+  /// The uptime, in milliseconds, of the latest change.
+  private let changed: Mutex<Int64>
+
+  /// - Parameter serves: True when nodes that follow serve clients from their copies.
+  init(serves: Bool, since uptime: Int64) {
+    self.serves = serves
+    changed = Mutex(uptime)
+  }
+
+  /// Notes that another node leads, or none.
+  func noteChange(at uptime: Int64) { changed.withLock { $0 = uptime } }
+
+  /// Returns the place.
+  ///
+  /// - Parameter isServing: True while the node's server serves clients.
+  func find(_ standing: LedgerStanding, isServing: Bool, at uptime: Int64) -> NodeRelay.Place {
+    if standing.isLeading { return isServing ? .here : .unknown }
+    if isServing { return .copy }
+    guard let leader = standing.leader else { return .unknown }
+    let isAboutToServe = serves && uptime - changed.withLock { $0 } < Self.patience
+    return isAboutToServe ? .unknown : .node(leader)
+  }
 }

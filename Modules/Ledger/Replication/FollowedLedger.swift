@@ -4,6 +4,12 @@ package protocol FollowedLedger: LeasedLedger {
   /// is known to lead; `nil` ends that.
   func follow(with server: (any CopyServer)?)
 
+  /// Lets the node tell the others how its server serves clients. Without it, or when `service`
+  /// returns `nil`, it does not tell.
+  ///
+  /// - Parameter service: Called on any thread, often; must not wait.
+  func tell(of service: @escaping @Sendable () -> NodeService?)
+
   /// Applies batches that ``CopyServer/take(_:)`` was given to the copy.
   func apply(_ batches: [EmbeddedLedger.PlacedBatch]) throws(LedgerError)
 
@@ -12,6 +18,26 @@ package protocol FollowedLedger: LeasedLedger {
   /// - Throws: ``LedgerError/unavailable(reason:)`` when the log is not reached, or the node does
   ///   not follow any more.
   func catchUp() async throws(LedgerError)
+
+  /// Waits until this node begins or ends a term, another node than `standing` says is known to
+  /// lead, the ledger is over, or the task cancelled.
+  ///
+  /// - Returns: The standing that differs; `nil` once the ledger is over or the task cancelled.
+  func changeOfLeader(after standing: LedgerStanding) async -> LedgerStanding?
+}
+
+/// The service of a node's server to clients at one moment.
+package struct NodeService: Hashable, Sendable {
+  /// True while the server serves clients.
+  package var isServing: Bool
+  /// The open links of the server.
+  package var links: Int
+
+  /// A service.
+  package init(isServing: Bool, links: Int) {
+    self.isServing = isServing
+    self.links = links
+  }
 }
 
 /// A server that answers reads from a node's copy while another node leads.

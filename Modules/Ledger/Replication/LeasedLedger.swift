@@ -34,11 +34,13 @@ public struct LedgerStanding: Hashable, Sendable {
   /// The milliseconds since this node's copy was known to hold all that the log held; `nil` while
   /// it leads, and before that was so.
   public var copyAge: Int64?
+  /// True from when the node has ended its term for another one until that one is known to lead.
+  public var isHandingOver: Bool
 
   /// A node's part.
   public init(
     isLeading: Bool, reason: String, position: UInt64, head: UInt64, leader: String?,
-    copyAge: Int64? = nil
+    copyAge: Int64? = nil, isHandingOver: Bool = false
   ) {
     self.isLeading = isLeading
     self.reason = reason
@@ -46,6 +48,7 @@ public struct LedgerStanding: Hashable, Sendable {
     self.head = head
     self.leader = leader
     self.copyAge = copyAge
+    self.isHandingOver = isHandingOver
   }
 
   /// The batches that the copy lacks, as far as the node knows.

@@ -102,7 +102,8 @@ extension PostgresStatement {
     """)
   static let appendState = PostgresStatement(
     "select position, epoch from tern_shard where shard = $1")
-  static let head = PostgresStatement("select position, oldest from tern_shard where shard = $1")
+  static let head = PostgresStatement(
+    "select position, oldest, epoch from tern_shard where shard = $1")
   static let sizes = PostgresStatement(
     """
     select position, cast(octet_length(payload) as bigint) from tern_log

@@ -73,13 +73,17 @@ struct PostgresTables: Sendable {
       ? .behind(head: LogPosition(try rows.count(0, 0))) : .fenced(present)
   }
 
-  /// Returns the newest and the oldest position; `nil` for a shard that was not opened.
+  /// Returns the newest and the oldest position, and the epoch; `nil` for a shard that was not
+  /// opened.
   func head(
     _ connection: PostgresConnection, _ deadline: Int64
-  ) throws(PostgresFailure) -> (position: LogPosition, oldest: LogPosition)? {
+  ) throws(PostgresFailure) -> (position: LogPosition, oldest: LogPosition, epoch: LogEpoch)? {
     let rows = try connection.run(.head, [key], deadline: deadline)
     guard rows.count == 1 else { return nil }
-    return (LogPosition(try rows.count(0, 0)), LogPosition(try rows.count(0, 1)))
+    return (
+      LogPosition(try rows.count(0, 0)), LogPosition(try rows.count(0, 1)),
+      LogEpoch(try rows.count(0, 2))
+    )
   }
 }
 

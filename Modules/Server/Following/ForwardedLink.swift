@@ -13,6 +13,15 @@ final class ForwardedLink {
   private(set) var early: ArraySlice<[UInt8]> = []
   /// The bytes of those.
   private(set) var earlyBytes = 0
+  /// The frames with which the present link to the leader began, while nothing else was sent over
+  /// it; `nil` behind that.
+  private var beginning: [[UInt8]]? = []
+  /// True once the leader has ended the link as that of a client that it does not take.
+  var isRejected = false
+  /// True when the link to the leader ends because another node leads, or is about to.
+  var isHandedOver = false
+  /// The node to which a link was lost last, and the uptime in milliseconds of that.
+  private var lost: (node: String, time: Int64)?
   /// True while the leader has to answer before it is sent anything more.
   var isBlocked = false
   /// True once the leader was to be told of a client that had a session before.
@@ -25,8 +34,8 @@ final class ForwardedLink {
   var isSeekPending = false
   /// Bytes of frames for the leader that count as waiting for the client.
   var unsentBytes = 0
-  /// The uptime, in milliseconds, at which the first attempt to reach the leader was made that is
-  /// not over.
+  /// The uptime, in milliseconds, at which the first attempt to be served by the leader was made
+  /// that is not over.
   var seeking: Int64?
   /// The frames of the client that wait, in order.
   private(set) var held: [HeldFrame] = []
@@ -59,6 +68,39 @@ final class ForwardedLink {
   func begin(with frames: [[UInt8]]) {
     early = frames[...]
     earlyBytes = frames.reduce(0) { $0 + $1.count }
+    (beginning, isRejected) = ([], false)
+  }
+
+  /// Notes that a frame was sent to the leader.
+  ///
+  /// - Parameter isBeginning: True for an opening or a credential.
+  private func noteSent(_ frame: [UInt8], isBeginning: Bool) {
+    guard isBeginning, let known = beginning else {
+      beginning = nil
+      return
+    }
+    // Of credentials the newest counts.
+    beginning = Array(known.prefix(1)) + [frame]
+  }
+
+  /// Lets another link to the leader begin as the one that has just ended, if that one has given
+  /// the leader nothing to do.
+  ///
+  /// - Returns: False when it may have.
+  func beginAgain() -> Bool {
+    guard let frames = beginning, !isRejected, arrivals.isEmpty else { return false }
+    routes.loseBeginning()
+    (isBlocked, isHandedOver) = (false, false)
+    begin(with: frames + early)
+    return true
+  }
+
+  /// Notes that the link to a node was lost.
+  func noteLost(_ node: String, at uptime: Int64) { lost = (node, uptime) }
+
+  /// True when the link to a node was lost less than `pause` ago.
+  func isResting(from node: String, at uptime: Int64, pause: Duration) -> Bool {
+    lost.map { $0.node == node && .milliseconds(uptime - $0.time) < pause } ?? false
   }
 
   /// Adds a frame for the leader.
@@ -72,7 +114,12 @@ final class ForwardedLink {
     guard let carrier else { return }
     while !isBlocked, let frame = popEarly() {
       carrier.send(frame)
-      guard routes.blocks(frame) else { continue }
+      let blocks = routes.blocks(frame)
+      noteSent(frame, isBeginning: blocks)
+      if !blocks {
+        seeking = nil
+        continue
+      }
       isBlocked = true
       routes.noteSent(frame)
     }

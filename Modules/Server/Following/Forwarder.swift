@@ -133,12 +133,18 @@ final class Forwarder {
     if let link = forwarded[slot], link.arrivalBytes == 0 { link.carrier?.setReading(true) }
   }
 
-  /// Ends the links to a node that does not lead any more.
+  /// Ends the links to a node that does not lead any more, and opens those that wait for the one
+  /// that does.
   func noteLeader(at server: isolated TernServer) {
     let leader = ledger.standing.leader
-    for link in forwarded.values.sorted(by: { $0.number < $1.number }) {
-      guard let old = link.leaderLink, old.address != leader else { continue }
-      old.pass(.ended("another node leads"))
+    for (slot, link) in forwarded.sorted(by: { $0.value.number < $1.value.number }) {
+      if let old = link.leaderLink {
+        guard old.address != leader else { continue }
+        link.isHandedOver = true
+        old.pass(.ended("another node leads"))
+      } else if leader != nil, link.isSeekPending {
+        Self.seekAgain(slot, link.number, at: server)
+      }
     }
   }
 
@@ -195,9 +201,9 @@ extension Forwarder {
   private func seek(_ state: LinkState, _ link: ForwardedLink, at server: isolated TernServer) {
     guard link.leaderLink == nil, !link.isSeekPending, !link.early.isEmpty else { return }
     if link.seeking == nil { link.seeking = server.uptime() }
-    guard let leader = ledger.standing.leader else {
-      return seekLater(state, link, "no node leads", at: server)
-    }
+    guard let leader = ledger.standing.leader,
+      !link.isResting(from: leader, at: server.uptime(), pause: Self.retryPause)
+    else { return seekLater(state, link, "no node leads", at: server) }
     let leaderLink = LeaderLink(to: leader, for: state, of: server)
     link.leaderLink = leaderLink
     leaderLink.open(over: links, for: state.link.peer)
@@ -253,7 +259,6 @@ extension Forwarder {
     switch event {
     case .opened(let carrier):
       link.carrier = carrier
-      link.seeking = nil
       link.flush()
       settle(state, link, at: server)
     case .received(let frames):
@@ -264,16 +269,24 @@ extension Forwarder {
       count(frames.reduce(0) { $0 + $1.count }, of: link, state, at: server)
       waiting.insert(slot)
     case .drained: settle(state, link, at: server)
-    case .ended(let reason):
-      link.leaderLink = nil
-      guard let carrier = exchange(&link.carrier, with: nil) else {
-        return seekLater(state, link, reason, at: server)
-      }
-      carrier.close()
-      link.isEnding = true
-      link.arrivals.append(ForwardedLink.Arrival(frame: nil, catchUp: 0))
-      release(state, link, at: server)
+    case .ended(let reason): end(leaderLink, reason, state, link, at: server)
     }
+  }
+
+  /// A link to the leader has ended, or could not be opened. One over which nothing was passed on
+  /// is opened again, to whichever node leads then.
+  private func end(
+    _ leaderLink: LeaderLink, _ reason: String, _ state: LinkState, _ link: ForwardedLink,
+    at server: isolated TernServer
+  ) {
+    link.leaderLink = nil
+    let carrier = exchange(&link.carrier, with: nil)
+    carrier?.close()
+    link.noteLost(leaderLink.address, at: server.uptime())
+    if carrier == nil || link.beginAgain() { return seek(state, link, at: server) }
+    link.isEnding = true
+    link.arrivals.append(ForwardedLink.Arrival(frame: nil, catchUp: 0))
+    release(state, link, at: server)
   }
 
   /// Takes an answer for which what is to be sent waits, and which tells the client nothing.
@@ -283,17 +296,25 @@ extension Forwarder {
     guard link.isBlocked, link.routes.answersBlocking(frame) else { return false }
     switch link.routes.receive(frame) {
     case .goOn:
-      link.isBlocked = false
+      (link.isBlocked, link.seeking) = (false, nil)
       link.flush()
       settle(state, link, at: server)
       link.closeIfUnused()
     case .openAgain:
       if let opening = beginning(of: link, state, at: server).first { link.carrier?.send(opening) }
       link.carrier?.flush()
-    case .end: link.carrier?.close()
+    case .end:
+      link.isRejected = true
+      link.carrier?.close()
+    case .handOver: handOver(link)
     case .forClient, .ignored: break
     }
     return true
+  }
+
+  private func handOver(_ link: ForwardedLink) {
+    link.isHandedOver = true
+    link.carrier?.close()
   }
 
   /// Counts what came from the leader and waits; more of it is read once the client has it.
@@ -312,14 +333,27 @@ extension Forwarder {
   ) {
     link.seeking = nil
     (link.isEnding, link.isBlocked) = (false, false)
+    let isHandedOver = exchange(&link.isHandedOver, with: false)
     server.memory.release(exchange(&link.unsentBytes, with: 0), of: state)
     link.begin(with: [])
     guard let frames = link.routes.loseLeader() else {
       let text = "the node that leads is out of reach (\(reason)); connect again"
-      return server.close(state, .serverStopped(text))
+      return close(state, .serverStopped(text), returning: isHandedOver, at: server)
     }
     server.perform(frames.map { .send(slot: state.slot, $0) })
     for frame in exchange(&link.backlog, with: []) { receive(frame, of: state, at: server) }
+  }
+
+  /// Ends a client's session, which it may begin again at once where another node leads now: that
+  /// happens once for each change of the leader.
+  private func close(
+    _ state: LinkState, _ reason: SessionEnd, returning: Bool, at server: isolated TernServer
+  ) {
+    if returning {
+      let sessions = server.batches.machine.sessions
+      server.perform(sessions.farewells(reason, to: state.slot, returning: true))
+    }
+    server.close(state, reason)
   }
 
   /// Sends the client what need not wait any longer, and deals with what it asked for behind that.
@@ -343,6 +377,7 @@ extension Forwarder {
       case .forClient: outputs.append(.send(slot: state.slot, frame))
       case .ignored, .goOn, .openAgain: break
       case .end: link.carrier?.close()
+      case .handOver: handOver(link)
       }
     }
     if !outputs.isEmpty { server.perform(outputs) }

@@ -33,6 +33,8 @@ enum LeaderFrame: Hashable, Sendable {
   case openAgain
   /// The leader ends the session.
   case end
+  /// The leader ends the session because another node is about to lead.
+  case handOver
 }
 
 /// The parts of a client's dialect at a node that follows: what the leader has to be told, and what
@@ -119,6 +121,13 @@ struct LinkRoutes: Sendable {
   /// The frame that tells the leader that the client is there.
   var keepAlive: [UInt8] {
     if case .documents = dialect { DocumentRoutes.keepAlive } else { TreeRoutes.keepAlive }
+  }
+
+  /// Loses a link to the leader over which nothing was passed on but how it begins.
+  mutating func loseBeginning() {
+    guard case .tree(var tree) = dialect else { return }
+    tree.loseBeginning()
+    dialect = .tree(tree)
   }
 
   /// Loses the link to the leader.

@@ -26,7 +26,7 @@ final class ServerFollower: CopyServer {
 
   /// Ends what was served in a term that has just ended, or from another copy.
   private static func prepare(_ server: isolated TernServer) async {
-    ServerTerms.standBy("another node leads", at: server)
+    ServerTerms.standBy("another node leads", returning: true, at: server)
     await ServerTerms.waitForBatch(at: server)
   }
 

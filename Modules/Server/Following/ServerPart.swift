@@ -12,6 +12,8 @@ final class ServerPart {
   var links: (any LeaderLinks)?
   /// Passes on what is about databases of other shards; `nil` where there is one shard.
   var shards: ShardRouter?
+  /// Follows the changes of the node that leads.
+  private var watching: Task<Void, Never>?
   /// True while the machine is made anew.
   var isMachineTaken = false
 
@@ -20,6 +22,24 @@ final class ServerPart {
     end()
     self.copy = copy
     forwarder = links.map { Forwarder(copy, $0, DirectForwarder(for: server), server.budget) }
+  }
+
+  /// Calls `change` whenever another node may lead, until the ledger is over.
+  func watch(_ ledger: any FollowedLedger, _ change: @escaping @Sendable () async -> Void) {
+    watching = Task {
+      var known = ledger.standing
+      while let next = await ledger.changeOfLeader(after: known) {
+        known = next
+        await change()
+      }
+    }
+  }
+
+  /// The server stops.
+  func stop() {
+    watching?.cancel()
+    end()
+    shards?.end()
   }
 
   /// Serves from no copy any more.
@@ -95,6 +115,7 @@ extension TernServer {
     guard let ledger = ledger as? any FollowedLedger, part.links == nil else { return }
     part.links = links
     ledger.follow(with: ServerFollower(self, ledger))
+    part.watch(ledger) { [weak self] in await self?.noteLeader() }
   }
 
   /// Lets the server pass on what is about databases of other shards.
@@ -106,6 +127,5 @@ extension TernServer {
     places.use(directory)
   }
 
-  /// Notes that another node may lead now.
-  package func noteLeader() { part.forwarder?.noteLeader(at: self) }
+  private func noteLeader() { part.forwarder?.noteLeader(at: self) }
 }

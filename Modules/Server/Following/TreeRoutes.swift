@@ -136,6 +136,7 @@ struct TreeRoutes: Sendable {
     case .control("i"): return .openAgain
     case .control("h"): return .goOn
     case .control("o"), .keepAlive: return .ignored
+    case .control("r"): return .handOver
     case .control, .push("ac"), .malformed: return .end
     case .push: return .ignored
     }
@@ -149,11 +150,14 @@ struct TreeRoutes: Sendable {
   /// True when the leader has answered the first so many requests.
   func isAnswered(upTo count: UInt64) -> Bool { answered >= count }
 
+  /// Loses a link to the leader over which no request was passed on.
+  mutating func loseBeginning() { unansweredCredentials = [] }
+
   /// Loses the link to the leader.
   ///
   /// - Returns: Whether the client's own link can go on.
   mutating func loseLeader() -> Bool {
-    unansweredCredentials = []
+    loseBeginning()
     return unanswered.isEmpty && !leavesState
   }
 }

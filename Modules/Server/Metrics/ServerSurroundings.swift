@@ -11,6 +11,7 @@ package final class ServerSurroundings: Sendable {
     var isDraining = false
     var endedBackup: EndedBackup?
     var moreFigures: (@Sendable (inout MetricsText) -> Void)?
+    var servingChanged: (@Sendable () -> Void)?
   }
 
   private let state = Mutex(State())
@@ -27,6 +28,13 @@ package final class ServerSurroundings: Sendable {
   package var moreFigures: (@Sendable (inout MetricsText) -> Void)? {
     get { state.withLock { $0.moreFigures } }
     set { state.withLock { $0.moreFigures = newValue } }
+  }
+
+  /// Called, on the server's executor, when the server begins or ceases to serve clients because of
+  /// its node's part in a cluster; `nil` for no call.
+  package var servingChanged: (@Sendable () -> Void)? {
+    get { state.withLock { $0.servingChanged } }
+    set { state.withLock { $0.servingChanged = newValue } }
   }
 
   /// The version of the program, for the status.

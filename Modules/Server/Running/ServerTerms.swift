@@ -9,6 +9,9 @@ enum ServerTerms {
   /// Lets a server serve clients in each term of its node, and none between.
   static func follow(_ ledger: any LeasedLedger, for server: isolated TernServer) {
     server.standby = refusal
+    (ledger as? any FollowedLedger)?.tell { [weak server] in
+      server.map { NodeService(isServing: $0.isServing, links: $0.slotsInUse) }
+    }
     server.terms = Task { [weak server] in
       while !Task.isCancelled {
         do throws(LedgerError) { try await ledger.beginTerm() } catch {
@@ -29,13 +32,20 @@ enum ServerTerms {
   }
 
   /// Ends all sessions: their clients go on at the node that leads.
-  static func standBy(_ reason: String, at server: isolated TernServer) {
+  ///
+  /// - Parameter returning: True when this node will serve them again in a moment. So it does also
+  ///   when it hands over, if it serves while another node leads.
+  static func standBy(
+    _ reason: String, returning: Bool = false, at server: isolated TernServer
+  ) {
     guard server.refusal == nil else { return }
     server.standby = refusal
+    let standing = server.leasedLedger?.standing
+    let returns = server.part.links != nil && (returning || standing?.isHandingOver == true)
     server.part.end()
     server.report(.standingBy(reason))
     let end = SessionEnd.serverStopped("the server hands over to another node; connect again")
-    server.perform(server.batches.machine.sessions.farewells(end))
+    server.perform(server.batches.machine.sessions.farewells(end, returning: returns))
     server.closeAll(end)
     server.giveBackSlots(of: server.inbox.takeAll())
     server.requests.refuseAll("The server hands over to another node.")
@@ -51,7 +61,7 @@ enum ServerTerms {
     defer { server.part.isMachineTaken = false }
     // The term may be over by now, and the node follow again.
     guard server.end == nil, ledger.standing.isLeading else { return }
-    standBy("this node is about to lead", at: server)
+    standBy("this node is about to lead", returning: true, at: server)
     await waitForBatch(at: server)
     server.batches.beginAnew()
     do throws(LedgerError) { try await server.batches.restore() } catch {

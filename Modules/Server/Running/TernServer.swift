@@ -51,8 +51,13 @@ public actor TernServer {
   /// The reason the server accepts no more clients.
   var end: SessionEnd?
   /// The reason the server serves no clients at present: another node leads.
-  var standby: SessionEnd? { didSet { serving.withLock { $0 = standby == nil } } }
+  var standby: SessionEnd? { didSet { noteServing() } }
   private nonisolated let serving = Mutex(true)
+
+  private func noteServing() {
+    serving.withLock { $0 = standby == nil }
+    surroundings.servingChanged?()
+  }
   /// The part of the server's node in a cluster.
   let part = ServerPart()
   /// Follows the terms of a ledger that nodes share.
@@ -163,8 +168,7 @@ public actor TernServer {
     listeners = []
     closeAll(.serverStopped("the server stops"))
     requests.refuseAll("The server stops.")
-    part.end()
-    part.shards?.end()
+    part.stop()
     await exports.endAll()
   }
 }

@@ -81,14 +81,21 @@ struct SessionTable {
 
   /// Returns the messages that tell clients that the server has to let them go.
   ///
-  /// - Parameter slot: The link of the only client that is told; `nil` for all.
-  func farewells(_ reason: SessionEnd, to slot: Int? = nil) -> [ServerOutput] {
+  /// - Parameters:
+  ///   - slot: The link of the only client that is told; `nil` for all.
+  ///   - returning: True to let clients of Tern's own connect to the same address again, at once.
+  func farewells(
+    _ reason: SessionEnd, to slot: Int? = nil, returning: Bool = false
+  ) -> [ServerOutput] {
     var outputs: [ServerOutput] = []
     for session in slot.map({ slot in self[slot].map { [$0] } ?? [] }) ?? inOrder {
       guard let link = session.documents else {
         // Before its first frame the dialect of a link is not known.
         if session.isFresh { continue }
-        let message = TreeServerMessage.error(reason.description)
+        // Clients that are not Tern's own would take the host for their next connections.
+        let message: TreeServerMessage =
+          returning && session.origin != nil
+          ? .redirect(host: "") : .error(reason.description)
         outputs.append(.send(slot: session.slot, message.encode()))
         continue
       }

@@ -88,6 +88,16 @@ package struct BatchAssembler {
     return whole
   }
 
+  /// Puts the batches of a page together with their places.
+  mutating func place(_ page: [LogBatch]) throws(LedgerError) -> [EmbeddedLedger.PlacedBatch] {
+    var placed: [EmbeddedLedger.PlacedBatch] = []
+    for batch in page {
+      guard let whole = try add(batch) else { continue }
+      placed.append((ReplicaMark(position: batch.position.number, id: batch.id), whole))
+    }
+    return placed
+  }
+
   private mutating func reset() {
     parts = []
     expected = 0

@@ -104,14 +104,14 @@ struct NodeWatch {
     return silent
   }
 
-  /// Returns true when a node other than `own` stands by, has said something within `patience`, and
-  /// lacks few batches.
+  /// Returns true when a node other than `own` follows the log, has said something within
+  /// `patience`, and lacks few batches.
   func hasSuccessor(
     in records: [LeaseRecord], besides own: String, head: LogPosition, at now: Int64,
     patience: Int64
   ) -> Bool {
     ClusterView.nodes(in: records).contains { node in
-      guard node.id != own, node.card.role == .standby,
+      guard node.id != own, node.card.isFollowing,
         let sight = seen[NodeLease.name(of: node.id)], sight.changes > 0,
         now - sight.since <= patience
       else { return false }

@@ -47,7 +47,8 @@ extension NodeDuties {
   /// Tells the other nodes of this one. A leader also forgets nodes that are gone, and steps down
   /// when an operator has asked for that. What fails is tried again the next time.
   func announce() async {
-    let (card, term) = ledger.state.withLock { ($0.card(ledger.options), $0.term) }
+    let service = ledger.following.service
+    let (card, term) = ledger.state.withLock { ($0.card(ledger.options, service), $0.term) }
     do throws(CommitLogError) {
       _ = try await ledger.log.renewLease(
         ledger.options.shard,
@@ -86,8 +87,7 @@ extension NodeDuties {
     await ledger.turn.take()
     defer { ledger.turn.give() }
     guard ledger.state.withLock({ $0.term?.epoch }) == term.epoch else { return }
-    ledger.endTerm(
-      "an operator asked this node to step down", waiting: ledger.options.leaseLifetime * 2)
+    ledger.handOver("an operator asked this node to step down")
     do throws(CommitLogError) {
       try await ledger.log.releaseLease(
         ledger.options.shard, name: .leader, node: ledger.options.node)
@@ -114,16 +114,18 @@ extension NodeDuties {
 
 extension NodeState {
   /// The node's words about itself.
-  func card(_ options: SharedLedgerOptions) -> NodeCard {
+  ///
+  /// - Parameter service: The service of its server to clients; `nil` when that is not known.
+  func card(_ options: SharedLedgerOptions, _ service: NodeService? = nil) -> NodeCard {
     let role: NodeCard.Role =
       switch phase {
       case .starting: .starting
-      case .following: .standby
+      case .following: service?.isServing == true ? .follower : .standby
       case .elected, .leading: .leader
       case .failed, .closed: .failed
       }
     return NodeCard(
       role: role, position: LogPosition(mark.position), version: options.version,
-      address: options.address)
+      address: options.address, links: service?.links)
   }
 }

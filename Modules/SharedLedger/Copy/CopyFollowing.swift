@@ -10,6 +10,8 @@ final class CopyFollowing: Sendable {
     var isBegun = false
     /// The uptime in milliseconds at which the copy was current last.
     var current = Int64.min
+    /// Returns how the server serves clients.
+    var service: @Sendable () -> NodeService? = { nil }
   }
 
   private let state = Mutex(State())
@@ -19,8 +21,16 @@ final class CopyFollowing: Sendable {
 
   /// Sets the server; `nil` for none.
   func set(_ server: (any CopyServer)?) {
-    state.withLock { $0 = State(server: server, current: $0.current) }
+    state.withLock { ($0.server, $0.isBegun) = (server, false) }
   }
+
+  /// Sets the function that returns how the server serves clients.
+  func setService(_ service: @escaping @Sendable () -> NodeService?) {
+    state.withLock { $0.service = service }
+  }
+
+  /// The service of the server to clients; `nil` when it is not known.
+  var service: NodeService? { state.withLock { $0.service }() }
 
   /// Notes that the copy is current.
   func noteCurrent(at uptime: Int64) { state.withLock { $0.current = uptime } }
@@ -108,6 +118,10 @@ final class CopyFollowing: Sendable {
 
 extension SharedLedger: FollowedLedger {
   package func follow(with server: (any CopyServer)?) { following.set(server) }
+
+  package func tell(of service: @escaping @Sendable () -> NodeService?) {
+    following.setService(service)
+  }
 
   package func apply(_ batches: [EmbeddedLedger.PlacedBatch]) throws(LedgerError) {
     try openCopy().apply(batches)

@@ -47,6 +47,11 @@ struct NodeState {
   private(set) var electableFrom = Int64.min
   /// The uptime of the next look at the lease.
   var nextLook = Int64.min
+  /// The epoch of the log at the latest look.
+  private(set) var epoch = LogEpoch.none
+  /// True from the end of a term that the node has ended for another one until that is known to
+  /// lead.
+  private(set) var isHandingOver = false
   /// True when the copy has to be built from the checkpoint, whatever its place says.
   private(set) var isCopyVoid = false
   private(set) var watch: LeaseWatch
@@ -71,11 +76,18 @@ struct NodeState {
 
   var standing: LedgerStanding { standing(copyAge: nil) }
 
+  /// The standing when the node has begun or ended a term since, or another node leads; else `nil`.
+  func standing(unlike earlier: LedgerStanding) -> LedgerStanding? {
+    let present = standing
+    let isAlike = present.isLeading == earlier.isLeading && present.leader == earlier.leader
+    return isAlike ? nil : present
+  }
+
   func standing(copyAge: Int64?) -> LedgerStanding {
     LedgerStanding(
       isLeading: phase == .leading, reason: phase == .leading ? "" : reason,
       position: mark.position, head: max(head.number, mark.position), leader: leader?.address,
-      copyAge: phase == .leading ? nil : copyAge)
+      copyAge: phase == .leading ? nil : copyAge, isHandingOver: isHandingOver)
   }
 
   // MARK: - The copy
@@ -112,6 +124,12 @@ struct NodeState {
 
   // MARK: - The lease
 
+  /// Sees the epoch of the log: when it is another one than at the latest look, the lease was taken
+  /// or given back, and the next look is due.
+  mutating func note(_ epoch: LogEpoch) {
+    if epoch != self.epoch { nextLook = .min }
+  }
+
   /// Sees the state of the log.
   ///
   /// - Returns: The condition under which the node asks for the lease now; `nil` for not asking.
@@ -119,8 +137,10 @@ struct NodeState {
     at state: LogState, node: String, now: Int64, longestGap: Duration
   ) -> LeaseRequest.Condition? {
     head = max(state.position, tail)
+    epoch = state.epoch
     let isOwn = state.leader?.node == node
     leader = isOwn ? nil : state.leader
+    if leader != nil { isHandingOver = false }
     let condition = watch.observe(
       leader, at: .milliseconds(now), longestGap: longestGap)
     guard phase == .following, now >= electableFrom else { return nil }
@@ -146,6 +166,7 @@ struct NodeState {
     figures.terms += 1
     phase = .elected
     leader = nil
+    isHandingOver = false
     reason = "the node is about to lead"
   }
 
@@ -194,10 +215,17 @@ struct NodeState {
     phase = .following
     term = nil
     isLeaseLeft = true
+    nextLook = .min
     if waiting > 0 { electableFrom = now + waiting }
     // Parts of a batch that was not finished are read again.
     tail = LogPosition(mark.position)
     self.reason = reason
+  }
+
+  /// Ends the term for another node, behind everything that was under way.
+  mutating func handOver(_ reason: String, waiting: Int64, at now: Int64) {
+    endTerm(reason, waiting: waiting, at: now)
+    isHandingOver = phase == .following
   }
 
   /// The lease is given back, or in other hands.

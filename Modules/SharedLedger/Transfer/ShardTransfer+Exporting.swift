@@ -47,7 +47,7 @@ extension ShardTransfer {
       let page = try await batches(after: tail)
       guard let last = page.last else { return reached }
       let placed = try ShardTransferError.ledger { () throws(LedgerError) in
-        let placed = try SharedLedger.place(page, &assembler)
+        let placed = try assembler.place(page)
         try copy.apply(placed)
         return placed
       }

@@ -175,8 +175,7 @@ enum CheckpointChecks {
       var mark: UInt64 = 0
       var next: UInt64 = 1
       while next <= total {
-        try await other.waitForBatch(
-          in: bench.shard, after: LogPosition(next - 1), timeout: .seconds(600))
+        try await bench.waitForBatch(after: next - 1, on: other)
         for batch in try await other.batches(
           in: bench.shard, after: LogPosition(next - 1), limit: 5)
         {

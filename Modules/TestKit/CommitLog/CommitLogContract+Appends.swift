@@ -140,16 +140,16 @@ extension CommitLogContract {
     CommitLogCheck("a wait ends when another node appends, and when its time has passed") { bench in
       let (log, shard) = (bench.log, bench.shard)
       let other = try await bench.place.connect()
-      try await log.waitForBatch(in: shard, after: .start, timeout: .milliseconds(1))
+      try await bench.waitForBatch(on: log, timeout: .milliseconds(1))
       let waiting = Task {
-        try await log.waitForBatch(in: shard, after: .start, timeout: .seconds(600))
+        try await bench.waitForBatch(on: log)
         return try await log.batches(in: shard, after: .start, limit: 1).map(\.id)
       }
       _ = try await other.append(bench.draft(5), to: shard, after: .start, epoch: .none)
       try bench.expect(await waiting.value, [5], "the batches after the wait")
-      try await log.waitForBatch(in: shard, after: .start, timeout: .seconds(600))
+      try await bench.waitForBatch(on: log)
       let cancelled = Task {
-        try await log.waitForBatch(in: shard, after: LogPosition(1), timeout: .seconds(600))
+        try await bench.waitForBatch(after: 1, on: log)
       }
       cancelled.cancel()
       _ = await cancelled.result

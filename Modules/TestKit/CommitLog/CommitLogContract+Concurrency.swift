@@ -44,7 +44,7 @@ extension CommitLogContract {
       let other = try await bench.place.connect()
       let takeover = Takeover()
       async let old = appendUntilFenced(bench, under: first.epoch, takeover)
-      try await other.waitForBatch(in: shard, after: LogPosition(5), timeout: .seconds(600))
+      try await bench.waitForBatch(after: 5, under: first.epoch, on: other)
       let second = try await bench.seize("b", on: other)
       takeover.hasHappened.withLock { $0 = true }
       let fence = try await other.open(shard).position
@@ -141,7 +141,7 @@ extension CommitLogContract {
     while ids.count < end {
       try Task.checkCancellation()
       let position = LogPosition(UInt64(ids.count))
-      try await log.waitForBatch(in: shard, after: position, timeout: .seconds(600))
+      try await bench.waitForBatch(after: position.number, on: log)
       for batch in try await log.batches(in: shard, after: position, limit: 7) {
         ids.append(batch.id)
         try bench.expect(batch.position.number, UInt64(ids.count), "the next position")

@@ -105,6 +105,15 @@ struct CommitLogBench: Sendable {
     }
   }
 
+  /// Waits for a batch behind a position, under an epoch that stays.
+  func waitForBatch(
+    after position: UInt64 = 0, under epoch: LogEpoch = .none, on log: any CommitLog,
+    timeout: Duration = .seconds(600)
+  ) async throws(CommitLogError) {
+    try await log.waitForChange(
+      in: shard, after: LogPosition(position), under: epoch, timeout: timeout)
+  }
+
   func ids(after position: UInt64 = 0, limit: Int = 4_096) async throws -> [UInt128] {
     try await log.batches(in: shard, after: LogPosition(position), limit: limit).map(\.id)
   }

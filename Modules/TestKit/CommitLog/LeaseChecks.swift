@@ -90,6 +90,28 @@ enum LeaseChecks {
       try bench.expect(await bench.renew("b", .free), .held(bench.mark(3, 3)), "taken")
       try await bench.append(2...2)
     },
+    CommitLogCheck("a wait ends when the lease is taken or given back, and tells the epoch") {
+      bench in
+      let other = try await bench.place.connect()
+      let wait = { @Sendable (epoch: UInt64, timeout: Duration) async throws(CommitLogError) in
+        try await bench.log.waitForChange(
+          in: bench.shard, after: .start, under: LogEpoch(epoch), timeout: timeout)
+      }
+      let request = LeaseRequest(node: "a", address: "a:1", condition: .free)
+      for epoch: UInt64 in [0, 2] {
+        try bench.expect(await wait(epoch, .milliseconds(1)), LogEpoch(epoch), "free")
+        let taken = Task { try await wait(epoch, .seconds(600)) }
+        _ = try await other.renewLease(bench.shard, request: request)
+        try bench.expect(await taken.value, LogEpoch(epoch + 1), "taken")
+        _ = try await other.renewLease(bench.shard, request: request)
+        try bench.expect(await wait(epoch + 1, .milliseconds(1)), LogEpoch(epoch + 1), "renewed")
+        let released = Task { try await wait(epoch + 1, .seconds(600)) }
+        try await other.releaseLease(bench.shard, name: .leader, node: "a")
+        try bench.expect(await released.value, LogEpoch(epoch + 2), "given back")
+        try bench.expect(await wait(epoch, .seconds(600)), LogEpoch(epoch + 2), "over before")
+      }
+      await other.close()
+    },
     CommitLogCheck("names of leases and nodes have limits") { bench in
       let long = { (count: Int) in String(repeating: "é", count: count / 2) }
       let (node, address) = (CommitLogLimits.nodeBytes, CommitLogLimits.addressBytes)

@@ -76,6 +76,9 @@
     private struct State {
       var admission = RelayAdmission()
       var open: [ObjectIdentifier: any Channel] = [:]
+      /// The connections that wait for a node that leads, each with the function that lets it look
+      /// again.
+      var held: [ObjectIdentifier: @Sendable () -> Void] = [:]
       var figures = Figures()
     }
 
@@ -84,6 +87,8 @@
     let limit: Int
     /// The longest time that a connection waits for a node that leads.
     let patience: Duration
+    /// The pause between two looks of a connection that waits, in milliseconds.
+    let lookMilliseconds: Int64
     private let state = Mutex(State())
 
     /// A relay that relays nothing yet.
@@ -91,13 +96,17 @@
     /// - Parameters:
     ///   - limit: The most connections to other nodes at a time, upstream links among them.
     ///   - patience: The longest time that a connection waits for a node that leads.
+    ///   - lookMilliseconds: The pause between two looks of a connection that waits;
+    ///     ``lookAgain()`` ends it.
     package init(
       _ setting: Setting, limit: Int = RelayLimits.connections,
-      patience: Duration = .seconds(RelayLimits.holdSeconds)
+      patience: Duration = .seconds(RelayLimits.holdSeconds),
+      lookMilliseconds: Int64 = RelayLimits.lookMilliseconds
     ) {
       self.setting = setting
       self.limit = limit
       self.patience = patience
+      self.lookMilliseconds = lookMilliseconds
     }
 
     /// The figures since the start.
@@ -105,6 +114,7 @@
       state.withLock { state in
         var figures = state.figures
         figures.open = state.open.count
+        figures.held = state.held.count
         return figures
       }
     }
@@ -115,17 +125,25 @@
       for channel in state.withLock({ $0.open.values.map { $0 } }) { channel.close(promise: nil) }
     }
 
-    /// Counts a connection that waits for a node that leads; `false` when too many do.
-    func hold() -> Bool {
+    /// Lets all connections that wait for a node that leads look again, because the place where
+    /// clients are served may be another one now.
+    package func lookAgain() {
+      for look in state.withLock({ $0.held.values.map { $0 } }) { look() }
+    }
+
+    /// Takes a connection among those that wait for a node that leads; `false` when too many do.
+    ///
+    /// - Parameter look: Called on any thread by ``lookAgain()``.
+    func hold(_ id: ObjectIdentifier, _ look: @escaping @Sendable () -> Void) -> Bool {
       state.withLock { state in
-        guard state.figures.held < min(limit, RelayLimits.held) else { return false }
-        state.figures.held += 1
+        guard state.held.count < min(limit, RelayLimits.held) else { return false }
+        state.held[id] = look
         return true
       }
     }
 
-    /// Counts out a connection that has waited.
-    func letGo() { state.withLock { $0.figures.held -= 1 } }
+    /// Takes out a connection that has waited.
+    func letGo(_ id: ObjectIdentifier) { _ = state.withLock { $0.held.removeValue(forKey: id) } }
 
     func count(_ figure: WritableKeyPath<Figures, Int>) {
       state.withLock { $0.figures[keyPath: figure] += 1 }

@@ -106,27 +106,41 @@
     private func decide(_ context: ChannelHandlerContext) {
       switch relay.setting.place() {
       case .here: serve(context)
-      // The other node believes that this one leads. Passed on once more, it could go in circles.
-      case .copy where ProxiedPeer.isRelayed(context.channel): close(context, \.repeated)
+      // The other node believes that this one leads, and it may be about to. Passed on once more,
+      // the connection could go in circles.
+      case .copy where ProxiedPeer.isRelayed(context.channel):
+        hold(context, for: min(relay.patience, .seconds(RelayLimits.copyHoldSeconds)))
       case .copy: serve(context)
       case .node(let leader): begin(to: leader, context)
       case .unknown: hold(context)
       }
     }
 
-    /// Looks again in a moment. When the time is over, the server here says why it serves none.
+    /// Looks again in a moment, or when the relay is told of a change. When the time is over, the
+    /// server here says why it serves none.
+    ///
+    /// - Parameters:
+    ///   - time: The longest time to wait; `nil` for the relay's ``NodeRelay/patience``.
+    ///   - pause: The time until the next look, in milliseconds; `nil` for the relay's.
     private func hold(
-      _ context: ChannelHandlerContext, pause: Int64 = RelayLimits.lookMilliseconds
+      _ context: ChannelHandlerContext, for time: Duration? = nil, pause: Int64? = nil
     ) {
+      let pause = pause ?? relay.lookMilliseconds
       guard let deadline else {
-        guard relay.hold() else { return close(context, \.refused) }
+        guard relay.hold(ObjectIdentifier(self), looking(context)) else {
+          return close(context, \.refused)
+        }
         try? context.channel.syncOptions?.setOption(.autoRead, value: false)
         try? context.channel.syncOptions?.setOption(.allowRemoteHalfClosure, value: true)
-        deadline = .now() + TimeAmount(relay.patience)
+        deadline = .now() + TimeAmount(time ?? relay.patience)
         return lookLater(context, pause)
       }
       if NIODeadline.now() < deadline { return lookLater(context, pause) }
-      if relay.setting.place() == .unknown { serve(context) } else { close(context, \.unreachable) }
+      switch relay.setting.place() {
+      case .unknown: serve(context)
+      case .copy: close(context, \.repeated)
+      case .here, .node: close(context, \.unreachable)
+      }
     }
 
     private func lookLater(_ context: ChannelHandlerContext, _ pause: Int64) {
@@ -136,8 +150,20 @@
       }
     }
 
+    private func looking(_ context: ChannelHandlerContext) -> @Sendable () -> Void {
+      let gate = NIOLoopBound(self, eventLoop: context.eventLoop)
+      let (loop, place) = (context.eventLoop, context.loopBound)
+      return {
+        loop.execute {
+          guard gate.value.phase == .held else { return }
+          gate.value.timer?.cancel()
+          gate.value.decide(place.value)
+        }
+      }
+    }
+
     private func letGo() {
-      if exchange(&deadline, with: nil) != nil { relay.letGo() }
+      if exchange(&deadline, with: nil) != nil { relay.letGo(ObjectIdentifier(self)) }
     }
 
     private func serve(_ context: ChannelHandlerContext) {

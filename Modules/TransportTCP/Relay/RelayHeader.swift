@@ -199,6 +199,9 @@ package enum RelayLimits {
   /// The longest time that a client's connection waits for a node that leads: a takeover, with
   /// leases of a few seconds.
   package static let holdSeconds: Int64 = 8
+  /// The longest time that a connection of another node waits for this one to lead, while it serves
+  /// clients from its copy.
+  package static let copyHoldSeconds: Int64 = 1
   /// The pause between two looks whether there is one.
   package static let lookMilliseconds: Int64 = 50
   /// The pause before a leader that was not reached is tried again: many may wait for it, and each

@@ -36,12 +36,16 @@ struct ClusterFollowerTests {
     try await withCluster(followers: "serve") { cluster, follower in
       let client = try await clusterClient(port: cluster.port(of: follower))
       try await client.tree["count"].increment(by: 1).acknowledged()
+      let log = ["--ledger", cluster.postgres.connection(schema: "public")]
+      let status = try await run(["cluster", "status", "--json"] + log)
+      let links = try linksByRole(status.output.first ?? "")
+      #expect(links.keys.sorted() == ["follower", "leader"], "\(status)")
+      #expect(links.values.allSatisfy { $0 ?? 0 > 0 }, "\(status)")
       // The node that the client is connected to leads itself, then follows again.
       try await cluster.suffer(.stopLeader) {
         try await client.tree["count"].increment(by: 1).acknowledged(within: patience)
       }
       try await cluster.awaitService(at: 1 - follower)
-      let log = ["--ledger", cluster.postgres.connection(schema: "public")]
       let moved = try await run(["cluster", "step-down"] + log)
       #expect(moved.output == ["127.0.0.1:\(cluster.port(of: 1 - follower)) leads"], "\(moved)")
       try await client.tree["count"].increment(by: 1).acknowledged(within: patience)
@@ -57,4 +61,12 @@ struct ClusterFollowerTests {
   func stockClients(script: String) async throws {
     try await StockClients.play(script, followers: "serve")
   }
+}
+
+/// The links of the nodes that `tern cluster status --json` has printed, by their roles.
+func linksByRole(_ line: String) throws -> [String: Int?] {
+  let whole = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+  let nodes = try #require(whole?["nodes"] as? [[String: Any]])
+  return Dictionary(
+    nodes.map { ($0["role"] as? String ?? "", $0["links"] as? Int) }, uniquingKeysWith: { $1 })
 }

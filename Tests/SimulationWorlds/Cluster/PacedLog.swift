@@ -68,9 +68,9 @@ final class PacedLog: CommitLog {
   }
 
   /// Ends at once: the world decides when a process looks again.
-  func waitForBatch(
-    in shard: ShardID, after position: LogPosition, timeout: Duration
-  ) async throws(CommitLogError) {}
+  func waitForChange(
+    in shard: ShardID, after position: LogPosition, under epoch: LogEpoch, timeout: Duration
+  ) async throws(CommitLogError) -> LogEpoch { epoch }
 
   func renewLease(
     _ shard: ShardID, request: LeaseRequest
