@@ -1,4 +1,5 @@
 import Synchronization
+import TernAssembly
 import TernClient
 import TernCore
 import TernServer
@@ -12,15 +13,18 @@ struct FollowerRoundsTests {
   /// The clients of a run, each with a counter that only it increments.
   private static let clients = 6
 
-  @Test("increments that were acknowledged are there once each, and no listener sees a step back")
-  func rounds() async throws {
+  @Test(
+    "increments that were acknowledged are there once each, and no listener sees a step back",
+    arguments: [1, 2])
+  func rounds(shards: Int) async throws {
     let seed = UInt64.random(in: 1...UInt64.max)
-    print("rounds of followers: seed \(seed)")
-    let run = try await ClusterRun(nodes: 3)
+    print("rounds of followers of \(shards) shards: seed \(seed)")
+    let run = try await ClusterRun(nodes: shards == 1 ? 3 : 4, shards: shards)
     var clients: [TernDatabase] = []
     for number in 0..<Self.clients { clients.append(try await run.client(at: number)) }
     let watches = clients.enumerated().map { number, client in
-      Task { try await Self.watch(client, (number + 1) % Self.clients) }
+      // The next client with the same database.
+      Task { try await Self.watch(client, (number + shards) % Self.clients) }
     }
     let tally = Tally(Self.clients)
     try await withThrowingTaskGroup(of: Void.self) { group in
@@ -111,18 +115,23 @@ private final class Tally: Sendable {
 /// Nodes over one log, and faults between them.
 private struct ClusterRun {
   private let place = SharedPlace()
+  private let shards: Int
   private var nodes: [ServerNode] = []
 
-  init(nodes count: Int) async throws {
+  init(nodes count: Int, shards: Int) async throws {
+    self.shards = shards
     for number in 0..<count {
-      let node = try await ServerNode(place, "node\(number)", follows: true)
-      await node.events.wait(for: number == 0 ? .leading : .following)
+      let node = try await ServerNode(
+        place, "node\(number)", follows: true, leaseSeconds: 1, shard: Int64(number % shards),
+        shards: shards == 1 ? nil : ["1": ["database1"]])
+      await node.events.wait(for: number < shards ? .leading : .following)
       nodes.append(node)
     }
   }
 
+  /// A client of one of the databases, by turns, at one of the nodes.
   func client(at number: Int) async throws -> TernDatabase {
-    try await nodes[number % nodes.count].client()
+    try await nodes[number / shards % nodes.count].client(of: "database\(number % shards)")
   }
 
   /// Cuts one node after the other from the log, or loses its next append, each for as long as the

@@ -24,10 +24,10 @@ struct FollowerTests {
     let leader: ServerNode
     let follower: ServerNode
 
-    init() async throws {
-      leader = try await ServerNode(place, "first", follows: true)
+    init(leaseSeconds: Int64 = 10) async throws {
+      leader = try await ServerNode(place, "first", follows: true, leaseSeconds: leaseSeconds)
       await leader.events.wait(for: .leading)
-      follower = try await ServerNode(place, "second", follows: true)
+      follower = try await ServerNode(place, "second", follows: true, leaseSeconds: leaseSeconds)
       await follower.events.wait(for: .following)
     }
 
@@ -168,7 +168,7 @@ struct FollowerTests {
 
   @Test("a leader that loses the log follows the next one, and serves")
   func changeOfParts() async throws {
-    let pair = try await Pair()
+    let pair = try await Pair(leaseSeconds: 1)
     let near = try await pair.leader.client()
     try await near.tree["n"].set(1).acknowledged()
     pair.place.cut("first", true)

@@ -62,6 +62,8 @@ final class FrameClient: LinkHandler {
       response.payload == [34, 34]
         ? "answer \(number)"
         : "answer \(number) \(String(decoding: response.payload, as: UTF8.self))"
+    case .redirect(let host): host.isEmpty ? "redirect" : "redirect to \(host)"
+    case .error: "error"
     default: "\(message)"
     }
   }

@@ -4,6 +4,7 @@ import TernCore
 import TernLedger
 import TernServer
 import TernServerAssembly
+import TernSharedLedger
 import TernTransport
 import TernTransportLoopback
 import TernTreeWire
@@ -19,7 +20,7 @@ struct HandOverTests {
   private func nodes() async throws -> [ServerNode] {
     var nodes: [ServerNode] = []
     for name in ["first", "second", "third"] {
-      let node = try await ServerNode(place, name, follows: true)
+      let node = try await ServerNode(place, name, follows: true, leaseSeconds: 1)
       await node.events.wait(for: nodes.isEmpty ? .leading : .following)
       nodes.append(node)
     }
@@ -73,10 +74,7 @@ struct HandOverTests {
             }
           }
         }
-        group.addTask {
-          let leader = nodes.first { $0.server.server.leasedLedger?.standing.isLeading == true }
-          try leader?.handOver()
-        }
+        group.addTask { try await Self.leader(of: nodes).handOver() }
         try await group.waitForAll()
       }
       for (number, client) in clients.enumerated() {
@@ -84,8 +82,21 @@ struct HandOverTests {
         #expect(counted == Double(round * 20))
       }
     }
+    #expect(try nodes.map { try $0.ledger.figures.terms }.reduce(0, +) >= 5)
     for client in clients { await client.close() }
     for node in nodes { await node.stop() }
+  }
+
+  /// Returns the node that leads, once one does.
+  private static func leader(of nodes: [ServerNode]) async throws -> ServerNode {
+    let ledger = try nodes[0].ledger
+    while true {
+      let standing = ledger.standing
+      if let leader = try nodes.first(where: { try $0.ledger.standing.isLeading }) {
+        return leader
+      }
+      _ = await ledger.changeOfLeader(after: standing)
+    }
   }
 
   @Test("a link to the leader that ends before it is greeted costs the client nothing")

@@ -98,11 +98,14 @@ struct ServerNode {
   /// - Parameters:
   ///   - follows: True to serve clients while another node leads, too.
   ///   - links: The links to the leader then.
+  ///   - leaseSeconds: The lease; a short one for tests of nodes that lose it, for others one that a
+  ///     busy machine does not lose.
   ///   - shard: The node's shard.
   ///   - shards: The databases of the shards; none for a cluster of one.
   init(
     _ place: SharedPlace, _ name: String, follows: Bool = false,
-    links: any LeaderLinks = NodeLoopbacks(), shard: Int64 = 0, shards: ConfigurationValue? = nil
+    links: any LeaderLinks = NodeLoopbacks(), leaseSeconds: Int64 = 10, shard: Int64 = 0,
+    shards: ConfigurationValue? = nil
   ) async throws {
     var catalog = PluginCatalog()
     catalog.register(MemoryPlugin.self)
@@ -115,7 +118,8 @@ struct ServerNode {
       transport: .object(["kind": "node-loopback", "address": .string(address)]))
     var configuration = own
     var ledger: [String: ConfigurationValue] = [
-      "kind": "shared", "log": .string(address), "address": .string(address), "leaseSeconds": 1,
+      "kind": "shared", "log": .string(address), "address": .string(address),
+      "leaseSeconds": .integer(leaseSeconds),
     ]
     if let shards {
       // The file of the secret is the program's to read.
@@ -145,10 +149,14 @@ struct ServerNode {
 
   func stop() async { await server.stop() }
 
+  /// The node's ledger.
+  var ledger: SharedLedger {
+    get throws { try #require(server.server.leasedLedger as? SharedLedger) }
+  }
+
   /// Ends the term of the node, which leads, for another node.
   func handOver() throws {
-    let ledger = try #require(server.server.leasedLedger as? SharedLedger)
-    ledger.handOver("a test")
+    try ledger.handOver("a test")
   }
 }
 

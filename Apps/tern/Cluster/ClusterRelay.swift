@@ -47,7 +47,7 @@ final class ClusterRelay: Sendable {
         address: address, code: { secret.code(of: $0) },
         now: environment.millisecondsSinceEpoch, randomBits: environment.randomBits,
         place: {
-          place.find(ledger.standing, isServing: server.isServing, at: uptime())
+          place.find(ledger.standing, server.service, at: uptime())
         }))
     transport.relay(over: relay)
     server.surroundings.servingChanged = { relay.lookAgain() }
@@ -99,10 +99,13 @@ final class ServingPlace: Sendable {
 
   /// Returns the place.
   ///
-  /// - Parameter isServing: True while the node's server serves clients.
-  func find(_ standing: LedgerStanding, isServing: Bool, at uptime: Int64) -> NodeRelay.Place {
-    if standing.isLeading { return isServing ? .here : .unknown }
-    if isServing { return .copy }
+  /// - Parameter service: The service of the node's server, which follows the part of its ledger
+  ///   with a little delay.
+  func find(
+    _ standing: LedgerStanding, _ service: ServerService, at uptime: Int64
+  ) -> NodeRelay.Place {
+    if standing.isLeading { return service == .asLeader ? .here : .unknown }
+    if service == .asFollower { return .copy }
     guard let leader = standing.leader else { return .unknown }
     let isAboutToServe = serves && uptime - changed.withLock { $0 } < Self.patience
     return isAboutToServe ? .unknown : .node(leader)

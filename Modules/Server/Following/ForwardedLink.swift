@@ -20,8 +20,10 @@ final class ForwardedLink {
   var isRejected = false
   /// True when the link to the leader ends because another node leads, or is about to.
   var isHandedOver = false
-  /// The node to which a link was lost last, and the uptime in milliseconds of that.
-  private var lost: (node: String, time: Int64)?
+  /// The node to which a link was lost last, the reason, and the uptime in milliseconds of that.
+  private var lost: (node: String, reason: String, time: Int64)?
+  /// The attempts to reach the leader since anything was passed on.
+  private var attempts = 0
   /// True while the leader has to answer before it is sent anything more.
   var isBlocked = false
   /// True once the leader was to be told of a client that had a session before.
@@ -32,6 +34,8 @@ final class ForwardedLink {
   var backlog: [[UInt8]] = []
   /// True while another attempt to reach the leader is about to be made.
   var isSeekPending = false
+  /// The number of the pause behind which that is made: earlier ones are over.
+  var sleeper = 0
   /// Bytes of frames for the leader that count as waiting for the client.
   var unsentBytes = 0
   /// The uptime, in milliseconds, at which the first attempt to be served by the leader was made
@@ -96,7 +100,19 @@ final class ForwardedLink {
   }
 
   /// Notes that the link to a node was lost.
-  func noteLost(_ node: String, at uptime: Int64) { lost = (node, uptime) }
+  func noteLost(_ node: String, _ reason: String, at uptime: Int64) {
+    lost = (node, reason, uptime)
+  }
+
+  /// The reason for which the latest link was lost; `nil` before that.
+  var lossReason: String? { lost?.reason }
+
+  /// Returns the pause before the next attempt to reach the leader: twice the one before, up to
+  /// eight times the least one, and another one for each client.
+  func nextPause(atLeast pause: Duration) -> Duration {
+    defer { attempts += 1 }
+    return pause * (1 << min(attempts, 3)) + .milliseconds(number % 32)
+  }
 
   /// True when the link to a node was lost less than `pause` ago.
   func isResting(from node: String, at uptime: Int64, pause: Duration) -> Bool {
@@ -117,7 +133,7 @@ final class ForwardedLink {
       let blocks = routes.blocks(frame)
       noteSent(frame, isBeginning: blocks)
       if !blocks {
-        seeking = nil
+        (seeking, attempts) = (nil, 0)
         continue
       }
       isBlocked = true

@@ -139,11 +139,12 @@ final class Forwarder {
     let leader = ledger.standing.leader
     for (slot, link) in forwarded.sorted(by: { $0.value.number < $1.value.number }) {
       if let old = link.leaderLink {
-        guard old.address != leader else { continue }
+        // Without a leader, the node that led ends its links itself, behind its last answers.
+        guard let leader, old.address != leader else { continue }
         link.isHandedOver = true
         old.pass(.ended("another node leads"))
       } else if leader != nil, link.isSeekPending {
-        Self.seekAgain(slot, link.number, at: server)
+        Self.seekAgain(slot, link.number, link.sleeper, at: server)
       }
     }
   }
@@ -203,7 +204,7 @@ extension Forwarder {
     if link.seeking == nil { link.seeking = server.uptime() }
     guard let leader = ledger.standing.leader,
       !link.isResting(from: leader, at: server.uptime(), pause: Self.retryPause)
-    else { return seekLater(state, link, "no node leads", at: server) }
+    else { return seekLater(state, link, link.lossReason ?? "no node leads", at: server) }
     let leaderLink = LeaderLink(to: leader, for: state, of: server)
     link.leaderLink = leaderLink
     leaderLink.open(over: links, for: state.link.peer)
@@ -215,20 +216,24 @@ extension Forwarder {
     guard let since = link.seeking, server.uptime() - since < Self.patience else {
       return lose(state, link, reason, at: server)
     }
-    let (slot, number) = (state.slot, state.number)
+    let (slot, number, sleeper) = (state.slot, state.number, link.sleeper)
+    let pause = link.nextPause(atLeast: Self.retryPause)
     link.isSeekPending = true
     Task { [clock = server.ambient.clock] in
-      try? await clock.sleep(for: Self.retryPause)
-      Self.seekAgain(slot, number, at: server)
+      try? await clock.sleep(for: pause)
+      Self.seekAgain(slot, number, sleeper, at: server)
     }
   }
 
   private static func seekAgain(
-    _ slot: Int, _ number: Int, at server: isolated TernServer
+    _ slot: Int, _ number: Int, _ sleeper: Int, at server: isolated TernServer
   ) {
     guard let forwarder = server.part.forwarder, let state = server.links[slot],
       let link = forwarder.forwarded[slot], state.number == number, link.number == number
     else { return }
+    // One that was woken by a change of the leader sleeps on for nothing.
+    guard link.sleeper == sleeper else { return }
+    link.sleeper += 1
     link.isSeekPending = false
     forwarder.seek(state, link, at: server)
   }
@@ -282,8 +287,11 @@ extension Forwarder {
     link.leaderLink = nil
     let carrier = exchange(&link.carrier, with: nil)
     carrier?.close()
-    link.noteLost(leaderLink.address, at: server.uptime())
-    if carrier == nil || link.beginAgain() { return seek(state, link, at: server) }
+    link.noteLost(leaderLink.address, reason, at: server.uptime())
+    if carrier == nil || link.beginAgain() {
+      link.isHandedOver = false
+      return seek(state, link, at: server)
+    }
     link.isEnding = true
     link.arrivals.append(ForwardedLink.Arrival(frame: nil, catchUp: 0))
     release(state, link, at: server)
@@ -296,8 +304,10 @@ extension Forwarder {
     guard link.isBlocked, link.routes.answersBlocking(frame) else { return false }
     switch link.routes.receive(frame) {
     case .goOn:
-      (link.isBlocked, link.seeking) = (false, nil)
+      link.isBlocked = false
       link.flush()
+      // Nothing more to pass on: the search for the leader is over.
+      if link.early.isEmpty { link.seeking = nil }
       settle(state, link, at: server)
       link.closeIfUnused()
     case .openAgain:

@@ -1,5 +1,15 @@
 package import TernLedger
 
+/// The service of clients at a server.
+package enum ServerService: Hashable, Sendable {
+  /// None: it stands by.
+  case none
+  /// From the node's copy, while another node leads.
+  case asFollower
+  /// By itself, as the one server or as the leader of several.
+  case asLeader
+}
+
 /// The part that a server's node plays in a cluster. Lives and is used on the server's executor
 /// only.
 final class ServerPart {

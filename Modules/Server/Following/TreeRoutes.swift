@@ -136,7 +136,12 @@ struct TreeRoutes: Sendable {
     case .control("i"): return .openAgain
     case .control("h"): return .goOn
     case .control("o"), .keepAlive: return .ignored
-    case .control("r"): return .handOver
+    case .control("r"):
+      // With a host, the databases are elsewhere for good.
+      guard case .redirect(let host)? = try? TreeServerMessage.decode(frame), host.isEmpty else {
+        return .end
+      }
+      return .handOver
     case .control, .push("ac"), .malformed: return .end
     case .push: return .ignored
     }

@@ -10,7 +10,7 @@ enum ServerTerms {
   static func follow(_ ledger: any LeasedLedger, for server: isolated TernServer) {
     server.standby = refusal
     (ledger as? any FollowedLedger)?.tell { [weak server] in
-      server.map { NodeService(isServing: $0.isServing, links: $0.slotsInUse) }
+      server.map { NodeService(isServing: $0.service != .none, links: $0.slotsInUse) }
     }
     server.terms = Task { [weak server] in
       while !Task.isCancelled {

@@ -52,10 +52,11 @@ public actor TernServer {
   var end: SessionEnd?
   /// The reason the server serves no clients at present: another node leads.
   var standby: SessionEnd? { didSet { noteServing() } }
-  private nonisolated let serving = Mutex(true)
+  private nonisolated let serving = Mutex(ServerService.asLeader)
 
   private func noteServing() {
-    serving.withLock { $0 = standby == nil }
+    let isCopy = part.copy != nil
+    serving.withLock { $0 = standby != nil ? .none : isCopy ? .asFollower : .asLeader }
     surroundings.servingChanged?()
   }
   /// The part of the server's node in a cluster.
@@ -66,8 +67,8 @@ public actor TernServer {
   /// The reason the server serves no clients, for good or at present.
   var refusal: SessionEnd? { end ?? standby }
 
-  /// True unless another node leads, as seen from any thread.
-  package nonisolated var isServing: Bool { serving.withLock { $0 } }
+  /// The clients' service at present, as seen from any thread.
+  package nonisolated var service: ServerService { serving.withLock { $0 } }
 
   /// The number of open links.
   package var linkCount: Int { links.count }

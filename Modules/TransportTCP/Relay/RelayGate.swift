@@ -32,8 +32,9 @@
     /// True when the client sends nothing more.
     private var hasEnded = false
     private var timer: Scheduled<Void>?
-    /// The end of the time for which this connection waits; `nil` until it has begun to.
-    private var deadline: NIODeadline?
+    /// The moment at which this connection began to wait; `nil` until it does. How long it may, the
+    /// reason of the moment says.
+    private var heldSince: NIODeadline?
 
     init(_ relay: NodeRelay, timeout: TimeAmount, enter: @escaping (any Channel) -> Bool) {
       self.relay = relay
@@ -126,16 +127,18 @@
       _ context: ChannelHandlerContext, for time: Duration? = nil, pause: Int64? = nil
     ) {
       let pause = pause ?? relay.lookMilliseconds
-      guard let deadline else {
+      guard let heldSince else {
         guard relay.hold(ObjectIdentifier(self), looking(context)) else {
           return close(context, \.refused)
         }
         try? context.channel.syncOptions?.setOption(.autoRead, value: false)
         try? context.channel.syncOptions?.setOption(.allowRemoteHalfClosure, value: true)
-        deadline = .now() + TimeAmount(time ?? relay.patience)
+        heldSince = .now()
         return lookLater(context, pause)
       }
-      if NIODeadline.now() < deadline { return lookLater(context, pause) }
+      if NIODeadline.now() < heldSince + TimeAmount(time ?? relay.patience) {
+        return lookLater(context, pause)
+      }
       switch relay.setting.place() {
       case .unknown: serve(context)
       case .copy: close(context, \.repeated)
@@ -163,11 +166,11 @@
     }
 
     private func letGo() {
-      if exchange(&deadline, with: nil) != nil { relay.letGo(ObjectIdentifier(self)) }
+      if exchange(&heldSince, with: nil) != nil { relay.letGo(ObjectIdentifier(self)) }
     }
 
     private func serve(_ context: ChannelHandlerContext) {
-      let wasHeld = deadline != nil
+      let wasHeld = heldSince != nil
       letGo()
       phase = .open
       context.fireChannelActive()
