@@ -444,7 +444,7 @@ let testSuites: [Target] = [
       "TernCore", "TernQuery", "TernSync",
     ], others: ["Firebase.txt"]),
   tests("TransportLoopback", ["TernTransport", "TernTransportLoopback"]),
-  tests("TransportTCP", ["TernTransport", "TernTransportTCP"]),
+  tests("TransportTCP", ["TernTransport", "TernTransportTCP", nioCore, nioEmbedded]),
   tests("Tidy", ["tern-tidy"]),
   tests(
     "Contracts",

@@ -7,7 +7,7 @@
   /// the one that has waited longest. An address that opens connection after connection delays its
   /// own ones, and a client that arrives beside it is next. The networks of IPv6 count as one
   /// address each, as they do in `MemoryBudget`.
-  /// Source: Docs/Decisions/0069-new-connections-by-address.md.
+  /// Source: Docs/Decisions/0070-new-connections-by-address.md.
   struct AcceptQueue<Connection> {
     private struct Waiting {
       let number: Int

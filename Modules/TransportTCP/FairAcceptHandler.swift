@@ -25,13 +25,18 @@
     private var isReadPending = false
     private var next: Scheduled<Void>?
     /// The latest setup, and the latest time at which the queue was told of its age.
-    private var latest = NIODeadline.now()
-    private var aged = NIODeadline.now()
+    private var latest = NIODeadline.uptimeNanoseconds(0)
+    private var aged = NIODeadline.uptimeNanoseconds(0)
 
     /// - Parameter limit: The most connections that wait, at least ``share``.
     init(limit: Int) { self.limit = max(limit, Self.share) }
 
     private var hasRoom: Bool { queue.count + Self.share <= limit }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+      latest = context.eventLoop.now
+      aged = latest
+    }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
       let channel = unwrapInboundIn(data)
@@ -55,7 +60,7 @@
     }
 
     private func setUp(_ context: ChannelHandlerContext) {
-      let now = NIODeadline.now()
+      let now = context.eventLoop.now
       let seconds = (now - aged).nanoseconds / 1_000_000_000
       if seconds > 0 {
         queue.age(by: Int(seconds))
@@ -80,7 +85,7 @@
         self.next = nil
         if self.queue.isEmpty { return }
         // Others were set up meanwhile, which counts for all.
-        if NIODeadline.now() < self.latest + Self.pause { return self.setUpLater(context) }
+        if context.eventLoop.now < self.latest + Self.pause { return self.setUpLater(context) }
         self.setUp(context)
       }
     }
