@@ -250,8 +250,8 @@ let programs: [Target] = [
       "CLMDB", "TernTransport", "TernTransportTCP", nioCore, nioPosix, "TernCore", "TernQuery",
       "TernSync", "TernTransportLoopback", "TernLedger", "TernTreeWire", "TernDocumentReplica",
       "TernDocumentAuthority",
-      "TernDocumentWire", "TernSecurity", "TernClient", "TernServer", "TernServerAssembly", "TernGateway",
-      nioHTTP1, nioHTTP2, nioHPACK, "TernCommitLog", "TernLogPostgres", "CPostgres",
+      "TernDocumentWire", "TernSecurity", "TernClient", "TernServer", "TernServerAssembly",
+      "TernGateway", nioHTTP1, nioHTTP2, nioHPACK, "TernCommitLog", "TernLogPostgres", "CPostgres",
     ]),
   .target(
     name: "TernSpecReplay",

@@ -1,7 +1,7 @@
 #if TCP
   import TernTransport
 
-  /// Connections that were accepted and wait to be set up, which costs far more than accepting them.
+  /// Connections that were accepted and wait to be set up, which costs far more than the accept.
   ///
   /// The next one is of the address that had the fewest set up in the last seconds; among equals,
   /// the one that has waited longest. An address that opens connection after connection delays its
