@@ -443,7 +443,9 @@ let testSuites: [Target] = [
       "TernCore", "TernQuery", "TernSync",
     ], others: ["Firebase.txt"]),
   tests("TransportLoopback", ["TernTransport", "TernTransportLoopback"]),
-  tests("TransportTCP", ["TernTransport", "TernTransportTCP", "TernLinkTesting"]),
+  tests(
+    "TransportTCP",
+    ["TernTransport", "TernTransportTCP", "TernLinkTesting", nioCore, nioEmbedded]),
   tests("Tidy", ["tern-tidy"]),
   tests(
     "Contracts",

@@ -1,13 +1,13 @@
 #if TCP
   import TernTransport
 
-  /// Connections that were accepted and wait to be set up, which costs far more than accepting them.
+  /// Connections that were accepted and wait to be set up, which costs far more than the accept.
   ///
   /// The next one is of the address that had the fewest set up in the last seconds; among equals,
   /// the one that has waited longest. An address that opens connection after connection delays its
   /// own ones, and a client that arrives beside it is next. The networks of IPv6 count as one
   /// address each, as they do in `MemoryBudget`.
-  /// Source: Docs/Decisions/0069-new-connections-by-address.md.
+  /// Source: Docs/Decisions/0071-new-connections-by-address.md.
   struct AcceptQueue<Connection> {
     private struct Waiting {
       let number: Int

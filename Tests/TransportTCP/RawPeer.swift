@@ -1,4 +1,5 @@
 #if canImport(Glibc)
+  import Foundation
   import Glibc
 
   /// A plain socket that speaks to a transport without knowing its rules.

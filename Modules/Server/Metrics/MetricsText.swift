@@ -1,8 +1,8 @@
 /// Figures for the text format of Prometheus, version 0.0.4.
 ///
 /// Adding a figure keeps its numbers, which is cheap on the server's executor; ``bytes`` writes the
-/// text, beside it. Names, labels and their values are the caller's own words: nothing that a client
-/// chose.
+/// text, beside it. Names, labels and their values are the caller's own words: nothing that a
+/// client chose.
 package struct MetricsText: Sendable {
   /// Figures of one name.
   struct Family: Sendable {

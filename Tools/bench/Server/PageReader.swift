@@ -2,8 +2,8 @@
   import NIOCore
   import NIOPosix
 
-  /// Reads one page of a server again and again over a kept connection, as the scrapers of operators
-  /// do.
+  /// Reads one page of a server again and again over a kept connection, as the scrapers of
+  /// operators do.
   struct PageReader {
     private let channel: NIOAsyncChannel<ByteBuffer, ByteBuffer>
     private let request: ByteBuffer
