@@ -98,8 +98,8 @@ struct ServerNode {
   /// - Parameters:
   ///   - follows: True to serve clients while another node leads, too.
   ///   - links: The links to the leader then.
-  ///   - leaseSeconds: The lease; a short one for tests of nodes that lose it, for others one that a
-  ///     busy machine does not lose.
+  ///   - leaseSeconds: The lease; a short one for tests of nodes that lose it, for others one that
+  ///     a busy machine does not lose.
   ///   - shard: The node's shard.
   ///   - shards: The databases of the shards; none for a cluster of one.
   init(

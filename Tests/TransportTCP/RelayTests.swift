@@ -327,15 +327,17 @@
       nodes.known.place = .node("127.0.0.1:1")
       #expect(try await nodes.exchange(hello + question) == [])
       #expect(nodes.relaying.figures.unreachable == 1)
-      // What ends meanwhile is counted out.
-      nodes.known.place = .unknown
-      do {
-        let peer = try RawPeer(port: nodes.port)
-        peer.send(hello)
-        await nodes.settle { $0.held == 1 }
-      }
-      await nodes.settle { $0.held == 0 && $0.open == 0 }
       await nodes.end()
+      // What ends meanwhile is counted out.
+      let patient = try await Nodes(patience: .seconds(4))
+      patient.known.place = .unknown
+      do {
+        let peer = try RawPeer(port: patient.port)
+        peer.send(hello)
+        await patient.settle { $0.held == 1 }
+      }
+      await patient.settle { $0.held == 0 && $0.open == 0 }
+      await patient.end()
     }
 
     @Test("a leader that is gone, and connections beyond the limit, end")

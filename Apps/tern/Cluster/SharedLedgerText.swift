@@ -1,6 +1,6 @@
 import TernAssembly
 
-/// The part of a node in its cluster, in words for the person that starts it.
+/// The part of a node in its cluster, in words for the operator that starts it.
 enum SharedLedgerText {
   /// Returns the part that a configuration gives to its node; `nil` for a server by itself.
   static func part(of configuration: Configuration) -> String? {

@@ -11,16 +11,16 @@ import TernTransport
 /// documents, waits likewise, so that no client sees an older state than it saw at another node.
 /// Source: Docs/Decisions/0068-followers-that-serve.md.
 final class Forwarder {
-  private let ledger: any FollowedLedger
-  private let links: any LeaderLinks
-  private let direct: DirectForwarder
+  let ledger: any FollowedLedger
+  let links: any LeaderLinks
+  let direct: DirectForwarder
   private let budget: MemoryBudget
   /// By slot.
   private var forwarded: [Int: ForwardedLink] = [:]
   /// The slots with something that waits for the copy.
   private var waiting: Set<Int> = []
   /// The waits of all clients for the copy.
-  private let waits: CopyWaits
+  let waits: CopyWaits
 
   /// The time, in milliseconds, for which a client waits for the leader or the log: a takeover.
   static let patience: Int64 = 8_000
@@ -82,43 +82,6 @@ final class Forwarder {
     forwarded[state.slot] = link
     return link
   }
-
-  /// Passes a request without a session on to the leader, or lets it be answered here once the copy
-  /// holds all that the log holds now.
-  ///
-  /// - Returns: False when it is to be answered here at once.
-  func takes(
-    _ request: DirectRequest, at server: isolated TernServer,
-    _ answer: @escaping @Sendable (DirectAnswer) -> Void
-  ) -> Bool {
-    if request.isOperator { return false }
-    guard request.operation.isForLeader else {
-      guard request.operation.readsForClient else { return false }
-      guard waits.actionCount < server.options.limits.directRequests else {
-        answer(.refused(.unavailable("\(waits.actionCount) requests wait already.")))
-        return true
-      }
-      waits.perform(at: server) { isCurrent in
-        if !isCurrent { return answer(.refused(.unavailable(Self.unreached))) }
-        server.assumeIsolated { $0.decide(request, answer) }
-      }
-      return true
-    }
-    guard let leader = ledger.standing.leader else {
-      answer(.refused(.unavailable("No node leads. Try again.")))
-      return true
-    }
-    direct.forward(request, to: leader, over: links) { result in
-      server.assumeIsolated { server in
-        guard let forwarder = server.part.forwarder else { return answer(result) }
-        // It is done, whether or not this node can show it.
-        forwarder.waits.perform(at: server) { _ in answer(result) }
-      }
-    }
-    return true
-  }
-
-  private static let unreached = "The shared log is out of reach. Try again."
 
   /// Forgets the link of a client that has ended.
   func forget(_ slot: Int) {

@@ -154,7 +154,8 @@ struct LinkRoutesTests {
     #expect(routes.receive(TreeServerMessage.inquiry.encode()) == .openAgain)
     #expect(routes.receive(TreeServerMessage.error("no").encode()) == .end)
     #expect(routes.receive(TreeServerMessage.shutdown(reason: "no").encode()) == .end)
-    #expect(routes.receive(TreeServerMessage.redirect(host: "h").encode()) == .handOver)
+    #expect(routes.receive(TreeServerMessage.redirect(host: "").encode()) == .handOver)
+    #expect(routes.receive(TreeServerMessage.redirect(host: "h").encode()) == .end)
     #expect(routes.receive(Array("garbage".utf8)) == .end)
   }
 
