@@ -443,9 +443,8 @@ let testSuites: [Target] = [
       "TernCore", "TernQuery", "TernSync",
     ], others: ["Firebase.txt"]),
   tests("TransportLoopback", ["TernTransport", "TernTransportLoopback"]),
-  tests(
-    "TransportTCP",
-    ["TernTransport", "TernTransportTCP", "TernLinkTesting", nioCore, nioEmbedded]),
+  tests("TransportTCP", ["TernTransport", "TernTransportTCP", "TernLinkTesting"]),
+  tests("TransportTCPAccepting", ["TernTransportTCP", nioCore, nioEmbedded]),
   tests("Tidy", ["tern-tidy"]),
   tests(
     "Contracts",

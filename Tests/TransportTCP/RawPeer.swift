@@ -1,5 +1,4 @@
 #if canImport(Glibc)
-  import Foundation
   import Glibc
 
   /// A plain socket that speaks to a transport without knowing its rules.

@@ -2,6 +2,7 @@ import ArgumentParser
 import TernAssembly
 import TernCommitLog
 import TernCore
+import TernLedger
 import TernLogPostgres
 import TernSharedLedger
 import TernSync
@@ -19,22 +20,27 @@ struct ClusterCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "status",
       abstract: "Print the nodes, their parts, how far their copies are, and the log.",
-      discussion:
-        "Exits with 1 when no node leads. Takes three seconds, in which living nodes speak.")
+      discussion: """
+        Tells all shards of the configuration, or the one that is named. Exits with 1 when no node \
+        leads one of them. Takes three seconds, in which living nodes speak.
+        """)
 
     @OptionGroup var cluster: ClusterFlags
     @OptionGroup var output: JSONFlag
 
     func run() async throws {
-      let report = try await cluster.use { log, shard throws(CommitLogError) in
-        try await ClusterReport(of: shard, in: log)
+      let reports = try await cluster.useShards { log, shards throws(CommitLogError) in
+        try await ClusterReport.all(of: shards, in: log)
       }
       if output.json {
-        printLine(report.json)
+        printLine(ClusterReport.json(reports))
       } else {
-        for line in report.lines { printLine(line) }
+        for line in ClusterReport.lines(reports) { printLine(line) }
       }
-      if !report.hasLeader { throw Failure(.failed, "no node leads") }
+      for report in reports where !report.hasLeader {
+        let shard = reports.count > 1 ? " shard \(report.shard)" : ""
+        throw Failure(.failed, "no node leads\(shard)")
+      }
     }
   }
 
@@ -65,7 +71,7 @@ struct ClusterCommand: AsyncParsableCommand {
     private static func handOver(
       of shard: ShardID, in log: any CommitLog
     ) async throws(CommitLogError) -> Result<String, Failure> {
-      let report = try await ClusterReport(of: shard, in: log)
+      let report = try await ClusterReport.all(of: [shard], in: log)[0]
       guard let leader = report.view.state.leader else {
         return .failure(Failure(.failed, "no node leads"))
       }
@@ -107,9 +113,17 @@ struct ClusterFlags: ParsableArguments {
   @Option(help: ArgumentHelp("The number of the shard in the log.", valueName: "number"))
   var shard: UInt32?
 
-  /// Lends the log of the configuration, and closes it.
+  /// Lends the log of the configuration with its shard, and closes it.
   func use<R: Sendable>(
     _ body: (any CommitLog, ShardID) async throws(CommitLogError) -> R
+  ) async throws(Failure) -> R {
+    try await useShards { log, shards throws(CommitLogError) in try await body(log, shards[0]) }
+  }
+
+  /// Lends the log of the configuration with its shards, and closes it: the one that is named, or
+  /// all of its table behind the node's own.
+  func useShards<R: Sendable>(
+    _ body: (any CommitLog, [ShardID]) async throws(CommitLogError) -> R
   ) async throws(Failure) -> R {
     let configuration: Configuration
     do throws(ConfigurationError) {
@@ -121,13 +135,14 @@ struct ClusterFlags: ParsableArguments {
     } catch {
       throw Failure(about: AssemblyError.configuration(error))
     }
-    let (address, shard) = try configuration.sharedLog()
+    let (address, own) = try configuration.sharedLog()
+    let others = shard == nil ? configuration.otherShards(than: own) : []
     let log = PostgresLog(
       PostgresOptions(
         connection: address, connectTimeout: .seconds(5), operationTimeout: .seconds(5)),
       clock: ContinuousClock(), uptime: RuntimeEnvironment.system.stopwatch())
     let result: Result<R, CommitLogError>
-    do throws(CommitLogError) { result = .success(try await body(log, shard)) } catch {
+    do throws(CommitLogError) { result = .success(try await body(log, [own] + others)) } catch {
       result = .failure(error)
     }
     await log.close()
@@ -152,74 +167,11 @@ extension Configuration {
     }
     return (address, ShardID(shard))
   }
-}
 
-/// The state of a cluster, with which of its nodes live.
-struct ClusterReport: Sendable {
-  let view: ClusterView
-  private let alive: Swift.Set<String>
-
-  /// Looks twice, for as long as nodes that live are silent at the most.
-  init(of shard: ShardID, in log: any CommitLog) async throws(CommitLogError) {
-    let first = try await ClusterView(of: shard, in: log)
-    // A cancelled command ends here all the same.
-    try? await ContinuousClock().sleep(for: SharedLedgerOptions.longestSilence)
-    view = try await ClusterView(of: shard, in: log)
-    alive = view.alive(since: first)
+  /// The shards that the table of the configuration names, and shard 0, in order.
+  fileprivate func otherShards(than own: ShardID) -> [ShardID] {
+    guard case .object(let table)? = ledger.members["shards"], !table.isEmpty else { return [] }
+    let named = Swift.Set(table.keys.compactMap { UInt32($0) }).union([ShardTable.rest])
+    return named.sorted().map { ShardID($0) }.filter { $0 != own }
   }
-
-  var hasLeader: Bool { view.state.leader.map { alive.contains($0.node) } ?? false }
-
-  /// True when another node than the leader lives and is nearly current.
-  var hasSuccessor: Bool {
-    view.nodes.contains {
-      $0.id != view.state.leader?.node && alive.contains($0.id) && $0.card.isFollowing
-        && view.lag(of: $0) <= SharedLedgerLimits.electableLag
-    }
-  }
-
-  private func role(of node: ClusterView.Node) -> String {
-    guard alive.contains(node.id) else { return "silent" }
-    // The lease says who leads; a node may have said that it does before it lost it.
-    if node.id == view.state.leader?.node { return "leader" }
-    return node.card.role == .leader ? "standby" : node.card.role.rawValue
-  }
-
-  var lines: [String] {
-    let state = view.state
-    let leader = state.leader.map { $0.address.isEmpty ? $0.node : $0.address } ?? "none"
-    let rows = view.nodes.map { node in
-      [
-        node.card.address.isEmpty ? node.id : node.card.address, role(of: node),
-        "\(node.card.position)", "\(view.lag(of: node))", node.card.links.map { "\($0)" } ?? "-",
-        node.card.version,
-      ]
-    }
-    return [
-      "leader: \(leader), epoch \(state.epoch)",
-      "log: \(state.position) batches, kept from \(state.oldest) on, checkpoint at \(state.mark)",
-    ] + TextTable.lines([["NODE", "ROLE", "POSITION", "LAG", "LINKS", "VERSION"]] + rows)
-  }
-
-  var json: String {
-    let state = view.state
-    let nodes = view.nodes.map { node in
-      JSONValue.object([
-        .init("id", .string(node.id)), .init("address", .string(node.card.address)),
-        .init("role", .string(role(of: node))),
-        .init("position", number(node.card.position.number)),
-        .init("lag", number(view.lag(of: node))),
-        .init("links", node.card.links.map { .integer(Int64(clamping: $0)) } ?? .null),
-        .init("version", .string(node.card.version)),
-      ])
-    }
-    return jsonLine([
-      "leader": state.leader.map { .string($0.address.isEmpty ? $0.node : $0.address) } ?? .null,
-      "epoch": number(state.epoch.number), "position": number(state.position.number),
-      "oldest": number(state.oldest.number), "checkpoint": number(state.mark.number),
-      "nodes": .array(nodes),
-    ])
-  }
-
-  private func number(_ value: UInt64) -> JSONValue { .integer(Int64(clamping: value)) }
 }

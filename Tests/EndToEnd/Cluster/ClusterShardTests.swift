@@ -38,6 +38,20 @@ struct ClusterShardTests {
     }
   }
 
+  @Test("the status of a cluster tells all shards of its table, or one")
+  func status() async throws {
+    try await withShards([Self.table, Self.table]) { cluster in
+      let file = cluster.configurationFile(of: 1)
+      let all = try await run(["cluster", "status", "--config", file])
+      #expect(all.code == 0, "\(all)")
+      #expect(all.output.filter { $0.hasPrefix("shard ") } == ["shard 0", "shard 1"])
+      let leaders = all.output.filter { $0.hasPrefix("leader: ") }
+      #expect(leaders.count == 2 && leaders[0].contains(address(0, cluster)), "\(leaders)")
+      let one = try await run(["cluster", "status", "--config", file, "--shard", "1", "--json"])
+      #expect(one.output.first?.contains(#""shard":1,"leader":"\#(address(1, cluster))""#) == true)
+    }
+  }
+
   @Test("a large node is read and streamed whole at the wrong node")
   func large() async throws {
     try await withShards([Self.table, Self.table]) { cluster in

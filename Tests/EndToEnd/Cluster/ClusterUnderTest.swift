@@ -103,6 +103,9 @@ extension ClusterUnderTest {
     Task { await self.follow(process, index, run) }
   }
 
+  /// The configuration of a node.
+  func configurationFile(of index: Int) -> String { "\(folder)/node\(index).json" }
+
   private func shard(of index: Int) -> String {
     shards.isEmpty ? "" : #", "shard": \#(index), "shards": \#(shards[index])"#
   }

@@ -1,15 +1,15 @@
 #if TCP
   import Foundation
 
-  /// The cost of being looked at: the writes of 64 clients at a server whose metrics are read ten
-  /// times a second and whose access log is on, beside one that none of this is asked of.
+  /// The cost of being looked at: the writes of 64 clients at a server whose metrics are read once
+  /// a second, more often than scrapers do, and whose access log is on, beside one that none of this is asked of.
   ///
   /// Counting itself is always on; it is what both do.
   struct MetricsSection {
     private static let clients = 64
     private static let depths = [16, 1]
-    private static let seconds = 4.0
-    private static let pause = Duration.milliseconds(100)
+    private static let seconds = 6.0
+    private static let pause = Duration.seconds(1)
     private static let page = "/-/metrics"
     /// The pages that are read to know the cost of one.
     private static let pages = 5_000
