@@ -1,5 +1,5 @@
 import Synchronization
-package import TernLedger
+import TernLedger
 
 /// The databases that belong to this node's shard, as its directory tells. May be asked from any
 /// thread.
