@@ -1,9 +1,9 @@
 #if TCP
   import Foundation
 
-  /// The cost of being looked at: the writes of 64 clients at a server whose metrics are read once a
-  /// second, more often than scrapers do, and whose access log is on, beside one that none of this
-  /// is asked of.
+  /// The cost of being looked at: the writes of 64 clients at a server whose metrics are read once
+  /// a second, more often than scrapers do, and whose access log is on, beside one that none of
+  /// this is asked of.
   ///
   /// Counting itself is always on; it is what both do.
   struct MetricsSection {
