@@ -285,7 +285,7 @@ struct DirectForwarderTests {
     }
     #expect(told.contains("its data is longer than 1000 bytes"))
     #expect(text(await bench.ask(.removeDatabase, isOperator: true)) != nil)
-    #expect(text(await bench.ask(.databases)) != nil)
+    #expect(text(await bench.ask(.administer)) != nil)
     #expect(bench.nodes.clients.withLock { $0 }.isEmpty)
     #expect(await bench.ask(set("a", 1)) == .written(.set("a", 1)))
     await bench.end()
