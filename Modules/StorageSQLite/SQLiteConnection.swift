@@ -56,7 +56,17 @@ final class SQLiteConnection: @unchecked Sendable {
     unsafe log = .allocate(capacity: 1)
     unsafe log.initialize(to: SQLiteLogNotes())
     unsafe sqlite3_extended_result_codes(handle, 1)
+    waitForOthers(true)
   }
+
+  /// Lets statements wait for other connections of this store, or not. Only those hold locks, for a
+  /// moment: the folder is this store's alone.
+  func waitForOthers(_ waits: Bool) {
+    unsafe sqlite3_busy_timeout(handle, waits ? Self.busyMilliseconds : 0)
+  }
+
+  /// The longest time that a statement waits for another connection.
+  private static let busyMilliseconds: Int32 = 1_000
 
   deinit {
     statements.removeAll()

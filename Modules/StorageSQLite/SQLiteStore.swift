@@ -225,8 +225,11 @@ public final class SQLiteStore: OrderedStore {
     connection.growth?.forget()
     // The database is synced now. No commit comes between: the caller is the writer.
     if isCut, code == SQLITE_OK, pages == moved, SQLiteWitness.noteMoved(in: connection.directory) {
+      // It would wait for every snapshot; the next one that is due cuts the log.
+      connection.waitForOthers(false)
       code = unsafe sqlite3_wal_checkpoint_v2(
         connection.handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
+      connection.waitForOthers(true)
     }
     if code & 0xFF == SQLITE_IOERR { pool.fail() }
   }
