@@ -12,6 +12,8 @@ struct OpeningTests {
   func folder() async throws {
     try await withFolder { folder in
       let home = try await Home()
+      // A client that is opened again could reach it before it is told to go offline.
+      await home.server.stop()
       let tern = try await home.open(folder)
       await tern.goOffline()
       try await tern.tree["a"].set(1)
