@@ -1,6 +1,7 @@
 import Foundation
 import Synchronization
 import TernAssembly
+import TernServer
 import TernStandard
 import Testing
 
