@@ -177,8 +177,8 @@ struct ShardTests {
     await shards.stop()
   }
 
-  @Test("frames before an opening, and requests that hide their database, end nowhere else")
-  func hiddenNames() async throws {
+  @Test("a frame before the opening takes no client to the wrong shard")
+  func earlyFrames() async throws {
     let shards = try await Shards()
     let client = ServedClient()
     let link = try await NodeLoopbacks().connect(to: shards.first.address, for: "") { _ in client }

@@ -56,12 +56,7 @@ extension DirectFrame {
         })
     case .mayPush: return .mayPush(try path(text("path")))
     case .readRules: return .readRules
-    case .readSetting:
-      let text = try text("setting")
-      guard let name = DatabaseSettings.Name(rawValue: text) else {
-        throw .malformed("a setting \(text.debugDescription)")
-      }
-      return .readSetting(name)
+    case .readSetting: return .readSetting(try settingName())
     case .databases: return .databases
     case .rules:
       if tail.isEmpty { return .rules(.readDocuments) }

@@ -98,16 +98,21 @@ extension DirectFrame {
     case .setDocumentRules: return .setDocumentRules(tail, isTrial: head["trial"] == .bool(true))
     case .removeDocumentRules: return .removeDocumentRules
     case .set:
-      let text = try text("setting")
-      guard let name = DatabaseSettings.Name(rawValue: text) else {
-        throw .malformed("a setting \(text.debugDescription)")
-      }
-      return .set(name, try tailValue())
+      return .set(try settingName(), try tailValue())
     case .removeDatabase: return .removeDatabase
     case .revoke: return .revoke(try revocations())
     case .read, .names, .mayWrite, .mayPush, .readRules, .readSetting, .databases, .rules:
       return try question(operationName())
     }
+  }
+
+  /// The setting that the head names.
+  func settingName() throws(DirectFrameError) -> DatabaseSettings.Name {
+    let text = try text("setting")
+    guard let name = DatabaseSettings.Name(rawValue: text) else {
+      throw .malformed("a setting \(text.debugDescription)")
+    }
+    return name
   }
 
   /// Reads the tail as a write: a put or a merge in the dialect of the tree.

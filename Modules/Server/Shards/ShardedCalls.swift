@@ -12,8 +12,8 @@ struct ShardedCalls: Sendable {
   private var later: [[UInt8]] = []
   private var laterBytes = 0
 
-  /// The most frames that wait behind a call whose first message has not come, and their bytes. A
-  /// client whose bytes wait is not read from before the message comes: less than that.
+  /// The most frames that wait behind a call whose first message has not come, and their bytes:
+  /// fewer than those with which a link is paused, behind which the message would never come.
   static let laterFrames = 256
   static let laterBytes = 4 << 20
 

@@ -30,18 +30,16 @@ struct DatabasePlacesTests {
   @Test("no call about another shard's documents is decided here")
   func documents() throws {
     let bench = try DocumentBench(places: try Self.places())
-    let key = try DocumentKey("a/b")
-    let database = DocumentDatabase(unchecked: "p")
-    let commit = DocumentRequest(
-      .commit([.delete(key)], transaction: [], nil), in: database
-    ).encode()
-    try bench.run([
-      .opened(slot: 1, isLocal: true),
-      .frame(
-        slot: 1,
-        DocumentClientFrame.open(stream: 1, DocumentCallOpening(.commit, message: commit)).encode()),
-    ])
-    #expect(bench.lastCommits.isEmpty)
+    let set = DocumentMutation(try DocumentKey("a/b"), .set(["n": .integer(1)]))
+    for (slot, project) in ["p", "q"].enumerated() {
+      try bench.link(slot)
+      bench.databases[slot] = DocumentDatabase(unchecked: project)
+      let answer = try bench.ask(slot, 1, .commit([set], transaction: [], nil))
+      // The same commit to a database of this shard is made.
+      let isMade = if case .success = answer { true } else { false }
+      #expect(isMade == (project == "q") && bench.lastCommits.isEmpty != isMade, "\(answer)")
+      if case .failure(let status) = answer { #expect(status.code == .notFound) }
+    }
   }
 }
 
