@@ -79,7 +79,8 @@ import Testing
       let isUp = await process.output.line(within: patience) { $0 == "up" } != nil
       #expect(isUp, "\(process.errors.history)")
       process.stop()
-      #expect(await process.exitCode(within: patience) == 3)
+      let code = await process.exitCode(within: patience)
+      #expect(code == 3, "\(process.errors.history)")
     }
   }
 }

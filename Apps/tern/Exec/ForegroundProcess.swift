@@ -1,3 +1,4 @@
+import Synchronization
 import TernClient
 
 #if canImport(Glibc)
@@ -21,11 +22,18 @@ enum ForegroundProcess {
   /// - Returns: Its exit code; 128 and the signal if one ended it.
   /// - Throws: ``Failure`` when there is no such program.
   static func run(_ words: [String], environment: [String: String]) async throws -> Int32 {
-    let processID = try spawn(words, environment.map { "\($0.key)=\($0.value)" }.sorted())
-    SignalPipe.shared.listen(to: SIGTERM) { kill(processID, SIGTERM) }
+    let termination = Termination()
+    // Before the start: the program may be running, and be seen, before this goes on.
+    SignalPipe.shared.listen(to: SIGTERM) { termination.request() }
     SignalPipe.shared.listen(to: SIGINT) {}
+    let processID = try spawn(words, environment.map { "\($0.key)=\($0.value)" }.sorted())
+    termination.start(processID)
     let end = Promise<Int32>()
-    SystemThread.detach { end.resolve(ChildProcess.waitForEnd(of: processID)) }
+    SystemThread.detach {
+      let code = ChildProcess.waitForEnd(of: processID)
+      termination.end()
+      end.resolve(code)
+    }
     // Nothing cancels the task of a command.
     return await end.value(ifCancelled: 1)
   }
@@ -64,4 +72,35 @@ enum ForegroundProcess {
     }
     return processID
   }
+}
+
+/// A request to end a program that may not have started yet, or may have ended.
+private final class Termination: Sendable {
+  private enum Target {
+    case notStarted(isRequested: Bool)
+    case running(pid_t)
+    case ended
+  }
+
+  private let target = Mutex(Target.notStarted(isRequested: false))
+
+  func request() {
+    target.withLock {
+      switch $0 {
+      case .notStarted: $0 = .notStarted(isRequested: true)
+      case .running(let processID): kill(processID, SIGTERM)
+      case .ended: break
+      }
+    }
+  }
+
+  func start(_ processID: pid_t) {
+    target.withLock {
+      if case .notStarted(isRequested: true) = $0 { kill(processID, SIGTERM) }
+      $0 = .running(processID)
+    }
+  }
+
+  /// The system may give its number to another program from now on.
+  func end() { target.withLock { $0 = .ended } }
 }
