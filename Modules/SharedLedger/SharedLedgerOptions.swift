@@ -40,9 +40,6 @@ public struct SharedLedgerOptions: Sendable {
   /// The mistake that the node makes on purpose; `nil` outside of tests of tests.
   package var plantedFault: PlantedFault?
 
-  /// The time in which a node with the standard options says something, if it lives.
-  public static let longestSilence = Duration.seconds(3)
-
   /// The defaults for a node.
   public init(shard: ShardID = ShardID(0), node: String, address: String) {
     self.shard = shard

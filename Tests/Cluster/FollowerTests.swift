@@ -168,7 +168,7 @@ struct FollowerTests {
 
   @Test("a leader that loses the log follows the next one, and serves")
   func changeOfParts() async throws {
-    let pair = try await Pair(leaseSeconds: 1)
+    let pair = try await Pair(leaseSeconds: 3)
     let near = try await pair.leader.client()
     try await near.tree["n"].set(1).acknowledged()
     pair.place.cut("first", true)

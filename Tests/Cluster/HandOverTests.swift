@@ -17,10 +17,10 @@ struct HandOverTests {
   private let place = SharedPlace()
 
   /// Nodes that serve, the leader first.
-  private func nodes() async throws -> [ServerNode] {
+  private func nodes(leaseSeconds: Int64 = 10) async throws -> [ServerNode] {
     var nodes: [ServerNode] = []
     for name in ["first", "second", "third"] {
-      let node = try await ServerNode(place, name, follows: true, leaseSeconds: 1)
+      let node = try await ServerNode(place, name, follows: true, leaseSeconds: leaseSeconds)
       await node.events.wait(for: nodes.isEmpty ? .leading : .following)
       nodes.append(node)
     }
@@ -53,7 +53,7 @@ struct HandOverTests {
 
   @Test("a node that loses the log lets its clients go to another one")
   func lostLog() async throws {
-    let nodes = try await nodes()
+    let nodes = try await nodes(leaseSeconds: 3)
     let client = try await client(at: "first", 1)
     place.cut("first", true)
     #expect(await client.next(2) == ["error", "closed"])

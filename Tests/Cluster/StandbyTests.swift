@@ -9,9 +9,9 @@ struct StandbyTests {
   @Test("the standby serves once the leader has ended, with all that it acknowledged")
   func handOver() async throws {
     let place = SharedPlace()
-    let first = try await ServerNode(place, "first", leaseSeconds: 1)
+    let first = try await ServerNode(place, "first")
     await first.events.wait(for: .leading)
-    let second = try await ServerNode(place, "second", leaseSeconds: 1)
+    let second = try await ServerNode(place, "second")
     let client = try await first.client()
     try await client.tree["rooms/1"].set("Hi").acknowledged()
     let readiness = await ServerOperations(of: second.server.server).readiness
@@ -32,9 +32,9 @@ struct StandbyTests {
   @Test("a client that comes to a standby is turned away, and served once it leads")
   func turnedAway() async throws {
     let place = SharedPlace()
-    let first = try await ServerNode(place, "first", leaseSeconds: 1)
+    let first = try await ServerNode(place, "first")
     await first.events.wait(for: .leading)
-    let second = try await ServerNode(place, "second", leaseSeconds: 1)
+    let second = try await ServerNode(place, "second")
     let early = try await second.client()
     let write = try await early.tree["rooms/1"].set("early")
     await second.events.waitForDisconnection()
@@ -51,9 +51,9 @@ struct StandbyTests {
   @Test("a leader that loses the log stands by, follows, and leads again with what came meanwhile")
   func cut() async throws {
     let place = SharedPlace()
-    let first = try await ServerNode(place, "first", leaseSeconds: 1)
+    let first = try await ServerNode(place, "first", leaseSeconds: 3)
     await first.events.wait(for: .leading)
-    let second = try await ServerNode(place, "second", leaseSeconds: 1)
+    let second = try await ServerNode(place, "second", leaseSeconds: 3)
     let client = try await first.client()
     try await client.tree["rooms/1"].set(1).acknowledged()
     place.cut("first", true)
@@ -77,9 +77,9 @@ struct StandbyTests {
   @Test("a write in doubt when its leader goes is made once")
   func doubt() async throws {
     let place = SharedPlace()
-    let first = try await ServerNode(place, "first", leaseSeconds: 1)
+    let first = try await ServerNode(place, "first", leaseSeconds: 3)
     await first.events.wait(for: .leading)
-    let second = try await ServerNode(place, "second", leaseSeconds: 1)
+    let second = try await ServerNode(place, "second", leaseSeconds: 3)
     let client = try await first.client()
     let counter = client.tree["counter"]
     try await counter.set(1).acknowledged()

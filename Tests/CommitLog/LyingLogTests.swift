@@ -7,7 +7,7 @@ import Testing
 @Suite("The contract of commit logs and logs that break it")
 struct LyingLogTests {
   @Test(
-    "a log that lies fails the contract", .timeLimit(.minutes(1)),
+    "a log that lies fails the contract", .timeLimit(.minutes(5)),
     arguments: LyingLog.Lie.allCases)
   func isFound(lie: LyingLog.Lie) async {
     let fixture = CommitLogFixture("\(lie)") {

@@ -25,7 +25,7 @@ struct AdminTests {
     let arguments = ["--storage", storage, "--dev", "--rules", rules]
     try await withServer(arguments) { server, _ in
       let played = try ChildProcess(python, [script, server.address])
-      let code = await played.exitCode(within: .seconds(180))
+      let code = await played.exitCode(within: .seconds(300))
       if code == nil { played.killNow() }
       _ = await played.output.line(within: patience) { _ in false }
       let lines = played.output.history

@@ -15,7 +15,8 @@ import Testing
   @Test("points given offline count once, when there is a server again")
   func offlinePoints() async throws {
     try await withFolder { folder in
-      let first = try await ServerUnderTest(folder: folder)
+      let first = try await ServerUnderTest(
+        folder: folder, port: "\(try freePort())")
       _ = try await first.tern("set", "leaderboard/ann", "10")
       let flags = ["--path", folder + "/scores", "--server", "127.0.0.1:\(first.port)"]
       first.process.killNow()
@@ -37,7 +38,8 @@ import Testing
   @Test("a city that grows offline has grown once, when there is a server again")
   func offlineCity() async throws {
     try await withFolder { folder in
-      let first = try await ServerUnderTest(folder: folder)
+      let first = try await ServerUnderTest(
+        folder: folder, port: "\(try freePort())")
       let flags = ["--path", folder + "/cities", "--server", "127.0.0.1:\(first.port)"]
       let added = try await run(
         ["NO", "--add", "Oslo", "--population", "10"] + flags, program: "cities")

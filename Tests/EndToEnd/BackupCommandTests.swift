@@ -90,7 +90,8 @@ import Testing
   @Test("clients that saw later commits take the restored state, and their writes are made once")
   func returningClients() async throws {
     try await withFolder { folder in
-      let server = try await ServerUnderTest(folder: folder)
+      let server = try await ServerUnderTest(
+        folder: folder, port: "\(try freePort())")
       let ann = try ChildProcess(
         ternBinary, ["shell", "--cache", folder + "/ann", "--server", server.address])
       func says(_ line: String) async throws {

@@ -8,7 +8,8 @@ import Testing
     "writes made without a server are kept, listed and sent once", arguments: ["sqlite", "lmdb"])
   func queue(storage: String) async throws {
     try await withFolder { folder in
-      let first = try await ServerUnderTest(folder: folder, arguments: ["--storage", storage])
+      let first = try await ServerUnderTest(
+        folder: folder, arguments: ["--storage", storage], port: "\(try freePort())")
       let cache = ["--cache", folder + "/cache", "--storage", storage]
       let flags = cache + ["--server", first.address]
       #expect(try await run(["doc", "set", "cities/SF", #"{"n": 1}"#] + flags).code == 0)

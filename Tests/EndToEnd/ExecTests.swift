@@ -83,4 +83,16 @@ import Testing
       #expect(code == 3, "\(process.errors.history)")
     }
   }
+
+  @Test(
+    "SIGTERM in the first moment of the command is not the end of what runs it", arguments: 0..<8)
+  func terminatedAtOnce(_: Int) async throws {
+    try await withFolder { folder in
+      let script = "trap 'exit 3' TERM; kill -TERM $PPID; while :; do sleep 0.01; done"
+      let process = try ChildProcess(
+        ternBinary, ["exec", "--", "/bin/sh", "-c", script], folder: folder)
+      let code = await process.exitCode(within: patience)
+      #expect(code == 3, "\(process.errors.history)")
+    }
+  }
 }

@@ -11,7 +11,8 @@ import Testing
   @Test("writes made without a server are kept, listed and sent", arguments: ["sqlite", "lmdb"])
   func queue(storage: String) async throws {
     try await withFolder { folder in
-      let first = try await ServerUnderTest(folder: folder)
+      let first = try await ServerUnderTest(
+        folder: folder, port: "\(try freePort())")
       let cache = ["--cache", folder + "/cache", "--storage", storage]
       let flags = cache + ["--server", first.address]
       #expect(try await run(["set", "a", "1"] + flags).code == 0)
@@ -41,7 +42,8 @@ import Testing
   @Test("a queue with a damaged record is looked at, set right, and sent")
   func salvage() async throws {
     try await withFolder { folder in
-      let server = try await ServerUnderTest(folder: folder)
+      let server = try await ServerUnderTest(
+        folder: folder, port: "\(try freePort())")
       let flags = ["--cache", folder + "/cache", "--server", server.address]
       server.process.killNow()
       _ = await server.process.exitCode(within: patience)

@@ -66,9 +66,10 @@ struct ServerUnderTest: Sendable {
 
   var port: String { address.split(separator: ":").last.map(String.init) ?? "" }
 
-  /// Runs a client command against this server.
+  /// Runs a client command against this server, which a busy machine may keep waiting.
   func tern(_ arguments: String..., input: String? = nil) async throws -> Finished {
-    try await run(arguments + ["--server", address], input: input)
+    let waiting = arguments.contains("--timeout") ? [] : ["--timeout", "60"]
+    return try await run(arguments + ["--server", address] + waiting, input: input)
   }
 
   /// Asks it to stop, and answers its exit code.

@@ -65,7 +65,7 @@ private final class SilentServer: Sendable {
     try await withFolder { folder in
       let real = try await ServerUnderTest(folder: folder)
       let cache = folder + "/cache"
-      for command in [["set", "a", "1"], ["get", "a", "--cache", cache]] {
+      for command in [["set", "a", "1"], ["get", "a", "--cache", cache, "--timeout", "60"]] {
         #expect(try await run(command + ["--server", real.address]).code == 0)
       }
       #expect(await real.stop() == 0)

@@ -21,11 +21,16 @@ package struct LocalSocket: Sendable {
     #endif
   }
 
-  /// Listens on a free port.
-  package init(listening backlog: Int32) throws {
+  /// Listens at a port; 0 is a free one.
+  package init(listening backlog: Int32, at port: UInt16 = 0) throws {
     try self.init()
-    try unsafe call(port: 0, unsafe bind)
-    guard listen(descriptor, backlog) == 0 else { throw Failure(code: errno) }
+    do {
+      try unsafe call(port: port, unsafe bind)
+      guard listen(descriptor, backlog) == 0 else { throw Failure(code: errno) }
+    } catch {
+      close()
+      throw error
+    }
   }
 
   /// Connects to a port.

@@ -208,9 +208,14 @@ package struct ProgramFailure: Error, CustomStringConvertible {
   }
 }
 
-/// A port of 127.0.0.1 that is free now.
+/// A port of 127.0.0.1 that is free now, below those that the system gives to clients: it stays
+/// free until the server listens, and while it restarts.
 private func freePort() throws -> UInt16 {
-  let socket = try LocalSocket(listening: 1)
-  defer { socket.close() }
-  return socket.port
+  while true {
+    do {
+      let socket = try LocalSocket(listening: 1, at: .random(in: 15_000..<30_000))
+      defer { socket.close() }
+      return socket.port
+    } catch let error as LocalSocket.Failure where error.code == EADDRINUSE {}
+  }
 }

@@ -31,12 +31,14 @@ package final class PostgresSession {
     return text.dropLast(end.count).trimmingCharacters(in: .whitespacesAndNewlines)
   }
 
-  /// Repeats statements until they print `expected`, for 20 s at most.
-  package func ask(_ statements: String, until expected: String) throws -> Bool {
-    let deadline = ContinuousClock.now.advanced(by: .seconds(20))
+  /// Repeats statements until they print `expected`, for two minutes at most.
+  package func ask(_ statements: String, until expected: String) async throws -> Bool {
+    let deadline = ContinuousClock.now.advanced(by: .seconds(120))
     while ContinuousClock.now < deadline {
       if try ask(statements) == expected { return true }
       _ = try ask("select pg_sleep(0.005)")
+      // What is waited for may need this thread.
+      await Task.yield()
     }
     return false
   }

@@ -61,6 +61,8 @@ struct TroubleTests {
     client.request(put(1, 1))
     #expect(await client.next()?.brief == "error")
     #expect(await client.next() == nil)
+    // Behind the turn in which the server gives up.
+    _ = await server.linkCount
     // The program is told, so that it ends; and that the write may be there.
     let told = events.withLock { $0 }
     let endings = told.filter { event in

@@ -329,7 +329,7 @@
       #expect(nodes.relaying.figures.unreachable == 1)
       await nodes.end()
       // What ends meanwhile is counted out.
-      let patient = try await Nodes(patience: .seconds(4))
+      let patient = try await Nodes(patience: .seconds(30))
       patient.known.place = .unknown
       do {
         let peer = try RawPeer(port: patient.port)

@@ -24,11 +24,13 @@
       leaderTLS: TLSOptions? = nil, tls: TLSOptions? = nil, key: UInt64 = 1,
       limit: Int = RelayLimits.connections,
       place: @autoclosure @escaping @Sendable () -> NodeRelay.Place = .here,
-      foreign: ForeignProtocolSetup? = nil
+      foreign: ForeignProtocolSetup? = nil,
+      copyHold: Duration = .seconds(RelayLimits.copyHoldSeconds)
     ) async throws {
       let server = server
       let listener = try await RelayedListener(
-        tls: leaderTLS, relay: { NodeRelay(Self.setting($0, key: 1) { place() }) },
+        tls: leaderTLS,
+        relay: { NodeRelay(Self.setting($0, key: 1) { place() }, copyHold: copyHold) },
         prepare: { transport in
           if let foreign { transport.serveForeignProtocols(foreign) }
         }, accept: { server.open($0) })
@@ -179,17 +181,22 @@
       await pair.end()
     }
 
-    @Test("a link waits for a node that is about to lead, and not for long for one that is not")
+    @Test("a link waits for a node that is about to lead")
     func aboutToLead() async throws {
       let known = KnownPlace(.copy)
-      let pair = try await Pair(place: known.place)
+      let pair = try await Pair(place: known.place, copyHold: .seconds(60))
       let first = try await pair.call()
       async let answer = pair.say("hello", first)
       await pair.settle(atLeader: true) { $0.held == 1 }
       known.place = .here
       pair.leading.lookAgain()
       #expect(await answer == "hello")
-      known.place = .copy
+      await pair.end()
+    }
+
+    @Test("a link does not wait for long for a node that is not about to lead")
+    func notAboutToLead() async throws {
+      let pair = try await Pair(place: .copy)
       #expect(try await pair.say("hello") == nil)
       #expect(pair.leading.figures.repeated == 1 && pair.leading.figures.held == 0)
       await pair.end()

@@ -22,7 +22,7 @@ struct ClusterCommand: AsyncParsableCommand {
       abstract: "Print the nodes, their parts, how far their copies are, and the log.",
       discussion: """
         Tells all shards of the configuration, or the one that is named. Exits with 1 when no node \
-        leads one of them. Takes three seconds, in which living nodes speak.
+        leads one of them. Takes until every node has spoken, eight seconds at most.
         """)
 
     @OptionGroup var cluster: ClusterFlags
@@ -139,7 +139,7 @@ struct ClusterFlags: ParsableArguments {
     let others = shard == nil ? configuration.otherShards(than: own) : []
     let log = PostgresLog(
       PostgresOptions(
-        connection: address, connectTimeout: .seconds(5), operationTimeout: .seconds(5)),
+        connection: address, connectTimeout: .seconds(5), operationTimeout: .seconds(20)),
       clock: ContinuousClock(), uptime: RuntimeEnvironment.system.stopwatch())
     let result: Result<R, CommitLogError>
     do throws(CommitLogError) { result = .success(try await body(log, [own] + others)) } catch {

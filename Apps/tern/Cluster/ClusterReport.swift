@@ -8,20 +8,29 @@ struct ClusterReport: Sendable {
   let view: ClusterView
   private let alive: Swift.Set<String>
 
-  /// Looks at shards twice, for as long as nodes that live are silent at the most.
+  /// The time in which a node that lives says something, however busy its machine is.
+  private static let patience = Duration.seconds(8)
+
+  /// Looks at shards until all nodes have said something, for a limited time.
   static func all(
     of shards: [ShardID], in log: any CommitLog
   ) async throws(CommitLogError) -> [ClusterReport] {
     var first: [ClusterView] = []
     for shard in shards { first.append(try await ClusterView(of: shard, in: log)) }
-    // A cancelled command ends here all the same.
-    try? await ContinuousClock().sleep(for: SharedLedgerOptions.longestSilence)
-    var reports: [ClusterReport] = []
-    for (shard, before) in zip(shards, first) {
-      let view = try await ClusterView(of: shard, in: log)
-      reports.append(ClusterReport(shard: shard, view: view, alive: view.alive(since: before)))
+    let end = ContinuousClock.now.advanced(by: patience)
+    while true {
+      // A cancelled command ends here all the same.
+      try? await ContinuousClock().sleep(for: .milliseconds(250))
+      var reports: [ClusterReport] = []
+      for (shard, before) in zip(shards, first) {
+        let view = try await ClusterView(of: shard, in: log)
+        reports.append(ClusterReport(shard: shard, view: view, alive: view.alive(since: before)))
+      }
+      let isComplete = reports.allSatisfy { $0.alive.count == $0.view.nodes.count }
+      if isComplete || Task.isCancelled || ContinuousClock.now >= end {
+        return reports.sorted { $0.shard < $1.shard }
+      }
     }
-    return reports.sorted { $0.shard < $1.shard }
   }
 
   /// The reports for an operator, each behind the number of its shard when there are several.

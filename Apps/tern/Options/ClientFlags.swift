@@ -55,14 +55,19 @@ struct ClientFlags: ParsableArguments {
       "A server by its name in the file of contexts. (default: TERN_CONTEXT)", valueName: "name"))
   var context: String?
 
-  @Option(help: ArgumentHelp("How long to wait for the server: 10, 30s, 5m.", valueName: "time"))
-  var timeout = TimeArgument(seconds: 10)
+  @Option(
+    help: ArgumentHelp(
+      "How long to wait for the server: 10, 30s, 5m. (default: 10s; 2s where a cache can answer)",
+      valueName: "time"))
+  var timeout: TimeArgument?
 
   @Flag(help: "Print JSON, one object a line.")
   var json = false
 
   func validate() throws {
-    guard timeout.seconds > 0 else { throw ValidationError("--timeout must be at least 1") }
+    guard timeout.map({ $0.seconds > 0 }) ?? true else {
+      throw ValidationError("--timeout must be at least 1")
+    }
     guard storage == nil || cache != nil else {
       throw ValidationError("--storage needs --cache: without it nothing is kept")
     }
@@ -107,7 +112,8 @@ extension ClientFlags {
   /// Opens the client; the caller closes it.
   func open() async throws(Failure) -> ClientRun {
     var options = ClientOptions()
-    options.readPatience = .seconds(cache == nil ? timeout.seconds : min(timeout.seconds, 2))
+    let patience = timeout?.duration ?? .seconds(10)
+    options.readPatience = timeout == nil && cache != nil ? .seconds(2) : patience
     options.namespace = try namespace
     let token = try shownToken()
     let configuration = try configuration()
@@ -118,7 +124,7 @@ extension ClientFlags {
         from: configuration, options: options)
       if let token { await Self.signIn(token, to: tern) }
       return ClientRun(
-        tern: tern, isDurable: cache != nil, timeout: timeout.duration, news: news)
+        tern: tern, isDurable: cache != nil, timeout: patience, news: news)
     } catch {
       throw Failure(about: error)
     }

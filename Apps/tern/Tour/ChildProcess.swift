@@ -1,3 +1,5 @@
+import Synchronization
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
@@ -19,6 +21,10 @@ final class ChildProcess: Sendable {
   /// The lines on its standard error.
   let errors = LineInbox()
   let processID: pid_t
+
+  /// One start at a time: a pipe is kept from children only after it is open, and a child started
+  /// in between would inherit it.
+  private static let starting = Mutex(())
 
   private let input: Pipe
   private let exit = ExitBox()
@@ -53,17 +59,21 @@ final class ChildProcess: Sendable {
       environment
       ?? ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("TERN_") }
       .merging(["TERN_LOG_FORMAT": "text"]) { $1 }
-    let (input, output, errors) = (try Pipe(), try Pipe(), try Pipe())
     let words = [executable] + arguments
-    processID = try Self.spawn(
-      folder.map { ["/bin/sh", "-c", #"cd "$0" && exec "$@""#, $0] + words } ?? words,
-      variables.map { "\($0.key)=\($0.value)" }.sorted(),
-      descriptors: [input.reading, output.writing, errors.writing])
+    let (input, output, errors, processID) = try Self.starting.withLock { _ in
+      let (input, output, errors) = (try Pipe(), try Pipe(), try Pipe())
+      let processID = try Self.spawn(
+        folder.map { ["/bin/sh", "-c", #"cd "$0" && exec "$@""#, $0] + words } ?? words,
+        variables.map { "\($0.key)=\($0.value)" }.sorted(),
+        descriptors: [input.reading, output.writing, errors.writing])
+      return (input, output, errors, processID)
+    }
+    self.processID = processID
     for end in [input.reading, output.writing, errors.writing] { close(end) }
     self.input = input
     self.output.read(from: output.reading)
     self.errors.read(from: errors.reading)
-    let (processID, exit) = (processID, exit)
+    let exit = exit
     SystemThread.detach { exit.resolve(Self.waitForEnd(of: processID)) }
   }
 

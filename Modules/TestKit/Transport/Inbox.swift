@@ -3,7 +3,7 @@ import Synchronization
 /// Collects what arrives and lets a test wait, with a deadline, until enough has.
 final class Inbox<Element: Sendable>: Sendable {
   /// The time that a test waits for an event.
-  static var patience: Duration { .seconds(20) }
+  static var patience: Duration { .seconds(120) }
 
   private struct Waiter {
     let count: Int

@@ -87,6 +87,8 @@
     let limit: Int
     /// The longest time that a connection waits for a node that leads.
     let patience: Duration
+    /// The longest time that a connection which another node has relayed waits for this one to lead.
+    let copyHold: Duration
     /// The pause between two looks of a connection that waits, in milliseconds.
     let lookMilliseconds: Int64
     private let state = Mutex(State())
@@ -96,16 +98,20 @@
     /// - Parameters:
     ///   - limit: The most connections to other nodes at a time, upstream links among them.
     ///   - patience: The longest time that a connection waits for a node that leads.
+    ///   - copyHold: The longest time that a connection which another node has relayed waits for
+    ///     this one to lead, where it is shorter.
     ///   - lookMilliseconds: The pause between two looks of a connection that waits;
     ///     ``lookAgain()`` ends it.
     package init(
       _ setting: Setting, limit: Int = RelayLimits.connections,
       patience: Duration = .seconds(RelayLimits.holdSeconds),
+      copyHold: Duration = .seconds(RelayLimits.copyHoldSeconds),
       lookMilliseconds: Int64 = RelayLimits.lookMilliseconds
     ) {
       self.setting = setting
       self.limit = limit
       self.patience = patience
+      self.copyHold = copyHold
       self.lookMilliseconds = lookMilliseconds
     }
 

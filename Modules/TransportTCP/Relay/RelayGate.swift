@@ -110,7 +110,7 @@
       // The other node believes that this one leads, and it may be about to. Passed on once more,
       // the connection could go in circles.
       case .copy where ProxiedPeer.isRelayed(context.channel):
-        hold(context, for: min(relay.patience, .seconds(RelayLimits.copyHoldSeconds)))
+        hold(context, for: min(relay.patience, relay.copyHold))
       case .copy: serve(context)
       case .node(let leader): begin(to: leader, context)
       case .unknown: hold(context)

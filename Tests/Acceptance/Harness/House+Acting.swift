@@ -40,7 +40,7 @@ extension House {
   /// Waits until the server has so many sessions: what ended ones had sent, and left for their end,
   /// was carried out.
   func waitForSessions(_ count: Int) async throws {
-    let deadline = ContinuousClock.now + .seconds(30)
+    let deadline = ContinuousClock.now + .seconds(120)
     while let server = state.withLock({ $0.server }), await server.sessionCount != count {
       if ContinuousClock.now > deadline { throw DatabaseError.closed("sessions do not end") }
       await Task.yield()

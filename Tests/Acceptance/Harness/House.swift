@@ -110,7 +110,7 @@ extension House {
   /// Takes the address. A program started meanwhile can hold a closed socket until it is the other
   /// program: the address is asked for again, for a while.
   private func listen(_ server: TernServer, on transport: any Transport) async throws {
-    let deadline = ContinuousClock.now + .seconds(20)
+    let deadline = ContinuousClock.now + .seconds(60)
     while true {
       do {
         try await server.listen(on: transport)

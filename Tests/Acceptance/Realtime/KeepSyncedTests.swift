@@ -74,7 +74,7 @@ import Testing
     for place in ["pinned", "old", "middle", "new"] {
       try await writer.reference(withPath: place).setValue(["blob": blob])
     }
-    let db = try await house.open("a", cacheBytes: 1024 * 1024, patience: .seconds(2))
+    let db = try await house.open("a", cacheBytes: 1024 * 1024, patience: .seconds(20))
     db.reference(withPath: "pinned").keepSynced(true)
     try await db.waitUntilSynced("pinned")
     for place in ["old", "middle", "new"] { try await house.visit(place, with: db) }

@@ -92,7 +92,7 @@ extension PostgresTests {
       try await node.append(draft, to: shard, after: .start, epoch: .none)
     }
     await proxy.hasPassedToServer(sent)
-    #expect(try watch.ask(waiting, until: "1"))
+    #expect(try await watch.ask(waiting, until: "1"))
     proxy.cutAll()
     await #expect(throws: CommitLogError.unknownOutcome) { try await first.value }
     // It cannot be read, and still it is not lost.
@@ -100,7 +100,7 @@ extension PostgresTests {
     let second = Task { () throws(CommitLogError) -> AppendOutcome in
       try await node.append(draft, to: shard, after: .start, epoch: .none, attempts: 5)
     }
-    #expect(try watch.ask(waiting, until: "2"))
+    #expect(try await watch.ask(waiting, until: "2"))
     _ = try lock.ask("commit")
     #expect(try await second.value == .appended(LogPosition(1)))
     #expect(try await direct.batches(in: shard, after: .start, limit: 9).map(\.id) == [77])
@@ -114,7 +114,7 @@ extension PostgresTests {
   func statementTimeouts() async throws {
     let server = try PostgresServer.shared.get()
     let schema = try server.newSchema()
-    let log = postgresLog(schema, timeout: .seconds(4))
+    let log = postgresLog(schema, timeout: .seconds(12))
     let shard = ShardID(1)
     _ = try await log.open(shard)
     let lock = try PostgresSession(schema)
@@ -134,7 +134,7 @@ extension PostgresTests {
   func synchronousStandby() async throws {
     let server = try PostgresServer.shared.get()
     let schema = try server.newSchema()
-    let (hasty, patient) = (postgresLog(schema, timeout: .seconds(3)), postgresLog(schema))
+    let (hasty, patient) = (postgresLog(schema, timeout: .seconds(10)), postgresLog(schema))
     let shard = ShardID(1)
     _ = try await patient.open(shard)
     _ = try await hasty.open(shard)
@@ -150,7 +150,7 @@ extension PostgresTests {
     }
     let watch = try PostgresSession(schema)
     #expect(
-      try watch.ask(
+      try await watch.ask(
         "select count(*) from pg_stat_activity where wait_event_type = 'Lock'", until: "1"))
     watch.end()
     try server.run("alter system reset synchronous_standby_names")

@@ -92,7 +92,7 @@ struct ClusterRelayTests {
 
   @Test("a client that knows both nodes loses nothing when either is killed")
   func severalAddresses() async throws {
-    try await withCluster(followers: "relay") { cluster, standby in
+    try await withCluster(followers: "relay", leaseSeconds: 1) { cluster, standby in
       let leader = 1 - standby
       let client = try await clusterClient(
         ports: [cluster.port(of: leader), cluster.port(of: standby)])

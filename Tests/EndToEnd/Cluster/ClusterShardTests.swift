@@ -70,7 +70,7 @@ struct ClusterShardTests {
   private static func streamed(_ target: String, _ count: Int, _ port: Int) async throws -> String {
     let socket = try LocalSocket(connectingTo: UInt16(port))
     defer { socket.close() }
-    var limit = timeval(tv_sec: 10, tv_usec: 0)
+    var limit = timeval(tv_sec: 60, tv_usec: 0)
     unsafe setsockopt(
       socket.descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     let head = "GET \(target) HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n"
@@ -117,7 +117,7 @@ struct ClusterShardTests {
     _ tables: [String], _ arguments: [String] = [], _ body: (ClusterUnderTest) async throws -> Void
   ) async throws {
     try await withFolder { folder in
-      let cluster = try ClusterUnderTest(folder: folder, shards: tables)
+      let cluster = try ClusterUnderTest(folder: folder, shards: tables, leaseSeconds: 10)
       defer { cluster.clean() }
       for index in 0..<2 { try cluster.start(index, arguments: arguments) }
       for index in 0..<2 { try await cluster.awaitFollowing(at: index) }

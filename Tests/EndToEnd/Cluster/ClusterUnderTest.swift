@@ -30,17 +30,24 @@ final class ClusterUnderTest: Sendable {
   /// The value of `ledger.shards` of each node, which is the node of the shard of its number; empty
   /// for nodes of one shard.
   private let shards: [String]
+  private let leaseSeconds: Int
   private let state = Mutex(State())
   /// A line for each change of the leader.
   private let changes = LineInbox()
   private let balancer = Mutex<CuttingProxy?>(nil)
   private let led = NSCondition()
 
-  /// - Parameter followers: The value of `ledger.followers`.
-  init(folder: String, followers: String = "serve", shards: [String] = []) throws {
+  /// - Parameters:
+  ///   - followers: The value of `ledger.followers`.
+  ///   - leaseSeconds: The lease: short where leaders fail, and so long that a busy machine keeps it
+  ///     where they must go on.
+  init(
+    folder: String, followers: String = "serve", shards: [String] = [], leaseSeconds: Int = 1
+  ) throws {
     self.folder = folder
     self.shards = shards
     self.followers = followers
+    self.leaseSeconds = leaseSeconds
     postgres = try PostgresServer()
     for _ in 0..<Self.count {
       let node = Node(port: try freePort(), database: try CuttingProxy(to: postgres.port))
@@ -86,7 +93,7 @@ extension ClusterUnderTest {
       {"storage": {"kind": "sqlite", "path": "\(place)"},
        "transport": {"kind": "tcp", "port": \(node.port)},
        "ledger": {"kind": "shared", "log": "\(log)", "address": "127.0.0.1:\(node.port)",
-                  "leaseSeconds": 1, "followers": "\(followers)"\(shard(of: index))}}
+                  "leaseSeconds": \(leaseSeconds), "followers": "\(followers)"\(shard(of: index))}}
       """
     let secret = folder + "/secret"
     try String(repeating: "secret", count: 8).write(
@@ -203,7 +210,7 @@ extension ClusterUnderTest {
     let number = UInt16(index.map { self.port(of: $0) } ?? self.port)
     guard let socket = try? LocalSocket(connectingTo: number) else { return nil }
     defer { socket.close() }
-    var limit = timeval(tv_sec: 10, tv_usec: 0)
+    var limit = timeval(tv_sec: 30, tv_usec: 0)
     unsafe setsockopt(
       socket.descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     let head =
@@ -299,11 +306,12 @@ extension ClusterUnderTest {
 
 /// Two nodes, and the number of the one that does not lead.
 func withCluster(
-  followers: String, _ arguments: [String] = [],
+  followers: String, _ arguments: [String] = [], leaseSeconds: Int = 10,
   _ body: (ClusterUnderTest, _ follower: Int) async throws -> Void
 ) async throws {
   try await withFolder { folder in
-    let cluster = try ClusterUnderTest(folder: folder, followers: followers)
+    let cluster = try ClusterUnderTest(
+      folder: folder, followers: followers, leaseSeconds: leaseSeconds)
     defer { cluster.clean() }
     for index in 0..<2 { try cluster.start(index, arguments: arguments) }
     let follower = 1 - (try await cluster.awaitLeader())

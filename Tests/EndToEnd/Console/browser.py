@@ -14,7 +14,7 @@ import threading
 import time
 import urllib.request
 
-PATIENCE = 30
+PATIENCE = 60
 POLL = 0.05
 
 

@@ -63,7 +63,7 @@ def same(found, expected):
 
 def soon(read, expected):
     """Waits until something reads as expected."""
-    end = time.monotonic() + 30
+    end = time.monotonic() + 60
     while time.monotonic() < end:
         try:
             found = read()
@@ -87,7 +87,7 @@ def row(key):
 
 def click_row(key, count=1):
     """Clicks a row until it is selected: the rows above may grow meanwhile."""
-    end = time.monotonic() + 30
+    end = time.monotonic() + 60
     while time.monotonic() < end:
         browser.wait(f"{row(key)} !== undefined", f"the row {key}")
         browser.mouse(browser.wait(f"tern.place({row(key)})"), count)

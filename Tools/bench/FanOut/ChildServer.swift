@@ -17,9 +17,6 @@ struct ChildServer {
     return nil
   }
 
-  /// This program as a relay over the transport.
-  static func relay() throws -> ChildServer { try start([FanOutRelay.command]) }
-
   /// This program with `arguments`, once it has printed its port.
   static func start(_ arguments: [String]) throws -> ChildServer {
     let process = Process()

@@ -70,4 +70,9 @@
       relay.assumeIsolated { $0.end(self) }
     }
   }
+
+  extension ChildServer {
+    /// This program as a relay over the transport.
+    static func relay() throws -> ChildServer { try start([FanOutRelay.command]) }
+  }
 #endif
