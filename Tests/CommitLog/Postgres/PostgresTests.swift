@@ -133,10 +133,12 @@ struct PostgresTests {
       drop role if exists guarded; create role guarded login password 'a secret';
       grant all on schema \(name) to guarded
       """)
-    func open(_ settings: String) async throws(CommitLogError) -> LogPosition {
+    func open(
+      _ settings: String, within seconds: Int = 30
+    ) async throws(CommitLogError) -> LogPosition {
       let log = postgresLog(
         "host=127.0.0.1 port=\(server.port) user=guarded dbname=postgres "
-          + "options='-csearch_path=\(name)' \(settings)", timeout: .seconds(20))
+          + "options='-csearch_path=\(name)' \(settings)", timeout: .seconds(seconds))
       do throws(CommitLogError) {
         let position = try await log.open(ShardID(1)).position
         await log.close()
@@ -153,7 +155,9 @@ struct PostgresTests {
       "password='a secret' sslmode=verify-full sslrootcert=/etc/ssl/certs/ca-certificates.crt",
     ]
     for settings in refused {
-      let reason = await reason { () throws(CommitLogError) in _ = try await open(settings) }
+      let reason = await reason { () throws(CommitLogError) in
+        _ = try await open(settings, within: 5)
+      }
       #expect(reason.contains("127.0.0.1") && !reason.contains("secret"), "\(settings)")
     }
     try server.run("drop owned by guarded; drop role guarded")
@@ -181,7 +185,7 @@ struct PostgresTests {
       _ = try await absent.open(ShardID(1))
     }
     #expect(refused.contains("127.0.0.1"))
-    let invalid = postgresLog("host=127.0.0.1 wrong=1", timeout: .seconds(60))
+    let invalid = postgresLog("host=127.0.0.1 wrong=1", timeout: .seconds(5))
     let unknown = await reason { () throws(CommitLogError) in
       _ = try await invalid.open(ShardID(1))
     }
