@@ -56,4 +56,34 @@ struct CodingTests {
       try TreeEncoder().encode(["a/b": 1])
     }
   }
+  private struct Entry: Codable, Equatable {
+    @NodeKey var id: String?
+    var text: String
+  }
+
+  @Test("a value knows the key of its node, at any depth, and never writes it")
+  func keys() throws {
+    let node: TreeNode = ["text": "Hi"]
+    let entry = try TreeDecoder().decode(Entry.self, from: node, key: TreeKey("a1"))
+    #expect(entry == Entry(id: "a1", text: "Hi"))
+    #expect(try TreeEncoder().encode(entry) == node)
+    #expect(try TreeDecoder().decode(Entry.self, from: node).id == nil)
+    let all = try TreeDecoder().decode(
+      [String: [Entry?]].self, from: ["b": ["0": node, "2": node]], key: TreeKey("root"))
+    #expect(all["b"]?.map { $0?.id } == ["0", nil, "2"])
+    let optional = try TreeDecoder().decode(Entry?.self, from: node, key: TreeKey("a2"))
+    #expect(optional?.id == "a2")
+  }
+
+  @Test("a child in the place of a key, and the decoder of another model, are errors")
+  func misplacedKeys() {
+    #expect(
+      throws: TreeCodingError.decoding("id: the node has a child where the type has its NodeKey")
+    ) {
+      try TreeDecoder().decode(Entry.self, from: ["id": "x", "text": "Hi"])
+    }
+    #expect(throws: DocumentCodingError.self) {
+      try DocumentDecoder().decode(Entry.self, from: ["text": "Hi"] as DocumentMap)
+    }
+  }
 }

@@ -49,6 +49,11 @@ struct City: Codable, Sendable {
   @ExplicitNull var mayor: String?  // written as null, not left out
 }
 
+struct Entry: Codable, Sendable, Identifiable {
+  @NodeKey var id: String?  // the key of the node; never written
+  var text: String
+}
+
 func code(_ tern: TernDatabase) async throws -> (City, City?) {
   try await tern.documents.document("cities/oslo").set(from: City(name: "Oslo", people: 700_000))
   let oslo = try await tern.documents.document("cities/oslo").get().decode(City.self)

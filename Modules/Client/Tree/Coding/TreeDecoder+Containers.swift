@@ -4,12 +4,14 @@ import TernCore
 struct NamedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
   let node: TreeNode
   let codingPath: [any CodingKey]
+  let root: String?
 
   var allKeys: [Key] { node.children.compactMap { Key(stringValue: $0.key.text) } }
 
   private func member(_ key: some CodingKey) -> NodeDecoder {
     NodeDecoder(
-      node: node.child(TreeKey(unchecked: key.stringValue)), codingPath: codingPath + [key])
+      node: node.child(TreeKey(unchecked: key.stringValue)), codingPath: codingPath + [key],
+      root: root)
   }
 
   private func required(_ key: Key) throws -> NodeDecoder {
@@ -81,11 +83,13 @@ struct ListedDecoding: UnkeyedDecodingContainer {
   private static let sparseness = 2
 
   let codingPath: [any CodingKey]
+  private let root: String?
   private let elements: [TreeNode]
   private(set) var currentIndex = 0
 
-  init(node: TreeNode, codingPath: [any CodingKey]) throws {
+  init(node: TreeNode, codingPath: [any CodingKey], root: String?) throws {
     self.codingPath = codingPath
+    self.root = root
     var elements: [TreeNode] = []
     let limit = node.childCount * Self.sparseness
     for (key, child) in node.children {
@@ -110,7 +114,7 @@ struct ListedDecoding: UnkeyedDecodingContainer {
         TreeNode.self, .init(codingPath: path, debugDescription: "the list is at its end"))
     }
     defer { currentIndex += 1 }
-    return NodeDecoder(node: elements[currentIndex], codingPath: path)
+    return NodeDecoder(node: elements[currentIndex], codingPath: path, root: root)
   }
 
   mutating func decodeNil() throws -> Bool {

@@ -11,12 +11,13 @@ public struct TreeDecoder: Sendable {
 
   /// Decodes one value.
   ///
+  /// - Parameter key: The key of the node, for a ``NodeKey``; `nil` where it has none.
   /// - Throws: ``TreeCodingError/decoding(_:)`` with the place and the reason.
   public func decode<Value: Decodable>(
-    _ type: Value.Type, from node: TreeNode
+    _ type: Value.Type, from node: TreeNode, key: TreeKey? = nil
   ) throws(TreeCodingError) -> Value {
     do {
-      return try NodeDecoder(node: node, codingPath: []).decode(type)
+      return try NodeDecoder(node: node, codingPath: [], root: key?.text).decode(type)
     } catch {
       throw .decoding(codingErrorText(error))
     }
@@ -27,16 +28,19 @@ public struct TreeDecoder: Sendable {
 struct NodeDecoder: Decoder {
   let node: TreeNode
   let codingPath: [any CodingKey]
+  /// The key of the node that the path begins at.
+  let root: String?
   var userInfo: [CodingUserInfoKey: Any] { [:] }
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
     guard !node.isLeaf else { throw mismatch("children", type) }
-    return KeyedDecodingContainer(NamedDecoding<Key>(node: node, codingPath: codingPath))
+    return KeyedDecodingContainer(
+      NamedDecoding<Key>(node: node, codingPath: codingPath, root: root))
   }
 
   func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
     guard !node.isLeaf else { throw mismatch("a list", [TreeNode].self) }
-    return try ListedDecoding(node: node, codingPath: codingPath)
+    return try ListedDecoding(node: node, codingPath: codingPath, root: root)
   }
 
   func singleValueContainer() -> any SingleValueDecodingContainer { self }

@@ -58,10 +58,11 @@ extension TreeReference {
     _ update: @escaping @Sendable (inout Value?) throws -> Void
   ) async throws -> Value? {
     let abandonment = Abandonment()
-    let place = description
+    let (place, key) = (description, self.key)
     let result = try await transaction(appliesLocally: appliesLocally) { node in
       do {
-        var value = node.isEmpty ? nil : try TreeDecoder().decode(Value.self, from: node)
+        var value =
+          node.isEmpty ? nil : try TreeDecoder().decode(Value.self, from: node, key: key)
         try update(&value)
         let changed = try value.map { try TreeEncoder().encode($0) } ?? .empty
         node = changed.withPriority(node.priority)

@@ -84,7 +84,9 @@ extension TreeSnapshot {
   public func decode<Value: Decodable>(
     _ type: Value.Type = Value.self
   ) throws(TreeCodingError) -> Value {
-    do throws(TreeCodingError) { return try TreeDecoder().decode(type, from: node) } catch {
+    do throws(TreeCodingError) {
+      return try TreeDecoder().decode(type, from: node, key: key)
+    } catch {
       throw error.at("/" + path.text)
     }
   }
@@ -123,7 +125,9 @@ extension TreeChange {
   public func decode<Value: Decodable>(
     _ type: Value.Type = Value.self
   ) throws(TreeCodingError) -> Value {
-    do throws(TreeCodingError) { return try TreeDecoder().decode(type, from: node) } catch {
+    do throws(TreeCodingError) {
+      return try TreeDecoder().decode(type, from: node, key: key)
+    } catch {
       throw error.at(name)
     }
   }
