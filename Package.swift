@@ -125,10 +125,8 @@ let layers: [Target] = [
 
   // 3 · engines: a replica for clients, an authority for servers
   module("TreeRows", ["TernCore", "TernQuery", "TernStorage"]),
-  module(
-    "TreeReplica", ["TernCore", "TernQuery", "TernStorage", "TernSync", "TernTreeRows"]),
-  module(
-    "DocumentReplica", ["TernCore", "TernQuery", "TernStorage", "TernSync"]),
+  module("TreeReplica", ["TernCore", "TernQuery", "TernStorage", "TernSync", "TernTreeRows"]),
+  module("DocumentReplica", ["TernCore", "TernQuery", "TernStorage", "TernSync"]),
   module(
     "TreeAuthority", ["TernCore", "TernQuery", "TernStorage", "TernLedger", "TernTreeRows"]),
   module(
@@ -165,11 +163,7 @@ let layers: [Target] = [
       "TernSync", "TernLedger", "TernSecurity", "TernTreeWire", "TernDocumentWire",
       "TernDocumentJSON", "TernServer", "CZlib", nioCore, nioHTTP1, nioHTTP2, nioHPACK,
     ], others: ["Console/Web"]),
-  module(
-    "Assembly",
-    [
-      "TernCore", "TernStorage", "TernTransport", "TernSync", "TernClient",
-    ]),
+  module("Assembly", ["TernCore", "TernStorage", "TernTransport", "TernSync", "TernClient"]),
   module(
     "ServerAssembly",
     [
@@ -181,6 +175,12 @@ let layers: [Target] = [
     [
       "TernAssembly", "TernStorageMemory", "TernStorageSQLite", linuxLMDB,
       "TernTransportLoopback", "TernTransportTCP", "TernTransportWebSocket",
+    ]),
+  module(
+    "ServerKit",
+    [
+      "TernAssembly", "TernGateway", "TernSecurity", "TernServer", "TernServerAssembly",
+      "TernStandard", "TernTokens",
     ]),
   module(
     "FirebaseCompat",
@@ -202,18 +202,17 @@ let layers: [Target] = [
 /// Modules whose declarations are for this package alone: no library product.
 let internalModules: Set = [
   "CPostgres", "CSQLitePages", "TernDocumentWire", "TernDocumentJSON", "TernTreeReplica",
-  "TernTreeAuthority",
-  "TernDocumentReplica", "TernDocumentAuthority",
+  "TernTreeAuthority", "TernDocumentReplica", "TernDocumentAuthority",
 ]
 
 /// The commit that `Tools/package` builds from, for `tern --version`.
 let commit: [CSetting] =
   Context.environment["TERN_COMMIT"].map { [.define("TERN_COMMIT", to: "\"\($0)\"")] } ?? []
 
-/// The parts that every sample program is assembled from.
-let sampleParts: [Target.Dependency] = [
-  "TernSampleOptions", "TernKit", "TernAssembly", "TernServerAssembly", "TernStandard", arguments,
-]
+/// The samples that talk to any server, and play with one of their own.
+let samples = ["cities", "feed", "presence", "scores"].map {
+  program($0, at: "Apps/" + $0, ["TernSampleOptions", "TernKit", "TernServerKit", arguments])
+}
 
 let programs: [Target] = [
   .target(name: "CBuildInfo", path: "Modules/CBuildInfo", cSettings: commit),
@@ -222,9 +221,9 @@ let programs: [Target] = [
     [
       "TernCore", "TernQuery", "TernStorage", "TernSync", "TernSecurity", "TernClient",
       "TernDocumentReplica", "TernTransport", "TernTransportTCP", "TernTokens", "TernLedger",
-      "TernServer", "CBuildInfo",
-      "TernGateway", "TernAssembly", "TernCommitLog", "TernLogPostgres", "TernSharedLedger",
-      "TernServerAssembly", "TernStandard", arguments, logging, nioCore, nioPosix, nioHTTP1,
+      "TernServer", "TernGateway", "TernAssembly", "TernCommitLog", "TernLogPostgres",
+      "TernSharedLedger", "TernServerAssembly", "TernStandard", "CBuildInfo", arguments, logging,
+      nioCore, nioPosix, nioHTTP1,
     ]),
   program(
     "tern-torture", at: "Tools/torture",
@@ -238,10 +237,11 @@ let programs: [Target] = [
     name: "TernSampleOptions",
     dependencies: ["TernKit", "TernAssembly", "TernStandard", arguments],
     path: "Apps/options", swiftSettings: strict),
-  program("cities", at: "Apps/cities", sampleParts),
-  program("feed", at: "Apps/feed", sampleParts),
-  program("presence", at: "Apps/presence", sampleParts),
-  program("scores", at: "Apps/scores", sampleParts),
+  // Sees what programs outside of the package see.
+  .executableTarget(
+    name: "guestbook", dependencies: ["TernKit", "TernServerKit", arguments],
+    path: "Apps/guestbook", resources: [.embedInCode("guestbook.rules.json")],
+    packageAccess: false, swiftSettings: strict),
   program("tern-tidy", at: "Tools/tern-tidy", []),
   program(
     "tern-bench", at: "Tools/bench",
@@ -403,14 +403,14 @@ let testSuites: [Target] = [
   tests(
     "Kit",
     [
-      "TernKit", "TernAssembly", "TernStandard", "TernServer", "TernLedger", "TernSecurity",
-      "TernStorageMemory", "TernTransportLoopback",
+      "TernKit", "TernServerKit", "TernAssembly", "TernStandard", "TernServer", "TernLedger",
+      "TernSecurity", "TernStorageMemory", "TernTransportLoopback",
     ]),
   tests(
     "EndToEnd",
     [
-      "first", "tern", "tern-torture", "cities", "feed", "presence", "scores", "TernCore",
-      "TernClient", "TernAssembly", "TernStandard", "TernFirebaseCompat", "TernSync",
+      "first", "tern", "tern-torture", "cities", "feed", "guestbook", "presence", "scores",
+      "TernCore", "TernClient", "TernAssembly", "TernStandard", "TernFirebaseCompat", "TernSync",
       "TernTestKit", "TernPostgresTesting",
     ], others: ["Admin", "Console"]),
   tests("Spec", ["TernSpecReplay", "TernSpecServed"]),
@@ -493,6 +493,6 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
     .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
   ],
-  targets: layers + selected(programs + testSuites),
+  targets: layers + selected(programs + samples + testSuites),
   swiftLanguageModes: [.v6]
 )

@@ -1,7 +1,5 @@
-import TernAssembly
 import TernKit
-import TernServerAssembly
-import TernStandard
+import TernServerKit
 
 /// A server and two devices in one process, without a file or a port: the same story in both
 /// models.

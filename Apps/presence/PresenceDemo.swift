@@ -1,7 +1,5 @@
-import TernAssembly
 import TernKit
-import TernServerAssembly
-import TernStandard
+import TernServerKit
 
 /// A server and three devices in one process, without a file or a port.
 enum PresenceDemo {
