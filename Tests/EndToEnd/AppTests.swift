@@ -5,7 +5,8 @@ import Testing
 
 @Suite("apps") struct AppTests {
   @Test(
-    "the demonstrations play to their end", arguments: ["scores", "presence", "cities", "feed"])
+    "the demonstrations play to their end",
+    arguments: ["scores", "presence", "cities", "feed", "guestbook"])
   func demo(name: String) async throws {
     let finished = try await run(["--demo"], program: name)
     #expect(finished.code == 0, "\(finished)")

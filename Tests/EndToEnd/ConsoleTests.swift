@@ -4,16 +4,16 @@ import Testing
 @testable import tern
 
 /// A Chromium that can be driven; `nil` when none is installed.
-private let chromium = ["chromium", "chromium-browser", "google-chrome"]
+let chromium = ["chromium", "chromium-browser", "google-chrome"]
   .map { "/usr/bin/" + $0 }.first(where: FileManager.default.isExecutableFile(atPath:))
-private let python = "/usr/bin/python3"
+let systemPython = "/usr/bin/python3"
 private let script = URL(filePath: #filePath).deletingLastPathComponent()
   .appending(path: "Console/steps.py").path
 
 @Suite(
   "Console in a browser",
   .enabled(
-    if: chromium != nil && FileManager.default.isExecutableFile(atPath: python),
+    if: chromium != nil && FileManager.default.isExecutableFile(atPath: systemPython),
     "Tools/setup --tests installs Chromium"))
 struct ConsoleBrowserTests {
   /// No fewer steps than were written; see `Console/steps.py`.
@@ -23,7 +23,7 @@ struct ConsoleBrowserTests {
   private func play(_ arguments: [String], of mode: String) async throws {
     let folder = ProcessInfo.processInfo.environment["TERN_SCREENSHOTS"]
     let played = try ChildProcess(
-      python, [script, mode] + arguments + (folder.map { [$0 + "/" + mode] } ?? []))
+      systemPython, [script, mode] + arguments + (folder.map { [$0 + "/" + mode] } ?? []))
     let code = await played.exitCode(within: .seconds(300))
     if code == nil { played.killNow() }
     _ = await played.output.line(within: patience) { _ in false }
