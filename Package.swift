@@ -274,10 +274,10 @@ let programs: [Target] = [
   .target(
     name: "TernSimulation",
     dependencies: [
-      "TernCore", "TernQuery", "TernStorage", "TernSync", "TernLedger", "TernSecurity",
-      "TernTransactions", "TernTreeWire", "TernTreeRows", "TernTreeReplica", "TernTreeAuthority",
-      "TernDocumentWire", "TernDocumentReplica", "TernDocumentAuthority", "TernClient",
-      "TernServer", "TernCommitLog", "TernLogMemory", "TernSharedLedger", "TernTestKit",
+      "TernCore", "TernQuery", "TernStorage", "TernTransport", "TernLedger", "TernSecurity",
+      "TernSync", "TernTransactions", "TernTreeWire", "TernTreeRows", "TernTreeReplica",
+      "TernTreeAuthority", "TernDocumentWire", "TernDocumentReplica", "TernClient", "TernServer",
+      "TernDocumentAuthority", "TernCommitLog", "TernLogMemory", "TernSharedLedger", "TernTestKit",
     ], path: "Tests/SimulationWorlds", swiftSettings: strict),
   program("tern-simulate", at: "Tools/simulate", ["TernSimulation"]),
   program(

@@ -153,7 +153,7 @@ public final class SharedLedger: LeasedLedger {
   }
 
   /// Ends the term for another node: the sessions of this one may go on here, once that one leads.
-  func handOver(_ reason: String) {
+  package func handOver(_ reason: String) {
     let (now, waiting) = (uptime(), options.leaseLifetime * 2)
     state.withLock { $0.handOver(reason, waiting: waiting.wholeMilliseconds, at: now) }
     changes.resumeAll()

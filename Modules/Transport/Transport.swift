@@ -55,6 +55,13 @@ extension Transport {
   }
 }
 
+/// An executor of a transport with a way of its own to give the turn away. Others are left for a
+/// queue beside them.
+package protocol YieldingExecutor: SerialExecutor {
+  /// Suspends a task of the executor, and lets it go on behind all that waits there.
+  func yieldTurn() async
+}
+
 /// A listener of a transport.
 public protocol TransportListener: Sendable {
   /// The address it listens at, with the real port if the configuration left it to the system.

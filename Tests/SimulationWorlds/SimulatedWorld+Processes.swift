@@ -64,10 +64,12 @@ extension SimulatedWorld {
       process.received(chunk.frames, on: link.number)
       return carryOut(process)
     }
-    if chunk.after < process.device.newestTold {
-      disagree("\(process.name) is told v\(chunk.after) after v\(process.device.newestTold)")
+    if chunk.hasNews {
+      if chunk.after < process.device.newestTold {
+        disagree("\(process.name) is told v\(chunk.after) after v\(process.device.newestTold)")
+      }
+      process.device.newestTold = chunk.after
     }
-    process.device.newestTold = chunk.after
     switch process {
     case let run as ClientRun: arrived(chunk, over: link, at: run)
     case let run as DocumentRun: arrived(chunk, over: link, at: run)
@@ -91,11 +93,18 @@ extension SimulatedWorld {
     lastLink += 1
     let isSlow = faults.contains(.lateFrame) && !isHealed && chance.happens(0.3)
     let link = SimulatedLink(
-      id: lastLink, process: run, number: number, slot: server.takeSlot(), run: server,
+      id: lastLink, process: run, number: number, to: server,
       latency: isSlow ? 0...2_500 : 0...40)
-    server.add(link)
-    server.inbox.append(.opened(slot: link.slot, isLocal: true))
-    decideSoon(server)
+    switch server {
+    case .run(let server):
+      server.add(link)
+      server.inbox.append(.opened(slot: link.slot, isLocal: true))
+      decideSoon(server)
+    case .node(let process):
+      guard let cluster, accept(link, at: process, cluster) else {
+        return plan(.linkFailed(run, number: number), after: 0...200)
+      }
+    }
     let isVerySlow = isSlow && chance.happens(0.1)
     link.lastDown = clock.now + chance.within(isVerySlow ? 10_000...45_000 : link.latency)
     agenda.add(.linkOpened(link), at: link.lastDown)

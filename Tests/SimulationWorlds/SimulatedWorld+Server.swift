@@ -71,19 +71,27 @@ extension SimulatedWorld {
   }
 
   func arrivedAtServer(_ frames: [[UInt8]], over link: SimulatedLink) {
-    guard !link.run.isOver, !link.losesUp, link.isOpenAtServer else { return }
+    guard !link.server.isOver, !link.losesUp, link.isOpenAtServer else { return }
     // Of what comes after the server has closed a link, some waits already when it does.
     if link.isClosedByServer, chance.happens(0.5) { return }
-    for frame in frames { link.run.inbox.append(.frame(slot: link.slot, frame)) }
-    decideSoon(link.run)
+    switch link.server {
+    case .run(let run):
+      for frame in frames { run.inbox.append(.frame(slot: link.slot, frame)) }
+      decideSoon(run)
+    case .node(let process): hand(frames, over: link, to: process)
+    }
   }
 
   func serverLost(_ link: SimulatedLink) {
-    guard !link.run.isOver, link.isOpenAtServer else { return }
+    guard !link.server.isOver, link.isOpenAtServer else { return }
     link.isOpenAtServer = false
-    link.run.links[link.slot] = nil
-    link.run.inbox.append(.closed(slot: link.slot))
-    decideSoon(link.run)
+    switch link.server {
+    case .run(let run):
+      run.links[link.slot] = nil
+      run.inbox.append(.closed(slot: link.slot))
+      decideSoon(run)
+    case .node(let process): handEnd(of: link, to: process)
+    }
   }
 
   func decideSoon(_ run: ServerRun) {
@@ -213,7 +221,7 @@ extension SimulatedWorld {
     agenda.add(.clientSeesEnd(link), at: link.lastDown)
   }
 
-  private func send(_ chunk: Chunk, over link: SimulatedLink) {
+  func send(_ chunk: Chunk, over link: SimulatedLink) {
     note(chunk.frames, "s>\(link.process.name)")
     if link.isLost { return }
     var rest = chunk

@@ -70,7 +70,8 @@ extension SimulatedWorld {
     case .tokenArrives(let device, _): device
     case .connect, .arrivesAtServer, .serverSeesEnd, .serverDecides, .serverTells, .serverTicks,
       .serverStarts, .clientStarts, .partitionEnds, .wakes, .serverWakes, .mishap, .operatorActs,
-      .nodeStarts, .nodeSteps, .nodeGate, .logHeals, .clusterMishap:
+      .nodeStarts, .nodeSteps, .nodeGate, .logHeals, .clusterMishap, .nodeConnects,
+      .nodeConnected, .nodeRefused, .arrivesAtNode, .nodeSeesEnd:
       nil
     }
   }
@@ -78,11 +79,15 @@ extension SimulatedWorld {
   /// Returns the process of the server that takes an event.
   private func serverProcess(of event: WorldEvent) -> ServerProcess? {
     switch event {
-    case .arrivesAtServer(let link, _), .serverSeesEnd(let link): link.run.process
+    case .arrivesAtServer(let link, _), .serverSeesEnd(let link): link.server.process
     case .serverDecides(let run), .serverTells(let run, _), .serverTicks(let run): run.process
     case .nodeSteps(let process), .nodeGate(let process, .answer, _),
-      .nodeGate(let process, .sleep, _):
+      .nodeGate(let process, .sleep, _), .nodeGate(let process, .turn, _),
+      .nodeRefused(let process, _):
       process
+    case .nodeConnected(let link, _): link.dialer
+    case .arrivesAtNode(let link, let atDialer, _), .nodeSeesEnd(let link, let atDialer, _):
+      link.process(atDialer: atDialer)
     default: nil
     }
   }

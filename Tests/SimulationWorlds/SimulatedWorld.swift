@@ -58,6 +58,12 @@ package final class SimulatedWorld {
   /// `true` once faults have ended and clients start no new operations.
   var isHealed = false
 
+  /// `true` to keep every line of the trace, and not the last ones alone.
+  package var keepsTrace: Bool {
+    get { trace.limit == .max }
+    set { trace.limit = newValue ? .max : Trace.usualLimit }
+  }
+
   /// `true` to show every frame in the trace.
   package var showsFrames = false
 
@@ -75,13 +81,15 @@ package final class SimulatedWorld {
   ///     tokens are revoked.
   ///   - nodes: How many servers share a log; 1 for one server by itself.
   ///   - clusterFaults: What may go wrong between those servers and their log.
+  ///   - serves: `true` for nodes that serve clients whichever of them leads.
+  ///   - shards: The logs of the cluster, 1 or 2; with two, documents belong to the second one.
   ///   - bug: A mistake that the server makes on purpose.
   ///   - plantedFault: A mistake that the nodes make on purpose.
   package init(
     seed: UInt64, clients count: Int, documentClients documentCount: Int = 0, faults: Set<Fault>,
     changesRules: Bool = false, nodes: Int = 1,
-    clusterFaults: Set<ClusterFault> = Set(ClusterFault.allCases), bug: PlantedBug? = nil,
-    plantedFault: PlantedFault? = nil
+    clusterFaults: Set<ClusterFault> = Set(ClusterFault.allCases), serves: Bool = false,
+    shards: Int = 1, bug: PlantedBug? = nil, plantedFault: PlantedFault? = nil
   ) {
     self.seed = seed
     self.bug = bug
@@ -100,21 +108,24 @@ package final class SimulatedWorld {
     cluster =
       nodes > 1
       ? SimulatedCluster(
-        nodes, clock: clock, chance: &chance, faults: clusterFaults, plantedFault: plantedFault)
+        nodes, clock: clock, chance: &chance, faults: clusterFaults, plantedFault: plantedFault,
+        serves: serves, shards: shards)
       : nil
     if changesRules { beginRules() }
-    startServers()
-    for index in clients.indices {
-      startClient(index)
-      plan(.clientActs(index), after: 0...500)
+    perform {
+      startServers()
+      for index in clients.indices {
+        startClient(index)
+        plan(.clientActs(index), after: 0...500)
+      }
+      for index in documentClients.indices {
+        startDocumentClient(index)
+        plan(.documentClientActs(index), after: 0...500)
+      }
+      plan(.mishap, after: 500...2_000)
+      if cluster != nil { plan(.clusterMishap, after: 2_000...6_000) }
+      settle()
     }
-    for index in documentClients.indices {
-      startDocumentClient(index)
-      plan(.documentClientActs(index), after: 0...500)
-    }
-    plan(.mishap, after: 500...2_000)
-    if cluster != nil { plan(.clusterMishap, after: 2_000...6_000) }
-    settle()
   }
 
   deinit { cluster?.end() }
@@ -138,14 +149,16 @@ package final class SimulatedWorld {
     let limit = cluster == nil ? limit : limit * 2
     isHealed = true
     trace.note("\(clock.now) heal")
-    repairEverything()
-    settle()
+    perform {
+      repairEverything()
+      settle()
+    }
     let end = steps + limit
     // Long enough for every timer, so that half-open links are found out.
     var calm = clock.now + 300_000
     while steps < end, disagreements.isEmpty {
       if clock.now > calm, isAtRest {
-        if !visitNextUsers() { break }
+        if !perform({ visitNextUsers() }) { break }
         // Long enough for the slowest link.
         calm = clock.now + 10_000
       }
@@ -164,10 +177,15 @@ package final class SimulatedWorld {
     steps += 1
     clock.move(to: max(time, clock.now))
     trace.note("\(time) \(event.words)")
-    if !isPutOff(event) { take(event) }
-    settle()
+    perform {
+      if !isPutOff(event) { take(event) }
+      settle()
+    }
     return true
   }
+
+  /// Does something, all tasks of which run in the world.
+  private func perform<R>(_ body: () -> R) -> R { cluster?.executor.perform(body) ?? body() }
 
   func take(_ event: WorldEvent) {
     switch event {
@@ -203,6 +221,13 @@ package final class SimulatedWorld {
     case .nodeGate(let process, _, let id): pass(id, of: process)
     case .logHeals(let process): logHeals(process)
     case .clusterMishap: clusterMishap()
+    case .nodeConnects(let process, let request, let start): connect(process, request, since: start)
+    case .nodeConnected(let link, let request): connected(link, request)
+    case .nodeRefused(let process, let request):
+      if !process.isDead { request.finish(nil) }
+    case .arrivesAtNode(let link, let toDialer, let frames):
+      arrived(frames, over: link, atDialer: toDialer)
+    case .nodeSeesEnd(let link, let atDialer, let end): sawEnd(of: link, atDialer: atDialer, end)
     }
   }
 }

@@ -4,8 +4,8 @@ import TernSimulation
 
 let usage = """
   usage: tern-simulate [--seed N] [--seeds N] [--jobs N] [--clients N] [--documents N]
-                       [--nodes N] [--steps N] [--faults A,B] [--rules] [--bug NAME]
-                       [--trace] [--frames]
+                       [--nodes N] [--serve] [--shards N] [--steps N] [--faults A,B] [--rules]
+                       [--bug NAME] [--trace] [--frames]
 
     --seed N      the first seed (1)
     --seeds N     how many seeds (1)
@@ -13,6 +13,8 @@ let usage = """
     --clients N   clients of the tree in each world (3)
     --documents N clients of documents in each world (0)
     --nodes N     servers over one shared log, of which one leads; 1 has no log (1)
+    --serve       all of those serve clients, and not the leader alone
+    --shards N    the logs of the cluster, 1 or 2: with two, documents belong to the second (1)
     --steps N     steps before the world is healed (2000)
     --faults A,B  what may go wrong: all, none, or some of
                   \(Fault.allCases.map(\.rawValue).joined(separator: " ")),
@@ -33,6 +35,8 @@ struct Options: Sendable {
   var documentClients = 0
   var steps = 2_000
   var nodes = 1
+  var serves = false
+  var shards = 1
   var faults = Set(Fault.allCases)
   var changesRules = false
   var bug: PlantedBug?
@@ -46,6 +50,10 @@ struct Options: Sendable {
     while let name = rest.popFirst() {
       if name == "--rules" {
         changesRules = true
+        continue
+      }
+      if name == "--serve" {
+        serves = true
         continue
       }
       if name == "--trace" {
@@ -69,6 +77,7 @@ struct Options: Sendable {
     case "--clients": clients = Int(value) ?? -1
     case "--documents": documentClients = Int(value) ?? -1
     case "--nodes": nodes = Int(value) ?? 0
+    case "--shards": shards = Int(value) ?? 0
     case "--steps": steps = Int(value) ?? 0
     case "--faults": return takeFaults(value)
     case "--bug":
@@ -77,7 +86,7 @@ struct Options: Sendable {
     default: return false
     }
     return seed > 0 && seeds > 0 && jobs > 0 && clients >= 0 && documentClients >= 0
-      && nodes > 0 && steps > 0
+      && nodes > 0 && (1...2).contains(shards) && steps > 0
   }
 
   private mutating func takeFaults(_ value: String) -> Bool {
@@ -105,8 +114,10 @@ func play(_ seed: UInt64, _ options: Options) -> Ending {
   let world = SimulatedWorld(
     seed: seed, clients: options.clients, documentClients: options.documentClients,
     faults: options.faults, changesRules: options.changesRules, nodes: options.nodes,
-    clusterFaults: options.clusterFaults, bug: options.bug)
+    clusterFaults: options.clusterFaults, serves: options.serves, shards: options.shards,
+    bug: options.bug)
   world.showsFrames = options.showsFrames
+  world.keepsTrace = options.printsTrace
   world.run(steps: options.steps)
   world.heal()
   let isWell = world.disagreements.isEmpty

@@ -76,14 +76,14 @@ enum ServerTerms {
 
   /// Waits until no other part of the server makes the machine anew, and begins to.
   static func takeMachine(of server: isolated TernServer) async {
-    while server.part.isMachineTaken { await ExecutorPause.leave() }
+    while server.part.isMachineTaken { await ExecutorPause.leave(server.executor) }
     server.part.isMachineTaken = true
   }
 
   /// Waits for a batch of an earlier term: it is answered for by now, and the executor may have to
   /// tell of it.
   static func waitForBatch(at server: isolated TernServer) async {
-    while server.isDraining { await ExecutorPause.leave() }
+    while server.isDraining { await ExecutorPause.leave(server.executor) }
   }
 
   private static func stop(_ error: LedgerError, _ server: isolated TernServer) {

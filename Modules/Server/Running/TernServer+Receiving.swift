@@ -150,7 +150,7 @@ extension TernServer {
     }
     lastBatch = uptime()
     giveBackSlots(of: decided)
-    if !inbox.isEmpty { await ExecutorPause.leave() }
+    if !inbox.isEmpty { await ExecutorPause.leave(executor) }
     isDraining = false
     drainSoon()
   }

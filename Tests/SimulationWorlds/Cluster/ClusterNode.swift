@@ -16,13 +16,16 @@ class ServerProcess {
 /// One machine of a cluster; its process comes and goes.
 final class ClusterNode {
   let index: Int
+  /// The number of the shard that it belongs to.
+  let shard: Int
   var disk = FaultyDisk()
   let wall: WallClock
   let bits: BitSource
   var process: NodeProcess?
 
-  init(index: Int, clock: WorldClock, seed: UInt64) {
+  init(index: Int, shard: Int, clock: WorldClock, seed: UInt64) {
     self.index = index
+    self.shard = shard
     wall = WallClock(clock)
     bits = BitSource(seed: seed)
   }
@@ -48,8 +51,10 @@ final class NodeProcess: ServerProcess {
   let ledger: SharedLedger
   let store: any OrderedStore
   let uptimeOffset: Int64
-  /// The server of the present term.
+  /// The server of the present term, where only the node that leads serves.
   var server: ServerRun?
+  /// The server of the process, where all nodes serve.
+  var host: NodeServer?
   /// A term has begun while a batch of an earlier one was still being decided.
   var isTermWaiting = false
   /// Batches that are being decided.
@@ -67,24 +72,26 @@ final class NodeProcess: ServerProcess {
   private var terms: Task<Void, Never>?
 
   init(
-    node: ClusterNode, name: String, seeds: (gate: UInt64, faults: UInt64), memory: LogMemory,
-    clock: WorldClock, uptimeOffset: Int64, plantedFault: PlantedFault?
+    node: ClusterNode, name: String, seeds: (gate: UInt64, faults: UInt64),
+    of cluster: SimulatedCluster, clock: WorldClock, uptimeOffset: Int64
   ) {
     self.node = node
     self.name = name
     self.uptimeOffset = uptimeOffset
-    gate = NodeGate(seed: seeds.gate)
+    gate = NodeGate(seed: seeds.gate, freezes: cluster.serves)
     let faults = NodeFaults(seed: seeds.faults)
     self.faults = faults
-    log = PacedLog(memory.node(name) { faults.next($0) }, gate)
-    var options = SharedLedgerOptions(node: name, address: name)
+    log = PacedLog(cluster.memory.node(name) { faults.next($0) }, gate)
+    var options = SharedLedgerOptions(
+      shard: ShardID(UInt32(node.shard)), node: name, address: name)
+    options.shards = cluster.table
     options.checkpointBatches = 12
     options.checkpointInterval = .seconds(20)
     options.retention = LogRetention(batches: 8, age: .zero)
     options.partBytes = 3_000
     options.rowsPerPage = 16
     options.ledger = ServerRun.ledgerOptions
-    options.plantedFault = plantedFault
+    options.plantedFault = cluster.plantedFault
     let bits = node.bits
     store = node.disk.open()
     ledger = SharedLedger(
@@ -93,6 +100,9 @@ final class NodeProcess: ServerProcess {
         clock: PacedClock(clock: clock, gate: gate), uptime: { clock.now + uptimeOffset },
         randomBits: { bits.next() }))
   }
+
+  /// True while the process takes clients as a leader.
+  var isLeading: Bool { server != nil || host?.service == .asLeader }
 
   /// Lets the server follow the terms of its node, as a server's own task does.
   func followTerms(on executor: WorldExecutor) {
@@ -144,6 +154,9 @@ final class NodeProcess: ServerProcess {
   /// Ends the process in order.
   func close(on executor: WorldExecutor) {
     isEnding = true
+    if let host {
+      return host.stop(ledger, on: executor) { self.messages.append(.closed) }
+    }
     let process = WorldBound(self)
     Task(executorPreference: executor) {
       await process.value.ledger.close()
@@ -227,4 +240,18 @@ package enum ClusterFault: String, CaseIterable, Sendable {
   case killedNode
   /// A node ends in order, and another one leads.
   case handOver
+  /// A leader is told to step down, and goes on as a node that follows.
+  case stepDown
+  /// Links between nodes break, now or behind some more frames.
+  case cutNodes
+  /// Links between nodes take long.
+  case slowNodes
+
+  /// True for faults of nodes that all serve clients.
+  var isOfServingNodes: Bool {
+    switch self {
+    case .cutLog, .lostOutcome, .slowLog, .slowTail, .pausedNode, .killedNode, .handOver: false
+    case .stepDown, .cutNodes, .slowNodes: true
+    }
+  }
 }

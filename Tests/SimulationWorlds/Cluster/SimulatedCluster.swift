@@ -1,20 +1,31 @@
 import TernCommitLog
+import TernCore
 import TernLedger
 import TernLogMemory
 import TernSharedLedger
 
 /// Several servers over one shared log, as a world sees them.
 final class SimulatedCluster {
-  static let shard = ShardID(0)
-
   let executor = WorldExecutor()
   let memory: LogMemory
   let nodes: [ClusterNode]
   let faults: Set<ClusterFault>
   let plantedFault: PlantedFault?
+  /// True when every node serves clients, and not the one alone that leads.
+  let serves: Bool
+  /// The shards of the databases: with two, that of documents belongs to the second one.
+  let table: ShardTable
   /// Processes that were killed, with requests on their way to the log.
   var dying: [NodeProcess] = []
-  var log = SharedLogModel()
+  /// Processes that are no more, whose tasks are left.
+  var dead: [NodeProcess] = []
+  /// By shard.
+  var logs: [SharedLogModel]
+  /// All links of clients that a node has accepted, by their numbers.
+  var clientLinks: [Int: SimulatedLink] = [:]
+  /// The processes between which links break until some time.
+  private var partition: (nodes: Set<Int>, end: Int64) = ([], 0)
+  private let clock: WorldClock
   /// The link over which each numbered write came last.
   var senders: [CommitID: SimulatedLink] = [:]
   var runs = 0
@@ -23,39 +34,71 @@ final class SimulatedCluster {
 
   init(
     _ count: Int, clock: WorldClock, chance: inout RandomSource, faults: Set<ClusterFault>,
-    plantedFault: PlantedFault?
+    plantedFault: PlantedFault?, serves: Bool, shards: Int
   ) {
-    self.faults = faults
+    self.faults = serves ? faults : faults.filter { !$0.isOfServingNodes }
     self.plantedFault = plantedFault
+    self.serves = serves
+    self.clock = clock
+    table = Self.table(of: shards)
+    logs = Array(repeating: SharedLogModel(), count: shards)
     let gate = NodeGate(seed: chance.next())
     memory = LogMemory(clock: PacedClock(clock: clock, gate: gate)) { clock.now }
     var nodes: [ClusterNode] = []
     for index in 0..<count {
-      nodes.append(ClusterNode(index: index, clock: clock, seed: chance.next()))
+      nodes.append(
+        ClusterNode(index: index, shard: index % shards, clock: clock, seed: chance.next()))
     }
     self.nodes = nodes
+  }
+
+  private static func table(of shards: Int) -> ShardTable {
+    if shards == 1 { return ShardTable() }
+    do throws(ShardTableError) {
+      return try ShardTable([1: [DocumentWorkloadSpace.database.resourceName]])
+    } catch {
+      preconditionFailure("\(error)")
+    }
+  }
+
+  /// Keeps some of the nodes apart from all others until a time.
+  func keepApart(_ nodes: Set<Int>, until end: Int64) { partition = (nodes, end) }
+
+  /// True while links between two nodes cannot be opened.
+  func areApart(_ first: NodeProcess, _ second: NodeProcess) -> Bool {
+    guard clock.now < partition.end else { return false }
+    return partition.nodes.contains(first.node.index)
+      != partition.nodes.contains(second.node.index)
   }
 
   /// The processes that run, in the order of their nodes.
   var running: [NodeProcess] { nodes.compactMap(\.process) }
 
-  /// The processes that take clients. A leader that does not know yet that another one leads is
-  /// among them.
-  var serving: [NodeProcess] { running.filter { $0.server != nil } }
+  /// The processes that take clients as leaders. A leader that does not know yet that another one
+  /// leads is among them.
+  var serving: [NodeProcess] { running.filter(\.isLeading) }
 
   /// The name of the process that has the lease, as the log says.
   var leader: String? {
     var tables = memory.tables
-    return tables.open(Self.shard).leader?.node
+    return tables.open(ShardID(0)).leader?.node
   }
 
   /// Ends all tasks, so that nothing of the world outlives it.
   func end() {
-    for process in running + dying {
-      process.kill()
-      process.gate.endAll()
+    let all = running + dying + dead
+    executor.perform {
+      for process in all {
+        process.kill()
+        process.host?.stop(process.ledger, on: executor)
+      }
+      executor.runUntilIdle()
+      for process in all {
+        process.gate.endAll()
+        process.host?.end()
+      }
+      executor.runUntilIdle()
     }
-    executor.runUntilIdle()
   }
 }
 
@@ -71,6 +114,12 @@ package struct ClusterSummary: Hashable, Sendable {
   package var batches = 0
   /// The batches that failed, whose clients have to ask again.
   package var failures = 0
+  /// The times that a node began to serve clients while another one led.
+  package var followings = 0
+  /// The links that nodes opened to each other for their clients.
+  package var relays = 0
+  /// The frames that came over those.
+  package var relayedFrames = 0
   /// The position from which the log can still be read.
   package var oldest: UInt64 = 0
 }

@@ -14,12 +14,15 @@ extension SimulatedWorld {
     cluster.runs += 1
     let process = NodeProcess(
       node: node, name: "n\(node.index).\(cluster.runs)", seeds: (chance.next(), chance.next()),
-      memory: cluster.memory, clock: clock, uptimeOffset: setClocks(of: node),
-      plantedFault: cluster.plantedFault)
+      of: cluster, clock: clock, uptimeOffset: setClocks(of: node))
     trace.note("\(process.name) starts")
     node.process = process
     if isHealed { process.gate.hurry() }
-    process.followTerms(on: cluster.executor)
+    if cluster.serves {
+      startServer(of: process, cluster)
+    } else {
+      process.followTerms(on: cluster.executor)
+    }
     plan(.nodeSteps(process), after: 0...50)
   }
 
@@ -46,6 +49,10 @@ extension SimulatedWorld {
           isIdle = false
           receive(message, from: process, cluster)
         }
+        for entry in process.host?.output.takeAll() ?? [] where !process.isDead {
+          isIdle = false
+          receive(entry, from: process, cluster)
+        }
       }
     }
   }
@@ -54,6 +61,7 @@ extension SimulatedWorld {
     let delay: ClosedRange<Int64> =
       switch wait {
       case .sleep(let milliseconds): milliseconds...milliseconds
+      case .turn: 1...1
       case .request, .answer:
         if isHealed { 0...1 } else { process.isLogSlow ? 20...4_000 : 0...4 }
       }
@@ -64,7 +72,9 @@ extension SimulatedWorld {
   func pass(_ id: Int, of process: NodeProcess) {
     // What a process that died has sent arrives, or does not.
     process.gate.open(id, happens: !process.isDead || chance.happens(0.5))
-    if process.isDead, process.gate.isIdle { cluster?.dying.removeAll { $0 === process } }
+    guard process.isDead, process.gate.isIdle, let cluster else { return }
+    cluster.dying.removeAll { $0 === process }
+    if process.host != nil { cluster.dead.append(process) }
   }
 
   func step(_ process: NodeProcess) {
@@ -79,7 +89,7 @@ extension SimulatedWorld {
     case .stepped(let pause):
       checkCopy(of: process, cluster)
       let rest = Int64(pause / .milliseconds(1))
-      let most = process.isSlow ? 3_000 : process.server == nil ? min(rest, 250) : rest
+      let most = process.isSlow ? 3_000 : process.isLeading ? rest : min(rest, 250)
       plan(.nodeSteps(process), after: rest == 0 ? 0...1 : min(10, most)...most)
     case .termBegan:
       if process.decisions > 0 {
@@ -143,8 +153,9 @@ extension SimulatedWorld {
   ) {
     switch result {
     case .success(let told):
-      if told.after > cluster.log.version {
-        disagree("\(process.name) has v\(told.after), the log ends at v\(cluster.log.version)")
+      let version = cluster.logs[0].version
+      if told.after > version {
+        disagree("\(process.name) has v\(told.after), the log ends at v\(version)")
       }
       checkCopy(of: process, cluster)
       if !isHealed, chance.happens(0.1) { return plan(.serverTells(run, told), after: 0...100) }
@@ -166,9 +177,9 @@ extension SimulatedWorld {
     guard let cluster, !process.isDead else { return }
     trace.note("\(process.name) ends: \(reason)")
     cluster.summary.kills += 1
-    if let run = process.server {
-      for link in run.links.values.sorted(by: { $0.id < $1.id }) { lose(link) }
-    }
+    let links = process.server?.links ?? process.host?.clientLinks ?? [:]
+    for link in links.values.sorted(by: { $0.id < $1.id }) { lose(link) }
+    loseNodeLinks(of: process)
     process.kill()
     process.node.process = nil
     process.node.disk.crash()
@@ -177,11 +188,12 @@ extension SimulatedWorld {
   }
 
   /// Chooses the server that a client reaches; `nil` when none takes it.
-  func serverToConnect() -> ServerRun? {
-    guard let cluster else { return server }
+  func serverToConnect() -> ServerEnd? {
+    guard let cluster else { return server.map { .run($0) } }
+    if cluster.serves { return chance.pick(cluster.running).map { .node($0) } }
     let process =
       isHealed || chance.happens(0.8)
       ? chance.pick(cluster.serving) : chance.pick(cluster.nodes)?.process
-    return process?.server
+    return process?.server.map { .run($0) }
   }
 }

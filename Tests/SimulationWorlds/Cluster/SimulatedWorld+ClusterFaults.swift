@@ -1,4 +1,5 @@
 import TernLogMemory
+import TernSharedLedger
 import TernTestKit
 
 extension SimulatedWorld {
@@ -31,6 +32,20 @@ extension SimulatedWorld {
       process.isEnding = true
       standBy(process, "it is told to end")
       process.close(on: cluster.executor)
+    case .stepDown: process.ledger.handOver("an operator asks for it")
+    case .cutNodes: cutNodes(process, cluster)
+    case .slowNodes: break
+    }
+  }
+
+  /// Links of a node to others break, or it cannot reach them for a while.
+  private func cutNodes(_ process: NodeProcess, _ cluster: SimulatedCluster) {
+    let links = process.host?.nodeLinks.values.sorted { $0.id < $1.id } ?? []
+    if chance.happens(0.4) {
+      cluster.keepApart([process.node.index], until: clock.now + chance.within(50...12_000))
+      for link in links { cut(link) }
+    } else if let link = chance.pick(links) {
+      if chance.happens(0.3) { cut(link) } else { link.framesLeft = chance.below(8) }
     }
   }
 
@@ -70,6 +85,7 @@ extension SimulatedWorld {
   func repairCluster() {
     guard let cluster else { return }
     cluster.memory.performPending()
+    cluster.keepApart([], until: 0)
     for node in cluster.nodes {
       startNode(node)
       guard let process = node.process else { continue }

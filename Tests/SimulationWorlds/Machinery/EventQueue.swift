@@ -76,6 +76,12 @@ enum WorldEvent {
   case nodeGate(NodeProcess, NodeGate.Wait, Int)
   case logHeals(NodeProcess)
   case clusterMishap
+  /// A node's request for a link to another one comes there; it was made at a time.
+  case nodeConnects(NodeProcess, LinkRequest, since: Int64)
+  case nodeConnected(NodeLink, LinkRequest)
+  case nodeRefused(NodeProcess, LinkRequest)
+  case arrivesAtNode(NodeLink, toDialer: Bool, [[UInt8]])
+  case nodeSeesEnd(NodeLink, atDialer: Bool, NodeEnd)
 }
 
 extension WorldEvent {
@@ -113,6 +119,14 @@ extension WorldEvent {
     case .nodeGate(let process, let wait, _): "\(process.name) \(wait)"
     case .logHeals(let process): "\(process.name) reaches the log"
     case .clusterMishap: "mishap of the cluster"
+    case .nodeConnects(let process, let request, _):
+      "\(process.name) connects to \(request.address) for \(request.client)"
+    case .nodeConnected(let link, _): "\(link.words) is open"
+    case .nodeRefused(let process, let request): "\(process.name) has no link to \(request.address)"
+    case .arrivesAtNode(let link, let toDialer, let frames):
+      "\(link.process(atDialer: toDialer).name) gets \(frames.count) on \(link.words)"
+    case .nodeSeesEnd(let link, let atDialer, _):
+      "\(link.process(atDialer: atDialer).name) sees end of \(link.words)"
     }
   }
 }

@@ -1,4 +1,5 @@
 import TernSync
+import TernTransport
 
 /// A link between one client and one run of the server.
 ///
@@ -11,12 +12,18 @@ final class SimulatedLink {
   let process: any ClientProcess
   /// The client's own number of it.
   let number: Int
+  /// The server at its other end.
+  let server: ServerEnd
+  /// The slot of the link at a ``ServerRun``.
   let slot: Int
-  let run: ServerRun
   let latency: ClosedRange<Int64>
   var isOpenAtServer = true
   /// `true` while the client uses it, or will once it is open.
   var isOpenAtClient = true
+  /// The receiver at a node's server, until that has seen the end.
+  var handler: (any LinkHandler)?
+  /// The newest version that such a server has told of, or that the client knew before.
+  var newest: UInt64 = 0
   /// `true` once the client's process has seen its end, the last event of a link.
   var isOverAtClient = false
   var isCut = false
@@ -45,15 +52,39 @@ final class SimulatedLink {
   var shown = QueueUser.nobody
 
   init(
-    id: Int, process: any ClientProcess, number: Int, slot: Int, run: ServerRun,
+    id: Int, process: any ClientProcess, number: Int, to server: ServerEnd,
     latency: ClosedRange<Int64>
   ) {
     self.id = id
     self.process = process
     self.number = number
-    self.slot = slot
-    self.run = run
+    self.server = server
+    slot = if case .run(let run) = server { run.takeSlot() } else { 0 }
     self.latency = latency
+  }
+}
+
+/// The server at the other end of a client's link.
+enum ServerEnd {
+  /// One run of a server that serves alone, or in its term.
+  case run(ServerRun)
+  /// A node that serves whichever node leads.
+  case node(NodeProcess)
+
+  /// True once it is no more.
+  var isOver: Bool {
+    switch self {
+    case .run(let run): run.isOver
+    case .node(let process): process.isDead
+    }
+  }
+
+  /// The process that stands still at times.
+  var process: ServerProcess {
+    switch self {
+    case .run(let run): run.process
+    case .node(let process): process
+    }
   }
 }
 
@@ -66,4 +97,6 @@ struct Chunk {
   let after: UInt64
   /// `true` if it ends the batch's frames for the link.
   var isLast: Bool
+  /// `false` if it tells nothing of any data, as of no version.
+  var hasNews = true
 }

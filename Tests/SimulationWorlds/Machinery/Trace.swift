@@ -4,12 +4,14 @@ package struct Trace: Sendable {
   package private(set) var lines: [String] = []
   /// Two runs of one seed have the same.
   package private(set) var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-  var limit = 2_000
+  var limit = Self.usualLimit
+
+  static let usualLimit = 2_000
 
   mutating func note(_ line: String) {
     add(line.utf8)
     lines.append(line)
-    if lines.count > limit * 2 { lines.removeFirst(limit) }
+    if limit < .max, lines.count > limit * 2 { lines.removeFirst(limit) }
   }
 
   mutating func add(_ bytes: some Sequence<UInt8>) {

@@ -38,18 +38,23 @@ extension SimulatedWorld {
     var senders: [CommitID: SimulatedLink] = [:]
     for case .frame(let slot, let frame) in inputs {
       guard let link = run.holders[slot], link.process is ClientRun,
-        case .request(_, let request) = try? TreeClientMessage.decode(frame)
+        let id = Self.number(of: frame, over: link)
       else { continue }
-      let mark: WriteHeader? =
-        switch request {
-        case .put(_, _, _, let mark), .merge(_, _, let mark): mark
-        default: nil
-        }
-      guard let stamp = mark?.stamp, let stream = stamp.stream ?? link.stream else { continue }
-      let id = CommitID(stream: stream, sequence: stamp.sequence)
       senders[id] = senders[id] ?? link
     }
     return senders
+  }
+
+  /// The number of the write in a frame of a client; `nil` for other frames.
+  static func number(of frame: [UInt8], over link: SimulatedLink) -> CommitID? {
+    guard case .request(_, let request) = try? TreeClientMessage.decode(frame) else { return nil }
+    let mark: WriteHeader? =
+      switch request {
+      case .put(_, _, _, let mark), .merge(_, _, let mark): mark
+      default: nil
+      }
+    guard let stamp = mark?.stamp, let stream = stamp.stream ?? link.stream else { return nil }
+    return CommitID(stream: stream, sequence: stamp.sequence)
   }
 
   func checkMarkers() {

@@ -1,0 +1,138 @@
+import Synchronization
+import TernServer
+import TernTransport
+
+/// The things that one node's server has said and not yet handed to the world, in order.
+final class NodeOutput: Sendable {
+  /// One end of a link, as a node holds it.
+  struct End: Hashable, Sendable {
+    /// The number of the link in the world.
+    let link: Int
+    /// True at the node that has opened the link.
+    let isDialer: Bool
+  }
+
+  enum Entry: Sendable {
+    /// Frames left, while the node's copy had that version.
+    case frames(End, [[UInt8]], version: UInt64?)
+    case closed(End)
+    case connects(LinkRequest)
+    case event(ServerEvent)
+
+    /// The number by which entries about different links are put in order.
+    fileprivate var order: Int {
+      switch self {
+      case .event: 0
+      case .frames(let end, _, _), .closed(let end): end.link
+      case .connects: .max
+      }
+    }
+  }
+
+  private let entries = Mutex<[Entry]>([])
+
+  func add(_ entry: Entry) { entries.withLock { $0.append(entry) } }
+
+  /// Takes what was said since the last call. What is about different links is in the order of
+  /// those: a server goes through its links in the order of a dictionary now and then.
+  func takeAll() -> [Entry] {
+    let taken = entries.withLock { exchange(&$0, with: []) }
+    return taken.enumerated().sorted {
+      ($0.element.order, $0.offset) < ($1.element.order, $1.offset)
+    }.map(\.element)
+  }
+}
+
+/// A request of a server to open a link to another node.
+final class LinkRequest: Sendable {
+  /// The address of the node: the name of its process.
+  let address: String
+  /// The client it is for, as its link names it.
+  let client: String
+  let isOfOtherShard: Bool
+  let open: LinkOpening
+  private let answer: Mutex<CheckedContinuation<(any Link)?, Never>?>
+
+  init(
+    to address: String, for client: String, isOfOtherShard: Bool, _ open: @escaping LinkOpening,
+    answer: CheckedContinuation<(any Link)?, Never>
+  ) {
+    self.address = address
+    self.client = client
+    self.isOfOtherShard = isOfOtherShard
+    self.open = open
+    self.answer = Mutex(answer)
+  }
+
+  /// Answers the request, once; `nil` when the node cannot be reached.
+  func finish(_ link: (any Link)?) {
+    answer.withLock { exchange(&$0, with: nil) }?.resume(returning: link)
+  }
+}
+
+/// The links of one node's server to other nodes.
+struct NodeLinks: LeaderLinks {
+  let output: NodeOutput
+  let isOfOtherShard: Bool
+
+  func connect(
+    to address: String, for client: String, _ open: @escaping LinkOpening
+  ) async throws(TransportError) -> any Link {
+    let link = await withCheckedContinuation { continuation in
+      output.add(
+        .connects(
+          LinkRequest(
+            to: address, for: client, isOfOtherShard: isOfOtherShard, open, answer: continuation)))
+    }
+    if let link { return link }
+    throw .refused(host: address, port: 0)
+  }
+}
+
+/// One end of a link, as a server holds it.
+///
+/// Its queue is never long: a world sends little, so nothing here presses back.
+final class NodeLinkEnd: Link {
+  private struct State {
+    var frames: [[UInt8]] = []
+    var isClosed = false
+  }
+
+  let end: NodeOutput.End
+  let peer: String
+  let isOfOtherShard: Bool
+  private let output: NodeOutput
+  private let version: @Sendable () -> UInt64?
+  private let state = Mutex(State())
+
+  /// - Parameter version: Returns the version of the node's copy.
+  init(
+    _ end: NodeOutput.End, peer: String, isOfOtherShard: Bool = false, _ output: NodeOutput,
+    version: @escaping @Sendable () -> UInt64?
+  ) {
+    self.end = end
+    self.peer = peer
+    self.isOfOtherShard = isOfOtherShard
+    self.output = output
+    self.version = version
+  }
+
+  var queuedBytes: Int { 0 }
+
+  func send(_ frame: [UInt8]) {
+    state.withLock { if !$0.isClosed { $0.frames.append(frame) } }
+  }
+
+  func flush() {
+    let frames = state.withLock { exchange(&$0.frames, with: []) }
+    if !frames.isEmpty { output.add(.frames(end, frames, version: version())) }
+  }
+
+  func setReading(_ on: Bool) {}
+
+  func close() {
+    flush()
+    let wasClosed = state.withLock { exchange(&$0.isClosed, with: true) }
+    if !wasClosed { output.add(.closed(end)) }
+  }
+}
