@@ -279,7 +279,7 @@ let programs: [Target] = [
       "TernTreeAuthority", "TernDocumentWire", "TernDocumentReplica", "TernClient", "TernServer",
       "TernDocumentAuthority", "TernCommitLog", "TernLogMemory", "TernSharedLedger", "TernTestKit",
     ], path: "Tests/SimulationWorlds", swiftSettings: strict),
-  program("tern-simulate", at: "Tools/simulate", ["TernSimulation"]),
+  program("tern-simulate", at: "Tools/simulate", ["TernServer", "TernSimulation"]),
   program(
     "tern-fuzz", at: "Tools/fuzz",
     [
@@ -414,7 +414,7 @@ let testSuites: [Target] = [
       "TernTestKit", "TernPostgresTesting",
     ], others: ["Admin", "Console"]),
   tests("Spec", ["TernSpecReplay", "TernSpecServed"]),
-  tests("Simulation", ["TernSharedLedger", "TernSimulation"]),
+  tests("Simulation", ["TernServer", "TernSharedLedger", "TernSimulation"]),
   tests("Query", ["TernCore", "TernQuery", "TernTestKit"]),
   tests("TreeWire", ["TernCore", "TernQuery", "TernTreeWire", "TernTestKit"]),
   tests(

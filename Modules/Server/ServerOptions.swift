@@ -15,6 +15,8 @@ public struct ServerOptions: Hashable, Sendable {
   /// The declared indexes of documents, without which queries are rejected as by the service; `nil`
   /// answers every query. Default: `nil`.
   public var requiredIndexes: DocumentIndexCatalogs?
+  /// The mistake that the server makes on purpose; `nil` outside of tests of tests.
+  package var plantedFault: PlantedServerFault?
 
   /// The defaults, but for what is given.
   public init(

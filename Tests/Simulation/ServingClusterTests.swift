@@ -47,4 +47,16 @@ import Testing
     #expect(worlds[0].trace.hash == worlds[1].trace.hash)
     #expect(worlds[0].clusterSummary == worlds[1].clusterSummary)
   }
+
+  @Test("what must always hold holds for each of two shards", arguments: UInt64(1)...12)
+  func twoShards(seed: UInt64) throws {
+    let world = Self.play(seed: seed, shards: 2)
+    let found = world.disagreements
+    #expect(
+      found.isEmpty,
+      "replay: tern-simulate --clients 2 --documents 1 --nodes 4 --shards 2 --serve --seed \(seed) --steps \(Self.steps)\n\(found)"
+    )
+    let summary = try #require(world.clusterSummary)
+    #expect(summary.terms > 2 && summary.batches > 10 && summary.relays > 1, "\(summary)")
+  }
 }

@@ -56,6 +56,7 @@ extension SimulatedWorld {
           flush(&frames, run)
           closeLink(number, run)
         case .change(let change, let ticket, let user):
+          checkAcknowledgement(change, of: user, run)
           run.jobs.append(SimulatedJob(ticket: ticket, change: change, user: user))
           // A write that is rejected is pending no more; its end is told when the queue has it.
           if case .reject = change, user == run.user {

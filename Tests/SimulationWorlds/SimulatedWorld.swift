@@ -1,5 +1,6 @@
 import TernClient
 import TernCore
+package import TernServer
 package import TernSharedLedger
 import TernStorage
 import TernSync
@@ -85,11 +86,13 @@ package final class SimulatedWorld {
   ///   - shards: The logs of the cluster, 1 or 2; with two, documents belong to the second one.
   ///   - bug: A mistake that the server makes on purpose.
   ///   - plantedFault: A mistake that the nodes make on purpose.
+  ///   - serverFault: A mistake that the servers of nodes make on purpose.
   package init(
     seed: UInt64, clients count: Int, documentClients documentCount: Int = 0, faults: Set<Fault>,
     changesRules: Bool = false, nodes: Int = 1,
     clusterFaults: Set<ClusterFault> = Set(ClusterFault.allCases), serves: Bool = false,
-    shards: Int = 1, bug: PlantedBug? = nil, plantedFault: PlantedFault? = nil
+    shards: Int = 1, bug: PlantedBug? = nil, plantedFault: PlantedFault? = nil,
+    serverFault: PlantedServerFault? = nil
   ) {
     self.seed = seed
     self.bug = bug
@@ -109,7 +112,7 @@ package final class SimulatedWorld {
       nodes > 1
       ? SimulatedCluster(
         nodes, clock: clock, chance: &chance, faults: clusterFaults, plantedFault: plantedFault,
-        serves: serves, shards: shards)
+        serverFault: serverFault, serves: serves, shards: shards)
       : nil
     if changesRules { beginRules() }
     perform {
@@ -225,8 +228,8 @@ package final class SimulatedWorld {
     case .nodeConnected(let link, let request): connected(link, request)
     case .nodeRefused(let process, let request):
       if !process.isDead { request.finish(nil) }
-    case .arrivesAtNode(let link, let toDialer, let frames):
-      arrived(frames, over: link, atDialer: toDialer)
+    case .arrivesAtNode(let link, let toDialer, let message):
+      arrived(message, over: link, atDialer: toDialer)
     case .nodeSeesEnd(let link, let atDialer, let end): sawEnd(of: link, atDialer: atDialer, end)
     }
   }

@@ -1,3 +1,4 @@
+import TernServer
 import TernSimulation
 
 // tern-simulate: plays seeded worlds, and tells what happened before the first disagreement.
@@ -21,7 +22,9 @@ let usage = """
                   and of several nodes
                   \(ClusterFault.allCases.map(\.rawValue).joined(separator: " ")) (all)
     --bug NAME    a mistake that the server makes: one of
-                  \(PlantedBug.allCases.map(\.rawValue).joined(separator: " "))
+                  \(PlantedBug.allCases.map(\.rawValue).joined(separator: " ")),
+                  and of servers of nodes
+                  \(PlantedServerFault.allCases.map(\.rawValue).joined(separator: " "))
     --rules       documents have rules that change, and tokens are revoked
     --trace       print the trace of every world, not only of those that fail
     --frames      show the frames in the trace
@@ -40,6 +43,7 @@ struct Options: Sendable {
   var faults = Set(Fault.allCases)
   var changesRules = false
   var bug: PlantedBug?
+  var serverFault: PlantedServerFault?
   var clusterFaults = Set(ClusterFault.allCases)
   var printsTrace = false
   var showsFrames = false
@@ -82,7 +86,8 @@ struct Options: Sendable {
     case "--faults": return takeFaults(value)
     case "--bug":
       bug = PlantedBug(rawValue: value)
-      if bug == nil { return false }
+      serverFault = PlantedServerFault(rawValue: value)
+      if bug == nil, serverFault == nil { return false }
     default: return false
     }
     return seed > 0 && seeds > 0 && jobs > 0 && clients >= 0 && documentClients >= 0
@@ -115,7 +120,7 @@ func play(_ seed: UInt64, _ options: Options) -> Ending {
     seed: seed, clients: options.clients, documentClients: options.documentClients,
     faults: options.faults, changesRules: options.changesRules, nodes: options.nodes,
     clusterFaults: options.clusterFaults, serves: options.serves, shards: options.shards,
-    bug: options.bug)
+    bug: options.bug, serverFault: options.serverFault)
   world.showsFrames = options.showsFrames
   world.keepsTrace = options.printsTrace
   world.run(steps: options.steps)

@@ -45,10 +45,12 @@ final class Forwarder {
       link.backlog.append(frame)
       return
     }
+    let fault = server.options.plantedFault
     for routed in link.routes.route(frame) {
       switch routed.route {
       case .atOnce: server.enqueue(.frame(slot: state.slot, routed.frame), of: state)
-      case .behindLog: link.hold(routed.frame, until: waits.request(at: server))
+      case .behindLog:
+        link.hold(routed.frame, until: fault == .servesOldCopy ? 0 : waits.request(at: server))
       case .behindWrites: link.hold(routed.frame, until: 0)
       case .leader:
         _ = state.arrivals.next()
@@ -60,6 +62,7 @@ final class Forwarder {
         return server.close(state, .malformedFrame(text))
       case .both:
         link.hold(routed.frame, until: 0)
+        if fault == .keepsFormerUser { continue }
         if link.leaderLink == nil, link.early.isEmpty { continue }
         // A second copy of it: the first one is counted until it is decided.
         state.waitingBytes += routed.frame.count
@@ -232,10 +235,12 @@ extension Forwarder {
     case .received(let frames):
       let frames = frames.filter { !takesAtOnce($0, state, link, at: server) }
       if frames.isEmpty { return }
-      let catchUp = waits.request(at: server)
+      let isEarly = server.options.plantedFault == .answersBeforeCatchingUp
+      let catchUp = isEarly ? 0 : waits.request(at: server)
       link.arrivals += frames.map { ForwardedLink.Arrival(frame: $0, catchUp: catchUp) }
       count(frames.reduce(0) { $0 + $1.count }, of: link, state, at: server)
       waiting.insert(slot)
+      if isEarly { release(state, link, at: server) }
     case .drained: settle(state, link, at: server)
     case .ended(let reason): end(leaderLink, reason, state, link, at: server)
     }
@@ -309,7 +314,8 @@ extension Forwarder {
     let isHandedOver = exchange(&link.isHandedOver, with: false)
     server.memory.release(exchange(&link.unsentBytes, with: 0), of: state)
     link.begin(with: [])
-    guard let frames = link.routes.loseLeader() else {
+    let goesOn = server.options.plantedFault == .keepsSessionsWithoutLeader
+    guard let frames = link.routes.loseLeader() ?? (goesOn ? [] : nil) else {
       let text = "the node that leads is out of reach (\(reason)); connect again"
       return close(state, .serverStopped(text), returning: isHandedOver, at: server)
     }

@@ -132,7 +132,7 @@ extension TernServer {
   package func serveShards(
     by directory: any ShardDirectory, over links: any LeaderLinks
   ) {
-    guard part.shards == nil else { return }
+    guard part.shards == nil, options.plantedFault != .decidesForOtherShards else { return }
     part.shards = ShardRouter(directory, links)
     places.use(directory)
   }

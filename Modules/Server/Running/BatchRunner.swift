@@ -140,7 +140,7 @@ final class BatchRunner {
     guard let copy else { return }
     for input in plan.decided(of: inputs) {
       guard let followed = input.followed else { continue }
-      try copy.apply(followed.batches)
+      if parts.options.plantedFault != .tellsWithoutApplying { try copy.apply(followed.batches) }
       followed.finish(isApplied: true)
     }
   }

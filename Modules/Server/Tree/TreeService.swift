@@ -142,7 +142,8 @@ struct TreeService {
       return batch.add(Commit(mutations: [.remove(range)], record: []))
     }
     let namespace = namespaceOrTransient(owner.requester.namespace)
-    var mutations: [Mutation] = [.remove(range)]
+    let keeps = context.options.plantedFault == .keepsFiredOperations
+    var mutations: [Mutation] = keeps ? [] : [.remove(range)]
     // Later operations may lie at, above or below earlier ones of other users; what all of them
     // together have changed is one commit and one push.
     var changed = DisconnectTree()

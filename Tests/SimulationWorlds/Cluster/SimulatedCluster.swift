@@ -2,7 +2,9 @@ import TernCommitLog
 import TernCore
 import TernLedger
 import TernLogMemory
+import TernServer
 import TernSharedLedger
+import TernTreeWire
 
 /// Several servers over one shared log, as a world sees them.
 final class SimulatedCluster {
@@ -11,6 +13,7 @@ final class SimulatedCluster {
   let nodes: [ClusterNode]
   let faults: Set<ClusterFault>
   let plantedFault: PlantedFault?
+  let serverFault: PlantedServerFault?
   /// True when every node serves clients, and not the one alone that leads.
   let serves: Bool
   /// The shards of the databases: with two, that of documents belongs to the second one.
@@ -28,14 +31,17 @@ final class SimulatedCluster {
   private let clock: WorldClock
   /// The link over which each numbered write came last.
   var senders: [CommitID: SimulatedLink] = [:]
+  /// The newest write of each client that a link between nodes has carried, for a planted bug.
+  var lastWrites: [String: (link: Int, write: TreeClientMessage)] = [:]
   var runs = 0
   var comparisons = 0
   var summary = ClusterSummary()
 
   init(
     _ count: Int, clock: WorldClock, chance: inout RandomSource, faults: Set<ClusterFault>,
-    plantedFault: PlantedFault?, serves: Bool, shards: Int
+    plantedFault: PlantedFault?, serverFault: PlantedServerFault?, serves: Bool, shards: Int
   ) {
+    self.serverFault = serverFault
     self.faults = serves ? faults : faults.filter { !$0.isOfServingNodes }
     self.plantedFault = plantedFault
     self.serves = serves
@@ -60,6 +66,9 @@ final class SimulatedCluster {
       preconditionFailure("\(error)")
     }
   }
+
+  /// The number of the shard of a client's database.
+  func shard(of client: any ClientProcess) -> Int { client is ClientRun ? 0 : logs.count - 1 }
 
   /// Keeps some of the nodes apart from all others until a time.
   func keepApart(_ nodes: Set<Int>, until end: Int64) { partition = (nodes, end) }

@@ -23,7 +23,8 @@ extension SimulatedWorld {
       plan(.logHeals(process), after: 500...9_000)
     case .slowTail:
       process.isSlow = true
-      process.faults.hidden = UInt64(chance.below(6))
+      // Nodes that serve rest on a log that tells each of them its newest position.
+      process.faults.hidden = cluster.serves ? 0 : UInt64(chance.below(6))
       plan(.logHeals(process), after: 1_000...20_000)
     case .pausedNode: pause(process)
     case .killedNode: breakNode(process)

@@ -80,7 +80,7 @@ enum WorldEvent {
   case nodeConnects(NodeProcess, LinkRequest, since: Int64)
   case nodeConnected(NodeLink, LinkRequest)
   case nodeRefused(NodeProcess, LinkRequest)
-  case arrivesAtNode(NodeLink, toDialer: Bool, [[UInt8]])
+  case arrivesAtNode(NodeLink, toDialer: Bool, NodeMessage)
   case nodeSeesEnd(NodeLink, atDialer: Bool, NodeEnd)
 }
 
@@ -123,8 +123,8 @@ extension WorldEvent {
       "\(process.name) connects to \(request.address) for \(request.client)"
     case .nodeConnected(let link, _): "\(link.words) is open"
     case .nodeRefused(let process, let request): "\(process.name) has no link to \(request.address)"
-    case .arrivesAtNode(let link, let toDialer, let frames):
-      "\(link.process(atDialer: toDialer).name) gets \(frames.count) on \(link.words)"
+    case .arrivesAtNode(let link, let toDialer, let message):
+      "\(link.process(atDialer: toDialer).name) gets \(message.frames.count) on \(link.words)"
     case .nodeSeesEnd(let link, let atDialer, _):
       "\(link.process(atDialer: atDialer).name) sees end of \(link.words)"
     }

@@ -37,4 +37,7 @@ package enum PlantedBug: String, CaseIterable, Sendable {
   case forgetsDependencies
   /// Writes are judged by the documents before their commit where rules ask for those after it.
   case judgesByFormerDocuments
+  /// A node that has lost its link to the leader sends a client's last write once more over the
+  /// next one, without its number.
+  case repeatsRelayedWrites
 }

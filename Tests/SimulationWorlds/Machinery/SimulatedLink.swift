@@ -24,6 +24,10 @@ final class SimulatedLink {
   var handler: (any LinkHandler)?
   /// The newest version that such a server has told of, or that the client knew before.
   var newest: UInt64 = 0
+  /// `true` if the client's database belongs to another shard than the node.
+  var isForeign = false
+  /// What the leader of that shard has said and the node is about to pass on.
+  var passedOn: [NodeMessage] = []
   /// `true` once the client's process has seen its end, the last event of a link.
   var isOverAtClient = false
   var isCut = false

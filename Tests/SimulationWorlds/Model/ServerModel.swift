@@ -57,6 +57,13 @@ struct ServerModel {
   var truth: TreeNode { states[states.count - 1] }
 }
 
+extension ServerModel {
+  /// The version of the write in a row of a queue; `nil` when the log does not have it.
+  func version(ofRow row: UInt64, of queue: QueueName) -> Version? {
+    rows[queue]?[row].flatMap { applied[$0] }
+  }
+}
+
 // MARK: - Following the log
 
 extension ServerModel {
@@ -77,7 +84,12 @@ extension ServerModel {
       var state = truth
       if let record = TreeRecord(entry.record) {
         prefix = record.prefix
-        if let id = entry.id { wrong += check(id, record, links[id]) }
+        if let id = entry.id {
+          wrong += check(id, record, links[id])
+        } else if !record.assignments.allSatisfy({ WorkloadSpace.isWrittenWithoutNumber($0.path) })
+        {
+          wrong.append("version \(entry.version) writes \(record.assignments) without a number")
+        }
         for assignment in record.assignments {
           state.setNode(assignment.node, at: assignment.path)
         }

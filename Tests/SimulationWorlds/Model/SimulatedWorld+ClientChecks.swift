@@ -1,6 +1,7 @@
 import TernClient
 import TernCore
 import TernQuery
+import TernSync
 import TernTreeReplica
 
 extension SimulatedWorld {
@@ -73,6 +74,15 @@ extension SimulatedWorld {
       c\(run.index) shows \(view.node) at \(name.path) \(name.query.id), \
       expected \(expected) of v\(versions.upperBound) with \(truth.writes)
       """)
+  }
+
+  /// Checks that a client is told of a write at the latest with its acknowledgement.
+  func checkAcknowledgement(_ change: QueueChange, of user: QueueUser, _ run: ClientRun) {
+    guard case .settle(let row) = change, let told = run.told?.upperBound,
+      let version = model.version(ofRow: row, of: QueueName(device: run.name, user: user)),
+      version > told
+    else { return }
+    disagree("c\(run.index) is told of its write as of v\(version), and of the data as of v\(told)")
   }
 
   /// The connection is gone: live views stay as they are until there is another one.

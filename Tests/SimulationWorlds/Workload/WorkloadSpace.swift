@@ -19,6 +19,11 @@ enum WorkloadSpace {
     path("own", WorkloadUsers.known[chance.below(WorkloadUsers.known.count)].id)
   }
 
+  /// True for places that transactions and onDisconnect operations write: those have no numbers.
+  static func isWrittenWithoutNumber(_ path: TreePath) -> Bool {
+    ["items", "gone", "tally", "votes"].contains(path.first?.text)
+  }
+
   static func scalar(_ chance: inout RandomSource) -> TreeScalar {
     switch chance.below(5) {
     case 0: .bool(chance.happens(0.5))

@@ -69,6 +69,15 @@ final class NodeServer {
   }
 }
 
+/// Frames that one node sends to another at once, or a part of them.
+struct NodeMessage {
+  let frames: [[UInt8]]
+  /// The version of the copy of the node that sends; `nil` from the one that has opened the link.
+  let version: UInt64?
+  /// True unless the link breaks within it.
+  let isWhole: Bool
+}
+
 /// A link between two nodes, which one of them has opened for a client.
 final class NodeLink {
   /// The number of the link, among those of clients too.

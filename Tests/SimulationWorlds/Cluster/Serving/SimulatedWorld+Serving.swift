@@ -14,8 +14,10 @@ extension SimulatedWorld {
   func startServer(of process: NodeProcess, _ cluster: SimulatedCluster) {
     let host = NodeServer(of: process, on: cluster.executor)
     process.host = host
+    var options = ServerOptions()
+    options.plantedFault = cluster.serverFault
     host.start(
-      in: process, on: cluster.executor, options: ServerOptions(), clock: clock,
+      in: process, on: cluster.executor, options: options, clock: clock,
       documentAuthorizer: authorizer(of: rulesFile))
   }
 
@@ -28,19 +30,39 @@ extension SimulatedWorld {
       plan(.nodeConnects(process, request, since: clock.now), after: 0...20)
     case .frames(let end, let frames, let version):
       if let link = host.nodeLinks[end.link] {
-        return pass(frames, over: link, toDialer: !end.isDialer)
+        return pass(frames, version, over: link, toDialer: !end.isDialer)
       }
-      guard let link = host.clientLinks[end.link], !link.isClosedByServer else { return }
-      let version = max(version ?? 0, link.newest)
-      send(
-        Chunk(
-          frames: frames, before: link.newest, after: version, isLast: true,
-          hasNews: frames.contains(where: Self.isNews)), over: link)
-      link.newest = version
+      if let link = host.clientLinks[end.link] { tell(frames, version, over: link, process) }
     case .closed(let end):
       if let link = host.nodeLinks[end.link] { return close(link, byDialer: end.isDialer) }
       if let link = host.clientLinks[end.link] { close(link) }
     }
+  }
+
+  /// Sends what a node's server says to a client of its own.
+  ///
+  /// - Parameter copied: The version of the node's copy.
+  private func tell(
+    _ frames: [[UInt8]], _ copied: UInt64?, over link: SimulatedLink, _ process: NodeProcess
+  ) {
+    guard !link.isClosedByServer else { return }
+    var (version, isWhole) = (copied, true)
+    if link.isForeign {
+      // It passes on what the leader of another shard has said, which has that one's version.
+      let passed = link.passedOn.isEmpty ? nil : link.passedOn.removeFirst()
+      (version, isWhole) = (passed?.version, passed?.isWhole ?? true)
+    }
+    guard let version, frames.contains(where: Self.isNews) else {
+      let newest = link.newest
+      return send(
+        Chunk(frames: frames, before: newest, after: newest, isLast: true, hasNews: false),
+        over: link)
+    }
+    send(
+      Chunk(
+        frames: frames, before: min(link.newest, version), after: version, isLast: isWhole),
+      over: link)
+    link.newest = version
   }
 
   /// Returns false for frames that tell nothing of any data, as of no version.
@@ -96,6 +118,7 @@ extension SimulatedWorld {
     }
     link.handler = handler
     link.newest = link.process.device.newestTold
+    link.isForeign = process.node.shard != cluster.shard(of: link.process)
     host.clientLinks[link.id] = link
     cluster.clientLinks[link.id] = link
     return true
@@ -197,10 +220,16 @@ extension SimulatedWorld {
   }
 
   /// Sends frames from one node to another.
-  private func pass(_ frames: [[UInt8]], over link: NodeLink, toDialer: Bool) {
+  ///
+  /// - Parameter version: The version of the copy of the node that sends.
+  private func pass(
+    _ frames: [[UInt8]], _ version: UInt64?, over link: NodeLink, toDialer: Bool
+  ) {
     note(
       frames, "\(link.process(atDialer: !toDialer).name)>\(link.process(atDialer: toDialer).name)")
     if link.isCut { return }
+    var frames = frames
+    if bug == .repeatsRelayedWrites, !toDialer { frames += repeated(frames, over: link) }
     var (arriving, breaks) = (frames, false)
     if let left = link.framesLeft {
       breaks = frames.count >= left
@@ -212,19 +241,43 @@ extension SimulatedWorld {
       let last = toDialer ? link.lastAtDialer : link.lastAtAcceptor
       let time = max(last, clock.now + chance.within(link.latency))
       if toDialer { link.lastAtDialer = time } else { link.lastAtAcceptor = time }
-      agenda.add(.arrivesAtNode(link, toDialer: toDialer, arriving), at: time)
+      let message = NodeMessage(
+        frames: arriving, version: version, isWhole: arriving.count == frames.count)
+      agenda.add(.arrivesAtNode(link, toDialer: toDialer, message), at: time)
     }
     if breaks { cut(link) }
   }
 
-  func arrived(_ frames: [[UInt8]], over link: NodeLink, atDialer: Bool) {
+  /// The planted bug: a client's write that another link has carried, without its number.
+  private func repeated(_ frames: [[UInt8]], over link: NodeLink) -> [[UInt8]] {
+    guard let cluster, let client = link.client?.process.name else { return [] }
+    for frame in frames {
+      guard
+        case .request(let number, .put(let path, let node, nil, let header))? =
+          try? TreeClientMessage.decode(frame), header.stamp != nil
+      else { continue }
+      let former = cluster.lastWrites.updateValue(
+        (link.id, .request(number, .put(path, node, expectedHash: nil, .none))), forKey: client)
+      if let former, former.link != link.id { return [former.write.encode()] }
+    }
+    return []
+  }
+
+  func arrived(_ message: NodeMessage, over link: NodeLink, atDialer: Bool) {
     let process = link.process(atDialer: atDialer)
     guard let cluster, !process.isDead,
       let handler = atDialer ? link.atDialer : link.atAcceptor
     else { return }
-    cluster.summary.relayedFrames += frames.count
-    if !atDialer { noteSenders(of: frames, link.client, at: process, cluster) }
-    handler.linkDidReceive(frames)
+    cluster.summary.relayedFrames += message.frames.count
+    if atDialer {
+      // Documents tell their versions themselves.
+      if let client = link.client, client.isForeign, client.process is ClientRun {
+        client.passedOn.append(message)
+      }
+    } else {
+      noteSenders(of: message.frames, link.client, at: process, cluster)
+    }
+    handler.linkDidReceive(message.frames)
   }
 
   /// One end of a link between nodes is closed: what was sent still travels.
