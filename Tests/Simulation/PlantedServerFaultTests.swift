@@ -27,8 +27,10 @@ import Testing
     #expect(isNoticed, "not within \(Self.seeds.count) seeds")
   }
 
-  @Test("a world notices a write that a node sends twice after it has lost the leader")
-  func repeats() {
-    #expect(Self.notices(bug: .repeatsRelayedWrites), "not within \(Self.seeds.count) seeds")
+  @Test(
+    "a world notices nodes that send a write twice, and nodes that ask no rules",
+    arguments: [PlantedBug.repeatsRelayedWrites, .readsWithoutRules])
+  func isNoticed(bug: PlantedBug) {
+    #expect(Self.notices(bug: bug), "not within \(Self.seeds.count) seeds")
   }
 }

@@ -112,6 +112,7 @@ extension SimulatedWorld {
   }
 
   func arrived(_ chunk: Chunk, over link: SimulatedLink, at run: ClientRun) {
+    checkPermissions(chunk.frames, over: link, run)
     guard chunk.hasNews else {
       run.machine.received(chunk.frames, on: link.number)
       return carryOut(run)

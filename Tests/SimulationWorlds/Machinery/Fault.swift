@@ -40,4 +40,6 @@ package enum PlantedBug: String, CaseIterable, Sendable {
   /// A node that has lost its link to the leader sends a client's last write once more over the
   /// next one, without its number.
   case repeatsRelayedWrites
+  /// Nodes that all serve ask no rules about reads of trees.
+  case readsWithoutRules
 }

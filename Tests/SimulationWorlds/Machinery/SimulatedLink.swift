@@ -54,6 +54,8 @@ final class SimulatedLink {
   /// Of a link that speaks of a tree: the stream of its greeting, and who was shown last.
   var stream: UInt128?
   var shown = QueueUser.nobody
+  /// All users that were shown over it.
+  var everShown: Set<QueueUser> = [.nobody]
 
   init(
     id: Int, process: any ClientProcess, number: Int, to server: ServerEnd,

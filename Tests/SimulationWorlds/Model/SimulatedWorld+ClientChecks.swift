@@ -3,6 +3,7 @@ import TernCore
 import TernQuery
 import TernSync
 import TernTreeReplica
+import TernTreeWire
 
 extension SimulatedWorld {
   /// Checks everything a client shows.
@@ -74,6 +75,24 @@ extension SimulatedWorld {
       c\(run.index) shows \(view.node) at \(name.path) \(name.query.id), \
       expected \(expected) of v\(versions.upperBound) with \(truth.writes)
       """)
+  }
+
+  /// Checks that a client is pushed nothing that none of the users it has shown may read.
+  func checkPermissions(_ frames: [[UInt8]], over link: SimulatedLink, _ run: ClientRun) {
+    for frame in frames {
+      let path: TreePath
+      switch try? TreeServerMessage.decode(frame) {
+      case .put(let push): path = push.path
+      case .merge(let push): path = push.path
+      case .rangeMerge(let push): path = push.path
+      default: continue
+      }
+      // A listen at the root covers everything; who may have that one may have all.
+      if run.listeners.values.contains(where: { $0.view.path.isRoot }) { continue }
+      if link.everShown.allSatisfy({ !WorkloadRules.mayRead(path, by: $0) }) {
+        disagree("c\(run.index) is pushed \(path), which nobody who was there may read")
+      }
+    }
   }
 
   /// Checks that a client is told of a write at the latest with its acknowledgement.

@@ -65,6 +65,7 @@ extension SimulatedWorld {
     case .open(let opening): link.stream = opening.stream
     case .request(_, .auth(let credential)):
       link.shown = WorkloadTokens.user(of: credential.token)
+      link.everShown.insert(link.shown)
     case .request(_, .unauth): link.shown = .nobody
     case .request(_, .put(_, _, _, let mark)), .request(_, .merge(_, _, let mark)):
       guard let stamp = mark.stamp, let stream = stamp.stream ?? link.stream else { return }

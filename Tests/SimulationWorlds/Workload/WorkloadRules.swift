@@ -3,6 +3,17 @@ import TernQuery
 import TernSecurity
 import TernSync
 
+/// The rules of the simulated database, for a planted bug: all may be read.
+struct OpenWorkloadRules: Authorizer {
+  func mayRead(_ request: TreeReadRequest, in state: TreeState) -> TreeVerdict {
+    TreeVerdict(isAllowed: true)
+  }
+
+  func mayWrite(_ request: TreeWriteRequest, in state: TreeState) -> TreeVerdict {
+    WorkloadRules().mayWrite(request, in: state)
+  }
+}
+
 /// The rules of the simulated database: almost everything is allowed.
 struct WorkloadRules: Authorizer {
   /// The key below which every read is denied.

@@ -26,7 +26,7 @@ final class NodeServer {
   /// Starts the server as a program does.
   func start(
     in process: NodeProcess, on executor: WorldExecutor, options: ServerOptions, clock: WorldClock,
-    documentAuthorizer: any DocumentAuthorizer
+    authorizer: any Authorizer, documentAuthorizer: any DocumentAuthorizer
   ) {
     let (wall, bits, output) = (process.node.wall, process.node.bits, output)
     let environment = RuntimeEnvironment(
@@ -37,7 +37,7 @@ final class NodeServer {
     Task(executorPreference: executor) {
       do throws(ServerError) {
         let server = try await TernServer(
-          ledger: ledger, on: transport, options: options, authorizer: WorkloadRules(),
+          ledger: ledger, on: transport, options: options, authorizer: authorizer,
           documentAuthorizer: documentAuthorizer, authenticator: WorkloadTokens(),
           ambient: environment, report: { output.add(.event($0)) })
         host.value.server = server

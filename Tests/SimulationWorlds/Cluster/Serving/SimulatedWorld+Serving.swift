@@ -18,6 +18,7 @@ extension SimulatedWorld {
     options.plantedFault = cluster.serverFault
     host.start(
       in: process, on: cluster.executor, options: options, clock: clock,
+      authorizer: bug == .readsWithoutRules ? OpenWorkloadRules() : WorkloadRules(),
       documentAuthorizer: authorizer(of: rulesFile))
   }
 
