@@ -49,7 +49,8 @@ extension SimulatedWorld {
           isIdle = false
           receive(message, from: process, cluster)
         }
-        for entry in process.host?.output.takeAll() ?? [] where !process.isDead {
+        guard !process.isDead, let host = process.host else { continue }
+        for entry in host.output.takeAll() where !process.isDead {
           isIdle = false
           receive(entry, from: process, cluster)
         }

@@ -26,7 +26,7 @@ final class SimulatedLink {
   var newest: UInt64 = 0
   /// `true` if the client's database belongs to another shard than the node.
   var isForeign = false
-  /// What the leader of that shard has said and the node is about to pass on.
+  /// The messages of the leader of that shard that the node is about to pass on.
   var passedOn: [NodeMessage] = []
   /// `true` once the client's process has seen its end, the last event of a link.
   var isOverAtClient = false

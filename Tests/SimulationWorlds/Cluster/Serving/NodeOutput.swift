@@ -30,8 +30,18 @@ final class NodeOutput: Sendable {
   }
 
   private let entries = Mutex<[Entry]>([])
+  /// All requests to open links: those of a process that was killed wait for the world's end.
+  private let requests = Mutex<[LinkRequest]>([])
 
-  func add(_ entry: Entry) { entries.withLock { $0.append(entry) } }
+  func add(_ entry: Entry) {
+    if case .connects(let request) = entry { requests.withLock { $0.append(request) } }
+    entries.withLock { $0.append(entry) }
+  }
+
+  /// Ends what waits for the world, which ends.
+  func end() {
+    for request in requests.withLock({ exchange(&$0, with: []) }) { request.finish(nil) }
+  }
 
   /// Takes what was said since the last call. What is about different links is in the order of
   /// those: a server goes through its links in the order of a dictionary now and then.

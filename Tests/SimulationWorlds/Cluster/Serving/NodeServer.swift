@@ -64,9 +64,7 @@ final class NodeServer {
   }
 
   /// Ends what waits for the world, which ends.
-  func end() {
-    for case .connects(let request) in output.takeAll() { request.finish(nil) }
-  }
+  func end() { output.end() }
 }
 
 /// Frames that one node sends to another at once, or a part of them.
