@@ -3,99 +3,44 @@ import TernDocumentWire
 
 /// The routes of a client of documents at a node that follows.
 struct DocumentRoutes: Sendable {
-  /// The calls that the leader answers.
-  private var forwarded: Set<UInt32> = []
-  /// The call whose first message has not come, by which it is told apart.
-  private var undecided: (call: UInt32, opening: [UInt8], method: DocumentMethod)?
-  /// The frames of later calls, which wait for that: numbers of calls only rise.
-  private var later: [[UInt8]] = []
+  private enum Upstream: Sendable { case leader }
 
-  /// The most frames that wait behind a call whose first message has not come.
-  private static let laterFrames = 256
+  /// The calls that the leader answers.
+  private var calls = ForwardedCalls<Upstream>()
 
   static let keepAlive = DocumentClientFrame.ping.encode()
 
   mutating func route(_ frame: [UInt8]) -> [RoutedFrame] {
-    guard let decoded = try? DocumentClientFrame.decode(frame) else {
-      return [RoutedFrame(frame: frame, route: .behindLog)]
-    }
-    if let undecided, let call = decoded.call {
-      if call > undecided.call {
-        guard later.count < Self.laterFrames else {
-          return [RoutedFrame(frame: frame, route: .refused)]
+    if frame == Self.keepAlive { return [RoutedFrame(frame: frame, route: .atOnce)] }
+    return calls.route(frame, by: Self.place).map { placed in
+      let route: FrameRoute =
+        switch placed.place {
+        case .here: .behindLog
+        case .node(.leader): .leader
+        case .refused: .refused
         }
-        later.append(frame)
-        return []
-      }
-      if call == undecided.call {
-        self.undecided = nil
-        let first = decide(undecided, by: decoded, frame)
-        return first + exchange(&later, with: []).flatMap { route($0) }
-      }
+      return RoutedFrame(frame: placed.frame, route: route)
     }
-    switch decoded {
-    case .open(let call, let opening):
-      guard let method = DocumentMethod(rawValue: opening.method) else { break }
-      if method.isForLeader {
-        forwarded.insert(call)
-        return [RoutedFrame(frame: frame, route: .leader)]
-      }
-      if method == .listen { break }
-      guard let message = opening.message else {
-        undecided = (call, frame, method)
-        return []
-      }
-      return route([frame], of: call, by: message, method)
-    case .message(let call, _):
-      if forwarded.contains(call) { return [RoutedFrame(frame: frame, route: .leader)] }
-    case .halfClose(let call), .cancel(let call):
-      guard forwarded.contains(call) else { break }
-      // None answers a cancellation.
-      if case .cancel = decoded { forwarded.remove(call) }
-      return [RoutedFrame(frame: frame, route: .leader)]
-    case .ping: return [RoutedFrame(frame: frame, route: .atOnce)]
-    }
-    return [RoutedFrame(frame: frame, route: .behindLog)]
   }
 
-  private mutating func decide(
-    _ undecided: (call: UInt32, opening: [UInt8], method: DocumentMethod),
-    by decoded: DocumentClientFrame, _ frame: [UInt8]
-  ) -> [RoutedFrame] {
-    if case .message(let call, let message) = decoded {
-      return route([undecided.opening, frame], of: call, by: message, undecided.method)
-    }
-    return [undecided.opening, frame].map { RoutedFrame(frame: $0, route: .behindLog) }
-  }
-
-  /// Routes a call that reads: within a transaction the leader reads.
-  private mutating func route(
-    _ frames: [[UInt8]], of call: UInt32, by message: [UInt8], _ method: DocumentMethod
-  ) -> [RoutedFrame] {
+  /// The place of a call: within a transaction the leader reads.
+  private static func place(
+    of method: DocumentMethod, _ message: [UInt8]?
+  ) -> FramePlace<Upstream>? {
+    if method.isForLeader { return .node(.leader) }
+    if method == .listen { return .here }
+    guard let message else { return nil }
     let request = try? DocumentRequest.decode(method, message, in: nil)
-    let isForLeader = request?.body.isInTransaction ?? false
-    if isForLeader { forwarded.insert(call) }
-    return frames.map { RoutedFrame(frame: $0, route: isForLeader ? .leader : .behindLog) }
+    return request?.body.isInTransaction == true ? .node(.leader) : .here
   }
 
-  mutating func receive(_ frame: [UInt8]) -> LeaderFrame {
-    guard let decoded = try? DocumentServerFrame.decode(frame) else { return .end }
-    switch decoded {
-    case .message(let call, _): return forwarded.contains(call) ? .forClient : .ignored
-    case .answer(let call, _), .end(let call, _):
-      return forwarded.remove(call) == nil ? .ignored : .forClient
-    case .pong: return .ignored
-    }
-  }
+  mutating func receive(_ frame: [UInt8]) -> LeaderFrame { calls.receive(frame, from: .leader) }
 
   /// Loses the link to the leader.
   ///
   /// - Returns: The ends of the calls that the leader was to answer.
   mutating func loseLeader() -> [[UInt8]] {
-    let status = DocumentStatus(.unavailable, "The node that leads is out of reach. Try again.")
-    return exchange(&forwarded, with: []).sorted().map {
-      DocumentServerFrame.end(stream: $0, status).encode()
-    }
+    calls.lose(.leader, "The node that leads is out of reach. Try again.")
   }
 }
 
@@ -132,16 +77,6 @@ extension DocumentReadPoint {
     switch self {
     case .transaction, .begin: true
     case .now, .time: false
-    }
-  }
-}
-
-extension DocumentClientFrame {
-  /// The number of the call that it is about.
-  var call: UInt32? {
-    switch self {
-    case .open(let call, _), .message(let call, _), .halfClose(let call), .cancel(let call): call
-    case .ping: nil
     }
   }
 }

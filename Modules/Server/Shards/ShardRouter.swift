@@ -43,7 +43,7 @@ final class ShardRouter {
     for routed in link.route(frame, by: directory) {
       switch routed.place {
       case .here: server.part.receiveHere(routed.frame, of: state, at: server)
-      case .shard(let shard): pass(routed.frame, to: shard, of: state, link, at: server)
+      case .node(let shard): pass(routed.frame, to: shard, of: state, link, at: server)
       case .refused:
         let text = "a frame that does not say first what it is about"
         return server.close(state, .malformedFrame(text))

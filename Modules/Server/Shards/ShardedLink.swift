@@ -2,26 +2,8 @@ import TernLedger
 import TernTransport
 import TernTreeWire
 
-/// A frame of a client with the place where it is decided.
-struct ShardedFrame: Hashable, Sendable {
-  /// A place where frames are decided.
-  enum Place: Hashable, Sendable {
-    /// This node.
-    case here
-    /// The node that leads another shard.
-    case shard(UInt32)
-    /// None: the link ends, for the frame does not say first what it is about.
-    case refused
-  }
-
-  let frame: [UInt8]
-  let place: Place
-
-  init(_ frame: [UInt8], _ place: Place) {
-    self.frame = frame
-    self.place = place
-  }
-}
+/// A frame of a client with its place: this node, or the node that leads another shard.
+typealias ShardedFrame = PlacedFrame<UInt32>
 
 /// One client's link at a node that is not alone with its shard. Lives and is used on the server's
 /// executor only.
@@ -30,7 +12,7 @@ final class ShardedLink {
     case unknown
     /// A client of the tree has one database, and all of its frames go where that is; `nil` before
     /// its opening names it.
-    case tree(ShardedFrame.Place?)
+    case tree(FramePlace<UInt32>?)
     case documents(ShardedCalls)
   }
 
@@ -73,17 +55,17 @@ final class ShardedLink {
   /// The place of a client whose opening this is; `nil` for other frames.
   private static func place(
     ofOpening frame: [UInt8], by directory: any ShardDirectory
-  ) -> ShardedFrame.Place? {
+  ) -> FramePlace<UInt32>? {
     guard case .open(let opening)? = try? TreeClientMessage.decode(frame) else { return nil }
     let shard = directory.table.shard(of: opening.namespace)
-    return shard == directory.own ? .here : .shard(shard)
+    return shard == directory.own ? .here : .node(shard)
   }
 
   /// Returns true when a frame of the node that leads another shard is for the client.
   func receives(_ frame: [UInt8], from shard: UInt32) -> Bool {
     switch dialect {
     case .unknown: return false
-    case .tree(let place): return place == .shard(shard)
+    case .tree(let place): return place == .node(shard)
     case .documents(var calls):
       dialect = .unknown
       defer { dialect = .documents(calls) }
@@ -104,7 +86,7 @@ final class ShardedLink {
   func uses(_ shard: UInt32) -> Bool {
     switch dialect {
     case .unknown: false
-    case .tree(let place): place == .shard(shard)
+    case .tree(let place): place == .node(shard)
     case .documents(let calls): calls.uses(shard)
     }
   }

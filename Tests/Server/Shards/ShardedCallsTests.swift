@@ -32,7 +32,7 @@ struct ShardedCallsTests {
     message.first == 0x0a ? Array(message.dropFirst(2 + Int(message[1]))) : message
   }
 
-  private static func places(_ frames: [ShardedFrame]) -> [ShardedFrame.Place] {
+  private static func places(_ frames: [ShardedFrame]) -> [FramePlace<UInt32>] {
     frames.map(\.place)
   }
 
@@ -78,16 +78,16 @@ struct ShardedCallsTests {
     let here = Self.call(1, .getDocument, try Self.message(get, in: "p/main"))
     #expect(Self.places(calls.route(here, by: directory)) == [.here])
     let one = Self.call(2, .getDocument, try Self.message(get, in: "p/games"))
-    #expect(Self.places(calls.route(one, by: directory)) == [.shard(1)])
+    #expect(Self.places(calls.route(one, by: directory)) == [.node(1)])
     let two = Self.call(3, .getDocument, try Self.message(get, in: "q/main"))
-    #expect(Self.places(calls.route(two, by: directory)) == [.shard(2)])
+    #expect(Self.places(calls.route(two, by: directory)) == [.node(2)])
     #expect(calls.uses(1) && calls.uses(2) && !calls.uses(0))
     // A commit may name its database in its writes alone.
     let whole = try Self.message(
       .commit([.delete(try DocumentKey("a/b"))], transaction: [], nil), in: "p/games")
     let bare = Self.withoutFirstField(whole)
     #expect(DocumentRequest.databaseName(in: bare, of: .commit) == nil)
-    #expect(Self.places(calls.route(Self.call(5, .commit, bare), by: directory)) == [.shard(1)])
+    #expect(Self.places(calls.route(Self.call(5, .commit, bare), by: directory)) == [.node(1)])
     let ended = DocumentServerFrame.end(stream: 5, nil).encode()
     #expect(calls.receives(ended, from: 1) == true)
     // What names no database is refused here, in the words of the service.
@@ -129,13 +129,13 @@ struct ShardedCallsTests {
     ).encode()
     #expect(
       calls.route(message, by: directory) == [
-        ShardedFrame(opening, .shard(1)), ShardedFrame(message, .shard(1)),
+        ShardedFrame(opening, .node(1)), ShardedFrame(message, .node(1)),
         ShardedFrame(second, .here),
       ])
     let half = DocumentClientFrame.halfClose(stream: 1).encode()
-    #expect(Self.places(calls.route(half, by: directory)) == [.shard(1)])
+    #expect(Self.places(calls.route(half, by: directory)) == [.node(1)])
     let cancel = DocumentClientFrame.cancel(stream: 1).encode()
-    #expect(Self.places(calls.route(cancel, by: directory)) == [.shard(1)])
+    #expect(Self.places(calls.route(cancel, by: directory)) == [.node(1)])
     #expect(Self.places(calls.route(cancel, by: directory)) == [.here])
     // One that ends before it says what it is about is decided here.
     let third = Self.call(3, .write, nil)
@@ -145,12 +145,12 @@ struct ShardedCallsTests {
     // So many wait, and so many bytes, and no more.
     var large = ShardedCalls()
     #expect(large.route(Self.call(1, .write, nil), by: directory) == [])
-    let first = Self.call(2, .commit, [UInt8](repeating: 0, count: ShardedCalls.laterBytes / 2))
+    let first = Self.call(2, .commit, [UInt8](repeating: 0, count: ForwardedCallLimits.heldBytes / 2))
     #expect(large.route(first, by: directory) == [])
-    let more = Self.call(3, .commit, [UInt8](repeating: 0, count: ShardedCalls.laterBytes / 2))
+    let more = Self.call(3, .commit, [UInt8](repeating: 0, count: ForwardedCallLimits.heldBytes / 2))
     #expect(Self.places(large.route(more, by: directory)) == [.refused])
     #expect(calls.route(Self.call(4, .write, nil), by: directory) == [])
-    for number in 5..<UInt32(5 + ShardedCalls.laterFrames) {
+    for number in 5..<UInt32(5 + ForwardedCallLimits.heldFrames) {
       #expect(calls.route(Self.call(number, .listen, nil), by: directory) == [])
     }
     #expect(Self.places(calls.route(Self.call(900, .listen, nil), by: directory)) == [.refused])
@@ -160,12 +160,12 @@ struct ShardedCallsTests {
   func trees() throws {
     let directory = try Self.directory()
     let put = TreeClientMessage.request(1, .put("a", 1, expectedHash: nil, .none)).encode()
-    for (name, place) in [("games", ShardedFrame.Place.shard(1)), ("default", .here)] {
+    for (name, place) in [("games", FramePlace<UInt32>.node(1)), ("default", .here)] {
       let link = ShardedLink(number: 1)
       let opening = TreeClientMessage.open(TreeOpening(namespace: name)).encode()
       #expect(link.route(opening, by: directory) == [ShardedFrame(opening, place)])
       #expect(link.route(put, by: directory) == [ShardedFrame(put, place)])
-      #expect(link.receives(put, from: 1) == (place == .shard(1)) && !link.receives(put, from: 2))
+      #expect(link.receives(put, from: 1) == (place == .node(1)) && !link.receives(put, from: 2))
       #expect(link.lose(1, "gone") == nil && link.keepAlive == nil)
     }
     // What comes before an opening decides nothing, and an opening is short.
@@ -178,8 +178,8 @@ struct ShardedCallsTests {
     let padded = late.dropLast() + [UInt8](repeating: 32, count: 1 << 17) + [late.last ?? 0]
     #expect(Self.places(link.route(Array(padded), by: directory)) == [.refused])
     #expect(!link.uses(1))
-    #expect(link.route(late, by: directory) == [ShardedFrame(late, .shard(1))])
-    #expect(link.route(put, by: directory) == [ShardedFrame(put, .shard(1))])
+    #expect(link.route(late, by: directory) == [ShardedFrame(late, .node(1))])
+    #expect(link.route(put, by: directory) == [ShardedFrame(put, .node(1))])
     #expect(link.uses(1))
   }
 }
