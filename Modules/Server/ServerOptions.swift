@@ -46,7 +46,8 @@ public struct ServerLimits: Hashable, Sendable {
   /// The bytes of frames behind which no further one is decided in the same batch, and the bytes of
   /// answers behind which further requests wait for the next batch. Default 16 MiB.
   public var batchBytes: Int
-  /// A link with more bytes waiting to be decided is not read from until they are. Default 8 MiB.
+  /// A link with more bytes waiting to be decided is not read from until they are; for a node of a
+  /// cluster ``leastSharedInboxBytes`` or more. Default 8 MiB.
   public var inboxBytes: Int
   /// A link with more bytes waiting to be sent is closed: its client is too slow for what it
   /// listens to. Default 128 MiB.
@@ -89,6 +90,10 @@ public struct ServerLimits: Hashable, Sendable {
   public var backupGrowthBytes: Int?
   /// The growth of a small store that no backup is ended for, in bytes.
   public static let leastBackupGrowth = 4 << 30
+
+  /// The least ``inboxBytes`` of a node that passes calls on to others: twice what may wait for the
+  /// message that tells where a call belongs.
+  public static let leastSharedInboxBytes = 2 * ForwardedCallLimits.heldBytes
 
   /// Returns the bytes by which a store may grow during a backup.
   ///

@@ -169,6 +169,7 @@ extension Assembler {
       limits.memoryBytesPerAddress ?? options.limits.memoryBytesPerAddress
     options.limits.memoryBytesPerIdentity =
       limits.memoryBytesPerIdentity ?? options.limits.memoryBytesPerIdentity
+    try checkInbox(options.limits, configuration)
     return PreparedServer(
       store: try storage(of: configuration, subfolder: "server"),
       transport: try transport(of: configuration), ledger: try ledger(of: configuration),

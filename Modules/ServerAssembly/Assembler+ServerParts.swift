@@ -21,6 +21,20 @@ extension Assembler {
     return try entry.prepare(configuration.ledger.without("kind"))
   }
 
+  /// Checks that a link whose first message is awaited is read from, at a node that passes calls on
+  /// to others.
+  func checkInbox(
+    _ limits: ServerLimits, _ configuration: Configuration
+  ) throws(ConfigurationError) {
+    let kind = try kind(in: configuration.ledger, "ledger") ?? Self.standardLedger
+    guard kind != Self.standardLedger, limits.inboxBytes < ServerLimits.leastSharedInboxBytes
+    else { return }
+    throw .refused(
+      section: "limits",
+      reason: "inboxBytes is \(limits.inboxBytes); a node of a cluster needs "
+        + "\(ServerLimits.leastSharedInboxBytes) at least")
+  }
+
   /// Reads the section `auth` for the plugin it selects.
   func authenticator(
     of configuration: Configuration

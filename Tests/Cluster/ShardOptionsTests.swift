@@ -1,4 +1,5 @@
 import TernAssembly
+import TernServer
 import TernServerAssembly
 import TernSharedLedger
 import TernStorageMemory
@@ -23,6 +24,32 @@ struct ShardOptionsTests {
       return error.description
     }
     return nil
+  }
+
+  @Test("a node of a cluster reads links whose first message is awaited, or does not begin")
+  func inbox() async throws {
+    var options = ServerOptions()
+    options.limits.inboxBytes = ServerLimits.leastSharedInboxBytes - 1
+    var catalog = PluginCatalog()
+    catalog.register(MemoryPlugin.self)
+    catalog.register(NodeLoopbackPlugin.self)
+    catalog.register(SharedLedgerPlugin<MemoryLogPlugin>.self)
+    let assembler = Assembler(catalog: catalog)
+    var configuration = Configuration(
+      storage: ["kind": "memory"], transport: ["kind": "node-loopback", "address": "inbox"])
+    // A server without other nodes may have any.
+    try await assembler.server(from: configuration, options: options).stop()
+    configuration.ledger = ["kind": "shared", "log": "memory:1/inbox", "address": "a:1"]
+    do throws(ServerAssemblyError) {
+      try await assembler.server(from: configuration, options: options).stop()
+      Issue.record("assembled")
+    } catch {
+      guard case .parts(.configuration(.refused("limits", let reason))) = error else {
+        Issue.record(error)
+        return
+      }
+      #expect(reason.contains("inboxBytes is 8388607") && reason.contains("8388608"), "\(reason)")
+    }
   }
 
   @Test("a node of a shard that the table names, or of shard 0")
