@@ -27,14 +27,22 @@
       let caller = Caller(request, target, behind: setting.proxies)
       do throws(RESTError) {
         let asked = try AdminRequest(request.method, target)
+        var requester = DirectRequest(
+          namespace: Caller.defaultNamespace, isLocal: caller.isLocal, address: caller.address,
+          .administer)
         switch asked.right {
-        case .everyone: perform(asked, request, caller)
-        case .figures where setting.admin.isListener: perform(asked, request, caller)
+        case .everyone: perform(asked, for: requester, caller)
+        case .figures where setting.admin.isListener: perform(asked, for: requester, caller)
         case .figures, .administrator:
-          if setting.options.isDevelopment, caller.isLocal {
-            return perform(asked, request, caller)
+          let credential = try Credential.shown(by: request, target, isLocal: caller.isLocal)
+          let isOwner = setting.options.isDevelopment && caller.isLocal
+          requester.credential =
+            credential ?? (isOwner ? Credential(.service, token: "owner", isLocal: true) : nil)
+          if isOwner { return perform(asked, for: requester, caller) }
+          guard credential != nil else {
+            throw RESTError(401, "This is for administrators: show a token.")
           }
-          try check(asked, request, target, caller)
+          check(asked, for: requester, caller)
         }
       } catch {
         answer(error.response)
@@ -43,42 +51,37 @@
 
     /// Performs a request for an administrator.
     private func check(
-      _ asked: AdminRequest, _ request: HTTPRequest, _ target: RequestTarget, _ caller: Caller
-    ) throws(RESTError) {
-      let credential = try Credential.shown(by: request, target, isLocal: caller.isLocal)
-      guard credential != nil else {
-        throw RESTError(401, "This is for administrators: show a token.")
-      }
-      let question = DirectRequest(
-        namespace: Caller.defaultNamespace, isLocal: caller.isLocal, address: caller.address,
-        credential: credential, .administer)
+      _ asked: AdminRequest, for requester: DirectRequest, _ caller: Caller
+    ) {
       let handler = NIOLoopBound(handler, eventLoop: context.eventLoop)
       let place = context.loopBound
-      setting.ask(question) { reply in
+      setting.ask(requester) { reply in
         guard handler.value.isAnswering else { return }
         let endpoint = AdminEndpoint(handler.value, place.value)
         if case .refused(let refusal) = reply {
           return endpoint.answer(RESTError(refusal).response)
         }
-        endpoint.perform(asked, request, caller)
+        endpoint.perform(asked, for: requester, caller)
       }
     }
 
-    private func perform(_ asked: AdminRequest, _ request: HTTPRequest, _ caller: Caller) {
+    private func perform(
+      _ asked: AdminRequest, for requester: DirectRequest, _ caller: Caller
+    ) {
       if case .deleteDatabase(let name, isDocuments: true) = asked {
-        return erase(name, request, caller) { conclude(asked) }
+        return erase(name, for: requester, caller) { conclude(asked, for: requester) }
       }
-      conclude(asked)
+      conclude(asked, for: requester)
     }
 
-    private func conclude(_ asked: AdminRequest) {
+    private func conclude(_ asked: AdminRequest, for requester: DirectRequest) {
       let handler = NIOLoopBound(handler, eventLoop: context.eventLoop)
       let place = context.loopBound
       let loop = context.eventLoop
       let number = handler.value.requestNumber
       let (admin, limits) = (setting.admin, setting.options.limits)
       Task {
-        let response = await admin.response(to: asked, limits: limits)
+        let response = await admin.response(to: asked, for: requester, limits: limits)
         loop.execute {
           guard handler.value.isAnswering, handler.value.requestNumber == number else { return }
           AdminEndpoint(handler.value, place.value).answer(response)
@@ -89,7 +92,7 @@
     /// Removes the documents of a database, as the administrator who asks; its rules go last, so
     /// that they protect the documents as long as there are any.
     private func erase(
-      _ database: String, _ request: HTTPRequest, _ caller: Caller,
+      _ database: String, for requester: DirectRequest, _ caller: Caller,
       then proceed: @escaping () -> Void
     ) {
       guard !setting.admin.isListener else {
@@ -102,7 +105,7 @@
       let endpoint = DocumentRESTEndpoint.of(handler, context)
       let eraser = DocumentEraser(
         database, path: [], in: endpoint.session(of: caller),
-        authorization: request.headers["authorization"] ?? "Bearer owner"
+        authorization: "Bearer \(requester.credential?.token ?? "")"
       ) { [handler, context] status in
         guard let status else { return proceed() }
         AdminEndpoint(handler, context).answer(DocumentRESTError(status).response(isStream: false))

@@ -33,8 +33,11 @@
     func accessLog() -> (@Sendable (AccessRecord) -> Void)? { server?.surroundings.accessLog }
 
     /// Answers a request whose right was checked.
+    ///
+    /// - Parameter requester: A request of the operator, whose credential is judged once more at
+    ///   the node that changes a database.
     func response(
-      to request: AdminRequest, limits: GatewayLimits
+      to request: AdminRequest, for requester: DirectRequest, limits: GatewayLimits
     ) async -> HTTPResponse {
       guard let server else { return RESTError(404, "There is no server.").response }
       let operations = ServerOperations(of: server)
@@ -60,10 +63,10 @@
         return .object([.init("status", .string("ok"))])
       case .databases(let sizes): return await databases(of: operations, sizes: sizes)
       case .deleteDatabase(let name, isDocuments: false):
-        return response(to: await operations.removeDatabase(name))
+        return response(to: await operations.removeDatabase(name, for: requester))
       // Its documents were removed before.
       case .deleteDatabase(let name, isDocuments: true):
-        return response(to: await operations.removeDocumentRules(of: name))
+        return response(to: await operations.removeDocumentRules(of: name, for: requester))
       }
     }
 

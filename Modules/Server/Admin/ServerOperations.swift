@@ -67,22 +67,29 @@ package struct ServerOperations: Sendable {
   }
 
   /// Removes a database of the tree: everything in it, and its rules and settings.
-  package func removeDatabase(_ name: String) async -> DirectAnswer {
-    await ask(.removeDatabase, of: name)
+  ///
+  /// - Parameter requester: A request of the operator. The node that decides, which may be another
+  ///   one, judges its credential.
+  package func removeDatabase(_ name: String, for requester: DirectRequest) async -> DirectAnswer {
+    await ask(.removeDatabase, of: name, for: requester)
   }
 
   /// Removes the rules that a database of documents was given for itself, if any.
   ///
-  /// - Parameter name: The resource name, `projects/P/databases/D`.
-  package func removeDocumentRules(of name: String) async -> DirectAnswer {
-    await ask(.removeDocumentRules, of: name)
+  /// - Parameters:
+  ///   - name: The resource name, `projects/P/databases/D`.
+  ///   - requester: As for ``removeDatabase(_:for:)``.
+  package func removeDocumentRules(
+    of name: String, for requester: DirectRequest
+  ) async -> DirectAnswer {
+    await ask(.removeDocumentRules, of: name, for: requester)
   }
 
   private func ask(
-    _ operation: DirectRequest.Operation, of name: String
+    _ operation: DirectRequest.Operation, of name: String, for requester: DirectRequest
   ) async -> DirectAnswer {
-    var request = DirectRequest(namespace: name, isLocal: true, operation)
-    request.isOperator = true
+    var request = requester
+    (request.namespace, request.operation) = (name, operation)
     let asked = request
     return await withCheckedContinuation { done in
       Task { await server.ask(asked) { done.resume(returning: $0) } }

@@ -14,9 +14,8 @@ extension DirectFrame {
   ///
   /// The request's origin is not part of it: the node that leads knows it from the link. A request
   /// that was not made on this machine says so, because its link may seem to come from here.
-  /// - Throws: ``DirectFrameError/notCarried`` for other operations, and for those of an operator.
+  /// - Throws: ``DirectFrameError/notCarried`` for other operations.
   package init(_ request: DirectRequest, _ number: UInt64) throws(DirectFrameError) {
-    if request.isOperator { throw .notCarried }
     let operation = try EncodedOperation(request.operation, number)
     var members: [JSONValue.Member] = [.init("ns", .string(request.namespace))]
     if let credential = request.credential { members.append(.init("cred", credential.head)) }

@@ -10,7 +10,6 @@ extension Forwarder {
     _ request: DirectRequest, at server: isolated TernServer,
     _ answer: @escaping @Sendable (DirectAnswer) -> Void
   ) -> Bool {
-    if request.isOperator { return false }
     guard request.operation.isForLeader else {
       guard request.operation.readsForClient else { return false }
       guard waits.actionCount < server.options.limits.directRequests else {

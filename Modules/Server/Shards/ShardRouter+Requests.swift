@@ -16,13 +16,9 @@ extension ShardRouter {
     _ request: DirectRequest, at server: isolated TernServer,
     _ answer: @escaping @Sendable (DirectAnswer) -> Void
   ) {
-    if let refusal = server.refusal {
-      return answer(.refused(.unavailable(refusal.description)))
-    }
+    if let refusal = server.directRefusal { return answer(.refused(refusal)) }
     switch place(of: request) {
     case .here: server.part.askHere(request, at: server, answer)
-    case .shard(let shard) where request.isOperator:
-      answer(.refused(.unavailable("\(Self.elsewhere(shard)): ask a node of that one.")))
     case .shard(let shard): forward(request, to: shard, at: server, answer)
     case .everywhere:
       let others = directory.table.shards.filter { $0 != directory.own }
@@ -43,11 +39,11 @@ extension ShardRouter {
 
   private func place(of request: DirectRequest) -> Place {
     switch request.operation {
-    case .databases, .revoke: return request.isOperator ? .here : .everywhere
+    case .databases, .revoke: return .everywhere
     case .administer, .readRevocations, .rules(.check): return .here
     case .setDocumentRules, .removeDocumentRules:
       // Those of a project are for its databases in all shards.
-      if request.isOfProject { return request.isOperator ? .here : .everywhere }
+      if request.isOfProject { return .everywhere }
     case .rules(.readDocuments), .rules(.explain), .readRuleCoverage:
       if request.isOfProject { return .here }
     case .read, .readOrExport, .review, .mayWrite, .mayPush, .names, .write, .push, .readRules,

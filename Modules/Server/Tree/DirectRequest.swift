@@ -18,8 +18,6 @@ package struct DirectRequest: Sendable {
   package var sizeLimit: WriteSizeLimit?
   /// The most bytes that are read for the answer; `nil` for the limit on such reads.
   var wholeBytes: Int?
-  /// True when the server makes it for an operator whose right was checked.
-  var isOperator = false
   /// The requested operation.
   package var operation: Operation
 

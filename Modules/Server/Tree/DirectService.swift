@@ -37,9 +37,7 @@ struct DirectService {
     let identity: Identity
     do throws(AuthenticationError) {
       identity =
-        try request.isOperator
-        ? .administrator
-        : request.credential.map { credential throws(AuthenticationError) in
+        try request.credential.map { credential throws(AuthenticationError) in
           try admin.credentials.recognize(credential, batch).identity
         } ?? .anonymous
     } catch {

@@ -14,7 +14,7 @@ import Testing
     linkBytes: 1 << 20, totalBytes: 1 << 20, steps: BatchPortion.sliceSteps, rows: 64)
 
   private func bench(_ options: ServerOptions = ServerOptions()) throws -> DocumentBench {
-    let bench = try DocumentBench(options: options)
+    let bench = try DocumentBench(options: options, authenticator: OwnerAuthenticator())
     for slot in 1...3 { try bench.link(slot) }
     for part in 0..<4 {
       let writes = (0..<200).map { index in
@@ -174,10 +174,10 @@ import Testing
       service cloud.firestore { match /databases/{d}/documents {
         match /c/{id} { allow write; allow read: if \(isOpen); } } }
       """
-    var request = DirectRequest(
+    let request = DirectRequest(
       namespace: benchDatabase.resourceName, isLocal: true,
+      credential: Credential(.service, token: "owner", isLocal: true),
       .setDocumentRules(Array(text.utf8), isTrial: false))
-    request.isOperator = true
     return .direct(ticket: 1, request)
   }
 

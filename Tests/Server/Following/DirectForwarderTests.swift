@@ -88,22 +88,21 @@ struct DirectForwarderTests {
     /// Passes a request on and returns its answer.
     func ask(
       _ operation: DirectRequest.Operation, of node: String = "leader",
-      from address: String = "192.0.2.7", isOperator: Bool = false
+      from address: String = "192.0.2.7"
     ) async -> DirectAnswer {
       await withCheckedContinuation { done in
-        Task { await begin(operation, node, address, isOperator) { done.resume(returning: $0) } }
+        Task { await begin(operation, node, address) { done.resume(returning: $0) } }
       }
     }
 
     func begin(
       _ operation: DirectRequest.Operation, _ node: String, _ address: String = "192.0.2.7",
-      _ isOperator: Bool = false, _ answer: @escaping @Sendable (DirectAnswer) -> Void
+      _ answer: @escaping @Sendable (DirectAnswer) -> Void
     ) async {
-      var request = DirectRequest(
+      let asked = DirectRequest(
         namespace: "default", isLocal: false, address: address,
         credential: Credential(.service, token: "chief"), operation)
-      request.isOperator = isOperator
-      let (forwarder, nodes, asked) = (forwarder, nodes, request)
+      let (forwarder, nodes) = (forwarder, nodes)
       await follower.perform { forwarder.forward(asked, to: node, over: nodes, answer: answer) }
     }
 
@@ -284,7 +283,6 @@ struct DirectForwarderTests {
       return
     }
     #expect(told.contains("its data is longer than 1000 bytes"))
-    #expect(text(await bench.ask(.removeDatabase, isOperator: true)) != nil)
     #expect(text(await bench.ask(.administer)) != nil)
     #expect(bench.nodes.clients.withLock { $0 }.isEmpty)
     #expect(await bench.ask(set("a", 1)) == .written(.set("a", 1)))

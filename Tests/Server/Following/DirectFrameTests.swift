@@ -121,7 +121,7 @@ extension DirectRequest.Operation {
       #expect(frame.number == index)
       let read = try frame.request(isLocal: true, address: "198.51.100.1")
       #expect(read.operation.isSame(as: operation), "\(operation) became \(read.operation)")
-      #expect(read.namespace == "data é" && read.sizeLimit == .tiny && !read.isOperator)
+      #expect(read.namespace == "data é" && read.sizeLimit == .tiny)
       #expect(read.address == "198.51.100.1", "the link tells it")
       var credential = asked.credential
       credential?.isLocal = true
@@ -208,9 +208,6 @@ extension DirectRequest.Operation {
       default: #expect(operation.isForLeader)
       }
     }
-    var asked = DirectRequest(namespace: "n", isLocal: true, .removeDatabase)
-    asked.isOperator = true
-    #expect(throws: DirectFrameError.notCarried) { try DirectFrame(asked, 1) }
     #expect(throws: DirectFrameError.notCarried) { try DirectFrame(.large, 1) }
   }
 
