@@ -1,8 +1,13 @@
+import TernAssembly
 import TernClient
 import TernCore
+import TernLedger
+import TernQuery
 import TernSecurity
 import TernServer
 import TernServerAssembly
+import TernSharedLedger
+import TernSync
 import Testing
 
 /// Operators may ask any node; the one that leads judges their credential and does it.

@@ -31,6 +31,46 @@ struct ClusterFollowerTests {
     }
   }
 
+  @Test("an operator deploys rules, revokes tokens and deletes databases at a node that follows")
+  func operators() async throws {
+    try await withFolder { keys in
+      let (key, rules) = (keys + "/key", keys + "/rules")
+      try String(repeating: "secret", count: 8).write(
+        toFile: key, atomically: true, encoding: .utf8)
+      try #"{"rules": {".read": "auth != null", ".write": "auth != null"}}"#.write(
+        toFile: rules, atomically: true, encoding: .utf8)
+      let token = try #require(try await run(["auth", "sign", "--key", key, "ada"]).output.first)
+      try await withCluster(followers: "serve", ["--auth-keys", key]) { cluster, follower in
+        let nodes = [follower, 1 - follower]
+        let at = ["--server", "127.0.0.1:\(cluster.port(of: follower))"]
+        func status(_ method: String, _ target: String, at node: Int) async -> Int? {
+          await cluster.ask(method, target, method == "PUT" ? "1" : "", at: node)?.status
+        }
+        let deployed = try await run(["rules", "deploy", rules] + at)
+        #expect(deployed.code == 0, "\(deployed)")
+        for node in nodes {
+          #expect(await status("GET", "/a.json", at: node) == 401)
+          #expect(await status("PUT", "/a.json?auth=\(token)", at: node) == 200)
+        }
+        // The leader judges the credential of the operator, whatever the node thinks of it.
+        #expect(await status("DELETE", "/-/databases/default?auth=\(token)", at: follower) == 401)
+        #expect(await status("GET", "/a.json?auth=\(token)", at: follower) == 200)
+        let revoked = try await run(["auth", "revoke", "ada"] + at)
+        #expect(revoked.code == 0, "\(revoked)")
+        for node in nodes {
+          #expect(await status("GET", "/a.json?auth=\(token)", at: node) == 401)
+        }
+        let deleted = try await run(["databases", "delete", "default", "--yes"] + at)
+        #expect(deleted.code == 0, "\(deleted)")
+        for node in nodes {
+          // Its own rules are gone with it.
+          let read = await cluster.ask("GET", "/a.json", at: node)
+          #expect(read?.status == 200 && read?.body.hasPrefix("null") == true, "\(read as Any)")
+        }
+      }
+    }
+  }
+
   @Test("a client of a follower goes on when its node leads, and when another one does")
   func leaderChanges() async throws {
     try await withCluster(followers: "serve") { cluster, follower in

@@ -205,7 +205,7 @@ import Testing
 
   @Test("nothing is told to listens that wait to be judged by the rules their database is given")
   func listensUnderReview() throws {
-    let bench = try DocumentBench()
+    let bench = try DocumentBench(authenticator: OwnerAuthenticator())
     for slot in 1...3 { try bench.link(slot) }
     try bench.run([rules(isOpen: true)])
     let calls = UInt32(1)...20
