@@ -6,7 +6,10 @@
     /// The answer to a read beyond the limit on simultaneous large reads.
     static let tooManyExports = RESTError(503, "Too much is being read already. Try again.")
 
-    /// Answers with a node that is too large to be held: piece by piece.
+    /// The answer to a read whose data turn out not to be readable before the first of them.
+    private static let unread = RESTError(503, "The data cannot be read now. Try again.")
+
+    /// Answers with a node that is too large to be held: piece by piece, from the first piece on.
     func export(_ request: RESTRequest, _ context: ChannelHandlerContext) {
       let head = RESTAnswer.exportHead(for: request)
       if request.method == .head {
@@ -14,17 +17,31 @@
         beginStream(head, context)
         return endStream(context)
       }
+      var isBegun = false
+      let begin = {
+        if !isBegun { self.beginStream(head, context) }
+        isBegun = true
+      }
       let taker = ExportPump.Taker(
         send: { bytes, sent in
+          begin()
           self.stream(bytes, context)
           self.flushStream(sent, context)
         },
         finish: {
           self.exporting = nil
+          begin()
           self.completeStream(context)
         },
         // The client sees that it was cut off: the end of the chunks is missing.
-        abort: { context.close(promise: nil) })
+        abort: {
+          self.exporting = nil
+          if isBegun {
+            context.close(promise: nil)
+          } else {
+            self.answer(Self.unread.response, context)
+          }
+        })
       let pump = ExportPump(taker, on: context.eventLoop)
       let form = request.parameters.form
       let asked = request.asked
@@ -32,7 +49,6 @@
         request.path, form, of: asked.namespace, setting, for: asked, at: address)
       guard version != nil else { return answer(Self.tooManyExports.response, context) }
       exporting = pump
-      beginStream(head, context)
       // A client that reads too slowly keeps a snapshot of the store open.
       let limit = TimeAmount.seconds(Int64(limits.bodySeconds))
       let wanted = request.parameters.timeoutMilliseconds.map {

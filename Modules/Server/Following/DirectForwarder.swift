@@ -330,7 +330,7 @@ extension DirectForwarder {
 
   /// The name by which the leader knows a client. One whose page is from elsewhere must not count
   /// there as one on the leader's machine.
-  private static func peer(of request: DirectRequest) -> String {
+  static func peer(of request: DirectRequest) -> String {
     let name = peer(of: request.address)
     return request.isLocal || !PeerAddress.isLocal(name) ? name : "remote \(name)"
   }

@@ -30,7 +30,8 @@ extension DirectFrame {
       (name, tail) = ("names", JSONValue.array(keys.map { .string($0.text) }).bytes)
     case .databases(let names):
       (name, tail) = ("databases", JSONValue.array(names.map { .string($0) }).bytes)
-    case .large, .coverage: throw .notCarried
+    case .large: name = "large"
+    case .coverage: throw .notCarried
     }
     self.init(.answer, number, [.init("is", .string(name))] + members, tail: tail)
   }
@@ -51,6 +52,7 @@ extension DirectFrame {
     case "report": return .report(try tailValue())
     case "revocations": return .revocations(try revocationList())
     case "done": return .done
+    case "large": return .large
     case "stale":
       do throws(TreeError) { return .stale(try tailNode()) } catch {
         throw .invalid(number, error.text)

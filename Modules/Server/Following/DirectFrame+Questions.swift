@@ -13,8 +13,9 @@ extension DirectRequest.Operation {
     case .read(let path, let query):
       return (.read, [], TreeClientMessage.request(number, .get(path, query)).encode())
     case .readOrExport(let path):
-      // Whole: pieces of it can be read only where the data are.
-      return (.read, [], TreeClientMessage.request(number, .get(path, .all)).encode())
+      // Whole, or word that it is to be asked for in pieces.
+      let members = [JSONValue.Member("pieces", .bool(true))]
+      return (.read, members, TreeClientMessage.request(number, .get(path, .all)).encode())
     case .names(let path, let after, let limit):
       var members = [JSONValue.Member("path", .string(path.text))]
       if let after { members.append(.init("after", .string(after.text))) }
@@ -40,7 +41,12 @@ extension DirectFrame {
   /// The operation in the frame, one that changes nothing.
   func question(_ name: OperationName) throws(DirectFrameError) -> DirectRequest.Operation {
     switch name {
-    case .read: return try tailRead()
+    case .read:
+      let read = try tailRead()
+      guard case .read(let path, let query) = read, query == .all, head["pieces"] == .bool(true)
+      else { return read }
+      return .readOrExport(path)
+    case .pieces: return .review(try path(text("path")))
     case .names:
       let limit = try head["limit"].map { _ throws(DirectFrameError) in
         Int(clamping: try integer("limit"))

@@ -1,4 +1,4 @@
-import TernCore
+package import TernCore
 import TernSecurity
 import TernTreeWire
 
@@ -7,16 +7,19 @@ extension DirectFrame {
   enum OperationName: String {
     case write, push, setRules, setDocumentRules, removeDocumentRules, set, removeDatabase, revoke
     // Of these, only databases of other shards are asked for.
-    case read, names, mayWrite, mayPush, readRules, readSetting, databases, rules
+    case read, pieces, names, mayWrite, mayPush, readRules, readSetting, databases, rules
   }
 
   /// A frame with a request that only the node that leads its shard may decide.
   ///
   /// The request's origin is not part of it: the node that leads knows it from the link. A request
   /// that was not made on this machine says so, because its link may seem to come from here.
+  /// - Parameter form: The form of data in pieces; with ``DirectRequest/Operation/review(_:)`` only.
   /// - Throws: ``DirectFrameError/notCarried`` for other operations.
-  package init(_ request: DirectRequest, _ number: UInt64) throws(DirectFrameError) {
-    let operation = try EncodedOperation(request.operation, number)
+  package init(
+    _ request: DirectRequest, _ number: UInt64, in form: TreeNode.JSONForm? = nil
+  ) throws(DirectFrameError) {
+    let operation = try EncodedOperation(request.operation, number, form)
     var members: [JSONValue.Member] = [.init("ns", .string(request.namespace))]
     if let credential = request.credential { members.append(.init("cred", credential.head)) }
     if let limit = request.sizeLimit { members.append(.init("size", .string(limit.rawValue))) }
@@ -100,7 +103,8 @@ extension DirectFrame {
       return .set(try settingName(), try tailValue())
     case .removeDatabase: return .removeDatabase
     case .revoke: return .revoke(try revocations())
-    case .read, .names, .mayWrite, .mayPush, .readRules, .readSetting, .databases, .rules:
+    case .read, .pieces, .names, .mayWrite, .mayPush, .readRules, .readSetting, .databases,
+      .rules:
       return try question(operationName())
     }
   }
@@ -172,9 +176,16 @@ private struct EncodedOperation {
   var tail: [UInt8] = []
 
   init(
-    _ operation: DirectRequest.Operation, _ number: UInt64
+    _ operation: DirectRequest.Operation, _ number: UInt64, _ form: TreeNode.JSONForm?
   ) throws(DirectFrameError) {
     switch operation {
+    case .review(let path):
+      guard let form else { throw .notCarried }
+      name = .pieces
+      members = [
+        .init("path", .string(path.text)),
+        .init("form", .string(form == .export ? "export" : "value")),
+      ]
     case .write(let write, let hash):
       name = .write
       if let hash { members = [.init("hash", .string(hash))] }
@@ -197,7 +208,7 @@ private struct EncodedOperation {
     case .revoke(let changes):
       name = .revoke
       tail = JSONValue.array(changes.map(\.json)).bytes
-    case .read, .readOrExport, .review, .mayWrite, .mayPush, .names, .readRules,
+    case .read, .readOrExport, .mayWrite, .mayPush, .names, .readRules,
       .readRuleCoverage, .readSetting, .databases, .administer, .readRevocations, .rules:
       (name, members, tail) = try operation.question(number)
     }

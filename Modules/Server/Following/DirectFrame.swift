@@ -77,6 +77,13 @@ package struct DirectFrame: Sendable {
   func encoded() throws(DirectFrameError) -> [UInt8] {
     let head = head.bytes
     guard head.count <= Self.headBytes else { throw .tooLong("head", limitBytes: Self.headBytes) }
+    return encoded(behind: head)
+  }
+
+  /// The frame as it travels, of a head that is short whatever its request is.
+  func encodedShort() -> [UInt8] { encoded(behind: head.bytes) }
+
+  private func encoded(behind head: [UInt8]) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(Self.prefixBytes + head.count + tail.count)
     bytes.append(kind.rawValue)

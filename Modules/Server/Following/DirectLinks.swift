@@ -55,7 +55,7 @@ enum DirectLinks {
         do throws(DirectFrameError) {
           let read = try DirectFrame(frame, .request)
           let request = try read.request(isLocal: origin.isLocal, address: origin.address)
-          ask(request, read.number, from: origin, at: server)
+          ask(request, read, from: origin, at: server)
         } catch {
           reject(error, from: origin, at: server)
         }
@@ -64,19 +64,30 @@ enum DirectLinks {
   }
 
   private static func ask(
-    _ request: DirectRequest, _ number: UInt64, from origin: Origin, at server: isolated TernServer
+    _ request: DirectRequest, _ read: DirectFrame, from origin: Origin,
+    at server: isolated TernServer
   ) {
+    let (number, form) = (read.number, read.pieceForm)
     guard server.part.copy == nil else {
       // Passed on once more, a request could go in circles.
       let refusal = DirectRefusal.unavailable(RefusalText.follows)
       return send(.refused(refusal), number, to: origin, at: server)
     }
-    var request = request
+    var asked = request
     // More would not fit an answer.
-    request.wholeBytes = server.options.limits.answerBytes
+    asked.wholeBytes = server.options.limits.answerBytes
     // What belongs to another shard is not passed on once more.
-    server.part.askHere(request, at: server) { answer in
-      server.assumeIsolated { give(answer, number, to: origin, at: $0) }
+    server.part.askHere(asked, at: server) { answer in
+      server.assumeIsolated { server in
+        if let form, case .done = answer {
+          return server.part.exports.begin(request, form, number, to: origin, at: server)
+        }
+        var answer = answer
+        if case .large = answer, case .read = request.operation {
+          answer = .refused(.tooBig(limitBytes: server.options.limits.answerBytes))
+        }
+        give(answer, number, to: origin, at: server)
+      }
     }
   }
 
@@ -108,14 +119,14 @@ enum DirectLinks {
     }
   }
 
-  private static func send(
+  static func send(
     _ answer: DirectAnswer, _ number: UInt64, to origin: Origin, at server: isolated TernServer
   ) {
     send(
       encode(answer, number, limitBytes: server.options.limits.answerBytes), to: origin, at: server)
   }
 
-  private static func send(
+  static func send(
     _ frame: [UInt8], to origin: Origin, at server: isolated TernServer
   ) {
     guard let state = settle(origin, at: server) else { return }
@@ -127,7 +138,6 @@ enum DirectLinks {
     _ answer: DirectAnswer, _ number: UInt64, limitBytes: Int
   ) -> [UInt8] {
     var refusal = DirectRefusal.tooBig(limitBytes: limitBytes)
-    if case .large = answer { return encode(.refused(refusal), number, limitBytes: .max) }
     do throws(DirectFrameError) {
       let frame = try DirectFrame(answer, number).encoded()
       if frame.count <= limitBytes { return frame }
@@ -196,7 +206,7 @@ extension DirectLinks {
     }
     do throws(DirectFrameError) {
       let request = try read.request(isLocal: origin.isLocal, address: origin.address)
-      Task { await ask(request, read.number, from: origin, at: server) }
+      Task { await ask(request, read, from: origin, at: server) }
     } catch {
       Task { await reject(error, from: origin, at: server) }
     }

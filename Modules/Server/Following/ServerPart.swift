@@ -22,6 +22,8 @@ final class ServerPart {
   var links: (any LeaderLinks)?
   /// Passes on what is about databases of other shards; `nil` where there is one shard.
   var shards: ShardRouter?
+  /// Answers other nodes with large data.
+  let exports = DirectExports()
   /// Follows the changes of the node that leads.
   private var watching: Task<Void, Never>?
   /// True while the machine is made anew.
@@ -101,12 +103,14 @@ extension ServerPart {
 
   /// Forgets the link of a client that has ended.
   func forget(_ slot: Int) {
+    exports.forget(slot)
     forwarder?.forget(slot)
     shards?.forget(slot)
   }
 
   /// A client has taken most of what it was sent.
   func drained(_ slot: Int) {
+    exports.drained(slot)
     forwarder?.drained(slot)
     shards?.drained(slot)
   }

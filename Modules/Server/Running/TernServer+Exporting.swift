@@ -7,6 +7,8 @@ extension TernServer {
   /// Whether it may be read was judged before, by ``DirectRequest/Operation/readOrExport(_:)`` or
   /// a listen.
   ///
+  /// Data of another shard come from the node that leads it, which reads them as of a moment later.
+  ///
   /// An export whose reader takes nothing gives up its slot to a new one; see
   /// ``ServerLimits/exportStallMilliseconds``.
   ///
@@ -21,7 +23,11 @@ extension TernServer {
     for request: DirectRequest? = nil, at address: String = "",
     tell: @escaping @Sendable (TreeExport.Event) -> Void
   ) -> TreeExport? {
-    if refusal != nil || !places.holds(namespace) { return nil }
+    if refusal != nil { return nil }
+    guard places.holds(namespace) else {
+      guard let request else { return nil }
+      return part.shards?.export(path, form, for: request, at: self, tell: tell)
+    }
     var review = request
     review?.operation = .review(path)
     return exports.begin(path, form, of: namespace, review: review, at: address, tell: tell)

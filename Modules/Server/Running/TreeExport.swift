@@ -39,10 +39,16 @@ package final class TreeExport: Sendable {
   private let uptime: @Sendable () -> Int64
   private let news = DispatchSemaphore(value: 0)
   private let opened = DispatchSemaphore(value: 0)
+  private let whenChanged: @Sendable () -> Void
 
-  /// - Parameter uptime: Milliseconds on a clock that never jumps.
-  init(uptime: @escaping @Sendable () -> Int64) {
+  /// - Parameters:
+  ///   - uptime: Milliseconds on a clock that never jumps.
+  ///   - whenChanged: Called when the taker has done with something, or wants nothing more.
+  init(
+    uptime: @escaping @Sendable () -> Int64, whenChanged: @escaping @Sendable () -> Void = {}
+  ) {
     self.uptime = uptime
+    self.whenChanged = whenChanged
     state = Mutex(State(takenAt: uptime()))
   }
 
@@ -64,13 +70,24 @@ package final class TreeExport: Sendable {
     let now = uptime()
     state.withLock { ($0.credit, $0.takenAt) = ($0.credit + bytes, now) }
     news.signal()
+    whenChanged()
   }
 
   /// Cancels the export: no further event follows.
   package func cancel() {
     state.withLock { $0.isCancelled = true }
     news.signal()
+    whenChanged()
   }
+
+  /// True after a cancellation.
+  var isCancelled: Bool { state.withLock { $0.isCancelled } }
+
+  /// True while more may be told.
+  var hasCredit: Bool { state.withLock { $0.credit > 0 } }
+
+  /// Counts bytes that are told although there may be no credit for them.
+  func spend(_ bytes: Int) { state.withLock { $0.credit -= bytes } }
 
   /// Nothing further is told, and the taker hears that.
   func withdraw() {

@@ -15,6 +15,8 @@ final class ShardRouter {
   let links: any LeaderLinks
   /// By shard.
   var direct: [UInt32: DirectForwarder] = [:]
+  /// Readings of large data, at most as many as of this node's own.
+  let exports = RemoteExportCount()
   /// The requests without a session whose leader is being looked for.
   var lookups = 0
   /// By slot.

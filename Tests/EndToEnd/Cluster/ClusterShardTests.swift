@@ -38,6 +38,27 @@ struct ClusterShardTests {
     }
   }
 
+  @Test("databases of both models are deleted at the node of another shard")
+  func deletion() async throws {
+    try await withShards([Self.table, Self.table]) { cluster in
+      let at = ["--server", address(0, cluster)]
+      #expect(await cluster.ask("PUT", "/a.json?ns=games", "1", at: 1)?.status == 200)
+      let name = "projects/cases/databases/(default)"
+      let document = "/v1/\(name)/documents/c/a"
+      let body = #"{"fields": {"n": {"integerValue": "1"}}}"#
+      #expect(await cluster.ask("PATCH", document, body, at: 1)?.status == 200)
+      for database in ["games", name] {
+        let deleted = try await run(["databases", "delete", database, "--yes"] + at)
+        #expect(deleted.code == 0, "\(deleted)")
+      }
+      for node in [0, 1] {
+        let gone = await cluster.ask("GET", "/a.json?ns=games", at: node)
+        #expect(gone?.body.hasPrefix("null") == true, "\(gone as Any)")
+        #expect(await cluster.ask("GET", document, at: node)?.status == 404)
+      }
+    }
+  }
+
   @Test("the status of a cluster tells all shards of its table, or one")
   func status() async throws {
     try await withShards([Self.table, Self.table]) { cluster in
@@ -61,6 +82,15 @@ struct ClusterShardTests {
       #expect(put?.status == 204, "\(put?.status as Any)")
       let read = await cluster.ask("GET", "/big.json?ns=games", at: 0)
       #expect(read?.status == 200 && (read?.body.utf8.count ?? 0) > 2 << 20)
+      // More than one answer may have, as at the node of the data.
+      for part in 0..<33 {
+        let put = await cluster.ask("PUT", "/huge/\(part).json?ns=games&print=silent", body, at: 1)
+        #expect(put?.status == 204)
+      }
+      let wrong = await cluster.ask("GET", "/huge.json?ns=games", at: 0)
+      let right = await cluster.ask("GET", "/huge.json?ns=games", at: 1)
+      #expect(wrong?.status == 200 && (wrong?.body.utf8.count ?? 0) > 66 << 20)
+      #expect(wrong?.body == right?.body)
       let streamed = try await Self.streamed("/big.json?ns=games", 2 << 20, cluster.port(of: 0))
       #expect(streamed.contains("event: put") && streamed.utf8.count > 2 << 20)
     }

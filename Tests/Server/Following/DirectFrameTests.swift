@@ -181,12 +181,43 @@ extension DirectRequest.Operation {
     #expect(cut.unicodeScalars.count == DirectFrame.textScalars && text.hasPrefix(cut))
   }
 
-  @Test("what is large is read whole at another shard")
-  func wholeRead() throws {
+  @Test("what is large at another shard is asked for in pieces")
+  func pieces() throws {
     let asked = DirectRequest(namespace: "n", isLocal: true, .readOrExport("a"))
     let frame = try DirectFrame(try DirectFrame(asked, 1).encoded(), .request)
-    let read = try frame.request(isLocal: true, address: "")
-    #expect(read.operation.isSame(as: .read("a", .all)))
+    guard case .readOrExport("a") = try frame.request(isLocal: true, address: "").operation else {
+      Issue.record("not read")
+      return
+    }
+    #expect(frame.pieceForm == nil)
+    let large = try DirectFrame(try DirectFrame(.large, 1).encoded(), .answer)
+    #expect(try large.answer() == .large)
+    let review = DirectRequest(namespace: "n", isLocal: true, .review("a"))
+    for form in [TreeNode.JSONForm.value, .export] {
+      let frame = try DirectFrame(try DirectFrame(review, 1, in: form).encoded(), .request)
+      #expect(frame.pieceForm == form)
+      guard case .review("a") = try frame.request(isLocal: true, address: "").operation else {
+        Issue.record("not asked for")
+        return
+      }
+    }
+    // A node of an earlier version asks for all at once.
+    let old = DirectRequest(namespace: "n", isLocal: true, .read("a", .all))
+    let whole = try DirectFrame(try DirectFrame(old, 1).encoded(), .request)
+    #expect(try whole.request(isLocal: true, address: "").operation.isSame(as: old.operation))
+    for bytes in [[1, 2], []] as [[UInt8]] {
+      guard case .bytes(bytes) = try DirectFrame(DirectFrame.piece(bytes, 3), .answer).piece()
+      else {
+        Issue.record("another piece")
+        continue
+      }
+    }
+    guard case .end = try DirectFrame(DirectFrame.lastPiece(3), .answer).piece() else {
+      Issue.record("no end")
+      return
+    }
+    let other = try DirectFrame(try DirectFrame(.done, 1).encoded(), .answer)
+    #expect(throws: DirectFrameError.malformed("no piece")) { try other.piece() }
   }
 
   @Test("questions need no leader, and what only this node can tell is not passed on")
@@ -208,7 +239,7 @@ extension DirectRequest.Operation {
       default: #expect(operation.isForLeader)
       }
     }
-    #expect(throws: DirectFrameError.notCarried) { try DirectFrame(.large, 1) }
+    #expect(throws: DirectFrameError.notCarried) { try DirectFrame(.coverage(nil), 1) }
   }
 
   @Test("paths of a write are read without its data")

@@ -1,0 +1,96 @@
+import TernCore
+
+/// Answers other nodes with large data piece by piece, over links for requests without a session.
+/// Lives and is used on the server's executor only.
+///
+/// A link has one such answer at a time. Pieces leave no faster than the link takes them, so an
+/// answer holds no more than ``TreeExport/aheadBytes`` beside what waits in the link.
+final class DirectExports {
+  private struct Answer {
+    let events: PieceEvents
+    let export: TreeExport
+    /// The bytes of pieces that were sent while the link had not taken what was sent before.
+    var untakenBytes = 0
+  }
+
+  /// By the slots of links.
+  private var answers: [Int: Answer] = [:]
+
+  /// Begins to answer a request of ``DirectRequest/Operation/review(_:)`` that the rules allow, by
+  /// what is at its path as of now.
+  ///
+  /// - Parameter number: The request's number on its link.
+  func begin(
+    _ request: DirectRequest, _ form: TreeNode.JSONForm, _ number: UInt64,
+    to origin: DirectLinks.Origin, at server: isolated TernServer
+  ) {
+    let events = PieceEvents(number, to: origin)
+    guard case .review(let path) = request.operation, answers[origin.slot] == nil,
+      server.links[origin.slot]?.number == origin.link,
+      let export = server.export(
+        path, form, of: request.namespace, for: request, at: origin.address,
+        tell: { events.pass($0, to: server) })
+    else {
+      let refusal = DirectRefusal.unavailable("Too much is being read already. Try again.")
+      return DirectLinks.send(.refused(refusal), number, to: origin, at: server)
+    }
+    answers[origin.slot] = Answer(events: events, export: export)
+  }
+
+  /// Sends what was read.
+  fileprivate func take(
+    _ event: TreeExport.Event, of events: PieceEvents, at server: isolated TernServer
+  ) {
+    let (slot, number) = (events.origin.slot, events.number)
+    guard let answer = answers[slot], answer.events === events else { return }
+    // The other node only listens.
+    server.batches.machine.sessions[slot]?.lastHeard = server.uptime()
+    switch event {
+    case .piece(let bytes):
+      server.perform([.send(slot: slot, DirectFrame.piece(bytes, number))])
+      if server.links[slot]?.leavesAnswers == true {
+        answers[slot]?.untakenBytes += bytes.count
+      } else {
+        answer.export.take(bytes.count)
+      }
+    case .end:
+      answers[slot] = nil
+      DirectLinks.send(DirectFrame.lastPiece(number), to: events.origin, at: server)
+    case .failed, .withdrawn:
+      answers[slot] = nil
+      let refusal = DirectRefusal.unavailable("The data cannot be read to their end.")
+      DirectLinks.send(.refused(refusal), number, to: events.origin, at: server)
+    }
+  }
+
+  /// A link has taken most of what it was sent.
+  func drained(_ slot: Int) {
+    guard let answer = answers[slot], answer.untakenBytes > 0 else { return }
+    answers[slot]?.untakenBytes = 0
+    answer.export.take(answer.untakenBytes)
+  }
+
+  /// Ends the answer over a link that has ended.
+  func forget(_ slot: Int) { answers.removeValue(forKey: slot)?.export.cancel() }
+}
+
+/// The events of one answer in pieces, on their way to the server.
+private final class PieceEvents: Sendable {
+  let number: UInt64
+  let origin: DirectLinks.Origin
+  private let events = Mailbox<TreeExport.Event>()
+
+  init(_ number: UInt64, to origin: DirectLinks.Origin) {
+    self.number = number
+    self.origin = origin
+  }
+
+  /// Hands an event over to the server, from the thread of the export.
+  func pass(_ event: TreeExport.Event, to server: TernServer) {
+    if events.add(event) { Task { await Self.handOver(self, to: server) } }
+  }
+
+  private static func handOver(_ answer: PieceEvents, to server: isolated TernServer) {
+    for event in answer.events.takeAll() { server.part.exports.take(event, of: answer, at: server) }
+  }
+}
