@@ -138,7 +138,7 @@ private enum OperatorSteps {
   /// Returns true when nothing waits to be decided or answered.
   static func isIdle(_ server: isolated TernServer) -> Bool {
     !server.isDraining && server.inbox.isEmpty && server.requests.count == 0
-      && server.exports.isIdle
+      && server.exports.isIdle && server.part.shards?.exports.isIdle != false
       && server.links.all.allSatisfy { $0.behind.isEmpty && $0.requests == 0 }
   }
 

@@ -35,6 +35,9 @@ extension ShardRouter {
 final class RemoteExportCount: Sendable {
   private let count = Mutex(0)
 
+  /// True when nothing is read.
+  var isIdle: Bool { count.withLock { $0 == 0 } }
+
   /// Counts one in; `false`, and not counted, when there are too many.
   func enter(limit: Int) -> Bool {
     count.withLock { count in
