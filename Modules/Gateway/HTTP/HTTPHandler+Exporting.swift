@@ -6,9 +6,6 @@
     /// The answer to a read beyond the limit on simultaneous large reads.
     static let tooManyExports = RESTError(503, "Too much is being read already. Try again.")
 
-    /// The answer to a read whose data turn out not to be readable before the first of them.
-    private static let unread = RESTError(503, "The data cannot be read now. Try again.")
-
     /// Answers with a node that is too large to be held: piece by piece, from the first piece on.
     func export(_ request: RESTRequest, _ context: ChannelHandlerContext) {
       let head = RESTAnswer.exportHead(for: request)
@@ -39,7 +36,7 @@
           if isBegun {
             context.close(promise: nil)
           } else {
-            self.answer(Self.unread.response, context)
+            self.answer(RESTError.unread.response, context)
           }
         })
       let pump = ExportPump(taker, on: context.eventLoop)
@@ -56,5 +53,10 @@
       }
       startTimer(min(limit, wanted ?? limit), context)
     }
+  }
+
+  extension RESTError {
+    /// The answer to a read whose data turn out not to be readable before the first of them.
+    fileprivate static let unread = RESTError(503, "The data cannot be read now. Try again.")
   }
 #endif

@@ -14,7 +14,7 @@ extension DirectFrame {
   ///
   /// The request's origin is not part of it: the node that leads knows it from the link. A request
   /// that was not made on this machine says so, because its link may seem to come from here.
-  /// - Parameter form: The form of data in pieces; with ``DirectRequest/Operation/review(_:)`` only.
+  /// - Parameter form: The form of data in pieces; with ``DirectRequest/Operation/review(_:)``.
   /// - Throws: ``DirectFrameError/notCarried`` for other operations.
   package init(
     _ request: DirectRequest, _ number: UInt64, in form: TreeNode.JSONForm? = nil

@@ -92,6 +92,14 @@ extension ServerPart {
     }
   }
 
+  /// The refusal of every request while the server serves no clients; that of a node that stands
+  /// by names the one that leads.
+  func refusal(at server: isolated TernServer) -> DirectRefusal? {
+    guard let refusal = server.refusal else { return nil }
+    let leader = server.end == nil ? server.leasedLedger?.standing.leader : nil
+    return .unavailable(refusal.description + (leader.map { ": \($0)" } ?? ""))
+  }
+
   /// Lets a request about this node's shard be decided here, or at the node that leads.
   func askHere(
     _ request: DirectRequest, at server: isolated TernServer,

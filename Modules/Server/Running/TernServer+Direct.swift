@@ -1,4 +1,3 @@
-import TernLedger
 package import TernTransport
 
 extension TernServer {
@@ -17,19 +16,11 @@ extension TernServer {
     part.ask(request, at: self, answer)
   }
 
-  /// The refusal of every request while the server serves no clients; that of a node that stands
-  /// by names the one that leads.
-  var directRefusal: DirectRefusal? {
-    guard let refusal else { return nil }
-    let leader = end == nil ? leasedLedger?.standing.leader : nil
-    return .unavailable(refusal.description + (leader.map { ": \($0)" } ?? ""))
-  }
-
   /// Decides a request here.
   func decide(
     _ request: DirectRequest, _ answer: @escaping @Sendable (DirectAnswer) -> Void
   ) {
-    if let directRefusal { return answer(.refused(directRefusal)) }
+    if let refusal = part.refusal(at: self) { return answer(.refused(refusal)) }
     if let elsewhere = part.shards?.refusal(of: request) { return answer(.refused(elsewhere)) }
     guard requests.count < options.limits.directRequests else {
       let text = "\(options.limits.directRequests) requests wait already."

@@ -145,9 +145,11 @@ struct ShardedCallsTests {
     // So many wait, and so many bytes, and no more.
     var large = ShardedCalls()
     #expect(large.route(Self.call(1, .write, nil), by: directory) == [])
-    let first = Self.call(2, .commit, [UInt8](repeating: 0, count: ForwardedCallLimits.heldBytes / 2))
+    let first = Self.call(
+      2, .commit, [UInt8](repeating: 0, count: ForwardedCallLimits.heldBytes / 2))
     #expect(large.route(first, by: directory) == [])
-    let more = Self.call(3, .commit, [UInt8](repeating: 0, count: ForwardedCallLimits.heldBytes / 2))
+    let more = Self.call(
+      3, .commit, [UInt8](repeating: 0, count: ForwardedCallLimits.heldBytes / 2))
     #expect(Self.places(large.route(more, by: directory)) == [.refused])
     #expect(calls.route(Self.call(4, .write, nil), by: directory) == [])
     for number in 5..<UInt32(5 + ForwardedCallLimits.heldFrames) {
