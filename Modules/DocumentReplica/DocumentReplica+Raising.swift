@@ -5,12 +5,11 @@ extension DocumentReplica {
   /// Brings all views up to date with documents that changed, and tells the listeners.
   ///
   /// - Parameters:
-  ///   - changed: The documents as they are shown now.
+  ///   - changed: The documents as they are shown now, in the order of keys.
   ///   - event: What the server said, when it was the server.
   ///   - takesBack: Whether writes were taken back: rejected, or shown to their user alone.
   mutating func emit(
-    _ changed: [DocumentKey: Document], _ event: DocumentServerEvent? = nil,
-    takesBack: Bool = false
+    _ changed: [Document], _ event: DocumentServerEvent? = nil, takesBack: Bool = false
   ) {
     var snapshots: [(query: Int, snapshot: DocumentViewSnapshot)] = []
     for index in queries.all.indices {
@@ -26,7 +25,7 @@ extension DocumentReplica {
       if delta?.resumeToken.isEmpty == false { queries.all[index].hasCachedResults = true }
       if let snapshot = outcome.snapshot {
         snapshots.append((queries.all[index].id, snapshot))
-        let (added, removed) = snapshot.enteredAndLeft
+        let (added, removed) = queries.all[index].view.enteredAndLeft(with: snapshot)
         cache.noteViewChanges(
           target: target, added: added, removed: removed, isFromCache: snapshot.isFromCache)
       }
@@ -39,7 +38,8 @@ extension DocumentReplica {
     isPendingReset: Bool, takesBack: Bool
   ) -> ViewOutcome {
     var changes = queries.all[index].view.beginChanges()
-    if queries.all[index].view.update(relevant, &changes, takesBack: takesBack) {
+    let new = delta?.added ?? []
+    if queries.all[index].view.update(relevant, &changes, takesBack: takesBack, entering: new) {
       let again = cache.run(queries.all[index].view.query, usingPrevious: false).documents
       _ = queries.all[index].view.update(again, &changes)
     }

@@ -138,7 +138,7 @@ extension DocumentReplica {
     cache.loseResults(holding: key)
     apply(
       DocumentServerEvent(
-        version: .none, documents: [key: Document(key, .missing)], resolvedLimbo: [key]))
+        version: .none, documents: [Document(key, .missing)], resolvedLimbo: [key]))
     perform(limbo.pump())
   }
 

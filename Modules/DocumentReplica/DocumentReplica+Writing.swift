@@ -14,7 +14,7 @@ extension DocumentReplica {
 
   /// Shows a batch that is queued, and sends it when its turn comes.
   package mutating func plan(_ batch: DocumentBatch) -> [DocumentEffect] {
-    emit(cache.write(batch))
+    emit(cache.write(batch).sortedByKey)
     fillPipeline()
     return settlePendingSnapshots()
   }
@@ -45,7 +45,7 @@ extension DocumentReplica {
     // A batch that could not be queued ends before those that wait in front of it.
     let first = cache.batches.first?.id ?? .max
     for wait in waits.settle(before: first) { emit(.writesSettled(wait, isCancelled: false)) }
-    emit(changed, takesBack: status != nil)
+    emit(changed.sortedByKey, takesBack: status != nil)
     fillPipeline()
     return settlePendingSnapshots()
   }
@@ -123,7 +123,7 @@ extension DocumentReplica {
     stopTraffic(.unknown)
     for wait in waits.removeAll() { emit(.writesSettled(wait, isCancelled: true)) }
     cache.restore(batches)
-    emit(cache.switchUser(to: user), takesBack: true)
+    emit(cache.switchUser(to: user).sortedByKey, takesBack: true)
     if wasEnabled { resumeTraffic() } else { track { $0.set(.offline) } }
     return settlePendingSnapshots()
   }
@@ -137,7 +137,7 @@ extension DocumentReplica {
       guard queries.isServing(target) else { continue }
       queries.adopt(cache.remoteKeys(of: target), of: target)
     }
-    emit(changed)
+    emit(changed.sortedByKey)
     return settlePendingSnapshots()
   }
 

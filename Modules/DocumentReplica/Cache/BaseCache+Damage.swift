@@ -140,7 +140,7 @@ extension BaseCache {
       guard edit.contents == nil, CollectionLookup.id(of: key) == place.id else { return [] }
       // Of a collection that is not in memory the place may be that of any document of this name.
       if let path, path != key.collection { return [] }
-      return edit.targets.filter(\.value).map(\.key)
+      return edit.targets.filter(\.isEntry).map(\.target)
     }
   }
 

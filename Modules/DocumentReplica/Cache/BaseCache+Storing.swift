@@ -30,13 +30,11 @@ extension BaseCache {
     }
     var writer = CacheWriter(rows)
     var records: [DocumentTargetRecord] = []
-    let (edits, targets, changed) = (edits, targets.active, targets.changed)
+    let (edits, targets, changed) = (edits.sorted(), targets.active, targets.changed)
     let keys = rows.keys
     try rows.store.write { transaction throws(StorageError) in
       // In order of keys, for what lies side by side is written faster.
-      for key in edits.keys.sorted() {
-        if let edit = edits[key] { try writer.apply(edit, to: key, &transaction) }
-      }
+      for (key, edit) in edits { try writer.apply(edit, to: key, &transaction) }
       for id in changed.union(writer.keyDeltas.keys).sorted() {
         guard let target = targets[id] else { continue }
         records.append(try writer.put(target, &transaction))
@@ -55,7 +53,7 @@ extension BaseCache {
   }
 
   private mutating func takeOver(_ writer: CacheWriter, _ records: [DocumentTargetRecord]) {
-    edits = [:]
+    edits.removeAll()
     hasNewHead = false
     rows.takeOver(writer)
     targets.noteStored(records)

@@ -19,7 +19,7 @@ struct BaseCache: Sendable {
   var rows: CacheRows
   var targets = TargetTable()
   /// The unstored changes of documents.
-  var edits: [DocumentKey: DocumentEdit] = [:]
+  var edits = DocumentEdits()
   /// The documents that an eager cache checks when the turn ends, to drop those not needed.
   var candidates: Set<DocumentKey> = []
   /// `true` if the head must be stored even without other changes.
@@ -55,7 +55,7 @@ struct BaseCache: Sendable {
 
   /// Forgets everything that is stored and gathered.
   mutating func clear() throws(StorageError) {
-    edits = [:]
+    edits.removeAll()
     candidates = []
     targets.forgetChanges()
     rows.head.lastSnapshot = .none
@@ -82,6 +82,7 @@ extension BaseCache {
 
   /// Returns the server's state of several documents; leaves out those without a known state.
   mutating func bases(_ wanted: some Sequence<DocumentKey>) -> [DocumentKey: CachedBase] {
+    if edits.isEmpty { return stored(Array(wanted)) }
     var found: [DocumentKey: CachedBase] = [:]
     var missing: [DocumentKey] = []
     for key in wanted {
@@ -140,10 +141,10 @@ extension BaseCache {
   ) {
     guard targets[id] != nil else { return }
     for key in delta.removed {
-      edits[key, default: DocumentEdit()].targets[id] = false
+      edits.update(key) { $0.targets.note(id, isEntry: false) }
       candidates.insert(key)
     }
-    for key in delta.added { edits[key, default: DocumentEdit()].targets[id] = true }
+    edits.noteEntries(of: delta.added, into: id, broughtBy: event.documents)
     targets.apply(delta, to: id, event, sequence: rows.head.sequence)
   }
 
@@ -194,7 +195,7 @@ extension BaseCache {
     let isActive = targets.noteViewChanges(
       target: id, added: added, removed: removed, isFromCache: isFromCache)
     guard isActive else { return }
-    for key in removed { edits[key, default: DocumentEdit()].isUsed = true }
+    for key in removed { edits.update(key) { $0.isUsed = true } }
     candidates.formUnion(removed)
   }
 
@@ -235,11 +236,11 @@ extension BaseCache {
     if !isActive { target.stored = record.sequence == 0 ? nil : record }
     target.record.sequence = rows.head.sequence
     if isWhole {
-      for key in remoteKeys(of: id) { edits[key, default: DocumentEdit()].targets[id] = false }
+      for key in remoteKeys(of: id) { edits.update(key) { $0.targets.note(id, isEntry: false) } }
       target.record.forgetProgress()
       target.record.snapshotVersion = version
     }
-    for key in members { edits[key, default: DocumentEdit()].targets[id] = true }
+    for key in members { edits.update(key) { $0.targets.note(id, isEntry: true) } }
     targets.put(target)
     storeEdits()
     if !isActive { targets.remove(id) }

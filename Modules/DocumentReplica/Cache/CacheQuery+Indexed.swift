@@ -125,7 +125,7 @@ extension CacheQuery {
 
   private func look(
     _ row: HotCollection.Row, _ table: HotCollection, _ run: inout CacheRun,
-    _ edits: [DocumentKey: DocumentEdit]
+    _ edits: DocumentEdits
   ) -> Bool {
     let key = table.bytes.span.extracting(Int(row.start)..<Int(row.value))
     let fields = table.bytes.span.extracting(Int(row.fields)..<Int(row.end))

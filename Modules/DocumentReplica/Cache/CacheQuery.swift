@@ -24,12 +24,12 @@ struct CacheQuery {
   }
 
   /// Returns `true` if a pending write or an unstored change hides a document's stored row.
-  func isOverlaid(_ key: DocumentKey, _ edits: [DocumentKey: DocumentEdit]) -> Bool {
+  func isOverlaid(_ key: DocumentKey, _ edits: DocumentEdits) -> Bool {
     shown[key] != nil || edits[key]?.contents != nil
   }
 
   /// Returns `true` if any document is hidden so.
-  func hasOverlays(_ edits: [DocumentKey: DocumentEdit]) -> Bool {
+  func hasOverlays(_ edits: DocumentEdits) -> Bool {
     !shown.isEmpty || !edits.isEmpty
   }
 
@@ -39,7 +39,7 @@ struct CacheQuery {
   ///   - known: Documents it was shown already.
   ///   - since: Of what is not stored yet, only what was heard later.
   func offerOverlays(
-    _ edits: [DocumentKey: DocumentEdit], to run: inout CacheRun,
+    _ edits: DocumentEdits, to run: inout CacheRun,
     except known: Set<DocumentKey> = [], since: DocumentVersion? = nil
   ) {
     for (key, document) in shown where !known.contains(key) { run.offer(document) }
@@ -192,7 +192,7 @@ extension CacheQuery {
   }
 
   private func scan(
-    _ table: HotCollection, _ run: inout CacheRun, _ edits: [DocumentKey: DocumentEdit]
+    _ table: HotCollection, _ run: inout CacheRun, _ edits: DocumentEdits
   ) {
     let bytes = table.bytes.span
     let hasOverlays = hasOverlays(edits)

@@ -22,12 +22,17 @@ struct CacheWriter {
   /// The net growth of each target's result, in documents.
   private(set) var keyDeltas: [Int32: Int] = [:]
   private var watchedGroups: [[UInt8]: Bool] = [:]
+  /// The collection of the last document, and what its keys begin with.
+  private var recent: (prefix: [UInt8], collection: CachedCollection)?
+  /// The collections of which documents are in memory.
+  private let hotCollections: Set<UInt64>
 
   init(_ rows: CacheRows) {
     keys = rows.keys
     head = rows.head
     collections = rows.collections
     indexes = rows.indexes
+    hotCollections = Set(rows.hot.collections.keys)
   }
 
   /// Carries out what was gathered about one document.
@@ -61,7 +66,7 @@ struct CacheWriter {
   ///
   /// - Returns: Whether the document has left some.
   private mutating func changeMappings(
-    _ changes: [Int32: Bool], _ place: DocumentPlace, _ row: inout DocumentRow,
+    _ changes: TargetMoves, _ place: DocumentPlace, _ row: inout DocumentRow,
     _ transaction: inout WriteTransaction
   ) throws(StorageError) -> Bool {
     var hasLeft = false
@@ -119,7 +124,7 @@ struct CacheWriter {
       try record(place, collection, old?.row, isKept ? new.row : nil, &transaction)
       try changeEntries(place, collection, old, isKept ? new.fields : nil, &transaction)
     }
-    outcomes.append((place, value))
+    if hotCollections.contains(place.collection) { outcomes.append((place, value)) }
   }
 
   private mutating func count(_ key: [UInt8], _ old: Stored?, _ value: [UInt8]?) {
@@ -156,7 +161,7 @@ struct CacheWriter {
     _ place: DocumentPlace, _ collection: CachedCollection, _ old: DocumentRow?,
     _ new: DocumentRow?, _ transaction: inout WriteTransaction
   ) throws(StorageError) {
-    let collection = collections[collection.number] ?? collection
+    let collection = current(collection)
     if let old, old.readTime == new?.readTime, new?.state != .placeholder { return }
     if let old, old.readTime > collection.unrecorded {
       try transaction.remove(keys.change(place, old.readTime))
@@ -199,7 +204,15 @@ extension CacheWriter {
   mutating func collection(
     of key: DocumentKey, isNeeded: Bool, _ transaction: inout WriteTransaction
   ) throws(StorageError) -> CachedCollection? {
-    let path = key.collection
+    if let recent, CollectionLookup.hasPrefix(key, recent.prefix) { return recent.collection }
+    let found = try find(key.collection, isNeeded: isNeeded, &transaction)
+    recent = found.map { (CollectionLookup.prefix(of: key), $0) }
+    return found
+  }
+
+  private mutating func find(
+    _ path: CollectionPath, isNeeded: Bool, _ transaction: inout WriteTransaction
+  ) throws(StorageError) -> CachedCollection? {
     if let known = collections[path] { return known }
     if let found = try keys.find(path, in: transaction) {
       collections.insert(found)
@@ -229,6 +242,13 @@ extension CacheWriter {
   ) throws(StorageError) {
     try transaction.put(collection.record, for: keys.collection(collection.number))
     collections.insert(collection)
+    if recent?.collection.number == collection.number { recent?.collection = collection }
+  }
+
+  /// Returns the newest state of a collection in this transaction.
+  private func current(_ collection: CachedCollection) -> CachedCollection {
+    if let recent, recent.collection.number == collection.number { return recent.collection }
+    return collections[collection.number] ?? collection
   }
 
   /// Returns the targets whose queries over the collection, or over its group, a server has
@@ -344,13 +364,5 @@ extension CacheWriter {
     row.state = .placeholder
     try replace(place, collection, old, (row, []), &transaction)
     return true
-  }
-}
-
-extension DocumentEdit {
-  /// `true` if the document must have a row even when none is stored.
-  var needsRow: Bool {
-    if let contents, contents.document.state != .invalid { return true }
-    return targets.values.contains(true)
   }
 }

@@ -57,13 +57,17 @@ struct CollectionLookup {
       found = try rows.keys.find(path, in: snapshot)
       if let found { rows.collections.insert(found) }
     }
-    let prefix = key.text.withSpan { [UInt8](copying: $0.extracting(0..<Self.idStart($0))) }
-    last = (prefix, found)
+    last = (Self.prefix(of: key), found)
     return found
   }
 
+  /// The bytes of all segments of a key but the last, with the slash behind them.
+  static func prefix(of key: DocumentKey) -> [UInt8] {
+    key.text.withSpan { [UInt8](copying: $0.extracting(0..<idStart($0))) }
+  }
+
   /// Returns true when all of a key but its last segment is `prefix`.
-  private static func hasPrefix(_ key: DocumentKey, _ prefix: [UInt8]) -> Bool {
+  static func hasPrefix(_ key: DocumentKey, _ prefix: [UInt8]) -> Bool {
     key.text.withSpan { compareBytes(prefix.span, $0.extracting(0..<idStart($0))) == 0 }
   }
 }

@@ -133,5 +133,5 @@ extension DocumentCacheKeys {
 
 extension DocumentPlace {
   /// `true` if the id may be a number of an older store: `__id7__`.
-  var hasNumberID: Bool { id.starts(with: "__id".utf8) }
+  var hasNumberID: Bool { id.first == UInt8(ascii: "_") && id.starts(with: "__id".utf8) }
 }

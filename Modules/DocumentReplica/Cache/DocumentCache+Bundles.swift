@@ -33,7 +33,7 @@ extension DocumentCache {
     stored.fill(
       stored.rememberedOrNew(.query(umbrella.target)), .none,
       with: bundle.documents.map(\.document.key))
-    let changed = take(bundle.documents.map { ($0.document.key, $0.document, $0.readTime) })
+    let changed = take(bundle.documents)
     var results: [Int32] = []
     var records: [([UInt8], [UInt8])] = [
       (stored.rows.keys.bundle(bundle.metadata.id), bundle.record)

@@ -81,8 +81,10 @@ extension DocumentCache {
         batch.accepted(of: key, at: version, results), over: &after)
       guard after != before else { continue }
       bases[key] = CachedBase(document: after, readTime: version)
-      stored.edits[key, default: DocumentEdit()].contents = (after, version)
-      stored.edits[key]?.isUsed = true
+      stored.edits.update(key) { edit in
+        edit.contents = (after, version)
+        edit.isUsed = true
+      }
     }
     stored.candidates.formUnion(keys)
     var shown: [DocumentKey: Document] = [:]

@@ -159,13 +159,3 @@ struct CacheHead: Hashable, Sendable {
     return bytes
   }
 }
-
-/// The unstored change of one document.
-struct DocumentEdit: Sendable {
-  /// The server's state and its version; invalid when the document is to be removed.
-  var contents: (document: Document, readTime: DocumentVersion)?
-  /// The targets whose result it entered (`true`) or left (`false`).
-  var targets: [Int32: Bool] = [:]
-  /// `true` if the change counts as a use.
-  var isUsed = false
-}

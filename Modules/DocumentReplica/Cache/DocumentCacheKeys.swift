@@ -35,7 +35,16 @@ struct DocumentCacheKeys: Sendable {
   /// The row that says what the cache is.
   var head: [UInt8] { begin(.head) }
 
-  func begin(_ tag: Tag) -> [UInt8] { prefix + [tag.rawValue] }
+  /// Returns the first bytes of a key.
+  ///
+  /// - Parameter byteCount: The bytes that will be appended, at most.
+  func begin(_ tag: Tag, reserving byteCount: Int = 0) -> [UInt8] {
+    var key: [UInt8] = []
+    key.reserveCapacity(prefix.count + 1 + byteCount)
+    key.append(contentsOf: prefix)
+    key.append(tag.rawValue)
+    return key
+  }
 
   /// Returns the kind of row that a key names, and the rest of the key.
   func split(_ key: [UInt8]) -> (tag: Tag, rest: ArraySlice<UInt8>)? {
@@ -103,13 +112,18 @@ extension DocumentCacheKeys {
   }
 
   func change(_ place: DocumentPlace, _ readTime: DocumentVersion) -> [UInt8] {
-    var key = changes(place.collection)
+    var key = begin(.change, reserving: 8 + place.keyBytes)
+    key.append(ordered: place.collection)
     key.append(integer: readTime.microseconds)
     key.append(contentsOf: place.id)
     return key
   }
 
-  func document(_ place: DocumentPlace) -> [UInt8] { documents(place.collection) + place.id }
+  func document(_ place: DocumentPlace) -> [UInt8] {
+    var key = begin(.document, reserving: place.keyBytes)
+    key.append(place)
+    return key
+  }
 
   func orphan(_ place: DocumentPlace, _ sequence: UInt64) -> [UInt8] {
     var key = begin(.orphan)
@@ -163,7 +177,8 @@ extension DocumentCacheKeys {
   }
 
   func mapping(_ target: Int32, _ place: DocumentPlace) -> [UInt8] {
-    var key = mappings(target)
+    var key = begin(.mapping, reserving: DocumentPlace.numberBytes + place.keyBytes)
+    key.append(ordered: UInt64(UInt32(bitPattern: target)))
     key.append(place)
     return key
   }
@@ -210,8 +225,14 @@ extension DocumentCacheKeys {
 
 /// The position of a document in the store: the number of its collection, and its id.
 struct DocumentPlace: Hashable, Sendable {
+  /// The most bytes of a number in a key.
+  static let numberBytes = 9
+
   let collection: UInt64
   let id: [UInt8]
+
+  /// The bytes of the position in a key, at most.
+  var keyBytes: Int { Self.numberBytes + id.count }
 }
 
 extension [UInt8] {

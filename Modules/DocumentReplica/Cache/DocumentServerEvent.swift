@@ -38,14 +38,14 @@ package struct DocumentServerEvent: Sendable {
   package var targets: [Int32: TargetDelta]
   /// The targets that must be listened to again, each with the reason.
   package var mismatched: [Int32: WatchTarget.Purpose]
-  /// The documents that came along. A missing one without a version is removed.
-  package var documents: [DocumentKey: Document]
+  /// The documents that came along, each key once. A missing one without a version is removed.
+  package var documents: [Document]
   /// The documents among them that came only to resolve limbo.
   package var resolvedLimbo: Set<DocumentKey>
 
   package init(
     version: DocumentVersion, targets: [Int32: TargetDelta] = [:],
-    mismatched: [Int32: WatchTarget.Purpose] = [:], documents: [DocumentKey: Document] = [:],
+    mismatched: [Int32: WatchTarget.Purpose] = [:], documents: [Document] = [],
     resolvedLimbo: Set<DocumentKey> = []
   ) {
     self.version = version

@@ -16,9 +16,13 @@ package struct LimboTable: Sendable {
     case unwatch(Int32)
   }
 
-  private struct Lookup {
-    let key: DocumentKey
-    var hasDocument = false
+  /// A lookup that is under way.
+  struct Lookup {
+    fileprivate let key: DocumentKey
+    fileprivate var hasDocument = false
+
+    /// The server's documents of its target.
+    var serverKeys: Set<DocumentKey> { hasDocument ? [key] : [] }
   }
 
   private let limit: Int
@@ -26,7 +30,8 @@ package struct LimboTable: Sendable {
   /// The targets of the views that show a document.
   private var references: [DocumentKey: Set<Int32>] = [:]
   private var shown: [Int32: Set<DocumentKey>] = [:]
-  private var lookups: [Int32: Lookup] = [:]
+  /// The lookups by their targets.
+  private(set) var lookups: [Int32: Lookup] = [:]
   private var targets: [DocumentKey: Int32] = [:]
   /// The documents still shown whose lookups were denied, and that another result has.
   private(set) var denied: Set<DocumentKey> = []
@@ -45,11 +50,6 @@ package struct LimboTable: Sendable {
   /// The documents that wait, in order.
   package var waiting: [DocumentKey] {
     queue[queueStart...].filter { tickets[$0.key] == $0.ticket }.map(\.key)
-  }
-
-  /// Returns the server's documents of a target of this table; `nil` for any other target.
-  func serverKeys(of target: Int32) -> Set<DocumentKey>? {
-    lookups[target].map { $0.hasDocument ? [$0.key] : [] }
   }
 
   /// Takes note of what the server said about one of the targets.

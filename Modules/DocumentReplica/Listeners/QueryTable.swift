@@ -12,12 +12,10 @@ struct ListenedQuery: Sendable {
   /// The number of listeners that need the server.
   var serverListeners = 0
 
-  /// Returns the documents among `changed` that could belong to the result, in order of keys: the
-  /// order of a dictionary differs from run to run, and events must not.
-  func relevant(of changed: [DocumentKey: Document]) -> [Document] {
-    var relevant: [Document] = []
-    for (key, document) in changed where view.concerns(key) { relevant.append(document) }
-    return relevant.count > 1 ? relevant.sorted { $0.key < $1.key } : relevant
+  /// Returns the documents among `changed` that could belong to the result, in the same order.
+  func relevant(of changed: [Document]) -> [Document] {
+    changed.allSatisfy { view.concerns($0.key) }
+      ? changed : changed.filter { view.concerns($0.key) }
   }
 }
 

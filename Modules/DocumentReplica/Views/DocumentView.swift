@@ -46,6 +46,15 @@ package struct DocumentView: Sendable {
   /// `true` if accepted writes are not in the server's result yet.
   var awaitsServer: Bool { !accepted.isEmpty }
 
+  /// Returns the documents that came into the view with its last snapshot, and those that left it.
+  func enteredAndLeft(
+    with snapshot: DocumentViewSnapshot
+  ) -> (entered: Set<DocumentKey>, left: Set<DocumentKey>) {
+    // Mostly the server's result is shown as it is, and need not be gathered.
+    let isResult = unconfirmed.isEmpty && serverKeys.count == documents.count
+    return snapshot.enteredAndLeft(all: isResult ? serverKeys : nil)
+  }
+
   /// Returns `true` if a document with this key could belong to the result.
   package func concerns(_ key: DocumentKey) -> Bool {
     key.text.withSpan { matcher.containsKey($0) }
@@ -70,7 +79,12 @@ extension DocumentView {
   }
 
   /// Takes documents into an empty view: all of them at once, in place of one after the other.
-  private mutating func fill(_ found: some Sequence<Document>, _ changes: inout ViewChanges) {
+  ///
+  /// - Parameter entering: The documents about to come into the server's result.
+  private mutating func fill(
+    _ found: some Sequence<Document>, _ changes: inout ViewChanges,
+    entering: Set<DocumentKey> = []
+  ) {
     let matching = found.filter { matcher.matches($0) }
     documents = SortedDocuments(DocumentOrdering(query.normalizedOrders), sorting: matching)
     byKey.reserveCapacity(matching.count)
@@ -79,7 +93,7 @@ extension DocumentView {
       changes.note(key, nil, isMutated: false)
       byKey[key] = document
       if document.localWrites == .pending { mutated.insert(key) }
-      if !serverKeys.contains(key) { unconfirmed.insert(key) }
+      if !serverKeys.contains(key), !entering.contains(key) { unconfirmed.insert(key) }
     }
   }
 
@@ -88,15 +102,19 @@ extension DocumentView {
 
   /// Takes in documents that may have changed.
   ///
-  /// - Parameter takesBack: Whether they changed because writes were taken back: rejected, or shown
-  ///   to their user alone. Then they must go, even if they leave behind what was accepted before
-  ///   them and is still to come.
+  /// - Parameters:
+  ///   - takesBack: Whether they changed because writes were taken back: rejected, or shown to
+  ///     their user alone. Then they must go, even if they leave behind what was accepted before
+  ///     them and is still to come.
+  ///   - entering: The documents that the end of the round is about to take into the server's
+  ///     result.
   /// - Returns: Whether the cache must be asked again, because a document left a full window.
   mutating func update(
-    _ changed: some Sequence<Document>, _ changes: inout ViewChanges, takesBack: Bool = false
+    _ changed: some Sequence<Document>, _ changes: inout ViewChanges, takesBack: Bool = false,
+    entering: Set<DocumentKey> = []
   ) -> Bool {
     if documents.isEmpty {
-      fill(changed, &changes)
+      fill(changed, &changes, entering: entering)
       trim(&changes)
       return false
     }
@@ -247,7 +265,7 @@ extension DocumentView {
   private mutating func apply(_ delta: DocumentServerEvent.TargetDelta) {
     for keys in [delta.added, delta.modified] where !keys.isEmpty {
       if serverKeys.isEmpty { serverKeys = keys } else { serverKeys.formUnion(keys) }
-      unconfirmed.subtract(keys)
+      if !unconfirmed.isEmpty { unconfirmed.subtract(keys) }
     }
     for key in delta.removed {
       serverKeys.remove(key)

@@ -71,9 +71,14 @@ package struct DocumentViewSnapshot: Sendable {
 }
 
 extension DocumentViewSnapshot {
-  /// The documents that came into the view with this snapshot, and those that left it.
-  var enteredAndLeft: (entered: Set<DocumentKey>, left: Set<DocumentKey>) {
+  /// Returns the documents that came into the view with this snapshot, and those that left it.
+  ///
+  /// - Parameter all: All documents of the view, where they are known without being gathered.
+  func enteredAndLeft(
+    all: Set<DocumentKey>? = nil
+  ) -> (entered: Set<DocumentKey>, left: Set<DocumentKey>) {
     guard let listed else {
+      if let all { return (all, []) }
       var entered = Set<DocumentKey>(minimumCapacity: documents.count)
       for document in documents { entered.insert(document.key) }
       return (entered, [])

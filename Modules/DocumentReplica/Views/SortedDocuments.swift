@@ -21,7 +21,12 @@ package struct SortedDocuments: Sendable {
   /// Takes in documents in any order, each key once.
   package init(_ ordering: DocumentOrdering, sorting documents: some Sequence<Document>) {
     self.ordering = ordering
-    let sorted = documents.sorted { ordering.compare($0, $1) < 0 }
+    var sorted = Array(documents)
+    for index in sorted.indices.dropFirst()
+    where ordering.compare(sorted[index - 1], sorted[index]) > 0 {
+      sorted.sort { ordering.compare($0, $1) < 0 }
+      break
+    }
     count = sorted.count
     let size = SortedDocuments.runCapacity / 2
     runs = stride(from: 0, to: sorted.count, by: size).map { start in

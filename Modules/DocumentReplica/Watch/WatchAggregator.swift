@@ -7,6 +7,14 @@ package protocol WatchKnowledge {
   func wanted(_ target: Int32) -> WatchTarget?
   /// The documents of a target as of the last snapshot.
   func serverKeys(of target: Int32) -> Set<DocumentKey>
+  /// Returns `true` if a target had a document as of the last snapshot.
+  func holds(_ key: DocumentKey, in target: Int32) -> Bool
+}
+
+extension WatchKnowledge {
+  package func holds(_ key: DocumentKey, in target: Int32) -> Bool {
+    serverKeys(of: target).contains(key)
+  }
 }
 
 /// Gathers the messages of one listen stream until they make a consistent snapshot.
@@ -15,9 +23,7 @@ package protocol WatchKnowledge {
 package struct WatchAggregator: Sendable {
   private let database: DocumentDatabase
   var targets: [Int32: WatchedTarget] = [:]
-  private var documents: [DocumentKey: Document] = [:]
-  /// The targets that mentioned a document.
-  private var mentions: [DocumentKey: MentioningTargets] = [:]
+  private var told = ToldDocuments()
   /// The targets of one document that brought its contents.
   private var answered: Set<Int32> = []
   private var mismatched: [Int32: WatchTarget.Purpose] = [:]
@@ -122,11 +128,13 @@ package struct WatchAggregator: Sendable {
   private mutating func insert(
     _ document: Document, into target: Int32, _ knowledge: some WatchKnowledge
   ) {
-    guard isActive(target, knowledge) else { return }
-    let isKnown = knowledge.serverKeys(of: target).contains(document.key)
-    targets[target]?.insert(document.key, isKnown: isKnown)
-    mention(document.key, target)
-    keep(document, from: target, knowledge)
+    guard let place = targets.index(forKey: target), !targets.values[place].isPending,
+      let wanted = knowledge.wanted(target)
+    else { return }
+    let isKnown = knowledge.holds(document.key, in: target)
+    targets.values[place].insert(document.key, isKnown: isKnown)
+    if wanted.singleDocument == document.key { answered.insert(target) }
+    told.note(document.key, document, from: target)
   }
 
   private mutating func remove(
@@ -134,28 +142,10 @@ package struct WatchAggregator: Sendable {
     _ knowledge: some WatchKnowledge
   ) {
     guard isActive(target, knowledge) else { return }
-    let isKnown = knowledge.serverKeys(of: target).contains(key)
+    let isKnown = knowledge.holds(key, in: target)
     targets[target]?.remove(key, isKnown: isKnown)
-    mention(key, target)
-    if let document { keep(document, from: target, knowledge) }
-  }
-
-  private mutating func mention(_ key: DocumentKey, _ target: Int32) {
-    mentions[key, default: MentioningTargets(target)].insert(target)
-  }
-
-  /// Targets are told at different speeds: one may bring a document that another has told to be
-  /// newer, or gone, already. What is missing at no version is to be forgotten in any case.
-  private mutating func keep(
-    _ document: Document, from target: Int32, _ knowledge: some WatchKnowledge
-  ) {
-    if knowledge.wanted(target)?.singleDocument == document.key { answered.insert(target) }
-    if document.version > .none, let kept = documents[document.key],
-      kept.version > document.version
-    {
-      return
-    }
-    documents[document.key] = document
+    if document != nil, knowledge.wanted(target)?.singleDocument == key { answered.insert(target) }
+    told.note(key, document, from: target)
   }
 
   /// Discards the messages about a target, and removes all its documents.
@@ -239,13 +229,10 @@ extension WatchAggregator {
       targets.keys.filter { target in
         isActive(target, knowledge) && knowledge.wanted(target)?.purpose != .limboResolution
       })
-    for (key, mentioning) in mentions where !mentioning.contains(oneOf: showing) {
-      event.resolvedLimbo.insert(key)
-    }
-    event.documents = documents
+    event.resolvedLimbo = told.keys(mentionedByNoneOf: showing)
+    event.documents = told.documents
     event.mismatched = mismatched
-    documents = [:]
-    mentions = [:]
+    told = ToldDocuments()
     answered = []
     mismatched = [:]
     return event
@@ -260,22 +247,6 @@ extension WatchAggregator {
       !knowledge.serverKeys(of: target).contains(key)
     else { return }
     remove(key, from: target, Document(key, .missing, version: version), knowledge)
-  }
-}
-
-/// The targets that mentioned a document: mostly one.
-private struct MentioningTargets: Sendable {
-  private let first: Int32
-  private var others: Set<Int32> = []
-
-  init(_ target: Int32) { first = target }
-
-  mutating func insert(_ target: Int32) {
-    if target != first { others.insert(target) }
-  }
-
-  func contains(oneOf targets: Set<Int32>) -> Bool {
-    targets.contains(first) || !others.isDisjoint(with: targets)
   }
 }
 

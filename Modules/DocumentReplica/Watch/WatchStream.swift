@@ -158,7 +158,7 @@ struct WatchStream: Sendable {
   }
 
   private func knowledge(_ queries: QueryTable, _ limbo: LimboTable) -> ReplicaKnowledge {
-    ReplicaKnowledge(wanted: wanted, limbo: limbo, queries: queries)
+    ReplicaKnowledge(wanted: wanted, lookups: limbo.lookups, queries: queries)
   }
 
   // MARK: The stream
@@ -217,18 +217,25 @@ struct WatchStream: Sendable {
   }
 }
 
-/// The view of a replica that the aggregation uses.
+/// The view of a replica that the aggregation uses. It is made for each message: what it holds is
+/// as little as can be.
 struct ReplicaKnowledge: WatchKnowledge {
   let wanted: [Int32: WatchTarget]
-  let limbo: LimboTable
+  let lookups: [Int32: LimboTable.Lookup]
   let queries: QueryTable
 
   func wanted(_ target: Int32) -> WatchTarget? { wanted[target] }
 
   func serverKeys(of target: Int32) -> Set<DocumentKey> {
-    if let keys = limbo.serverKeys(of: target) { return keys }
+    if let lookup = lookups[target] { return lookup.serverKeys }
     guard let index = queries.index(servedBy: target) else { return [] }
     return queries.all[index].view.serverKeys
+  }
+
+  func holds(_ key: DocumentKey, in target: Int32) -> Bool {
+    if let lookup = lookups[target] { return lookup.serverKeys.contains(key) }
+    guard let index = queries.index(servedBy: target) else { return false }
+    return queries.all[index].view.serverKeys.contains(key)
   }
 }
 

@@ -5,11 +5,12 @@ import TernQuery
 ///
 /// Source: documents reference, section 5.8.
 struct WatchedTarget: Sendable {
-  private enum Change { case added, modified, removed }
-
   /// The number of unanswered requests; until the answer, messages concern an earlier generation.
   private var unanswered = 0
-  private var changes: [DocumentKey: Change] = [:]
+  /// The documents that came into the result, changed in it, and left it; no key is in two.
+  private var added: Set<DocumentKey> = []
+  private var modified: Set<DocumentKey> = []
+  private var removed: Set<DocumentKey> = []
   private var resumeToken: [UInt8] = []
   private(set) var isCurrent = false
   /// `true` if the next snapshot must include the target, as the first one always does.
@@ -51,44 +52,42 @@ struct WatchedTarget: Sendable {
 
   /// A document is in the target.
   mutating func insert(_ key: DocumentKey, isKnown: Bool) {
-    changes[key] = isKnown ? .modified : .added
+    if !removed.isEmpty { removed.remove(key) }
+    if isKnown {
+      if !added.isEmpty { added.remove(key) }
+      modified.insert(key)
+    } else {
+      if !modified.isEmpty { modified.remove(key) }
+      added.insert(key)
+    }
     hasNews = true
   }
 
   /// A document is not in the target.
   mutating func remove(_ key: DocumentKey, isKnown: Bool) {
     // What came and went between two snapshots never was there.
-    changes[key] = isKnown ? .removed : nil
+    if !added.isEmpty { added.remove(key) }
+    if !modified.isEmpty { modified.remove(key) }
+    if isKnown { removed.insert(key) } else if !removed.isEmpty { removed.remove(key) }
     hasNews = true
   }
 
   /// The number of documents the target has gained.
-  var growth: Int {
-    changes.values.reduce(0) { sum, change in
-      switch change {
-      case .added: sum + 1
-      case .removed: sum - 1
-      case .modified: sum
-      }
-    }
-  }
+  var growth: Int { added.count - removed.count }
 
   /// Hands out what has changed, and starts anew.
   mutating func takeDelta() -> DocumentServerEvent.TargetDelta {
-    var delta = DocumentServerEvent.TargetDelta(resumeToken: resumeToken, isCurrent: isCurrent)
-    for (key, change) in changes {
-      switch change {
-      case .added: delta.added.insert(key)
-      case .modified: delta.modified.insert(key)
-      case .removed: delta.removed.insert(key)
-      }
-    }
+    let delta = DocumentServerEvent.TargetDelta(
+      added: added, modified: modified, removed: removed, resumeToken: resumeToken,
+      isCurrent: isCurrent)
     clear()
     return delta
   }
 
   mutating func clear() {
-    changes = [:]
+    added = []
+    modified = []
+    removed = []
     hasNews = false
   }
 }

@@ -61,7 +61,7 @@ extension DocumentCache {
     event.targets[id] = DocumentServerEvent.TargetDelta(
       added: keys.subtracting(known), modified: keys.intersection(known),
       removed: known.subtracting(keys), resumeToken: token, isCurrent: true)
-    for document in documents { event.documents[document.key] = document }
+    event.documents = documents
     _ = applyServer(event)
     return id
   }

@@ -48,6 +48,7 @@ extension CacheWorld {
   private mutating func hear() throws {
     let version = tick()
     var event = DocumentServerEvent(version: version)
+    var documents: [DocumentKey: Document] = [:]
     for id in listened.keys.sorted() where dice.roll(3) > 0 {
       guard let target = listened[id] else { continue }
       let now = target.query.run(over: Array(truth.values))
@@ -57,13 +58,13 @@ extension CacheWorld {
         modified: keys.intersection(target.remoteKeys),
         removed: target.remoteKeys.subtracting(keys), resumeToken: [UInt8(dice.roll(200))],
         isCurrent: true)
-      for document in now { event.documents[document.key] = document }
+      for document in now { documents[document.key] = document }
       listened[id]?.remoteKeys = keys
     }
-    for key in truth.keys.sorted() where dice.roll(8) == 0 { event.documents[key] = truth[key] }
+    for key in truth.keys.sorted() where dice.roll(8) == 0 { documents[key] = truth[key] }
     if dice.roll(6) == 0, let key = bases.keys.sorted().first {
       // The server says that nothing may be known of a document.
-      event.documents[key] = Document(key, .missing)
+      documents[key] = Document(key, .missing)
       for id in listened.keys { listened[id]?.remoteKeys.remove(key) }
       for id in event.targets.keys {
         event.targets[id]?.added.remove(key)
@@ -74,6 +75,7 @@ extension CacheWorld {
       }
       for id in listened.keys { event.targets[id]?.removed.insert(key) }
     }
+    event.documents = Array(documents.values)
     try tell(event)
     for id in event.targets.keys.sorted() where !(event.targets[id]?.resumeToken.isEmpty ?? true) {
       look(id)
@@ -82,7 +84,8 @@ extension CacheWorld {
 
   private mutating func tell(_ event: DocumentServerEvent) throws {
     var accepted: Set<DocumentKey> = []
-    for (key, document) in event.documents {
+    for document in event.documents {
+      let key = document.key
       let old = bases[key]?.document
       if document.state == .missing, document.version == .none {
         bases[key] = nil
@@ -95,8 +98,10 @@ extension CacheWorld {
       }
     }
     let changed = cache.applyServer(event)
-    try #require(Set(changed.keys) == accepted, "seed \(seed)")
-    for (key, document) in changed { try #require(document == shown(key), "seed \(seed): \(key)") }
+    try #require(changed.map(\.key) == accepted.sorted(), "seed \(seed)")
+    for document in changed {
+      try #require(document == shown(document.key), "seed \(seed): \(document.key)")
+    }
   }
 
   /// Works out the view of a target that is current, and reports it to the cache.

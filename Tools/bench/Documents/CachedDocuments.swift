@@ -60,10 +60,10 @@ final class CachedDocuments {
           Self.key(number), .found(Self.fields(number, of: count)), version: version,
           created: version)
         encodedBytes += document.key.text.utf8.count + (document.fields?.bytes.count ?? 0)
-        event.documents[document.key] = document
+        event.documents.append(document)
       }
       event.targets[target] = DocumentServerEvent.TargetDelta(
-        added: Set(event.documents.keys), resumeToken: [1, 2, 3])
+        added: Set(event.documents.map(\.key)), resumeToken: [1, 2, 3])
       _ = cache.applyServer(event)
       try cache.commit()
     }

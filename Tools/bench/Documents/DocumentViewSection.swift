@@ -56,7 +56,7 @@ enum DocumentViewSection {
         let fields: DocumentFields = [
           "rank": .integer(Int64(number)), "name": .string("document number \(number)"),
         ]
-        event.documents[key(number)] = Document(key(number), .found(fields), version: version)
+        event.documents.append(Document(key(number), .found(fields), version: version))
       }
       _ = replica.cache.applyServer(event)
     }
