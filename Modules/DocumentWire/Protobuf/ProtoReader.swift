@@ -21,8 +21,8 @@ struct ProtoReader {
   /// The bytes that hold the message and those around it.
   let bytes: [UInt8]
   private(set) var offset: Int
-  let end: Int
-  private let depth: Int
+  private(set) var end: Int
+  private var depth: Int
   /// The form of the field that ``next()`` moved to.
   private(set) var form = Form.varint
 
@@ -116,6 +116,37 @@ struct ProtoReader {
     let range = try range()
     if depth == ProtoReader.depthLimit { throw .malformed(.tooDeep) }
     return ProtoReader(bytes, range, depth: depth + 1)
+  }
+
+  /// The rest of a message, while a message in it is read.
+  struct Rest {
+    fileprivate let offset: Int
+    fileprivate let end: Int
+    fileprivate let depth: Int
+  }
+
+  /// Moves into the message in a field. Unlike ``message()`` this copies nothing; ``leave(for:)``
+  /// goes back.
+  mutating func enter() throws(DocumentWireError) -> Rest {
+    let range = try range()
+    let rest = Rest(offset: offset, end: end, depth: depth)
+    try enter(range)
+    return rest
+  }
+
+  /// Moves into a message that ``range()`` found, for good.
+  mutating func enter(_ range: Range<Int>) throws(DocumentWireError) {
+    if depth == ProtoReader.depthLimit { throw .malformed(.tooDeep) }
+    offset = range.lowerBound
+    end = range.upperBound
+    depth += 1
+  }
+
+  /// Moves behind the message that ``enter()`` moved into.
+  mutating func leave(for rest: Rest) {
+    offset = rest.offset
+    end = rest.end
+    depth = rest.depth
   }
 
   /// Appends numbers, which may come one a field or many.

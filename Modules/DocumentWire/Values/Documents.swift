@@ -26,14 +26,16 @@ extension ProtoReader {
     builder.reserve(end - offset)
     let mark = builder.begin()
     var fields: [PackedBuilder.Field] = []
+    fields.reserveCapacity(16)
     while let field = try next() {
       switch field {
       case 1:
         let range = try text()
         key = range.isEmpty ? nil : try names.key(bytes, range)
       case 2:
-        var entry = try message()
-        try entry.entry(into: &builder, &fields)
+        let rest = try enter()
+        try entry(into: &builder, &fields)
+        leave(for: rest)
       case 3: created = try version()
       case 4: updated = try version()
       default: try skip()

@@ -49,8 +49,9 @@ extension ProtoReader {
     var fields: [PackedBuilder.Field] = []
     while let field = try next() {
       if field == number {
-        var entry = try message()
-        try entry.entry(into: &builder, &fields)
+        let rest = try enter()
+        try entry(into: &builder, &fields)
+        leave(for: rest)
       } else {
         try skip()
       }
@@ -58,22 +59,23 @@ extension ProtoReader {
     builder.endMap(mark, fields)
   }
 
-  /// Reads one entry of a map of values: 1 is the name, 2 the value.
+  /// Reads one entry of a map of values, and moves to its end: 1 is the name, 2 the value.
   mutating func entry(
     into builder: inout PackedBuilder, _ fields: inout [PackedBuilder.Field]
   ) throws(DocumentWireError) {
     var name = 0..<0
-    var value: ProtoReader?
+    var value: Range<Int>?
     while let field = try next() {
       switch field {
       case 1: name = try text()
-      case 2: value = try message()
+      case 2: value = try range()
       default: try skip()
       }
     }
-    guard var value else { throw .malformed(.untypedValue) }
+    guard let value else { throw .malformed(.untypedValue) }
     var packed = builder.beginField(bytes.span.extracting(name))
-    try value.value(into: &builder)
+    try enter(value)
+    try self.value(into: &builder)
     builder.endField(&packed)
     fields.append(packed)
   }
@@ -119,14 +121,15 @@ extension ProtoReader {
 
   mutating func timestamp() throws(DocumentWireError) -> DocumentTimestamp {
     var (seconds, nanoseconds): (Int64, Int32) = (0, 0)
-    var message = try message()
-    while let field = try message.next() {
+    let rest = try enter()
+    while let field = try next() {
       switch field {
-      case 1: seconds = try message.int64()
-      case 2: nanoseconds = try message.int32()
-      default: try message.skip()
+      case 1: seconds = try int64()
+      case 2: nanoseconds = try int32()
+      default: try skip()
       }
     }
+    leave(for: rest)
     do throws(DocumentError) {
       return try DocumentTimestamp(seconds: seconds, nanoseconds: nanoseconds)
     } catch {
@@ -156,15 +159,21 @@ extension ProtoReader {
   }
 }
 
-/// The fields of a `Value` that are known.
-private let valueFields: Set<Int> = [1, 2, 3, 5, 6, 8, 9, 10, 11, 17, 18, 19, 20, 21, 22]
+/// Returns `true` if a field of a `Value` is known.
+@inline(__always)
+private func isValueField(_ number: Int) -> Bool {
+  switch number {
+  case 1...3, 5, 6, 8...11, 17...22: true
+  default: false
+  }
+}
 
 /// Returns the next known field of a `Value`. A loop, so that unknown fields take no stack.
 private func nextValueField(
   _ reader: inout ProtoReader
 ) throws(DocumentWireError) -> Int? {
   while let field = try reader.next() {
-    if valueFields.contains(field) { return field }
+    if isValueField(field) { return field }
     try reader.skip()
   }
   return nil
