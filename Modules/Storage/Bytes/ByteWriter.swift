@@ -13,11 +13,20 @@ package struct ByteWriter {
   package mutating func append(_ other: some Sequence<UInt8>) { bytes.append(contentsOf: other) }
 
   /// Appends a number in the fixed width of its type, most significant byte first.
+  ///
+  /// The type has at most 16 bytes.
+  @inlinable
   package mutating func append(bigEndian number: some FixedWidthInteger) {
-    var shift = number.bitWidth
-    while shift > 0 {
-      shift -= 8
-      bytes.append(UInt8(truncatingIfNeeded: number >> shift))
+    let count = number.bitWidth / 8
+    if count > 8 { append(bits: UInt64(truncatingIfNeeded: number >> 64), count - 8) }
+    append(bits: UInt64(truncatingIfNeeded: number), min(count, 8))
+  }
+
+  /// Appends the last bytes of a number.
+  @usableFromInline
+  mutating func append(bits: UInt64, _ count: Int) {
+    for index in stride(from: count - 1, through: 0, by: -1) {
+      bytes.append(UInt8(truncatingIfNeeded: bits >> UInt64(8 * index)))
     }
   }
 
@@ -59,12 +68,25 @@ package struct ByteReader {
     return bytes[offset - 1]
   }
 
-  /// Reads a number of fixed width.
+  /// Reads a number of fixed width, of at most 16 bytes.
+  @inlinable
   package mutating func bigEndian<Number: FixedWidthInteger>(
     _: Number.Type = Number.self
   ) -> Number? {
-    guard let part = take(Number.bitWidth / 8) else { return nil }
-    return part.reduce(0) { $0 << 8 | Number($1) }
+    let count = Number.bitWidth / 8
+    guard count > 8 else { return bits(count).map { Number(truncatingIfNeeded: $0) } }
+    guard let high = bits(count - 8), let low = bits(8) else { return nil }
+    return Number(truncatingIfNeeded: high) << 64 | Number(truncatingIfNeeded: low)
+  }
+
+  /// Reads a number of at most 8 bytes.
+  @usableFromInline
+  mutating func bits(_ count: Int) -> UInt64? {
+    guard offset + count <= bytes.count else { return nil }
+    var bits: UInt64 = 0
+    for index in offset..<offset + count { bits = bits << 8 | UInt64(bytes[index]) }
+    offset += count
+    return bits
   }
 
   /// Reads a number in groups of seven bits.
