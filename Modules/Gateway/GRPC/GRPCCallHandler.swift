@@ -7,11 +7,13 @@
   import TernServer
   import TernTransport
 
-  /// The channel handler of one stream of HTTP/2 that carries a call of gRPC.
+  /// The channel handler of one stream of HTTP/2: it carries a call of gRPC, unless its head tells
+  /// otherwise. Then the handlers of HTTP/1.1 take its place.
   ///
   /// Messages pass as they are; the server reads them. Source: Docs/Formats/gateway.md, "gRPC".
-  final class GRPCCallHandler: ChannelInboundHandler {
+  final class GRPCCallHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTP2Frame.FramePayload
+    typealias InboundOut = HTTP2Frame.FramePayload
     typealias OutboundOut = HTTP2Frame.FramePayload
 
     private enum Stage {
@@ -21,6 +23,8 @@
       case collecting(GRPCRequestHead, DocumentMethod, DocumentGatewaySession, message: [UInt8]?)
       case open(DocumentGatewayCall)
       case ended
+      /// Leaves the stream to other handlers.
+      case replaced
     }
 
     private let connection: HTTP2Connection
@@ -35,6 +39,8 @@
     private var isHeadSent = false
     private var isInputEnded = false
     private var isFlushPending = false
+    /// True when the stream is closed.
+    private var isClosed = false
     private var deadline: Scheduled<Void>?
     private var limit: Scheduled<Void>?
     /// The call for the access log, until it is told.
@@ -53,14 +59,23 @@
 
     func handlerAdded(context: ChannelHandlerContext) {
       place = context
-      connection.add(self)
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+      if case .replaced = stage { return context.fireChannelRead(data) }
       switch unwrapInboundIn(data) {
       case .headers(let headers):
         isInputEnded = headers.endStream
-        if case .fresh = stage { begin(headers.headers, context) }
+        if case .fresh = stage {
+          switch HTTP2StreamRouter.route(headers.headers, context, connection) {
+          case .grpc: begin(headers.headers, context)
+          case .refused: stage = .ended
+          case .http:
+            stage = .replaced
+            context.fireChannelRead(data)
+            return context.pipeline.syncOperations.removeHandler(self, promise: nil)
+          }
+        }
         if headers.endStream { endInput() }
       case .data(let data):
         isInputEnded = data.endStream
@@ -72,12 +87,19 @@
       }
     }
 
+    func channelReadComplete(context: ChannelHandlerContext) {
+      // Most requests are complete with the read that brings their head, and need no limit.
+      if case .collecting = stage, limit == nil { startLimit(context) }
+      context.fireChannelReadComplete()
+    }
+
     func channelWritabilityChanged(context: ChannelHandlerContext) {
       if case .open(let call) = stage { call.setReading(context.channel.isWritable) }
       context.fireChannelWritabilityChanged()
     }
 
     func channelInactive(context: ChannelHandlerContext) {
+      isClosed = true
       abandon()
       context.fireChannelInactive()
     }
@@ -88,6 +110,7 @@
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
+      if case .replaced = stage { return context.fireErrorCaught(error) }
       abandon()
       context.close(promise: nil)
     }
@@ -101,7 +124,7 @@
     private func abandon() {
       if case .open(let call) = stage { call.cancel() }
       stage = .ended
-      limit?.cancel()
+      stopLimit()
       settle()
       tell(status: isHeadSent ? 200 : 0, nil)
       connection.remove(self)
@@ -143,6 +166,7 @@
 
   extension GRPCCallHandler {
     private func begin(_ headers: HPACKHeaders, _ context: ChannelHandlerContext) {
+      connection.add(self)
       record = (headers.first(name: ":path") ?? "-", RequestRecord())
       let head: GRPCRequestHead
       do throws(GRPCRequestHead.HTTPRejection) { head = try GRPCRequestHead(headers) } catch {
@@ -170,7 +194,6 @@
           flushSoon()
         } else {
           stage = .collecting(head, method, session, message: nil)
-          startLimit(context)
         }
       }
     }
@@ -178,7 +201,7 @@
     private func receive(_ bytes: ByteBuffer) {
       switch stage {
       case .collecting, .open: break
-      case .fresh, .ended: return
+      case .fresh, .ended, .replaced: return
       }
       // What is read now counts before it is read.
       guard hold(heldBytes + bytes.readableBytes) else {
@@ -203,7 +226,7 @@
       case .collecting(let head, let method, let session, nil):
         stage = .collecting(head, method, session, message: message)
       case .collecting: abort(DocumentStatus(.internalError, "The method takes one message."))
-      case .fresh, .ended: break
+      case .fresh, .ended, .replaced: break
       }
     }
 
@@ -215,13 +238,13 @@
       switch stage {
       case .open(let call): call.halfClose()
       case .collecting(let head, let method, let session, let message):
-        limit?.cancel()
+        stopLimit()
         let call = session.begin(
           method.rawValue, metadata: head.metadata, message: message, to: self)
         stage = .open(call)
         hold(0)
         if message == nil { call.halfClose() }
-      case .fresh, .ended: break
+      case .fresh, .ended, .replaced: break
       }
     }
 
@@ -235,11 +258,15 @@
 
     /// Ends the stream when its client neither sends nor reads what is left in time.
     private func startLimit(_ context: ChannelHandlerContext) {
-      limit?.cancel()
       let channel = context.channel
       limit = context.eventLoop.scheduleTask(in: .seconds(Int64(limits.bodySeconds))) {
         channel.close(promise: nil)
       }
+    }
+
+    private func stopLimit() {
+      limit?.cancel()
+      limit = nil
     }
 
     /// Ends the call from this side.
@@ -325,6 +352,7 @@
     private func end(_ headers: HPACKHeaders) {
       stage = .ended
       isHeadSent = true
+      stopLimit()
       settle()
       guard let place else { return }
       let sent = place.eventLoop.makePromise(of: Void.self)
@@ -332,7 +360,6 @@
       // The rest of the request is not read. A reset would take back what flow control still holds.
       let handler = NIOLoopBound(self, eventLoop: place.eventLoop)
       sent.futureResult.whenSuccess { handler.value.resetInput() }
-      startLimit(place)
       flushSoon()
     }
 
@@ -350,46 +377,17 @@
 
     /// Lets what was written leave with everything else of this turn of the loop.
     private func flushSoon() {
-      guard let place, !isFlushPending else { return }
-      isFlushPending = true
-      let handler = NIOLoopBound(self, eventLoop: place.eventLoop)
-      place.eventLoop.execute {
-        handler.value.isFlushPending = false
-        handler.value.place?.flush()
-      }
+      if place == nil || exchange(&isFlushPending, with: true) { return }
+      connection.flushSoon(self)
     }
-  }
 
-  extension GRPCMessageReader {
-    /// Reads messages that may be compressed.
-    init(limit: Int, decompressing coding: MessageCoding) {
-      self.init(limit: limit) { message, limit throws(Failure) in
-        do throws(MessageCoding.Failure) {
-          return try coding.decompress(message, limit: limit)
-        } catch {
-          switch error {
-          case .invalid: throw .invalidCompression
-          case .tooLarge: throw .tooLarge(byteCount: limit + 1, limit: limit)
-          }
-        }
-      }
-    }
-  }
-
-  extension GRPCMessageReader.Failure {
-    /// The end of the call whose messages are invalid.
-    fileprivate var status: DocumentStatus {
-      switch self {
-      case .compressed:
-        DocumentStatus(.internalError, "A message is compressed, and grpc-encoding names nothing.")
-      case .invalidCompression:
-        DocumentStatus(.internalError, "A message does not decompress.")
-      case .invalidFlag(let flag):
-        DocumentStatus(.internalError, "A message begins with the flag \(flag).")
-      case .tooLarge(let count, let limit):
-        DocumentStatus(
-          .resourceExhausted, "The message has \(count) bytes, more than \(limit).")
-      }
+    /// Hands what was written to the connection.
+    func flush() {
+      isFlushPending = false
+      guard let place else { return }
+      place.flush()
+      // A stream that is still open has a client that sends more, or does not read.
+      if case .ended = stage, limit == nil, !isClosed { startLimit(place) }
     }
   }
 #endif

@@ -31,7 +31,7 @@
     /// Returns true when a request is one of gRPC, valid or not, rather than of REST.
     static func isGRPC(_ headers: HPACKHeaders) -> Bool {
       if let type = headers.first(name: "content-type") {
-        return type.lowercased().hasPrefix(contentTypePrefix)
+        return type == contentTypePrefix || type.lowercased().hasPrefix(contentTypePrefix)
       }
       // The methods of the service have no other form below their path.
       let path = headers.first(name: ":path") ?? ""
@@ -44,9 +44,7 @@
     init(_ headers: HPACKHeaders) throws(HTTPRejection) {
       guard headers.first(name: ":method") == "POST" else { throw HTTPRejection(status: 405) }
       let type = headers.first(name: "content-type") ?? ""
-      let bareType = String(type.lowercased().prefix { $0 != ";" }[...].trimmed)
-      guard Self.contentTypes.contains(bareType) else { throw HTTPRejection(status: 415) }
-      contentType = bareType
+      contentType = try Self.contentType(type)
       path = headers.first(name: ":path") ?? ""
       if let text = headers.first(name: "grpc-timeout") {
         guard let time = GRPCTimeout.nanoseconds(text) else { throw HTTPRejection(status: 400) }
@@ -58,6 +56,13 @@
       metadata = Self.metadata(headers)
     }
 
+    private static func contentType(_ text: String) throws(HTTPRejection) -> String {
+      if text == contentTypePrefix { return text }
+      let type = String(text.lowercased().prefix { $0 != ";" }[...].trimmed)
+      guard contentTypes.contains(type) else { throw HTTPRejection(status: 415) }
+      return type
+    }
+
     private static func compression(_ headers: HPACKHeaders) -> Compression {
       let name = headers.first(name: "grpc-encoding") ?? "identity"
       if name == "identity" { return .none }
@@ -67,15 +72,15 @@
       return .coding(coding, isAnswered: accepted.contains { coding.isListed(in: $0) })
     }
 
-    /// The headers that the server reads; the others are hints for proxies and telemetry.
-    private static let kept: Set = [
-      "authorization", "google-cloud-resource-prefix", "x-firebase-appcheck",
-    ]
-
     private static func metadata(_ headers: HPACKHeaders) -> [DocumentCallOpening.Entry] {
       var entries: [DocumentCallOpening.Entry] = []
-      for (name, value, _) in headers where kept.contains(name) {
-        entries.append(DocumentCallOpening.Entry(name, value))
+      for (name, value, _) in headers {
+        switch name {
+        case "authorization", "google-cloud-resource-prefix", "x-firebase-appcheck":
+          entries.append(DocumentCallOpening.Entry(name, value))
+        // The others are hints for proxies and telemetry.
+        default: break
+        }
       }
       return entries
     }

@@ -62,7 +62,18 @@ struct Caller: Equatable, Sendable {
   ]
 
   /// The fields that tell the origin of a request, beside its host.
-  static let fields = Set(proxyFields + ["origin", "referer", "sec-fetch-site"])
+  private static let fields = Set(proxyFields + ["origin", "referer", "sec-fetch-site"])
+
+  /// Returns true for the name, in lower case, of a field that tells the origin of a request.
+  static func isField(_ name: String) -> Bool {
+    // Most fields are none, and told by their first letter.
+    switch name.utf8.first {
+    case UInt8(ascii: "f"), UInt8(ascii: "o"), UInt8(ascii: "r"), UInt8(ascii: "s"),
+      UInt8(ascii: "v"), UInt8(ascii: "x"):
+      fields.contains(name)
+    default: false
+    }
+  }
 
   /// The database of those who name none.
   static let defaultNamespace = "default"

@@ -16,8 +16,13 @@
     private let channel: any Channel
     /// The session of callers on this machine, and that of others.
     private var sessions: [Bool: DocumentGatewaySession] = [:]
+    /// The host of the last request that told nothing else of its origin, and its session.
+    private var recent: (host: String, session: DocumentGatewaySession)?
     /// The open calls of gRPC.
     private var calls: [ObjectIdentifier: GRPCCallHandler] = [:]
+    /// The calls with something to flush.
+    private var flushing: [GRPCCallHandler] = []
+    private let gate = HTTP2FlushGate()
     private(set) var isReading = true
     private var isDraining = false
     /// True when nothing more that comes is looked at.
@@ -56,7 +61,7 @@
         eventLoop: channel.eventLoop,
         configuration: .init(maxIdleTime: nil, maxAge: nil, maxGraceTime: nil, keepalive: nil))
       let pipeline = channel.pipeline.syncOperations
-      try pipeline.addHandler(HTTP2FlushGate())
+      try pipeline.addHandler(connection.gate)
       try pipeline.addHandler(HTTP2InboundMeter(connection))
       _ = try pipeline.configureHTTP2Pipeline(
         mode: .server, connectionConfiguration: connectionConfiguration(limits),
@@ -64,7 +69,7 @@
         streamDelegate: management.http2StreamDelegate
       ) { stream in
         stream.eventLoop.makeCompletedFuture {
-          try stream.pipeline.syncOperations.addHandler(HTTP2StreamRouter(bound.value))
+          try stream.pipeline.syncOperations.addHandler(GRPCCallHandler(bound.value))
         }
       }
       try pipeline.addHandler(management)
@@ -124,7 +129,15 @@
   extension HTTP2Connection {
     /// The session for a request.
     func session(for headers: HPACKHeaders) -> DocumentGatewaySession {
-      let caller = caller(headers)
+      let host = headers.first(name: ":authority") ?? ""
+      let origin = headers.filter { Caller.isField($0.name) }
+      if origin.isEmpty, let recent, recent.host == host { return recent.session }
+      let session = session(for: caller(host, origin.map { ($0.name, $0.value) }))
+      if origin.isEmpty { recent = (host, session) }
+      return session
+    }
+
+    private func session(for caller: Caller) -> DocumentGatewaySession {
       if let known = sessions[caller.isLocal] { return known }
       let new = DocumentGatewaySession(
         peer: caller.peer, address: address, protocolName: "grpc", setting,
@@ -135,12 +148,9 @@
       return new
     }
 
-    /// Only the fields that tell the origin of the request are looked at.
-    private func caller(_ headers: HPACKHeaders) -> Caller {
-      var fields: HTTPFields = [("host", headers.first(name: ":authority") ?? "")]
-      for (name, value, _) in headers where Caller.fields.contains(name) {
-        fields.append(name, value)
-      }
+    /// - Parameter origin: The fields that tell the origin of the request.
+    private func caller(_ host: String, _ origin: [(name: String, value: String)]) -> Caller {
+      let fields = HTTPFields([("host", host)] + origin)
       let request = HTTPRequest(method: "POST", target: "/", headers: fields, peer: peer)
       return Caller(request, RequestTarget.root, behind: setting.proxies)
     }
@@ -148,6 +158,21 @@
     func add(_ call: GRPCCallHandler) { calls[ObjectIdentifier(call)] = call }
 
     func remove(_ call: GRPCCallHandler) { calls[ObjectIdentifier(call)] = nil }
+
+    /// Flushes a call together with all others that write in this turn of the loop: a batch of the
+    /// server answers many.
+    func flushSoon(_ call: GRPCCallHandler) {
+      flushing.append(call)
+      if flushing.count > 1 { return }
+      let connection = NIOLoopBound(self, eventLoop: channel.eventLoop)
+      channel.eventLoop.execute { connection.value.flush() }
+    }
+
+    private func flush() {
+      gate.hold()
+      for call in exchange(&flushing, with: []) { call.flush() }
+      gate.release()
+    }
 
     /// Lets the calls end, and then the connection: the server has closed a session that had
     /// calls. New calls are to be made on a new connection.
@@ -176,6 +201,7 @@
     private func end() {
       for session in sessions.values { session.end(.closedByPeer) }
       sessions = [:]
+      recent = nil
       calls = [:]
     }
   }

@@ -1,8 +1,7 @@
 #if TCP
   import NIOCore
 
-  /// Lets what all streams of a connection flush in one turn of the loop leave together: a batch of
-  /// the server answers many calls, and each flushes by itself.
+  /// Lets what all streams of a connection flush in one turn of the loop leave together.
   ///
   /// Before the handler of HTTP/2, next to the socket or to TLS.
   final class HTTP2FlushGate: ChannelOutboundHandler {
@@ -10,23 +9,38 @@
     typealias OutboundOut = ByteBuffer
 
     private var isPending = false
+    private var isHeld = false
+    private var place: ChannelHandlerContext?
+
+    func handlerAdded(context: ChannelHandlerContext) { place = context }
+
+    func handlerRemoved(context: ChannelHandlerContext) { place = nil }
 
     func flush(context: ChannelHandlerContext) {
-      if exchange(&isPending, with: true) { return }
-      let (gate, place) = (NIOLoopBound(self, eventLoop: context.eventLoop), context.loopBound)
+      if exchange(&isPending, with: true) || isHeld { return }
+      let gate = NIOLoopBound(self, eventLoop: context.eventLoop)
       // Behind the flushes of other streams that wait for the loop already.
-      context.eventLoop.execute { gate.value.open(place.value) }
+      context.eventLoop.execute { gate.value.open() }
     }
 
-    private func open(_ context: ChannelHandlerContext) {
-      if exchange(&isPending, with: false) { context.flush() }
+    private func open() {
+      if exchange(&isPending, with: false) { place?.flush() }
+    }
+
+    /// Lets flushes wait for ``release()``, in the same turn of the loop.
+    func hold() { isHeld = true }
+
+    /// Flushes all that was held.
+    func release() {
+      isHeld = false
+      open()
     }
 
     /// Closes behind all that was flushed before.
     func close(
       context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?
     ) {
-      open(context)
+      open()
       context.close(mode: mode, promise: promise)
     }
   }

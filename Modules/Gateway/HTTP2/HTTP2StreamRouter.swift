@@ -3,46 +3,37 @@
   import NIOHPACK
   import NIOHTTP2
 
-  /// Looks at the head of a stream's request, puts the handlers in place that answer it, and steps
-  /// aside: gRPC by its content type, everything else as over HTTP/1.1.
-  final class HTTP2StreamRouter: ChannelInboundHandler, RemovableChannelHandler {
-    typealias InboundIn = HTTP2Frame.FramePayload
-    typealias InboundOut = HTTP2Frame.FramePayload
-    typealias OutboundOut = HTTP2Frame.FramePayload
-
-    private let connection: HTTP2Connection
-    private var isDecided = false
-
-    init(_ connection: HTTP2Connection) { self.connection = connection }
-
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-      let payload = unwrapInboundIn(data)
-      guard !isDecided, case .headers(let headers) = payload else {
-        return context.fireChannelRead(data)
-      }
-      guard connection.admit(context.channel) else {
-        isDecided = true
-        return context.writeAndFlush(wrapOutboundOut(.rstStream(.refusedStream)), promise: nil)
-      }
-      let pipeline = context.pipeline.syncOperations
-      do {
-        if GRPCRequestHead.isGRPC(headers.headers) {
-          try pipeline.addHandler(GRPCCallHandler(connection))
-        } else {
-          try pipeline.addHandler(HTTP2FramePayloadToHTTP1ServerCodec())
-          try pipeline.addHandler(HTTPHandler(connection.setting))
-        }
-      } catch {
-        return context.close(promise: nil)
-      }
-      isDecided = true
-      context.fireChannelRead(data)
-      pipeline.removeHandler(self, promise: nil)
+  /// Tells by the head of a stream's request what answers it: gRPC by its content type, everything
+  /// else as over HTTP/1.1.
+  enum HTTP2StreamRouter {
+    /// The kind of a stream.
+    enum Route {
+      case grpc
+      /// The handlers of HTTP/1.1 are in place.
+      case http
+      /// The stream is reset, or closed.
+      case refused
     }
 
-    func errorCaught(context: ChannelHandlerContext, error: any Error) {
-      if isDecided { return context.fireErrorCaught(error) }
-      context.close(promise: nil)
+    /// Routes a stream whose head has come.
+    static func route(
+      _ headers: HPACKHeaders, _ context: ChannelHandlerContext, _ connection: HTTP2Connection
+    ) -> Route {
+      guard connection.admit(context.channel) else {
+        let reset = HTTP2Frame.FramePayload.rstStream(.refusedStream)
+        context.writeAndFlush(NIOAny(reset), promise: nil)
+        return .refused
+      }
+      if GRPCRequestHead.isGRPC(headers) { return .grpc }
+      let pipeline = context.pipeline.syncOperations
+      do {
+        try pipeline.addHandler(HTTP2FramePayloadToHTTP1ServerCodec())
+        try pipeline.addHandler(HTTPHandler(connection.setting))
+        return .http
+      } catch {
+        context.close(promise: nil)
+        return .refused
+      }
     }
   }
 #endif

@@ -119,7 +119,6 @@
     /// Forgets a call that has ended or was cancelled.
     func forget(_ number: UInt32) {
       calls[number] = nil
-      if calls.isEmpty { stopHeartbeat() }
     }
 
     private static let unavailable = DocumentStatus(
@@ -210,7 +209,13 @@
       let session = NIOLoopBound(Weak(self), eventLoop: loop)
       heartbeat = loop.scheduleRepeatedTask(
         initialDelay: Self.pingInterval, delay: Self.pingInterval
-      ) { _ in session.value.session?.send(.ping) }
+      ) { _ in session.value.session?.beat() }
+    }
+
+    /// Keeps the link while calls are open. Without any the pings end with the next one due: calls
+    /// that follow one another would start and stop a timer each.
+    private func beat() {
+      if calls.isEmpty { stopHeartbeat() } else { send(.ping) }
     }
 
     private func stopHeartbeat() {

@@ -1,0 +1,36 @@
+#if TCP
+  import TernCore
+
+  extension GRPCMessageReader {
+    /// Reads messages that may be compressed.
+    init(limit: Int, decompressing coding: MessageCoding) {
+      self.init(limit: limit) { message, limit throws(Failure) in
+        do throws(MessageCoding.Failure) {
+          return try coding.decompress(message, limit: limit)
+        } catch {
+          switch error {
+          case .invalid: throw .invalidCompression
+          case .tooLarge: throw .tooLarge(byteCount: limit + 1, limit: limit)
+          }
+        }
+      }
+    }
+  }
+
+  extension GRPCMessageReader.Failure {
+    /// The end of the call whose messages are invalid.
+    var status: DocumentStatus {
+      switch self {
+      case .compressed:
+        DocumentStatus(.internalError, "A message is compressed, and grpc-encoding names nothing.")
+      case .invalidCompression:
+        DocumentStatus(.internalError, "A message does not decompress.")
+      case .invalidFlag(let flag):
+        DocumentStatus(.internalError, "A message begins with the flag \(flag).")
+      case .tooLarge(let count, let limit):
+        DocumentStatus(
+          .resourceExhausted, "The message has \(count) bytes, more than \(limit).")
+      }
+    }
+  }
+#endif
