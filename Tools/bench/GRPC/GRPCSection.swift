@@ -31,11 +31,14 @@
 
     private static func key(_ id: String) -> DocumentKey { DocumentKey(unchecked: "rooms/\(id)") }
 
-    private static func commit(_ documents: Range<Int>, bytes: Int) -> [UInt8] {
+    /// - Parameter spread: The number of documents; those behind it are the first ones again.
+    private static func commit(
+      _ documents: Range<Int>, bytes: Int, spread: Int = .max
+    ) -> [UInt8] {
       let text = DocumentValue.string(String(repeating: "x", count: bytes))
       let writes = documents.map { number in
         DocumentMutation(
-          key("d\(number)"), .set(["n": .integer(Int64(number)), "text": text]))
+          key("d\(number % spread)"), .set(["n": .integer(Int64(number)), "text": text]))
       }
       return DocumentRequest(.commit(writes, transaction: [], nil), in: database).encode()
     }
@@ -75,15 +78,15 @@
       defer { server.stop() }
       var ours: [Double] = []
       var theirs: [Double] = []
+      let numbers = Counter()
       for _ in 0..<max(rounds, 1) {
-        let numbers = Counter()
         theirs.append(
           try FrameLoad(port: server.port, clients: streams).rate(seconds) {
-            commit(numbers.next(), bytes: 100)
+            commit(numbers.next(), bytes: 100, spread: 50_000)
           })
         ours.append(
           try GRPCLoads(port: server.port, clients: streams).rate("Commit", seconds) {
-            commit(numbers.next(), bytes: 100)
+            commit(numbers.next(), bytes: 100, spread: 50_000)
           })
       }
       return [
@@ -93,13 +96,14 @@
       ]
     }
 
-    /// Hands out the numbers of documents, so that every commit is of another one.
+    /// Hands out numbers, so that every commit changes a document: one that leaves it as it is
+    /// writes nothing.
     private final class Counter {
       private var number = 0
 
       func next() -> Range<Int> {
         number += 1
-        return number % 50_000..<number % 50_000 + 1
+        return number..<number + 1
       }
     }
 
