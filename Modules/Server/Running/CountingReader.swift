@@ -9,9 +9,9 @@ final class CountingReader: StoreReader, ReadMemory {
   static let bytesPerRow = 512
 
   private let base: any StoreReader
-  /// Called when so many rows are read as `stop` says; returns the number at which it is called
-  /// again, or throws to end the read.
-  private let pause: ((Int) throws(StorageError) -> Int)?
+  /// Called when so many rows are read as `stop` says, with these and ``scannedBytes``; returns the
+  /// number at which it is called again, or throws to end the read.
+  private let pause: ((Int, Int) throws(StorageError) -> Int)?
   private var stop: Int
   private var charge: ReadCharge?
   /// True when a read was ended because it took too many rows.
@@ -33,10 +33,10 @@ final class CountingReader: StoreReader, ReadMemory {
   /// - Parameters:
   ///   - charge: Holds the memory of the read.
   ///   - stop: The rows before the first pause.
-  ///   - pause: Given the rows read; returns their number at the next pause.
+  ///   - pause: Given the rows read and ``scannedBytes``; returns the rows at the next pause.
   init(
     over base: any StoreReader, _ charge: ReadCharge, stop: Int,
-    pause: @escaping (Int) throws(StorageError) -> Int
+    pause: @escaping (Int, Int) throws(StorageError) -> Int
   ) {
     self.base = base
     self.charge = charge
@@ -101,7 +101,7 @@ final class CountingReader: StoreReader, ReadMemory {
     rows += more
     if rows <= stop { return }
     if let pause {
-      stop = try pause(rows)
+      stop = try pause(rows, scannedBytes)
     } else {
       isExceeded = true
       throw .abandoned

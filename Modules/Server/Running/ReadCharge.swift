@@ -30,6 +30,9 @@ final class ReadCharge: Sendable {
     count <= budget.addressBytes && (user == nil || count <= budget.identityBytes)
   }
 
+  /// Releases some of what is charged.
+  func release(_ count: Int) { reduce(to: max(0, bytes.withLock { $0 } - count)) }
+
   /// Releases what is charged beyond `count`.
   func reduce(to count: Int) {
     let surplus = bytes.withLock { bytes in

@@ -44,8 +44,10 @@ package final class ReadJob: Sendable {
   /// Signaled when it is its turn again.
   private let turn = DispatchSemaphore(value: 0)
 
-  /// The bytes of memory that a row is charged with until the result is there.
+  /// The bytes of memory that a row is charged with until the result is there, beside its own.
   static let bytesPerRow = 256
+  /// The most bytes of pages that a store keeps for the snapshot of a read.
+  static let snapshotBytes = 2 << 20
 
   /// - Parameters:
   ///   - holdsLink: Whether nothing more of its link is decided before it has ended.
@@ -101,30 +103,44 @@ package final class ReadJob: Sendable {
   ) {
     state.withLock { $0.version = version }
     var last = 0
-    var held = 0
-    let counted = CountingReader(over: reader, charge, stop: slice) { rows throws(StorageError) in
+    var held = Held()
+    let counted = CountingReader(over: reader, charge, stop: slice) {
+      rows, bytes throws(StorageError) in
       let more = rows - last
       last = rows
       self.state.withLock { $0.rows = rows }
-      guard self.hold(&held, for: rows), pause(more), !self.isCancelled else { throw .abandoned }
+      guard self.hold(&held, for: rows, bytes), pause(more), !self.isCancelled else {
+        throw .abandoned
+      }
       return rows + slice
     }
-    let outcome = read(counted, at: version)
+    let outcome = read(counted, at: version) { charge.release(held.pages) }
     state.withLock { state in
       state.rows = counted.rows
       state.outcome = state.outcome ?? outcome
     }
   }
 
-  /// Charges what is kept of the rows read so far.
-  private func hold(_ held: inout Int, for rows: Int) -> Bool {
-    let most = min(rows, chargedBytes / Self.bytesPerRow) * Self.bytesPerRow
-    guard most > held else { return true }
-    guard charge.add(most - held) else {
-      reject(ReadRejection(most, charge))
+  /// The bytes charged while a read goes on.
+  private struct Held {
+    /// For the rows that it keeps.
+    var rows = 0
+    /// For the pages of its snapshot.
+    var pages = 0
+  }
+
+  /// Charges what is kept of the rows read so far, and the pages that the store keeps of them.
+  private func hold(_ held: inout Held, for rows: Int, _ bytes: Int) -> Bool {
+    // A row counts once more for each 512 of its bytes, which stands for half of them.
+    let kept = min(rows * Self.bytesPerRow + bytes / 2, chargedBytes)
+    let pages = min(bytes, Self.snapshotBytes)
+    let more = max(0, kept - held.rows) + pages - held.pages
+    guard more > 0 else { return true }
+    guard charge.add(more) else {
+      reject(ReadRejection(kept + pages, charge))
       return false
     }
-    held = most
+    held = Held(rows: max(kept, held.rows), pages: pages)
     return true
   }
 
@@ -133,9 +149,12 @@ package final class ReadJob: Sendable {
     state.withLock { $0.outcome = $0.outcome ?? .failed(error) }
   }
 
-  private func read(_ reader: any StoreReader, at version: Version) -> Outcome {
+  private func read(
+    _ reader: any StoreReader, at version: Version, whenRead releasePages: () -> Void
+  ) -> Outcome {
     do throws(StorageError) {
       let value = try body(reader, version)
+      releasePages()
       guard charge.add(value.bytes) else {
         return .rejected(ReadRejection(value.bytes, charge))
       }

@@ -94,6 +94,33 @@ import Testing
     #expect(rejected.withLock { $0.count } == 7)
   }
 
+  @Test("a read is charged with its rows and the pages of its snapshot while it goes on")
+  func rowsAreCharged() throws {
+    let store = MemoryStore()
+    try store.write { transaction throws(StorageError) in
+      for number in 0..<4_000 {
+        try transaction.put(
+          [UInt8](repeating: 1, count: 1_000), for: [UInt8(number >> 8), UInt8(number & 255)])
+      }
+    }
+    let job = ReadJob(
+      slot: 0, address: "a", chargedBytes: 64 << 20, ReadCharge(budget, address: "a", user: nil)
+    ) { reader, _ throws(StorageError) in
+      let rows = try Snapshot(reader).scan()
+      return LongReadValue(value: rows.count, bytes: 500)
+    }
+    var most = 0
+    try store.read { snapshot throws(StorageError) in
+      job.run(over: snapshot.reader, at: 1, slice: 256) { _ in
+        most = max(most, budget.usedBytes(for: .answers))
+        return true
+      }
+    }
+    // A thousand bytes of value each, what keeps them, and two mebibytes of pages.
+    #expect(most > 4_000 * 1_200 + ReadJob.snapshotBytes && most < 4_000 * 1_500 + (2 << 20))
+    #expect(budget.usedBytes(for: .answers) == 500)
+  }
+
   @Test("a read that takes too long ends", .timeLimit(.minutes(5)))
   func overdue() async throws {
     let clock = Mutex<Int64>(0)
