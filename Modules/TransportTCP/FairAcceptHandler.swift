@@ -1,8 +1,8 @@
 #if TCP
   import NIOCore
 
-  /// Sets up accepted connections at a listener in the order of an ``AcceptQueue``: about one in a
-  /// turn of its loop, as each of the others is read once.
+  /// Sets up accepted connections at a listener in the order of an ``AcceptQueue``, at a
+  /// ``SetupPace``. Those of an address that opens more than its ``ConnectionRate`` are closed.
   ///
   /// The system's own queue is first in, first out, and tells no address: it is emptied as fast as
   /// this one has room.
@@ -11,36 +11,42 @@
     typealias InboundOut = any Channel
     typealias OutboundIn = Never
 
-    /// The most connections that are accepted in a turn, and that are set up at once.
-    static let share = 16
-    /// The time that stands for one connection more in a turn: a turn that waits for the disk does
-    /// not hold up those that connect, and one that is long because of them does not grow.
-    private static let timeShare = TimeAmount.milliseconds(1)
-    /// The time after which the next one is set up when no other one arrives. It is more than one
-    /// costs: a loop that has work for itself all the time never looks at its sockets.
-    private static let pause = TimeAmount.microseconds(500)
-
     private var queue = AcceptQueue<any Channel>()
+    private var rate: ConnectionRate
     private let limit: Int
+    private let isExempt: (String) -> Bool
     private var isReadPending = false
     private var next: Scheduled<Void>?
-    /// The latest setup, and the latest time at which the queue was told of its age.
-    private var latest = NIODeadline.uptimeNanoseconds(0)
+    private var pace = SetupPace(at: .uptimeNanoseconds(0))
+    /// The latest time at which the queue was told of its age.
     private var aged = NIODeadline.uptimeNanoseconds(0)
 
-    /// - Parameter limit: The most connections that wait, at least ``share``.
-    init(limit: Int) { self.limit = max(limit, Self.share) }
+    /// - Parameters:
+    ///   - limit: The most connections that wait, at least ``SetupPace/share``.
+    ///   - perAddress: The connections per second of one address; `nil` for any number.
+    ///   - isExempt: Tells the addresses without such a rate, which stand for many clients.
+    init(
+      limit: Int, perAddress: Int? = nil, isExempt: @escaping (String) -> Bool = { _ in false }
+    ) {
+      self.limit = max(limit, SetupPace.share)
+      self.isExempt = isExempt
+      rate = ConnectionRate(perSecond: perAddress)
+    }
 
-    private var hasRoom: Bool { queue.count + Self.share <= limit }
+    private var hasRoom: Bool { queue.count + SetupPace.share <= limit }
 
     func handlerAdded(context: ChannelHandlerContext) {
-      latest = context.eventLoop.now
-      aged = latest
+      aged = context.eventLoop.now
+      pace = SetupPace(at: aged)
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
       let channel = unwrapInboundIn(data)
-      queue.append(channel, of: channel.remoteAddress?.ipAddress ?? "unknown")
+      let address = channel.remoteAddress?.ipAddress ?? "unknown"
+      guard isExempt(address) || rate.take(address, at: context.eventLoop.now) else {
+        return channel.close(promise: nil)
+      }
+      queue.append(channel, of: address)
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
@@ -64,11 +70,10 @@
       let seconds = (now - aged).nanoseconds / 1_000_000_000
       if seconds > 0 {
         queue.age(by: Int(seconds))
+        rate.forget(at: now)
         aged = now
       }
-      let shares = (now - latest).nanoseconds / Self.timeShare.nanoseconds
-      latest = now
-      for _ in 0..<max(1, min(Int(shares), Self.share)) {
+      for _ in 0..<pace.take(queue.count, at: now) {
         guard let channel = queue.popNext() else { break }
         context.fireChannelRead(wrapInboundOut(channel))
       }
@@ -80,13 +85,11 @@
     }
 
     private func setUpLater(_ context: ChannelHandlerContext) {
-      let time = latest + Self.pause
-      next = context.eventLoop.assumeIsolated().scheduleTask(deadline: time) {
+      let due = pace.next
+      next = context.eventLoop.assumeIsolated().scheduleTask(deadline: due) {
         self.next = nil
-        if self.queue.isEmpty { return }
-        // Others were set up meanwhile, which counts for all.
-        if context.eventLoop.now < self.latest + Self.pause { return self.setUpLater(context) }
-        self.setUp(context)
+        self.pace.noteWakeup(at: context.eventLoop.now, for: due)
+        if !self.queue.isEmpty { self.setUp(context) }
       }
     }
   }

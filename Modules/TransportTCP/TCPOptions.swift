@@ -24,6 +24,9 @@ public struct TCPOptions: Decodable, Hashable, Sendable {
   public var connectTimeoutSeconds: Int
   /// The time limit for the preamble of the other end, 1...3600.
   public var preambleTimeoutSeconds: Int
+  /// The connections per second that one address may open at a listener, 1...1,000,000, and those of
+  /// ten seconds at once after a rest; those beyond are closed. Trusted proxies are exempt.
+  public var connectionsPerAddress: Int
   /// The time that a closed link goes on delivering earlier output, 1...3600.
   public var lingerSeconds: Int
   /// The options of TLS; `nil` sends everything in the clear.
@@ -37,12 +40,13 @@ public struct TCPOptions: Decodable, Hashable, Sendable {
     heldFrameBytes = 512 << 20
     connectTimeoutSeconds = 10
     preambleTimeoutSeconds = 10
+    connectionsPerAddress = 1_000
     lingerSeconds = 5
   }
 
   private enum CodingKeys: String, CodingKey {
     case host, port, frameLimitBytes, connectTimeoutSeconds, preambleTimeoutSeconds
-    case heldFrameBytes, lingerSeconds, tls
+    case connectionsPerAddress, heldFrameBytes, lingerSeconds, tls
   }
 
   /// Reads the section; what it leaves out keeps its standard value.
@@ -62,6 +66,9 @@ public struct TCPOptions: Decodable, Hashable, Sendable {
     preambleTimeoutSeconds =
       try section.decodeIfPresent(Int.self, forKey: .preambleTimeoutSeconds)
       ?? preambleTimeoutSeconds
+    connectionsPerAddress =
+      try section.decodeIfPresent(Int.self, forKey: .connectionsPerAddress)
+      ?? connectionsPerAddress
     lingerSeconds =
       try section.decodeIfPresent(Int.self, forKey: .lingerSeconds) ?? lingerSeconds
     tls = try section.decodeIfPresent(TLSOptions.self, forKey: .tls)
@@ -73,6 +80,7 @@ public struct TCPOptions: Decodable, Hashable, Sendable {
     try Self.check("heldFrameBytes", heldFrameBytes, 1...1 << 40)
     try Self.check("connectTimeoutSeconds", connectTimeoutSeconds, 1...3600)
     try Self.check("preambleTimeoutSeconds", preambleTimeoutSeconds, 1...3600)
+    try Self.check("connectionsPerAddress", connectionsPerAddress, 1...1_000_000)
     try Self.check("lingerSeconds", lingerSeconds, 1...3600)
     try tls?.validate()
     for address in addresses {

@@ -41,17 +41,23 @@
       return bootstrap
     }
 
-    /// - Parameter waiting: The most accepted connections that wait to be set up.
-    static func server(on loop: any EventLoop, waiting: Int) -> ServerBootstrap {
+    /// - Parameters:
+    ///   - waiting: The most accepted connections that wait to be set up.
+    ///   - perAddress: The connections per second of one address that is not a proxy's.
+    static func server(
+      on loop: any EventLoop, waiting: Int, perAddress: Int, proxies: TrustedProxies
+    ) -> ServerBootstrap {
       var bootstrap = ServerBootstrap(group: loop)
         .serverChannelOption(.backlog, value: backlog)
         .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-        .serverChannelOption(.maxMessagesPerRead, value: UInt(FairAcceptHandler.share))
+        .serverChannelOption(.maxMessagesPerRead, value: UInt(SetupPace.share))
         .serverChannelInitializer { listener in
           listener.eventLoop.makeCompletedFuture {
             try keepFromChildren(listener)
             try listener.pipeline.syncOperations.addHandlers([
-              AcceptBackoffHandler(), FairAcceptHandler(limit: waiting),
+              AcceptBackoffHandler(),
+              FairAcceptHandler(
+                limit: waiting, perAddress: perAddress, isExempt: { proxies.contains($0) }),
             ])
           }
         }

@@ -157,10 +157,15 @@
       let setting = setting(accept, didOpen: { _ in })
       let foreignSetup = state.withLock { $0.foreignSetup }
       let connections = connections
-      let (heads, relay) = state.withLock { state in
-        (state.expectsProxyHeader ? state.proxies : TrustedProxies(), state.relay)
+      let (proxies, expectsHeader, relay) = state.withLock { state in
+        (state.proxies, state.expectsProxyHeader, state.relay)
       }
-      let bound = TCPSockets.server(on: loop, waiting: connections.waitingLimit)
+      let heads = expectsHeader ? proxies : TrustedProxies()
+      let bootstrap = TCPSockets.server(
+        on: loop, waiting: connections.waitingLimit, perAddress: options.connectionsPerAddress,
+        proxies: proxies)
+      let bound =
+        bootstrap
         .childChannelInitializer { [tls, tunnel] channel in
           channel.eventLoop.makeCompletedFuture {
             let admission = try connections.admit(channel)

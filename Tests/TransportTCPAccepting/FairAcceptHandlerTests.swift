@@ -22,9 +22,13 @@
     /// The accepted connections that were closed, by their number.
     private(set) var closed: Set<Int> = []
 
-    init(limit: Int = 256) throws {
+    init(limit: Int = 256, perAddress: Int? = nil) throws {
       channel = EmbeddedChannel(loop: loop)
-      try channel.pipeline.syncOperations.addHandlers([reads, FairAcceptHandler(limit: limit)])
+      try channel.pipeline.syncOperations.addHandlers([
+        reads,
+        FairAcceptHandler(
+          limit: limit, perAddress: perAddress, isExempt: { $0 == "10.0.0.9" }),
+      ])
     }
 
     deinit {
@@ -63,30 +67,28 @@
   @Suite("connections of a listener") struct FairAcceptHandlerTests {
     private let many = [String](repeating: "10.0.0.1", count: 10)
 
-    @Test("one is set up in a turn, the others while none arrives")
-    func turns() throws {
+    @Test("one is set up in each interval, however often others arrive")
+    func intervals() throws {
       let listener = try Listener()
       try listener.accept(many)
+      #expect(try listener.setUp().isEmpty)
+      listener.loop.advanceTime(by: .microseconds(500))
       #expect(try listener.setUp().count == 1)
       try listener.accept(["10.0.0.1"])
-      #expect(try listener.setUp().count == 1)
+      #expect(try listener.setUp().isEmpty)
       listener.loop.advanceTime(by: .microseconds(499))
       #expect(try listener.setUp().isEmpty)
       listener.loop.advanceTime(by: .microseconds(1))
       #expect(try listener.setUp().count == 1)
-      listener.loop.advanceTime(by: .microseconds(300))
-      try listener.accept([])
-      #expect(try listener.setUp().count == 1)
-      listener.loop.advanceTime(by: .microseconds(499))
-      #expect(try listener.setUp().isEmpty, "the turn between counts")
       listener.loop.advanceTime(by: .milliseconds(10))
-      #expect(try listener.setUp().count == 7)
+      #expect(try listener.setUp().count == 9)
     }
 
     @Test("an address that comes late is next")
     func late() throws {
       let listener = try Listener()
       try listener.accept(many + ["10.0.0.2"])
+      listener.loop.advanceTime(by: .microseconds(500))
       #expect(try listener.setUp() == ["10.0.0.1"])
       listener.loop.advanceTime(by: .milliseconds(1))
       #expect(try listener.setUp() == ["10.0.0.2", "10.0.0.1"])
@@ -97,7 +99,9 @@
       let listener = try Listener()
       listener.loop.advanceTime(by: .seconds(1))
       try listener.accept(many + many)
-      #expect(try listener.setUp().count == FairAcceptHandler.share)
+      #expect(try listener.setUp().count == SetupPace.share)
+      try listener.accept([])
+      #expect(try listener.setUp().isEmpty)
     }
 
     @Test("no more are accepted than may wait, until some are set up")
@@ -108,17 +112,36 @@
       try listener.accept(many)
       listener.channel.read()
       #expect(listener.readCount == 1)
-      // Nine wait, and sixteen more have room once there are four.
-      listener.loop.advanceTime(by: .microseconds(2_000))
+      // Ten wait, and sixteen more have room once there are four.
+      listener.loop.advanceTime(by: .microseconds(2_500))
       #expect(listener.readCount == 1)
       listener.loop.advanceTime(by: .microseconds(500))
       #expect(listener.readCount == 2)
+    }
+
+    @Test("connections of an address beyond its rate are closed, those of proxies are not")
+    func rate() throws {
+      let listener = try Listener(perAddress: 1)
+      listener.loop.advanceTime(by: .seconds(1))
+      try listener.accept(
+        many + ["10.0.0.1", "10.0.0.2"] + [String](repeating: "10.0.0.9", count: 11))
+      listener.loop.advanceTime(by: .milliseconds(990))
+      #expect(listener.closed == [10])
+      #expect(try listener.setUp().count == 22)
+      try listener.accept(["10.0.0.1"])
+      listener.loop.advanceTime(by: .milliseconds(10))
+      #expect(listener.closed == [10, 23])
+      try listener.accept(["10.0.0.1"])
+      listener.loop.advanceTime(by: .milliseconds(1))
+      #expect(listener.closed == [10, 23])
+      #expect(try listener.setUp().count == 1)
     }
 
     @Test("connections that wait are closed with their listener")
     func end() throws {
       let listener = try Listener()
       try listener.accept(["10.0.0.1", "10.0.0.2", "10.0.0.3"])
+      listener.loop.advanceTime(by: .microseconds(500))
       #expect(try listener.setUp() == ["10.0.0.1"])
       #expect(listener.closed.isEmpty)
       listener.channel.pipeline.fireChannelInactive()

@@ -1,0 +1,40 @@
+#if TCP
+  import NIOCore
+  import TernTransport
+
+  /// Counts the connections that each address opens, against a rate (a token bucket each).
+  ///
+  /// The networks of IPv6 count as one address each, as they do in `MemoryBudget`. An address is
+  /// forgotten as soon as its bucket is full.
+  struct ConnectionRate {
+    /// The seconds whose connections a quiet address may open at once.
+    static let burstSeconds: Int64 = 10
+
+    /// The time in nanoseconds that stands for one connection; `nil` without a limit.
+    private let share: Int64?
+    /// The time at which the bucket of each account is full.
+    private var full: [String: NIODeadline] = [:]
+
+    /// - Parameter perSecond: The connections per second of one address; `nil` for any number.
+    init(perSecond: Int?) { share = perSecond.map { 1_000_000_000 / Int64(max(1, $0)) } }
+
+    /// The number of addresses that are remembered.
+    var knownCount: Int { full.count }
+
+    /// Counts one connection; `false`, and it is not counted, when it is beyond the rate.
+    mutating func take(_ address: String, at now: NIODeadline) -> Bool {
+      guard let share else { return true }
+      let account = MemoryBudget.account(of: address)
+      let start = max(full[account] ?? now, now)
+      let end = start + .nanoseconds(share)
+      guard end - now <= .seconds(Self.burstSeconds) else { return false }
+      full[account] = end
+      return true
+    }
+
+    /// Forgets the addresses whose buckets are full.
+    mutating func forget(at now: NIODeadline) {
+      full = full.filter { $0.value > now }
+    }
+  }
+#endif
