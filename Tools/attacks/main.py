@@ -40,7 +40,7 @@ def main() -> int:
     if not tern or not os.access(tern, os.X_OK):
         print("attack: there is no tern to attack", file=sys.stderr)
         return 2
-    plan = Plan(tern, Report(), options.seed, options.long)
+    plan = Plan(tern, Report(), options.seed, options.long, options.part)
     began = time.monotonic()
     scale = "long" if options.long else "taste"
     print(f"attack: {scale} of {' '.join(names)}, seed {options.seed}", flush=True)
@@ -70,6 +70,7 @@ def _options() -> argparse.Namespace:
     scale.add_argument("--taste", action="store_true", help="short runs (the default)")
     scale.add_argument("--long", action="store_true", help="all of it, about three hours")
     parser.add_argument("--tern", metavar="PATH", help="a built program (default: builds one)")
+    parser.add_argument("--part", metavar="NAME", help="of the attack memory, only this part")
     parser.add_argument("--seed", type=int, default=1, help="chooses positions and orders")
     options = parser.parse_args()
     unknown = [name for name in options.names if name not in ATTACKS]

@@ -11,7 +11,7 @@ from typing import Callable
 
 from .figures import MIB, Attackers, Honest, Waits, megabytes
 from .plan import Plan
-from .rest import LinkLost, Rest, connect, reset
+from .rest import LinkLost, Rest, connect, drain, reset
 from .server import Server, ServerEnded, Watch
 from .sessions import Framed, Polling, WebSocket, unread
 
@@ -31,9 +31,11 @@ def play(plan: Plan) -> None:
     shapes: list[tuple[str, Callable[[int], Attack]]] = [
         ("bodies", _bodies), ("messages", _messages), ("pings", _pings), ("batched reads", _reads),
         ("unread listens", _listens), ("resets", _resets), ("slow heads", _heads),
-        ("half-open sessions", _halves),
+        ("half-open sessions", _halves), ("rapid resets", _rapid_resets), ("idle", _idle),
     ]
     for name, shape in shapes:
+        if not plan.wants(name):
+            continue
         with plan.folder() as folder:
             try:
                 _play(plan, folder, name, shape)
@@ -41,8 +43,9 @@ def play(plan: Plan) -> None:
                 part = plan.report.part("memory", name)
                 part.holds("the server can be used", False, str(problem))
                 plan.report.close(part)
-    with plan.folder() as folder:
-        _endings(plan, folder)
+    if plan.wants("endings"):
+        with plan.folder() as folder:
+            _endings(plan, folder)
 
 
 def _endings(plan: Plan, folder: Path) -> None:
@@ -325,6 +328,46 @@ def _halves(port: int) -> Attack:
             session.post("o", {"p": "/open/left", "d": "x" * 5_000})
             for link in (opened, silent, session.link):
                 link.close()
+
+    return attack
+
+
+def _rapid_resets(port: int) -> Attack:
+    """Streams of HTTP/2 that are opened and reset at once, as many as fit."""
+    fields = b"\x83\x86\x44\x1a/google.firestore.v1.Listen\x41\x01a"
+    fields = fields.replace(b"\x1a", bytes([len(b"/google.firestore.v1.Listen")]))
+
+    def frame(kind: int, flags: int, stream: int, payload: bytes) -> bytes:
+        return len(payload).to_bytes(3, "big") + bytes([kind, flags]) + stream.to_bytes(
+            4, "big") + payload
+
+    burst = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + frame(4, 0, 0, b"") + b"".join(
+        frame(1, 4, n, fields) + frame(3, 0, n, b"\0\0\0\x08") for n in range(1, 4_001, 2))
+
+    def attack(source: str, deadline: float) -> None:
+        link = connect(port, source, max(0.1, min(5, deadline - time.monotonic())))
+        try:
+            link.sendall(burst)
+            drain(link, min(1, max(0, deadline - time.monotonic())))
+        finally:
+            reset(link)
+
+    return attack
+
+
+def _idle(port: int) -> Attack:
+    """Sessions of every kind that are opened and say nothing, for as long as they may."""
+
+    def attack(source: str, deadline: float) -> None:
+        held: list[WebSocket | Framed | Polling] = []
+        try:
+            for n in range(60):
+                kind = (WebSocket, Framed, Polling)[n % 3]
+                held.append(kind(port, source=source))
+            time.sleep(min(40, max(0, deadline - time.monotonic())))
+        finally:
+            for session in held:
+                session.close()
 
     return attack
 

@@ -22,11 +22,16 @@ class Plan:
     report: Report
     seed: int
     is_long: bool
+    part: str | None = None
     _known: dict[str, bool] = field(default_factory=dict)
 
     def scale(self, taste: int, long: int) -> int:
         """A number of tries, addresses or seconds."""
         return long if self.is_long else taste
+
+    def wants(self, part: str) -> bool:
+        """Whether a part of an attack is played; only `memory` asks."""
+        return self.part is None or self.part == part
 
     def dice(self, purpose: str) -> random.Random:
         """Chance of its own for each purpose, from the seed of the run."""
