@@ -363,11 +363,3 @@ int tern_pages_examine(sqlite3 *database, uint32_t number, uint32_t pageBytes) {
   sqlite3_free(page);
   return verdict;
 }
-
-int tern_pages_sync(sqlite3 *database) {
-  sqlite3_file *file = 0;
-  int code = sqlite3_file_control(database, "main", SQLITE_FCNTL_FILE_POINTER, &file);
-  if (code != SQLITE_OK) return code;
-  if (!file || !file->pMethods) return SQLITE_MISUSE;
-  return file->pMethods->xSync(file, SQLITE_SYNC_NORMAL);
-}

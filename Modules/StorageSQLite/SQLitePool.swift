@@ -59,13 +59,6 @@ final class SQLitePool: Sendable {
     try state.withLock { state throws(StorageError) in try state.check() }
   }
 
-  /// The directory of the open store, and the way its pages are to be read.
-  func place() throws(StorageError) -> (StoreDirectory, SQLitePages) {
-    try state.withLock { state throws(StorageError) in
-      (try state.openDirectory(), state.pages)
-    }
-  }
-
   /// A reader with a snapshot of this moment.
   func take() throws(StorageError) -> SQLiteReader {
     let (directory, pages, idle) = try waiting {

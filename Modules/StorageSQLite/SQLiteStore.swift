@@ -11,16 +11,13 @@ public final class SQLiteStore: OrderedStore {
   public static let readerLimit = 64
   /// The most idle connections kept: each has a cache of 2 MB and two files.
   static let idleReaderLimit = 3
-  /// The pages of the log after which they are moved into the database.
+  /// The pages of the log after which a commit moves them into the database.
   static let checkpointPages = 1_000
-  /// The pages of the log after which a commit waits for their move.
-  static let mostPages = 4 * checkpointPages
   /// The space held back for removals on a full disk: the log of a commit that settles the most
   /// rows that a ledger gathers.
   static let ballastBytes = 8 * 1024 * 1024
 
   let pool: SQLitePool
-  let mover: SQLiteLogMover
   private let durability: Durability
   private let limitBytes: Int?
   private let integrity: StoreIntegrity
@@ -31,8 +28,6 @@ public final class SQLiteStore: OrderedStore {
     var connection: SQLiteConnection?
     let ballast: ReservedSpace
     var isDiskFull = false
-    /// True while the log is moved beside the commits, and until that was taken account of.
-    var isMoving = false
   }
 
   /// Opens the store in the directory `path`, and makes it if there is none.
@@ -62,12 +57,9 @@ public final class SQLiteStore: OrderedStore {
     self.limitBytes = limitBytes
     self.integrity = integrity
     pool = SQLitePool(directory, pages)
-    mover = SQLiteLogMover(pool)
     let ballast = ReservedSpace(path: directory.file(Self.ballast), bytes: Self.ballastBytes)
     writer = Mutex(Writer(connection: connection, ballast: ballast))
   }
-
-  deinit { close() }
 
   public func read<R>(
     _ body: (borrowing Snapshot) throws(StorageError) -> R
@@ -101,7 +93,6 @@ public final class SQLiteStore: OrderedStore {
   public func close() {
     writer.withLock { state in
       pool.close()
-      mover.exclude { $0 = nil }
       state.connection = nil
     }
   }
@@ -111,25 +102,16 @@ public final class SQLiteStore: OrderedStore {
   public func wipe() throws(StorageError) {
     try writer.withLock { state throws(StorageError) in
       try pool.pause { directory throws(StorageError) in
-        try mover.exclude { connection throws(StorageError) in
-          connection = nil
-          try begin(anew: &state, in: directory)
-        }
+        try directory.beginWipe()
+        state.connection = nil
+        try directory.finishWipe(of: Self.files)
+        let pages = try SQLiteFormat.pages(in: directory, integrity)
+        state.connection = try Self.connect(directory, pages, durability, limitBytes)
+        pool.adopt(pages)
+        state.ballast.release()
+        state.ballast.hold()
       }
     }
-  }
-
-  private func begin(
-    anew state: inout Writer, in directory: StoreDirectory
-  ) throws(StorageError) {
-    try directory.beginWipe()
-    state.connection = nil
-    try directory.finishWipe(of: Self.files)
-    let pages = try SQLiteFormat.pages(in: directory, integrity)
-    state.connection = try Self.connect(directory, pages, durability, limitBytes)
-    pool.adopt(pages)
-    state.ballast.release()
-    state.ballast.hold()
   }
 
   /// Every file that may hold rows, or what is left of them; and the ballast, beside which there is
@@ -175,8 +157,6 @@ public final class SQLiteStore: OrderedStore {
     if state.isDiskFull { state.ballast.hold() }
     guard let connection = state.connection else { throw .closed }
     let ballast = state.ballast
-    // The end of the database's file, and the space behind it, may have changed meanwhile.
-    if state.isMoving { connection.growth?.forget() }
     try connection.statement(.beginWrite).run()
     let sqlite = SQLiteWriter(connection)
     if state.isDiskFull {
@@ -208,26 +188,12 @@ public final class SQLiteStore: OrderedStore {
     }
   }
 
-  /// Moves the log into the database when it is long: most of it beside the commits that follow, and
-  /// the rest here once that is done, where no commit comes between. The commit itself is durable
-  /// already, so a failure here is not the caller's: the store stops at its next use.
+  /// Moves the log into the database when it is long. The commit itself is durable already, so a
+  /// failure here is not the caller's: the store stops at its next use.
   private func afterCommit(_ state: inout Writer) throws(StorageError) {
     guard let connection = state.connection else { return }
-    let pages = connection.pagesInLog
-    guard state.isDiskFull || pages >= Self.checkpointPages else {
-      // All of it was moved, and the log was begun anew.
-      if state.isMoving, mover.isIdle { state.isMoving = false }
-      return
-    }
-    if !state.isDiskFull, pages < Self.mostPages {
-      if !state.isMoving {
-        state.isMoving = true
-        return mover.begin()
-      }
-      guard mover.isIdle else { return }
-    }
-    state.isMoving = false
-    let isLong = pages * 4_096 > SQLiteFormat.logBytes
+    guard state.isDiskFull || connection.pagesInLog >= Self.checkpointPages else { return }
+    let isLong = connection.pagesInLog * 4_096 > SQLiteFormat.logBytes
     moveLog(connection, state.ballast, isCut: state.isDiskFull || isLong)
     guard state.isDiskFull else { return }
     // A commit that needed the ballast says nothing about the next one.
@@ -245,12 +211,6 @@ public final class SQLiteStore: OrderedStore {
 
   /// Moves the log into the database, and cuts it off where no snapshot needs it any more.
   private func moveLog(
-    _ connection: SQLiteConnection, _ ballast: ReservedSpace, isCut: Bool
-  ) {
-    mover.exclude { _ in moveWholeLog(connection, ballast, isCut: isCut) }
-  }
-
-  private func moveWholeLog(
     _ connection: SQLiteConnection, _ ballast: ReservedSpace, isCut: Bool
   ) {
     var (pages, moved) = (Int32(-1), Int32(-1))
@@ -297,8 +257,6 @@ public final class SQLiteStore: OrderedStore {
       }
       state.connection = try Self.connect(connection.directory, .checked, durability, limitBytes)
       pool.adopt(.checked)
-      // Its connection would go on without checksums.
-      mover.exclude { $0 = nil }
     }
   }
 
@@ -319,10 +277,7 @@ public final class SQLiteStore: OrderedStore {
       try pool.check()
       guard let connection = state.connection else { throw .closed }
       let pages = try SQLiteInspection(connection)
-      let hasMore = try mover.exclude { _ throws(StorageError) in
-        try pages.examine(from: max(1, next), bytes: bytes, &inspection)
-      }
-      if hasMore { return }
+      if try pages.examine(from: max(1, next), bytes: bytes, &inspection) { return }
       if inspection.isThorough { try pages.examineStructure(&inspection) }
       inspection.stage = .rows(after: nil)
     }

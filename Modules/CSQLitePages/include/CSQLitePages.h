@@ -44,9 +44,6 @@ int tern_pages_examine(struct sqlite3 *database, uint32_t number, uint32_t pageB
 /* The pages since the start of the process in which one bit was set right while reading. */
 uint64_t tern_pages_corrected(void);
 
-/* Syncs the file of the open database. Returns a code of SQLite. */
-int tern_pages_sync(struct sqlite3 *database);
-
 /* Reads the salts of the open database's write-ahead log. Returns 0, or -1 without a log. */
 int tern_log_salts(struct sqlite3 *database, uint32_t *first, uint32_t *second);
 
