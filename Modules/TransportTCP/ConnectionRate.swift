@@ -8,7 +8,7 @@
   /// forgotten as soon as its bucket is full.
   struct ConnectionRate {
     /// The seconds whose connections a quiet address may open at once.
-    static let burstSeconds: Int64 = 10
+    static let burstSeconds: Int64 = 50
 
     /// The time in nanoseconds that stands for one connection; `nil` without a limit.
     private let share: Int64?

@@ -5,7 +5,8 @@
   /// ``SetupPace``. Those of an address that opens more than its ``ConnectionRate`` are closed.
   ///
   /// The system's own queue is first in, first out, and tells no address: it is emptied as fast as
-  /// this one has room.
+  /// this one has room, and slowly beyond, so that one address cannot fill both. Then the newest
+  /// connection of the address with the most that wait is closed for each that comes.
   final class FairAcceptHandler: ChannelDuplexHandler {
     typealias InboundIn = any Channel
     typealias InboundOut = any Channel
@@ -14,8 +15,12 @@
     private var queue = AcceptQueue<any Channel>()
     private var rate: ConnectionRate
     private let limit: Int
+    /// The pause between two reads while there is no room: what is accepted then costs more than it
+    /// is worth.
+    private static let fullPause = TimeAmount.milliseconds(4)
     private let isExempt: (String) -> Bool
     private var isReadPending = false
+    private var lastRead = NIODeadline.uptimeNanoseconds(0)
     private var next: Scheduled<Void>?
     private var pace = SetupPace(at: .uptimeNanoseconds(0))
     /// The latest time at which the queue was told of its age.
@@ -33,7 +38,9 @@
       rate = ConnectionRate(perSecond: perAddress)
     }
 
-    private var hasRoom: Bool { queue.count + SetupPace.share <= limit }
+    private func mayRead(at now: NIODeadline) -> Bool {
+      queue.count + SetupPace.share <= limit || now >= lastRead + Self.fullPause
+    }
 
     func handlerAdded(context: ChannelHandlerContext) {
       aged = context.eventLoop.now
@@ -47,6 +54,7 @@
         return channel.close(promise: nil)
       }
       queue.append(channel, of: address)
+      while queue.count > limit, let newest = queue.removeNewest() { newest.close(promise: nil) }
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
@@ -55,7 +63,8 @@
     }
 
     func read(context: ChannelHandlerContext) {
-      if hasRoom { context.read() } else { isReadPending = true }
+      isReadPending = true
+      readIfPending(context, at: context.eventLoop.now)
     }
 
     func channelInactive(context: ChannelHandlerContext) {
@@ -77,11 +86,15 @@
         guard let channel = queue.popNext() else { break }
         context.fireChannelRead(wrapInboundOut(channel))
       }
-      if isReadPending, hasRoom {
-        isReadPending = false
-        context.read()
-      }
+      readIfPending(context, at: now)
       if next == nil, !queue.isEmpty { setUpLater(context) }
+    }
+
+    private func readIfPending(_ context: ChannelHandlerContext, at now: NIODeadline) {
+      guard isReadPending, mayRead(at: now) else { return }
+      isReadPending = false
+      lastRead = now
+      context.read()
     }
 
     private func setUpLater(_ context: ChannelHandlerContext) {

@@ -25,7 +25,7 @@ public struct TCPOptions: Decodable, Hashable, Sendable {
   /// The time limit for the preamble of the other end, 1...3600.
   public var preambleTimeoutSeconds: Int
   /// The connections per second that one address may open at a listener, 1...1,000,000, and those of
-  /// ten seconds at once after a rest; those beyond are closed. Trusted proxies are exempt.
+  /// 50 seconds at once after a rest; those beyond are closed. Trusted proxies are exempt.
   public var connectionsPerAddress: Int
   /// The time that a closed link goes on delivering earlier output, 1...3600.
   public var lingerSeconds: Int
@@ -40,7 +40,7 @@ public struct TCPOptions: Decodable, Hashable, Sendable {
     heldFrameBytes = 512 << 20
     connectTimeoutSeconds = 10
     preambleTimeoutSeconds = 10
-    connectionsPerAddress = 1_000
+    connectionsPerAddress = 200
     lingerSeconds = 5
   }
 
