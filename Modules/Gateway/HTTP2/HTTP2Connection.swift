@@ -63,6 +63,7 @@
       let pipeline = channel.pipeline.syncOperations
       try pipeline.addHandler(connection.gate)
       try pipeline.addHandler(HTTP2InboundMeter(connection))
+      try pipeline.addHandler(HTTP2StreamGate(connection))
       _ = try pipeline.configureHTTP2Pipeline(
         mode: .server, connectionConfiguration: connectionConfiguration(limits),
         streamConfiguration: streamConfiguration(limits),

@@ -59,6 +59,8 @@
     private struct State {
       var figures = GatewayFigures()
       var connections = 0
+      /// The connections of HTTP/2 with streams that wait to begin.
+      var holding = 0
       var bodyBytes = 0
       var answerBytes = 0
     }
@@ -89,6 +91,16 @@
     }
 
     func leave() { state.withLock { $0.connections -= 1 } }
+
+    /// Counts a connection with streams that wait to begin, and returns the number of others.
+    func beginHolding() -> Int {
+      state.withLock { state in
+        defer { state.holding += 1 }
+        return state.holding
+      }
+    }
+
+    func endHolding() { state.withLock { $0.holding -= 1 } }
 
     /// Counts bytes of a body in; `false`, and not counted, when too many are held.
     func hold(_ bytes: Int, limit: Int, for address: String) -> Bool {

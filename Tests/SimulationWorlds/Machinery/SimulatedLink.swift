@@ -56,6 +56,8 @@ final class SimulatedLink {
   var shown = QueueUser.nobody
   /// All users that were shown over it.
   var everShown: Set<QueueUser> = [.nobody]
+  /// True once the root was listened to over it: what is pushed may belong to that listen.
+  var hasListenedToRoot = false
 
   init(
     id: Int, process: any ClientProcess, number: Int, to server: ServerEnd,

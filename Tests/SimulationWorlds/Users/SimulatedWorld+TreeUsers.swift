@@ -59,7 +59,8 @@ extension SimulatedWorld {
     if shown > own { disagree("\(run.name) shows \(shown) writes, \(run.user.id) has \(own)") }
   }
 
-  /// Takes note of who is shown over a link, and looks whose writes go over it.
+  /// Takes note of who is shown and what is listened to over a link, and looks whose writes go over
+  /// it.
   func noteUser(_ message: TreeClientMessage, over link: SimulatedLink) {
     switch message {
     case .open(let opening): link.stream = opening.stream
@@ -67,6 +68,8 @@ extension SimulatedWorld {
       link.shown = WorkloadTokens.user(of: credential.token)
       link.everShown.insert(link.shown)
     case .request(_, .unauth): link.shown = .nobody
+    case .request(_, .listen(let listen)):
+      if listen.path.isRoot { link.hasListenedToRoot = true }
     case .request(_, .put(_, _, _, let mark)), .request(_, .merge(_, _, let mark)):
       guard let stamp = mark.stamp, let stream = stamp.stream ?? link.stream else { return }
       let id = CommitID(stream: stream, sequence: stamp.sequence)
