@@ -33,6 +33,9 @@ def play(plan: Plan) -> None:
         ("unread listens", _listens), ("resets", _resets), ("slow heads", _heads),
         ("half-open sessions", _halves), ("rapid resets", _rapid_resets), ("idle", _idle),
     ]
+    known = [name for name, _ in shapes] + ["endings"]
+    if plan.part is not None and plan.part not in known:
+        raise SystemExit(f"attack: memory has no part {plan.part!r}; it has: {', '.join(known)}")
     for name, shape in shapes:
         if not plan.wants(name):
             continue
@@ -334,8 +337,8 @@ def _halves(port: int) -> Attack:
 
 def _rapid_resets(port: int) -> Attack:
     """Streams of HTTP/2 that are opened and reset at once, as many as fit."""
-    fields = b"\x83\x86\x44\x1a/google.firestore.v1.Listen\x41\x01a"
-    fields = fields.replace(b"\x1a", bytes([len(b"/google.firestore.v1.Listen")]))
+    path = b"/google.firestore.v1.Listen"
+    fields = b"\x83\x86\x44" + bytes([len(path)]) + path + b"\x41\x01a"
 
     def frame(kind: int, flags: int, stream: int, payload: bytes) -> bytes:
         return len(payload).to_bytes(3, "big") + bytes([kind, flags]) + stream.to_bytes(
