@@ -47,24 +47,6 @@
       return first.connection
     }
 
-    /// Removes the connection that has come last from the account with the most that wait; among
-    /// equals, from the one that had the most set up. O(waiting addresses).
-    mutating func removeNewest() -> Connection? {
-      var found: (account: String, rank: (Int, Int, Int))?
-      for (account, connections) in waiting {
-        let newest = connections[connections.count - 1].number
-        let rank = (connections.count, recent[account, default: 0], newest)
-        if let found, found.rank > rank { continue }
-        found = (account, rank)
-      }
-      guard let account = found?.account, var rest = waiting[account] else { return nil }
-      waiting[account] = nil
-      let newest = rest.removeLast()
-      if !rest.isEmpty { waiting[account] = rest }
-      count -= 1
-      return newest.connection
-    }
-
     /// Halves the memory of what was set up, once for each second that has passed.
     mutating func age(by seconds: Int) {
       recent = recent.compactMapValues { count in

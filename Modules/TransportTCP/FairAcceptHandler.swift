@@ -5,8 +5,7 @@
   /// ``SetupPace``. Those of an address that opens more than its ``ConnectionRate`` are closed.
   ///
   /// The system's own queue is first in, first out, and tells no address: it is emptied as fast as
-  /// this one has room, and slowly beyond, so that one address cannot fill both. Then the newest
-  /// connection of the address with the most that wait is closed for each that comes.
+  /// this one has room.
   final class FairAcceptHandler: ChannelDuplexHandler {
     typealias InboundIn = any Channel
     typealias InboundOut = any Channel
@@ -15,12 +14,8 @@
     private var queue = AcceptQueue<any Channel>()
     private var rate: ConnectionRate
     private let limit: Int
-    /// The pause between two reads while there is no room: what is accepted then costs more than it
-    /// is worth.
-    private static let fullPause = TimeAmount.milliseconds(4)
     private let isExempt: (String) -> Bool
     private var isReadPending = false
-    private var lastRead = NIODeadline.uptimeNanoseconds(0)
     private var next: Scheduled<Void>?
     private var pace = SetupPace(at: .uptimeNanoseconds(0))
     /// The latest time at which the queue was told of its age.
@@ -38,9 +33,7 @@
       rate = ConnectionRate(perSecond: perAddress)
     }
 
-    private func mayRead(at now: NIODeadline) -> Bool {
-      queue.count + SetupPace.share <= limit || now >= lastRead + Self.fullPause
-    }
+    private var hasRoom: Bool { queue.count + SetupPace.share <= limit }
 
     func handlerAdded(context: ChannelHandlerContext) {
       aged = context.eventLoop.now
@@ -54,7 +47,6 @@
         return channel.close(promise: nil)
       }
       queue.append(channel, of: address)
-      while queue.count > limit, let newest = queue.removeNewest() { newest.close(promise: nil) }
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
@@ -63,8 +55,7 @@
     }
 
     func read(context: ChannelHandlerContext) {
-      isReadPending = true
-      readIfPending(context, at: context.eventLoop.now)
+      if hasRoom { context.read() } else { isReadPending = true }
     }
 
     func channelInactive(context: ChannelHandlerContext) {
@@ -86,15 +77,11 @@
         guard let channel = queue.popNext() else { break }
         context.fireChannelRead(wrapInboundOut(channel))
       }
-      readIfPending(context, at: now)
+      if isReadPending, hasRoom {
+        isReadPending = false
+        context.read()
+      }
       if next == nil, !queue.isEmpty { setUpLater(context) }
-    }
-
-    private func readIfPending(_ context: ChannelHandlerContext, at now: NIODeadline) {
-      guard isReadPending, mayRead(at: now) else { return }
-      isReadPending = false
-      lastRead = now
-      context.read()
     }
 
     private func setUpLater(_ context: ChannelHandlerContext) {

@@ -46,18 +46,6 @@
       #expect(drain(&queue) == ["a1", "b1", "a2", "a3"])
     }
 
-    @Test("the newest is removed of the address with the most, then of the one that had the most")
-    func newest() {
-      var queue = AcceptQueue<String>()
-      for n in 1...3 { queue.append("a\(n)", of: "10.0.0.1") }
-      queue.append("b1", of: "10.0.0.2")
-      #expect(queue.removeNewest() == "a3")
-      #expect(drain(&queue, 1) == ["a1"])
-      // One each: the address that had one set up gives way.
-      #expect(queue.removeNewest() == "a2" && queue.count == 1)
-      #expect(queue.removeNewest() == "b1" && queue.removeNewest() == nil && queue.isEmpty)
-    }
-
     @Test("all that wait are handed back at the end")
     func end() {
       var queue = AcceptQueue<String>()

@@ -119,25 +119,6 @@
       #expect(listener.readCount == 2)
     }
 
-    @Test("beyond the limit the newest connection of the address with the most is closed")
-    func overflow() throws {
-      let listener = try Listener(limit: 40)
-      try listener.accept([String](repeating: "10.0.0.1", count: 40))
-      listener.channel.read()
-      #expect(listener.readCount == 0)
-      listener.loop.advanceTime(by: .microseconds(3_500))
-      #expect(listener.readCount == 0)
-      #expect(try listener.setUp().count == 7)
-      listener.loop.advanceTime(by: .microseconds(500))
-      #expect(listener.readCount == 1 && listener.closed.isEmpty)
-      let others = (2...10).map { "10.0.0.\($0)" }
-      try listener.accept(others)
-      #expect(try listener.setUp() == ["10.0.0.1"])
-      listener.loop.advanceTime(by: .milliseconds(1))
-      #expect(listener.closed == [39])
-      #expect(try listener.setUp() == ["10.0.0.2", "10.0.0.3"])
-    }
-
     @Test("connections of an address beyond its rate are closed, those of proxies are not")
     func rate() throws {
       let listener = try Listener(perAddress: 1)
