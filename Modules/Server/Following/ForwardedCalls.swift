@@ -36,6 +36,8 @@ struct ForwardedCalls<Node: Hashable & Sendable>: Sendable {
       guard let method = DocumentMethod(rawValue: body.method) else { break }
       guard let place = judge(method, body.message) else {
         if body.message != nil { break }
+        // Numbers of calls only rise.
+        if opening != nil { return [PlacedFrame(frame, .refused)] }
         (opening, heldBytes) = ((call, frame, method), frame.count)
         return []
       }

@@ -94,6 +94,20 @@ struct ForwardedCallsTests {
       ])
   }
 
+  @Test("an earlier call that does not say first what it is about is refused")
+  func descent() {
+    var calls = Calls()
+    let opening = Self.open(2, .runQuery)
+    #expect(Self.route(&calls, opening) == [])
+    let earlier = Self.open(1, .runQuery)
+    #expect(Self.route(&calls, earlier) == [PlacedFrame(earlier, .refused)])
+    let message = Self.message(2, "b")
+    #expect(
+      Self.route(&calls, message) == [
+        PlacedFrame(opening, .node("b")), PlacedFrame(message, .node("b")),
+      ])
+  }
+
   @Test("so many frames wait, and so many bytes with the opening, and no more")
   func limits() {
     var calls = Calls()
