@@ -124,6 +124,13 @@ struct OperatorRequestTests {
       return
     }
     #expect(text.hasSuffix(": \(first.address)"), "\(text)")
+    guard
+      case .refused(.unavailable(let other)) = await second.server.server.answer(.read(.root, .all))
+    else {
+      Issue.record("it reads")
+      return
+    }
+    #expect(!other.contains(first.address), "\(other)")
     await second.stop()
     await first.stop()
   }

@@ -92,11 +92,14 @@ extension ServerPart {
     }
   }
 
-  /// The refusal of every request while the server serves no clients; that of a node that stands
-  /// by names the one that leads.
-  func refusal(at server: isolated TernServer) -> DirectRefusal? {
+  /// The refusal of a request while the server serves no clients. A node that stands by names the
+  /// one that leads to administrators' requests alone: its address may be an internal one.
+  func refusal(
+    of request: DirectRequest, at server: isolated TernServer
+  ) -> DirectRefusal? {
     guard let refusal = server.refusal else { return nil }
-    let leader = server.end == nil ? server.leasedLedger?.standing.leader : nil
+    let isNamed = server.end == nil && request.operation.isForAdministrators
+    let leader = isNamed ? server.leasedLedger?.standing.leader : nil
     return .unavailable(refusal.description + (leader.map { ": \($0)" } ?? ""))
   }
 

@@ -20,7 +20,7 @@ extension TernServer {
   func decide(
     _ request: DirectRequest, _ answer: @escaping @Sendable (DirectAnswer) -> Void
   ) {
-    if let refusal = part.refusal(at: self) { return answer(.refused(refusal)) }
+    if let refusal = part.refusal(of: request, at: self) { return answer(.refused(refusal)) }
     if let elsewhere = part.shards?.refusal(of: request) { return answer(.refused(elsewhere)) }
     guard requests.count < options.limits.directRequests else {
       let text = "\(options.limits.directRequests) requests wait already."

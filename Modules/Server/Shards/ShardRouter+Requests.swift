@@ -16,7 +16,9 @@ extension ShardRouter {
     _ request: DirectRequest, at server: isolated TernServer,
     _ answer: @escaping @Sendable (DirectAnswer) -> Void
   ) {
-    if let refusal = server.part.refusal(at: server) { return answer(.refused(refusal)) }
+    if let refusal = server.part.refusal(of: request, at: server) {
+      return answer(.refused(refusal))
+    }
     switch place(of: request) {
     case .here: server.part.askHere(request, at: server, answer)
     case .shard(let shard): forward(request, to: shard, at: server, answer)

@@ -238,7 +238,7 @@ extension DirectRequest.Operation {
   }
 
   /// True when it is left to administrators.
-  fileprivate var isForAdministrators: Bool {
+  var isForAdministrators: Bool {
     switch self {
     case .readRules, .setRules, .setDocumentRules, .removeDocumentRules, .readRuleCoverage,
       .readSetting, .set, .databases, .readRevocations, .revoke, .rules, .administer,
