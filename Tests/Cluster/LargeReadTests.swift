@@ -54,7 +54,7 @@ struct LargeReadTests {
         bytes += piece
         export.take(piece.count)
       case .end: return bytes
-      case .failed, .withdrawn: return nil
+      case .failed, .refused, .withdrawn: return nil
       }
     }
     return nil

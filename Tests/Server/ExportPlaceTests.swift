@@ -31,6 +31,7 @@ import Testing
         case .piece(let bytes): state.bytes += bytes.count
         case .end: state.end = "end"
         case .failed(let error): state.end = "\(error)"
+        case .refused(let refusal): state.end = "\(refusal)"
         case .withdrawn: state.end = "withdrawn"
         }
         guard let waiting = state.waiting, state.bytes >= waiting.bytes || state.end != nil else {

@@ -88,7 +88,7 @@ struct BackupRequest: Sendable {
           handler.completeStream(context)
         },
         // The client sees that it was cut off: the end of the chunks is missing.
-        abort: { context.close(promise: nil) })
+        abort: { _ in context.close(promise: nil) })
       let pump = ExportPump(taker, on: context.eventLoop)
       let setting = handler.setting
       let version = pump.start { setting.backUp(base, asked, handler.address, $0) }

@@ -31,12 +31,12 @@
           self.completeStream(context)
         },
         // The client sees that it was cut off: the end of the chunks is missing.
-        abort: {
+        abort: { refusal in
           self.exporting = nil
           if isBegun {
             context.close(promise: nil)
           } else {
-            self.answer(RESTError.unread.response, context)
+            self.answer((refusal.map { RESTError($0) } ?? .unread).response, context)
           }
         })
       let pump = ExportPump(taker, on: context.eventLoop)

@@ -11,8 +11,8 @@
       let send: ([UInt8], EventLoopPromise<Void>) -> Void
       /// Everything was sent.
       let finish: () -> Void
-      /// It cannot be told to its end.
-      let abort: () -> Void
+      /// It cannot be told to its end; with the refusal of the node that has the data, if any.
+      let abort: (DirectRefusal?) -> Void
     }
 
     private let taker: Taker
@@ -70,7 +70,10 @@
         taker.finish()
       case .failed, .withdrawn:
         cancel()
-        taker.abort()
+        taker.abort(nil)
+      case .refused(let refusal):
+        cancel()
+        taker.abort(refusal)
       }
     }
   }

@@ -138,7 +138,7 @@
           handler.flushStream(sent, context)
         },
         finish: { [weak self] in self?.endExport() },
-        abort: { [context] in context.close(promise: nil) })
+        abort: { [context] _ in context.close(promise: nil) })
       let pump = ExportPump(taker, on: context.eventLoop)
       let version = pump.start(
         stream.path, stream.form, of: namespace, handler.setting, at: handler.address)

@@ -56,6 +56,9 @@ final class DirectExports {
     case .end:
       answers[slot] = nil
       DirectLinks.send(DirectFrame.lastPiece(number), to: events.origin, at: server)
+    case .refused(let refusal):
+      answers[slot] = nil
+      DirectLinks.send(.refused(refusal), number, to: events.origin, at: server)
     case .failed, .withdrawn:
       answers[slot] = nil
       let refusal = DirectRefusal.unavailable("The data cannot be read to their end.")

@@ -48,10 +48,10 @@ final class ServerPart {
   }
 
   /// The server stops.
-  func stop() {
+  func stop(at server: isolated TernServer) {
     watching?.cancel()
     end()
-    shards?.end()
+    shards?.end(at: server)
   }
 
   /// Serves from no copy any more.

@@ -199,29 +199,19 @@ final class ExportTable: Sendable {
 extension ExportTable.State {
   fileprivate var backupCount: Int { open.values.count { $0.bounds != nil } }
 
-  /// Ends the export whose reader takes nothing, of the address that has most of them.
+  /// Ends the export that has stalled and is to give its place up.
   ///
-  /// A reader at an address with fewer exports does not wait until the others' patience is over.
   /// - Returns: Whether there is a place for one more.
   fileprivate mutating func freePlace(for address: String, _ patience: Int64) -> Bool {
-    var counts: [String: Int] = [:]
-    for one in open.values { counts[one.address, default: 0] += 1 }
-    let own = counts[address, default: 0]
-    let stalled = open.compactMap { number, open -> (number: UInt64, count: Int, time: Int64)? in
-      let count = counts[open.address, default: 0]
-      let time = open.export.stalledMilliseconds
-      return time > (count > own + 1 ? patience / 10 : patience) ? (number, count, time) : nil
-    }
-    let last = stalled.max { ($0.count, $0.time, $0.number) < ($1.count, $1.time, $1.number) }
-    guard let last, let one = open.removeValue(forKey: last.number) else { return false }
+    guard let (number, one) = open.evict(for: address, patience) else { return false }
     one.export.withdraw()
-    leaving[last.number] = one
+    leaving[number] = one
     return true
   }
 }
 
 /// An export that is under way.
-private struct OpenExport {
+private struct OpenExport: ExportPlaceHolder {
   let export: TreeExport
   let task: Task<Void, Never>
   /// The address of its reader, without a port.
@@ -230,4 +220,6 @@ private struct OpenExport {
   let review: DirectRequest?
   /// The bounds of a backup; `nil` for other exports.
   let bounds: BackupBounds?
+
+  var stalledMilliseconds: Int64 { export.stalledMilliseconds }
 }

@@ -26,7 +26,7 @@ extension TernServer {
     if refusal != nil { return nil }
     guard places.holds(namespace) else {
       guard let request else { return nil }
-      return part.shards?.export(path, form, for: request, at: self, tell: tell)
+      return part.shards?.export(path, form, for: request, at: address, on: self, tell: tell)
     }
     var review = request
     review?.operation = .review(path)

@@ -169,7 +169,7 @@ public actor TernServer {
     listeners = []
     closeAll(.serverStopped("the server stops"))
     requests.refuseAll("The server stops.")
-    part.stop()
+    part.stop(at: self)
     await exports.endAll()
   }
 }

@@ -16,6 +16,8 @@ package final class TreeExport: Sendable {
     case end
     /// There will be no more, and it was not all.
     case failed(LedgerError)
+    /// There will be no more, and it was not all: another node refuses the data.
+    case refused(DirectRefusal)
     /// The right to read was lost before the end.
     case withdrawn
   }
@@ -87,7 +89,17 @@ package final class TreeExport: Sendable {
   var hasCredit: Bool { state.withLock { $0.credit > 0 } }
 
   /// Counts bytes that are told although there may be no credit for them.
-  func spend(_ bytes: Int) { state.withLock { $0.credit -= bytes } }
+  ///
+  /// A reader whose data come late has not stalled before: its time begins with the last of them
+  /// that it may be told.
+  func spend(_ bytes: Int) {
+    let now = uptime()
+    state.withLock { state in
+      let hadCredit = state.credit > 0
+      state.credit -= bytes
+      if hadCredit, state.credit <= 0 { state.takenAt = now }
+    }
+  }
 
   /// Nothing further is told, and the taker hears that.
   func withdraw() {

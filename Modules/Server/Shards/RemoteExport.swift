@@ -14,36 +14,60 @@ final class RemoteExport: LinkHandler {
     weak var export: TreeExport?
     var link: (any Link)?
     var isOver = false
+    /// The uptime since which the reader can take what the other node sends; `nil` while it cannot.
+    var awaitedSince: Int64?
   }
+
+  /// The longest time to the first piece and from each piece to the next one, in milliseconds,
+  /// beyond the time in which the reader can take none.
+  static let deadline = DirectForwarder.deadline.milliseconds
 
   /// The number of the only request of its link.
   static let number: UInt64 = 1
 
-  private let state = Mutex(State())
+  private let state: Mutex<State>
   private let request: [UInt8]
+  private let uptime: @Sendable () -> Int64
   private let tell: @Sendable (TreeExport.Event) -> Void
   private let whenOver: @Sendable () -> Void
 
   /// - Parameters:
   ///   - request: The frame that asks for the data.
+  ///   - uptime: Milliseconds on a clock that never jumps.
   ///   - tell: Called with what comes, in order, on the executor of the link.
   ///   - whenOver: Called once.
   init(
-    _ request: [UInt8], tell: @escaping @Sendable (TreeExport.Event) -> Void,
-    whenOver: @escaping @Sendable () -> Void
+    _ request: [UInt8], uptime: @escaping @Sendable () -> Int64,
+    tell: @escaping @Sendable (TreeExport.Event) -> Void, whenOver: @escaping @Sendable () -> Void
   ) {
     self.request = request
     self.tell = tell
     self.whenOver = whenOver
+    self.uptime = uptime
+    state = Mutex(State(awaitedSince: uptime()))
   }
 
   /// Makes the reader's end.
-  ///
-  /// - Parameter uptime: Milliseconds on a clock that never jumps.
-  func reading(uptime: @escaping @Sendable () -> Int64) -> TreeExport {
+  func reading() -> TreeExport {
     let export = TreeExport(uptime: uptime) { [self] in review() }
     state.withLock { $0.export = export }
     return export
+  }
+
+  /// The time for which the reader has taken nothing of what waits for it, in milliseconds; the
+  /// longest one when there is no reader any more.
+  var stalledMilliseconds: Int64 {
+    state.withLock { $0.export }?.stalledMilliseconds ?? .max
+  }
+
+  /// True when the other node has sent nothing for longer than ``deadline``, or there is no reader
+  /// any more.
+  var isOverdue: Bool {
+    let now = uptime()
+    return state.withLock { state in
+      if state.export == nil { return true }
+      return state.awaitedSince.map { now - $0 > Self.deadline } ?? false
+    }
   }
 
   /// Asks the node at `address`.
@@ -84,7 +108,12 @@ final class RemoteExport: LinkHandler {
   /// Reads from the link if the reader has taken most of what it was told, and ends it if there is
   /// no reader any more.
   private func review() {
-    let (export, link) = state.withLock { ($0.export, $0.link) }
+    let now = uptime()
+    let (export, link) = state.withLock { state in
+      let isAwaited = state.export?.hasCredit == true
+      state.awaitedSince = isAwaited ? state.awaitedSince ?? now : nil
+      return (state.export, state.link)
+    }
     guard let export, !export.isCancelled else { return end(nil) }
     link?.setReading(export.hasCredit)
     // It may have taken more just before the link was stopped.
@@ -92,6 +121,7 @@ final class RemoteExport: LinkHandler {
   }
 
   func linkDidReceive(_ frames: [[UInt8]]) {
+    state.withLock { $0.awaitedSince = nil }
     for frame in frames {
       guard let read = try? DirectFrame(frame, .answer), read.number == Self.number,
         let piece = try? read.piece()
@@ -102,7 +132,7 @@ final class RemoteExport: LinkHandler {
         export.spend(bytes.count)
         tell(.piece(bytes))
       case .end: return end(.end)
-      case .refused: return fail("the other node has ended the data")
+      case .refused(let refusal): return end(.refused(refusal))
       }
     }
     review()

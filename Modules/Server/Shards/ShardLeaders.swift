@@ -28,15 +28,27 @@ final class ShardLeaders {
   private let directory: any ShardDirectory
   private var known: [UInt32: Known] = [:]
   private var waiting: [UInt32: [Use]] = [:]
+  private var isEnded = false
 
   init(_ directory: any ShardDirectory) { self.directory = directory }
 
   /// Calls `use` with the leader of a shard: before this returns when it is known, later else.
   func find(_ shard: UInt32, at server: isolated TernServer, _ use: @escaping Use) {
+    if isEnded { return use(server, .failure(Self.stopped)) }
     if let known = known[shard], server.uptime() < known.end { return use(server, known.leader) }
     waiting[shard, default: []].append(use)
     if waiting[shard]?.count == 1 { Task { await Self.look(shard, at: server) } }
   }
+
+  /// Answers what waits for a leader: the server stops.
+  func end(at server: isolated TernServer) {
+    isEnded = true
+    for (_, uses) in exchange(&waiting, with: [:]).sorted(by: { $0.key < $1.key }) {
+      for use in uses { use(server, .failure(Self.stopped)) }
+    }
+  }
+
+  private static let stopped = Missing(reason: "the server stops")
 
   /// Notes that a leader could not be reached, or has ended a link: the log is asked again soon.
   func doubt(_ address: String, of shard: UInt32, at uptime: Int64) {

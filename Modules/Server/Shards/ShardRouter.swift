@@ -15,8 +15,8 @@ final class ShardRouter {
   let links: any LeaderLinks
   /// By shard.
   var direct: [UInt32: DirectForwarder] = [:]
-  /// Readings of large data, at most as many as of this node's own.
-  let exports = RemoteExportCount()
+  /// Readings of large data.
+  let exports = RemoteExports()
   /// The requests without a session whose leader is being looked for.
   var lookups = 0
   /// By slot.
@@ -109,6 +109,7 @@ final class ShardRouter {
 
   /// Tells the other nodes of clients that are there, and looks whether they still lead.
   func tick(at server: isolated TernServer) {
+    exports.endSilent()
     var used: Set<UInt32> = []
     for (slot, link) in sharded.sorted(by: { $0.key < $1.key }) {
       guard let state = server.links[slot] else { continue }
@@ -142,12 +143,14 @@ final class ShardRouter {
   }
 
   /// Ends all links to other nodes: the server stops.
-  func end() {
+  func end(at server: isolated TernServer) {
+    exports.endAll()
     for forwarder in direct.values { forwarder.stop() }
     for link in sharded.values {
       for upstream in link.upstreams.values { letGo(upstream) }
     }
     sharded = [:]
+    leaders.end(at: server)
   }
 }
 

@@ -49,13 +49,15 @@ struct RemoteExportTests {
     let remote: RemoteExport
     let export: TreeExport
     let ends = Counter()
+    let time = Counter()
 
     init() {
       let (told, feed) = AsyncStream.makeStream(of: TreeExport.Event.self)
       self.told = told
-      let ends = self.ends
-      remote = RemoteExport([7], tell: { feed.yield($0) }, whenOver: { ends.add() })
-      export = remote.reading { 0 }
+      let (ends, time) = (self.ends, self.time)
+      remote = RemoteExport(
+        [7], uptime: { Int64(time.value) }, tell: { feed.yield($0) }, whenOver: { ends.add() })
+      export = remote.reading()
     }
 
     /// Opens the link, and waits until the request was sent.
@@ -72,6 +74,7 @@ struct RemoteExportTests {
         case .piece(let bytes): events.append("\(bytes.count)")
         case .end: events.append("end")
         case .failed: events.append("failed")
+        case .refused(let refusal): events.append("\(refusal == .tooBig(limitBytes: 9))")
         case .withdrawn: events.append("withdrawn")
         }
         if events.count == count { break }
@@ -83,7 +86,7 @@ struct RemoteExportTests {
   private final class Counter: Sendable {
     private let state = Mutex(0)
     var value: Int { state.withLock { $0 } }
-    func add() { state.withLock { $0 += 1 } }
+    func add(_ more: Int = 1) { state.withLock { $0 += more } }
   }
 
   private func piece(_ count: Int) -> [UInt8] {
@@ -129,11 +132,121 @@ struct RemoteExportTests {
     #expect(early.link.frames.isEmpty && early.ends.value == 1)
   }
 
-  @Test("a refusal, another frame, and the end of the link end the data before their end")
+  @Test("the refusal of the other node is told as it is")
+  func refusal() async throws {
+    let reading = Reading()
+    await reading.open()
+    let refusal = DirectRefusal.tooBig(limitBytes: 9)
+    reading.remote.linkDidReceive([
+      try DirectFrame(.refused(refusal), RemoteExport.number).encoded(), piece(1),
+    ])
+    #expect(await reading.next(1) == ["true"])
+    #expect(reading.link.isClosed && reading.ends.value == 1)
+  }
+
+  @Test("a node that is silent is waited for only so long, while its reader can take more")
+  func silence() async {
+    let deadline = Int(RemoteExport.deadline)
+    #expect(deadline == 30_000)
+    let reading = Reading()
+    // Its leader is not even known.
+    reading.time.add(deadline)
+    #expect(!reading.remote.isOverdue)
+    reading.time.add(1)
+    #expect(reading.remote.isOverdue)
+    await reading.open()
+    #expect(reading.remote.isOverdue)
+    reading.remote.linkDidReceive([piece(1)])
+    #expect(!reading.remote.isOverdue)
+    reading.time.add(deadline)
+    reading.remote.linkDidReceive([piece(TreeExport.aheadBytes)])
+    // The reader takes its time.
+    reading.time.add(10 * deadline)
+    #expect(!reading.remote.isOverdue)
+    #expect(reading.remote.stalledMilliseconds == Int64(10 * deadline))
+    reading.export.take(TreeExport.aheadBytes)
+    #expect(!reading.remote.isOverdue && reading.remote.stalledMilliseconds == 0)
+    reading.time.add(deadline)
+    reading.export.take(1)
+    #expect(!reading.remote.isOverdue)
+    reading.time.add(1)
+    #expect(reading.remote.isOverdue)
+  }
+
+  /// Several readings of one table.
+  private struct Table {
+    let exports = RemoteExports()
+    let time = Counter()
+    let ends = Counter()
+
+    /// A reading whose reader was told as much as it may be; `nil` when there is no place.
+    func begin(
+      _ shard: UInt32 = 1, at address: String
+    ) -> (remote: RemoteExport, export: TreeExport)? {
+      let (time, ends) = (time, ends)
+      let remote = exports.begin(
+        [7], of: shard, at: address, ServerLimits(), uptime: { Int64(time.value) },
+        tell: { event in
+          if case .failed = event { ends.add() }
+        })
+      return remote.map { ($0, $0.reading()) }
+    }
+
+    func fill(_ remote: RemoteExport) {
+      remote.linkDidReceive([
+        DirectFrame.piece(
+          [UInt8](repeating: 1, count: TreeExport.aheadBytes), RemoteExport.number)
+      ])
+    }
+  }
+
+  @Test("readers that take nothing give their places up, by shard and fairly by address")
+  func places() throws {
+    let table = Table()
+    let greedy = try (0..<16).map { _ in try #require(table.begin(at: "greedy")) }
+    table.time.add(5_000)
+    // Data that come late do not make a reader a slow one.
+    for open in greedy { table.fill(open.remote) }
+    #expect(table.begin(at: "other") == nil)
+    // Another shard has places of its own.
+    let apart = try #require(table.begin(2, at: "other"))
+    table.time.add(201)
+    let other = try #require(table.begin(at: "other"))
+    #expect(table.ends.value == 1)
+    #expect(table.begin(at: "greedy") == nil)
+    table.time.add(1_800)
+    let more = try #require(table.begin(at: "greedy"))
+    #expect(table.ends.value == 2)
+    for open in greedy + [apart, other] { open.export.cancel() }
+    #expect(table.ends.value == 2 && !table.exports.isIdle)
+    more.export.cancel()
+    #expect(table.exports.isIdle)
+  }
+
+  @Test("silent nodes, readers that are gone, and a stop end readings")
+  func ends() throws {
+    let table = Table()
+    let silent = try #require(table.begin(at: "a"))
+    let full = try #require(table.begin(at: "b"))
+    table.fill(full.remote)
+    _ = table.begin(at: "c")
+    table.exports.endSilent()
+    #expect(table.ends.value == 1)
+    table.time.add(30_001)
+    table.exports.endSilent()
+    #expect(table.ends.value == 2)
+    table.exports.endAll()
+    #expect(table.ends.value == 3 && table.exports.isIdle)
+    #expect(table.begin(at: "d") == nil)
+    silent.export.cancel()
+    full.export.cancel()
+    #expect(table.ends.value == 3)
+  }
+
+  @Test("another frame and the end of the link end the data before their end")
   func failures() async throws {
     let number = RemoteExport.number
     let ends: [[UInt8]] = [
-      try DirectFrame(.refused(.permissionDenied()), number).encoded(),
       try DirectFrame(.done, number).encoded(), DirectFrame.lastPiece(number + 1), [1, 2],
     ]
     for end in ends {
