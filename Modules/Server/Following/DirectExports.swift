@@ -13,6 +13,10 @@ final class DirectExports {
     var untakenBytes = 0
   }
 
+  /// The longest time, in milliseconds, without progress of a reader for which its link is taken to
+  /// be alive. Readers over HTTP are given no more.
+  private static let patience: Int64 = 300_000
+
   /// By the slots of links.
   private var answers: [Int: Answer] = [:]
 
@@ -43,8 +47,6 @@ final class DirectExports {
   ) {
     let (slot, number) = (events.origin.slot, events.number)
     guard let answer = answers[slot], answer.events === events else { return }
-    // The other node only listens.
-    server.batches.machine.sessions[slot]?.lastHeard = server.uptime()
     switch event {
     case .piece(let bytes):
       server.perform([.send(slot: slot, DirectFrame.piece(bytes, number))])
@@ -71,6 +73,14 @@ final class DirectExports {
     guard let answer = answers[slot], answer.untakenBytes > 0 else { return }
     answers[slot]?.untakenBytes = 0
     answer.export.take(answer.untakenBytes)
+  }
+
+  /// Counts the links of answers as heard: the other node only listens, and its reader may be slow.
+  /// One that takes nothing gives its place up to the next, as all exports do.
+  func tick(at server: isolated TernServer) {
+    for (slot, answer) in answers where answer.export.stalledMilliseconds <= Self.patience {
+      server.batches.machine.sessions[slot]?.lastHeard = server.uptime()
+    }
   }
 
   /// Ends the answer over a link that has ended.

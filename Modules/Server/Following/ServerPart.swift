@@ -128,6 +128,7 @@ extension ServerPart {
 
   /// Tells other nodes of the clients that are there.
   func tick(at server: isolated TernServer) {
+    exports.tick(at: server)
     forwarder?.tick(at: server)
     shards?.tick(at: server)
   }

@@ -1,6 +1,7 @@
 import Synchronization
 import TernCore
 import TernLedger
+import TernPresence
 import TernQuery
 import TernSecurity
 import TernStorageMemory
@@ -161,6 +162,40 @@ extension TernServer {
       bench.client.setReading(true)
       #expect(try await written(11, bench.client) == Set((1...11).map(UInt64.init)))
       await memoryIsReleased(bench.server)
+    }
+  }
+
+  @Test("a link whose reader is slow to take large data is not taken for a silent one")
+  func slow() async throws {
+    let clock = ManualClock()
+    let ambient = RuntimeEnvironment(
+      millisecondsSinceEpoch: { 0 }, clock: clock,
+      randomBits: RuntimeEnvironment.system.randomBits)
+    try await withServer(limits: ServerLimits(), ambient: ambient) { bench in
+      let (client, server) = (bench.client, bench.server)
+      let part = TreeNode(.string(String(repeating: "x", count: 300_000)))
+      for number in 0..<10 {
+        let path = TreePath(unchecked: [
+          TreeKey(unchecked: "open"), TreeKey(unchecked: "\(number)"),
+        ])
+        #expect(try await client.ask(write(path, part)) == .written(.set(path, part)))
+      }
+      client.setReading(false)
+      let request = try DirectClient.request(.review("open"))
+      client.send(try DirectFrame(request, 100, in: .value).encoded())
+      while await server.exports.all.first?.untakenBytes ?? 0 < TreeExport.aheadBytes {
+        await Task.yield()
+      }
+      clock.advance(by: ServerOptions().presence.silence + .seconds(1))
+      await server.tick()
+      #expect(try await self.read("none", server) == .node(.empty))
+      #expect(bench.ends.reasons.withLock { $0 } == [])
+      client.setReading(true)
+      var bytes = 0
+      while let frame = await client.next(),
+        case .bytes(let more) = try DirectFrame(frame, .answer).piece()
+      { bytes += more.count }
+      #expect(bytes > 3_000_000)
     }
   }
 
