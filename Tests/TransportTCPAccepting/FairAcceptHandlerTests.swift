@@ -124,7 +124,8 @@
       let listener = try Listener(perAddress: 1)
       listener.loop.advanceTime(by: .seconds(1))
       try listener.accept(
-        [String](repeating: "10.0.0.1", count: 51) + ["10.0.0.2"] + [String](repeating: "10.0.0.9", count: 11))
+        [String](repeating: "10.0.0.1", count: 51) + ["10.0.0.2"]
+          + [String](repeating: "10.0.0.9", count: 11))
       listener.loop.advanceTime(by: .milliseconds(990))
       #expect(listener.closed == [50])
       #expect(try listener.setUp().count == 62)
