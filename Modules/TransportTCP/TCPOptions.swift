@@ -24,8 +24,8 @@ public struct TCPOptions: Decodable, Hashable, Sendable {
   public var connectTimeoutSeconds: Int
   /// The time limit for the preamble of the other end, 1...3600.
   public var preambleTimeoutSeconds: Int
-  /// The connections per second that one address may open at a listener, 1...1,000,000, and those of
-  /// 50 seconds at once after a rest; those beyond are closed. Trusted proxies are exempt.
+  /// The connections per second that one address may open at a listener, 1...1,000,000, and those
+  /// of 50 seconds at once after a rest; those beyond are closed. Trusted proxies are exempt.
   public var connectionsPerAddress: Int
   /// The time that a closed link goes on delivering earlier output, 1...3600.
   public var lingerSeconds: Int

@@ -14,8 +14,8 @@
 
     /// The most streams that begin at once on a connection that resets its streams.
     static let share = 8
-    /// The pause between two shares of a connection, in microseconds, for each other one that waits:
-    /// more than a share takes.
+    /// The pause between two shares of a connection, in microseconds, for each other one that
+    /// waits: more than a share takes.
     private static let pausePerOther: Int64 = 1_600
     /// The pause of a connection that is alone, in microseconds: the loop looks at its sockets.
     private static let leastPause: Int64 = 100

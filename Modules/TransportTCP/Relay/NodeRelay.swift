@@ -87,7 +87,8 @@
     let limit: Int
     /// The longest time that a connection waits for a node that leads.
     let patience: Duration
-    /// The longest time that a connection which another node has relayed waits for this one to lead.
+    /// The longest time that a connection that another node has relayed waits for this one to
+    /// lead.
     let copyHold: Duration
     /// The pause between two looks of a connection that waits, in milliseconds.
     let lookMilliseconds: Int64

@@ -39,8 +39,8 @@ final class ClusterUnderTest: Sendable {
 
   /// - Parameters:
   ///   - followers: The value of `ledger.followers`.
-  ///   - leaseSeconds: The lease: short where leaders fail, and so long that a busy machine keeps it
-  ///     where they must go on.
+  ///   - leaseSeconds: The lease: short where leaders fail, and so long that a busy machine keeps
+  ///     it where they must go on.
   init(
     folder: String, followers: String = "serve", shards: [String] = [], leaseSeconds: Int = 1
   ) throws {

@@ -88,7 +88,9 @@ extension SimulatedWorld {
       default: continue
       }
       // A listen at the root covers everything; who may have that one may have all.
-      if !link.hasListenedToRoot, link.everShown.allSatisfy({ !WorkloadRules.mayRead(path, by: $0) }) {
+      if !link.hasListenedToRoot,
+        link.everShown.allSatisfy({ !WorkloadRules.mayRead(path, by: $0) })
+      {
         disagree("c\(run.index) is pushed \(path), which nobody who was there may read")
       }
     }
