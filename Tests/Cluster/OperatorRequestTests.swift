@@ -39,7 +39,9 @@ struct OperatorRequestTests {
     #expect(
       await follower.answer(.write(.set(leaf, 1), expectedHash: nil)) == .written(.set(leaf, 1)))
     let client = try await second.client()
-    async let told: Void = client.tree["a"].awaitAbsence()
+    let node = client.tree["a"]
+    try await node.awaitValue(isThere: true)
+    async let told: Void = node.awaitValue(isThere: false)
     let operations = ServerOperations(of: follower)
     guard
       case .refused(.unauthenticated) = await operations.removeDatabase(
@@ -151,12 +153,8 @@ extension TernServer {
 }
 
 extension TreeReference {
-  /// Listens until there is something, and then nothing.
-  fileprivate func awaitAbsence() async throws {
-    var wasThere = false
-    for try await snapshot in values() {
-      if wasThere, !snapshot.exists { return }
-      wasThere = snapshot.exists
-    }
+  /// Listens until there is something, or nothing.
+  fileprivate func awaitValue(isThere: Bool) async throws {
+    for try await snapshot in values() where snapshot.exists == isThere { return }
   }
 }
