@@ -38,7 +38,8 @@ public struct DisconnectOperations: Sendable {
   }
 
   private let rows: PresenceRows
-  private let limits: PresenceLimits
+  /// The limits in force.
+  public let limits: PresenceLimits
   private var estates: [UInt128: PendingDisconnects] = [:]
 
   /// An empty book.
@@ -64,16 +65,19 @@ public struct DisconnectOperations: Sendable {
 
   /// Adds a deferred write; returns the rows to store.
   ///
+  /// - Parameter isCancellation: True for one that only takes back. Such ones may double what the
+  ///   limits allow, so that a session at its limits can still take back what it left.
   /// - Complexity: O(bytes of the write), whatever the session left before.
   public mutating func append(
-    _ write: [UInt8], of session: UInt128, owner: [UInt8]
+    _ write: [UInt8], of session: UInt128, owner: [UInt8], isCancellation: Bool = false
   ) throws(Refusal) -> [Row] {
     // No copy of the estate: the writes in it would be copied with the next one.
     let (count, bytes) = estates[session].map { ($0.writes.count, $0.byteCount) } ?? (0, 0)
-    guard count < limits.deferredWrites else {
+    let share = isCancellation ? 2 : 1
+    guard count < share * limits.deferredWrites else {
       throw .tooManyWrites(limit: limits.deferredWrites)
     }
-    guard bytes + write.count <= limits.deferredBytes else {
+    guard bytes + write.count <= share * limits.deferredBytes else {
       throw .tooManyBytes(limit: limits.deferredBytes)
     }
     // One row each, whatever the limit of them all.

@@ -25,11 +25,11 @@ package struct DisconnectTree: Equatable, Sendable {
     cancel(at: path.keys[...])
   }
 
-  /// The writes that remain, in path order; no path contains another.
+  /// The writes that remain, in the order of their application; no path contains another.
   package var assignments: [TreeMerge.Entry] {
     var entries: [TreeMerge.Entry] = []
     collect(into: &entries, at: .root)
-    return entries
+    return entries.inOrderOfApplication
   }
 
   private mutating func set(_ node: TreeNode, at keys: ArraySlice<TreeKey>) {

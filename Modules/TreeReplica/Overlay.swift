@@ -77,14 +77,14 @@ package struct Overlay: Sendable {
     let (cover, beneath) = lookUp(path, sight)
     guard var node = cover?.node ?? base else { return nil }
     guard let beneath, !beneath.children.isEmpty else { return node }
-    var later: [(id: WriteID, path: TreePath, node: TreeNode)] = []
+    var later: [(id: WriteID, place: Int, path: TreePath, node: TreeNode)] = []
     beneath.visit { path, entries in
       guard !path.isRoot else { return }
       for entry in entries where sight.sees(entry) && isAfter(entry.id, cover?.id) {
-        later.append((entry.id, path, entry.node))
+        later.append((entry.id, later.count, path, entry.node))
       }
     }
-    later.sort { $0.id < $1.id }
+    later.sort { ($0.id, $0.place) < ($1.id, $1.place) }
     for write in later { node.setNode(write.node, at: write.path) }
     return node
   }

@@ -74,13 +74,15 @@ package struct PathTrie<Value> {
     return here
   }
 
-  /// Calls `body` for every value, deepest first, siblings in key order.
+  /// Calls `body` for every value, deepest first, siblings in key order, a priority behind them: it
+  /// is only set where something is.
   ///
   /// - Parameter path: What to put before the paths that `body` hears.
   package func visit(below path: TreePath = .root, _ body: (TreePath, Value) -> Void) {
-    for key in sortedKeys {
+    for key in sortedKeys where !key.isPriority {
       children[key]?.visit(below: path.appending(key), body)
     }
+    children[.priority]?.visit(below: path.appending(.priority), body)
     if let value { body(path, value) }
   }
 }

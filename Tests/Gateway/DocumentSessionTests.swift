@@ -95,6 +95,24 @@
       #expect(events.heldBytes == 0)
     }
 
+    @Test("the outcome of a commit is told however much the client leaves unread")
+    func outcome() async throws {
+      var limits = GatewayLimits()
+      limits.heldAnswerBytes = 1
+      let events = try await run(limits) { session, done in
+        let writer = CallLog { done($0) }
+        writer.call = session.begin(
+          "Commit", metadata: [], message: Self.commit(["a"]), to: writer)
+        writer.call?.setReading(false)
+        let reader = CallLog { _ in writer.call?.setReading(true) }
+        reader.call = session.begin(
+          "GetDocument", metadata: [], message: Self.get("missing"), to: reader)
+      }
+      #expect(events.messages.count == 1)
+      #expect(events.status == nil)
+      #expect(events.heldBytes == 0)
+    }
+
     @Test("a cancelled call is sent nothing more")
     func cancelled() async throws {
       let events = try await run { session, done in

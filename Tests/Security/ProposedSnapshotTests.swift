@@ -25,18 +25,13 @@ struct ProposedSnapshotTests {
           writes.append(.init(path: path, node: value))
         }
       }
-      let after = TreeNodeSnapshot(writes.reduce(before) { $0.setting($1.node, at: $1.path) })
+      let merge = TreeWrite.merge(.root, try TreeMerge(writes))
+      let after = TreeNodeSnapshot(before.applying(merge))
       let proposed = ProposedSnapshot(writes, over: TreeNodeSnapshot(before))
-      // Where a priority meets other writes, or a node loses its last child and gets another, what
-      // becomes of the priority depends on which of them comes first.
-      let hasClearPriorities =
-        writes.count == 1 || !writes.contains { $0.node.isEmpty || $0.path.last == .priority }
       for path in everyPath(3) {
         let place = "seed \(seed), step \(step), /\(path.text)"
         try #require(try proposed.shape(at: path) == after.shape(at: path), "\(place)")
-        if hasClearPriorities {
-          try #require(try proposed.priority(at: path) == after.priority(at: path), "\(place)")
-        }
+        try #require(try proposed.priority(at: path) == after.priority(at: path), "\(place)")
         let limit = Int.random(in: 1...3, using: &generator.random)
         var last: TreeKey?
         while true {

@@ -1,4 +1,5 @@
 import Synchronization
+import TernCore
 import TernLedger
 import TernStorage
 import TernStorageMemory
@@ -95,6 +96,45 @@ final class BackupBoundsTests: Sendable {
       // It is told once, however long its thread takes to end.
       await BackupReview.run(on: server)
       #expect(events.withLock { $0.count } == 1)
+    }
+  }
+
+  @Test("another reading piece by piece ends when it lasts too long or keeps too much on the disk")
+  func exports() async throws {
+    var limits = ServerLimits(wholeReadBytes: 1_000)
+    limits.backupGrowthBytes = 4 << 20
+    for grows in [false, true] {
+      storeBytes.store(10 << 20, ordering: .relaxed)
+      try await withServer(limits) { server, backup, _ in
+        backup.cancel()
+        let text = String(repeating: "x", count: 20_000)
+        let node = TreeNode(
+          children: ChildMap(
+            sorted: (0..<40).map { (TreeKey(unchecked: "k\(100 + $0)"), TreeNode(text)) }))
+        let write = DirectRequest(
+          namespace: "default", isLocal: true, .write(.set(.root, node), expectedHash: nil))
+        #expect(
+          await withCheckedContinuation { done in server.ask(write) { done.resume(returning: $0) } }
+            == .written(.set(.root, node)))
+        let reader = Reader()
+        let asked = DirectRequest(namespace: "default", isLocal: true, .readOrExport(.root))
+        let export = try #require(
+          server.export(.root, .value, of: "default", for: asked, at: "a") { reader.hear($0) })
+        await BackupReview.run(on: server)
+        #expect(!export.isWithdrawn)
+        if grows {
+          storeBytes.store((14 << 20) + 1, ordering: .relaxed)
+        } else {
+          clock.advance(by: .milliseconds(299_000))
+          await BackupReview.run(on: server)
+          #expect(!export.isWithdrawn)
+          clock.advance(by: .milliseconds(1_001))
+        }
+        await BackupReview.run(on: server)
+        await reader.isWithdrawn()
+        // No backup was ended.
+        #expect(events.withLock { $0 }.isEmpty)
+      }
     }
   }
 

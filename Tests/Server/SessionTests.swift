@@ -46,6 +46,46 @@ struct SessionTests {
     #expect(try bench.get(2, "x") == .empty)
   }
 
+  @Test("a session at its limit takes back all that it left, in any order", arguments: [1, 7])
+  func cancelAll(step: Int) throws {
+    let bench = try MachineBench()
+    try bench.open(1)
+    try bench.open(2)
+    let count = 1_000
+    for number in 0..<count {
+      #expect(try bench.ask(1, left("all/n\(number)", json("1"))).map(\.brief) == ["ok"])
+    }
+    #expect(try bench.ask(1, left("more", json("1"))).map(\.brief) == ["failed"])
+    for number in 0..<count {
+      let path = try TreePath("all/n\(number * step % count)")
+      try #require(try bench.ask(1, .onDisconnectCancel(path)).map(\.brief) == ["ok"])
+      // What was taken back makes room.
+      if number == 500 {
+        #expect(try bench.ask(1, left("more", json("1"))).map(\.brief) == ["ok"])
+        #expect(try bench.ask(1, .onDisconnectCancel(TreePath("more"))).map(\.brief) == ["ok"])
+      }
+    }
+    #expect(try MachineBench(store: bench.store).presenceIsEmpty)
+    try bench.run([.closed(slot: 1)])
+    #expect(try bench.get(2, "all") == .empty)
+  }
+
+  @Test("a session that takes back without end is refused, and what it left stays as it was")
+  func cancelTooMuch() throws {
+    let bench = try MachineBench()
+    try bench.open(1)
+    try bench.open(2)
+    let all = (0..<3_000).map { "\"n\($0)\":1" }.joined(separator: ",")
+    _ = try bench.ask(1, left("all", json("{\(all)}")))
+    var answers: [String] = []
+    for number in 0..<2_000 {
+      answers += try bench.ask(1, .onDisconnectCancel(TreePath("all/n\(number)"))).map(\.brief)
+    }
+    #expect(answers == Array(repeating: "ok", count: 1_999) + ["failed"])
+    try bench.run([.closed(slot: 1)])
+    #expect(try bench.get(2, "all")?.childCount == 1_001)
+  }
+
   @Test("a successor finds the deferred writes done before its own")
   func successor() throws {
     let bench = try MachineBench()

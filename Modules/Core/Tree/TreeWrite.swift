@@ -92,6 +92,17 @@ extension TreeNode {
 
   /// Applies `write`, whose paths count from here.
   public mutating func apply(_ write: TreeWrite) {
-    for entry in write.assignments { setNode(entry.node, at: entry.path) }
+    for entry in write.assignments.inOrderOfApplication { setNode(entry.node, at: entry.path) }
+  }
+}
+
+extension [TreeMerge.Entry] {
+  /// The same entries with those of priorities last, in their order otherwise.
+  ///
+  /// A priority is only set where something is, so it comes behind the data that the same write
+  /// puts there. Source: `CompoundWrite` of the Realtime Database clients, which do the same.
+  package var inOrderOfApplication: Self {
+    guard count > 1, contains(where: { $0.path.namesPriority }) else { return self }
+    return filter { !$0.path.namesPriority } + filter { $0.path.namesPriority }
   }
 }

@@ -75,9 +75,10 @@
         flush()
         return handler.completeStream(context)
       }
-      handler.answer(
-        HTTPResponse(status: 200, headers: Self.headers, body: exchange(&outbox, with: [])),
-        context)
+      var response = HTTPResponse(
+        status: 200, headers: Self.headers, body: exchange(&outbox, with: []))
+      response.isOutcome = request.method.isOutcome(ofBytes: response.body.count)
+      handler.answer(response, context)
     }
 
     private static let headers: HTTPFields = [

@@ -36,6 +36,8 @@
     private var contentType = GRPCRequestHead.contentTypePrefix
     /// The compression of the answer's messages; `nil` for none.
     private var answerCoding: MessageCoding?
+    /// The called method, once it is known.
+    private var method: DocumentMethod?
     private var isHeadSent = false
     private var isInputEnded = false
     private var isFlushPending = false
@@ -186,6 +188,7 @@
       switch GRPCMethod(path: head.path) {
       case .unserved(let status): finish(status)
       case .documents(let method):
+        self.method = method
         startDeadline(head.timeout, context)
         let session = connection.session(for: headers)
         if method.streamsRequests {
@@ -301,8 +304,11 @@
       let count = bytes.readableBytes
       answerBytes += count
       let (load, address) = (connection.setting.load, connection.address)
-      guard load.holdAnswer(count, limit: limits.heldAnswerBytes, for: address) else {
-        return abort(DocumentStatus(.unavailable, "The call's messages are read too slowly."))
+      if !load.holdAnswer(count, limit: limits.heldAnswerBytes, for: address) {
+        guard method?.isOutcome(ofBytes: count) ?? false else {
+          return abort(DocumentStatus(.unavailable, "The call's messages are read too slowly."))
+        }
+        load.countAnswer(count, for: address)
       }
       sendHead()
       let sent = place.eventLoop.makePromise(of: Void.self)

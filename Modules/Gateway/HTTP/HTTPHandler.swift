@@ -187,7 +187,7 @@
       let isLast =
         response.isLast || !(request?.isKeepAlive ?? false) || setting.admin.isDraining()
       release()
-      let (response, heldBytes) = hold(response)
+      let (response, heldBytes) = setting.load.hold(response, limits, for: address)
       record.end(request, response, at: address, setting)
       write(head(response, request, isLast: isLast), context)
       if !response.body.isEmpty, request?.method != "HEAD" {
@@ -334,15 +334,6 @@
       }
       heldBytes += bytes
       return true
-    }
-
-    /// Counts an answer in, and answers how many bytes; or one that asks for patience, for none.
-    private func hold(_ response: HTTPResponse) -> (HTTPResponse, Int) {
-      let count = response.body.count
-      if setting.load.holdAnswer(count, limit: limits.heldAnswerBytes, for: address) {
-        return (response, count)
-      }
-      return (RESTError(503, "Too many answers wait to be read. Try again.").response, 0)
     }
 
     /// Counts the body out: its new owner counts it now.

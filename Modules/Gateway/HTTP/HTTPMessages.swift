@@ -24,6 +24,9 @@ struct HTTPResponse: Equatable, Sendable {
   var otherHost: String?
   /// True when no page of another origin may read it.
   var isPrivate = false
+  /// True for the outcome of a write that is decided: it is sent even to an address that may hold
+  /// no more answers, because a client that is told otherwise makes its write again.
+  var isOutcome = false
 }
 
 /// Header fields, in order.

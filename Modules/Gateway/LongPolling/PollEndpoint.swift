@@ -160,7 +160,8 @@
     private var absence: Scheduled<Void>?
     /// Ends the wait for a client that has to learn that its session is over.
     private var farewell: Scheduled<Void>?
-    /// Bytes of messages that are not whole, as they are counted over all connections.
+    /// Bytes of messages that are not whole, or came over a WebSocket that has not taken over, as
+    /// they are charged to the address.
     private var heldBytes = 0
     /// The address the session was opened from.
     fileprivate private(set) var address = ""
@@ -192,7 +193,10 @@
         return next.answer(script, type: Self.scriptType)
       }
       let messages = try poll.receive(target)
-      try hold(poll.heldBytes)
+      guard holdMessages() else {
+        end(.lost("too many messages are being read"))
+        throw RESTError(503, "Too many messages are being read.")
+      }
       if serial != nil, serial == heldSerial {
         // The client no longer waits for the first one, and nothing is lost if it does.
         exchange(&held, with: nil)?.answer([], type: Self.scriptType)
@@ -238,17 +242,21 @@
       forget()
     }
 
-    /// Counts what is not whole yet.
-    private func hold(_ bytes: Int) throws(RESTError) {
+    /// Charges the messages that cannot be handed to the session yet.
+    ///
+    /// - Returns: `false` when the address may not hold as many.
+    @discardableResult
+    private func holdMessages() -> Bool {
+      let bytes = poll.heldBytes + (move?.heldBytes ?? 0)
       let limit = setting.options.limits.heldBodyBytes
       if bytes < heldBytes {
         setting.load.release(heldBytes - bytes, for: address)
       } else if bytes > heldBytes, !setting.load.hold(bytes - heldBytes, limit: limit, for: address)
       {
-        end(.lost("too many messages are being read"))
-        throw RESTError(503, "Too many messages are being read.")
+        return false
       }
       heldBytes = bytes
+      return true
     }
 
     /// The client gives this way up: with the session, unless that has moved.
@@ -335,11 +343,17 @@
       successor = nil
       if move?.isDone == true { return end(reason) }
       move = nil
+      holdMessages()
     }
 
     /// Takes what came over the WebSocket.
     func takeFromSocket(_ messages: [[UInt8]]) {
-      for message in messages { perform(move?.receive(message) ?? []) }
+      for message in messages {
+        perform(move?.receive(message) ?? [])
+        if !holdMessages() {
+          return perform([.giveUp("too many messages are being read")])
+        }
+      }
     }
 
     private func take(_ messages: [[UInt8]]) {
@@ -354,6 +368,7 @@
         case .answer(let message): successor?.say(message)
         case .deliver(let messages): session?.receive(messages)
         case .move:
+          holdMessages()
           poll.queue([TransportSwitch.ended])
           release()
         case .giveUp(let reason):

@@ -33,7 +33,8 @@ struct TransportSwitch {
   private var hasAgreed = false
   private var hasEnded = false
   private var held: [[UInt8]] = []
-  private var heldBytes = 0
+  /// The bytes of the messages that wait for the end of long polling.
+  private(set) var heldBytes = 0
   private(set) var isDone = false
 
   init(limitBytes: Int) { self.limitBytes = limitBytes }
@@ -66,6 +67,7 @@ struct TransportSwitch {
   private mutating func finish() -> [Step] {
     guard hasAgreed, hasEnded, !isDone else { return [] }
     isDone = true
+    heldBytes = 0
     return [.move] + (held.isEmpty ? [] : [.deliver(exchange(&held, with: []))])
   }
 

@@ -16,11 +16,11 @@ enum RESTAnswer {
       var writer = JSONWriter()
       if names.isEmpty { writer.null() } else { write(names, to: &writer) }
       return finish(writer.bytes, request, tag: nil, limitBytes)
-    case .written(let write): return written(write, request, limitBytes)
+    case .written(let write): return outcome(written(write, request, limitBytes))
     case .pushed(let name, let node):
       let body = JSONValue.object([.init("name", .string(name.text))]).bytes
       let tag = request.wantsTag ? EntityTag.tag(of: node) : nil
-      return finish(body, request, tag: tag, limitBytes)
+      return outcome(finish(body, request, tag: tag, limitBytes))
     case .rules, .coverage, .setting, .databases, .revocations, .report, .done, .large:
       return RESTError(500, "The server answered something else.").response
     case .stale(let node):
@@ -55,6 +55,13 @@ enum RESTAnswer {
     if let name = request.parameters.download {
       response.headers.append("Content-Disposition", "attachment; filename=\"\(fileName(name))\"")
     }
+    return response
+  }
+
+  /// Marks the answer to a write that is decided.
+  private static func outcome(_ response: HTTPResponse) -> HTTPResponse {
+    var response = response
+    response.isOutcome = true
     return response
   }
 
@@ -99,6 +106,12 @@ enum RESTAnswer {
     }
     response.body = parameters.print == .pretty ? PrettyJSON.text(of: json()) : json()
     if response.body.count > limitBytes {
+      if !request.method.isRead {
+        // The write is made: an error would have the client make it again.
+        response.status = 204
+        response.body = []
+        return response
+      }
       return RESTError(.tooBig(limitBytes: limitBytes)).response
     }
     var type = jsonType

@@ -13,6 +13,7 @@
     /// The number of the call on its link; 0 for a call that never began.
     var number: UInt32 = 0
     private weak var session: DocumentGatewaySession?
+    private let method: DocumentMethod?
     private var receiver: (any DocumentCallReceiver)?
     private let load: DocumentGatewayLoad
     private let loop: any EventLoop
@@ -26,8 +27,13 @@
     /// The end that waits behind the messages.
     private var pendingEnd: DocumentStatus??
 
-    init(_ session: DocumentGatewaySession, _ receiver: any DocumentCallReceiver) {
+    /// - Parameter method: `nil` for one that is not served.
+    init(
+      _ session: DocumentGatewaySession, _ method: DocumentMethod?,
+      _ receiver: any DocumentCallReceiver
+    ) {
       self.session = session
+      self.method = method
       self.receiver = receiver
       load = session.load
       loop = session.loop
@@ -90,7 +96,10 @@
       let leftTooMuch = batch != load.batch && waitingBytes > load.limits.streamBytes
       batch = load.batch
       let bytes = messages.byteCount
-      guard !leftTooMuch, load.hold(bytes) else { return overflow() }
+      let isOutcome = method?.isOutcome(ofBytes: bytes) ?? false
+      guard isOutcome || !leftTooMuch, load.hold(bytes, isOutcome: isOutcome) else {
+        return overflow()
+      }
       waitingBytes += bytes
       waiting.append(messages)
     }
@@ -164,6 +173,26 @@
     fileprivate var byteCount: Int { frames.reduce(0) { $0 + $1.count } }
   }
 
+  extension DocumentMethod {
+    /// The most bytes of an updated document that count as an outcome: it may be larger than the
+    /// request that updates it.
+    static let updatedBytes = 64 << 10
+
+    /// True for an answer of `bytes` that tells the outcome of a write that is decided. It is sent
+    /// even to a client that may leave no more unread: one that is told otherwise makes its write
+    /// again. Such an answer is not much larger than its request, whose bytes were charged.
+    func isOutcome(ofBytes bytes: Int) -> Bool {
+      switch self {
+      case .createDocument, .deleteDocument, .beginTransaction, .commit, .rollback, .batchWrite:
+        true
+      case .updateDocument: bytes <= Self.updatedBytes
+      case .getDocument, .listDocuments, .batchGetDocuments, .runQuery, .runAggregationQuery,
+        .partitionQuery, .listCollectionIDs, .write, .listen:
+        false
+      }
+    }
+  }
+
   /// Counts the bytes that the calls of one client leave unread.
   final class DocumentGatewayLoad {
     let limits: GatewayLimits
@@ -181,8 +210,12 @@
     func beginBatch() { batch &+= 1 }
 
     /// Charges bytes; `false`, and nothing is charged, when the client may leave no more unread.
-    func hold(_ bytes: Int) -> Bool {
-      load.holdAnswer(bytes, limit: limits.heldAnswerBytes, for: address)
+    ///
+    /// - Parameter isOutcome: True for bytes that are charged whatever the client holds.
+    func hold(_ bytes: Int, isOutcome: Bool) -> Bool {
+      if load.holdAnswer(bytes, limit: limits.heldAnswerBytes, for: address) { return true }
+      if isOutcome { load.countAnswer(bytes, for: address) }
+      return isOutcome
     }
 
     func release(_ bytes: Int) { load.releaseAnswer(bytes, for: address) }

@@ -88,7 +88,7 @@
       _ method: String, metadata: [DocumentCallOpening.Entry], message: [UInt8]? = nil,
       to receiver: any DocumentCallReceiver
     ) -> DocumentGatewayCall {
-      let call = DocumentGatewayCall(self, receiver)
+      let call = DocumentGatewayCall(self, DocumentMethod(rawValue: method), receiver)
       guard !isEnded, let carrier = carrier ?? openLink() else {
         call.endLater(Self.unavailable)
         return call

@@ -126,6 +126,29 @@
       return fits
     }
 
+    /// Counts an answer in that has to be sent, whatever the client's address holds.
+    func countAnswer(_ bytes: Int, for address: String) {
+      budget.count(bytes, .answers, to: address)
+      state.withLock { $0.answerBytes += bytes }
+    }
+
+    /// Counts an answer in.
+    ///
+    /// - Returns: The answer to send and its counted bytes: `response`, or one that asks the client
+    ///   to wait when its address may hold no more. The outcome of a write is never replaced; an
+    ///   address that holds too much has its next requests refused, before they are decided.
+    func hold(
+      _ response: HTTPResponse, _ limits: GatewayLimits, for address: String
+    ) -> (HTTPResponse, Int) {
+      let count = response.body.count
+      if holdAnswer(count, limit: limits.heldAnswerBytes, for: address) { return (response, count) }
+      guard response.isOutcome else {
+        return (RESTError(503, "Too many answers wait to be read. Try again.").response, 0)
+      }
+      countAnswer(count, for: address)
+      return (response, count)
+    }
+
     func releaseAnswer(_ bytes: Int, for address: String) {
       if bytes == 0 { return }
       state.withLock { $0.answerBytes -= bytes }

@@ -24,12 +24,13 @@ extension BackupEnd: CustomStringConvertible {
   }
 }
 
-/// The bounds of a backup under way.
-struct BackupBounds {
+/// The bounds of an export under way: its snapshot keeps what is overwritten meanwhile on the disk.
+struct ExportBounds {
+  let isBackup: Bool
   /// The uptime at which it has to end, in milliseconds.
   let deadline: Int64
   /// The bytes of the store's files above which it ends; `nil` when they are not known.
-  let storeBytes: Int?
+  var storeBytes: Int?
 }
 
 /// A backup that the server ended, as the status tells it.

@@ -47,7 +47,9 @@ final class ExportTable: Sendable {
     at address: String, tell: @escaping @Sendable (TreeExport.Event) -> Void
   ) -> TreeExport? {
     let rows = TreeRows(prefix: StoreLayout.namespace(namespace))
-    return begin(review: review, at: address) { [ledger] export in
+    let bounds = ExportBounds(
+      isBackup: false, deadline: uptime() + limits.exportMilliseconds, storeBytes: nil)
+    return begin(review: review, at: address, bounds) { [ledger] export in
       await Self.read(path, form, of: rows, from: ledger, export, tell)
     }
   }
@@ -72,32 +74,36 @@ final class ExportTable: Sendable {
     storeBytes: Int?, tell: @escaping @Sendable (TreeExport.Event) -> Void
   ) -> TreeExport? {
     guard let source = ledger as? any BackupSource else { return nil }
-    let bounds = BackupBounds(
-      deadline: uptime() + limits.backupMilliseconds,
+    let bounds = ExportBounds(
+      isBackup: true, deadline: uptime() + limits.backupMilliseconds,
       storeBytes: storeBytes.map { $0 + limits.backupGrowth(of: $0) })
-    return begin(review: review, at: address, bounds: bounds) { export in
+    return begin(review: review, at: address, bounds) { export in
       export.tell(source, on: base, at: time, tell)
     }
   }
 
-  /// Ends the backups that cost too much: those that last too long, those without a reader, those
-  /// whose snapshot keeps too much on the disk, and all when the disk is full.
+  /// Ends the exports that cost too much: those that last too long and those whose snapshot keeps
+  /// too much on the disk; of backups also those without a reader, and all when the disk is full.
   ///
-  /// - Parameter storeBytes: Tells the bytes of the store's files; asked while there are backups.
+  /// - Parameter storeBytes: Tells the bytes of the store's files; asked while there are exports.
   /// - Returns: The reasons, one for each backup that has been ended now.
-  func reviewBackups(isDiskFull: Bool, storeBytes: () -> Int?) -> [BackupEnd] {
+  func reviewBounds(isDiskFull: Bool, storeBytes: () -> Int?) -> [BackupEnd] {
     let now = uptime()
-    let open = state.withLock { state in
-      state.open.values.compactMap { open in open.bounds.map { (open.export, $0) } }
-    }
-    if open.isEmpty { return [] }
+    if count == 0 { return [] }
     let bytes = storeBytes()
+    let open = state.withLock { state in
+      // An export begins without looking at files: its growth counts from the first review.
+      for (number, one) in state.open where one.bounds.storeBytes == nil {
+        state.open[number]?.bounds.storeBytes = bytes.map { $0 + limits.backupGrowth(of: $0) }
+      }
+      return state.open.values.map { ($0.export, $0.bounds) }
+    }
     return open.compactMap { export, bounds in
       if export.isWithdrawn { return nil }
       let end: BackupEnd
-      if isDiskFull {
+      if bounds.isBackup, isDiskFull {
         end = .diskFull
-      } else if export.stalledMilliseconds > limits.backupStallMilliseconds {
+      } else if bounds.isBackup, export.stalledMilliseconds > limits.backupStallMilliseconds {
         end = .unread(milliseconds: limits.backupStallMilliseconds)
       } else if now > bounds.deadline {
         end = .tooLong(milliseconds: limits.backupMilliseconds)
@@ -107,19 +113,18 @@ final class ExportTable: Sendable {
         return nil
       }
       export.withdraw()
-      return end
+      return bounds.isBackup ? end : nil
     }
   }
 
-  /// - Parameter bounds: The bounds of a backup; `nil` for other exports.
   private func begin(
-    review: DirectRequest?, at address: String, bounds: BackupBounds? = nil,
+    review: DirectRequest?, at address: String, _ bounds: ExportBounds,
     read: @escaping @Sendable (TreeExport) async -> Void
   ) -> TreeExport? {
     let export = TreeExport(uptime: uptime)
     let (limit, patience) = (limits.exports, limits.exportStallMilliseconds)
     let isBegun = state.withLock { state in
-      if bounds != nil, state.backupCount >= limits.backups { return false }
+      if bounds.isBackup, state.backupCount >= limits.backups { return false }
       guard state.open.count < limit || state.freePlace(for: address, patience) else {
         return false
       }
@@ -197,7 +202,7 @@ final class ExportTable: Sendable {
 }
 
 extension ExportTable.State {
-  fileprivate var backupCount: Int { open.values.count { $0.bounds != nil } }
+  fileprivate var backupCount: Int { open.values.count { $0.bounds.isBackup } }
 
   /// Ends the export that has stalled and is to give its place up.
   ///
@@ -218,8 +223,7 @@ private struct OpenExport: ExportPlaceHolder {
   let address: String
   /// Asks whether its reader may still have it; `nil` when a session answers for that.
   let review: DirectRequest?
-  /// The bounds of a backup; `nil` for other exports.
-  let bounds: BackupBounds?
+  var bounds: ExportBounds
 
   var stalledMilliseconds: Int64 { export.stalledMilliseconds }
 }

@@ -14,11 +14,11 @@ extension TernServer {
   }
 }
 
-/// The review of the backups under way.
+/// The review of the exports under way.
 enum BackupReview {
-  /// Ends the backups that cost too much, and says so.
+  /// Ends the exports that cost too much, and says so of backups.
   static func run(on server: isolated TernServer) {
-    let ends = server.exports.reviewBackups(
+    let ends = server.exports.reviewBounds(
       isDiskFull: server.batches.machine.diskSpace != .ample
     ) {
       server.surroundings.figures.storeBytes

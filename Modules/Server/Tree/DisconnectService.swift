@@ -68,11 +68,12 @@ struct DisconnectService {
       batch.add(Commit(mutations: [.remove(range)], record: []))
       return batch.respond(.init(.ok), to: call)
     }
-    keep(request, call, &batch)
+    keep(request, call, &batch, isCancellation: true)
   }
 
   private mutating func keep(
-    _ request: TreeRequest, _ call: TreeCall, _ batch: inout ServerBatch
+    _ request: TreeRequest, _ call: TreeCall, _ batch: inout ServerBatch,
+    isCancellation: Bool = false
   ) {
     let id = call.session.id
     let owner = SessionOwner(
@@ -81,7 +82,9 @@ struct DisconnectService {
     let first = operations.estate(of: id).flatMap { SessionOwner($0.owner) } ?? owner
     let operation = DeferredOperation(owner, request).encode(in: first)
     do throws(DisconnectOperations.Refusal) {
-      var mutations = Self.puts(try operations.append(operation, of: id, owner: owner.encode()))
+      var mutations = Self.puts(
+        try operations.append(
+          operation, of: id, owner: owner.encode(), isCancellation: isCancellation))
       if let summary = summary(of: id), let (range, rows) = operations.replace(summary, of: id) {
         mutations = mutations.filter { !range.contains($0.range.lower.span) }
         mutations += [.remove(range)] + Self.puts(rows)
@@ -103,7 +106,10 @@ struct DisconnectService {
     else { return nil }
     guard let first = SessionOwner(estate.owner) else { return nil }
     let rest = DeferredOperations(estate).assignments
-    guard rest.count * 2 <= estate.writes.count else { return nil }
+    // Beyond the limit are operations and what took them back; the rest makes room for others.
+    let isExcess = estate.writes.count > operations.limits.deferredWrites
+    let saved = isExcess ? Self.writesPerSummary : estate.writes.count / 2
+    guard rest.count + saved <= estate.writes.count else { return nil }
     let frames = rest.map { owner, entry in
       DeferredOperation(owner, .onDisconnectSet(entry.path, entry.node)).encode(in: first)
     }

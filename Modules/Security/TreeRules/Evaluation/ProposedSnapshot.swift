@@ -20,6 +20,18 @@ public struct ProposedSnapshot: RulesSnapshot {
     var adds: Bool {
       node.map { !$0.isEmpty } ?? below.contains { $0.value.adds }
     }
+
+    /// The deletions that come before anything is put, and true when something is put then.
+    var deletionsFirst: (changes: Changes, isCut: Bool) {
+      if let node { return (node.isEmpty ? self : Changes(), !node.isEmpty) }
+      var first = Changes()
+      for (key, change) in below.sorted(by: { $0.key < $1.key }) {
+        let (part, isCut) = change.deletionsFirst
+        if part.node != nil || !part.below.isEmpty { first.below[key] = part }
+        if isCut { return (first, true) }
+      }
+      return (first, false)
+    }
   }
 
   /// Shows `base` with `assignments` applied.
@@ -33,6 +45,12 @@ public struct ProposedSnapshot: RulesSnapshot {
     for assignment in assignments {
       Self.add(assignment.node, at: assignment.path.keys[...], to: &changes)
     }
+    self.changes = changes
+  }
+
+  private init(_ changes: Changes, over base: any RulesSnapshot) {
+    self.base = base
+    only = nil
     self.changes = changes
   }
 
@@ -99,8 +117,17 @@ public struct ProposedSnapshot: RulesSnapshot {
     case .changed(let changes):
       guard try shape(at: path, with: changes) != .absent else { return nil }
       if let priority = changes.priority { return priority }
-      return try base.priority(at: path)
+      return try loses(at: path, changes) ? nil : try base.priority(at: path)
     }
+  }
+
+  /// Returns true when the write empties a node before it puts something there again, which takes
+  /// its priority: a write is carried out in path order.
+  private func loses(at path: TreePath, _ changes: Changes) throws(RulesDataError) -> Bool {
+    var first = changes.deletionsFirst.changes
+    if first.below.isEmpty { return false }
+    for key in path.keys.reversed() { first = Changes(below: [key: first]) }
+    return try ProposedSnapshot(first, over: base).shape(at: path) == .absent
   }
 
   public func children(

@@ -33,12 +33,12 @@ struct DisconnectPlan: Sendable {
     }
   }
 
-  /// Takes out everything, in path order.
+  /// Takes out everything, in the order of application.
   mutating func takeAll() -> [TreeMerge.Entry] {
     var entries: [TreeMerge.Entry] = []
     nodes.visit { path, node in entries.append(TreeMerge.Entry(path: path, node: node)) }
     nodes = PathTrie()
-    return entries.sorted { $0.path < $1.path }
+    return entries.sorted { $0.path < $1.path }.inOrderOfApplication
   }
 
   /// The write at `path` or above it.
