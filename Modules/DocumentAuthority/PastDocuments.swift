@@ -1,6 +1,6 @@
 import TernCore
 import TernQuery
-import TernStorage
+package import TernStorage
 
 /// The documents of a query's source at an earlier version, as far as they differ from now.
 ///
@@ -65,6 +65,43 @@ package protocol ReadMemory: AnyObject {
   ///
   /// - Returns: `false`, and nothing is charged, when it may hold no more.
   func hold(_ bytes: Int) -> Bool
+
+  /// Charges bytes as ``hold(_:)`` does, and ends the read when its client may hold no more.
+  ///
+  /// - Throws: ``StorageError/abandoned``.
+  func keep(_ bytes: Int) throws(StorageError)
+}
+
+extension ReadMemory {
+  package func keep(_ bytes: Int) throws(StorageError) { if !hold(bytes) { throw .abandoned } }
+}
+
+/// The memory of documents that a read keeps while it goes on.
+struct KeptMemory {
+  /// `nil` for readers that count nothing.
+  private let memory: (any ReadMemory)?
+  private var bytes = 0
+  /// The most bytes so far, in whole ``step``s.
+  private var charged = 0
+
+  /// The bytes that are charged at once.
+  private static let step = 64 << 10
+  /// The memory of a document without its fields and name.
+  private static let documentBytes = 256
+
+  init(_ reading: DocumentReading) { memory = reading.reader as? any ReadMemory }
+
+  /// Counts a document that is kept.
+  mutating func keep(_ document: Document) throws(StorageError) {
+    bytes += Self.documentBytes + document.byteCountStored
+    while bytes > charged + Self.step {
+      try memory?.keep(Self.step)
+      charged += Self.step
+    }
+  }
+
+  /// Forgets all documents; what was charged serves for the next ones.
+  mutating func removeAll() { bytes = 0 }
 }
 
 extension DocumentReading {

@@ -77,6 +77,39 @@ struct PastMemoryTests {
     #expect(one.code == nil && one.count == 1, "one document is all that this read keeps")
   }
 
+  @Test("documents that are kept to be sorted are charged", arguments: [false, true])
+  func sorted(isFixed: Bool) throws {
+    let store = try AuthorityStore()
+    let text = DocumentValue.string(String(repeating: "x", count: 10_000))
+    for number in 0..<100 {
+      let fields: DocumentFields = [
+        "f": 1, "g": 1, "n": .integer(Int64(number * 7 % 100)), "t": text,
+      ]
+      try store.write([set(DocumentKey(unchecked: "c/\(number)"), fields)])
+    }
+    var query = DocumentQuery.collection(try CollectionPath("c"))
+    query =
+      isFixed
+      ? try query.where("f", .equal, 1).ordered(by: "n")
+      : try query.ordered(by: "g").ordered(by: "n")
+    for (limit, isWhole) in [(200_000, false), (4 << 20, true)] {
+      var keys: [String] = []
+      var error: StorageError?
+      try store.read { reader throws(StorageError) in
+        let limited = LimitedReader(reader, limit: limit)
+        do throws(StorageError) {
+          _ = try store.authority.run(query, in: limited) { document throws(StorageError) in
+            keys.append(document.key.text)
+            return true
+          }
+        } catch let thrown { error = thrown }
+        #expect(limited.held <= limit && limited.held > 0)
+      }
+      #expect(isWhole ? keys.count == 100 : keys.isEmpty)
+      #expect(error == (isWhole ? nil : .abandoned))
+    }
+  }
+
   @Test("no read keeps more than its limit, whatever its client may hold")
   func limit() throws {
     let count = DocumentAuthorityLimits.pastBytes / 1_000_000 + 2

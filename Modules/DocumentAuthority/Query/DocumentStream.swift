@@ -27,12 +27,16 @@ final class SourceStream: DocumentStream {
   private var members: [Document] = []
   private var sorted: ArraySlice<Document> = []
   private var isAtEnd = false
+  private var memory: KeptMemory
 
-  /// - Parameter cutBytes: How long a group's value is when it may have been cut.
+  /// - Parameters:
+  ///   - cutBytes: How long a group's value is when it may have been cut.
+  ///   - memory: Charged for the documents of a group until they are sorted.
   init(
     _ source: CandidateSource, _ ordering: DocumentOrdering, sortsGroups: Bool,
-    cutBytes: Int = .max
+    cutBytes: Int = .max, _ memory: KeptMemory
   ) {
+    self.memory = memory
     self.source = source
     self.ordering = ordering
     self.sortsGroups = sortsGroups
@@ -64,6 +68,7 @@ final class SourceStream: DocumentStream {
         break
       }
       self.group = group
+      try memory.keep(document)
       members.append(document)
     }
     return sorted.popFirst()
@@ -76,6 +81,7 @@ final class SourceStream: DocumentStream {
     let ordering = ordering
     sorted += members.sorted { ordering.compare($0, $1) < 0 }
     members = []
+    memory.removeAll()
   }
 }
 
@@ -121,12 +127,16 @@ final class RacingStream: DocumentStream {
   private let ordering: DocumentOrdering
   private let needed: Int
   private var winner: ListStream?
+  private var memory: KeptMemory
 
-  /// - Parameter needed: The most documents that will be asked for.
+  /// - Parameters:
+  ///   - needed: The most documents that will be asked for.
+  ///   - memory: Charged for the documents that both ways have found.
   init(
     _ ordered: SourceStream, _ unordered: CandidateSource, _ ordering: DocumentOrdering,
-    needed: Int
+    needed: Int, _ memory: KeptMemory
   ) {
+    self.memory = memory
     self.ordered = ordered
     self.unordered = unordered
     self.ordering = ordering
@@ -149,12 +159,17 @@ final class RacingStream: DocumentStream {
     var round = RacingStream.firstRound
     while true {
       for _ in 0..<round {
-        if let document = try ordered.advance() { inOrder.append(document) }
+        if let document = try ordered.advance() {
+          try memory.keep(document)
+          inOrder.append(document)
+        }
         if inOrder.count >= needed || ordered.isOver { return inOrder }
       }
       for _ in 0..<round {
         switch try unordered.step() {
-        case .found(let document, _): found.append(document)
+        case .found(let document, _):
+          try memory.keep(document)
+          found.append(document)
         case .passed: break
         case .end:
           let ordering = ordering

@@ -34,17 +34,20 @@ struct QueryPlanner {
     ordering = DocumentOrdering(orders)
   }
 
+  /// The memory of the documents that a stream keeps.
+  private var memory: KeptMemory { KeptMemory(reading) }
+
   /// The documents that match, limit and offset aside, in the query's order.
   mutating func stream() throws(StorageError) -> DocumentStream {
     if case .document(let key) = query.source {
       choices.append("document")
-      return SourceStream(KeyLookup(reading, matcher, [key]), ordering, sortsGroups: false)
+      return SourceStream(KeyLookup(reading, matcher, [key]), ordering, sortsGroups: false, memory)
     }
     if case .all(let parent, let isRecursive) = query.source {
       choices.append("all documents")
       let walk = DescendantWalk(
         reading, matcher, below: parent, isRecursive: isRecursive, from: leastKey)
-      return SourceStream(walk, ordering, sortsGroups: false)
+      return SourceStream(walk, ordering, sortsGroups: false, memory)
     }
     var streams: [DocumentStream] = []
     let branches = QueryBranch.branches(of: query)
@@ -100,14 +103,14 @@ struct QueryPlanner {
     let rest = orders.filter { !branch.fixes($0.path) }
     guard let first = rest.first, !first.path.isKey else {
       if !branch.fixed.isEmpty {
-        return SourceStream(join(branch, scope, rest), ordering, sortsGroups: false)
+        return SourceStream(join(branch, scope, rest), ordering, sortsGroups: false, memory)
       }
       return try walk(branch, scope, rest)
     }
     if let stream = try composite(branch, scope, rest) { return stream }
     let key = [DocumentOrder.key(isDescending: orders.last?.isDescending ?? false)]
     if !isOrdered, !branch.fixed.isEmpty {
-      return SourceStream(join(branch, scope, key), ordering, sortsGroups: false)
+      return SourceStream(join(branch, scope, key), ordering, sortsGroups: false, memory)
     }
     let ordered = walk(over: first, branch, scope, rest)
     if branch.fixed.isEmpty {
@@ -116,7 +119,7 @@ struct QueryPlanner {
     }
     wish(for: branch, scope, rest)
     choices.append("or")
-    return RacingStream(ordered, join(branch, scope, key), ordering, needed: needed)
+    return RacingStream(ordered, join(branch, scope, key), ordering, needed: needed, memory)
   }
 
   private mutating func lookup(
@@ -170,11 +173,11 @@ struct QueryPlanner {
       isNested
       ? EntrySource(reading, walk, scope, matcher, prefixCount: prefix.count)
       : CollectionWalk(walk, scope, matcher, prefixCount: prefix.count)
-    let stream = SourceStream(keyed, ordering, sortsGroups: false)
+    let stream = SourceStream(keyed, ordering, sortsGroups: false, memory)
     guard let range = branch.ranges.first else { return stream }
     choices.append("or")
     let other = source(over: DocumentOrder(range.path), branch, scope, cursors: nil)
-    return RacingStream(stream, other, ordering, needed: needed)
+    return RacingStream(stream, other, ordering, needed: needed, memory)
   }
 
   /// The documents that have a field, in its order.
@@ -187,7 +190,7 @@ struct QueryPlanner {
       over: first, branch, scope, cursors: rest.count == orders.count ? orders : nil)
     return SourceStream(
       source, ordering, sortsGroups: isOrdered && !isExact,
-      cutBytes: isOrdered ? IndexValue.limitBytes : .max)
+      cutBytes: isOrdered ? IndexValue.limitBytes : .max, memory)
   }
 
   private mutating func source(
@@ -290,6 +293,7 @@ extension QueryPlanner {
       prefixCount: prefix.count)
     // Where a value was cut nothing follows it, and its group is to be sorted.
     return SourceStream(
-      source, ordering, sortsGroups: false, cutBytes: IndexValue.limitBytes / segments.count)
+      source, ordering, sortsGroups: false, cutBytes: IndexValue.limitBytes / segments.count, memory
+    )
   }
 }

@@ -37,7 +37,8 @@ extension DocumentWatch {
     } else {
       if let ready { body = ready } else { body = try delta.body(from: start) }
       if body.isTooLarge { return tooLarge(target) }
-      if !isCorrected { told.remember(id, body) }
+      // A group that nothing watches has no further subscribers.
+      if !isCorrected, !target.isOnce { told.remember(id, body) }
     }
     var isMistaken = isCorrected
     if !isCorrected, let held = target.expectedCount, let known = body.heldBefore {
@@ -64,7 +65,7 @@ extension DocumentWatch {
     return WatchOpening(
       group: target.isOnce ? nil : group, head: head,
       body: strips ? body.changes.map(\.withoutNames) : body.changes,
-      bodyID: isMistaken || strips ? nil : id, tail: tail, end: end)
+      bodyID: isMistaken || strips || target.isOnce ? nil : id, tail: tail, end: end)
   }
 
   private func refused(_ target: WatchTarget, _ status: DocumentStatus) -> WatchOpening {
@@ -210,38 +211,39 @@ struct WatchDelta {
       let count = group.window?.shownCount
       return WatchBody(changes: [], heldBefore: count.map { $0...$0 })
     }
-    let now = PastDocuments(documents: [:], version: state.last)
-    let before = try all(query, past)
-    let after = try all(query, now)
-    let versions = Dictionary(uniqueKeysWithValues: before.map { ($0.key, $0.version) })
-    let shown = Set(after.map(\.key))
+    // Of the earlier window only names and versions are kept, of this one also what has changed.
+    var versions: [DocumentKey: DocumentVersion] = [:]
+    var earlier = try QueryRun(query, past, reading)
+    var memory = KeptMemory(reading)
+    while let document = try earlier.next() {
+      try memory.keep(Document(document.key, .missing))
+      versions[document.key] = document.version
+    }
+    let heldBefore = versions.count
+    var body = WatchBody(changes: [], heldBefore: heldBefore...heldBefore)
+    var byteCount = 0
     var changes: [(key: DocumentKey, change: WatchChange)] = []
-    for document in before where !shown.contains(document.key) {
-      let key = document.key
+    func add(_ key: DocumentKey, _ document: Document, _ change: WatchChange) {
+      byteCount += document.byteCountStored
+      changes.append((key, change))
+    }
+    let now = PastDocuments(documents: [:], version: state.last)
+    var run = try QueryRun(query, now, reading)
+    while byteCount <= limitBytes, let document = try run.next() {
+      if versions.removeValue(forKey: document.key) == document.version { continue }
+      add(document.key, document, WatchChange(document, at: time))
+    }
+    for key in versions.keys.sorted() where byteCount <= limitBytes {
       let document = try reading.document(key)
-      changes.append(
-        (
-          key,
-          document.isFound
-            ? .changed(document, targets: [], removed: [WatchChange.anyTarget])
-            : WatchChange(Document(key, .missing), at: time)
-        ))
+      add(
+        key, document,
+        document.isFound
+          ? .changed(document, targets: [], removed: [WatchChange.anyTarget])
+          : WatchChange(Document(key, .missing), at: time))
     }
-    for document in after where versions[document.key] != document.version {
-      changes.append((document.key, WatchChange(document, at: time)))
-    }
-    return WatchBody(
-      changes: changes.sorted { $0.key < $1.key }.map(\.change),
-      heldBefore: before.count...before.count)
-  }
-
-  private func all(
-    _ query: DocumentQuery, _ past: PastDocuments
-  ) throws(StorageError) -> [Document] {
-    var run = try QueryRun(query, past, reading)
-    var documents: [Document] = []
-    while let document = try run.next() { documents.append(document) }
-    return documents
+    body.isTooLarge = byteCount > limitBytes
+    body.changes = changes.sorted { $0.key < $1.key }.map(\.change)
+    return body
   }
 
   /// Returns newer documents, and the filter by which the client finds removed ones.

@@ -32,6 +32,8 @@ package final class DocumentWatch {
   private var nextSerial = 0
   /// The last initial snapshots, reused for the next subscriber.
   var told = LastSnapshotCache()
+  /// The groups whose windows keep more than their subscribers are charged for.
+  private var grown: [WatchGroup] = []
   /// The number of times a changed document was matched with a query.
   package private(set) var matchCount = 0
 
@@ -91,6 +93,10 @@ package final class DocumentWatch {
     return deliveries
   }
 
+  /// Returns the groups whose windows keep more documents than their subscribers are charged for,
+  /// each once after it has grown.
+  package func takeGrown() -> [WatchGroup] { exchange(&grown, with: []) }
+
   private func follow(
     _ changes: [DocumentCommitChange], at version: DocumentVersion, _ group: WatchGroup,
     _ reading: DocumentReading
@@ -102,6 +108,7 @@ package final class DocumentWatch {
     group.window = nil
     let messages = try window.update(changes, at: version, reading)
     group.window = window
+    if group.heldCount > group.chargedCount { grown.append(group) }
     return messages
   }
 
@@ -153,6 +160,7 @@ package final class DocumentWatch {
     if group.isEmpty {
       groups[ExactText(group.id)] = nil
       index.remove(group)
+      told.removeAll(of: group.serial)
     }
   }
 }
@@ -186,6 +194,10 @@ extension DocumentWatch {
       return DocumentStatus(
         .resourceExhausted, "A stream has at most \(limits.targetsPerStream) targets.")
     }
+    if case .query(let query) = target.subject, query.offset > limits.offset {
+      return DocumentStatus(
+        .invalidArgument, "The offset of a watched query is at most \(limits.offset).")
+    }
     if case .documents(let keys) = target.subject, keys.count > limits.documentsPerTarget {
       return DocumentStatus(
         .invalidArgument, "A target names at most \(limits.documentsPerTarget) documents.")
@@ -200,6 +212,8 @@ package struct DocumentWatchLimits: Sendable {
   package var targetsPerStream = 1_000
   /// The most documents of one target that names them.
   package var documentsPerTarget = 1_000
+  /// The most documents that a watched query may skip: they are kept as those that it shows.
+  package var offset = 10_000
   /// The most bytes of documents that one target is told when it is added: 64 MiB.
   package var openingBytes = 64 << 20
 

@@ -25,6 +25,10 @@ package final class WatchGroup {
   let matcher: DocumentMatcher?
   /// The window of a query with a limit or an offset; `nil` for all others.
   var window: WatchWindow?
+  /// The number of documents that its window keeps.
+  package var heldCount: Int { window?.heldCount ?? 0 }
+  /// The ``heldCount`` that its subscribers are charged for.
+  package var chargedCount = 0
   /// The number of the query's documents, once counted; unused with a window.
   var count: Int?
   /// In no order.

@@ -48,37 +48,67 @@ struct WatchBody {
   var heldBefore: ClosedRange<Int>?
   /// By how much the number of documents has grown since the start, if known.
   var growth: Int?
+
+  /// About the bytes of memory that it takes; an empty one counts as well.
+  var byteCount: Int { changes.reduce(Self.changeBytes) { $0 + Self.changeBytes + $1.byteCount } }
+
+  /// The bytes of a message without its document.
+  private static let changeBytes = 256
 }
 
-/// The initial snapshots sent last, for reuse.
+extension WatchChange {
+  /// The bytes of what it carries.
+  fileprivate var byteCount: Int {
+    switch self {
+    case .changed(let document, _, _): document.byteCountStored
+    case .filter(_, _, let unchanged): unchanged?.bitmap.count ?? 0
+    case .deleted(let key, _, _), .removed(let key, _, _): key.text.utf8.count
+    case .target: 0
+    }
+  }
+}
+
+/// The initial snapshots sent last, for the next subscribers of their groups.
+///
+/// One goes with its group, with the next commit, or when there are too many bytes of them.
 struct LastSnapshotCache {
-  private var bodies: [WatchBodyID: WatchBody] = [:]
-  private var order: [WatchBodyID] = []
+  /// The most bytes of one database's bodies together.
+  static let bytesKept = 4 << 20
 
-  private var changeCount = 0
+  private var bodies: [WatchBodyID: (body: WatchBody, bytes: Int)] = [:]
+  private var groups: [Int: [WatchBodyID]] = [:]
+  /// The oldest first; some may be gone.
+  private var order: ArraySlice<WatchBodyID> = []
+  /// The bytes of all bodies.
+  private(set) var byteCount = 0
 
-  /// The most messages that are kept, of all bodies together; they go with the next commit.
-  private static let changesKept = 20_000
+  /// The number of bodies.
+  var count: Int { bodies.count }
 
-  subscript(id: WatchBodyID) -> WatchBody? { bodies[id] }
+  subscript(id: WatchBodyID) -> WatchBody? { bodies[id]?.body }
 
   mutating func remember(_ id: WatchBodyID, _ body: WatchBody) {
-    // An empty body counts as well.
-    let count = body.changes.count + 1
-    guard count <= LastSnapshotCache.changesKept, bodies[id] == nil else { return }
-    while changeCount + count > LastSnapshotCache.changesKept, let oldest = order.first {
-      changeCount -= (bodies.removeValue(forKey: oldest)?.changes.count ?? 0) + 1
-      order.removeFirst()
-    }
-    bodies[id] = body
+    let bytes = body.byteCount
+    guard bytes <= Self.bytesKept, bodies[id] == nil else { return }
+    while byteCount + bytes > Self.bytesKept, let oldest = order.popFirst() { drop(oldest) }
+    bodies[id] = (body, bytes)
+    groups[id.group, default: []].append(id)
     order.append(id)
-    changeCount += count
+    byteCount += bytes
+    if order.count > 2 * bodies.count + 16 { order = order.filter { bodies[$0] != nil }[...] }
+  }
+
+  /// Forgets the bodies of a group that nothing watches any more.
+  mutating func removeAll(of group: Int) {
+    for id in groups.removeValue(forKey: group) ?? [] { drop(id) }
   }
 
   mutating func removeAll() {
     if order.isEmpty { return }
-    bodies = [:]
-    order = []
-    changeCount = 0
+    self = LastSnapshotCache()
+  }
+
+  private mutating func drop(_ id: WatchBodyID) {
+    byteCount -= bodies.removeValue(forKey: id)?.bytes ?? 0
   }
 }

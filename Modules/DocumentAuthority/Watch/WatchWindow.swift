@@ -32,7 +32,9 @@ struct WatchWindow {
     let limit = query.limit?.count ?? .max
     let (reach, isHuge) = limit.addingReportingOverflow(query.offset)
     self.reach = isHuge ? .max : reach
-    let (capacity, isHuger) = reach.addingReportingOverflow(min(max(limit, 16), 1_024))
+    // In proportion to the reach, so that reading anew costs a few rows for each removed document.
+    let slack = max(16, min(limit, 1_024), self.reach / 4)
+    let (capacity, isHuger) = self.reach.addingReportingOverflow(slack)
     self.capacity = isHuge || isHuger ? .max : capacity
   }
 
@@ -43,6 +45,9 @@ struct WatchWindow {
 
   /// The number of documents shown; `nil` before the window is loaded.
   var shownCount: Int? { isLoaded ? shown.count : nil }
+
+  /// The number of documents whose keys and positions it keeps.
+  var heldCount: Int { candidates.count }
 
   /// Loads the window from the store, unless it is loaded.
   mutating func load(_ reading: DocumentReading) throws(StorageError) {

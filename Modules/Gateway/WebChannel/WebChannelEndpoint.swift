@@ -178,6 +178,8 @@
         deliver(waiting.contents)
         waiting.exchange.answer(session.forwardAnswer())
       }
+      // No more than before is held, so this cannot fail.
+      try? chargeInput()
       settle()
     }
 

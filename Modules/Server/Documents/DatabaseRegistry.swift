@@ -21,6 +21,8 @@ final class DatabaseRegistry {
   private var pending: [PendingSnapshot] = []
   /// Those of them who are told together, each once.
   private var isPending: Set<ObjectIdentifier> = []
+  /// The databases that keep encoded snapshots of this batch.
+  private var keepsBodies: [OpenDatabase] = []
   /// Counts the rounds of snapshots.
   private var round: UInt64 = 0
 
@@ -134,6 +136,7 @@ final class DatabaseRegistry {
   /// Forgets a call and what it watches.
   func close(_ call: DocumentCall) {
     guard call.link.calls.removeValue(forKey: call.number) != nil else { return }
+    if !call.untold.isEmpty { _ = call.database?.transactions.rollback(call.untold) }
     call.database?.callCount -= 1
     call.cancelReadings()
     defer { call.database?.releaseUnused() }
@@ -142,6 +145,9 @@ final class DatabaseRegistry {
     streams[stream] = nil
     call.stream = nil
   }
+
+  /// Records that a database keeps encoded snapshots, until the batch ends.
+  func noteBodies(of database: OpenDatabase) { keepsBodies.append(database) }
 
   /// Notes that a stream is told something, so that a snapshot has to follow.
   func emit(_ stream: Int) { pending.append(.stream(stream)) }
@@ -155,6 +161,7 @@ final class DatabaseRegistry {
 
   /// Those that a snapshot is owed to, who no longer are, and the number of the round.
   func takePendingSnapshots() -> (pending: [PendingSnapshot], round: UInt64) {
+    for database in exchange(&keepsBodies, with: []) { database.bodies = [:] }
     defer {
       pending = []
       isPending.removeAll(keepingCapacity: true)

@@ -29,6 +29,9 @@ final class DocumentCall {
   var runningGet: RunningGet?
   /// The reads that go on beside the server's executor.
   var readings: [PendingRead] = []
+  /// The transaction that its request has begun and that its client was not told of; empty for none.
+  /// It ends with the call.
+  var untold: [UInt8] = []
   /// Of a write call: what was agreed on in the handshake.
   var handshake: Handshake?
 
@@ -92,6 +95,15 @@ final class DocumentCall {
     let more = max(0, bytes - targetBytes[target, default: 0])
     guard charge.add(more) else { return false }
     targetBytes[target, default: 0] += more
+    return true
+  }
+
+  /// Charges a target that has grown.
+  ///
+  /// - Returns: `false`, and nothing is charged, when its client may hold no more.
+  func chargeMore(_ bytes: Int, for target: Int32) -> Bool {
+    guard charge.add(bytes) else { return false }
+    targetBytes[target, default: 0] += bytes
     return true
   }
 

@@ -50,7 +50,7 @@ struct DocumentListens {
     _ batch: inout ServerBatch
   ) -> WatchTarget? {
     if target.id == 0 {
-      call.assignedTarget += 1
+      repeat { call.assignedTarget += 1 } while isUsed(call.assignedTarget, stream, call, database)
       return target.named(call.assignedTarget)
     }
     if target.id < 0 || call.assignedTarget > 0 {
@@ -58,14 +58,21 @@ struct DocumentListens {
       registry.finish(call, DocumentStatus(.invalidArgument, text), &batch)
       return nil
     }
-    let isRead = call.readings.contains { $0.target == target.id }
-    if !isRead, database.watch.subject(of: target.id, on: stream) == nil { return target }
+    if !isUsed(target.id, stream, call, database) { return target }
     database.unlisten(target.id, on: stream)
     call.cancelReadings(of: target.id)
     // The target that was there is gone as well.
     let text = "Target ID already exists: \(target.id)"
     refuse(target.id, DocumentStatus(.alreadyExists, text), call, &batch)
     return nil
+  }
+
+  /// Returns true when a target of that id is watched on a stream, or is being read.
+  private func isUsed(
+    _ target: Int32, _ stream: Int, _ call: DocumentCall, _ database: OpenDatabase
+  ) -> Bool {
+    database.watch.subject(of: target, on: stream) != nil
+      || call.readings.contains { $0.target == target }
   }
 
   private func add(
@@ -194,11 +201,13 @@ struct DocumentListens {
       let text = "The result is larger than \(limits.answerBytes) bytes."
       return refuse(target.id, DocumentStatus(.resourceExhausted, text), call, &batch)
     }
-    let kept = DocumentWeight.bytes(ofWindowOf: target, showing: pushes.count)
+    let held = opening.group?.heldCount ?? 0
+    let kept = DocumentWeight.bytes(ofWindow: held)
     guard call.charge(weight + kept, for: target.id) else {
       database.unlisten(target.id, on: stream)
       return refuse(target.id, Self.tooManyTargets, call, &batch)
     }
+    if let group = opening.group { group.chargedCount = max(group.chargedCount, held) }
     batch.spend(size / ServerBatch.bytesPerStep)
     for push in pushes { call.send(push.message(for: target.id), &batch) }
     for change in opening.tail { tell(change, call, database, &batch) }
@@ -222,7 +231,10 @@ struct DocumentListens {
     }
     if let id = opening.bodyID, let known = database.bodies[id] { return known }
     let pushes = opening.body.map { DocumentPush($0, database.names) }
-    if let id = opening.bodyID { database.bodies[id] = pushes }
+    if let id = opening.bodyID {
+      if database.bodies.isEmpty { registry.noteBodies(of: database) }
+      database.bodies[id] = pushes
+    }
     return pushes
   }
 
@@ -266,6 +278,16 @@ struct DocumentListens {
       }
       return verdict
     }
+  }
+
+  /// Rejects an added target that cannot be read. Its client takes the target for ended, so one that
+  /// was watched under that id ends as well.
+  func refuseUnread(
+    _ target: Int32, _ status: DocumentStatus, _ call: DocumentCall, _ batch: inout ServerBatch
+  ) {
+    if let stream = call.stream { call.database?.unlisten(target, on: stream) }
+    call.cancelReadings(of: target)
+    refuse(target, status, call, &batch)
   }
 
   /// Ends one target; the stream goes on.
@@ -316,6 +338,24 @@ struct DocumentListens {
       } else {
         registry.emit(addresses, of: delivery.group, in: database)
       }
+    }
+    for group in database.watch.takeGrown() { charge(group, database, &batch) }
+  }
+
+  /// Charges the subscribers of a group for what its window has grown by, and ends the targets of
+  /// those that may hold no more.
+  private func charge(
+    _ group: WatchGroup, _ database: OpenDatabase, _ batch: inout ServerBatch
+  ) {
+    let more = DocumentWeight.bytes(ofWindow: group.heldCount - group.chargedCount)
+    if more <= 0 { return }
+    group.chargedCount = group.heldCount
+    for subscriber in group.subscribers {
+      guard let call = registry.streams[subscriber.stream],
+        !call.chargeMore(more, for: subscriber.target)
+      else { continue }
+      database.unlisten(subscriber.target, on: subscriber.stream)
+      refuse(subscriber.target, Self.tooManyTargets, call, &batch)
     }
   }
 

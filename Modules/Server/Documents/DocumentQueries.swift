@@ -27,6 +27,7 @@ struct DocumentQueries {
     }
     if !place.begun.isEmpty, query.offset == 0 || query.explaining == .plan {
       send(DocumentQueryAnswer(transaction: place.begun, readTime: .none), call, &batch)
+      call.untold = []
     }
     if query.explaining == .plan {
       let answer = DocumentQueryAnswer(readTime: place.readTime, metrics: query.metrics(nil))
@@ -158,6 +159,7 @@ struct DocumentQueries {
       transaction: running.toSkip > 0 ? running.place.begun : [],
       readTime: running.place.readTime, skipped: count)
     send(answer, call, &batch)
+    if running.toSkip > 0 { call.untold = [] }
   }
 
   @discardableResult

@@ -151,6 +151,7 @@ struct DocumentReads {
       switch beginTransaction(options, call, database, batch) {
       case .failure(let status): return .failure(status)
       case .success(let id):
+        call.untold = id
         return place(in: id, database, batch).map { place in
           var place = place
           place.begun = id

@@ -271,7 +271,7 @@ struct DocumentService {
   ) throws(StorageError) {
     // A target that cannot be watched is refused; the others of the stream go on.
     if call.method == .listen, let target = DocumentRequest.addedTarget(in: message) {
-      return listens.refuse(target, status, call, &batch)
+      return listens.refuseUnread(target, status, call, &batch)
     }
     // So does a stream whose batches are numbered: without an outcome, the batch would be sent
     // again and again.
@@ -351,10 +351,12 @@ struct DocumentService {
         }
         let frame = DocumentServerFrame.answer(stream: call.number, bytes)
         batch.add(.send(slot: call.slot, frame.encode()))
+        call.untold = []
         return registry.close(call)
       }
       call.send(bytes, &batch)
     }
+    call.untold = []
     registry.finish(call, nil, &batch)
   }
 

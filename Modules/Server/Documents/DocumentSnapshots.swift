@@ -37,7 +37,6 @@ struct DocumentSnapshots {
       switch debt {
       case .stream(let stream):
         guard let call = registry.streams[stream] else { continue }
-        call.database?.bodies = [:]
         shares.add(call)
       case .group(let group, let addresses, let database):
         // Who has left since is not told any more.

@@ -31,11 +31,6 @@ enum DocumentWeight {
     dependencies.reduce(0) { $0 + dependencyBytes + 2 * $1.text.utf8.count }
   }
 
-  /// The bytes of the window of a target, which keeps keys and where they stand.
-  static func bytes(ofWindowOf target: WatchTarget, showing count: Int) -> Int {
-    guard case .query(let query) = target.subject, query.limit != nil || query.offset > 0 else {
-      return 0
-    }
-    return windowBytes * count
-  }
+  /// The bytes of a window that keeps the keys and positions of so many documents.
+  static func bytes(ofWindow count: Int) -> Int { windowBytes * count }
 }

@@ -12,6 +12,8 @@ final class CountingReader: StoreReader, ReadMemory {
   /// Called when so many rows are read as `stop` says, with these and ``scannedBytes``; returns the
   /// number at which it is called again, or throws to end the read.
   private let pause: ((Int, Int) throws(StorageError) -> Int)?
+  /// Called when the memory of a read that may pause does not suffice.
+  private let refused: ((Int) -> Void)?
   private var stop: Int
   private var charge: ReadCharge?
   /// True when a read was ended because it took too many rows.
@@ -25,6 +27,7 @@ final class CountingReader: StoreReader, ReadMemory {
   init(over base: any StoreReader) {
     self.base = base
     pause = nil
+    refused = nil
     stop = .max
   }
 
@@ -33,14 +36,16 @@ final class CountingReader: StoreReader, ReadMemory {
   /// - Parameters:
   ///   - charge: Holds the memory of the read.
   ///   - stop: The rows before the first pause.
+  ///   - refused: Given the bytes that the client may not hold; the read ends.
   ///   - pause: Given the rows read and ``scannedBytes``; returns the rows at the next pause.
   init(
     over base: any StoreReader, _ charge: ReadCharge, stop: Int,
-    pause: @escaping (Int, Int) throws(StorageError) -> Int
+    refused: @escaping (Int) -> Void, pause: @escaping (Int, Int) throws(StorageError) -> Int
   ) {
     self.base = base
     self.charge = charge
     self.stop = stop
+    self.refused = refused
     self.pause = pause
   }
 
@@ -67,6 +72,13 @@ final class CountingReader: StoreReader, ReadMemory {
   }
 
   func hold(_ bytes: Int) -> Bool { charge?.add(bytes) ?? true }
+
+  func keep(_ bytes: Int) throws(StorageError) {
+    if hold(bytes) { return }
+    // A read that may pause ends for good; another one begins again beside the executor.
+    if let refused { refused(bytes) } else { isExceeded = true }
+    throw .abandoned
+  }
 
   func withValue<R>(
     for key: Span<UInt8>, _ body: (Span<UInt8>) throws(StorageError) -> R

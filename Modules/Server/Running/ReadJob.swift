@@ -104,7 +104,8 @@ package final class ReadJob: Sendable {
     state.withLock { $0.version = version }
     var last = 0
     var held = Held()
-    let counted = CountingReader(over: reader, charge, stop: slice) {
+    let refused = { self.reject(ReadRejection($0, self.charge)) }
+    let counted = CountingReader(over: reader, charge, stop: slice, refused: refused) {
       rows, bytes throws(StorageError) in
       let more = rows - last
       last = rows
