@@ -112,6 +112,40 @@ struct WatchTests {
     #expect(world.watch.matchCount == 3)
   }
 
+  @Test("queries whose texts could be confused are watched apart, each with its own result")
+  func confusion() throws {
+    let world = try WatchWorld()
+    try world.write([
+      set("p/a/x/1", ["v": 1]), set("c/a", ["a": 1, "b": 2]), set("c/b", ["aascb": 3]),
+    ])
+    func sorted(_ orders: [DocumentOrder]) -> WatchTarget.Subject {
+      let path = CollectionPath(unchecked: "c")
+      return .query(DocumentQuery.assembled(.collection(path), orders: orders).target)
+    }
+    let subjects: [WatchTarget.Subject] = [
+      sorted([DocumentOrder("a"), DocumentOrder("b", isDescending: true)]),
+      sorted([DocumentOrder("aascb", isDescending: true)]),
+      .query(DocumentQuery.assembled(.group("x")).target),
+      .query(DocumentQuery.collection(CollectionPath(unchecked: "|cg:x")).target),
+      .documents(["c/a", "c/b"]), .documents(["c/b", "c/a", "c/b"]),
+    ]
+    let clients = subjects.indices.map { client($0, [subjects[$0]]) }
+    for client in clients { try world.listen(client, 1) }
+    // The two lists name the same documents.
+    #expect(world.watch.groupCount == 5)
+    for step in 0..<2 {
+      for (client, subject) in zip(clients, subjects) {
+        #expect(try client.held[1]?.documents == world.expected(subject), "\(step): \(subject)")
+      }
+      #expect(clients[3].held[1]?.documents.isEmpty == true)
+      try world.write([
+        set("p/b/x/2", ["v": 2]), set("c/c", ["aascb": 4]), set("c/d", ["a": 5, "b": 6]),
+      ])
+    }
+    let ids = subjects.map { WatchPrefetchID(WatchTarget(id: 1, subject: $0), corrects: false) }
+    #expect(Set(ids).count == 5)
+  }
+
   @Test("a listener that comes back is sent what changed, and nothing else")
   func resume() throws {
     let world = try WatchWorld()

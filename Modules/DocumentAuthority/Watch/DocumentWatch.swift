@@ -26,7 +26,7 @@ package struct WatchDelivery {
 package final class DocumentWatch {
   let authority: DocumentAuthority
   let limits: DocumentWatchLimits
-  private var groups: [ExactText: WatchGroup] = [:]
+  private var groups: [WatchTarget.Subject: WatchGroup] = [:]
   private var index = WatchIndex()
   private var streams: [Int: [Int32: WatchGroup]] = [:]
   private var nextSerial = 0
@@ -118,7 +118,7 @@ package final class DocumentWatch {
       streams[subscriber.stream]?[subscriber.target] = nil
       if streams[subscriber.stream]?.isEmpty == true { streams[subscriber.stream] = nil }
     }
-    groups[ExactText(group.id)] = nil
+    groups[group.subject] = nil
     index.remove(group)
     let change = WatchTargetChange(.removed(status), targets: [WatchChange.anyTarget])
     return WatchDelivery(group: group, changes: [.target(change)])
@@ -158,7 +158,7 @@ package final class DocumentWatch {
   private func leave(_ group: WatchGroup, _ subscriber: WatchSubscriber) {
     group.remove(subscriber)
     if group.isEmpty {
-      groups[ExactText(group.id)] = nil
+      groups[group.subject] = nil
       index.remove(group)
       told.removeAll(of: group.serial)
     }
@@ -168,16 +168,16 @@ package final class DocumentWatch {
 extension DocumentWatch {
   /// The group of a subject; a new one is not yet among those that are told.
   func group(of subject: WatchTarget.Subject) -> WatchGroup {
-    let id = WatchGroup.id(of: subject)
-    if let group = groups[ExactText(id)] { return group }
+    let subject = subject.canonical
+    if let group = groups[subject] { return group }
     nextSerial += 1
-    return WatchGroup(subject, id: id, serial: nextSerial)
+    return WatchGroup(subject, serial: nextSerial)
   }
 
   /// Takes in a subscriber.
   func enter(_ group: WatchGroup, _ subscriber: WatchSubscriber) {
-    if groups[ExactText(group.id)] == nil {
-      groups[ExactText(group.id)] = group
+    if groups[group.subject] == nil {
+      groups[group.subject] = group
       index.add(group)
     }
     group.add(subscriber)

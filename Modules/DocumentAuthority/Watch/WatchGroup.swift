@@ -15,10 +15,8 @@ package struct WatchSubscriber: Hashable, Sendable {
 
 /// The subscribers that share one subject.
 package final class WatchGroup {
-  /// The watched subject.
+  /// The watched subject, in the form that is equal for equal ones: the group's identity.
   package let subject: WatchTarget.Subject
-  /// One text for each subject.
-  let id: String
   /// Groups are served in the order in which they were first asked for.
   let serial: Int
   let query: DocumentQuery?
@@ -39,9 +37,9 @@ package final class WatchGroup {
   package var notes: AnyObject?
   private var positions: [WatchSubscriber: Int] = [:]
 
-  init(_ subject: WatchTarget.Subject, id: String, serial: Int) {
+  /// - Parameter subject: In its canonical form.
+  init(_ subject: WatchTarget.Subject, serial: Int) {
     self.subject = subject
-    self.id = id
     self.serial = serial
     switch subject {
     case .documents: (query, matcher) = (nil, nil)
@@ -50,16 +48,6 @@ package final class WatchGroup {
       self.query = query
       matcher = DocumentMatcher(query)
       window = target.limit == nil && target.offset == 0 ? nil : WatchWindow(query)
-    }
-  }
-
-  /// One text for each subject, however it was put together.
-  static func id(of subject: WatchTarget.Subject) -> String {
-    switch subject {
-    case .query(let target): return target.id
-    case .documents(let keys):
-      // Lengths keep two lists of keys from reading alike.
-      return Set(keys).sorted().reduce("|d") { $0 + ":\($1.text.utf8.count):" + $1.text }
     }
   }
 

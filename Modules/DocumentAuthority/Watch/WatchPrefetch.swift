@@ -26,13 +26,13 @@ package struct WatchPrefetch: Sendable {
 
 /// The identity of a first snapshot that is read ahead: equal ones can be shared.
 package struct WatchPrefetchID: Hashable, Sendable {
-  private let subject: ExactText
+  private let subject: WatchTarget.Subject
   private let resume: WatchTarget.Resume?
   private let isCorrected: Bool
 
   /// The identity of the first snapshot of a target.
   package init(_ target: WatchTarget, corrects: Bool) {
-    subject = ExactText(WatchGroup.id(of: target.subject))
+    subject = target.subject.canonical
     resume = target.resume
     isCorrected = corrects
   }
@@ -48,7 +48,7 @@ extension DocumentAuthority {
     _ target: WatchTarget, corrects: Bool, _ limits: DocumentWatchLimits = .init(),
     in reader: any StoreReader
   ) throws(StorageError) -> WatchPrefetch {
-    let group = WatchGroup(target.subject, id: WatchGroup.id(of: target.subject), serial: 0)
+    let group = WatchGroup(target.subject.canonical, serial: 0)
     let reading = DocumentReading(rows, reader)
     let state = try reading.state()
     if var window = group.window {

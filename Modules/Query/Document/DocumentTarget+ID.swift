@@ -3,18 +3,20 @@ import TernCore
 extension DocumentTarget {
   /// One text per target: equal targets have equal ids, and targets of equal ids are equal.
   ///
-  /// Conditions joined by AND read the same however they were joined.
+  /// Every name is quoted and every list has its own brackets, so that no part can be taken for
+  /// another. Names are equal by their bytes, and so are ids.
   /// Source: documents reference, section 2.11.
   public var id: String {
     var id: String
     switch source {
-    case .collection(let path): id = path.text
-    case .document(let key): id = key.text
-    case .group(let group): id = "|cg:" + group
-    case .all(let parent, let isRecursive): id = "|all\(isRecursive):" + (parent?.text ?? "")
+    case .collection(let path): id = "c:" + path.text.quoted
+    case .document(let key): id = "d:" + key.text.quoted
+    case .group(let group): id = "cg:" + group.quoted
+    case .all(let parent, let isRecursive):
+      id = (isRecursive ? "below:" : "all:") + (parent?.text.quoted ?? "")
     }
-    id += "|f:" + (filter?.id ?? "")
-    id += "|ob:" + orders.map { $0.path.text + ($0.isDescending ? "desc" : "asc") }.joined()
+    if let filter { id += "|f:" + filter.id }
+    id += "|ob:" + orders.map { $0.path.id + ($0.isDescending ? "desc" : "asc") }.list
     if let limit { id += "|l:\(limit)" }
     if offset > 0 { id += "|o:\(offset)" }
     if let start { id += "|lb:" + start.id(inclusive: "b:", exclusive: "a:") }
@@ -30,7 +32,7 @@ extension DocumentQuery {
 
 extension DocumentCursor {
   fileprivate func id(inclusive: String, exclusive: String) -> String {
-    (isInclusive ? inclusive : exclusive) + values.map(\.id).joined(separator: ",")
+    (isInclusive ? inclusive : exclusive) + values.map(\.id).list
   }
 }
 
@@ -38,15 +40,22 @@ extension DocumentFilter {
   /// The filter as part of an id.
   fileprivate var id: String {
     switch self {
-    case .field(let filter): filter.path.text + filter.comparison.rawValue + filter.operand.id
-    case .and(let members): members.map(\.id).joined(separator: "&")
-    case .or(let members): "or(" + members.map(\.id).joined(separator: ",") + ")"
+    // A path ends with a quote, and no operator begins with a dot, nor a value like an operator.
+    case .field(let filter):
+      filter.path.id + filter.comparison.rawValue + ":" + filter.operand.id
+    case .and(let members): "and" + members.map(\.id).list
+    case .or(let members): "or" + members.map(\.id).list
     }
   }
 }
 
+extension DocumentFieldPath {
+  /// The path as part of an id.
+  fileprivate var id: String { names.map(\.quoted).joined(separator: ".") }
+}
+
 extension DocumentValue {
-  /// The value as part of an id: text is quoted, so that no value can look like another.
+  /// The value as part of an id; those of different types begin differently.
   fileprivate var id: String {
     switch self {
     case .null: "null"
@@ -54,27 +63,18 @@ extension DocumentValue {
     case .integer(let number): String(number)
     case .double(let number): number.isNaN ? "nan" : number.description
     case .timestamp(let time): "time(\(time.seconds),\(time.nanoseconds))"
-    case .string(let text): DocumentValue.quoted(text)
+    case .string(let text): text.quoted
     case .bytes(let bytes): "x" + DocumentValue.hex(bytes)
-    case .reference(let name): "ref(" + DocumentValue.quoted(name.resourceName) + ")"
+    case .reference(let name): "ref(" + name.resourceName.quoted + ")"
     case .geoPoint(let point): "geo(\(point.latitude),\(point.longitude))"
-    case .array(let values): "[" + values.map(\.id).joined(separator: ",") + "]"
+    case .array(let values): values.map(\.id).list
     case .vector(let numbers): "vec" + DocumentValue.array(numbers.map(DocumentValue.double)).id
     case .map(let map):
       "{"
-        + map.entries.map { DocumentValue.quoted($0.name) + ":" + $0.value.id }
-        .joined(separator: ",") + "}"
-    case .pendingTimestamp(let pending): "pending(\(pending.localWriteTime.microseconds))"
+        + map.entries.map { $0.name.quoted + ":" + $0.value.id }.joined(separator: ",") + "}"
+    case .pendingTimestamp(let pending):
+      "pending(\(pending.localWriteTime.microseconds),\(pending.previous?.id ?? ""))"
     }
-  }
-
-  private static func quoted(_ text: String) -> String {
-    var result = "\""
-    for scalar in text.unicodeScalars {
-      if scalar == "\"" || scalar == "\\" { result.unicodeScalars.append("\\") }
-      result.unicodeScalars.append(scalar)
-    }
-    return result + "\""
   }
 
   private static func hex(_ bytes: [UInt8]) -> String {
@@ -82,5 +82,25 @@ extension DocumentValue {
       let digits = String(byte, radix: 16)
       return digits.utf8.count == 1 ? "0" + digits : digits
     }.joined()
+  }
+}
+
+extension [String] {
+  /// The elements in brackets; none of them holds a comma or a bracket outside of its own quotes
+  /// and brackets.
+  fileprivate var list: String { "[" + joined(separator: ",") + "]" }
+}
+
+extension String {
+  /// The text in quotes, which cannot end before the closing one.
+  fileprivate var quoted: String {
+    let isPlain = !utf8.contains { $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") }
+    if isPlain { return "\"" + self + "\"" }
+    var result = "\""
+    for scalar in unicodeScalars {
+      if scalar == "\"" || scalar == "\\" { result.unicodeScalars.append("\\") }
+      result.unicodeScalars.append(scalar)
+    }
+    return result + "\""
   }
 }

@@ -10,6 +10,14 @@ package struct WatchTarget: Hashable, Sendable {
     case query(DocumentTarget)
     /// These documents, whether they exist or not.
     case documents([DocumentKey])
+
+    /// The same subject, equal to that of every other list of the same documents.
+    package var canonical: Subject {
+      switch self {
+      case .query: self
+      case .documents(let keys): .documents(Set(keys).sorted())
+      }
+    }
   }
 
   /// From where a server may continue instead of telling everything again.
