@@ -226,6 +226,45 @@ import Testing
       isAllowed: true),
   ]
 
+  @Test("the verdict on a query that names its documents rests on each of them")
+  func namedDocuments() throws {
+    let rules = try Self.rules("resource.data.public == true")
+    let state = DocumentRulesState { _ in ["public": true] as DocumentFields }
+    func name(_ id: String) throws -> DocumentValue {
+      let database = try DocumentDatabase(projectID: "p")
+      return .reference(DocumentName(DocumentKey(unchecked: "c/" + id), in: database))
+    }
+    func named(_ comparison: DocumentOperator, _ operand: DocumentValue) -> DocumentFilter {
+      .where(.key, comparison, operand)
+    }
+    let (x, y) = (DocumentKey(unchecked: "c/x"), DocumentKey(unchecked: "c/y"))
+    let cases: [(DocumentQuery, Set<DocumentKey>)] = [
+      (Self.query(named(.equal, try name("x"))), [x]),
+      (Self.query(named(.in, .array([try name("x"), try name("y")]))), [x, y]),
+      (
+        Self.query(
+          .or([
+            .and([named(.equal, try name("x")), Self.filter("n", .equal, 1)]),
+            named(.equal, try name("y")), Self.filter("public", .equal, true),
+          ])), [x, y]
+      ),
+      (Self.query(source: .document(x)), [x]),
+      (Self.query(Self.filter("public", .equal, true)), []),
+    ]
+    for (query, keys) in cases {
+      let verdict = Self.verdict(rules, query, state)
+      #expect(verdict.isAllowed)
+      #expect(Set(verdict.reads) == keys, "\(query.id)")
+      #expect(verdict.reads.count == keys.count)
+    }
+    // A document that the rules ask for as well is named once.
+    let asking = try Self.rules("get(/databases/$(database)/documents/c/x).data.public")
+    let verdict = Self.verdict(asking, Self.query(named(.equal, try name("x"))), state)
+    #expect(verdict.isAllowed && verdict.reads == [x])
+    let closed = Self.verdict(rules, cases[1].0, DocumentRulesState { _ in nil })
+    #expect(!closed.isAllowed && closed.reads == [x])
+  }
+
   @Test("twenty documents are read for a query, and no more")
   func budget() throws {
     for (count, isAllowed) in [(20, true), (21, false)] {

@@ -212,6 +212,41 @@ private final class Denials: Sendable {
     #expect(bench.changes(1, 1).map(\.brief) == ["notes/e [6]", "snapshot"])
   }
 
+  @Test("a query that names its documents ends when one of them is no longer allowed")
+  func namedDocuments() throws {
+    let source = """
+      service cloud.firestore { match /databases/{database}/documents {
+        match /notes/{id} { allow read: if resource.data.public == true; }
+      } }
+      """
+    let bench = try bench(DocumentRulesAuthorizer(rules(source)))
+    let secret = DocumentFields(DocumentMap([("public", false), ("text", "secret")]))
+    let names = ["p", "q"].map {
+      DocumentValue.reference(
+        DocumentName(DocumentKey(unchecked: "notes/" + $0), in: benchDatabase))
+    }
+    let filters: [DocumentFilter] = [
+      .where(.key, .equal, names[0]), .where(.key, .in, .array(names)),
+      .or([.where(.key, .equal, names[0]), .where(.key, .equal, names[1])]),
+      .where(.key, .in, .array([names[1]])),
+    ]
+    let shown = DocumentFields(DocumentMap([("public", true)]))
+    try admin(bench, 10, bench.set("notes/p", shown), bench.set("notes/q", shown))
+    let notes = DocumentQuery.Source.collection(CollectionPath(unchecked: "notes"))
+    let targets = filters.enumerated().map { index, filter in
+      target(Int32(index + 1), .query(DocumentQuery.assembled(notes, filter: filter).target))
+    }
+    let told = try listen(bench, 1, "ann", targets[0], targets[1], targets[2], targets[3])
+    #expect(!told.contains { $0.brief.hasPrefix("refuse") })
+    try admin(bench, 11, bench.set("notes/p", secret))
+    let ended = bench.changes(1, 1)
+    #expect(ended.map(\.brief) == (1...3).map { "refuse [\($0)] permissionDenied" })
+    try admin(bench, 12, bench.set("notes/p", ["public": true]))
+    #expect(bench.changes(1, 1).isEmpty)
+    try admin(bench, 13, DocumentMutation("notes/q", .delete))
+    #expect(bench.changes(1, 1).map(\.brief) == ["refuse [4] permissionDenied"])
+  }
+
   @Test("a watched document is judged by what it becomes")
   func contents() throws {
     let bench = try bench()

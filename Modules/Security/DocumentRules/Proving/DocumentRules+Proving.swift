@@ -24,14 +24,22 @@ extension DocumentRules {
       return DocumentRulesVerdict(
         isAllowed: false, method: .list, findings: [], reads: budget.reads)
     }
-    var findings: [DocumentRulesVerdict.Finding] = []
+    var (isAllowed, findings) = (true, [DocumentRulesVerdict.Finding]())
+    // Documents that the query names are no reads of the rules, and count for no budget; a verdict
+    // rests on them all the same.
+    var named: Set<DocumentKey> = []
     for facts in alternatives {
+      if let key = Self.onlyKey(of: query, facts) { named.insert(key) }
       let verdict = prove(query, facts, request, state, &budget)
-      guard verdict.isAllowed else { return verdict }
+      guard verdict.isAllowed else {
+        (isAllowed, findings) = (false, verdict.findings)
+        break
+      }
       findings += verdict.findings
     }
     return DocumentRulesVerdict(
-      isAllowed: true, method: .list, findings: findings, reads: budget.reads)
+      isAllowed: isAllowed, method: .list, findings: findings,
+      reads: budget.reads + named.subtracting(budget.reads).sorted())
   }
 
   private func prove(
@@ -39,14 +47,14 @@ extension DocumentRules {
     _ state: DocumentRulesState, _ budget: inout DocumentRulesBudget
   ) -> DocumentRulesVerdict {
     if let key = Self.onlyKey(of: query, facts) {
-      // What the document holds decides, and so the verdict rests on it.
+      // What the document holds decides.
       var request = request
       request.key = key
       request.resource = state.before(key)
       let verdict = judge(request, state: state, budget: &budget)
       return DocumentRulesVerdict(
         isAllowed: verdict.isAllowed, method: .list, findings: verdict.findings,
-        reads: verdict.reads + [key])
+        reads: verdict.reads)
     }
     budget.beginOperation()
     var evaluator = ProofEvaluator(self, request, state, facts, budget)
