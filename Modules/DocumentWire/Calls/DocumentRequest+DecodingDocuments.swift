@@ -192,7 +192,13 @@ extension DocumentOrder {
   /// Reads the text form of an order: `a.b desc, __name__`.
   static func list(_ text: String) throws(DocumentWireError) -> [DocumentOrder] {
     var orders: [DocumentOrder] = []
-    for part in text.split(separator: ",") {
+    // Orders are compared with each other: no more are read than a query may have.
+    let parts = text.split(separator: ",", maxSplits: DocumentQueryLimits.clauses)
+    if parts.count > DocumentQueryLimits.clauses {
+      throw .member(
+        "The query has more than \(DocumentQueryLimits.clauses) filters and sort orders.")
+    }
+    for part in parts {
       let words = part.split(separator: " ")
       let direction = words.count == 2 ? words[1].lowercased() : "asc"
       guard 1...2 ~= words.count, direction == "asc" || direction == "desc" else {

@@ -29,8 +29,13 @@ struct DocumentLists {
     } catch {
       return .ready(.failure(DocumentWireError.document(error).status))
     }
+    let query: DocumentQuery
+    do throws(DocumentQueryError) {
+      query = try Self.query(listing, path)
+    } catch {
+      return .ready(.failure(DocumentWireError.query(error).status))
+    }
     let place: DocumentReadPlace
-    let query = Self.query(listing, path)
     switch try reads.place(for: query, listing.readPoint, call, database, batch) {
     case .failure(let status): return .ready(.failure(status))
     case .success(let found): place = found
@@ -75,12 +80,14 @@ struct DocumentLists {
   }
 
   /// The query that a list is judged as: with its order, and its page as the limit.
-  private static func query(_ listing: DocumentListing, _ path: CollectionPath) -> DocumentQuery {
+  private static func query(
+    _ listing: DocumentListing, _ path: CollectionPath
+  ) throws(DocumentQueryError) -> DocumentQuery {
     var query = DocumentQuery.collection(path)
     for order in listing.orders {
-      query = (try? query.ordered(by: order.path, isDescending: order.isDescending)) ?? query
+      query = try query.ordered(by: order.path, isDescending: order.isDescending)
     }
-    return (try? query.first(DocumentListings.pageSize(listing.page.size))) ?? query
+    return try query.first(DocumentListings.pageSize(listing.page.size))
   }
 
   /// A page of the documents of all collections directly below a document.

@@ -165,6 +165,26 @@ import Testing
     #expect(status.code == .invalidArgument)
   }
 
+  private func code(
+    _ answer: Result<[DocumentResponse], DocumentStatus>
+  ) -> DocumentStatus.Code? {
+    if case .failure(let status) = answer { status.code } else { nil }
+  }
+
+  @Test("a list in too many orders is rejected before they are compared with each other")
+  func orders() throws {
+    let bench = try bench()
+    var listing = DocumentListing(parent: nil, collectionID: "open")
+    for (call, (count, expected)) in zip(
+      UInt32(1)...,
+      [(99, nil), (101, .invalidArgument), (200_000, .invalidArgument)]
+        as [(Int, DocumentStatus.Code?)])
+    {
+      listing.orders = (0..<count).map { DocumentOrder(DocumentFieldPath(unchecked: ["a\($0)"])) }
+      #expect(code(try bench.ask(1, call, .list(listing))) == expected, "\(count)")
+    }
+  }
+
   @Test("a value of many unknown fields is read in little stack")
   func unknownFields() {
     var message: [UInt8] = []
