@@ -62,17 +62,16 @@ extension DocumentMutation {
     over document: Document, version: DocumentVersion, results: [DocumentValue?]
   ) -> DocumentFields {
     let before = document.fields?.map ?? DocumentMap()
-    var map = laidDown(over: before)
+    var fields = TransformedFields(laidDown(over: before), replacing: before)
     for (index, item) in transforms.enumerated() {
-      let computed = item.transform.applied(
-        to: map[item.path], replacing: before[item.path], at: .commit(version))
       let answered = index < results.count ? results[index] : nil
       switch (item.transform, answered) {
-      case (.arrayUnion, _), (.arrayRemove, _), (_, nil): map[item.path] = computed
-      case (_, let answer?): map[item.path] = answer
+      case (.arrayUnion, _), (.arrayRemove, _), (_, nil):
+        _ = fields.apply(item, at: .commit(version))
+      case (_, let answer?): fields.set(answer, at: item.path)
       }
     }
-    return DocumentFields(map)
+    return DocumentFields(fields.finished())
   }
 
   /// Returns the values that increments build on, to be restored before the write is replayed.

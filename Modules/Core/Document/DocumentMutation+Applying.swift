@@ -43,7 +43,7 @@ extension DocumentMutation {
   ///   - version: The version of the commit.
   ///   - checksSize: Whether a document that is too large is a conflict.
   /// - Returns: The document afterwards, with its old version when its contents stay the same,
-  ///   and one result for each transform.
+  ///   and one result for each transform: null for those of arrays.
   /// - Throws: ``DocumentConflict``, and then nothing of the commit may be applied.
   package func commit(
     over document: Document, at version: DocumentVersion, checksSize: Bool = true
@@ -69,17 +69,13 @@ extension DocumentMutation {
     over document: Document, at moment: DocumentMoment
   ) -> (fields: DocumentFields, results: [DocumentValue]) {
     let before = document.fields?.map ?? DocumentMap()
-    var map = laidDown(over: before)
-    var results: [DocumentValue] = []
-    for item in transforms {
-      // A set lays its data down first, and transforms build on that, as they do on the server;
-      // only what a pending timestamp replaces is what was shown before.
-      let result = item.transform.applied(
-        to: map[item.path], replacing: before[item.path], at: moment)
-      map[item.path] = result
-      results.append(result)
-    }
-    return (DocumentFields(map), results)
+    // A set lays its data down first, and transforms build on that, as they do on the server;
+    // only what a pending timestamp replaces is what was shown before.
+    let map = laidDown(over: before)
+    if transforms.isEmpty { return (DocumentFields(map), []) }
+    var fields = TransformedFields(map, replacing: before)
+    let results = transforms.map { fields.apply($0, at: moment) }
+    return (DocumentFields(fields.finished()), results)
   }
 
   /// The fields after the change and before the transforms.

@@ -40,9 +40,17 @@ public enum DocumentTransform: Hashable, Sendable {
     case .increment(let number): (DocumentNumber(base).map { $0.adding(number) } ?? number).value
     case .maximum(let number): DocumentTransform.extreme(base, number, wins: 1)
     case .minimum(let number): DocumentTransform.extreme(base, number, wins: -1)
-    case .arrayUnion(let values): DocumentTransform.union(base, values)
-    case .arrayRemove(let values): DocumentTransform.remove(base, values)
+    case .arrayUnion(let values): DocumentTransform.changed(base) { $0.unite(values) }
+    case .arrayRemove(let values): DocumentTransform.changed(base) { $0.remove(values) }
     }
+  }
+
+  private static func changed(
+    _ base: DocumentValue?, _ body: (inout ArrayDraft) -> Void
+  ) -> DocumentValue {
+    var draft = ArrayDraft(base)
+    body(&draft)
+    return .array(draft.elements)
   }
 
   /// The number that lies further in one direction; of equal ones the stored one.
@@ -52,57 +60,6 @@ public enum DocumentTransform: Hashable, Sendable {
     guard let base, let stored = DocumentNumber(base) else { return number.value }
     if stored.isNaN || number.isNaN { return .double(.nan) }
     return number.value.compare(base).signum() == wins ? number.value : base
-  }
-
-  private static func union(_ base: DocumentValue?, _ values: [DocumentValue]) -> DocumentValue {
-    var elements = elements(of: base)
-    if values.count > maxScannedOperands {
-      var known = Set(elements.map { DocumentTransform.equivalenceKey(of: $0) })
-      for value in values
-      where known.insert(DocumentTransform.equivalenceKey(of: value)).inserted {
-        elements.append(value)
-      }
-      return .array(elements)
-    }
-    var packed = elements.map { PackedValue($0) }
-    for value in values {
-      let candidate = PackedValue(value)
-      if packed.contains(where: { $0.compare(candidate) == 0 }) { continue }
-      elements.append(value)
-      packed.append(candidate)
-    }
-    return .array(elements)
-  }
-
-  private static func remove(_ base: DocumentValue?, _ values: [DocumentValue]) -> DocumentValue {
-    if values.count > maxScannedOperands {
-      let unwanted = Set(values.map { DocumentTransform.equivalenceKey(of: $0) })
-      return .array(
-        elements(of: base).filter {
-          !unwanted.contains(DocumentTransform.equivalenceKey(of: $0))
-        })
-    }
-    let unwanted = values.map { PackedValue($0) }
-    return .array(
-      elements(of: base).filter { element in
-        let packed = PackedValue(element)
-        return !unwanted.contains { $0.compare(packed) == 0 }
-      })
-  }
-
-  /// The most operands that each element is compared with; more are looked up by their keys.
-  private static let maxScannedOperands = 16
-
-  /// Returns bytes that are equal exactly for equivalent values.
-  private static func equivalenceKey(of value: DocumentValue) -> [UInt8] {
-    var key: [UInt8] = []
-    OrderedBytes.append(value, to: &key)
-    return key
-  }
-
-  private static func elements(of base: DocumentValue?) -> [DocumentValue] {
-    if case .array(let elements) = base { return elements }
-    return []
   }
 }
 

@@ -185,6 +185,28 @@ import Testing
     }
   }
 
+  @Test("the denial of a commit of many array transforms costs no product of them")
+  func arrayTransforms() throws {
+    let bench = try bench()
+    let flags = DocumentValue.array(Array(repeating: true, count: 100_000))
+    let transforms = (0..<500).map { number -> DocumentFieldTransform in
+      let operand = DocumentValue.integer(Int64(number))
+      return DocumentFieldTransform(
+        DocumentFieldPath(unchecked: ["a"]),
+        number % 3 == 0 ? .arrayRemove([operand]) : .arrayUnion([operand]))
+    }
+    for (call, (key, expected)) in zip(
+      UInt32(1)...,
+      [("hidden/d", .permissionDenied), ("open/d", nil)]
+        as [(DocumentKey, DocumentStatus.Code?)])
+    {
+      let write = DocumentMutation(
+        key, .set(DocumentFields(DocumentMap([("a", flags)]))), transforms: transforms)
+      let answer = try bench.ask(1, call, .commit([write], transaction: [], nil), token: "ann")
+      #expect(code(answer) == expected, "\(key)")
+    }
+  }
+
   @Test("a value of many unknown fields is read in little stack")
   func unknownFields() {
     var message: [UInt8] = []
