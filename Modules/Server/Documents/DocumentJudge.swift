@@ -76,10 +76,14 @@ struct DocumentJudge {
     return verdict
   }
 
-  /// Decides about every write of a commit, also those that change nothing.
+  /// Decides about writes of a commit, also those that change nothing.
+  ///
+  /// - Parameter after: Answers what a document is after the whole commit; `nil` for one that no
+  ///   write is about. By default the writes are the whole commit.
   func denial(
     of steps: [DocumentCommitStep], at time: DocumentVersion, _ call: DocumentCall,
-    _ database: OpenDatabase, _ batch: borrowing ServerBatch
+    _ database: OpenDatabase, _ batch: borrowing ServerBatch,
+    after: ((DocumentKey) -> Document?)? = nil
   ) throws(StorageError) -> DocumentStatus? {
     let requester = call.requester(in: database)
     let authorizer = authorizer(of: database)
@@ -87,16 +91,22 @@ struct DocumentJudge {
       return blanket ? nil : DocumentStatus(denial: AccessRefusal())
     }
     let lookup = DocumentLookup(database.authority, batch.reader, at: nil)
-    var outcome: [DocumentKey: Document] = [:]
-    for step in steps { outcome[step.mutation.key] = step.after }
-    let after = outcome
+    let outcome = after == nil ? Self.outcome(of: steps) : [:]
+    let after = after ?? { outcome[$0] }
     let verdict = authorizer.verdict(
       on: steps.map(Self.access), by: requester,
       time: Self.timestamp(of: time),
       in: DocumentAccessState(
-        before: { lookup.document($0) }, after: { after[$0] ?? lookup.document($0) }))
+        before: { lookup.document($0) }, after: { after($0) ?? lookup.document($0) }))
     try lookup.finish()
     return verdict.refusal.map(DocumentStatus.init(denial:))
+  }
+
+  /// The documents after the writes of a commit.
+  static func outcome(of steps: [DocumentCommitStep]) -> [DocumentKey: Document] {
+    var outcome: [DocumentKey: Document] = [:]
+    for step in steps { outcome[step.mutation.key] = step.after }
+    return outcome
   }
 
   /// The value that server timestamps take in a commit: whole milliseconds.

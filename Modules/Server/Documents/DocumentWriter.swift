@@ -191,7 +191,9 @@ struct DocumentWriter {
     guard batch.diskSpace.allows(writes) else { return .failure(DocumentStatus.diskFull) }
     let (decision, mutations, record): (DocumentDecision, [Mutation], [UInt8])
     do throws(StorageError) {
-      switch try decide(writes, reads, call, database, batch) {
+      let review = DocumentCommitReview(
+        writes, validating: reads, now: batch.now * 1_000, by: database.authority, in: batch.reader)
+      switch try review.decide(by: judge, call, database, batch) {
       case .failure(let status): return .failure(refuse(status, key, call, &batch))
       case .success(let made): decision = made
       }
@@ -210,31 +212,6 @@ struct DocumentWriter {
     }
     try listens.fanOut(decision, in: database, &batch)
     return .success(DocumentsWritten(version: decision.version, results: decision.results))
-  }
-
-  /// Decides writes that their caller may make.
-  private func decide(
-    _ writes: [DocumentMutation], _ reads: DocumentReadSet?, _ call: DocumentCall,
-    _ database: OpenDatabase, _ batch: borrowing ServerBatch
-  ) throws(StorageError) -> Result<DocumentDecision, DocumentStatus> {
-    if judge.deniesEverything(call, database) { return .failure(DocumentStatus.denied) }
-    let decided = try database.authority.decide(
-      writes, validating: reads, now: batch.now * 1_000, in: batch.reader)
-    switch decided {
-    case .success(let decision):
-      let denial = try judge.denial(
-        of: decision.steps, at: decision.time, call, database, batch)
-      return denial.map { .failure($0) } ?? decided
-    case .failure(let status):
-      // What a document is not tells about it; only who may make such a write is told.
-      let rehearsal = try database.authority.rehearse(
-        writes, now: batch.now * 1_000, in: batch.reader)
-      // A write that is invalid in any case is reported to every caller.
-      guard let rehearsal else { return decided }
-      let denial = try judge.denial(
-        of: rehearsal.steps, at: rehearsal.time, call, database, batch)
-      return .failure(denial ?? status)
-    }
   }
 
   private func refuse(

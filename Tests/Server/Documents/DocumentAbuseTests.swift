@@ -3,6 +3,8 @@ import TernDocumentAuthority
 import TernDocumentWire
 import TernQuery
 import TernSecurity
+import TernStorage
+import TernStorageMemory
 import TernTestKit
 import Testing
 
@@ -16,14 +18,18 @@ import Testing
       match /databases/{database}/documents {
         match /hidden/{id} { allow read, write: if false; }
         match /open/{id} { allow read, write: if true; }
+        match /paired/{id} {
+          allow write: if getAfter(/databases/$(database)/documents/open/$(id)).data.n == 1;
+        }
       }
     }
     """
 
   private let hidden = DocumentQuery.collection(CollectionPath(unchecked: "hidden"))
 
-  private func bench() throws -> DocumentBench {
+  private func bench(_ store: any OrderedStore = MemoryStore()) throws -> DocumentBench {
     let bench = try DocumentBench(
+      store: store,
       authorizer: DocumentRulesAuthorizer(
         DocumentRulesSet(common: try DocumentRules(source: Self.rules))),
       authenticator: NameAuthenticator())
@@ -204,6 +210,55 @@ import Testing
         key, .set(DocumentFields(DocumentMap([("a", flags)]))), transforms: transforms)
       let answer = try bench.ask(1, call, .commit([write], transaction: [], nil), token: "ann")
       #expect(code(answer) == expected, "\(key)")
+    }
+  }
+
+  @Test("a denial ends the work on a commit, whose other writes are not even read")
+  func denialsOfCommits() throws {
+    let store = DamagedStore(MemoryStore())
+    let bench = try bench(store)
+    let later = DocumentKey(unchecked: "hidden/later")
+    _ = try bench.ask(
+      9, 2, .commit([bench.set(later, ["n": 1])], transaction: [], nil), token: "chief"
+    ).get()
+    try store.damage { String(decoding: $0, as: UTF8.self).contains("later") }
+    let deletions = (0..<DocumentCommitReview.shortCount).map {
+      DocumentMutation(DocumentKey(unchecked: "hidden/\($0)"), .delete)
+    }
+    let last = DocumentMutation(later, .delete)
+    let failing = DocumentMutation("hidden/0", .delete, precondition: .exists(false))
+    let allowed = bench.set("open/first", [:])
+    let cases: [([DocumentMutation], DocumentStatus.Code)] = [
+      (deletions + [last], .permissionDenied), ([failing] + deletions + [last], .permissionDenied),
+      ([allowed] + deletions + [last], .dataLoss), ([last] + deletions, .dataLoss),
+    ]
+    for (call, (writes, expected)) in zip(UInt32(3)..., cases) {
+      let answer = try bench.ask(1, call, .commit(writes, transaction: [], nil), token: "ann")
+      #expect(code(answer) == expected)
+    }
+  }
+
+  @Test("the first write of a long commit is judged by what the others make as well")
+  func longCommits() throws {
+    let bench = try bench()
+    let others = (0..<50).map { bench.set(DocumentKey(unchecked: "open/\($0)"), [:]) }
+    func set(_ key: DocumentKey, _ number: DocumentValue) -> DocumentMutation {
+      bench.set(key, DocumentFields(DocumentMap([("n", number)])))
+    }
+    let (first, one, two) = (set("paired/a", 1), set("open/a", 1), set("open/a", 2))
+    let stale = DocumentMutation("open/z", .delete, precondition: .exists(true))
+    let broken = set("open/__z__", 1)
+    let cases: [([DocumentMutation], DocumentStatus.Code?)] = [
+      ([first] + others, .permissionDenied), ([first, two] + others, .permissionDenied),
+      ([first] + others + [stale], .permissionDenied),
+      ([first, one] + others + [stale], .notFound),
+      ([first, one] + others + [broken], .invalidArgument), ([first, one] + others, nil),
+      ([set("paired/a", 2)] + others, nil), ([first] + others + [two], .permissionDenied),
+    ]
+    for (call, (writes, expected)) in zip(UInt32(2)..., cases) {
+      let answer = try bench.ask(1, call, .commit(writes, transaction: [], nil), token: "ann")
+      #expect(code(answer) == expected, "\(call)")
+      #expect(bench.lastCommits.isEmpty == (expected != nil))
     }
   }
 
