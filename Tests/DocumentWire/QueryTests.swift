@@ -80,6 +80,14 @@ struct QueryTests {
     #expect(
       number.run(over: numbers.map { Document($0, .found(.empty)) }).map(\.key)
         == ["a/__id7__/c/d"])
+    // Ids that begin like those of numbers, but are none, sort like all others.
+    for id in ["__idfoo", "__id", "__id7", "__id7__x", "__id_"] {
+      let text = try #require(
+        try decoded(below: root + "/a/" + id) { $0.from[0].allDescendants = true })
+      let keys = ["a/\(id)/c/d", "a/\(id)0/c/d", "a/\(id)/x/y/c/d", "a/__id7__/c/d", "a/b/c/d"]
+      let documents = keys.map { Document(DocumentKey(unchecked: $0), .found(.empty)) }
+      #expect(text.run(over: documents).map(\.key.text) == [keys[0], keys[2]], "\(id)")
+    }
   }
 
   @Test("keep order, limits, cursors and selection")

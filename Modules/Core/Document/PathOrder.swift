@@ -38,7 +38,7 @@ package enum PathOrder {
   }
 
   /// Returns true when a segment is a number imported from an older store.
-  static func isNumber(_ segment: String) -> Bool {
+  package static func isNumber(_ segment: String) -> Bool {
     segment.withSpan { number(in: $0, from: 0) != nil }
   }
 

@@ -196,7 +196,7 @@ extension DocumentKey {
   /// The first key there may be behind everything below this document.
   fileprivate var behindDescendants: DocumentKey {
     let prefix = collection.text + "/"
-    guard id.hasPrefix("__id") else { return DocumentKey(unchecked: prefix + id + "\0") }
+    guard PathOrder.isNumber(id) else { return DocumentKey(unchecked: prefix + id + "\0") }
     // Ids that are numbers sort by number, and before all others.
     let number = Int64(id.dropFirst(4).dropLast(2)) ?? .max
     return DocumentKey(unchecked: prefix + (number == .max ? "\0" : "__id\(number + 1)__"))
