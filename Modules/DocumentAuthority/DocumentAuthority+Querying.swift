@@ -42,9 +42,10 @@ extension DocumentAuthority {
     case .failure(let status): return .failure(status)
     case .success(let found): past = found
     }
+    let selection = QuerySelection(query)
     var run = try QueryRun(query, past, reading)
     while let document = try run.next() {
-      if try !body(DocumentAuthority.select(query, document)) { break }
+      if try !body(selection.apply(to: document)) { break }
     }
     return .success(run.explanation)
   }
@@ -119,8 +120,9 @@ extension DocumentAuthority {
     var run = try QueryRun(DocumentQuery(query.target), past, reading)
     var documents: [Document] = []
     while let document = try run.next() { documents.append(document) }
+    let selection = QuerySelection(query)
     for document in documents.reversed() {
-      if try !body(DocumentAuthority.select(query, document)) { break }
+      if try !body(selection.apply(to: document)) { break }
     }
     return .success(run.explanation)
   }
@@ -138,8 +140,9 @@ extension DocumentAuthority {
     var run = try QueryRun(query, past, reading)
     var nearest = NearestDocuments(search)
     while let document = try run.next() { nearest.insert(document) }
+    let selection = QuerySelection(query)
     for document in nearest.documents {
-      if try !body(DocumentAuthority.select(query, document)) { break }
+      if try !body(selection.apply(to: document)) { break }
     }
     return .success(run.explanation)
   }
@@ -150,18 +153,26 @@ extension DocumentAuthority {
     if let time { return try PastDocuments.read(source, at: time, reading) }
     return .success(PastDocuments(documents: [:], version: try reading.state().last))
   }
+}
 
-  private static func select(_ query: DocumentQuery, _ document: Document) -> Document {
-    guard query.selection != nil, let fields = document.fields else { return document }
-    var selected = document
-    var kept = query.selected(from: fields)
+/// The fields that are handed out of each document of a query.
+private struct QuerySelection {
+  private let mask: DocumentFieldMask?
+  private let distance: DocumentFieldPath?
+
+  init(_ query: DocumentQuery) {
+    mask = DocumentFieldMask(selectionOf: query)
+    distance = query.vectorSearch?.distanceField
+  }
+
+  func apply(to document: Document) -> Document {
+    guard let mask, let fields = document.fields else { return document }
+    let all = fields.map
+    var kept = mask.projection(of: all)
     // The distance is told whatever is selected.
-    if let field = query.vectorSearch?.distanceField, let distance = fields[field] {
-      var map = kept.map
-      map[field] = distance
-      kept = DocumentFields(map)
-    }
-    selected.state = .found(kept)
+    if let field = distance, let distance = all[field] { kept[field] = distance }
+    var selected = document
+    selected.state = .found(DocumentFields(kept))
     return selected
   }
 }

@@ -31,6 +31,14 @@ package enum DocumentWireLimits {
   package static let metadataBytes = 64 << 10
   /// The most bytes in the message of a status: 4 KiB; what is longer is cut.
   package static let statusBytes = 4 << 10
+  /// The most paths of the fields that are shown of each document of an answer.
+  package static let shownPaths = 10_000
+
+  static func checkShown(_ paths: [DocumentFieldPath]) throws(DocumentWireError) {
+    if paths.count > shownPaths {
+      throw .member("A mask or projection has at most \(shownPaths) field paths.")
+    }
+  }
 }
 
 extension DocumentWireError {

@@ -33,10 +33,11 @@ public struct DocumentFieldMask: Hashable, Sendable {
   /// Only those fields of a map that the mask names.
   ///
   /// Paths into what is not a map name nothing.
+  ///
+  /// - Complexity: O(*n* log *m*), where *n* is the smaller and *m* the larger of the numbers of
+  ///   paths and of fields.
   package func projection(of map: DocumentMap) -> DocumentMap {
-    var result = DocumentMap()
-    for path in paths { if let value = map[path] { result[path] = value } }
-    return result
+    map.projected(paths.drop { $0.names.isEmpty }, at: 0)
   }
 
   /// - Throws: ``DocumentError/overlappingFields(_:_:)`` when one path is or contains another.

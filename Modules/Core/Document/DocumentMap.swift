@@ -166,6 +166,50 @@ public struct DocumentMap: Hashable, Sendable {
     return made.isEmpty ? value : DocumentValue.map(made)
   }
 
+  /// Returns the fields at some paths, as far as they are there.
+  ///
+  /// - Parameters:
+  ///   - paths: The paths, ascending.
+  ///   - depth: The number of names that lead to this map.
+  func projected(_ paths: ArraySlice<DocumentFieldPath>, at depth: Int) -> DocumentMap {
+    var kept: [Entry] = []
+    var rest = paths
+    func keep(_ entry: Entry, _ paths: ArraySlice<DocumentFieldPath>) {
+      guard let value = DocumentMap.projected(entry.value, paths, at: depth + 1) else { return }
+      kept.append(Entry(name: entry.name, value: value))
+    }
+    // Whichever are fewer are looked up among the others.
+    if paths.count < entries.count {
+      while let name = rest.first?.names[depth] {
+        let below = rest.prefix { $0.names[depth].hasSameBytes(as: name) }
+        rest = rest[below.endIndex...]
+        let index = position(of: name)
+        if isField(name, at: index) { keep(entries[index], below) }
+      }
+    } else {
+      for entry in entries {
+        rest = rest.behindSmaller { $0.names[depth].compareUTF8(entry.name) < 0 }
+        let others = rest.behindSmaller { $0.names[depth].compareUTF8(entry.name) <= 0 }
+        if rest.startIndex < others.startIndex {
+          keep(entry, rest[rest.startIndex..<others.startIndex])
+        }
+        rest = others
+      }
+    }
+    return DocumentMap(sorted: kept)
+  }
+
+  /// Returns what paths keep of the value they lead to; `nil` when that is nothing.
+  private static func projected(
+    _ value: DocumentValue, _ paths: ArraySlice<DocumentFieldPath>, at depth: Int
+  ) -> DocumentValue? {
+    // The shortest path is the first one.
+    if paths.first?.names.count == depth { return value }
+    guard case .map(let map) = value else { return nil }
+    let inner = map.projected(paths, at: depth)
+    return inner.isEmpty ? nil : .map(inner)
+  }
+
   func displayed(_ display: DocumentPendingTimestamp.Display) -> DocumentMap {
     DocumentMap(
       sorted: entries.map { Entry(name: $0.name, value: $0.value.displayed(display)) })
@@ -191,5 +235,17 @@ public struct DocumentMap: Hashable, Sendable {
 extension DocumentMap: ExpressibleByDictionaryLiteral {
   public init(dictionaryLiteral elements: (String, DocumentValue)...) {
     self.init(elements.map { ($0.0, $0.1) })
+  }
+}
+
+extension ArraySlice<DocumentFieldPath> {
+  /// Returns the rest behind those that come first because a condition holds for them.
+  fileprivate func behindSmaller(_ isSmaller: (DocumentFieldPath) -> Bool) -> Self {
+    var (low, high) = (startIndex, endIndex)
+    while low < high {
+      let middle = (low + high) / 2
+      if isSmaller(self[middle]) { low = middle + 1 } else { high = middle }
+    }
+    return self[low...]
   }
 }

@@ -13,7 +13,7 @@ extension WireRequest {
     while let field = try reader.next() {
       switch field {
       case 1: key = try names.key(reader.bytes, try reader.text())
-      case 2: mask = try reader.mask()
+      case 2: mask = try reader.shownMask()
       case 3: point = .transaction(try reader.data())
       case 5: point = .time(try reader.version())
       default: try reader.skip()
@@ -34,7 +34,7 @@ extension WireRequest {
       switch field {
       case 1: try names.readDatabase(try reader.string())
       case 2: keys.append(try names.key(reader.bytes, try reader.text()))
-      case 3: mask = try reader.mask()
+      case 3: mask = try reader.shownMask()
       case 4: point = .transaction(try reader.data())
       case 5: point = .begin(try transactionOptions(&reader, otherwise: .readOnly(nil)))
       case 7: point = .time(try reader.version())
@@ -58,7 +58,7 @@ extension WireRequest {
       case 3: listing.page.size = Int(try reader.int32())
       case 4: listing.page.token = try reader.string()
       case 6: listing.orders = try DocumentOrder.list(try reader.string())
-      case 7: listing.mask = try reader.mask()
+      case 7: listing.mask = try reader.shownMask()
       case 8: listing.readPoint = .transaction(try reader.data())
       case 10: listing.readPoint = .time(try reader.version())
       case 12: listing.showsMissing = try reader.bool()
@@ -88,7 +88,7 @@ extension WireRequest {
       case 4:
         var message = try reader.message()
         fields = try message.document(&names).fields
-      case 5: mask = try reader.mask()
+      case 5: mask = try reader.shownMask()
       default: try reader.skip()
       }
     }
@@ -117,7 +117,7 @@ extension WireRequest {
         var message = try reader.message()
         document = try message.document(&names)
       case 2: updated = try reader.mask()
-      case 3: mask = try reader.mask()
+      case 3: mask = try reader.shownMask()
       case 4: precondition = try WireWrite.precondition(&reader)
       default: try reader.skip()
       }

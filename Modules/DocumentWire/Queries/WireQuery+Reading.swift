@@ -65,6 +65,7 @@ enum WireQuery {
       try path.checkQueried()
       paths.append(path)
     }
+    try DocumentWireLimits.checkShown(paths)
     return paths
   }
 

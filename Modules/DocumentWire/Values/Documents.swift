@@ -56,6 +56,13 @@ extension ProtoReader {
     return paths
   }
 
+  /// Reads a `DocumentMask` of the fields that are shown of every document of an answer.
+  mutating func shownMask() throws(DocumentWireError) -> [DocumentFieldPath] {
+    let paths = try mask()
+    try DocumentWireLimits.checkShown(paths)
+    return paths
+  }
+
   /// Reads a field path as a text.
   mutating func path() throws(DocumentWireError) -> DocumentFieldPath {
     let text = try string()

@@ -88,8 +88,7 @@ extension DocumentQuery {
 
   /// Returns the fields that a selection keeps of a document.
   public func selected(from fields: DocumentFields) -> DocumentFields {
-    guard let selection else { return fields }
-    let mask = DocumentFieldMask(selection.filter { !$0.isKey })
+    guard let mask = DocumentFieldMask(selectionOf: self) else { return fields }
     return DocumentFields(mask.projection(of: fields.map))
   }
 
@@ -98,5 +97,14 @@ extension DocumentQuery {
   /// - Throws: ``DocumentQueryError/limitToLastWithoutOrder``.
   public func checkExecutable() throws(DocumentQueryError) {
     if limit?.side == .last, orders.isEmpty { throw .limitToLastWithoutOrder }
+  }
+}
+
+extension DocumentFieldMask {
+  /// The mask of what a query selects, to be made once for all of its documents; `nil` when the
+  /// query selects all fields.
+  package init?(selectionOf query: DocumentQuery) {
+    guard let selection = query.selection else { return nil }
+    self.init(selection.filter { !$0.isKey })
   }
 }

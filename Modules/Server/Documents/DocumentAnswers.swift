@@ -63,11 +63,8 @@ struct DocumentAnswers {
 }
 
 extension Document {
-  /// The document with no other fields than those asked for.
-  func masked(by paths: [DocumentFieldPath]?) -> Document {
-    guard let paths else { return self }
-    return limited(to: DocumentFieldMask(paths.filter { !$0.isKey }))
-  }
+  /// The document with no other fields than those asked for; `nil` asks for all.
+  func masked(by mask: DocumentFieldMask?) -> Document { mask.map { limited(to: $0) } ?? self }
 
   /// The document with no other fields than those of a mask.
   func limited(to mask: DocumentFieldMask) -> Document {
@@ -76,4 +73,10 @@ extension Document {
     masked.state = .found(DocumentFields(mask.projection(of: fields.map)))
     return masked
   }
+}
+
+extension DocumentFieldMask {
+  /// The mask of the fields that a request asks for, to be made once for all documents of its
+  /// answer. The key is always told.
+  init(asked paths: [DocumentFieldPath]) { self.init(paths.filter { !$0.isKey }) }
 }

@@ -8,7 +8,7 @@ import TernStorage
 /// A commit while it is worked out and judged.
 ///
 /// A denial ends the work: the first write of a long commit is judged before the others are worked
-/// out, so that a client that may write nothing cannot make the server work out everything it sends.
+/// out, so that a client that may write nothing cannot make the server work out all that it sends.
 final class DocumentCommitReview {
   private let authority: DocumentAuthority
   private let reader: any StoreReader

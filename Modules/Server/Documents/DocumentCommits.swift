@@ -41,7 +41,7 @@ struct DocumentCommits {
       {
         document = document.limited(to: written)
       }
-      return .success([.document(document.masked(by: mask))])
+      return .success([.document(document.masked(by: mask.map { DocumentFieldMask(asked: $0) }))])
     }
   }
 

@@ -64,6 +64,7 @@ struct DocumentLists {
         DocumentPage<Document>, DocumentStatus
       >
   ) -> DocumentReply {
+    let mask = listing.mask.map { DocumentFieldMask(asked: $0) }
     let read = LongRead<DocumentAnswer>(
       judgedBy: [DocumentReads.access(to: query)], at: place.readTime
     ) { reader throws(StorageError) in
@@ -72,7 +73,7 @@ struct DocumentLists {
       return (outcome, bytes: documents.reduce(0) { $0 + ($1.fields?.bytes.count ?? 0) })
     } finish: { outcome, _ in
       outcome.map { page in
-        let documents = page.elements.map { $0.masked(by: listing.mask) }
+        let documents = page.elements.map { $0.masked(by: mask) }
         return [.documents(documents, nextPageToken: PageToken.text(page.nextToken))]
       }
     }

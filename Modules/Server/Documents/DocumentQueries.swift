@@ -192,7 +192,7 @@ struct RunningQuery {
   /// The generation of the rules that have allowed it.
   var rulesGeneration: UInt64
   let place: DocumentReadPlace
-  let selection: [DocumentFieldPath]?
+  let selection: DocumentFieldMask?
   /// The number of documents that its offset leaves out.
   let toSkip: Int
   /// True for a result that is small by itself, and told at once.
@@ -221,7 +221,7 @@ struct RunningQuery {
     isWhole = query.vectorSearch != nil
     self.query = isWhole ? query : query.unselected
     self.place = place
-    selection = isWhole ? nil : query.selection
+    selection = isWhole ? nil : DocumentFieldMask(selectionOf: query)
     toSkip = query.offset
   }
 

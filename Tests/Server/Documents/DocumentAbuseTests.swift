@@ -262,6 +262,39 @@ import Testing
     }
   }
 
+  @Test("masks and selections have so many paths and no more, and are applied to what is there")
+  func masks() throws {
+    let bench = try bench()
+    let name = DocumentKey(unchecked: "open/d")
+    let set = bench.set(name, ["f1": 1, "f2": ["a": 1, "b": 2], "g": 3])
+    _ = try bench.ask(1, 1, .commit([set], transaction: [], nil), token: "ann").get()
+    let missing = (0..<40).map { DocumentKey(unchecked: "open/none\($0)") }
+    var call: UInt32 = 2
+    for (count, expected) in [(10_000, nil), (10_001, .invalidArgument)]
+      as [(Int, DocumentStatus.Code?)]
+    {
+      let paths =
+        [["f2", "b"], ["__name__"], ["f1", "x"]].map { DocumentFieldPath(unchecked: $0) }
+        + (3..<count).map { DocumentFieldPath(unchecked: ["f\($0)"]) }
+      let query = DocumentQuery.collection(CollectionPath(unchecked: "open")).selecting(paths)
+      var listing = DocumentListing(parent: nil, collectionID: "open")
+      listing.mask = paths
+      let bodies: [DocumentRequest.Body] = [
+        .get(name, mask: paths, .now), .batchGet([name] + missing, mask: paths, .now),
+        .query(query, .now), .list(listing),
+        .update(DocumentMutation(name, .patch([:], mask: .empty)), mask: paths),
+      ]
+      for body in bodies {
+        call += 1
+        let answer = try bench.ask(1, call, body, token: "ann")
+        #expect(code(answer) == expected)
+        guard case .success(let responses) = answer else { continue }
+        let documents = responses.flatMap(\.found)
+        #expect(documents.map(\.fields) == [["f2": ["b": 2]]])
+      }
+    }
+  }
+
   @Test("a value of many unknown fields is read in little stack")
   func unknownFields() {
     var message: [UInt8] = []
@@ -281,5 +314,18 @@ import Testing
     let commit =
       field(1, Array(benchDatabase.resourceName.utf8)) + field(2, field(1, document))
     #expect(throws: DocumentWireError.self) { try DocumentRequest.decode(.commit, commit) }
+  }
+}
+
+extension DocumentResponse {
+  /// The documents that are found, of whatever answer.
+  fileprivate var found: [Document] {
+    switch self {
+    case .document(let document): [document]
+    case .documents(let documents, _): documents
+    case .batchGet(let answer): [answer.document].compactMap { $0 }.filter(\.isFound)
+    case .query(let answer): [answer.document].compactMap { $0 }
+    default: []
+    }
   }
 }

@@ -44,7 +44,8 @@ struct DocumentGets {
     case .success(let found): place = found
     }
     var get = RunningGet(
-      rest: distinct[...], place: place, mask: mask, isBatch: isBatch,
+      rest: distinct[...], place: place,
+      mask: mask.map { DocumentFieldMask(asked: $0) }, isBatch: isBatch,
       size: AnswerSize(limitBytes: reads.limits.answerBytes),
       rulesGeneration: registry.rulesGeneration,
       charge: ReadCharge(
@@ -172,7 +173,7 @@ struct RunningGet {
   /// The names that were not read yet.
   var rest: ArraySlice<DocumentKey>
   let place: DocumentReadPlace
-  let mask: [DocumentFieldPath]?
+  let mask: DocumentFieldMask?
   /// True when many were asked for, of which some may be missing.
   let isBatch: Bool
   var size: AnswerSize
