@@ -68,8 +68,14 @@ public struct Assembler: Sendable {
 
 extension Assembler {
   /// Reads the section `storage`, for a store in `subfolder` of its path.
+  ///
+  /// - Parameters:
+  ///   - durability: The durability that the store's owner needs; `nil` leaves it to the
+  ///     configuration.
+  ///   - standard: The durability when the configuration names none.
   package func storage(
-    of configuration: Configuration, subfolder: String? = nil, durability: Durability? = nil
+    of configuration: Configuration, subfolder: String? = nil, durability: Durability? = nil,
+    standard: Durability = .durable
   ) throws(ConfigurationError) -> PreparedStore {
     let kind = try kind(in: configuration.storage, "storage", known: catalog.storageKinds)
     guard let entry = catalog.storages.first(where: { $0.kind == kind }) else {
@@ -79,7 +85,7 @@ extension Assembler {
       .read(StoragePlace.self, ofKeys: StoragePlace.keys, from: configuration.storage)
     let location = StorageLocation(
       name: subfolder ?? "", in: own.path ?? StoragePlace.standardPath,
-      durability: durability ?? own.durability ?? .durable)
+      durability: durability ?? own.durability ?? standard)
     var members = configuration.storage.members
     for key in ["kind", "scrub"] + StoragePlace.keys { members[key] = nil }
     let opening = try entry.prepare(.object(members))

@@ -40,6 +40,8 @@ const char *tern_pq_load(struct tern_pq *table) {
               find(library, "PQerrorMessage", &table->errorMessage) &&
               find(library, "PQsetnonblocking", &table->setNonBlocking) &&
               find(library, "PQsendQueryParams", &table->sendQueryParams) &&
+              find(library, "PQsendPrepare", &table->sendPrepare) &&
+              find(library, "PQsendQueryPrepared", &table->sendQueryPrepared) &&
               find(library, "PQflush", &table->flush) &&
               find(library, "PQconsumeInput", &table->consumeInput) &&
               find(library, "PQisBusy", &table->isBusy) &&

@@ -37,6 +37,15 @@ public protocol CommitLog: Sendable {
     in shard: ShardID, after position: LogPosition, limit: Int
   ) async throws(CommitLogError) -> [LogBatch]
 
+  /// Returns batches as ``batches(in:after:limit:)`` does, though perhaps fewer of them, together
+  /// with the newest position: for a node that reads to the end of the log. None are returned only
+  /// when `position` is that of ``LogPage/head``.
+  ///
+  /// The default asks for the state and then for the batches.
+  func page(
+    in shard: ShardID, after position: LogPosition, limit: Int
+  ) async throws(CommitLogError) -> LogPage
+
   /// Waits until a batch after `position` can be read, the shard's epoch is another one than
   /// `epoch`, `timeout` has passed, or the task is cancelled. A hint only: read the batches, or the
   /// lease, after it.

@@ -8,12 +8,19 @@ public protocol LedgerPlugin: SendableMetatype {
   /// The `ledger.kind` in the configuration that selects this ledger.
   static var kind: String { get }
 
+  /// The durability of the server's store when the configuration names none. Default: durable.
+  static var storeDurability: Durability { get }
+
   /// Opens the ledger, or begins one.
   ///
   /// - Throws: ``LedgerError``; what the resources have opened until then is closed.
   static func open(
     _ options: Options, with resources: LedgerResources
   ) async throws(LedgerError) -> any Ledger
+}
+
+extension LedgerPlugin {
+  public static var storeDurability: Durability { .durable }
 }
 
 /// The parts of a program that a ledger may use.

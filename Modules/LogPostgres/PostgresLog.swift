@@ -80,6 +80,16 @@ public final class PostgresLog: CommitLog {
     return try page.get()
   }
 
+  public func page(
+    in shard: ShardID, after position: LogPosition, limit: Int
+  ) async throws(CommitLogError) -> LogPage {
+    let tables = PostgresTables(shard: shard)
+    let page = try await reader.read { connection, deadline throws(PostgresFailure) in
+      try tables.page(after: position, limit: limit, connection, deadline)
+    }
+    return try page.get()
+  }
+
   public func waitForChange(
     in shard: ShardID, after position: LogPosition, under epoch: LogEpoch, timeout: Duration
   ) async throws(CommitLogError) -> LogEpoch {

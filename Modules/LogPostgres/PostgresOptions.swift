@@ -37,6 +37,10 @@ public struct PostgresOptions: Hashable, Sendable {
 public enum PostgresLimits {
   /// The most operations that wait for one of a log's connections; more are refused as unavailable.
   public static let waitingOperations = 1_024
+  /// The most batches, and the most bytes of each of them, that are read together with the head of
+  /// the log.
+  static let batchesPerLook = 32
+  static let bytesPerLook = 64 << 10
   /// The most rows of one statement that changes the checkpoint.
   static let rowsPerStatement = 1_024
   /// The most bytes of the keys and values of such a statement, unless one row alone has more.

@@ -82,7 +82,7 @@ extension Assembler {
     from configuration: Configuration
   ) async throws(ServerAssemblyError) -> any OrderedStore {
     let prepared = try checkedServer { () throws(ConfigurationError) in
-      try storage(of: configuration, subfolder: "server")
+      try serverStorage(of: configuration)
     }
     return try await opened(prepared)
   }
@@ -171,7 +171,7 @@ extension Assembler {
       limits.memoryBytesPerIdentity ?? options.limits.memoryBytesPerIdentity
     try checkInbox(options.limits, configuration)
     return PreparedServer(
-      store: try storage(of: configuration, subfolder: "server"),
+      store: try serverStorage(of: configuration),
       transport: try transport(of: configuration), ledger: try ledger(of: configuration),
       endpoints: try endpoints(of: configuration), selectsAuthenticator: !hasAuthenticator,
       scrubBytesPerSecond: try scrubRate(of: configuration), limits: limits, options: options)

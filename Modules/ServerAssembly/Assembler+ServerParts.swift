@@ -2,6 +2,7 @@ public import TernAssembly
 import TernLedger
 public import TernSecurity
 import TernServer
+import TernStorage
 import TernSync
 
 // The parts of a server that plugins supply: ledger, authenticator, endpoints.
@@ -19,6 +20,17 @@ extension Assembler {
       throw .unknownKind(kind, section: "ledger", known: catalog.ledgerKinds)
     }
     return try entry.prepare(configuration.ledger.without("kind"))
+  }
+
+  /// Reads the section `storage` for the server's store: as durable as its ledger needs it, unless
+  /// the section says. Programs that open nothing but the store know not every ledger.
+  func serverStorage(
+    of configuration: Configuration
+  ) throws(ConfigurationError) -> PreparedStore {
+    let kind = try kind(in: configuration.ledger, "ledger") ?? Self.standardLedger
+    let entry = catalog.ledgers.first { $0.kind == kind }
+    return try storage(
+      of: configuration, subfolder: "server", standard: entry?.storeDurability ?? .durable)
   }
 
   /// Checks that a link whose first message is awaited is read from, at a node that passes calls on

@@ -2,6 +2,7 @@ public import TernAssembly
 public import TernLedger
 public import TernSecurity
 public import TernServer
+import TernStorage
 
 extension PluginCatalog {
   /// Adds a ledger; a second one of the same kind replaces the first. The kind `embedded` is there
@@ -65,11 +66,14 @@ struct LedgerEntry: PluginEntry {
   typealias Opening = @Sendable (LedgerResources) async throws(LedgerError) -> any Ledger
 
   let kind: String
+  /// The durability of the server's store when the configuration names none.
+  let storeDurability: Durability
   /// Reads a section now; opens the ledger it describes when called again.
   let prepare: @Sendable (ConfigurationValue) throws(ConfigurationError) -> Opening
 
   init<Plugin: LedgerPlugin>(_ plugin: Plugin.Type) {
     kind = plugin.kind
+    storeDurability = plugin.storeDurability
     prepare = { section throws(ConfigurationError) in
       let options = try SectionReader(section: "ledger", ownKeys: ["kind"])
         .read(Plugin.Options.self, from: section)

@@ -93,10 +93,11 @@ extension SharedLedger {
     isForServer: Bool = false, untilLook: Bool = false
   ) async throws(NodeError) {
     let begun = uptime()
-    // So much and no more: a leader that appends all the time is not waited for.
-    let head = isForServer ? try await openLog().position : nil
+    var head: LogPosition?
     for _ in 0..<(isForServer ? .max : SharedLedgerLimits.pagesPerTurn) {
-      if try await !readPage(upTo: head, since: begun) { return }
+      guard let next = try await readPage(upTo: head, since: begun) else { return }
+      // So much and no more: a leader that appends all the time is not waited for.
+      head = isForServer ? head ?? next : next
       if untilLook, state.withLock({ $0.nextLook }) <= uptime() { return }
     }
   }
@@ -106,29 +107,29 @@ extension SharedLedger {
   ///
   /// - Parameters:
   ///   - head: The position that is far enough; `nil` for the end of the log.
-  ///   - begun: The uptime at which the copy is current if there is nothing more.
-  /// - Returns: False when nothing more is to be read.
+  ///   - begun: The uptime at which the copy is current once it is far enough.
+  /// - Returns: The end of the log at a moment of the call; `nil` when nothing more is to be read.
   private func readPage(
     upTo head: LogPosition?, since begun: Int64
-  ) async throws(NodeError) -> Bool {
+  ) async throws(NodeError) -> LogPosition? {
     await turn.take()
     defer { turn.give() }
     let (isFollowing, tail) = state.withLock { ($0.isFollowing, $0.tail) }
-    guard isFollowing else { return false }
-    let isFarEnough = head.map { tail >= $0 } ?? false
-    let page =
-      isFarEnough
-      ? []
-      : try await NodeError.log { () async throws(CommitLogError) in
-        try await log.batches(
-          in: options.shard, after: tail, limit: SharedLedgerLimits.batchesPerRead)
-      }
-    guard let last = page.last else {
+    guard isFollowing else { return nil }
+    if let head, tail >= head {
       following.noteCurrent(at: begun)
-      return false
+      return nil
+    }
+    let page = try await NodeError.log { () async throws(CommitLogError) in
+      try await log.page(
+        in: options.shard, after: tail, limit: SharedLedgerLimits.batchesPerRead)
+    }
+    guard let last = page.batches.last else {
+      following.noteCurrent(at: begun)
+      return nil
     }
     var next = assembler
-    let placed = try NodeError.ledger { () throws(LedgerError) in try next.place(page) }
+    let placed = try NodeError.ledger { () throws(LedgerError) in try next.place(page.batches) }
     if options.plantedFault == .assemblesBeforeApplying { assembler = next }
     if !placed.isEmpty, await !following.take(placed) {
       try NodeError.ledger { () throws(LedgerError) in try openCopy().apply(placed) }
@@ -140,7 +141,7 @@ extension SharedLedger {
       // Its leader has taken the lease since the latest look.
       if last.epoch > state.epoch { state.note(last.epoch) }
     }
-    return true
+    return page.head
   }
 
   /// The state of the log.

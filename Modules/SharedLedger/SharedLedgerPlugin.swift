@@ -1,6 +1,6 @@
 public import TernCommitLog
 public import TernLedger
-import TernStorage
+public import TernStorage
 
 /// Opens commit logs by their address, for the ledger of a configuration.
 public protocol CommitLogPlugin: SendableMetatype {
@@ -54,6 +54,9 @@ public enum SharedLedgerPlugin<Log: CommitLogPlugin>: LedgerPlugin {
   }
 
   public static var kind: String { "shared" }
+
+  /// The log has what a loss of power takes from the copy, which then goes on behind what is left.
+  public static var storeDurability: Durability { .relaxed }
 
   public static func open(
     _ options: Options, with resources: LedgerResources

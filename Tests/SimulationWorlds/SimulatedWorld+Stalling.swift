@@ -71,7 +71,7 @@ extension SimulatedWorld {
     case .connect, .arrivesAtServer, .serverSeesEnd, .serverDecides, .serverTells, .serverTicks,
       .serverStarts, .clientStarts, .partitionEnds, .wakes, .serverWakes, .mishap, .operatorActs,
       .nodeStarts, .nodeSteps, .nodeGate, .logHeals, .clusterMishap, .nodeConnects,
-      .nodeConnected, .nodeRefused, .arrivesAtNode, .nodeSeesEnd:
+      .nodeConnected, .nodeRefused, .arrivesAtNode, .nodeSeesEnd, .readerGoesOn:
       nil
     }
   }
@@ -79,7 +79,8 @@ extension SimulatedWorld {
   /// Returns the process of the server that takes an event.
   private func serverProcess(of event: WorldEvent) -> ServerProcess? {
     switch event {
-    case .arrivesAtServer(let link, _), .serverSeesEnd(let link): link.server.process
+    case .arrivesAtServer(let link, _), .serverSeesEnd(let link), .readerGoesOn(let link):
+      link.server.process
     case .serverDecides(let run), .serverTells(let run, _), .serverTicks(let run): run.process
     case .nodeSteps(let process), .nodeGate(let process, .answer, _),
       .nodeGate(let process, .sleep, _), .nodeGate(let process, .turn, _),

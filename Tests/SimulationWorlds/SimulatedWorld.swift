@@ -231,6 +231,7 @@ package final class SimulatedWorld {
     case .arrivesAtNode(let link, let toDialer, let message):
       arrived(message, over: link, atDialer: toDialer)
     case .nodeSeesEnd(let link, let atDialer, let end): sawEnd(of: link, atDialer: atDialer, end)
+    case .readerGoesOn(let link): readerGoesOn(link)
     }
   }
 }

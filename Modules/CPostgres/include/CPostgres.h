@@ -36,6 +36,12 @@ struct tern_pq {
   int (*sendQueryParams)(
       struct tern_pq_connection *, const char *command, int count, const unsigned *types,
       const char *const *values, const int *lengths, const int *formats, int resultFormat);
+  int (*sendPrepare)(
+      struct tern_pq_connection *, const char *name, const char *command, int count,
+      const unsigned *types);
+  int (*sendQueryPrepared)(
+      struct tern_pq_connection *, const char *name, int count, const char *const *values,
+      const int *lengths, const int *formats, int resultFormat);
   int (*flush)(struct tern_pq_connection *);
   int (*consumeInput)(struct tern_pq_connection *);
   int (*isBusy)(struct tern_pq_connection *);

@@ -51,6 +51,20 @@ public enum AppendOutcome: Hashable, Sendable {
   }
 }
 
+/// Batches of a shard's log, and its end.
+public struct LogPage: Hashable, Sendable {
+  /// Batches one after the other, oldest first.
+  public var batches: [LogBatch]
+  /// The newest position at a moment of the call: all that was committed before is up to it.
+  public var head: LogPosition
+
+  /// A page.
+  public init(batches: [LogBatch], head: LogPosition) {
+    self.batches = batches
+    self.head = head
+  }
+}
+
 /// The state of a shard's log.
 public struct LogState: Hashable, Sendable {
   /// The newest position; ``LogPosition/start`` before the first batch.

@@ -49,7 +49,9 @@
       case .readiness:
         let readiness = await operations.readiness
         if readiness.reasons.isEmpty { return .text("ready\n") }
-        return .text(readiness.reasons.map { $0 + "\n" }.joined(), status: 503)
+        // The operator decides which clients reach the admin listener.
+        let told = isListener ? readiness.details : readiness.reasons
+        return .text(told.map { $0 + "\n" }.joined(), status: 503)
       case .metrics:
         var text = await operations.metricsText()
         load?.figures.add(to: &text, limits: limits)

@@ -20,6 +20,11 @@ final class PostgresConnection {
 
   private let library: PostgresLibrary
   private let conditions: Conditions
+  /// The names of the statements that the session keeps.
+  private var kept: Set<String> = []
+  /// False once the session has turned out not to keep statements.
+  private var keepsStatements = true
+  private var isInTransaction = false
   // Owned by this object and freed once, in `deinit`.
   @safe private let connection: OpaquePointer
 
@@ -78,7 +83,28 @@ final class PostgresConnection {
   func run(
     _ statement: PostgresStatement, _ values: [PostgresValue] = [], deadline: Int64
   ) throws(PostgresFailure) -> PostgresRows {
+    // An error would end a transaction, and not be made good by another try.
+    if let name = statement.name, keepsStatements, !isInTransaction {
+      do throws(PostgresFailure) {
+        if !kept.contains(name) {
+          try prepare(statement, name, values)
+          try finish(deadline: deadline)
+          kept.insert(name)
+        }
+        try send(statement, values, keptAs: name)
+        return try finish(deadline: deadline)
+      } catch {
+        guard error.isOfKeptStatement else { throw error }
+        keepsStatements = false
+      }
+    }
     try send(statement, values)
+    return try finish(deadline: deadline)
+  }
+
+  /// Waits for the end of what was sent, and returns its rows.
+  @discardableResult
+  private func finish(deadline: Int64) throws(PostgresFailure) -> PostgresRows {
     try flush(deadline: deadline)
     var rows: PostgresRows?
     var failure: PostgresFailure?
@@ -106,6 +132,8 @@ final class PostgresConnection {
     _ begin: PostgresStatement = .begin, deadline: Int64, _ body: () throws(PostgresFailure) -> R
   ) throws(PostgresFailure) -> R {
     let result: R
+    isInTransaction = true
+    defer { isInTransaction = false }
     do throws(PostgresFailure) {
       try run(begin, deadline: deadline)
       result = try body()
@@ -152,8 +180,20 @@ extension PostgresConnection {
     }
   }
 
+  private func prepare(
+    _ statement: PostgresStatement, _ name: String, _ values: [PostgresValue]
+  ) throws(PostgresFailure) {
+    // Safe: libpq copies names and types in the call.
+    let isSent = unsafe library.table.sendPrepare(
+      connection, name, statement.text, Int32(values.count), values.map(\.type))
+    if isSent != 1 { throw .lost(message) }
+  }
+
+  /// Sends a statement.
+  ///
+  /// - Parameter name: The name under which the session keeps it; `nil` for its text.
   private func send(
-    _ statement: PostgresStatement, _ values: [PostgresValue]
+    _ statement: PostgresStatement, _ values: [PostgresValue], keptAs name: String? = nil
   ) throws(PostgresFailure) {
     var bytes: [UInt8] = []
     var lengths: [Int32] = []
@@ -170,9 +210,14 @@ extension PostgresConnection {
         defer { end += Int(length) }
         return unsafe base.map { unsafe ($0 + end).assumingMemoryBound(to: CChar.self) }
       }
+      let formats = values.map { _ in Int32(1) }
+      if let name {
+        return unsafe library.table.sendQueryPrepared(
+          connection, name, Int32(values.count), pointers, lengths, formats, 1)
+      }
       return unsafe library.table.sendQueryParams(
         connection, statement.text, Int32(values.count), values.map(\.type), pointers, lengths,
-        values.map { _ in 1 }, 1)
+        formats, 1)
     }
     if isSent != 1 { throw .lost(message) }
   }

@@ -36,6 +36,13 @@ extension PostgresFailure {
     }
   }
 
+  /// True when the session does not have a statement that it was to keep, has another one of that
+  /// name, or has it for tables that were changed since. The statement changed nothing.
+  var isOfKeptStatement: Bool {
+    guard case .refused(let state, _) = self else { return false }
+    return ["26000", "42P05", "0A000"].contains(state)
+  }
+
   /// True when a change may have taken effect.
   var mayHaveChanged: Bool {
     switch self {

@@ -4,16 +4,28 @@
 struct PostgresStatement: Hashable, Sendable {
   /// The text, with parameters as `$1` and so on.
   let text: String
+  /// The name under which a session keeps the statement parsed and planned; `nil` for statements
+  /// that are run seldom. It is made of the text: sessions that a pool hands on may have those of
+  /// another version of this library.
+  let name: String?
 
-  fileprivate init(_ text: String) { self.text = text }
+  fileprivate init(_ text: String, isKept: Bool = false) {
+    self.text = text
+    name = isKept ? "tern_" + String(Self.hash(of: text), radix: 16) : nil
+  }
+
+  /// FNV-1a of 64 bits.
+  private static func hash(of text: String) -> UInt64 {
+    text.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+  }
 }
 
 extension PostgresStatement {
   /// Every statement, for the check against the profile.
   static let all: [PostgresStatement] =
     sessions + schema + [
-      insertShard, insertMark, state, append, appendState, head, sizes, batches,
-      renewLeader, takeLeader, leader, releaseLeader, renewLease, takeLease, lease, leases,
+      insertShard, insertMark, state, append, appendState, head, page, sizes,
+      batches, renewLeader, takeLeader, leader, releaseLeader, renewLease, takeLease, lease, leases,
       countLeases, insertLease, releaseLease, removeLease, mark, rowSizes, rows,
       moveMark, putRows, removeRows, removeRange, removeTail, ages, moveOldest, dropBatches,
     ]
@@ -89,7 +101,7 @@ extension PostgresStatement {
     """
     select s.position, s.epoch, s.oldest, m.position, s.beat, s.leader, s.address
     from tern_shard s join tern_mark m on m.shard = s.shard where s.shard = $1
-    """)
+    """, isKept: true)
   /// Shard, epoch, position, identifier, record. The lock of the shard's row hands positions out
   /// in the order of commits, so that readers in the order of positions see no gap.
   static let append = PostgresStatement(
@@ -99,11 +111,19 @@ extension PostgresStatement {
     insert into tern_log (shard, position, epoch, batch_id, appended, payload)
     select $1, position, $2, $4, cast(extract(epoch from current_timestamp) * 1000 as bigint), $5
     from moved returning position
-    """)
+    """, isKept: true)
   static let appendState = PostgresStatement(
     "select position, epoch from tern_shard where shard = $1")
   static let head = PostgresStatement(
-    "select position, oldest, epoch from tern_shard where shard = $1")
+    "select position, oldest, epoch from tern_shard where shard = $1", isKept: true)
+  /// Shard, position, the last position of the page, and the most bytes of a record. The head of the
+  /// log with each batch, or once when there is none; longer records are left out.
+  static let page = PostgresStatement(
+    """
+    select s.position, s.oldest, l.position, l.epoch, l.batch_id, l.payload
+    from tern_shard s left join tern_log l on l.shard = s.shard and l.position > $2
+    and l.position <= $3 and octet_length(l.payload) <= $4 where s.shard = $1 order by l.position
+    """, isKept: true)
   static let sizes = PostgresStatement(
     """
     select position, cast(octet_length(payload) as bigint) from tern_log
@@ -121,7 +141,7 @@ extension PostgresStatement {
     """
     update tern_shard set beat = beat + 1, address = $3 where shard = $1 and leader = $2
     returning epoch, beat
-    """)
+    """, isKept: true)
   /// Shard, node, address, and the mark that an expired lease has.
   static let takeLeader = PostgresStatement(
     """

@@ -88,11 +88,52 @@ struct PostgresTables: Sendable {
 }
 
 extension PostgresTables {
+  /// Reads up to ``PostgresLimits/batchesPerLook`` short batches and the head by one statement, and
+  /// more or longer ones as ``batches(after:limit:_:_:)`` does.
+  func page(
+    after position: LogPosition, limit: Int, _ connection: PostgresConnection, _ deadline: Int64
+  ) throws(PostgresFailure) -> Answer<LogPage> {
+    let count = min(limit, PostgresLimits.batchesPerLook)
+    let rows = try connection.run(
+      .page,
+      [
+        key, number(position), number(position.advanced(by: max(0, count))),
+        .number(Int64(PostgresLimits.bytesPerLook + RecordChecksum.bytes)),
+      ], deadline: deadline)
+    guard rows.count > 0 else { return .failure(.unknownShard) }
+    let head = LogPosition(try rows.count(0, 0))
+    let oldest = LogPosition(try rows.count(0, 1))
+    guard position <= head else { return .failure(.regressed(head: head)) }
+    guard position.next >= oldest else { return .failure(.truncated(first: oldest)) }
+    guard position < head, limit > 0 else { return .success(LogPage(batches: [], head: head)) }
+    var batches: [LogBatch] = []
+    if head.number - position.number <= UInt64(count) || count == limit {
+      for row in 0..<rows.count {
+        // One that is missing or damaged is told by the other way of reading.
+        guard let batch = try batch(rows, row, from: 2),
+          batch.position == position.advanced(by: row + 1)
+        else { break }
+        batches.append(batch)
+      }
+    }
+    guard batches.isEmpty else { return .success(LogPage(batches: batches, head: head)) }
+    return try self.batches(after: position, limit: limit, (head, oldest), connection, deadline)
+      .map { LogPage(batches: $0, head: head) }
+  }
+
   func batches(
     after position: LogPosition, limit: Int, _ connection: PostgresConnection, _ deadline: Int64
   ) throws(PostgresFailure) -> Answer<[LogBatch]> {
     guard let head = try head(connection, deadline) else { return .failure(.unknownShard) }
     guard position <= head.position else { return .failure(.regressed(head: head.position)) }
+    return try batches(
+      after: position, limit: limit, (head.position, head.oldest), connection, deadline)
+  }
+
+  private func batches(
+    after position: LogPosition, limit: Int, _ head: (position: LogPosition, oldest: LogPosition),
+    _ connection: PostgresConnection, _ deadline: Int64
+  ) throws(PostgresFailure) -> Answer<[LogBatch]> {
     guard position.next >= head.oldest else { return .failure(.truncated(first: head.oldest)) }
     let count = min(
       UInt64(clamping: limit), head.position.number - position.number,
@@ -137,13 +178,18 @@ extension PostgresTables {
   }
 
   /// Returns a batch, or `nil` if its record does not match its checksum.
-  private func batch(_ rows: PostgresRows, _ row: Int) throws(PostgresFailure) -> LogBatch? {
-    let id = try rows.bytes(row, 2)
+  ///
+  /// - Parameter first: The column of its position; epoch, identifier and record follow.
+  private func batch(
+    _ rows: PostgresRows, _ row: Int, from first: Int = 0
+  ) throws(PostgresFailure) -> LogBatch? {
+    guard try !rows.isNull(row, first) else { return nil }
+    let id = try rows.bytes(row, first + 2)
     guard id.count == 16 else { return nil }
     let identity = BatchIdentity(
-      shard: shard, position: LogPosition(try rows.count(row, 0)),
-      epoch: LogEpoch(try rows.count(row, 1)), id: id.reduce(0) { $0 << 8 | UInt128($1) })
-    let record = try rows.bytes(row, 3)
+      shard: shard, position: LogPosition(try rows.count(row, first)),
+      epoch: LogEpoch(try rows.count(row, first + 1)), id: id.reduce(0) { $0 << 8 | UInt128($1) })
+    let record = try rows.bytes(row, first + 3)
     guard let payload = RecordChecksum.value(of: record, key: identity.bytes) else { return nil }
     return LogBatch(
       position: identity.position, epoch: identity.epoch, id: identity.id, payload: payload)

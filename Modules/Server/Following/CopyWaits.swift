@@ -23,6 +23,8 @@ final class CopyWaits {
   private var begun: UInt64 = 0
   /// The number of the newest catch-up that a wait names.
   private var requested: UInt64 = 0
+  /// The number of the newest catch-up that a wait names which an earlier one may end, too.
+  private var spared: UInt64 = 0
   /// The number of the newest catch-up that is over.
   private(set) var caughtUp: UInt64 = 0
   private var isCatchingUp = false
@@ -37,14 +39,17 @@ final class CopyWaits {
 
   /// Begins a wait.
   ///
+  /// - Parameter isSpared: True when the catch-up under way may end it as well. The next one is
+  ///   begun only if that has left an answer of the leader waiting.
   /// - Returns: The number of the catch-up with which it ends.
-  func request(at server: isolated TernServer) -> UInt64 {
-    requested = begun + 1
+  func request(isSpared: Bool = false, at server: isolated TernServer) -> UInt64 {
+    let number = begun + 1
+    if isSpared, isCatchingUp { spared = number } else { requested = number }
     if !isCatchingUp, !isEnded {
       isCatchingUp = true
       Task { await Self.catchUp(self, at: server) }
     }
-    return requested
+    return number
   }
 
   /// Calls `action` when the copy holds all that the log holds now, or is not served from any more.
@@ -87,6 +92,9 @@ final class CopyWaits {
     actions.removeFirst(ready.count)
     for (_, action) in ready { action(true) }
     server.part.forwarder?.handle(.current, at: server)
+    if spared > number, server.part.forwarder?.hasArrivals == true {
+      requested = max(requested, spared)
+    }
   }
 
   /// Lets go the clients that have waited for too long.

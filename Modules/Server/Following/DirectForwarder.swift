@@ -166,7 +166,8 @@ package actor DirectForwarder {
           return DirectLeaderLink(number, self)
         }
       } catch {
-        self.finish(number, Self.unavailable("\(Self.unreached): \(error)."))
+        let text = "\(Self.unreached): \(error.textWithoutAddress)."
+        self.finish(number, Self.unavailable(text))
       }
     }
   }

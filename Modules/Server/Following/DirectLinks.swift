@@ -74,6 +74,7 @@ enum DirectLinks {
       return send(.refused(refusal), number, to: origin, at: server)
     }
     var asked = request
+    asked.isOverLink = true
     // More would not fit an answer.
     asked.wholeBytes = server.options.limits.answerBytes
     // What belongs to another shard is not passed on once more.

@@ -1,3 +1,4 @@
+import TernLedger
 import TernTransport
 
 /// One client's link at a node that follows. Lives and is used on the server's executor only.
@@ -62,8 +63,10 @@ final class ForwardedLink {
   struct Arrival {
     /// A frame; `nil` for the end of the link.
     let frame: [UInt8]?
-    /// The catch-up that has to be over before.
+    /// The catch-up that has to be over before, unless the copy has ``version``.
     let catchUp: UInt64
+    /// The version of all that it tells of; `nil` when it does not say.
+    var version: Version?
   }
 
   init(number: Int) { self.number = number }
@@ -165,6 +168,32 @@ final class ForwardedLink {
 
   /// True when neither frames nor arrivals wait.
   var isIdle: Bool { held.isEmpty && arrivals.isEmpty }
+
+  /// Adds frames of the leader.
+  ///
+  /// - Parameters:
+  ///   - version: The version that the copy has.
+  ///   - catchUp: Returns the catch-up that they wait for; called with true when one that is under
+  ///     way may bring what they tell of.
+  /// - Returns: True when the first of them need not wait for one.
+  func add(
+    _ frames: [[UInt8]], after version: Version, catchUp: (_ isSpared: Bool) -> UInt64
+  ) -> Bool {
+    let versions = frames.map(routes.version)
+    let isTold = versions.allSatisfy { $0.map { $0 <= version } ?? false }
+    let number = isTold ? 0 : catchUp(versions.allSatisfy { $0 != nil })
+    arrivals += zip(frames, versions).map { frame, version in
+      Arrival(frame: frame, catchUp: number, version: version)
+    }
+    return number == 0
+  }
+
+  /// Returns the number of arrivals that need not wait any longer.
+  func readyArrivals(after catchUp: UInt64, _ version: Version) -> Int {
+    arrivals.prefix { arrival in
+      arrival.catchUp <= catchUp || arrival.version.map { $0 <= version } ?? false
+    }.count
+  }
 
   func hold(_ frame: [UInt8], until catchUp: UInt64) {
     held.append(HeldFrame(frame: frame, catchUp: catchUp, sent: routes.sent))

@@ -16,11 +16,14 @@ final class Forwarder {
   let direct: DirectForwarder
   private let budget: MemoryBudget
   /// By slot.
-  private var forwarded: [Int: ForwardedLink] = [:]
+  private(set) var forwarded: [Int: ForwardedLink] = [:]
   /// The slots with something that waits for the copy.
-  private var waiting: Set<Int> = []
+  var waiting: Set<Int> = []
   /// The waits of all clients for the copy.
   let waits: CopyWaits
+  /// The version up to which listeners of this node have been told of the leader's commits, since
+  /// it began to follow.
+  var followedVersion: Version = 0
 
   /// The time, in milliseconds, for which a client waits for the leader or the log: a takeover.
   static let patience: Int64 = 8_000
@@ -235,12 +238,13 @@ extension Forwarder {
     case .received(let frames):
       let frames = frames.filter { !takesAtOnce($0, state, link, at: server) }
       if frames.isEmpty { return }
-      let isEarly = server.options.plantedFault == .answersBeforeCatchingUp
-      let catchUp = isEarly ? 0 : waits.request(at: server)
-      link.arrivals += frames.map { ForwardedLink.Arrival(frame: $0, catchUp: catchUp) }
+      let isReady = link.add(frames, after: followedVersion) { isSpared in
+        let isEarly = server.options.plantedFault == .answersBeforeCatchingUp
+        return isEarly ? 0 : waits.request(isSpared: isSpared, at: server)
+      }
       count(frames.reduce(0) { $0 + $1.count }, of: link, state, at: server)
       waiting.insert(slot)
-      if isEarly { release(state, link, at: server) }
+      if isReady { release(state, link, at: server) }
     case .drained: settle(state, link, at: server)
     case .ended(let reason): end(leaderLink, reason, state, link, at: server)
     }
@@ -336,11 +340,11 @@ extension Forwarder {
   }
 
   /// Sends the client what need not wait any longer, and deals with what it asked for behind that.
-  private func release(
+  func release(
     _ state: LinkState, _ link: ForwardedLink, at server: isolated TernServer
   ) {
     var outputs: [ServerOutput] = []
-    let count = link.arrivals.prefix { $0.catchUp <= waits.caughtUp }.count
+    let count = link.readyArrivals(after: waits.caughtUp, followedVersion)
     let ready = link.arrivals.prefix(count)
     link.arrivals.removeFirst(count)
     let isRead = !ready.isEmpty && link.arrivals.isEmpty
@@ -365,30 +369,5 @@ extension Forwarder {
     for frame in frames { server.enqueue(.frame(slot: state.slot, frame), of: state) }
     if !frames.isEmpty { server.drainSoon() }
     if link.isIdle { waiting.remove(state.slot) } else { waiting.insert(state.slot) }
-  }
-}
-
-// MARK: - The copy
-
-extension Forwarder {
-  /// Goes on with the clients that wait for the copy, or ends their links.
-  func handle(_ progress: CopyWaits.Progress, at server: isolated TernServer) {
-    for slot in waiting.sorted() {
-      guard let state = server.links[slot] else {
-        waiting.remove(slot)
-        continue
-      }
-      switch progress {
-      case .current:
-        if let link = forwarded[slot], link.number == state.number {
-          release(state, link, at: server)
-        } else {
-          waiting.remove(slot)
-        }
-      case .unreachable:
-        server.close(state, .serverStopped("the shared log is out of reach; connect again"))
-        waiting.remove(slot)
-      }
-    }
   }
 }

@@ -1,3 +1,5 @@
+import TernTreeWire
+
 /// The place where a frame of a client is dealt with, at a node that follows.
 enum FrameRoute: Hashable, Sendable {
   /// Here, before everything that waits.
@@ -75,6 +77,15 @@ struct LinkRoutes: Sendable {
       defer { dialect = .documents(documents) }
       return documents.receive(frame)
     }
+  }
+
+  /// The version of all that an answer of the leader tells of: that of the write which it
+  /// acknowledges. `nil` for frames that tell of anything else.
+  func version(of frame: [UInt8]) -> UInt64? {
+    guard case .tree = dialect, frame.count <= TreeRoutes.answerBytes,
+      case .response(_, let answer)? = try? TreeServerMessage.decode(frame), answer.status == .ok
+    else { return nil }
+    return answer.version
   }
 
   /// Returns the frames with which a link to the leader begins.

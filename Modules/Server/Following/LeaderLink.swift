@@ -62,7 +62,7 @@ final class LeaderLink: LinkHandler {
         let link = try await links.connect(to: address, for: peer) { _ in self }
         pass(.opened(link))
       } catch {
-        pass(.ended("\(error)"))
+        pass(.ended(error.textWithoutAddress))
       }
     }
   }

@@ -92,15 +92,16 @@ extension ServerPart {
     }
   }
 
-  /// The refusal of a request while the server serves no clients. A node that stands by names the
-  /// one that leads to administrators' requests alone: its address may be an internal one.
+  /// The refusal of a request while the server serves no clients. A node that stands by judges no
+  /// credential, and the address of the one that leads may be an internal one, so it names that to
+  /// no client.
   func refusal(
     of request: DirectRequest, at server: isolated TernServer
   ) -> DirectRefusal? {
     guard let refusal = server.refusal else { return nil }
-    let isNamed = server.end == nil && request.operation.isForAdministrators
-    let leader = isNamed ? server.leasedLedger?.standing.leader : nil
-    return .unavailable(refusal.description + (leader.map { ": \($0)" } ?? ""))
+    let isForOperator = server.end == nil && request.operation.isForAdministrators
+    let hint = isForOperator ? " (`tern cluster status` names it)" : ""
+    return .unavailable(refusal.description + hint)
   }
 
   /// Lets a request about this node's shard be decided here, or at the node that leads.
@@ -112,6 +113,15 @@ extension ServerPart {
     server.decide(request, answer)
   }
 
+  /// Goes on with what waits for commits of other nodes that clients have just been told of.
+  func noteFollowed(_ inputs: [ServerInput], at server: isolated TernServer) {
+    guard let forwarder else { return }
+    for input in inputs {
+      guard let last = input.followed?.batches.last else { continue }
+      forwarder.note(last.batch.versionAfter, at: server)
+    }
+  }
+
   /// Forgets the link of a client that has ended.
   func forget(_ slot: Int) {
     exports.forget(slot)
@@ -120,8 +130,9 @@ extension ServerPart {
   }
 
   /// A client has taken most of what it was sent.
-  func drained(_ slot: Int) {
+  func drained(_ slot: Int, at server: isolated TernServer) {
     exports.drained(slot)
+    if server.options.plantedFault == .leavesNodesUnread { return }
     forwarder?.drained(slot)
     shards?.drained(slot)
   }

@@ -44,6 +44,8 @@ struct TreeRoutes: Sendable {
     }
   }
 
+  /// Acknowledgements are shorter; what is longer has data.
+  static let answerBytes = 1_024
   /// Frames of more bytes are read as far as their data only.
   private static let wholeFrameBytes = 1 << 20
 

@@ -15,7 +15,7 @@ extension ServerReport {
     return [
       .init("version", .string(server.surroundings.version)),
       .init("state", .string(server.readiness.state)),
-      .init("reasons", .array(server.readiness.reasons.map { .string($0) })),
+      .init("reasons", .array(server.readiness.details.map { .string($0) })),
       .init("time", .integer(server.now)),
       .init("uptimeMilliseconds", .integer(server.uptime)),
       .init("process", process), .init("memory", memory), .init("store", store),

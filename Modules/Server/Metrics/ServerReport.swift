@@ -6,8 +6,12 @@ import TernTransport
 package struct ServerReadiness: Sendable, Equatable {
   /// `serving`, `following`, `standby`, `draining`, `closed` or `stopped`.
   package var state: String
-  /// The reasons why clients had better go elsewhere; empty when there is none.
+  /// The reasons why clients had better go elsewhere; empty when there is none. They name no
+  /// address, and may be told to every client.
   package var reasons: [String]
+  /// The reasons for operators: of a node that stands by they name the leader, or the error of the
+  /// shared log.
+  package var details: [String]
 
   /// A batch that takes longer than this means that the server is behind.
   static let behindMilliseconds: Int64 = 5_000
@@ -26,7 +30,8 @@ package struct ServerReadiness: Sendable, Equatable {
     if space != .ample { reasons.append("disk full") }
     if busyTime > Self.behindMilliseconds { reasons.append("behind") }
     if let standby {
-      (state, reasons) = ("standby", ["\(standby.reason); \(standby.lag) batches behind"])
+      let leader = standby.leader == nil ? "no other node leads" : "another node leads"
+      (state, reasons) = ("standby", ["the node stands by; \(leader)"])
     }
     if let following {
       state = "following"
@@ -36,6 +41,8 @@ package struct ServerReadiness: Sendable, Equatable {
     if isClosed { (state, reasons) = ("closed", ["closed"]) }
     if isDraining { (state, reasons) = ("draining", ["draining"]) }
     if isStopped { (state, reasons) = ("stopped", ["stopped"]) }
+    let detail = state == "standby" ? standby : nil
+    details = detail.map { ["\($0.reason); \($0.lag) batches behind"] } ?? reasons
   }
 }
 

@@ -106,7 +106,7 @@ extension TernServer {
 
   private func release(_ slot: Int) {
     if let state = links[slot] { memory.recount(state) }
-    part.drained(slot)
+    part.drained(slot, at: self)
     if memory.isSlowed(slot) { closeOverdue() }
     if links.release(slot) { inbox.release(slot) }
   }
@@ -165,6 +165,7 @@ extension TernServer {
     FollowedWrites.tell(writes, plan.times, at: self)
     exports.reads.begin(plan.reads) { job in Task { await self.take([.read(job)]) } }
     let decided = plan.decided(of: inputs)
+    part.noteFollowed(decided, at: self)
     memory.release(decided, metrics, microseconds)
     if memory.isReviewDue { closeOverdue() }
     return decided

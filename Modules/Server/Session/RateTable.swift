@@ -50,13 +50,14 @@ struct RateTable {
       address: session.address, user: session.identity.userID, in: namespace, at: uptime)
   }
 
-  /// Counts a request without a session; not one that the server makes for a client.
+  /// Counts a request without a session; not one that this server makes for a client.
   mutating func count(
     _ request: DirectRequest, by identity: Identity, at uptime: Int64
   ) -> RateExcess? {
     if isIdle { return nil }
     switch request.operation {
-    case .review, .mayWrite, .mayPush: return nil
+    case .review, .mayWrite, .mayPush:
+      if !request.isOverLink { return nil }
     default: break
     }
     return count(

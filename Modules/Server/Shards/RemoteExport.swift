@@ -76,7 +76,7 @@ final class RemoteExport: LinkHandler {
       do throws(TransportError) {
         begin(try await links.connect(to: address, for: client) { _ in self })
       } catch {
-        fail("\(error)")
+        fail(error.textWithoutAddress)
       }
     }
   }

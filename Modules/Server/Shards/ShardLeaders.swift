@@ -63,7 +63,8 @@ final class ShardLeaders {
       let address = try await leaders.directory.leader(of: shard)
       leader = address.map { .success($0) } ?? .failure(Missing(reason: "no node leads"))
     } catch {
-      leader = .failure(Missing(reason: error.description))
+      // Its own words may name the database that holds the log.
+      leader = .failure(Missing(reason: "the shared log cannot be read"))
     }
     let isFound = if case .success = leader { true } else { false }
     let end = server.uptime() + (isFound ? validity : pause)

@@ -18,6 +18,9 @@ package struct DirectRequest: Sendable {
   package var sizeLimit: WriteSizeLimit?
   /// The most bytes that are read for the answer; `nil` for the limit on such reads.
   var wholeBytes: Int?
+  /// True when it came over a link for such requests: what the server itself would ask is a request
+  /// then, too. Any client may open such a link.
+  var isOverLink = false
   /// The requested operation.
   package var operation: Operation
 
@@ -28,10 +31,10 @@ package struct DirectRequest: Sendable {
     /// Everything at a path, or word that it is too large to be read at once.
     case readOrExport(TreePath)
     /// Checks that everything at a path may still be read: requested by the server itself for
-    /// present readers, and counted for no client.
+    /// present readers, and counted for no client unless a link brings it.
     case review(TreePath)
     /// Checks if a write at these paths is denied whatever its data: requested by the server itself
-    /// before it parses them, and not counted as a request.
+    /// before it parses them, and not counted as a request unless a link brings it.
     case mayWrite([TreePath])
     /// The same for a write below a path, under a new name.
     case mayPush(TreePath)

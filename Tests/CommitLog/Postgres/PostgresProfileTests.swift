@@ -13,7 +13,8 @@ struct PostgresProfileTests {
     "commit",
     "committed", "conflict", "create", "current_timestamp", "delete", "do", "epoch", "excluded",
     "exists", "extract", "false", "for", "from", "if", "insert", "into", "is", "isolation", "join",
-    "key", "level", "limit", "not", "nothing", "null", "on", "or", "order", "primary", "read",
+    "key", "left", "level", "limit", "not", "nothing", "null", "on", "or", "order", "primary",
+    "read",
     "repeatable", "returning", "rollback", "select", "session", "set", "table", "text",
     "transaction", "update", "values", "where", "with",
   ]
@@ -25,7 +26,8 @@ struct PostgresProfileTests {
     "tern_schema", "tern_shard", "tern_log", "tern_lease", "tern_row", "tern_mark",
   ]
   private static let columns: Set<String> = [
-    "address", "appended", "batch_id", "beat", "k", "key", "leader", "m", "mark", "moved", "name",
+    "address", "appended", "batch_id", "beat", "k", "key", "l", "leader", "m", "mark", "moved",
+    "name",
     "node", "oldest", "payload", "position", "s", "shard", "t", "v", "value", "version", "epoch",
   ]
 

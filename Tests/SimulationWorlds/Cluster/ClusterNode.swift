@@ -246,12 +246,14 @@ package enum ClusterFault: String, CaseIterable, Sendable {
   case cutNodes
   /// Links between nodes take long.
   case slowNodes
+  /// A client takes nothing of what its node says for a while.
+  case stalledReader
 
   /// True for faults of nodes that all serve clients.
   var isOfServingNodes: Bool {
     switch self {
     case .cutLog, .lostOutcome, .slowLog, .slowTail, .pausedNode, .killedNode, .handOver: false
-    case .stepDown, .cutNodes, .slowNodes: true
+    case .stepDown, .cutNodes, .slowNodes, .stalledReader: true
     }
   }
 }

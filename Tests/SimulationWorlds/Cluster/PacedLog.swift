@@ -46,6 +46,14 @@ final class PacedLog: CommitLog {
     try await perform(.read) { () async throws(CommitLogError) in try await base.open(shard) }
   }
 
+  func page(
+    in shard: ShardID, after position: LogPosition, limit: Int
+  ) async throws(CommitLogError) -> LogPage {
+    try await perform(.read) { () async throws(CommitLogError) in
+      try await base.page(in: shard, after: position, limit: limit)
+    }
+  }
+
   func append(
     _ draft: LogBatch.Draft, to shard: ShardID, after position: LogPosition, epoch: LogEpoch
   ) async throws(CommitLogError) -> AppendOutcome {

@@ -129,6 +129,10 @@ package struct ClusterSummary: Hashable, Sendable {
   package var relays = 0
   /// The frames that came over those.
   package var relayedFrames = 0
+  /// The readers that stalled until much waited for them.
+  package var drains = 0
+  /// The messages of other nodes that waited because a node did not read.
+  package var heldMessages = 0
   /// The position from which the log can still be read.
   package var oldest: UInt64 = 0
 }

@@ -36,6 +36,7 @@ extension SimulatedWorld {
     case .stepDown: process.ledger.handOver("an operator asks for it")
     case .cutNodes: cutNodes(process, cluster)
     case .slowNodes: break
+    case .stalledReader: stallReader(of: process, cluster)
     }
   }
 
@@ -87,6 +88,7 @@ extension SimulatedWorld {
     guard let cluster else { return }
     cluster.memory.performPending()
     cluster.keepApart([], until: 0)
+    wakeReaders(cluster)
     for node in cluster.nodes {
       startNode(node)
       guard let process = node.process else { continue }

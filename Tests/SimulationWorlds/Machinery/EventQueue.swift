@@ -82,6 +82,8 @@ enum WorldEvent {
   case nodeRefused(NodeProcess, LinkRequest)
   case arrivesAtNode(NodeLink, toDialer: Bool, NodeMessage)
   case nodeSeesEnd(NodeLink, atDialer: Bool, NodeEnd)
+  /// A client reads from its link again.
+  case readerGoesOn(SimulatedLink)
 }
 
 extension WorldEvent {
@@ -127,6 +129,7 @@ extension WorldEvent {
       "\(link.process(atDialer: toDialer).name) gets \(message.frames.count) on \(link.words)"
     case .nodeSeesEnd(let link, let atDialer, _):
       "\(link.process(atDialer: atDialer).name) sees end of \(link.words)"
+    case .readerGoesOn(let link): "\(link.process.name) reads link \(link.id)"
     }
   }
 }

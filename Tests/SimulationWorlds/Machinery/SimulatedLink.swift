@@ -22,6 +22,14 @@ final class SimulatedLink {
   var isOpenAtClient = true
   /// The receiver at a node's server, until that has seen the end.
   var handler: (any LinkHandler)?
+  /// That server's end of the link.
+  var nodeEnd: NodeLinkEnd?
+  /// `true` while the client takes nothing of what such a server says.
+  var isReaderStalled = false
+  /// What it has said meanwhile.
+  var untaken: [NodeOutput.Entry] = []
+  /// The client's frames that came while the server did not read.
+  var unread: [[UInt8]] = []
   /// The newest version that such a server has told of, or that the client knew before.
   var newest: UInt64 = 0
   /// `true` if the client's database belongs to another shard than the node.

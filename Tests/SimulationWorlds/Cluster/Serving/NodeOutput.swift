@@ -16,6 +16,8 @@ final class NodeOutput: Sendable {
     /// Frames left, while the node's copy had that version.
     case frames(End, [[UInt8]], version: UInt64?)
     case closed(End)
+    /// The node reads from the link again.
+    case reads(End)
     case connects(LinkRequest)
     case event(ServerEvent)
 
@@ -23,7 +25,7 @@ final class NodeOutput: Sendable {
     fileprivate var order: Int {
       switch self {
       case .event: 0
-      case .frames(let end, _, _), .closed(let end): end.link
+      case .frames(let end, _, _), .closed(let end), .reads(let end): end.link
       case .connects: .max
       }
     }
@@ -101,12 +103,21 @@ struct NodeLinks: LeaderLinks {
 
 /// One end of a link, as a server holds it.
 ///
-/// Its queue is never long: a world sends little, so nothing here presses back.
+/// What it sends is taken at once, but while its reader stalls. A world sends little, so each byte
+/// that waits counts as many.
 final class NodeLinkEnd: Link {
   private struct State {
     var frames: [[UInt8]] = []
     var isClosed = false
+    var isReading = true
+    /// True while the other end takes nothing.
+    var isStalled = false
+    /// The bytes that have left since, and were not taken.
+    var untaken = 0
   }
+
+  /// The bytes that one which waits counts as: three short frames are beyond the limit.
+  private static let weight = 4_096
 
   let end: NodeOutput.End
   let peer: String
@@ -127,18 +138,43 @@ final class NodeLinkEnd: Link {
     self.version = version
   }
 
-  var queuedBytes: Int { 0 }
+  var queuedBytes: Int { state.withLock { $0.untaken } * Self.weight }
+
+  /// True while the server reads from the link.
+  var isReading: Bool { state.withLock { $0.isReading } }
 
   func send(_ frame: [UInt8]) {
     state.withLock { if !$0.isClosed { $0.frames.append(frame) } }
   }
 
   func flush() {
-    let frames = state.withLock { exchange(&$0.frames, with: []) }
+    let frames = state.withLock { state in
+      let frames = exchange(&state.frames, with: [])
+      if state.isStalled { state.untaken += frames.reduce(0) { $0 + $1.count } }
+      return frames
+    }
     if !frames.isEmpty { output.add(.frames(end, frames, version: version())) }
   }
 
-  func setReading(_ on: Bool) {}
+  func setReading(_ on: Bool) {
+    let begins = state.withLock { state in
+      defer { state.isReading = on }
+      return on && !state.isReading && !state.isClosed
+    }
+    if begins { output.add(.reads(end)) }
+  }
+
+  /// The other end takes nothing more for a while.
+  func stall() { state.withLock { $0.isStalled = true } }
+
+  /// The other end has taken everything.
+  ///
+  /// - Returns: Whether so much has waited that the server is to be told.
+  func goOn() -> Bool {
+    let wasLong = queuedBytes > LinkPressure.highBytes
+    state.withLock { ($0.isStalled, $0.untaken) = (false, 0) }
+    return wasLong
+  }
 
   func close() {
     flush()

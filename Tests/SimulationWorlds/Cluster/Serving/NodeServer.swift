@@ -87,6 +87,9 @@ final class NodeLink {
   /// The receivers of the ends that are open.
   var atDialer: (any LinkHandler)?
   var atAcceptor: (any LinkHandler)?
+  /// What has come to the end of the dialer, or of the acceptor, while that did not read.
+  var unreadAtDialer = UnreadMessages()
+  var unreadAtAcceptor = UnreadMessages()
   /// The arrival times of what was sent last.
   var lastAtDialer: Int64 = 0
   var lastAtAcceptor: Int64 = 0
@@ -111,4 +114,16 @@ final class NodeLink {
 
   /// The process at one of the ends.
   func process(atDialer: Bool) -> NodeProcess { atDialer ? dialer : acceptor }
+}
+
+/// What has come to the end of a link that is not read from.
+struct UnreadMessages {
+  /// The end, as the node holds it, once it is open.
+  var end: NodeLinkEnd?
+  var messages: [NodeMessage] = []
+  /// The end of the link behind them, which is not noticed before.
+  var linkEnd: NodeEnd?
+
+  /// True while what comes has to wait.
+  var holds: Bool { end?.isReading == false || !messages.isEmpty }
 }

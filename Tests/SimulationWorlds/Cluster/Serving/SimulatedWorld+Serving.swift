@@ -33,19 +33,20 @@ extension SimulatedWorld {
       if let link = host.nodeLinks[end.link] {
         return pass(frames, version, over: link, toDialer: !end.isDialer)
       }
-      if let link = host.clientLinks[end.link] { tell(frames, version, over: link, process) }
+      guard let link = host.clientLinks[end.link], !holdsBack(entry, over: link) else { return }
+      tell(frames, version, over: link)
     case .closed(let end):
       if let link = host.nodeLinks[end.link] { return close(link, byDialer: end.isDialer) }
-      if let link = host.clientLinks[end.link] { close(link) }
+      guard let link = host.clientLinks[end.link], !holdsBack(entry, over: link) else { return }
+      close(link)
+    case .reads(let end): readAgain(end, host, process)
     }
   }
 
   /// Sends what a node's server says to a client of its own.
   ///
   /// - Parameter copied: The version of the node's copy.
-  private func tell(
-    _ frames: [[UInt8]], _ copied: UInt64?, over link: SimulatedLink, _ process: NodeProcess
-  ) {
+  func tell(_ frames: [[UInt8]], _ copied: UInt64?, over link: SimulatedLink) {
     guard !link.isClosedByServer else { return }
     var (version, isWhole) = (copied, true)
     if link.isForeign {
@@ -118,6 +119,7 @@ extension SimulatedWorld {
       return false
     }
     link.handler = handler
+    link.nodeEnd = end
     link.newest = link.process.device.newestTold
     link.isForeign = process.node.shard != cluster.shard(of: link.process)
     host.clientLinks[link.id] = link
@@ -135,6 +137,10 @@ extension SimulatedWorld {
   /// Hands frames of a client to a node's server.
   func hand(_ frames: [[UInt8]], over link: SimulatedLink, to process: NodeProcess) {
     guard let cluster, let handler = link.handler else { return }
+    if link.nodeEnd?.isReading == false {
+      link.unread += frames
+      return
+    }
     noteSenders(of: frames, link, at: process, cluster)
     handler.linkDidReceive(frames)
   }
@@ -143,7 +149,9 @@ extension SimulatedWorld {
   func handEnd(of link: SimulatedLink, to process: NodeProcess) {
     process.host?.clientLinks[link.id] = nil
     guard let handler = exchange(&link.handler, with: nil) else { return }
-    let reason = link.isClosedByServer ? LinkClosure.closedHere : .closedByPeer
+    let isWhole = exchange(&link.unread, with: []).isEmpty
+    let reason: LinkClosure =
+      link.isClosedByServer ? .closedHere : isWhole ? .closedByPeer : NodeEnd.broken.closure
     handler.linkDidClose(reason)
   }
 
@@ -199,6 +207,7 @@ extension SimulatedWorld {
     }
     cluster.summary.relays += 1
     link.atAcceptor = handler
+    link.unreadAtAcceptor.end = end
     host.nodeLinks[link.id] = link
     process.host?.nodeLinks[link.id] = link
     link.lastAtDialer = clock.now + chance.within(link.latency)
@@ -217,6 +226,7 @@ extension SimulatedWorld {
       .init(link: link.id, isDialer: true), peer: request.address, host.output
     ) { nil }
     link.atDialer = request.open(end)
+    link.unreadAtDialer.end = end
     request.finish(end)
   }
 
@@ -269,6 +279,7 @@ extension SimulatedWorld {
     guard let cluster, !process.isDead,
       let handler = atDialer ? link.atDialer : link.atAcceptor
     else { return }
+    if holdsBack(message, over: link, atDialer: atDialer) { return }
     cluster.summary.relayedFrames += message.frames.count
     if atDialer {
       // Documents tell their versions themselves.
@@ -307,6 +318,7 @@ extension SimulatedWorld {
 
   func sawEnd(of link: NodeLink, atDialer: Bool, _ end: NodeEnd) {
     let process = link.process(atDialer: atDialer)
+    if isUnnoticed(end, of: link, atDialer: atDialer) { return }
     process.host?.nodeLinks[link.id] = nil
     let handler = atDialer ? link.atDialer : link.atAcceptor
     if atDialer { link.atDialer = nil } else { link.atAcceptor = nil }
@@ -327,7 +339,7 @@ enum NodeEnd {
   case closedByPeer
   case broken
 
-  fileprivate var closure: LinkClosure {
+  var closure: LinkClosure {
     switch self {
     case .closedHere: .closedHere
     case .closedByPeer: .closedByPeer
