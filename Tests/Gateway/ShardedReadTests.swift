@@ -158,7 +158,7 @@
 
     @Test("a right that is lost between the question and the reading is 401")
     func lostRight() async throws {
-      try await withNodes(step: { number, right in
+      let step: @Sendable (Int, TernServer) async -> Void = { number, right in
         guard number == 2 else { return }
         let request = DirectRequest(
           namespace: "games", isLocal: true, address: "127.0.0.1",
@@ -167,7 +167,8 @@
         _ = await withCheckedContinuation { done in
           Task { await right.ask(request) { done.resume(returning: $0) } }
         }
-      }) { wrong in
+      }
+      try await withNodes(step: step) { wrong in
         let answer = try read(wrong)
         #expect(answer.hasPrefix("HTTP/1.1 401"), "\(answer)")
         #expect(answer.contains("Permission denied") && !answer.contains("xxx"), "\(answer)")

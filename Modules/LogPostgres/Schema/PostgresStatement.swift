@@ -116,8 +116,8 @@ extension PostgresStatement {
     "select position, epoch from tern_shard where shard = $1")
   static let head = PostgresStatement(
     "select position, oldest, epoch from tern_shard where shard = $1", isKept: true)
-  /// Shard, position, the last position of the page, and the most bytes of a record. The head of the
-  /// log with each batch, or once when there is none; longer records are left out.
+  /// Shard, position, the last position of the page, and the most bytes of a record. The head of
+  /// the log with each batch, or once when there is none; longer records are left out.
   static let page = PostgresStatement(
     """
     select s.position, s.oldest, l.position, l.epoch, l.batch_id, l.payload

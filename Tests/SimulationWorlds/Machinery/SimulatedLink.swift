@@ -26,7 +26,7 @@ final class SimulatedLink {
   var nodeEnd: NodeLinkEnd?
   /// `true` while the client takes nothing of what such a server says.
   var isReaderStalled = false
-  /// What it has said meanwhile.
+  /// The server's words meanwhile.
   var untaken: [NodeOutput.Entry] = []
   /// The client's frames that came while the server did not read.
   var unread: [[UInt8]] = []

@@ -87,7 +87,7 @@ final class NodeLink {
   /// The receivers of the ends that are open.
   var atDialer: (any LinkHandler)?
   var atAcceptor: (any LinkHandler)?
-  /// What has come to the end of the dialer, or of the acceptor, while that did not read.
+  /// The messages to the end of the dialer, and of the acceptor, while that does not read.
   var unreadAtDialer = UnreadMessages()
   var unreadAtAcceptor = UnreadMessages()
   /// The arrival times of what was sent last.
@@ -116,7 +116,7 @@ final class NodeLink {
   func process(atDialer: Bool) -> NodeProcess { atDialer ? dialer : acceptor }
 }
 
-/// What has come to the end of a link that is not read from.
+/// The messages to an end of a link that is not read from.
 struct UnreadMessages {
   /// The end, as the node holds it, once it is open.
   var end: NodeLinkEnd?
