@@ -23,9 +23,10 @@ final class Guestbook {
 
   /// The entries as lines, with what a user should know below them.
   var lines: [String] {
-    let pending = live.hasPendingWrites ? "not confirmed yet" : nil
-    return shown.map { "\($0.author): \($0.text)" }
-      + [pending, live.error?.localizedDescription, denial].compactMap { $0 }
+    let pending = live.pendingIndices
+    return shown.enumerated().map { index, entry in
+      "\(entry.author): \(entry.text)" + (pending.contains(index) ? " (not confirmed yet)" : "")
+    } + [live.error?.localizedDescription, denial].compactMap { $0 }
   }
 
   /// Writes an entry, in the user's own name unless another one is given.

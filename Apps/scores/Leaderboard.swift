@@ -25,11 +25,11 @@ struct Leaderboard {
 
   /// The best players, the best first, now and whenever that changes.
   ///
-  /// A `*` marks a list that the server has not confirmed yet.
+  /// A `*` marks points that the server has not confirmed yet.
   func top(_ count: Int) -> some AsyncSequence<[String], ListenError> {
     place.orderByValue().last(count).values().map { snapshot in
       snapshot.children.reversed().enumerated().map { rank, child in
-        "\(rank + 1). \(child.name) \(child.json())" + (snapshot.hasPendingWrites ? " *" : "")
+        "\(rank + 1). \(child.name) \(child.json())" + (child.hasPendingWrites ? " *" : "")
       }
     }
   }

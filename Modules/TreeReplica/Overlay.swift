@@ -33,6 +33,8 @@ package struct Overlay: Sendable {
 
   private var trie = PathTrie<[Entry]>()
   private var writes: [WriteID: PendingWrite] = [:]
+  /// The places that visible writes change.
+  package private(set) var pending = PendingPaths()
 
   /// The pending write `id`, if it is still pending.
   package subscript(id: WriteID) -> PendingWrite? { writes[id] }
@@ -43,28 +45,39 @@ package struct Overlay: Sendable {
   }
 
   /// Adds a write that is later than all others.
-  mutating func insert(_ pending: PendingWrite) {
-    writes[pending.id] = pending
-    for assignment in pending.write.assignments {
-      let entry = Entry(id: pending.id, isVisible: pending.isVisible, node: assignment.node)
+  mutating func insert(_ write: PendingWrite) {
+    writes[write.id] = write
+    for assignment in write.write.assignments {
+      let entry = Entry(id: write.id, isVisible: write.isVisible, node: assignment.node)
       trie.update(at: assignment.path) { place in
         if place.value == nil { place.value = [entry] } else { place.value?.append(entry) }
       }
+      if write.isVisible { pending.insert(assignment.path) }
     }
   }
 
   /// Takes a write out; `nil` when it is not pending.
   mutating func remove(_ id: WriteID) -> PendingWrite? {
-    guard let pending = writes.removeValue(forKey: id) else { return nil }
-    for assignment in pending.write.assignments {
+    guard let write = writes.removeValue(forKey: id) else { return nil }
+    for assignment in write.write.assignments {
       trie.update(at: assignment.path) { place in
         if let index = place.value?.firstIndex(where: { $0.id == id }) {
           place.value?.remove(at: index)
         }
         if place.value?.isEmpty == true { place.value = nil }
       }
+      if write.isVisible { unmark(assignment.path) }
     }
-    return pending
+    return write
+  }
+
+  /// Updates ``pending`` after a visible write of `path` was taken out.
+  private mutating func unmark(_ path: TreePath) {
+    var isCovered = false
+    let beneath = trie.walk(to: path) { _, entries in
+      isCovered = isCovered || entries.contains(where: \.isVisible)
+    }
+    if !isCovered { pending.replace(PendingPaths(beneath), at: path) }
   }
 
   /// Returns the node at `path` after the writes are applied, in order, to `base`.
@@ -113,12 +126,6 @@ package struct Overlay: Sendable {
     trie.subtrie(at: path)?.sortedKeys.filter { !$0.isPriority } ?? []
   }
 
-  /// Returns `true` if a visible write changes `path`, an ancestor or a descendant.
-  package func touches(_ path: TreePath) -> Bool {
-    let (cover, beneath) = lookUp(path, .visible)
-    return cover != nil || beneath?.holdsVisible == true
-  }
-
   /// The last write at `path` or above, cut down to `path`, and everything at and below `path`.
   private func lookUp(
     _ path: TreePath, _ sight: WriteVisibility
@@ -139,13 +146,6 @@ package struct Overlay: Sendable {
   private func isAfter(_ id: WriteID, _ other: WriteID?) -> Bool {
     guard let other else { return true }
     return id > other
-  }
-}
-
-extension PathTrie where Value == [Overlay.Entry] {
-  fileprivate var holdsVisible: Bool {
-    if value?.contains(where: \.isVisible) == true { return true }
-    return children.values.contains { $0.holdsVisible }
   }
 }
 

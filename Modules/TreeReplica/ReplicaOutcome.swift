@@ -30,8 +30,8 @@ package struct TreeEvent: Sendable {
   package let path: TreePath
   /// The change; the node of a value event is the whole result of the query.
   package let change: TreeChange
-  /// `true` while writes at, above or below the location wait for the server.
-  package let hasPendingWrites: Bool
+  /// The places at and below the location whose writes wait for the server.
+  package let pending: PendingPaths
   /// `true` if the data is older than the listen that covers the query.
   package let isFromCache: Bool
 }

@@ -49,7 +49,7 @@ extension ReplicaView {
   private func address(
     _ changes: [TreeChange], to registrations: [Registration], _ overlay: Overlay
   ) -> [TreeEvent] {
-    let isPending = overlay.touches(path)
+    let pending = overlay.pending.at(path)
     var events: [TreeEvent] = []
     events.reserveCapacity(changes.count * registrations.count)
     for change in changes {
@@ -58,7 +58,7 @@ extension ReplicaView {
         events.append(
           TreeEvent(
             registration: registration.id, path: path, change: change,
-            hasPendingWrites: isPending, isFromCache: isFromCache))
+            pending: pending, isFromCache: isFromCache))
       }
     }
     return events

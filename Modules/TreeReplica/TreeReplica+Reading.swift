@@ -11,8 +11,8 @@ package struct ViewState: Sendable {
   package let isFromCache: Bool
   /// `true` once the server has answered that listen, and so pushes every change.
   package let isLive: Bool
-  /// `true` while writes at, above or below the location wait for the server.
-  package let hasPendingWrites: Bool
+  /// The places at and below the location whose writes wait for the server.
+  package let pending: PendingPaths
 }
 
 extension TreeReplica {
@@ -48,8 +48,7 @@ extension TreeReplica {
     }
     return ViewState(
       node: view.window, isComplete: view.isComplete, isFromCache: view.isFromCache,
-      isLive: view.isLive,
-      hasPendingWrites: overlay.touches(path))
+      isLive: view.isLive, pending: overlay.pending.at(path))
   }
 
   /// The result of a query from listeners, or else as it was when it was last synced.

@@ -92,4 +92,72 @@ struct ValueTests {
     await tern.close()
     await other.close()
   }
+
+  @Test("a child of a snapshot tells of its own pending writes, by listening and by reading")
+  func child() async throws {
+    let home = try await Home()
+    let tern = try home.client()
+    let scores = tern.tree["scores"]
+    try await scores.set(["ann": ["points": 1], "bob": ["points": 2]]).acknowledged()
+    _ = try await scores.values().first { $0.isComplete && !$0.hasPendingWrites }
+    var heard = scores.values().makeAsyncIterator()
+    await tern.goOffline()
+    try await scores["ann/points"].set(5)
+    var last = try #require(try await heard.next())
+    while !last.hasPendingWrites { last = try #require(try await heard.next()) }
+    for snapshot in [last, try await scores.get()] {
+      #expect(snapshot.hasPendingWrites)
+      #expect(snapshot.children.map(\.hasPendingWrites) == [true, false])
+      #expect(snapshot["ann/points"].hasPendingWrites && !snapshot["bob/points"].hasPendingWrites)
+      #expect(!snapshot["ann/name"].hasPendingWrites && !snapshot["not a [path]"].hasPendingWrites)
+      #expect(snapshot["ann"]["points"].hasPendingWrites)
+    }
+    await tern.goOnline()
+    while last.hasPendingWrites { last = try #require(try await heard.next()) }
+    #expect(last.children.map(\.hasPendingWrites) == [false, false])
+    await tern.close()
+  }
+
+  @Test("a pending write that changes nothing but the state of another child is heard")
+  func childState() async throws {
+    let home = try await Home()
+    let tern = try home.client()
+    let scores = tern.tree["scores"]
+    try await scores.set(["ann": 1, "bob": 2, "cyd": 3]).acknowledged()
+    _ = try await scores.snapshots().first { !$0.isFromCache && !$0.hasPendingWrites }
+    await tern.goOffline()
+    // The first mark makes the whole pending; the second concerns one child alone.
+    try await scores["ann"].set(1)
+    var values = scores.values().makeAsyncIterator()
+    var snapshots = scores.snapshots().makeAsyncIterator()
+    #expect(try await values.next()?.children.map(\.hasPendingWrites) == [true, false, false])
+    #expect(try await snapshots.next()?.children.map(\.hasPendingWrites) == [true, false, false])
+    try await scores["bob"].set(2)
+    #expect(try await values.next()?.children.map(\.hasPendingWrites) == [true, true, false])
+    #expect(try await snapshots.next()?.children.map(\.hasPendingWrites) == [true, true, false])
+    await tern.close()
+  }
+
+  @Test("a pending write outside of a query's result is not heard")
+  func outside() async throws {
+    let home = try await Home()
+    let tern = try home.client()
+    let scores = tern.tree["scores"]
+    try await scores.set(["ann": 1, "bob": 2, "cyd": 3]).acknowledged()
+    _ = try await scores.values().first { $0.isComplete && !$0.hasPendingWrites }
+    await tern.goOffline()
+    try await scores["ann"].set(1)
+    var heard = scores.orderByValue().last(1).values().makeAsyncIterator()
+    let first = try #require(try await heard.next())
+    #expect(first.hasPendingWrites && first.children.map(\.hasPendingWrites) == [false])
+    try await scores["bob"].set(2)
+    // Heard next is the write to the child that is shown, and not the one before it.
+    let next = Task { [heard] in
+      var heard = heard
+      return try await heard.next()
+    }
+    try await scores["cyd"].set(3)
+    #expect(try await next.value?.children.map(\.hasPendingWrites) == [true])
+    await tern.close()
+  }
 }

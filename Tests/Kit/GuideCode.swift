@@ -33,6 +33,9 @@ func listen(_ tern: TernDatabase) async throws {
   for try await snapshot in tern.tree["rooms/42"].values() {
     print(snapshot.json(), snapshot.isComplete, snapshot.hasPendingWrites)
   }
+  for try await snapshot in tern.tree["scores"].orderByValue().last(10).values() {
+    print(snapshot.children.map { $0.name + ($0.hasPendingWrites ? " *" : "") })
+  }
   let largest = tern.documents.collection("cities")
     .where("country", .equals, "NO").order(by: "people", isDescending: true).first(10)
   for try await result in largest.snapshots() {

@@ -51,6 +51,33 @@ struct LiveTests {
     await tern.close()
   }
 
+  @Test("a list tells which of its results have pending writes")
+  func pending() async throws {
+    let home = try await Home()
+    let tern = try await home.open()
+    let cities = LiveQuery(tern.documents.collection("cities").order(by: "name"), as: City.self)
+    let scores = LiveQuery(tern.tree["scores"].orderByKey(), as: Int.self)
+    for (id, name) in [("oslo", "Oslo"), ("rome", "Rome")] {
+      try await tern.documents.collection("cities").document(id).set(
+        from: City(name: name, people: 1))
+    }
+    try await tern.tree["scores"].set(["ann": 9, "bob": 4])
+    try await until { cities.results.count == 2 && !cities.hasPendingWrites }
+    try await until { scores.results == [9, 4] && !scores.hasPendingWrites }
+    #expect(cities.pendingIndices.isEmpty && scores.pendingIndices.isEmpty)
+    await tern.goOffline()
+    try await tern.documents.document("cities/rome").update(["people": 2])
+    try await tern.tree["scores/ann"].increment(by: 1)
+    try await until { cities.pendingIndices == [1] && scores.pendingIndices == [0] }
+    #expect(cities.results.map(\.people) == [1, 2] && scores.results == [10, 4])
+    // The same value again changes nothing but the state.
+    try await tern.tree["scores/bob"].set(4)
+    try await until { scores.pendingIndices == [0, 1] }
+    await tern.goOnline()
+    try await until { cities.pendingIndices.isEmpty && scores.pendingIndices.isEmpty }
+    await tern.close()
+  }
+
   @Test("a model that is gone listens no longer")
   func gone() async throws {
     let home = try await Home()

@@ -19,6 +19,8 @@ public final class LiveQuery<Element: Decodable & Sendable> {
   public private(set) var isFromCache = true
   /// True when writes of this client are part of them that the server has not acknowledged.
   public private(set) var hasPendingWrites = false
+  /// The positions in ``results`` of those with such writes of their own.
+  public private(set) var pendingIndices: Set<Int> = []
   /// The reason why it no longer follows, or why the newest results do not decode.
   public private(set) var error: (any TernError)?
 
@@ -44,9 +46,11 @@ public final class LiveQuery<Element: Decodable & Sendable> {
       Task { [weak model] in
         do throws(DocumentsError) {
           for try await result in snapshots {
-            model?.show(result.metadata.isFromCache, result.metadata.hasPendingWrites) {
-              () throws(DocumentCodingError) in try result.decode(Element.self)
-            }
+            let metadata = result.metadata
+            model?.show(
+              metadata.isFromCache, metadata.hasPendingWrites,
+              pending: result.documents.map(\.metadata.hasPendingWrites)
+            ) { () throws(DocumentCodingError) in try result.decode(Element.self) }
           }
         } catch {
           model?.error = error
@@ -62,10 +66,13 @@ public final class LiveQuery<Element: Decodable & Sendable> {
       Task { [weak model] in
         do throws(ListenError) {
           for try await result in snapshots where result.isComplete || result.exists {
-            model?.show(result.isFromCache || !result.isComplete, result.hasPendingWrites) {
-              () throws(TreeCodingError) in
+            let children = result.children
+            model?.show(
+              result.isFromCache || !result.isComplete, result.hasPendingWrites,
+              pending: children.map(\.hasPendingWrites)
+            ) { () throws(TreeCodingError) in
               var values: [Element] = []
-              for child in result.children { values.append(try child.decode(Element.self)) }
+              for child in children { values.append(try child.decode(Element.self)) }
               return values
             }
           }
@@ -84,13 +91,16 @@ public final class LiveQuery<Element: Decodable & Sendable> {
   }
 
   private func show<Failure: TernError>(
-    _ isFromCache: Bool, _ hasPendingWrites: Bool, _ decode: () throws(Failure) -> [Element]
+    _ isFromCache: Bool, _ hasPendingWrites: Bool, pending: @autoclosure () -> [Bool],
+    _ decode: () throws(Failure) -> [Element]
   ) {
     self.isFromCache = isFromCache
     self.hasPendingWrites = hasPendingWrites
     isLoaded = true
     do throws(Failure) {
       results = try decode()
+      let pending = hasPendingWrites ? pending() : []
+      pendingIndices = Set(pending.indices.filter { pending[$0] })
       error = nil
     } catch {
       self.error = error

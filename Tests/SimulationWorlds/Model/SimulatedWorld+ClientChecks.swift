@@ -56,7 +56,7 @@ extension SimulatedWorld {
     guard view.isComplete else { return }
     // Of what lies outside its window a filtered view knows nothing, so what moves in and out
     // by writes that wait is only known to the server.
-    if !name.query.loadsAllData, view.hasPendingWrites { return }
+    if !name.query.loadsAllData, !view.pending.isEmpty { return }
     let versions: ClosedRange<UInt64>
     if view.isLive, let told = run.told {
       versions = told
@@ -144,7 +144,7 @@ extension SimulatedWorld {
     guard let name = run.reads.removeValue(forKey: id), case .success(let answer) = result else {
       return
     }
-    guard !answer.isFromCache, !answer.hasPendingWrites, let told = run.told else { return }
+    guard !answer.isFromCache, answer.pending.isEmpty, let told = run.told else { return }
     let versions = run.reading.map { min($0.lowerBound, told.lowerBound)...$0.upperBound } ?? told
     var truth = ShownTrees(writes: [])
     if versions.contains(where: { truth.result(of: name, at: $0, model) == answer.node }) { return }

@@ -104,7 +104,8 @@ package struct ReadAnswer: Sendable {
   package var node: TreeNode
   /// True when the server was not asked, or did not answer.
   package var isFromCache: Bool
-  package var hasPendingWrites: Bool
+  /// The places at and below the location whose writes wait for the server.
+  package var pending: PendingPaths
 }
 
 /// The end of a transaction.

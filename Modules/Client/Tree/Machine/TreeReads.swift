@@ -33,7 +33,7 @@ struct TreeReads: Sendable {
     if path.isInfo {
       let node = exchange.views.info.value(at: path, query: query)
       answer(
-        id, ReadAnswer(node: node, isFromCache: false, hasPendingWrites: false), &exchange)
+        id, ReadAnswer(node: node, isFromCache: false, pending: PendingPaths()), &exchange)
     } else if let node = known(at: path, query: query, &exchange) {
       answer(id, node, at: path, isFromCache: !isReady, &exchange)
     } else if waiting.count >= limit {
@@ -112,11 +112,8 @@ struct TreeReads: Sendable {
     _ id: OperationID, _ node: TreeNode, at path: TreePath, isFromCache: Bool,
     _ exchange: inout TreeExchange
   ) {
-    let hasPendingWrites = exchange.views.replica.overlay.touches(path)
-    answer(
-      id,
-      ReadAnswer(node: node, isFromCache: isFromCache, hasPendingWrites: hasPendingWrites),
-      &exchange)
+    let pending = exchange.views.replica.overlay.pending.at(path)
+    answer(id, ReadAnswer(node: node, isFromCache: isFromCache, pending: pending), &exchange)
   }
 
   private func answer(

@@ -15,8 +15,8 @@ extension TreeQuerying {
   /// Complete results are delivered as soon as they are known, from the cache or from the server. A
   /// result that is not complete is delivered when a local write is part of it: the write shows at
   /// once, with ``TreeSnapshot/isComplete`` `false` and only the children that are known. The same
-  /// node is delivered again when only ``TreeSnapshot/isComplete`` or
-  /// ``TreeSnapshot/hasPendingWrites`` has changed. A slow reader skips intermediate results and
+  /// node is delivered again when only ``TreeSnapshot/isComplete`` has changed, or
+  /// ``TreeSnapshot/hasPendingWrites`` of the result or of a place in it. A slow reader skips intermediate results and
   /// never sees two out of order.
   public func values() -> ListenSequence<TreeSnapshot, ListenError> {
     let target = target
@@ -63,7 +63,7 @@ extension TreeQuerying {
     case .success(let answer):
       return TreeSnapshot(
         path: target.path, node: answer.node, query: target.query,
-        isFromCache: answer.isFromCache, hasPendingWrites: answer.hasPendingWrites)
+        isFromCache: answer.isFromCache, pending: answer.pending)
     }
   }
 

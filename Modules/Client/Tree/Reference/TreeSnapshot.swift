@@ -1,5 +1,6 @@
 public import TernCore
 public import TernQuery
+import TernTreeReplica
 
 /// The data of a listener or a read at one location.
 public struct TreeSnapshot: Hashable, Sendable {
@@ -13,20 +14,25 @@ public struct TreeSnapshot: Hashable, Sendable {
   public let isComplete: Bool
   /// True when the server has not confirmed this on the current connection: it may be out of date.
   public let isFromCache: Bool
-  /// True when it includes writes of this client that the server has not acknowledged.
-  public let hasPendingWrites: Bool
+  /// The places at and below the path with writes that the server has not acknowledged.
+  private let pending: PendingPaths
 
-  package init(
+  init(
     path: TreePath, node: TreeNode, query: TreeQuery = .all, isComplete: Bool = true,
-    isFromCache: Bool = false, hasPendingWrites: Bool = false
+    isFromCache: Bool = false, pending: PendingPaths = PendingPaths()
   ) {
     self.path = path
     self.node = node
     self.query = query
     self.isComplete = isComplete
     self.isFromCache = isFromCache
-    self.hasPendingWrites = hasPendingWrites
+    self.pending = pending
   }
+
+  /// True when a write of this client at, above or below the path waits for the server.
+  ///
+  /// A child of a snapshot answers for itself: a write to one child leaves its siblings confirmed.
+  public var hasPendingWrites: Bool { !pending.isEmpty }
 
   public func hash(into hasher: inout Hasher) {
     hasher.combine(path)
@@ -59,23 +65,36 @@ extension TreeSnapshot {
 
   /// The children in the order of the query.
   public var children: [TreeSnapshot] {
-    query.ordered(node).map { snapshot(of: $0.node, at: path.appending($0.key)) }
+    query.ordered(node).map { child in
+      snapshot(of: child.node, at: path.appending(child.key), pending: pending.child(child.key))
+    }
   }
 
   /// Returns the data at a path below; empty when there is none, or when the text is no path.
   public subscript(text: String) -> TreeSnapshot {
     do throws(TreeError) {
       let below = try TreePath(text)
-      return snapshot(of: node.node(at: below), at: path.appending(below))
+      return snapshot(
+        of: node.node(at: below), at: path.appending(below), pending: pending.at(below))
     } catch {
-      return snapshot(of: .empty, at: path)
+      return snapshot(of: .empty, at: path, pending: PendingPaths())
     }
   }
 
-  private func snapshot(of node: TreeNode, at path: TreePath) -> TreeSnapshot {
+  private func snapshot(
+    of node: TreeNode, at path: TreePath, pending: PendingPaths
+  ) -> TreeSnapshot {
     TreeSnapshot(
-      path: path, node: node, isComplete: isComplete, isFromCache: isFromCache,
-      hasPendingWrites: hasPendingWrites)
+      path: path, node: node, isComplete: isComplete, isFromCache: isFromCache, pending: pending)
+  }
+
+  /// Returns true when the whole, or a child that the query selects, has other pending writes than
+  /// in another snapshot of the same data.
+  func differsInPendingWrites(from other: TreeSnapshot) -> Bool {
+    if pending == other.pending { return false }
+    if query.loadsAllData || pending.isEmpty != other.pending.isEmpty { return true }
+    // Writes to children outside of the result are of no concern to its listeners.
+    return node.children.contains { pending.child($0.key) != other.pending.child($0.key) }
   }
 
   /// The node as a value of a `Decodable` type.

@@ -8,6 +8,13 @@ struct SnapshotObserver: Sendable {
   let query: TreeQuery
   let box: Mailbox<TreeSnapshot, ListenError>
   var last: TreeSnapshot?
+
+  /// True when a snapshot differs from the last one.
+  func isNews(_ snapshot: TreeSnapshot) -> Bool {
+    guard let last else { return true }
+    return snapshot.isComplete != last.isComplete || snapshot.isFromCache != last.isFromCache
+      || snapshot.node != last.node || snapshot.differsInPendingWrites(from: last)
+  }
 }
 
 extension TreeSession {
@@ -32,7 +39,7 @@ extension TreeSession {
   func tellSnapshots() {
     for (listener, observer) in snapshots {
       let snapshot = machine.snapshot(at: observer.path, query: observer.query)
-      guard snapshot != observer.last else { continue }
+      guard observer.isNews(snapshot) else { continue }
       snapshots[listener]?.last = snapshot
       observer.box.post(snapshot)
     }

@@ -15,7 +15,7 @@ struct ValueObserver: Sendable {
   func isNews(_ snapshot: TreeSnapshot) -> Bool {
     guard let last else { return snapshot.isComplete || snapshot.hasPendingWrites }
     return snapshot.isComplete != last.isComplete
-      || snapshot.hasPendingWrites != last.hasPendingWrites || snapshot.node != last.node
+      || snapshot.node != last.node || snapshot.differsInPendingWrites(from: last)
   }
 }
 
@@ -48,7 +48,7 @@ extension TreeSession {
     post(
       TreeSnapshot(
         path: event.path, node: event.change.node, query: observer.query,
-        isFromCache: event.isFromCache, hasPendingWrites: event.hasPendingWrites), to: listener)
+        isFromCache: event.isFromCache, pending: event.pending), to: listener)
     return true
   }
 

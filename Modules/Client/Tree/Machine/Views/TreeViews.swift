@@ -78,7 +78,7 @@ extension TreeViews {
     return TreeSnapshot(
       path: path, node: state?.node ?? .empty, query: query,
       isComplete: state?.isComplete ?? false, isFromCache: state?.isFromCache ?? true,
-      hasPendingWrites: state?.hasPendingWrites ?? false)
+      pending: state?.pending ?? PendingPaths())
   }
 
   /// Performs the outcome of a replica's step: starts, stops, events, cancellations.
