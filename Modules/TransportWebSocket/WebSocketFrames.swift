@@ -32,8 +32,12 @@
     static func mask(_ payload: inout ByteBuffer, with key: WebSocketMaskingKey) {
       let bytes = Array(key)
       // The key twice, as it lies in memory.
-      let wide = (0..<8).reduce(UInt64(0)) { $0 | UInt64(bytes[$1 & 3]) << UInt64($1 * 8) }
-        .littleEndian
+      var wide: UInt64 = 0
+      for index in 0..<8 {
+        let byte = UInt64(bytes[index & 3])
+        wide |= byte << (8 * index)
+      }
+      wide = wide.littleEndian
       unsafe payload.withUnsafeMutableReadableBytes { raw in
         var index = 0
         while index + 8 <= raw.count {

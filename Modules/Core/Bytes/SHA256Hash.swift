@@ -35,7 +35,7 @@ package enum SHA256Hash {
       fold(tail[block..<block + 64], into: &state)
     }
     return state.flatMap { word in
-      (0..<4).map { UInt8(truncatingIfNeeded: word >> UInt32(24 - 8 * $0)) }
+      (0..<4).map { (index: UInt32) in UInt8(truncatingIfNeeded: word >> (24 - 8 * index)) }
     }
   }
 

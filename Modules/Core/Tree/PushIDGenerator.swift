@@ -38,7 +38,8 @@ public struct PushIDGenerator: Sendable {
   /// The first eight characters of a name made at `milliseconds`, 0..<2^48.
   static func characters(ofMilliseconds milliseconds: Int64) -> [UInt8] {
     (0..<8).map { position in
-      alphabet[Int(milliseconds >> Int64(6 * (7 - position)) & 63)]
+      let shift = 6 * (7 - position)
+      return alphabet[Int(milliseconds >> shift) & 63]
     }
   }
 

@@ -52,7 +52,8 @@ extension TreeNode {
 
   private static func text(of words: SIMD8<UInt32>) -> String {
     let bytes = (0..<28).map { index in
-      UInt8(truncatingIfNeeded: words[index >> 2] >> (24 - 8 * UInt32(index & 3)))
+      let shift = UInt32(24 - 8 * (index & 3))
+      return UInt8(truncatingIfNeeded: words[index >> 2] >> shift)
     }
     return String(decoding: bytes, as: UTF8.self)
   }
