@@ -59,7 +59,8 @@ let nioHTTP1 = network("NIOHTTP1")
 let nioWebSocket = network("NIOWebSocket")
 let nioHTTP2 = network("NIOHTTP2", "swift-nio-http2")
 let nioHPACK = network("NIOHPACK", "swift-nio-http2")
-let nioSSL = network("NIOSSL", "swift-nio-ssl")
+let nioSSL = Target.Dependency.product(
+  name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["TLS"]))
 let nioTLS = network("NIOTLS")
 let jwtKit = Target.Dependency.product(
   name: "JWTKit", package: "jwt-kit", condition: .when(traits: ["Tokens"]))
@@ -478,10 +479,11 @@ let package = Package(
   },
   traits: [
     .trait(name: "TCP", description: "TransportTCP over swift-nio; off, no network code is built."),
+    .trait(name: "TLS", description: "TLS over swift-nio-ssl.", enabledTraits: ["TCP"]),
     .trait(
       name: "LMDB", description: "LMDB among the stores of Standard, on Linux; off, no liblmdb."),
     .trait(name: "Tokens", description: "JSON Web Tokens over jwt-kit; off, no key can be read."),
-    .default(enabledTraits: ["TCP", "LMDB", "Tokens"]),
+    .default(enabledTraits: ["TCP", "TLS", "LMDB", "Tokens"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),

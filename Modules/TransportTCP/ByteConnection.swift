@@ -18,24 +18,17 @@
       install: @escaping @Sendable (any Channel) throws -> R
     ) async throws(TransportError) -> R {
       try options.validate()
-      let contexts = options.tls.map(TLSContexts.init)
-      _ = try contexts?.clientHandler(to: options.host)
+      let contexts = try options.tls.map(TLSContexts.init)
+      try contexts?.validate(host: options.host)
       let opened = loop.makePromise(of: R.self)
       let timeout = TimeAmount.seconds(Int64(options.connectTimeoutSeconds))
       TCPSockets.client(on: loop, timeout: timeout)
         .channelInitializer { channel in
           channel.eventLoop.makeCompletedFuture {
-            let pipeline = channel.pipeline.syncOperations
-            if let contexts {
-              try pipeline.addHandler(try contexts.clientHandler(to: options.host))
-              try pipeline.addHandler(
-                TLSGate(wanted: contexts.identity(of: options.host), timeout: timeout) {
-                  opened.fail($0)
-                })
-            }
+            try contexts?.secure(channel, to: options.host, within: timeout) { opened.fail($0) }
             try TCPSockets.keepFromChildren(channel)
             let opening = OpeningHandler()
-            try pipeline.addHandler(opening)
+            try channel.pipeline.syncOperations.addHandler(opening)
             let made = try install(channel)
             opening.didOpen = { opened.succeed(made) }
           }

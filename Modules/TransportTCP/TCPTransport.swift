@@ -41,8 +41,7 @@
       try options.validate()
       self.options = options
       self.tunnel = tunnel
-      tls = options.tls.map(TLSContexts.init)
-      try tls?.loadRoots()
+      tls = try options.tls.map(TLSContexts.init)
       limit = FrameLimit(bytes: options.frameLimitBytes)
       state = Mutex(State(load: FrameLoad(limitBytes: options.heldFrameBytes)))
       group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
@@ -72,7 +71,7 @@
       let place = options.addresses[address]
       let options = options.reaching(place)
       // A mistake in the options is reported before any connection is made.
-      _ = try tls?.clientHandler(to: options.host)
+      try tls?.validate(host: options.host)
       try beginAttempt()
       let opened = loop.makePromise(of: TCPLink.self)
       let setting = setting(
@@ -80,15 +79,8 @@
       TCPSockets.client(on: loop, timeout: .seconds(Int64(options.connectTimeoutSeconds)))
         .channelInitializer { [tls, tunnel] channel in
           channel.eventLoop.makeCompletedFuture {
-            if let tls {
-              let pipeline = channel.pipeline.syncOperations
-              try pipeline.addHandler(try tls.clientHandler(to: options.host))
-              try pipeline.addHandler(
-                TLSGate(
-                  wanted: tls.identity(of: options.host),
-                  timeout: .seconds(Int64(options.connectTimeoutSeconds))
-                ) { opened.fail($0) })
-            }
+            let timeout = TimeAmount.seconds(Int64(options.connectTimeoutSeconds))
+            try tls?.secure(channel, to: options.host, within: timeout) { opened.fail($0) }
             guard let tunnel else { return try Self.install(setting, in: channel) }
             try TCPSockets.keepFromChildren(channel)
             try tunnel.connect(
@@ -182,7 +174,7 @@
                   (try? connections.admit(far, as: admission.address)) != nil
                 })
             }
-            if let tls { try channel.pipeline.syncOperations.addHandler(try tls.serverHandler()) }
+            try tls?.secure(accepted: channel)
             guard let tunnel else { return try Self.install(setting, foreignSetup, in: channel) }
             try TCPSockets.keepFromChildren(channel)
             try tunnel.accept(channel, TCPLinkHandler.installation(setting))

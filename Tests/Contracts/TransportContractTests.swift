@@ -30,20 +30,22 @@ func loopbackHolds(check: TransportCheck) async throws {
     return options
   }
 
-  private let secured = TransportFixture("tcp with TLS") { limit throws(TransportError) in
-    var options = options(port: 0, limit)
-    options.tls = try ThrowawayCertificate.shared.get().server
-    return try TCPPlugin.open(options)
-  } client: { _, address, limit throws(TransportError) in
-    var options = options(port: Int(address.split(separator: ":").last ?? "") ?? 0, limit)
-    options.tls = try ThrowawayCertificate.shared.get().client
-    return try TCPPlugin.open(options)
-  }
+  #if TLS
+    private let secured = TransportFixture("tcp with TLS") { limit throws(TransportError) in
+      var options = options(port: 0, limit)
+      options.tls = try ThrowawayCertificate.shared.get().server
+      return try TCPPlugin.open(options)
+    } client: { _, address, limit throws(TransportError) in
+      var options = options(port: Int(address.split(separator: ":").last ?? "") ?? 0, limit)
+      options.tls = try ThrowawayCertificate.shared.get().client
+      return try TCPPlugin.open(options)
+    }
 
-  @Test("transport contract over TCP with TLS", arguments: TransportContract.checks)
-  func securedHolds(check: TransportCheck) async throws {
-    try await check.run(on: secured)
-  }
+    @Test("transport contract over TCP with TLS", arguments: TransportContract.checks)
+    func securedHolds(check: TransportCheck) async throws {
+      try await check.run(on: secured)
+    }
+  #endif
 
   private let webSocket = TransportFixture("websocket") { limit throws(TransportError) in
     try WebSocketPlugin.open(WebSocketOptions(options(port: 0, limit)))
@@ -57,21 +59,23 @@ func loopbackHolds(check: TransportCheck) async throws {
     try await check.run(on: webSocket)
   }
 
-  private let securedWebSocket = TransportFixture("websocket with TLS") {
-    limit throws(TransportError) in
-    var options = options(port: 0, limit)
-    options.tls = try ThrowawayCertificate.shared.get().server
-    return try WebSocketPlugin.open(WebSocketOptions(options))
-  } client: { _, address, limit throws(TransportError) in
-    var options = options(port: Int(address.split(separator: ":").last ?? "") ?? 0, limit)
-    options.tls = try ThrowawayCertificate.shared.get().client
-    return try WebSocketPlugin.open(WebSocketOptions(options))
-  }
+  #if TLS
+    private let securedWebSocket = TransportFixture("websocket with TLS") {
+      limit throws(TransportError) in
+      var options = options(port: 0, limit)
+      options.tls = try ThrowawayCertificate.shared.get().server
+      return try WebSocketPlugin.open(WebSocketOptions(options))
+    } client: { _, address, limit throws(TransportError) in
+      var options = options(port: Int(address.split(separator: ":").last ?? "") ?? 0, limit)
+      options.tls = try ThrowawayCertificate.shared.get().client
+      return try WebSocketPlugin.open(WebSocketOptions(options))
+    }
 
-  @Test("transport contract over WebSocket with TLS", arguments: TransportContract.checks)
-  func securedWebSocketHolds(check: TransportCheck) async throws {
-    try await check.run(on: securedWebSocket)
-  }
+    @Test("transport contract over WebSocket with TLS", arguments: TransportContract.checks)
+    func securedWebSocketHolds(check: TransportCheck) async throws {
+      try await check.run(on: securedWebSocket)
+    }
+  #endif
 
   @Test("transport contract over TCP", arguments: TransportContract.checks)
   func tcpHolds(check: TransportCheck) async throws {

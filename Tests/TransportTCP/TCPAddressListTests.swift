@@ -82,32 +82,34 @@ import Testing
       await server.shutdown()
     }
 
-    @Test("over TLS the server proves the name of the address that is connected to")
-    func identities() async throws {
-      let folder = FileManager.default.temporaryDirectory.path + "/tern-tls-" + UUID().uuidString
-      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-      defer { try? FileManager.default.removeItem(atPath: folder) }
-      let certificate = try ThrowawayCertificate(hasAddress: false, in: folder)
-      var options = TCPOptions(port: 0)
-      options.tls = certificate.server
-      let server = try TCPTransport(options)
-      let listener = try await server.listen { _ in Silence() }
-      let port = Int(listener.address.split(separator: ":").last ?? "") ?? 0
-      options = TCPOptions(port: port)
-      options.alternatives = [TCPAddress(host: "localhost", port: port)]
-      options.tls = certificate.client
-      let client = try TCPTransport(options)
-      let error = await #expect(throws: TransportError.self) {
-        try await client.connect(to: 0) { _ in Silence() }
+    #if TLS
+      @Test("over TLS the server proves the name of the address that is connected to")
+      func identities() async throws {
+        let folder = FileManager.default.temporaryDirectory.path + "/tern-tls-" + UUID().uuidString
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let certificate = try ThrowawayCertificate(hasAddress: false, in: folder)
+        var options = TCPOptions(port: 0)
+        options.tls = certificate.server
+        let server = try TCPTransport(options)
+        let listener = try await server.listen { _ in Silence() }
+        let port = Int(listener.address.split(separator: ":").last ?? "") ?? 0
+        options = TCPOptions(port: port)
+        options.alternatives = [TCPAddress(host: "localhost", port: port)]
+        options.tls = certificate.client
+        let client = try TCPTransport(options)
+        let error = await #expect(throws: TransportError.self) {
+          try await client.connect(to: 0) { _ in Silence() }
+        }
+        guard case .notSecure("127.0.0.1", port, _)? = error else {
+          Issue.record("the certificate is not for the address: \(error as Any)")
+          return
+        }
+        try await client.connect(to: 1) { _ in Silence() }
+        await client.shutdown()
+        await server.shutdown()
       }
-      guard case .notSecure("127.0.0.1", port, _)? = error else {
-        Issue.record("the certificate is not for the address: \(error as Any)")
-        return
-      }
-      try await client.connect(to: 1) { _ in Silence() }
-      await client.shutdown()
-      await server.shutdown()
-    }
+    #endif
 
     private final class Silence: LinkHandler {
       func linkDidReceive(_ frames: [[UInt8]]) {}

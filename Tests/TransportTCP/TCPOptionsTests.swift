@@ -22,20 +22,32 @@ import Testing
       }
     }
 
-    @Test("an invalid certificate file is named before any connection is tried")
-    func files() {
-      var options = TCPOptions(port: 1)
-      options.tls = TLSOptions()
-      for (file, reason) in [
-        ("/no/roots.pem", "/no/roots.pem: there is no such file"),
-        ("/dev/null", "/dev/null holds no certificate in PEM"),
-      ] {
-        options.tls?.roots = file
-        #expect(throws: TransportError.invalidOption(name: "tls.roots", reason: reason)) {
+    #if TLS
+      @Test("an invalid certificate file is named before any connection is tried")
+      func files() {
+        var options = TCPOptions(port: 1)
+        options.tls = TLSOptions()
+        for (file, reason) in [
+          ("/no/roots.pem", "/no/roots.pem: there is no such file"),
+          ("/dev/null", "/dev/null holds no certificate in PEM"),
+        ] {
+          options.tls?.roots = file
+          #expect(throws: TransportError.invalidOption(name: "tls.roots", reason: reason)) {
+            try TCPPlugin.open(options)
+          }
+        }
+      }
+
+    #else
+      @Test("a build without TLS says so, and which trait it lacks")
+      func unbuilt() {
+        var options = TCPOptions(port: 1)
+        options.tls = TLSOptions()
+        #expect(throws: TransportError.notBuilt(kind: "tls", trait: "TLS")) {
           try TCPPlugin.open(options)
         }
       }
-    }
+    #endif
 
     @Test("a transport that ends while it calls does not wait for the answer")
     func endingWhileCalling() async throws {

@@ -1,4 +1,4 @@
-#if TCP && canImport(Glibc)
+#if TLS && canImport(Glibc)
   import Foundation
   import Synchronization
   import TernLinkTesting

@@ -225,22 +225,24 @@
       await pair.end()
     }
 
-    @Test("a leader that says nothing is given up when its time is over")
-    func silent() async throws {
-      try await withFolder { folder in
-        let certificate = try ThrowawayCertificate(in: folder)
-        // Without a node that leads, it lets connections wait for longer.
-        let pair = try await Pair(
-          leaderTLS: certificate.server, tls: certificate.server, place: .unknown)
-        let limit = Duration.seconds(RelayLimits.connectSeconds)
-        #expect(
-          await pair.failure()
-            == .timedOut(host: "127.0.0.1", port: port(of: pair), after: limit))
-        #expect(pair.following.figures.upstream == 0)
-        #expect(pair.following.figures.upstreamUnreachable == 1)
-        await pair.end()
+    #if TLS
+      @Test("a leader that says nothing is given up when its time is over")
+      func silent() async throws {
+        try await withFolder { folder in
+          let certificate = try ThrowawayCertificate(in: folder)
+          // Without a node that leads, it lets connections wait for longer.
+          let pair = try await Pair(
+            leaderTLS: certificate.server, tls: certificate.server, place: .unknown)
+          let limit = Duration.seconds(RelayLimits.connectSeconds)
+          #expect(
+            await pair.failure()
+              == .timedOut(host: "127.0.0.1", port: port(of: pair), after: limit))
+          #expect(pair.following.figures.upstream == 0)
+          #expect(pair.following.figures.upstreamUnreachable == 1)
+          await pair.end()
+        }
       }
-    }
+    #endif
 
     @Test("links beyond the limit are refused, with relayed connections among them")
     func limits() async throws {
@@ -295,88 +297,90 @@
     }
   }
 
-  @Suite("upstream links over TLS", .timeLimit(.minutes(5))) struct SecureUpstreamLinkTests {
-    @Test("nodes with one certificate trust each other, whichever authority signed it")
-    func sameCertificate() async throws {
-      try await withFolder { folder in
-        let own = try ThrowawayCertificate(named: "tern.example", hasAddress: false, in: folder)
-        let signed = try ThrowawayCertificate(signedBy: own, in: folder)
-        for certificate in [own, signed] {
-          let pair = try await Pair(leaderTLS: certificate.server, tls: certificate.server)
-          #expect(try await pair.say("hello") == "hello")
-          #expect(pair.server.peers == ["192.0.2.7:4321"])
-          #expect(pair.leading.figures.accepted == 1)
+  #if TLS
+    @Suite("upstream links over TLS", .timeLimit(.minutes(5))) struct SecureUpstreamLinkTests {
+      @Test("nodes with one certificate trust each other, whichever authority signed it")
+      func sameCertificate() async throws {
+        try await withFolder { folder in
+          let own = try ThrowawayCertificate(named: "tern.example", hasAddress: false, in: folder)
+          let signed = try ThrowawayCertificate(signedBy: own, in: folder)
+          for certificate in [own, signed] {
+            let pair = try await Pair(leaderTLS: certificate.server, tls: certificate.server)
+            #expect(try await pair.say("hello") == "hello")
+            #expect(pair.server.peers == ["192.0.2.7:4321"])
+            #expect(pair.leading.figures.accepted == 1)
+            await pair.end()
+          }
+        }
+      }
+
+      @Test("nodes with certificates of one authority trust each other, and remember how")
+      func sameAuthority() async throws {
+        try await withFolder { folder in
+          let authority = try ThrowawayCertificate(named: "authority.example", in: folder)
+          let first = try ThrowawayCertificate(
+            named: "a.example", hasAddress: false, signedBy: authority, in: folder)
+          let second = try ThrowawayCertificate(
+            named: "b.example", hasAddress: false, signedBy: authority, in: folder)
+          var rooted = second.server
+          rooted.roots = authority.certificate
+          // The authority is behind the node's certificate, or among its roots.
+          for tls in [try second.followed(by: authority).server, rooted] {
+            let pair = try await Pair(leaderTLS: first.server, tls: tls)
+            #expect(try await pair.say("hello") == "hello")
+            #expect(try await pair.say("hello") == "hello")
+            // The first one was tried with the other proof before.
+            #expect(pair.leading.figures.accepted == 3)
+            #expect(pair.following.figures.upstreamOpened == 2)
+            #expect(pair.following.figures.upstreamUnreachable == 0)
+            await pair.end()
+          }
+          // What neither of them knows is trusted by neither.
+          let pair = try await Pair(leaderTLS: first.server, tls: second.server)
+          #expect(isOfCertificate(await pair.failure()))
+          #expect(pair.following.figures.upstreamUnreachable == 1)
           await pair.end()
         }
       }
-    }
 
-    @Test("nodes with certificates of one authority trust each other, and remember how")
-    func sameAuthority() async throws {
-      try await withFolder { folder in
-        let authority = try ThrowawayCertificate(named: "authority.example", in: folder)
-        let first = try ThrowawayCertificate(
-          named: "a.example", hasAddress: false, signedBy: authority, in: folder)
-        let second = try ThrowawayCertificate(
-          named: "b.example", hasAddress: false, signedBy: authority, in: folder)
-        var rooted = second.server
-        rooted.roots = authority.certificate
-        // The authority is behind the node's certificate, or among its roots.
-        for tls in [try second.followed(by: authority).server, rooted] {
-          let pair = try await Pair(leaderTLS: first.server, tls: tls)
+      @Test("a certificate that is read again counts for later links")
+      func reload() async throws {
+        try await withFolder { folder in
+          let old = try ThrowawayCertificate(in: folder)
+          let new = try ThrowawayCertificate(in: folder)
+          let pair = try await Pair(leaderTLS: new.server, tls: old.server)
+          #expect(isOfCertificate(await pair.failure()))
+          for (from, to) in [(new.certificate, old.certificate), (new.key, old.key)] {
+            try Data(contentsOf: URL(filePath: from)).write(to: URL(filePath: to))
+          }
+          try pair.follower.reloadCertificate()
           #expect(try await pair.say("hello") == "hello")
-          #expect(try await pair.say("hello") == "hello")
-          // The first one was tried with the other proof before.
-          #expect(pair.leading.figures.accepted == 3)
-          #expect(pair.following.figures.upstreamOpened == 2)
-          #expect(pair.following.figures.upstreamUnreachable == 0)
           await pair.end()
         }
-        // What neither of them knows is trusted by neither.
-        let pair = try await Pair(leaderTLS: first.server, tls: second.server)
-        #expect(isOfCertificate(await pair.failure()))
-        #expect(pair.following.figures.upstreamUnreachable == 1)
-        await pair.end()
       }
-    }
 
-    @Test("a certificate that is read again counts for later links")
-    func reload() async throws {
-      try await withFolder { folder in
-        let old = try ThrowawayCertificate(in: folder)
-        let new = try ThrowawayCertificate(in: folder)
-        let pair = try await Pair(leaderTLS: new.server, tls: old.server)
-        #expect(isOfCertificate(await pair.failure()))
-        for (from, to) in [(new.certificate, old.certificate), (new.key, old.key)] {
-          try Data(contentsOf: URL(filePath: from)).write(to: URL(filePath: to))
+      @Test("a port with TLS takes no clear links, and a clear one none with TLS")
+      func mixed() async throws {
+        try await withFolder { folder in
+          let certificate = try ThrowawayCertificate(in: folder)
+          let secured = try await Pair(leaderTLS: certificate.server)
+          #expect(try await secured.say("hello") == nil)
+          await secured.end()
+          let clear = try await Pair(tls: certificate.server)
+          guard case .notSecure? = await clear.failure() else {
+            Issue.record("a leader without TLS was taken for one with")
+            return
+          }
+          await clear.end()
         }
-        try pair.follower.reloadCertificate()
-        #expect(try await pair.say("hello") == "hello")
-        await pair.end()
+      }
+
+      private func isOfCertificate(_ error: TransportError?) -> Bool {
+        guard case .notSecure(_, _, let reason)? = error else { return false }
+        return reason.contains("signed by no authority")
       }
     }
-
-    @Test("a port with TLS takes no clear links, and a clear one none with TLS")
-    func mixed() async throws {
-      try await withFolder { folder in
-        let certificate = try ThrowawayCertificate(in: folder)
-        let secured = try await Pair(leaderTLS: certificate.server)
-        #expect(try await secured.say("hello") == nil)
-        await secured.end()
-        let clear = try await Pair(tls: certificate.server)
-        guard case .notSecure? = await clear.failure() else {
-          Issue.record("a leader without TLS was taken for one with")
-          return
-        }
-        await clear.end()
-      }
-    }
-
-    private func isOfCertificate(_ error: TransportError?) -> Bool {
-      guard case .notSecure(_, _, let reason)? = error else { return false }
-      return reason.contains("signed by no authority")
-    }
-  }
+  #endif
 
   private func withFolder(_ body: (String) async throws -> Void) async throws {
     let folder = FileManager.default.temporaryDirectory.path + "/tern-upstream-" + UUID().uuidString

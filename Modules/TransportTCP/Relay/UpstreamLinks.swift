@@ -77,7 +77,7 @@
       _ upstream: Upstream, _ proof: NodeTrust.Proof? = nil
     ) async throws -> TCPLink {
       // A mistake in the options is reported before any connection is made.
-      if let proof { _ = try tls?.nodes.handler(proof, to: upstream.address.host) }
+      if let proof { try tls?.nodes.validate(proof, host: upstream.address.host) }
       try beginAttempt()
       let opened = loop.makePromise(of: TCPLink.self)
       let setting = setting(
@@ -91,12 +91,10 @@
             try connections.admit(channel, as: upstream.client.client.address)
             let pipeline = channel.pipeline.syncOperations
             try pipeline.addHandler(RelayHeaderWriter(upstream) { opened.fail($0) })
-            if let tls, let proof {
-              try pipeline.addHandler(try tls.nodes.handler(proof, to: upstream.address.host))
-              try pipeline.addHandler(
-                TLSGate(wanted: nil, timeout: timeout, until: upstream.deadline) {
-                  opened.fail($0)
-                })
+            if let proof {
+              try tls?.nodes.secure(
+                channel, proof, to: upstream.address.host, until: upstream.deadline
+              ) { opened.fail($0) }
             }
             try pipeline.addHandler(TCPLinkHandler(setting, other: upstream.peer))
           }

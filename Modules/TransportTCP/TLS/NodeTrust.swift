@@ -1,4 +1,4 @@
-#if TCP
+#if TLS
   import NIOCore
   import NIOSSL
   import Synchronization
@@ -53,10 +53,31 @@
     /// Notes the proof that did.
     func note(_ proof: Proof) { state.withLock { $0.proof = proof } }
 
-    /// Secures a connection to another node.
+    /// Checks that a connection to another node can be secured, before it is made.
     ///
     /// - Throws: ``TransportError/invalidOption(name:reason:)``.
-    func handler(
+    func validate(_ proof: Proof, host: String) throws(TransportError) {
+      _ = try handler(proof, to: host)
+    }
+
+    /// Secures a connection to another node.
+    ///
+    /// - Parameters:
+    ///   - deadline: The latest end of the time that the other node may take to agree.
+    ///   - didFail: Receives the reason the connection is not secure, perhaps more than once.
+    func secure(
+      _ channel: any Channel, _ proof: Proof, to host: String, until deadline: NIODeadline,
+      didFail: @escaping @Sendable (any Error) -> Void
+    ) throws {
+      let pipeline = channel.pipeline.syncOperations
+      try pipeline.addHandler(try handler(proof, to: host))
+      try pipeline.addHandler(
+        TLSGate(
+          wanted: nil, timeout: max(.milliseconds(1), deadline - .now()), until: deadline,
+          didFail: didFail))
+    }
+
+    private func handler(
       _ proof: Proof, to host: String
     ) throws(TransportError) -> NIOSSLClientHandler {
       let context = try context(proof)

@@ -1,4 +1,4 @@
-#if TCP
+#if TLS
   import NIOCore
   import NIOSSL
   import Synchronization
@@ -31,9 +31,14 @@
     let nodes: NodeTrust
     private let state = Mutex(State())
 
-    init(_ options: TLSOptions) {
+    /// Reads the configured roots, so that a mistake is reported before any connection is made.
+    ///
+    /// - Throws: ``TransportError/invalidOption(name:reason:)``; in a program built without the
+    ///   package trait `TLS`, ``TransportError/notBuilt(kind:trait:)``.
+    init(_ options: TLSOptions) throws(TransportError) {
       self.options = options
       nodes = NodeTrust(roots: options.roots)
+      if options.roots != nil { _ = try clientContext() }
     }
 
     /// Offers protocols to clients, from the next reading of the certificate on.
@@ -66,13 +71,6 @@
       nodes.replace(chain)
     }
 
-    /// Reads the configured roots, so that a mistake is reported before any connection is made.
-    ///
-    /// - Throws: ``TransportError/invalidOption(name:reason:)``.
-    func loadRoots() throws(TransportError) {
-      if options.roots != nil { _ = try clientContext() }
-    }
-
     static func certificates(
       in file: String, _ option: String
     ) throws(TransportError) -> [NIOSSLCertificate] {
@@ -91,16 +89,30 @@
     }
 
     /// Secures a connection that was accepted.
-    func serverHandler() throws(TransportError) -> NIOSSLServerHandler {
-      guard let context = state.withLock({ $0.server }) else { throw .shutDown }
-      return NIOSSLServerHandler(context: context)
+    func secure(accepted channel: any Channel) throws {
+      guard let context = state.withLock({ $0.server }) else { throw TransportError.shutDown }
+      try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: context))
     }
 
-    /// Returns the identity that the certificate of a host must have.
-    func identity(of host: String) -> TLSIdentity { TLSIdentity(options.serverName ?? host) }
+    /// Checks that a connection to a host can be secured, before it is made.
+    func validate(host: String) throws(TransportError) { _ = try clientHandler(to: host) }
 
     /// Secures a connection to a host, whose name or address the certificate has to be for.
-    func clientHandler(to host: String) throws(TransportError) -> NIOSSLClientHandler {
+    ///
+    /// - Parameters:
+    ///   - timeout: The time that the other end may take to agree.
+    ///   - didFail: Receives the reason the connection is not secure, perhaps more than once.
+    func secure(
+      _ channel: any Channel, to host: String, within timeout: TimeAmount,
+      didFail: @escaping @Sendable (any Error) -> Void
+    ) throws {
+      let pipeline = channel.pipeline.syncOperations
+      try pipeline.addHandler(try clientHandler(to: host))
+      let wanted = TLSIdentity(options.serverName ?? host)
+      try pipeline.addHandler(TLSGate(wanted: wanted, timeout: timeout, didFail: didFail))
+    }
+
+    private func clientHandler(to host: String) throws(TransportError) -> NIOSSLClientHandler {
       let context = try clientContext()
       let name = options.serverName ?? host
       // An address is not sent as a name; it is compared with the addresses in the certificate.

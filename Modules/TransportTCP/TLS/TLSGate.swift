@@ -1,4 +1,4 @@
-#if TCP
+#if TLS
   import NIOCore
   import NIOSSL
   import NIOTLS
@@ -68,30 +68,6 @@
       if isOpen { return context.fireChannelInactive() }
       timer?.cancel()
       didFail(TLSFailure(description: "it ended before it was secure"))
-    }
-  }
-
-  /// The reason a connection could not be secured.
-  struct TLSFailure: Error, CustomStringConvertible {
-    let description: String
-    /// True when the certificate was not accepted, and another proof might be.
-    private(set) var isOfCertificate = false
-
-    init(description: String) { self.description = description }
-
-    /// Puts what happens most into words: the library tells numbers and names of its own.
-    init(_ error: any Error) {
-      let text = "\(error)"
-      isOfCertificate = text.contains("CERTIFICATE_VERIFY_FAILED")
-      description =
-        if isOfCertificate {
-          "its certificate is expired, for another name, or signed by no authority that "
-            + "tls.roots or the system trusts"
-        } else if text.contains("WRONG_VERSION_NUMBER") {
-          "it speaks no TLS"
-        } else {
-          text
-        }
     }
   }
 #endif

@@ -1,4 +1,4 @@
-#if TCP
+#if TLS
   import NIOSSL
 
   #if canImport(Darwin)

@@ -4,7 +4,8 @@ import TernTransport
 ///
 /// In the configuration, as `tls` of the section `transport`. A server needs `{"certificate":
 /// "cert.pem", "key": "key.pem"}`; for a client `{}` trusts the roots of the system. The options of
-/// the other end may stand beside it.
+/// the other end may stand beside it. A program built without the package trait `TLS` answers them
+/// with `TransportError.notBuilt(kind:trait:)`.
 public struct TLSOptions: Decodable, Hashable, Sendable {
   /// Of a server: a PEM file with its certificate, and behind it those up to a root.
   public var certificate: String?
