@@ -1,8 +1,9 @@
 extension Int64 {
   /// Negative, zero or positive without rounding the integer: 2^53 + 1 is above 2^53 as a double.
   ///
-  /// - Parameter double: Any number; infinities are allowed.
+  /// - Parameter double: Any IEEE number; what is not a number is below all integers.
   func compareExactly(_ double: Double) -> Int {
+    if double.isNaN { return 1 }
     if double >= 0x1p63 { return -1 }
     if double < -0x1p63 { return 1 }
     let whole = Int64(double)

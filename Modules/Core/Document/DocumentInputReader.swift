@@ -14,7 +14,7 @@ struct DocumentInputReader {
 
   /// Reads the fields of a whole document.
   mutating func read(_ fields: [DocumentInput.Field]) throws(DocumentError) {
-    for field in fields {
+    for field in fields.withoutReplaced {
       let path = DocumentFieldPath(unchecked: [field.name])
       try path.checkWritable()
       try readField(field.input, at: path)
@@ -42,7 +42,7 @@ struct DocumentInputReader {
       if verb != .merge { throw .misplacedDelete(path) }
       mask.append(path)
     case .map(let fields) where !fields.isEmpty:
-      for field in fields {
+      for field in fields.withoutReplaced {
         let inner = path.appending(field.name)
         try inner.checkWritable()
         try readField(field.input, at: inner)
@@ -73,7 +73,7 @@ struct DocumentInputReader {
       return .array(values)
     case .map(let fields):
       var map = DocumentMap()
-      for field in fields {
+      for field in fields.withoutReplaced {
         let inner = path.appending(field.name)
         switch field.input {
         case .delete: throw .misplacedDelete(inner)
@@ -98,7 +98,7 @@ struct DocumentInputReader {
     case .transform: throw .misplacedTransform(path)
     case .map(let fields):
       var map = DocumentMap()
-      for field in fields { map[field.name] = try elementField(field, at: path) }
+      for field in fields.withoutReplaced { map[field.name] = try elementField(field, at: path) }
       return .map(map)
     }
   }
@@ -123,5 +123,17 @@ struct DocumentInputReader {
     if transforms.count > DocumentLimits.transforms {
       throw .tooManyTransforms(count: transforms.count, limit: DocumentLimits.transforms)
     }
+  }
+}
+
+extension [DocumentInput.Field] {
+  /// Without the fields that a later one of the same name replaces.
+  fileprivate var withoutReplaced: [DocumentInput.Field] {
+    var names: Set<ExactText> = []
+    names.reserveCapacity(count)
+    for field in self { names.insert(ExactText(field.name)) }
+    if names.count == count { return self }
+    names.removeAll()
+    return reversed().filter { names.insert(ExactText($0.name)).inserted }.reversed()
   }
 }

@@ -94,8 +94,8 @@ package struct PackedBuilder {
   ///   - fields: All fields since the mark, in the order they were written.
   ///   - isDocument: Whether these are the fields of a document, which is no vector.
   package mutating func endMap(_ mark: Mark, _ fields: [Field], isDocument: Bool = false) {
-    if !ascends(fields) { sort(fields, from: mark.start) }
-    if !isDocument, fields.count == 2, replaceVector(from: mark.start) { return }
+    let count = ascends(fields) ? fields.count : sort(fields, from: mark.start)
+    if !isDocument, count == 2, replaceVector(from: mark.start) { return }
     close(Packed.Tag.map, mark)
   }
 }
@@ -130,21 +130,25 @@ extension PackedBuilder {
     bytes.span.extracting(left.name).compareBytes(bytes.span.extracting(right.name))
   }
 
-  private mutating func sort(_ fields: [Field], from start: Int) {
+  /// - Returns: The number of fields that stay.
+  private mutating func sort(_ fields: [Field], from start: Int) -> Int {
     let positions = fields.indices.sorted { left, right in
       let order = order(fields[left], fields[right])
       return order == 0 ? left < right : order < 0
     }
     var sorted: [UInt8] = []
     sorted.reserveCapacity(bytes.count - start)
+    var count = 0
     for (place, index) in positions.enumerated() {
       if place + 1 < positions.count, order(fields[index], fields[positions[place + 1]]) == 0 {
         continue
       }
       let begin = index == 0 ? start : fields[index - 1].end
       sorted.append(bytes.span.extracting(begin..<fields[index].end))
+      count += 1
     }
     bytes.replaceSubrange(start..., with: sorted)
+    return count
   }
 
   /// The fields of a vector as a map, up to its numbers: names, type, the tag of an array.

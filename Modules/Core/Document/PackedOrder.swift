@@ -88,15 +88,11 @@ package enum PackedOrder {
         Packed.integer(b, &j, size: Int(right - Tag.integer)))
     case (false, true):
       let integer = Packed.integer(a, &i, size: Int(left - Tag.integer))
-      return compare(integer, Packed.double(b, &j))
+      return integer.compareExactly(Packed.double(b, &j))
     case (true, false):
       let double = Packed.double(a, &i)
-      return -compare(Packed.integer(b, &j, size: Int(right - Tag.integer)), double)
+      return -Packed.integer(b, &j, size: Int(right - Tag.integer)).compareExactly(double)
     }
-  }
-
-  static func compare(_ integer: Int64, _ double: Double) -> Int {
-    double.isNaN ? 1 : integer.compareExactly(double)
   }
 
   /// Compares two numbers. NaN sorts first and equals itself.

@@ -43,6 +43,9 @@ extension JSONReader {
     return index - start
   }
 
+  /// Exponents above count as this. No text has so many zeros that they would make up for it.
+  private static let exponentLimit = 1 << 48
+
   private mutating func scanExponent(start: Int) throws(JSONError) -> Int {
     index += 1
     let isNegative = peekByte == UInt8(ascii: "-")
@@ -50,7 +53,7 @@ extension JSONReader {
     var value = 0
     let first = index
     while let byte = peekByte, byte &- UInt8(ascii: "0") <= 9 {
-      value = min(value * 10 + Int(byte - UInt8(ascii: "0")), 100_000)
+      value = min(value * 10 + Int(byte - UInt8(ascii: "0")), Self.exponentLimit)
       index += 1
     }
     guard index > first else { throw error(.invalidNumber, at: start) }

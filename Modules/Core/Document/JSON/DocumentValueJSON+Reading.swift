@@ -66,9 +66,12 @@ extension DocumentValueJSON {
     case .referenceValue: return content.text.flatMap(name).map { .reference($0) }
     case .geoPointValue: return geoPoint(content)
     case .arrayValue:
-      guard case .array(let elements) = content["values"] ?? .array([]) else { return nil }
+      guard case .object = content,
+        case .array(let elements) = content["values"] ?? .array([])
+      else { return nil }
       return .array(try values(elements, at: place))
     case .mapValue:
+      guard case .object = content else { return nil }
       return try map(content["fields"] ?? .object([]), at: place).map(Self.vectorOrMap)
     }
   }
@@ -85,9 +88,9 @@ extension DocumentValueJSON {
   /// A time, as text or as `{seconds, nanos}`.
   package func timestamp(_ json: JSONValue) -> DocumentTimestamp? {
     if let text = json.text { return TimestampText.parse(text) }
-    guard case .object = json else { return nil }
-    let seconds = json["seconds"].flatMap(integer) ?? 0
-    let nanoseconds = json["nanos"].flatMap(integer) ?? 0
+    guard case .object = json, let seconds = integer(json["seconds"] ?? .integer(0)),
+      let nanoseconds = integer(json["nanos"] ?? .integer(0))
+    else { return nil }
     return try? DocumentTimestamp(seconds: seconds, nanoseconds: Int32(clamping: nanoseconds))
   }
 

@@ -31,13 +31,19 @@ package enum TimestampText {
       scanner.take("-"), let day = scanner.digits(2), scanner.take("T") || scanner.take("t"),
       let hour = scanner.digits(2), scanner.take(":"), let minute = scanner.digits(2),
       scanner.take(":"), let second = scanner.digits(2), (1...12).contains(month),
-      (1...31).contains(day), hour < 24, minute < 60, second < 60
+      (1...monthLength(month, of: year)).contains(day), hour < 24, minute < 60, second < 60
     else { return nil }
     let nanoseconds = scanner.take(".") ? scanner.fraction() : 0
     guard let nanoseconds, let offset = scanner.offset(), scanner.isAtEnd else { return nil }
     let days = daysSince1970(year: year, month: month, day: day)
     let seconds = days * 86_400 + hour * 3_600 + minute * 60 + second - offset
     return try? DocumentTimestamp(seconds: Int64(seconds), nanoseconds: Int32(nanoseconds))
+  }
+
+  private static func monthLength(_ month: Int, of year: Int) -> Int {
+    let (next, following) = month == 12 ? (year + 1, 1) : (year, month + 1)
+    return daysSince1970(year: next, month: following, day: 1)
+      - daysSince1970(year: year, month: month, day: 1)
   }
 
   /// Days between the first of January 1970 and a date of the Gregorian calendar.
@@ -111,9 +117,9 @@ package enum TimestampText {
     mutating func offset() -> Int? {
       if take("Z") || take("z") { return 0 }
       let isEast = take("+")
-      guard isEast || take("-"), let hours = digits(2), take(":"), let minutes = digits(2) else {
-        return nil
-      }
+      guard isEast || take("-"), let hours = digits(2), take(":"), let minutes = digits(2),
+        hours < 24, minutes < 60
+      else { return nil }
       let seconds = hours * 3_600 + minutes * 60
       return isEast ? seconds : -seconds
     }
