@@ -79,6 +79,8 @@ enum StreamID {
   }
 
   static func parse(_ text: String) -> UInt128? {
-    text.utf8.count == 32 ? UInt128(text, radix: 16) : nil
+    // A sign in front is none of the digits.
+    guard text.utf8.count == 32, text.first?.isHexDigit == true else { return nil }
+    return UInt128(text, radix: 16)
   }
 }
