@@ -189,29 +189,45 @@ extension WireRequest {
 }
 
 extension DocumentOrder {
-  /// Reads the text form of an order: `a.b desc, __name__`.
+  /// Reads the text form of an order: `a.b desc, __name__`. Names in backquotes hold any character.
   static func list(_ text: String) throws(DocumentWireError) -> [DocumentOrder] {
     var orders: [DocumentOrder] = []
     // Orders are compared with each other: no more are read than a query may have.
-    let parts = text.split(separator: ",", maxSplits: DocumentQueryLimits.clauses)
+    let parts = Self.parts(of: text, between: UInt8(ascii: ","))
     if parts.count > DocumentQueryLimits.clauses {
       throw .member(
         "The query has more than \(DocumentQueryLimits.clauses) filters and sort orders.")
     }
     for part in parts {
-      let words = part.split(separator: " ")
+      let words = Self.parts(of: part, between: UInt8(ascii: " "))
       let direction = words.count == 2 ? words[1].lowercased() : "asc"
       guard 1...2 ~= words.count, direction == "asc" || direction == "desc" else {
         throw .member("Invalid order by clause \"\(text)\".")
       }
       do throws(DocumentError) {
-        let path = try DocumentFieldPath(service: String(words[0]))
+        let path = try DocumentFieldPath(service: words[0])
         orders.append(DocumentOrder(path, isDescending: direction == "desc"))
       } catch {
         throw .document(error)
       }
     }
     return orders
+  }
+
+  /// Splits a text at a byte, but not in backquotes; empty parts are left out.
+  private static func parts(of text: String, between separator: UInt8) -> [String] {
+    var parts: [[UInt8]] = [[]]
+    var (isQuoted, isEscaped) = (false, false)
+    for byte in text.utf8 {
+      if byte == separator, !isQuoted {
+        parts.append([])
+        continue
+      }
+      if byte == UInt8(ascii: "`"), !isEscaped { isQuoted.toggle() }
+      isEscaped = isQuoted && !isEscaped && byte == UInt8(ascii: "\\")
+      parts[parts.count - 1].append(byte)
+    }
+    return parts.filter { !$0.isEmpty }.map { String(decoding: $0, as: UTF8.self) }
   }
 
   /// Orders in their text form.
