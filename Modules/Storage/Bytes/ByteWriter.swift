@@ -89,12 +89,12 @@ package struct ByteReader {
     return bits
   }
 
-  /// Reads a number in groups of seven bits.
+  /// Reads a number in groups of seven bits; `nil` also for one of more than 64 bits.
   package mutating func variable() -> UInt64? {
     var number: UInt64 = 0
     var shift: UInt64 = 0
     while let byte = byte() {
-      guard shift < 64 else { return nil }
+      guard shift < 63 || shift == 63 && byte <= 1 else { return nil }
       number |= UInt64(byte & 0x7F) << shift
       if byte < 0x80 { return number }
       shift += 7
