@@ -101,7 +101,9 @@ public struct ServerAddress: Hashable, Sendable {
       self.port = scheme.defaultPort
       return
     }
-    guard let number = Int(port), 1...65_535 ~= number else {
+    guard port.utf8.allSatisfy({ 0x30...0x39 ~= $0 }), let number = Int(port),
+      1...65_535 ~= number
+    else {
       throw .address(text, reason: "the port is a number in 1...65535, not \"\(port)\"")
     }
     self.port = number

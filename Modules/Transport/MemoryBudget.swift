@@ -212,12 +212,18 @@ public final class MemoryBudget: Sendable {
     var text = address[...]
     if text.hasPrefix("[") { text = text.dropFirst().prefix { $0 != "]" } }
     if text.hasPrefix("::ffff:") { return String(text.dropFirst("::ffff:".count)) }
-    var groups: [Substring] = []
-    for group in text.split(separator: ":", omittingEmptySubsequences: false) {
-      if group.isEmpty || groups.count == 4 { break }
-      groups.append(group)
-    }
-    // Groups that are left out are zero.
-    return groups.isEmpty ? String(text) : groups.joined(separator: ":") + "::"
+    if text.hasPrefix("::") { return String(text) }
+    var network = groups(of: text).prefix(4)
+    while network.last == "0" { network.removeLast() }
+    return network.joined(separator: ":") + "::"
+  }
+
+  /// The groups of an IPv6 address, with the zeros that it leaves out.
+  private static func groups(of address: Substring) -> [Substring] {
+    let parts = address.split(separator: ":", omittingEmptySubsequences: false)
+    guard let gap = parts.firstIndex(where: \.isEmpty) else { return parts }
+    let tail = parts[gap...].filter { !$0.isEmpty }
+    let zeros = [Substring](repeating: "0", count: max(0, 8 - gap - tail.count))
+    return Array(parts[..<gap]) + zeros + tail
   }
 }

@@ -49,8 +49,8 @@ package enum ProxyHeader: Equatable, Sendable {
     if words.first == "UNKNOWN" { return .whole(nil, byteCount: end + 1) }
     guard words.count == 5, words[0] == "TCP4" || words[0] == "TCP6",
       let address = TrustedProxies.bytes(of: String(words[1])),
-      TrustedProxies.bytes(of: String(words[2])) != nil, let port = UInt16(words[3]),
-      UInt16(words[4]) != nil, (words[0] == "TCP4") == !words[1].contains(":")
+      TrustedProxies.bytes(of: String(words[2])) != nil, let port = UInt16(digits: words[3]),
+      UInt16(digits: words[4]) != nil, (words[0] == "TCP4") == !words[1].contains(":")
     else { return .invalid }
     return .whole(Client(address: name(of: address), port: Int(port)), byteCount: end + 1)
   }

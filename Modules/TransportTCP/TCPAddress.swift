@@ -70,7 +70,7 @@ public struct TCPAddress: Hashable, Sendable {
     self.init(host: String(host), port: defaultPort)
     guard !rest.isEmpty else { return }
     guard rest.hasPrefix(":") else { throw Self.invalid(text, "only a port follows the bracket") }
-    guard let port = Int(rest.dropFirst()), 0...65_535 ~= port else {
+    guard let port = Int(digits: rest.dropFirst()), 0...65_535 ~= port else {
       throw Self.invalid(text, "the port is a number in 0...65535, not \"\(rest.dropFirst())\"")
     }
     self.port = port

@@ -20,7 +20,7 @@ package struct TrustedProxies: Hashable, Sendable {
       guard parts.count <= 2, let bytes = Self.bytes(of: String(parts[0])) else { return nil }
       var bits = bytes.count * 8
       if parts.count == 2 {
-        guard let given = Int(parts[1]), (0...bits).contains(given) else { return nil }
+        guard let given = Int(digits: parts[1]), (0...bits).contains(given) else { return nil }
         bits = given
       }
       networks.append(Network(bytes: bytes, bits: bits))
@@ -110,11 +110,19 @@ package struct TrustedProxies: Hashable, Sendable {
         bytes += last
         continue
       }
-      guard (1...4).contains(part.utf8.count), let group = UInt16(part, radix: 16) else {
-        return nil
-      }
+      guard (1...4).contains(part.utf8.count), part.first != "+",
+        let group = UInt16(part, radix: 16)
+      else { return nil }
       bytes += [UInt8(group >> 8), UInt8(truncatingIfNeeded: group)]
     }
     return bytes.count <= 16 ? bytes : nil
+  }
+}
+
+extension FixedWidthInteger {
+  /// The number that a text of decimal digits alone stands for, without a sign.
+  init?(digits text: some StringProtocol) {
+    guard text.utf8.allSatisfy({ 0x30...0x39 ~= $0 }) else { return nil }
+    self.init(text)
   }
 }

@@ -35,6 +35,7 @@ struct AddressTests {
       ("https://db.example.com/x", "its scheme is ws or wss, or none; write \"db.example.com\""),
       ("db.example.com/x", "it takes no path; write \"db.example.com\""),
       ("db:port", "the port is a number in 1...65535, not \"port\""),
+      ("db:+80", "the port is a number in 1...65535, not \"+80\""),
       ("db:0", "the port is a number in 1...65535, not \"0\""),
       ("db:70000", "the port is a number in 1...65535, not \"70000\""),
       ("", "it names no host"), (":9000", "it names no host"), ("a b", "a space is in it"),

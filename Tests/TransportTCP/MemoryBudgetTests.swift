@@ -75,6 +75,12 @@ import Testing
       ("192.0.2.7", "192.0.2.7"), ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::"),
       ("[2001:db8:1:2::9]", "2001:db8:1:2::"), ("2001:db8::9", "2001:db8::"), ("::1", "::1"),
       ("::ffff:192.0.2.7", "192.0.2.7"),
+      // However the zeros of one network are left out in the addresses of it.
+      ("2001:db8::1:2:3:4", "2001:db8::"), ("2001:db8:0:0:1::", "2001:db8::"),
+      ("2001:db8:0:0:1:0:0:1", "2001:db8::"), ("2001:db8:1::9", "2001:db8:1::"),
+      // Zeros that are left out in front of a group of the network are not its end.
+      ("2001::7:1:2:3:4", "2001:0:0:7::"), ("2001:0:0:7::1", "2001:0:0:7::"),
+      ("2001::1:0:0:7", "2001::"), ("fe80::", "fe80::"),
     ])
   func accounts(address: String, account: String) {
     #expect(MemoryBudget.account(of: address) == account)

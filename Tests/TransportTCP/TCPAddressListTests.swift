@@ -27,6 +27,8 @@ import Testing
     arguments: [
       ("a,b:x", #""b:x" is no address: the port is a number in 0...65535, not "x""#),
       ("a,b:70000", #""b:70000" is no address: the port is a number in 0...65535, not "70000""#),
+      ("a,b:+80", #""b:+80" is no address: the port is a number in 0...65535, not "+80""#),
+      ("a,b:-0", #""b:-0" is no address: the port is a number in 0...65535, not "-0""#),
       ("a,:1", #"":1" is no address: it names no host"#),
       ("a,[::1", #""[::1" is no address: the bracket is not closed"#),
       ("a,[::1]x", #""[::1]x" is no address: only a port follows the bracket"#),
