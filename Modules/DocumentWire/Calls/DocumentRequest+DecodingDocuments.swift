@@ -214,13 +214,17 @@ extension DocumentOrder {
     return orders
   }
 
-  /// Splits a text at a byte, but not in backquotes; empty parts are left out.
+  /// Splits a text at a byte, but not in backquotes; empty parts are left out, and no more than one
+  /// part beyond the clauses of a query is split off.
   private static func parts(of text: String, between separator: UInt8) -> [String] {
     var parts: [[UInt8]] = [[]]
     var (isQuoted, isEscaped) = (false, false)
     for byte in text.utf8 {
       if byte == separator, !isQuoted {
-        parts.append([])
+        if !parts[parts.count - 1].isEmpty {
+          if parts.count > DocumentQueryLimits.clauses { break }
+          parts.append([])
+        }
         continue
       }
       if byte == UInt8(ascii: "`"), !isEscaped { isQuoted.toggle() }
