@@ -93,7 +93,10 @@ package struct TrustedProxies: Hashable, Sendable {
 
   private static func version6(_ text: Substring) -> [UInt8]? {
     let halves = text.split(separator: "::", maxSplits: 2, omittingEmptySubsequences: false)
-    guard halves.count <= 2, let head = groups(halves[0]) else { return nil }
+    // Only the end of an address may be one of IPv4.
+    guard halves.count == 1 || halves.count == 2 && !halves[0].contains("."),
+      let head = groups(halves[0])
+    else { return nil }
     guard halves.count == 2 else { return head.count == 16 ? head : nil }
     guard let tail = groups(halves[1]), head.count + tail.count <= 14 else { return nil }
     return head + [UInt8](repeating: 0, count: 16 - head.count - tail.count) + tail
