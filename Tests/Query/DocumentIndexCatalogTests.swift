@@ -102,6 +102,46 @@ import Testing
   }
 
   @Test(
+    "fields are named in backquotes, with any character in them",
+    arguments: [
+      ("a.b", ["a", "b"]), ("`a.b`.c", ["a.b", "c"]), (#"`a\`b\\`"#, [#"a`b\"#]),
+      ("my-name", ["my-name"]),
+      ("a.\u{301}b", ["a", "\u{301}b"]), ("`\u{301}`", ["\u{301}"]), ("`a", nil), (#"`a\`"#, nil),
+      ("a.", nil),
+      ("``", nil), (".", nil),
+    ] as [(String, [String]?)])
+  func fields(path: String, names: [String]?) throws {
+    let field = JSONValue.object([
+      .init("fieldPath", .string(path)), .init("order", .string("ASCENDING")),
+    ])
+    let index = JSONValue.object([
+      .init("collectionGroup", .string("c")),
+      .init(
+        "fields",
+        .array([
+          field,
+          .object([
+            .init("fieldPath", .string("z")), .init("order", .string("DESCENDING")),
+          ]),
+        ])),
+    ])
+    let text = JSONValue.object([.init("indexes", .array([index]))]).bytes
+    guard let names else {
+      let error = #expect(throws: DocumentIndexError.self) { try DocumentIndexCatalog(text) }
+      guard case .badField(path, _)? = error else {
+        Issue.record("\(String(describing: error))")
+        return
+      }
+      return
+    }
+    let catalog = try DocumentIndexCatalog(text)
+    let query = try DocumentQuery.collection("c").where(DocumentFieldPath(names), .equal, 1)
+      .ordered(by: "z", isDescending: true)
+    #expect(catalog.need(of: query) == nil)
+    #expect(DocumentIndexCatalog().need(of: query) != nil)
+  }
+
+  @Test(
     "what is no declaration is rejected",
     arguments: [
       "", "[]", #"{"indexes": 1}"#, #"{"indexes": [{}]}"#,

@@ -115,28 +115,31 @@ extension DocumentIndexCatalog {
 
   fileprivate static func path(_ text: String) throws(DocumentIndexError) -> DocumentFieldPath {
     if text == "__name__" { return .key }
-    do throws(DocumentError) { return try DocumentFieldPath(names(of: text)) } catch {
+    guard let names = names(of: text) else { throw .badField(text, .invalidFieldPath(text)) }
+    do throws(DocumentError) { return try DocumentFieldPath(names) } catch {
       throw .badField(text, error)
     }
   }
 
   /// The names of a path; those in backquotes may hold any character, with a backslash before a
   /// backquote or backslash.
-  private static func names(of text: String) -> [String] {
-    var names = [""]
+  ///
+  /// - Returns: `nil` when a quote does not end.
+  private static func names(of text: String) -> [String]? {
+    var names = [String.UnicodeScalarView()]
     var (isQuoted, isEscaped) = (false, false)
-    for character in text {
-      switch character {
+    for scalar in text.unicodeScalars {
+      switch scalar {
       case _ where isEscaped:
-        names[names.count - 1].append(character)
+        names[names.count - 1].append(scalar)
         isEscaped = false
       case "\\" where isQuoted: isEscaped = true
       case "`": isQuoted.toggle()
-      case "." where !isQuoted: names.append("")
-      default: names[names.count - 1].append(character)
+      case "." where !isQuoted: names.append(.init())
+      default: names[names.count - 1].append(scalar)
       }
     }
-    return names
+    return isQuoted ? nil : names.map { String($0) }
   }
 
   fileprivate static func isGroup(_ json: JSONValue) throws(DocumentIndexError) -> Bool {
