@@ -8,7 +8,7 @@ private let shard = ShardID(3)
 
 @Suite("the rules of a log, against a plain model")
 struct LogTablesTests {
-  /// What a log promises, in arrays.
+  /// The promises of a log, in arrays.
   private struct Model {
     var batches: [LogBatch] = []
     var oldest: UInt64 = 1

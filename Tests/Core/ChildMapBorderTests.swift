@@ -12,7 +12,7 @@ struct ChildMapBorderTests {
     (0..<count).map { (key: TreeKey(unchecked: String($0)), node: TreeNode(.integer(Int64($0)))) }
   }
 
-  /// Whether a map holds exactly the elements, by every way of asking.
+  /// Checks that a map holds exactly the elements, by every way of asking.
   private func check(_ map: ChildMap, _ elements: [ChildMap.Element], _ how: String) {
     let keys = elements.map(\.key)
     guard map.map(\.key) == keys, map.map(\.node) == elements.map(\.node) else {

@@ -2,8 +2,8 @@ import TernTestKit
 
 @testable import TernCore
 
-/// Characters at the borders of encodings: one to four bytes, both sides of the surrogates, controls
-/// and what canonical equivalence would join.
+/// Characters at the borders of encodings: one to four bytes, both sides of the surrogates,
+/// controls and what canonical equivalence would join.
 let borderScalars: [Unicode.Scalar] = [
   "\0", "\u{1}", "\t", " ", "\"", "\\", "-", ".", "/", "0", "7", "9", "A", "_", "`", "a", "z",
   "\u{7F}", "\u{80}", "\u{7FF}", "\u{800}", "\u{301}", "e", "\u{E9}", "\u{D7FF}", "\u{E000}",

@@ -62,7 +62,7 @@ struct TreeQueryPropertyTests {
     }
   }
 
-  /// Whether two queries are one query that two texts may name: numbers have several spellings.
+  /// True of two queries that are one under several texts: numbers have several spellings.
   private func isAlike(_ left: TreeQuery, _ right: TreeQuery) -> Bool {
     left == right && spelling(left) == spelling(right)
   }

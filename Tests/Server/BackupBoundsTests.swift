@@ -110,7 +110,7 @@ final class BackupBoundsTests: Sendable {
         let text = String(repeating: "x", count: 20_000)
         let node = TreeNode(
           children: ChildMap(
-            sorted: (0..<40).map { (TreeKey(unchecked: "k\(100 + $0)"), TreeNode(text)) }))
+            sorted: (0..<40).map { (TreeKey(unchecked: "k\(100 + $0)"), TreeNode(.string(text))) }))
         let write = DirectRequest(
           namespace: "default", isLocal: true, .write(.set(.root, node), expectedHash: nil))
         #expect(

@@ -43,7 +43,7 @@ private struct ConnectionWorld {
 
   mutating func expect(_ holds: Bool, _ fault: String) { if !holds { faults.append(fault) } }
 
-  /// What holds between two events.
+  /// Checks the rules that hold between two events.
   mutating func check(_ connection: Connection) {
     expect(connection.isOnline == isOnline, "it is not online when it says so")
     switch connection.phase {

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The write queue against a plain model")
 struct QueueModelTests {
-  /// What the queue promises, in arrays.
+  /// The promises of the queue, in arrays.
   private struct Model {
     var client: UInt128 = 77
     var writes: [QueuedWrite] = []

@@ -1,6 +1,8 @@
 import TernCore
+import TernDocumentAuthority
 import TernDocumentWire
 import TernQuery
+import TernTransport
 import Testing
 
 @testable import TernServer
