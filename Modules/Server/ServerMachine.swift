@@ -138,6 +138,10 @@ package struct ServerMachine: ~Copyable {
       return clear(slot, &batch)
     case .heard(let slot): sessions[slot]?.lastHeard = batch.uptime
     case .direct(let ticket, let request): try answer(request, ticket, &batch)
+    case .readDirect(let ticket, let request, let job):
+      let answer = try direct.finish(job, request, &tree, admin, &batch)
+      context.metrics.count(answer, to: request.operation)
+      batch.add(.answer(ticket: ticket, answer))
     case .adopt(let ticket, let access):
       if let authorizer = access.tree { admin.adopt(authorizer) }
       if let authorizer = access.documents {
@@ -170,7 +174,8 @@ package struct ServerMachine: ~Copyable {
   private mutating func answer(
     _ request: DirectRequest, _ ticket: UInt64, _ batch: inout ServerBatch
   ) throws(StorageError) {
-    let answer = try direct.decide(request, &sessions.rates, &tree, &admin, &batch)
+    let decided = try direct.decide(request, ticket, &sessions.rates, &tree, &admin, &batch)
+    guard let answer = decided else { return }
     context.metrics.count(answer, to: request.operation)
     switch request.operation {
     case .setRules(_, isTrial: false) where answer == .done,

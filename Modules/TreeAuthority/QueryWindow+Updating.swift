@@ -9,15 +9,16 @@ extension QueryWindow {
   /// - Parameters:
   ///   - entries: What was replaced, as paths below the node, never the node itself.
   ///   - path: Where the node is.
+  ///   - limitBytes: The most bytes of rows that are read of children that enter the window.
   ///   - view: What is stored after the write.
   /// - Returns: Replaced paths below the node, in path order; a child that leaves the window is
-  ///   emptied, one that enters it comes whole.
+  ///   emptied, one that enters it comes whole. `nil` when these have more bytes.
   /// - Complexity: Independent of the number of children, except when a limited window has run
   ///   out of candidates and is loaded again.
   package mutating func update(
-    _ entries: [TreeMerge.Entry], at path: TreePath, of rows: TreeRows,
+    _ entries: [TreeMerge.Entry], at path: TreePath, of rows: TreeRows, limitBytes: Int = .max,
     in view: borrowing some StoreView & ~Copyable & ~Escapable
-  ) throws(StorageError) -> [TreeMerge.Entry] {
+  ) throws(StorageError) -> [TreeMerge.Entry]? {
     var moves: [(key: TreeKey, value: TreeSortValue?)] = []
     var changed: [TreeKey] = []
     for entry in entries {
@@ -30,7 +31,7 @@ extension QueryWindow {
       if value != self.value(of: key) { moves.append((key, value)) }
     }
     if moves.isEmpty { return entries.filter { $0.path.first.map(shows) ?? false } }
-    return try move(moves, entries, at: path, of: rows, in: view)
+    return try move(moves, entries, at: path, of: rows, limitBytes: limitBytes, in: view)
   }
 
   /// Returns `true` if the entries below a child cannot change its position.
@@ -51,16 +52,16 @@ extension QueryWindow {
 
   private mutating func move(
     _ moves: [(key: TreeKey, value: TreeSortValue?)], _ entries: [TreeMerge.Entry],
-    at path: TreePath, of rows: TreeRows,
+    at path: TreePath, of rows: TreeRows, limitBytes: Int,
     in view: borrowing some StoreView & ~Copyable & ~Escapable
-  ) throws(StorageError) -> [TreeMerge.Entry] {
+  ) throws(StorageError) -> [TreeMerge.Entry]? {
     let isLimited = limit != .max
     let before = isLimited ? Set(shown.map(\.key)) : Set(moves.map(\.key).filter(shows))
     for move in moves { remove(move.key) }
     for move in moves {
       if let value = move.value { offer(Candidate(key: move.key, value: value)) }
     }
-    if needsLoading { _ = try load(path, of: rows, in: view) }
+    if needsLoading { try reload(path, of: rows, in: view) }
     let after = isLimited ? Set(shown.map(\.key)) : Set(moves.map(\.key).filter(shows))
 
     var result = entries.filter { entry in
@@ -70,8 +71,12 @@ extension QueryWindow {
     for key in before.subtracting(after) {
       result.append(.init(path: TreePath([key]), node: .empty))
     }
+    var size = NodeSize()
     for key in after.subtracting(before) {
-      let child = try rows.node(at: path.appending(key), in: view)
+      guard
+        let child = try rows.node(
+          at: path.appending(key), limitBytes: limitBytes, size: &size, in: view)
+      else { return nil }
       result.append(.init(path: TreePath([key]), node: child))
     }
     return result.sorted { $0.path < $1.path }

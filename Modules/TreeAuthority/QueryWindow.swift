@@ -37,6 +37,12 @@ package struct QueryWindow: Sendable {
     countsFromLast = query.limit?.side == .last
   }
 
+  /// The number of children it keeps the names of, those beyond the limit included.
+  package var count: Int { candidates.count }
+
+  /// The number of children it shows.
+  package var shownCount: Int { shown.count }
+
   /// The names of the children shown, best first.
   var shown: ArraySlice<Candidate> { candidates.prefix(limit) }
 

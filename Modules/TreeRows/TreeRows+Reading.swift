@@ -18,16 +18,24 @@ extension TreeRows {
   package func node(
     at path: TreePath, limitBytes: Int, in view: borrowing some StoreView & ~Copyable & ~Escapable
   ) throws(StorageError) -> TreeNode? {
+    var size = NodeSize()
+    return try node(at: path, limitBytes: limitBytes, size: &size, in: view)
+  }
+
+  /// The same, with the size of what was read of it.
+  package func node(
+    at path: TreePath, limitBytes: Int, size: inout NodeSize,
+    in view: borrowing some StoreView & ~Copyable & ~Escapable
+  ) throws(StorageError) -> TreeNode? {
     let base = key(of: path)
     if path.namesPriority {
       return try scalar(under: base, in: view).map { TreeNode($0) } ?? .empty
     }
     var builder = RowNodeBuilder(baseCount: base.count)
-    var left = limitBytes
     var cursor = view.cursor(over: KeyRange(prefix: base))
     while try cursor.next() {
-      left -= cursor.key.count - base.count + cursor.value.count
-      if left < 0 { return nil }
+      size.add(cursor.key.count - base.count + cursor.value.count)
+      if size.bytes > limitBytes { return nil }
       try builder.add(key: cursor.key, value: cursor.value)
     }
     return builder.finish()
@@ -93,33 +101,43 @@ extension TreeRows {
   /// - Parameters:
   ///   - first: The least child to visit; all when `nil`.
   ///   - last: The greatest child to visit; all when `nil`.
-  ///   - body: Takes one child; returns `false` to end the walk.
+  ///   - limitBytes: The most bytes of rows of a node that is built.
+  ///   - body: Takes one child, its node, `nil` for one with more rows than may be built, and the
+  ///     size of that; returns `false` to end the walk.
   package func forEachChild(
     of path: TreePath, from first: TreeKey? = nil, through last: TreeKey? = nil,
-    in view: borrowing some StoreView & ~Copyable & ~Escapable,
-    _ body: (TreeKey, TreeNode) throws(StorageError) -> Bool
+    limitBytes: Int = .max, in view: borrowing some StoreView & ~Copyable & ~Escapable,
+    _ body: (TreeKey, TreeNode?, NodeSize) throws(StorageError) -> Bool
   ) throws(StorageError) {
     let base = key(of: path)
     var cursor = view.cursor(over: childRange(of: path, from: first, through: last))
-    var child: (key: TreeKey, prefix: [UInt8], builder: RowNodeBuilder)?
+    var child: OpenChild?
     while try cursor.next() {
       if let open = child, !open.prefix.isPrefix(of: cursor.key) {
         guard try Self.close(&child, body) else { return }
       }
       if child == nil { child = try Self.open(cursor.key, below: base.count) }
-      try child?.builder.add(key: cursor.key, value: cursor.value)
+      child?.size.add(cursor.key.count - base.count + cursor.value.count)
+      if let size = child?.size, size.bytes > limitBytes {
+        child?.builder = nil
+      } else {
+        try child?.builder?.add(key: cursor.key, value: cursor.value)
+      }
     }
     _ = try Self.close(&child, body)
   }
 
   /// The greatest children of `path` up to `last`, in descending key order.
   ///
-  /// - Parameter body: Takes one child; returns `false` to end the walk.
+  /// - Parameters:
+  ///   - limitBytes: The most bytes of rows of a node that is built.
+  ///   - body: Takes one child, its node, `nil` for one with more rows than may be built, and the
+  ///     size of what was read of it; returns `false` to end the walk.
   /// - Complexity: Two seeks a child.
   package func forEachChildReversed(
     of path: TreePath, from first: TreeKey? = nil, through last: TreeKey? = nil,
-    in view: borrowing some StoreView & ~Copyable & ~Escapable,
-    _ body: (TreeKey, TreeNode) throws(StorageError) -> Bool
+    limitBytes: Int = .max, in view: borrowing some StoreView & ~Copyable & ~Escapable,
+    _ body: (TreeKey, TreeNode?, NodeSize) throws(StorageError) -> Bool
   ) throws(StorageError) {
     let base = key(of: path)
     var range = childRange(of: path, from: first, through: last)
@@ -127,8 +145,10 @@ extension TreeRows {
       var cursor = view.cursor(over: range, isReversed: true, limit: 1)
       guard try cursor.next() else { return }
       let child = try Self.open(cursor.key, below: base.count)
-      let node = try node(at: path.appending(child.key), in: view)
-      guard try body(child.key, node) else { return }
+      var size = NodeSize()
+      let node = try node(
+        at: path.appending(child.key), limitBytes: limitBytes, size: &size, in: view)
+      guard try body(child.key, node, size) else { return }
       range.upper = child.prefix
     }
   }
@@ -182,7 +202,10 @@ extension TreeRows {
     return nil
   }
 
-  private typealias OpenChild = (key: TreeKey, prefix: [UInt8], builder: RowNodeBuilder)
+  /// A child whose rows are being read; without a builder once they are too many.
+  private typealias OpenChild = (
+    key: TreeKey, prefix: [UInt8], builder: RowNodeBuilder?, size: NodeSize
+  )
 
   private static func open(
     _ row: Span<UInt8>, below baseCount: Int
@@ -192,15 +215,16 @@ extension TreeRows {
       throw .malformedRow(row)
     }
     let prefix = [UInt8](copying: row.extracting(0..<offset))
-    return (key, prefix, RowNodeBuilder(baseCount: offset))
+    return (key, prefix, RowNodeBuilder(baseCount: offset), NodeSize())
   }
 
   private static func close(
-    _ child: inout OpenChild?, _ body: (TreeKey, TreeNode) throws(StorageError) -> Bool
+    _ child: inout OpenChild?,
+    _ body: (TreeKey, TreeNode?, NodeSize) throws(StorageError) -> Bool
   ) throws(StorageError) -> Bool {
     guard var open = child else { return true }
     child = nil
-    return try body(open.key, open.builder.finish())
+    return try body(open.key, open.builder?.finish(), open.size)
   }
 }
 

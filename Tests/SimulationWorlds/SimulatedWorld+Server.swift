@@ -246,7 +246,7 @@ extension ServerInput {
   /// `true` for what an operator asks for.
   fileprivate var isOfOperator: Bool {
     switch self {
-    case .direct, .adopt: true
+    case .direct, .readDirect, .adopt: true
     default: false
     }
   }
@@ -257,7 +257,7 @@ extension ServerInput {
     case .opened(let slot, _, _), .frame(let slot, _), .prepared(let slot, _),
       .judge(let slot, _, _), .closed(let slot), .more(let slot), .read(let slot, _):
       slot
-    case .direct, .adopt, .heard, .followed, .tick, .room, .goOn: nil
+    case .direct, .readDirect, .adopt, .heard, .followed, .tick, .room, .goOn: nil
     }
   }
 }

@@ -74,7 +74,6 @@
     }
 
     func ask(_ request: RESTRequest, _ context: ChannelHandlerContext) {
-      let limit = limits.answerBytes
       let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
       let place = context.loopBound
       let asked = NIODeadline.now()
@@ -84,8 +83,7 @@
           return handler.value.answer(late.response, place.value)
         }
         if answer == .large { return handler.value.export(request, place.value) }
-        let response = RESTAnswer.response(to: request, answer, limitBytes: limit)
-        handler.value.answer(response, place.value)
+        RESTAnswer.give(answer, to: request, of: handler, place)
       }
     }
 

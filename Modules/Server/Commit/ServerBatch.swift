@@ -110,7 +110,7 @@ struct ServerBatch {
       .judge(let slot, _, _), .closed(let slot), .more(let slot), .read(let slot, _):
       madeInAll > portion.totalBytes || stepsLeft <= 0 || deferredSlots.contains(slot)
         || madeBytes[slot, default: 0] > portion.linkBytes
-    case .direct: madeInAll > portion.totalBytes || stepsLeft <= 0
+    case .direct, .readDirect: madeInAll > portion.totalBytes || stepsLeft <= 0
     case .adopt, .heard, .followed, .tick, .room, .goOn: false
     }
   }
@@ -151,10 +151,9 @@ struct ServerBatch {
   /// Lets a read that is done serve a call of another link, too.
   mutating func add(_ job: ReadJob, for slot: Int) { plan.shared.append((slot, job)) }
 
-  /// Charges a link with rows that were read beside the server's executor.
-  mutating func charge(rows: Int, of slot: Int) {
-    plan.costs.append(
-      InputCost(origin: .slot(slot), steps: min(rows, 1 << 32) * Self.stepsPerRow))
+  /// Charges a link, or an address, with rows that were read beside the server's executor.
+  mutating func charge(rows: Int, of origin: InputOrigin) {
+    plan.costs.append(InputCost(origin: origin, steps: min(rows, 1 << 32) * Self.stepsPerRow))
   }
 
   /// Notes that an input took the steps from `before` to those that are left.

@@ -32,6 +32,8 @@ package enum ServerInput: Sendable {
   case more(slot: Int)
   /// A read of the link went on beside the server's executor, and is done.
   case read(slot: Int, ReadJob)
+  /// A read for a request without a session went on beside the server's executor, and is done.
+  case readDirect(ticket: UInt64, DirectRequest, ReadJob)
 }
 
 extension ServerInput {

@@ -29,8 +29,23 @@ extension DirectAnswer {
   /// Returns true when the answer's text is short enough to be written at once.
   ///
   /// - Complexity: O(*n*) in the answer's data, and never more than for `limitBytes`.
-  func isShort(limitBytes: Int) -> Bool {
+  package func isShort(limitBytes: Int) -> Bool {
     var left = limitBytes
+    spend(&left)
+    return left >= 0
+  }
+
+  /// The bytes of the answer's text, about.
+  ///
+  /// - Complexity: O(*n*) in the answer's data.
+  package var textBytes: Int {
+    var left = Int.max
+    spend(&left)
+    return .max - left
+  }
+
+  /// Takes the length of the answer's text off what is left; stops when nothing is.
+  private func spend(_ left: inout Int) {
     switch self {
     case .node(let node), .stale(let node), .pushed(_, let node): node.spend(&left)
     case .written(let write):
@@ -41,7 +56,6 @@ extension DirectAnswer {
     case .setting(let value), .report(let value): value.spend(&left)
     case .databases, .revocations, .coverage, .large, .done, .refused: break
     }
-    return left >= 0
   }
 }
 

@@ -91,6 +91,9 @@ struct FairQueue: Sendable {
   /// Takes the end of a read; that of one which holds its link goes before all that waits there.
   /// The end of one that its link no longer waits for is dropped.
   mutating func append(_ job: ReadJob) {
+    if let (ticket, request, _) = job.direct {
+      return append(.readDirect(ticket: ticket, request, job))
+    }
     guard job.holdsLink else { return append(.read(slot: job.slot, job)) }
     guard links.indices.contains(job.slot), links[job.slot].queue.read === job else { return }
     endReading(job.slot)
@@ -274,7 +277,7 @@ extension ServerInput {
     case .opened(let slot, _, _), .frame(let slot, _), .prepared(let slot, _),
       .judge(let slot, _, _), .closed(let slot), .more(let slot), .read(let slot, _):
       .slot(slot)
-    case .direct(_, let request): .address(request.address)
+    case .direct(_, let request), .readDirect(_, let request, _): .address(request.address)
     case .adopt, .heard, .followed, .tick, .room, .goOn: .server
     }
   }

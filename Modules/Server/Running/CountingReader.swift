@@ -9,9 +9,9 @@ final class CountingReader: StoreReader, ReadMemory {
   static let bytesPerRow = 512
 
   private let base: any StoreReader
-  /// Called when so many rows are read as `stop` says, with these and ``scannedBytes``; returns the
-  /// number at which it is called again, or throws to end the read.
-  private let pause: ((Int, Int) throws(StorageError) -> Int)?
+  /// Called when so many rows are read as `stop` says; returns the number at which it is called
+  /// again, or throws to end the read.
+  private let pause: ((CountingReader) throws(StorageError) -> Int)?
   /// Called when the memory of a read that may pause does not suffice.
   private let refused: ((Int) -> Void)?
   private var stop: Int
@@ -22,6 +22,8 @@ final class CountingReader: StoreReader, ReadMemory {
   private(set) var rows = 0
   /// The bytes of their keys and values, single values not among them.
   private(set) var scannedBytes = 0
+  /// The memory that is kept of the rows up to `rows` and `scannedBytes`, as the read has told.
+  private var told = (memory: 0, rows: 0, scannedBytes: 0)
 
   /// A reader of `base` that goes on for ever, and may be told to end single reads.
   init(over base: any StoreReader) {
@@ -37,10 +39,11 @@ final class CountingReader: StoreReader, ReadMemory {
   ///   - charge: Holds the memory of the read.
   ///   - stop: The rows before the first pause.
   ///   - refused: Given the bytes that the client may not hold; the read ends.
-  ///   - pause: Given the rows read and ``scannedBytes``; returns the rows at the next pause.
+  ///   - pause: Given the reader; returns the rows at the next pause.
   init(
     over base: any StoreReader, _ charge: ReadCharge, stop: Int,
-    refused: @escaping (Int) -> Void, pause: @escaping (Int, Int) throws(StorageError) -> Int
+    refused: @escaping (Int) -> Void,
+    pause: @escaping (CountingReader) throws(StorageError) -> Int
   ) {
     self.base = base
     self.charge = charge
@@ -80,6 +83,20 @@ final class CountingReader: StoreReader, ReadMemory {
     throw .abandoned
   }
 
+  /// The bytes of memory that a row is taken to keep until the result is there, beside its own.
+  static let memoryPerRow = 256
+
+  /// Notes the rows and their bytes that are kept of everything that was read so far.
+  func noteKept(rows: Int, bytes: Int) {
+    told = (rows * Self.memoryPerRow + bytes, self.rows, scannedBytes)
+  }
+
+  /// The memory that is kept of what was read: all of it, as far as the read has not told less.
+  var keptMemory: Int {
+    // A row counts once more for each 512 of its bytes, which stands for half of them.
+    told.memory + (rows - told.rows) * Self.memoryPerRow + (scannedBytes - told.scannedBytes) / 2
+  }
+
   func withValue<R>(
     for key: Span<UInt8>, _ body: (Span<UInt8>) throws(StorageError) -> R
   ) throws(StorageError) -> R? {
@@ -113,7 +130,7 @@ final class CountingReader: StoreReader, ReadMemory {
     rows += more
     if rows <= stop { return }
     if let pause {
-      stop = try pause(rows, scannedBytes)
+      stop = try pause(self)
     } else {
       isExceeded = true
       throw .abandoned

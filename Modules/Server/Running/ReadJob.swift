@@ -29,14 +29,16 @@ package final class ReadJob: Sendable {
     var isCancelled = false
   }
 
-  /// The connection index of the link whose request it is for.
+  /// The connection index of the link whose request it is for; -1 for one without a session.
   let slot: Int
+  /// The request without a session that it is for, and its ticket.
+  let direct: (ticket: UInt64, request: DirectRequest, read: DirectRead)?
   /// The address of its client, without a port.
   let address: String
   /// True when nothing more of its link is decided before it has ended.
   let holdsLink: Bool
-  /// The most bytes that its rows are charged with while it goes on.
-  private let chargedBytes: Int
+  /// True when what it keeps of its rows is charged while it goes on.
+  private let chargesRows: Bool
   /// The memory charged for it and its result.
   let charge: ReadCharge
   private let body: Body
@@ -44,25 +46,40 @@ package final class ReadJob: Sendable {
   /// Signaled when it is its turn again.
   private let turn = DispatchSemaphore(value: 0)
 
-  /// The bytes of memory that a row is charged with until the result is there, beside its own.
-  static let bytesPerRow = 256
   /// The most bytes of pages that a store keeps for the snapshot of a read.
   static let snapshotBytes = 2 << 20
 
   /// - Parameters:
   ///   - holdsLink: Whether nothing more of its link is decided before it has ended.
-  ///   - chargedBytes: The most bytes that rows are charged with while the read goes on, for one
-  ///     that keeps what it reads and does not charge that itself.
+  ///   - chargesRows: Whether what it keeps of its rows is charged while it goes on, for one that
+  ///     does not charge that itself.
   init(
-    slot: Int, address: String, holdsLink: Bool = false, chargedBytes: Int = 0,
+    slot: Int, address: String, holdsLink: Bool = false, chargesRows: Bool = false,
     _ charge: ReadCharge, _ body: @escaping Body
   ) {
     self.slot = slot
+    direct = nil
     self.address = address
     self.holdsLink = holdsLink
-    self.chargedBytes = chargedBytes
+    self.chargesRows = chargesRows
     self.charge = charge
     self.body = body
+  }
+
+  /// A read for a request without a session.
+  init(
+    _ read: DirectRead, for request: DirectRequest, ticket: UInt64, _ charge: ReadCharge
+  ) {
+    slot = -1
+    direct = (ticket, request, read)
+    address = request.address
+    holdsLink = false
+    chargesRows = read.chargesRows
+    self.charge = charge
+    body = { reader, _ throws(StorageError) in
+      let (answer, bytes) = try read.answer(in: reader)
+      return LongReadValue(value: answer, bytes: bytes)
+    }
   }
 
   /// The rows it has read.
@@ -106,11 +123,12 @@ package final class ReadJob: Sendable {
     var held = Held()
     let refused = { self.reject(ReadRejection($0, self.charge)) }
     let counted = CountingReader(over: reader, charge, stop: slice, refused: refused) {
-      rows, bytes throws(StorageError) in
+      counted throws(StorageError) in
+      let rows = counted.rows
       let more = rows - last
       last = rows
       self.state.withLock { $0.rows = rows }
-      guard self.hold(&held, for: rows, bytes), pause(more), !self.isCancelled else {
+      guard self.hold(&held, for: counted), pause(more), !self.isCancelled else {
         throw .abandoned
       }
       return rows + slice
@@ -131,10 +149,9 @@ package final class ReadJob: Sendable {
   }
 
   /// Charges what is kept of the rows read so far, and the pages that the store keeps of them.
-  private func hold(_ held: inout Held, for rows: Int, _ bytes: Int) -> Bool {
-    // A row counts once more for each 512 of its bytes, which stands for half of them.
-    let kept = min(rows * Self.bytesPerRow + bytes / 2, chargedBytes)
-    let pages = min(bytes, Self.snapshotBytes)
+  private func hold(_ held: inout Held, for counted: CountingReader) -> Bool {
+    let kept = chargesRows ? counted.keptMemory : 0
+    let pages = min(counted.scannedBytes, Self.snapshotBytes)
     let more = max(0, kept - held.rows) + pages - held.pages
     guard more > 0 else { return true }
     guard charge.add(more) else {
@@ -160,7 +177,7 @@ package final class ReadJob: Sendable {
         return .rejected(ReadRejection(value.bytes, charge))
       }
       // What the rows were charged with is no longer kept.
-      if chargedBytes > 0 { charge.reduce(to: value.bytes) }
+      if chargesRows { charge.reduce(to: value.bytes) }
       return .value(value)
     } catch {
       return .failed(error)
@@ -201,6 +218,10 @@ enum ReadRejection: Sendable {
     case .time: DocumentStatus(.deadlineExceeded, text)
     }
   }
+
+  /// The refusal of a request without a session; ``DirectRefusal/unavailable(_:)`` when it may be
+  /// repeated.
+  var refusal: DirectRefusal { self == .size ? .invalid(text) : .unavailable(text) }
 
   /// The response to a request in the dialect of the tree; `unavailable` when it may be repeated.
   var response: TreeResponse {

@@ -19,10 +19,13 @@ struct DirectService {
   private var limits: ServerLimits { context.options.limits }
 
   /// Decides a direct request.
+  ///
+  /// - Returns: `nil` when the answer takes a read that goes on beside the server's executor;
+  ///   ``finish(_:_:_:_:_:)`` has it.
   mutating func decide(
-    _ request: DirectRequest, _ rates: inout RateTable, _ tree: inout TreeService,
-    _ admin: inout AdminService, _ batch: inout ServerBatch
-  ) throws(StorageError) -> DirectAnswer {
+    _ request: DirectRequest, _ ticket: UInt64, _ rates: inout RateTable,
+    _ tree: inout TreeService, _ admin: inout AdminService, _ batch: inout ServerBatch
+  ) throws(StorageError) -> DirectAnswer? {
     if let farewell = context.options.farewell, !request.operation.isOfOperator {
       return .refused(.sentAway(farewell))
     }
@@ -36,10 +39,7 @@ struct DirectService {
     }
     let identity: Identity
     do throws(AuthenticationError) {
-      identity =
-        try request.credential.map { credential throws(AuthenticationError) in
-          try admin.credentials.recognize(credential, batch).identity
-        } ?? .anonymous
+      identity = try self.identity(of: request, admin, batch)
     } catch {
       return .refused(.unauthenticated(error.text))
     }
@@ -49,92 +49,125 @@ struct DirectService {
     guard batch.diskSpace.allows(request.operation) else {
       return .refused(.unavailable(RefusalText.full))
     }
-    let requester = Requester(
-      identity, isLocal: request.isLocal, namespace: request.namespace, address: request.address)
-    var access = admin.access(to: tree.namespaceOrTransient(request.namespace), as: requester)
-    if let limit = request.sizeLimit { access.writeSizeLimit = limit }
+    let access = access(of: request, identity, &tree, admin)
     if request.operation.isForAdministrators {
       guard identity == .administrator else { return .refused(.permissionDenied()) }
       if case .removeDatabase = request.operation { return try remove(access, &admin, &batch) }
       return try admin.manage(request.operation, access.namespace, &batch)
     }
-    if case .read(let path, let query) = request.operation, let limit = request.wholeBytes {
-      return try read(path, query, access, batch, limitBytes: limit)
+    switch try decide(request.operation, access, &batch) {
+    case .answer(let answer): return answer
+    case .read(let path, let subject):
+      let read = DirectRead(
+        path: path, subject: subject, rows: access.namespace.rows,
+        readBytes: readBytes(for: subject, request), answerBytes: limits.answerBytes)
+      return try begin(read, for: request, ticket, access, &batch)
     }
-    return try decide(request.operation, access, &batch)
+  }
+
+  /// Answers a request whose read has ended.
+  func finish(
+    _ job: ReadJob, _ request: DirectRequest, _ tree: inout TreeService,
+    _ admin: borrowing AdminService, _ batch: inout ServerBatch
+  ) throws(StorageError) -> DirectAnswer {
+    batch.charge(rows: job.rows, of: .address(request.address))
+    guard let read = job.direct?.read else { return job.directAnswer }
+    let identity: Identity
+    // Identity and rules are those of now.
+    do throws(AuthenticationError) {
+      identity = try self.identity(of: request, admin, batch)
+    } catch {
+      return .refused(.unauthenticated(error.text))
+    }
+    let access = access(of: request, identity, &tree, admin)
+    if let refusal = try refusal(of: read.path, read.query, access, batch) {
+      return .refused(refusal)
+    }
+    return job.directAnswer
+  }
+
+  private func identity(
+    of request: DirectRequest, _ admin: borrowing AdminService, _ batch: borrowing ServerBatch
+  ) throws(AuthenticationError) -> Identity {
+    guard let credential = request.credential else { return .anonymous }
+    return try admin.credentials.recognize(credential, batch).identity
+  }
+
+  private func access(
+    of request: DirectRequest, _ identity: Identity, _ tree: inout TreeService,
+    _ admin: borrowing AdminService
+  ) -> TreeAccess {
+    let requester = Requester(
+      identity, isLocal: request.isLocal, namespace: request.namespace, address: request.address)
+    var access = admin.access(to: tree.namespaceOrTransient(request.namespace), as: requester)
+    if let limit = request.sizeLimit { access.writeSizeLimit = limit }
+    return access
+  }
+
+  /// A decision, or the read that its answer takes.
+  private enum Reply {
+    case answer(DirectAnswer)
+    case read(TreePath, DirectRead.Subject)
   }
 
   private mutating func decide(
     _ operation: DirectRequest.Operation, _ access: TreeAccess, _ batch: inout ServerBatch
-  ) throws(StorageError) -> DirectAnswer {
+  ) throws(StorageError) -> Reply {
     switch operation {
-    case .read(let path, let query): return try read(path, query, access, batch)
-    case .readOrExport(let path):
-      return try read(path, .all, access, batch, limitBytes: limits.wholeReadBytes)
+    case .read(let path, let query): return .read(path, .query(query))
+    case .readOrExport(let path): return .read(path, .nodeOrWord)
+    case .names(let path, let previous, let limit):
+      return .read(path, .names(after: previous, limit: limit))
     case .review(let path):
-      return try refusal(of: path, .all, access, batch).map { .refused($0) } ?? .done
-    case .mayWrite(let paths): return try access.certainDenial(ofWriting: paths, batch)
+      return .answer(try refusal(of: path, .all, access, batch).map { .refused($0) } ?? .done)
+    case .mayWrite(let paths): return .answer(try access.certainDenial(ofWriting: paths, batch))
     case .mayPush(let path):
       let name = names.next(milliseconds: batch.now, randomBits: context.randomBits)
-      return try access.certainDenial(ofWriting: [path.appending(name)], batch)
-    case .names(let path, let previous, let limit):
-      return try names(path, after: previous, limit, access, batch)
+      return .answer(try access.certainDenial(ofWriting: [path.appending(name)], batch))
     case .write(let write, let expectedHash):
       return try self.write(write, expectedHash: expectedHash, access, &batch)
     case .push(let path, let node): return try push(node, below: path, access, &batch)
     case .readRules, .setRules, .setDocumentRules, .removeDocumentRules, .readRuleCoverage,
       .readSetting, .set, .databases, .readRevocations, .revoke, .rules, .administer,
       .removeDatabase:
-      return .refused(.permissionDenied())
+      return .answer(.refused(.permissionDenied()))
     }
   }
 
-  private func read(
-    _ path: TreePath, _ query: TreeQuery, _ access: TreeAccess, _ batch: borrowing ServerBatch,
-    limitBytes: Int? = nil
-  ) throws(StorageError) -> DirectAnswer {
-    if let refusal = try refusal(of: path, query, access, batch) { return .refused(refusal) }
-    let reader = batch.reader
-    let rows = access.namespace.rows
+  // MARK: - Reads
+
+  /// Returns the most bytes of rows that are kept for an answer.
+  private func readBytes(for subject: DirectRead.Subject, _ request: DirectRequest) -> Int {
+    if case .nodeOrWord = subject { return limits.wholeReadBytes }
+    let most = limits.readBytes(within: context.budget.limitBytes)
+    return request.wholeBytes.map { min($0, most) } ?? most
+  }
+
+  /// Reads at once what takes few rows, else beside the server's executor.
+  ///
+  /// Nothing is merged with the answer, so it may be that of any moment behind the request.
+  /// Source: Docs/Decisions/0064.
+  private func begin(
+    _ read: DirectRead, for request: DirectRequest, _ ticket: UInt64, _ access: TreeAccess,
+    _ batch: inout ServerBatch
+  ) throws(StorageError) -> DirectAnswer? {
+    if let refusal = try refusal(of: read.path, read.query, access, batch) {
+      return .refused(refusal)
+    }
     do throws(StorageError) {
-      if query.loadsAllData {
-        let limit = limitBytes ?? context.budget.limitBytes / 4
-        if let node = try rows.node(at: path, limitBytes: limit, in: Snapshot(reader)) {
-          return .node(node)
-        }
-        return limitBytes == nil ? .refused(.tooBig(limitBytes: limit)) : .large
+      let answer = try batch.read(nil) { reader throws(StorageError) in
+        try read.answer(in: reader).0
       }
-      var window = QueryWindow(query)
-      return .node(try window.load(path, of: rows, in: Snapshot(reader)))
+      if let answer { return answer }
     } catch {
       guard error.isCorruption else { throw error }
       return .refused(.damaged)
     }
+    // Requests are charged to the address alone, as while they arrive.
+    let charge = ReadCharge(context.budget, address: request.address, user: nil)
+    batch.add(ReadJob(read, for: request, ticket: ticket, charge))
+    return nil
   }
-
-  private func names(
-    _ path: TreePath, after previous: TreeKey?, _ limit: Int?, _ access: TreeAccess,
-    _ batch: borrowing ServerBatch
-  ) throws(StorageError) -> DirectAnswer {
-    // Rules see what is asked for: keys, in their order, from one on, and so many of them.
-    let query = TreeQuery(
-      order: .key, start: previous.map { TreeBound(.string($0.text), isInclusive: false) },
-      limit: limit.map { TreeLimit(.first, $0) })
-    if let refusal = try refusal(of: path, query, access, batch) { return .refused(refusal) }
-    let reader = batch.reader
-    let rows = access.namespace.rows
-    if let leaf = try rows.scalar(at: path, in: Snapshot(reader)) { return .node(TreeNode(leaf)) }
-    let most = min(limit ?? .max, Self.mostNames(in: limits.answerBytes))
-    let names = try rows.childKeys(of: path, after: previous, limit: most, in: Snapshot(reader))
-    if names.count == most, most < limit ?? .max {
-      return .refused(.tooBig(limitBytes: limits.answerBytes))
-    }
-    return .names(names)
-  }
-
-  /// Returns the number of names that fit an answer: a short one, with its separators, takes 16
-  /// bytes.
-  private static func mostNames(in bytes: Int) -> Int { bytes / 16 }
 
   /// Returns the reason a read is denied; `nil` when it is allowed.
   private func refusal(
@@ -149,19 +182,16 @@ struct DirectService {
 
   private mutating func write(
     _ write: TreeWrite, expectedHash: String?, _ access: TreeAccess, _ batch: inout ServerBatch
-  ) throws(StorageError) -> DirectAnswer {
+  ) throws(StorageError) -> Reply {
     let verdict = try TreeWriter(access: access).verdict(on: write, expectedHash, nil, &batch)
     switch verdict {
     case .accepted(let resolved):
-      return .written(try shown(write, resolved, access, batch))
-    case .refused(.failed, RefusalText.damaged): return .refused(.damaged)
-    case .refused(.dataStale, _):
-      // The data are shown only to those who may read them.
-      let now = try read(write.path, .all, access, batch)
-      if case .node(let node) = now { return .stale(node) }
-      return now
-    case .denied(let denial): return .refused(.permissionDenied(denial))
-    case .refused(_, let detail): return .refused(.invalid(detail))
+      return .answer(.written(try shown(write, resolved, access, batch)))
+    case .refused(.failed, RefusalText.damaged): return .answer(.refused(.damaged))
+    // The data are shown only to those who may read them.
+    case .refused(.dataStale, _): return .read(write.path, .stale)
+    case .denied(let denial): return .answer(.refused(.permissionDenied(denial)))
+    case .refused(_, let detail): return .answer(.refused(.invalid(detail)))
     }
   }
 
@@ -186,7 +216,9 @@ struct DirectService {
   ) throws(StorageError) -> DirectAnswer {
     var access = access
     access.writeSizeLimit = .unlimited
-    let answer = try write(.set(.root, .empty), expectedHash: nil, access, &batch)
+    guard
+      case .answer(let answer) = try write(.set(.root, .empty), expectedHash: nil, access, &batch)
+    else { return .refused(.damaged) }
     guard case .written = answer else { return answer }
     admin.forget(access.namespace, &batch)
     return .done
@@ -194,12 +226,12 @@ struct DirectService {
 
   private mutating func push(
     _ node: TreeNode, below path: TreePath, _ access: TreeAccess, _ batch: inout ServerBatch
-  ) throws(StorageError) -> DirectAnswer {
+  ) throws(StorageError) -> Reply {
     let name = names.next(milliseconds: batch.now, randomBits: context.randomBits)
     let write = TreeWrite.set(path.appending(name), node)
-    let answer = try self.write(write, expectedHash: nil, access, &batch)
-    if case .written(.set(_, let node)) = answer { return .pushed(name, node) }
-    return answer
+    let reply = try self.write(write, expectedHash: nil, access, &batch)
+    if case .answer(.written(.set(_, let node))) = reply { return .answer(.pushed(name, node)) }
+    return reply
   }
 }
 

@@ -173,7 +173,7 @@ extension FanOut {
     let changes: [TreeMerge.Entry]
     do throws(StorageError) {
       changes = try group.update { window throws(StorageError) in
-        try window.update(relative, at: path, of: rows, in: Snapshot(reader))
+        try window.update(relative, at: path, of: rows, in: Snapshot(reader)) ?? []
       }
     } catch {
       guard error.isCorruption else { throw error }

@@ -202,7 +202,7 @@ extension TreeListens {
     let (listen, group) = (admission.listen, admission.group)
     let (shared, version) = group.answerToShare(at: batch.version)
     TreeReads(context: context).begin(
-      .listen(listen, group), admission.call, attempt: attempt, chargedBytes: read.readBytes, &batch
+      .listen(listen, group), admission.call, attempt: attempt, &batch
     ) { reader, snapshot throws(StorageError) in
       if let known = shared.answer(to: listen, since: version) {
         return LongReadValue(value: known, bytes: known.bytes)

@@ -87,7 +87,7 @@ struct TreeService {
     session.read = nil
     // What is kept for it is needed until the end, and longer when it is read once more.
     defer { pending.end() }
-    batch.charge(rows: job.rows, of: job.slot)
+    batch.charge(rows: job.rows, of: .slot(job.slot))
     let call = admin.call(pending.number, session, pending.namespace)
     switch pending.purpose {
     case .get(let read, let version):

@@ -104,7 +104,7 @@ import Testing
       }
     }
     let job = ReadJob(
-      slot: 0, address: "a", chargedBytes: 64 << 20, ReadCharge(budget, address: "a", user: nil)
+      slot: 0, address: "a", chargesRows: true, ReadCharge(budget, address: "a", user: nil)
     ) { reader, _ throws(StorageError) in
       let rows = try Snapshot(reader).scan()
       return LongReadValue(value: rows.count, bytes: 500)

@@ -112,7 +112,7 @@ struct TreeRowsTests {
     }
     try store.read { snapshot throws(StorageError) in
       var seen: [TreeKey] = []
-      try rows.forEachChild(of: "top", in: snapshot) { key, child throws(StorageError) in
+      try rows.forEachChild(of: "top", in: snapshot) { key, child, _ throws(StorageError) in
         seen.append(key)
         #expect(child == node.child(key))
         return true
@@ -120,7 +120,7 @@ struct TreeRowsTests {
       #expect(seen == ["-3", "7", "a", "b", "zz"])
       var down: [TreeKey] = []
       try rows.forEachChildReversed(of: "top", from: "7", through: "b", in: snapshot) {
-        key, child throws(StorageError) in
+        key, child, _ throws(StorageError) in
         down.append(key)
         #expect(child == node.child(key))
         return down.count < 2

@@ -130,7 +130,7 @@ struct LongReads {
       else { continue }
       let pending = call.readings.remove(at: index)
       // One that was read for another link is charged there.
-      if job.slot == call.slot { batch.charge(rows: job.rows, of: call.slot) }
+      if job.slot == call.slot { batch.charge(rows: job.rows, of: .slot(call.slot)) }
       for slot in database.prefetches.finish(job) { batch.add(job, for: slot) }
       do throws(StorageError) {
         if pending.rulesGeneration != registry.rulesGeneration, !pending.accesses.isEmpty,

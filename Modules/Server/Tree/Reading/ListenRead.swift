@@ -19,7 +19,7 @@ struct ListenRead: Sendable {
   let isLoaded: Bool
   /// The hash of the data, where it is known.
   let knownHash: String?
-  /// The most bytes of rows of a whole node.
+  /// The most bytes of rows that are kept.
   let readBytes: Int
   /// The most bytes of rows for a client that can do without large data.
   let wholeReadBytes: Int
@@ -36,7 +36,8 @@ struct ListenRead: Sendable {
     let room = TextRoom(of: reader)
     let isAsKnown = version == self.version
     guard let node = try node(in: reader, isAsKnown, &answer.window) else {
-      answer.content = listen.leavesLargeData ? .left : .tooBig
+      // What a query shows can be read no other way.
+      answer.content = listen.leavesLargeData && window == nil ? .left : .tooBig
       return answer
     }
     answer.childCount = node.children.count
@@ -68,11 +69,12 @@ struct ListenRead: Sendable {
       return try rows.node(at: listen.path, limitBytes: limit, in: Snapshot(reader))
     }
     if isLoaded, isAsKnown {
-      return try window.shown(at: listen.path, of: rows, in: Snapshot(reader))
+      return try window.shown(
+        at: listen.path, of: rows, limitBytes: readBytes, in: Snapshot(reader))
     }
     var fresh = QueryWindow(listen.query)
-    let node = try fresh.load(listen.path, of: rows, in: Snapshot(reader))
-    filled = fresh
+    let node = try fresh.load(listen.path, of: rows, limitBytes: readBytes, in: reader)
+    if node != nil { filled = fresh }
     return node
   }
 }

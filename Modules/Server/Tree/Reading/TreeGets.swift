@@ -75,7 +75,7 @@ struct TreeGets {
     _ read: TreeRead, _ call: TreeCall, attempt: Int, _ batch: inout ServerBatch
   ) {
     TreeReads(context: context).begin(
-      .get(read, since: batch.version), call, attempt: attempt, chargedBytes: read.readBytes, &batch
+      .get(read, since: batch.version), call, attempt: attempt, &batch
     ) { reader, _ throws(StorageError) in
       let frame = try read.frame(in: reader)
       return LongReadValue(value: frame, bytes: frame?.count ?? 0)

@@ -13,7 +13,7 @@ struct TreeRead: Sendable {
   let rows: TreeRows
   /// The number of the request.
   let number: UInt64
-  /// The most bytes of rows of a whole node.
+  /// The most bytes of rows that are kept.
   let readBytes: Int
   /// The most bytes of its text.
   let answerBytes: Int
@@ -32,7 +32,20 @@ struct TreeRead: Sendable {
       return try rows.node(at: path, limitBytes: readBytes, in: Snapshot(reader))
     }
     var window = QueryWindow(query)
-    return try window.load(path, of: rows, in: Snapshot(reader))
+    return try window.load(path, of: rows, limitBytes: readBytes, in: reader)
+  }
+}
+
+extension QueryWindow {
+  /// Fills the window, and tells the reader what is kept of its rows; see
+  /// ``load(_:of:limitBytes:in:whenKept:)``.
+  mutating func load(
+    _ path: TreePath, of rows: TreeRows, limitBytes: Int, in reader: any StoreReader
+  ) throws(StorageError) -> TreeNode? {
+    let counter = reader as? CountingReader
+    return try load(path, of: rows, limitBytes: limitBytes, in: Snapshot(reader)) {
+      counter?.noteKept(rows: $0, bytes: $1)
+    }
   }
 }
 

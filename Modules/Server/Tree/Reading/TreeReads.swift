@@ -68,19 +68,17 @@ struct TreeReads {
 
   /// Lets a read begin once the batch is durable.
   ///
-  /// - Parameters:
-  ///   - chargedBytes: The most bytes that its rows are charged with while it goes on.
-  ///   - body: Reads.
+  /// - Parameter body: Reads.
   func begin(
-    _ purpose: PendingTreeRead.Purpose, _ call: TreeCall, attempt: Int, chargedBytes: Int,
-    _ batch: inout ServerBatch, _ body: @escaping ReadJob.Body
+    _ purpose: PendingTreeRead.Purpose, _ call: TreeCall, attempt: Int, _ batch: inout ServerBatch,
+    _ body: @escaping ReadJob.Body
   ) {
     let session = call.session
     let charge = ReadCharge(
       context.budget, address: session.address, user: session.identity.userID)
     let job = ReadJob(
-      slot: session.slot, address: session.address, holdsLink: true, chargedBytes: chargedBytes,
-      charge, body)
+      slot: session.slot, address: session.address, holdsLink: true, chargesRows: true, charge,
+      body)
     let pending = PendingTreeRead(
       number: call.number, purpose: purpose, namespace: call.namespace, job: job, attempt: attempt)
     pending.begin()
