@@ -13,6 +13,8 @@ package enum RowKey {
   static let priority: UInt8 = 0x08
   /// Opens an integer; every text segment opens with a greater byte.
   static let integer: UInt8 = 0x10
+  /// The least byte of a text segment, its end aside.
+  private static let firstOfText: UInt8 = 0x20
 
   /// Appends one segment.
   package static func append(_ key: TreeKey, to bytes: inout [UInt8]) {
@@ -24,6 +26,18 @@ package enum RowKey {
       for byte in key.text.utf8 { bytes.append(ordered(byte)) }
       bytes.append(end)
     }
+  }
+
+  /// Appends the segment of a key that children are compared with, which no child may have itself:
+  /// it lies where the key does among those of children.
+  package static func append(bound key: TreeKey, to bytes: inout [UInt8]) {
+    if key.integer != nil { return append(key, to: &bytes) }
+    // No child has a control character in its key, so none lies between the text before the first
+    // one and the text with it.
+    let text = key.text.utf8.prefix { $0 >= firstOfText }
+    if text.isEmpty { return bytes.append(integer + 1) }
+    for byte in text { bytes.append(ordered(byte)) }
+    bytes.append(end)
   }
 
   /// Appends all segments of a path.
@@ -85,7 +99,7 @@ extension RowKey {
       return .priority
     case integer:
       return integerSegment(of: bytes, at: &offset)
-    case 0x20...:
+    case firstOfText...:
       return textSegment(of: bytes, at: &offset)
     default:
       return nil

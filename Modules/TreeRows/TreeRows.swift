@@ -33,20 +33,20 @@ package struct TreeRows: Hashable, Sendable {
   /// The rows of the children of `path`, without its own leaf and priority.
   ///
   /// - Parameters:
-  ///   - first: The least child to include; all when `nil`.
-  ///   - last: The greatest child to include; all when `nil`.
+  ///   - first: The least child to include; all when `nil`. Need not be the key of any child.
+  ///   - last: The greatest child to include; all when `nil`. Need not be the key of any child.
   package func childRange(
     of path: TreePath, from first: TreeKey? = nil, through last: TreeKey? = nil
   ) -> KeyRange {
     let base = key(of: path)
     return KeyRange(
-      from: first.map { child(of: base, $0) } ?? base + [RowKey.integer],
-      to: KeyRange.successor(ofPrefix: last.map { child(of: base, $0) } ?? base))
+      from: first.map { bound(below: base, $0) } ?? base + [RowKey.integer],
+      to: KeyRange.successor(ofPrefix: last.map { bound(below: base, $0) } ?? base))
   }
 
-  private func child(of base: [UInt8], _ key: TreeKey) -> [UInt8] {
+  private func bound(below base: [UInt8], _ key: TreeKey) -> [UInt8] {
     var bytes = base
-    RowKey.append(key, to: &bytes)
+    RowKey.append(bound: key, to: &bytes)
     return bytes
   }
 }

@@ -30,6 +30,33 @@ import Testing
     }
   }
 
+  @Test(
+    "a bound by key that is the key of no child is no damage, and selects by order",
+    arguments: [
+      ".priority", "\u{1}", "\u{10}", "\u{11}", "\u{1F}x", "a\u{0}b", "7\u{0}", "a.", "!", "é",
+      "7", "07", "-3", "\u{FFFF}",
+    ])
+  func foreignBounds(text: String) throws {
+    var node: TreeNode = [
+      "-3": 1, "7": ["x": 1, "y": ["z": true]], "!": 2, "a": ["b": 1, "c": 2], "zz": 4,
+      "\u{FFFE}": 5,
+    ]
+    node.setPriority(3)
+    let store = try store(node)
+    for isInclusive in [true, false] {
+      let bound = TreeBound(.string(text), isInclusive: isInclusive)
+      for limit in [nil, TreeLimit(.first, 2), TreeLimit(.last, 2)] {
+        for query in [
+          TreeQuery(order: .key, start: bound, limit: limit),
+          TreeQuery(order: .key, end: bound, limit: limit),
+        ] {
+          var expected = QueryWindow(query)
+          #expect(try load(query, from: store) == expected.load(from: node))
+        }
+      }
+    }
+  }
+
   @Test("a window keeps no more than the limit, whatever it has to look at")
   func bounds() throws {
     var node = TreeNode.empty
