@@ -97,7 +97,9 @@ package struct ServerMachine: ~Copyable {
     // Moved there and back, so that nothing of it is copied.
     var batch = ServerBatch(
       over: snapshot, exchange(&stage, with: CommitStage()), now: now, uptime: uptime,
-      portion: portion, metrics: context.metrics)
+      portion: portion,
+      pushes: PushBounds(context.budget, queuedBytes: context.options.limits.queuedBytes),
+      metrics: context.metrics)
     var watch = context.metrics.tracesWrites ? WriteWatch(context.metrics) : nil
     for (index, input) in inputs.enumerated() where !batch.defers(input, at: index, of: inputs) {
       let (steps, rows) = (batch.stepsLeft, batch.counted.rows)

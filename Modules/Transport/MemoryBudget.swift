@@ -140,6 +140,14 @@ public final class MemoryBudget: Sendable {
     }
   }
 
+  /// The bytes by which the output can grow before some of it has to be dropped; see ``isShort``.
+  public var outputRoomBytes: Int {
+    state.withLock { state in
+      let ofOutput = state.limits.total / 2 - state.uses[Use.output.rawValue]
+      return max(0, min(ofOutput, state.limits.total - state.limits.reserved - state.used))
+    }
+  }
+
   /// Returns the bytes that an address and a user can charge now at the most.
   public func roomBytes(for address: String, user: String? = nil) -> Int {
     let account = Self.account(of: address)

@@ -24,6 +24,8 @@ struct ServerBatch {
   private(set) var stage: CommitStage
 
   private let portion: BatchPortion
+  /// Bounds what is pushed.
+  private(set) var pushes: PushBounds
   /// Bytes made for each link, by slot; frames too short to matter are not counted.
   private var madeBytes: [Int: Int] = [:]
   private var madeInAll = 0
@@ -37,8 +39,9 @@ struct ServerBatch {
 
   init(
     over snapshot: borrowing LedgerSnapshot, _ stage: CommitStage, now: Int64, uptime: Int64,
-    portion: BatchPortion = .unlimited, metrics: ServerMetrics
+    portion: BatchPortion = .unlimited, pushes: PushBounds, metrics: ServerMetrics
   ) {
+    self.pushes = pushes
     self.metrics = metrics
     self.stage = stage
     self.portion = portion
@@ -81,11 +84,29 @@ struct ServerBatch {
   }
 
   mutating func add(_ output: ServerOutput) {
-    if case .send(let slot, let frame) = output, frame.count >= Self.countedBytes {
+    switch output {
+    case .send(let slot, let frame) where frame.count >= Self.countedBytes:
       madeBytes[slot, default: 0] += frame.count
       madeInAll += frame.count
+    case .broadcast(_, let frame) where frame.count >= Self.countedBytes: madeInAll += frame.count
+    default: break
     }
     plan.outputs.append(output)
+  }
+
+  /// Returns those of the links that may be sent a push of so many bytes; ends the others.
+  mutating func admit(_ slots: [Int], toPushOf bytes: Int) -> [Int] {
+    if bytes < PushBounds.countedBytes, !pushes.hasEnded { return slots }
+    var isNew = true
+    var others: Set<Int> = []
+    for slot in slots {
+      let verdict = pushes.admit(bytes, for: slot, isNew: &isNew)
+      if verdict == .admitted { continue }
+      others.insert(slot)
+      if case .ends(let reason) = verdict { add(.close(slot: slot, reason)) }
+    }
+    // The same array as long as nothing is taken out: equal ones are sent together.
+    return others.isEmpty ? slots : slots.filter { !others.contains($0) }
   }
 
   /// Frames of fewer bytes are not counted: a whole batch of them is less than one portion.

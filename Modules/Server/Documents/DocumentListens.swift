@@ -327,10 +327,12 @@ struct DocumentListens {
         let change = showsAll ? told : told.withoutDeparted(at: decision.version)
         let push = DocumentPush(change, database.names)
         for address in addresses.shared {
+          let slots = batch.admit(address.slots, toPushOf: push.byteCount)
+          if slots.isEmpty { continue }
           let frame = DocumentServerFrame.message(
             stream: address.call, push.message(for: address.target))
-          batch.metrics.documentEvents += address.slots.count
-          batch.add(.broadcast(slots: address.slots, frame.encode()))
+          batch.metrics.documentEvents += slots.count
+          batch.add(.broadcast(slots: slots, frame.encode()))
         }
       }
       if delivery.isLast {

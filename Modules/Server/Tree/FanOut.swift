@@ -114,7 +114,9 @@ struct FanOut {
       entry.path.relative(to: node.path).map { TreeMerge.Entry(path: $0, node: entry.node) }
     }
     for group in node.groups where group.recordChange(at: version) {
-      if group.window == nil {
+      if isOver(group, batch) {
+        group.forgetWindow()
+      } else if group.window == nil {
         pushPlain(to: group, entries, &batch)
       } else if let whole {
         pushWhole(whole.node, to: group, &batch)
@@ -131,7 +133,11 @@ struct FanOut {
     if !node.groups.isEmpty, let relative = node.path.relative(to: entry.path) {
       let value = entry.node.node(at: relative)
       for group in node.groups where group.recordChange(at: version) {
-        pushWhole(value, to: group, &batch)
+        if isOver(group, batch) {
+          group.forgetWindow()
+        } else {
+          pushWhole(value, to: group, &batch)
+        }
       }
     }
     for child in node.sortedChildren { try replace(child, with: entry, &batch) }
@@ -211,13 +217,10 @@ extension FanOut {
   private mutating func send(
     _ frame: inout PushFrame, to group: ListenGroup, _ batch: inout ServerBatch
   ) {
-    for listener in group.tagged {
-      batch.add(.send(slot: listener.slot, frame.frame(tag: listener.tag)))
-    }
-    batch.metrics.treeEvents += group.tagged.count
+    sendTagged(&frame, to: group, &batch)
     if group.plainSlots.isEmpty { return }
     let slots = covered.map { covered in group.plainSlots.filter { !covered.contains($0) } }
-    let others = slots ?? group.plainSlots
+    let others = batch.admit(slots ?? group.plainSlots, toPushOf: frame.plain.count)
     batch.metrics.treeEvents += others.count
     if !others.isEmpty { batch.add(.broadcast(slots: others, frame.plain)) }
     // A client that got the shared push has all of the change; it is only worth remembering when
@@ -225,5 +228,37 @@ extension FanOut {
     if group.node.path.contains(base), !group.node.children.isEmpty {
       covered = (covered ?? []).union(others)
     }
+  }
+
+  /// Sends a push to the listens with a tag; a long frame once for all that use the same one.
+  private func sendTagged(
+    _ frame: inout PushFrame, to group: ListenGroup, _ batch: inout ServerBatch
+  ) {
+    guard frame.isLong || batch.pushes.hasEnded else {
+      for listener in group.tagged {
+        batch.add(.send(slot: listener.slot, frame.frame(tag: listener.tag)))
+      }
+      batch.metrics.treeEvents += group.tagged.count
+      return
+    }
+    var slots: [Int64: [Int]] = [:]
+    for listener in group.tagged { slots[listener.tag, default: []].append(listener.slot) }
+    for tag in slots.keys.sorted() {
+      let recipients = batch.admit(slots[tag] ?? [], toPushOf: frame.byteCount(tag: tag))
+      if recipients.isEmpty { continue }
+      let bytes = frame.frame(tag: tag)
+      batch.metrics.treeEvents += recipients.count
+      batch.add(
+        recipients.count == 1
+          ? .send(slot: recipients[0], bytes) : .broadcast(slots: recipients, bytes))
+    }
+  }
+
+  /// Returns true when nothing more is sent to any listener of a group in this batch.
+  private func isOver(_ group: ListenGroup, _ batch: borrowing ServerBatch) -> Bool {
+    let pushes = batch.pushes
+    guard pushes.hasEnded else { return false }
+    return group.plainSlots.allSatisfy { pushes.hasEnded($0) }
+      && group.tagged.allSatisfy { pushes.hasEnded($0.slot) }
   }
 }

@@ -104,8 +104,8 @@ final class ListenGroup {
   /// Lets the window follow no writes until it is filled again.
   func unload() { isLoaded = false }
 
-  /// Forgets what the window shows, and its charge.
-  private func forgetWindow() {
+  /// Forgets what the window shows, and its charge; it follows no writes until it is filled again.
+  func forgetWindow() {
     if window == nil { return }
     window = QueryWindow(query)
     isLoaded = false
