@@ -98,7 +98,7 @@ package struct ServerMachine: ~Copyable {
     var batch = ServerBatch(
       over: snapshot, exchange(&stage, with: CommitStage()), now: now, uptime: uptime,
       portion: portion,
-      pushes: PushBounds(context.budget, queuedBytes: context.options.limits.queuedBytes),
+      pushes: PushBounds(context.budget, context.options.limits),
       metrics: context.metrics)
     var watch = context.metrics.tracesWrites ? WriteWatch(context.metrics) : nil
     for (index, input) in inputs.enumerated() where !batch.defers(input, at: index, of: inputs) {

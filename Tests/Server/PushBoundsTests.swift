@@ -113,7 +113,7 @@ import Testing
   @Test("short pushes are not counted, and large ones only when there are many")
   func verdicts() {
     let budget = MemoryBudget(limitBytes: 64 << 20)
-    var bounds = PushBounds(budget, queuedBytes: options.limits.queuedBytes)
+    var bounds = PushBounds(budget, options.limits)
     var isNew = true
     for _ in 0..<64 {
       isNew = true

@@ -3,8 +3,8 @@ import TernTransport
 /// Bounds the pushes of a batch while they are made: one write can have as many as there are
 /// listens, each as large as its data, and none of them counts as output before all are made.
 ///
-/// A link that would be sent too much gets no further push and is ended, as one that leaves too much
-/// unread is. Source: Docs/Decisions/0022-one-memory-budget.md.
+/// A link that would be sent too much gets no further push and is ended, as one that leaves too
+/// much unread is. Source: Docs/Decisions/0022-one-memory-budget.md.
 struct PushBounds {
   /// The answer to the question whether a link may be sent a frame.
   enum Verdict: Equatable {
@@ -37,6 +37,8 @@ struct PushBounds {
   /// Shorter frames are not counted: the memory that a listen is charged with is about as much.
   static let countedBytes = 1_024
 
+  /// The most bytes of rows that are read for one push.
+  let readBytes: Int
   private let budget: MemoryBudget
   private let queuedBytes: Int
   /// Asked for with the first frame that counts.
@@ -48,9 +50,10 @@ struct PushBounds {
   /// The slots of the links that were ended.
   private var ended: Set<Int> = []
 
-  init(_ budget: MemoryBudget, queuedBytes: Int) {
+  init(_ budget: MemoryBudget, _ limits: ServerLimits) {
     self.budget = budget
-    self.queuedBytes = queuedBytes
+    queuedBytes = limits.queuedBytes
+    readBytes = limits.readBytes(within: budget.limitBytes)
   }
 
   /// True when a link was ended.

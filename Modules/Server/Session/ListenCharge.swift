@@ -32,6 +32,9 @@ final class ListenCharge {
       && (user.map { budget.usedBytes(ofUser: $0) + count <= budget.identityBytes } ?? true)
   }
 
+  /// The bytes that could be charged now at the most.
+  var roomBytes: Int { budget.roomBytes(for: address, user: user) }
+
   /// Charges more.
   ///
   /// - Returns: `false`, and nothing more is charged, when a share or the budget do not allow it.

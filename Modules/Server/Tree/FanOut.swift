@@ -20,6 +20,11 @@ struct FanOut {
   private var shared: PushFrame?
   /// The links that the shared push went to; they need nothing more.
   private var covered: Set<Int>?
+  /// The children that were offered to windows.
+  private var offered = 0
+
+  /// So many of them are not counted as work: most writes offer few.
+  private static let freeChildren = 256
 
   /// - Parameter write: Resolved, and already among the batch's changes.
   private init(of write: TreeWrite, in namespace: Namespace, _ batch: borrowing ServerBatch) {
@@ -43,6 +48,7 @@ struct FanOut {
       for group in fanOut.concernedGroups { try namespace.reviewListeners(of: group, &batch) }
     }
     try fanOut.deliver(to: &batch)
+    batch.spend(max(0, fanOut.offered - freeChildren))
   }
 
   /// Adds all pushes to the batch, in the order of paths.
@@ -163,7 +169,11 @@ extension FanOut {
   private mutating func pushWhole(
     _ node: TreeNode, to group: ListenGroup, _ batch: inout ServerBatch
   ) {
-    let shown = group.load(from: node)
+    if group.window != nil { offered += node.children.count }
+    let charges = { [namespace] in namespace.charges(of: group) }
+    guard let shown = group.load(from: node, chargingOneOf: charges) else {
+      return namespace.end(group, .failed, RefusalText.grown, &batch)
+    }
     var frame = PushFrame(.put(TreePush(path: group.node.path, shown, version: version)))
     send(&frame, to: group, &batch)
   }
@@ -175,15 +185,23 @@ extension FanOut {
     to group: ListenGroup, _ relative: [TreeMerge.Entry], _ batch: inout ServerBatch
   ) throws(StorageError) {
     let path = group.node.path
-    let (reader, rows) = (reader, namespace.rows)
-    let changes: [TreeMerge.Entry]
+    let (reader, rows, limit) = (reader, namespace.rows, batch.pushes.readBytes)
+    offered += relative.count
+    let found: [TreeMerge.Entry]?
     do throws(StorageError) {
-      changes = try group.update { window throws(StorageError) in
-        try window.update(relative, at: path, of: rows, in: Snapshot(reader)) ?? []
+      found = try group.update { window throws(StorageError) in
+        try window.update(relative, at: path, of: rows, limitBytes: limit, in: Snapshot(reader))
       }
     } catch {
       guard error.isCorruption else { throw error }
-      return end(group, &batch)
+      // Their data cannot be read any more; the write itself stands.
+      return namespace.end(group, .failed, RefusalText.damaged, &batch)
+    }
+    guard let changes = found else {
+      return namespace.end(group, .tooBig, RefusalText.tooLong, &batch)
+    }
+    guard group.chargeWindow(orTo: namespace.charges(of: group)) else {
+      return namespace.end(group, .failed, RefusalText.grown, &batch)
     }
     if changes.isEmpty { return }
     let absolute = changes.map {
@@ -191,16 +209,6 @@ extension FanOut {
     }
     var frame = PushFrame(message(absolute, below: path))
     send(&frame, to: group, &batch)
-  }
-
-  /// Ends the listens of a query whose data cannot be read any more; the write itself stands.
-  private func end(_ group: ListenGroup, _ batch: inout ServerBatch) {
-    group.unload()
-    let slots = group.tagged.map(\.slot) + group.plainSlots
-    let frame = TreeServerMessage.listenRevoked(
-      group.node.path, group.query, .failed, detail: RefusalText.damaged
-    ).encode()
-    if !slots.isEmpty { batch.add(.broadcast(slots: slots, frame)) }
   }
 
   private func message(_ entries: [TreeMerge.Entry], below path: TreePath) -> TreeServerMessage {
@@ -256,8 +264,8 @@ extension FanOut {
 
   /// Returns true when nothing more is sent to any listener of a group in this batch.
   private func isOver(_ group: ListenGroup, _ batch: borrowing ServerBatch) -> Bool {
+    guard batch.pushes.hasEnded else { return false }
     let pushes = batch.pushes
-    guard pushes.hasEnded else { return false }
     return group.plainSlots.allSatisfy { pushes.hasEnded($0) }
       && group.tagged.allSatisfy { pushes.hasEnded($0.slot) }
   }

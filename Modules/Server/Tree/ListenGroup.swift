@@ -57,21 +57,41 @@ final class ListenGroup {
   /// The memory of one child of a window, which keeps names and what they sort by.
   private static let childBytes = 320
 
-  /// The memory that a window with so many children keeps, in bytes.
+  /// A node with more children is loaded as far as there is memory for the window.
+  private static let fewChildren = 1_024
+
+  /// The memory that a window which shows so many children keeps, in bytes.
   static func windowBytes(of children: Int) -> Int { 2 * childBytes * children }
 
-  /// Charges the window, once, with what it keeps of the children it shows.
+  /// The memory that a window keeps, in bytes.
+  static func bytes(of window: QueryWindow) -> Int {
+    max(windowBytes(of: window.shownCount), childBytes * window.count)
+  }
+
+  /// Charges the window with what it keeps now: to the client that is charged with it already, else
+  /// to one that listens as well.
   ///
-  /// - Returns: `false`, and the window is forgotten, when the client's share does not allow it.
-  func chargeWindow(showing children: Int, to charge: ListenCharge) -> Bool {
-    guard window != nil, isLoaded, windowCharge == nil else { return true }
-    let own = charge.another()
-    guard own.add(Self.windowBytes(of: children)) else {
-      forgetWindow()
-      return false
+  /// - Parameter others: The charges of clients that listen.
+  /// - Returns: `false`, and the window is forgotten, when no share allows it.
+  func chargeWindow(orTo others: @autoclosure () -> [ListenCharge]) -> Bool {
+    guard let window, isLoaded else { return true }
+    let bytes = Self.bytes(of: window)
+    if let windowCharge {
+      let more = bytes - windowCharge.bytes
+      if more > 0 ? windowCharge.add(more) : true {
+        // A window that shrinks a little may grow again soon.
+        if windowCharge.bytes > 2 * bytes { windowCharge.remove(windowCharge.bytes - bytes) }
+        return true
+      }
     }
-    windowCharge = own
-    return true
+    for other in others() {
+      let own = other.another()
+      guard own.add(bytes) else { continue }
+      windowCharge = own
+      return true
+    }
+    forgetWindow()
+    return false
   }
 
   /// Takes a window that was filled, unless there is one already.
@@ -81,28 +101,36 @@ final class ListenGroup {
     isLoaded = true
   }
 
-  /// Fills the window from a node that replaced everything.
+  /// Fills the window from a node that replaced everything, and charges it.
   ///
-  /// - Returns: The part of the node that is shown; all of it to listens to everything.
-  func load(from node: TreeNode) -> TreeNode {
+  /// - Parameter others: The charges of clients that listen.
+  /// - Returns: The part of the node that is shown, all of it to listens to everything; `nil`, and
+  ///   the window is forgotten, when no share allows what it would keep.
+  func load(from node: TreeNode, chargingOneOf others: () -> [ListenCharge]) -> TreeNode? {
     guard window != nil else { return node }
     isLoaded = true
-    return window?.load(from: node) ?? node
+    var most = Int.max
+    if node.children.count > Self.fewChildren {
+      let own = windowCharge.map { $0.bytes + $0.roomBytes } ?? 0
+      most = others().reduce(own) { max($0, $1.roomBytes) } / Self.childBytes
+    }
+    guard let shown = window?.load(from: node, atMost: most) else {
+      forgetWindow()
+      return nil
+    }
+    return chargeWindow(orTo: others()) ? shown : nil
   }
 
   /// Lets the window follow a write.
   ///
-  /// - Returns: The changes for the listeners.
+  /// - Returns: The changes for the listeners; `nil` when they are too large to be read.
   func update(
-    _ update: (inout QueryWindow) throws(StorageError) -> [TreeMerge.Entry]
-  ) throws(StorageError) -> [TreeMerge.Entry] {
+    _ update: (inout QueryWindow) throws(StorageError) -> [TreeMerge.Entry]?
+  ) throws(StorageError) -> [TreeMerge.Entry]? {
     guard isLoaded, var own = exchange(&window, with: nil) else { return [] }
     defer { window = own }
     return try update(&own)
   }
-
-  /// Lets the window follow no writes until it is filled again.
-  func unload() { isLoaded = false }
 
   /// Forgets what the window shows, and its charge; it follows no writes until it is filled again.
   func forgetWindow() {

@@ -2,6 +2,7 @@ import TernCore
 import TernStorage
 import TernTreeAuthority
 import TernTreeRows
+import TernTreeWire
 
 /// One database of the server: a tree below a prefix of the store, and who listens to it.
 final class Namespace {
@@ -18,16 +19,52 @@ final class Namespace {
   var recentWrites = RecentWrites()
   /// The sessions, by slot, with listens that wait to be judged again, and their rights since then.
   var underReview: [Int: TreeCall] = [:]
-  /// The sessions that have it open.
-  var sessionCount = 0
+  /// The sessions that have it open, by slot.
+  private var members: [Int: Member] = [:]
+
+  /// A session, which has the database itself.
+  private struct Member {
+    weak var session: Session?
+  }
+
+  /// The most listeners of a group that are looked at for one that can be charged with its window.
+  private static let chargedListeners = 16
 
   var rows: TreeRows { authority.rows }
+
+  /// The number of sessions that have it open.
+  var sessionCount: Int { members.count }
 
   init(_ name: String, hashes: NodeHashes = NodeHashes()) {
     self.name = name
     self.hashes = hashes
     key = ExactText(name)
     authority = TreeAuthority(rows: TreeRows(prefix: StoreLayout.namespace(name)))
+  }
+
+  /// Opens it for a session.
+  func add(_ session: Session) { members[session.slot] = Member(session: session) }
+
+  /// Closes it for a session that has ended.
+  func remove(_ session: Session) { members[session.slot] = nil }
+
+  /// Returns the charges of clients that listen in a group.
+  func charges(of group: ListenGroup) -> [ListenCharge] {
+    group.tagged.prefix(Self.chargedListeners).compactMap { members[$0.slot]?.session?.charge }
+  }
+
+  /// Ends all listens in a group, and tells their clients the reason.
+  func end(
+    _ group: ListenGroup, _ status: TreeStatus, _ detail: String, _ batch: inout ServerBatch
+  ) {
+    let slots = group.tagged.map(\.slot) + group.plainSlots
+    let notice = TreeServerMessage.listenRevoked(
+      group.node.path, group.query, status, detail: detail)
+    if !slots.isEmpty { batch.add(.broadcast(slots: slots, notice.encode())) }
+    group.forgetWindow()
+    for slot in slots {
+      if let session = members[slot]?.session { remove(session, from: group) }
+    }
   }
 
   /// Ends a session's listen.

@@ -11,6 +11,10 @@ enum RefusalText {
   static let damaged = "What is stored here is damaged."
   /// The rejection of writes while the disk is full.
   static let full = "The server's disk is full. Nothing is stored until it has room again."
+  /// The end of listens whose windows have grown.
+  static let grown = "What the query shows takes more memory than its listeners may hold."
+  /// The end of listens for which too much would have to be read.
+  static let tooLong = "What the query shows is too large to be read."
   /// The rejection of what only the node that leads decides.
   static let follows = "This node does not lead. Try again."
   /// The rejection of requests of a writer whose record cannot be read.

@@ -128,7 +128,7 @@ struct TreeListens {
   ) {
     let (listen, group, call) = (admission.listen, admission.group, admission.call)
     if let window = answer.window { group.fill(window) }
-    if !group.chargeWindow(showing: answer.childCount, to: call.session.charge) {
+    if !group.chargeWindow(orTo: [call.session.charge]) {
       let bytes = ListenGroup.windowBytes(of: answer.childCount)
       return admission.reject(tooMuchMemory(bytes, call.session.charge), &batch)
     }

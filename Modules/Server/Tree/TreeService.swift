@@ -43,7 +43,7 @@ struct TreeService {
   mutating func open(_ name: String, for session: Session) {
     let namespace = namespaceOrTransient(name)
     namespaces[namespace.key] = namespace
-    namespace.sessionCount += 1
+    namespace.add(session)
     session.namespace = namespace
   }
 
@@ -72,7 +72,7 @@ struct TreeService {
       namespace.listens.removeIfEmpty(group)
     }
     if session.listens.count > 0 { return false }
-    namespace.sessionCount -= 1
+    namespace.remove(session)
     if namespace.sessionCount == 0 { namespaces[namespace.key] = nil }
     session.namespace = nil
     return true

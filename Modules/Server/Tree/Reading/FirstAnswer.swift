@@ -41,7 +41,7 @@ struct FirstAnswer: Sendable {
       case .ranges(let frame): frame.count
       case .known, .left, .tooBig: 0
       }
-    return frame + (window == nil ? 0 : ListenGroup.windowBytes(of: childCount))
+    return frame + (window.map(ListenGroup.bytes) ?? 0)
   }
 
   /// Returns what a listen to the same begins with; `nil` when that takes a read.
