@@ -19,6 +19,12 @@ public enum ClientNotice: Hashable, Sendable {
   case queueUnusable(user: String, QueueError)
   /// The same for documents; see ``TernDatabase/setDamagedAside(documentQueue:of:user:ambient:)``.
   case documentQueueUnusable(user: String, QueueError)
+  /// Records of a user's write queue break a rule of what may be written, which an earlier version
+  /// did not check. They were set aside and are not sent; the queue goes on with the rest. Their
+  /// bytes are kept, see ``TreeSalvage/setAside``.
+  case writesSetAside(user: String, [DamagedRecord])
+  /// The same for documents; see ``DocumentSalvage/setAside``.
+  case documentWritesSetAside(user: String, [DamagedRecord])
   /// These paths had transactions of the present user, given as closures, when the program ended:
   /// they cannot be computed again.
   case transactionsLost(user: String, at: [TreePath])
@@ -51,6 +57,12 @@ extension ClientNotice: CustomStringConvertible {
       "the writes of \(user.isEmpty ? "no user" : user) to the tree cannot be read: \(error)"
     case .documentQueueUnusable(let user, let error):
       "the writes of \(user.isEmpty ? "no user" : user) to documents cannot be read: \(error)"
+    case .writesSetAside(let user, let records):
+      "writes of \(user.isEmpty ? "no user" : user) to the tree that cannot be read are not sent: "
+        + "\(records.count). They are kept, see: tern pending salvage"
+    case .documentWritesSetAside(let user, let records):
+      "writes of \(user.isEmpty ? "no user" : user) to documents that cannot be read are not "
+        + "sent: \(records.count). They are kept, see: tern pending salvage"
     case .transactionsLost(let user, let paths):
       "transactions of \(user.isEmpty ? "no user" : user) are lost: "
         + paths.map { "/\($0)" }.joined(separator: ", ")

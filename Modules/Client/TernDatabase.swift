@@ -110,8 +110,12 @@ public final class TernDatabase: Sendable {
     _ parts: ClientParts, _ options: ClientOptions, _ ambient: RuntimeEnvironment
   ) throws(QueueError) -> (TreeSession, [LostTransaction]) {
     let user = QueueUser(signedInTo: options.auth)
-    let shelf = WriteQueueRegistry(store: parts.queue, limits: options.queue, ambient: ambient)
+    let shelf = WriteQueueRegistry(
+      store: parts.queue, of: WriteRecord.records, limits: options.queue, ambient: ambient)
     let queue = try shelf.openFirst(user)
+    if !queue.setAside.isEmpty {
+      options.report(.writesSetAside(user: user.id, queue.setAside))
+    }
     let (cache, cacheFailure) = parts.openCache(limitBytes: options.cacheLimitBytes)
     var machine = TreeMachine(
       replica: TreeReplica(cache: cache), namespace: options.namespace, user: user,

@@ -1,4 +1,3 @@
-import TernClient
 import TernCore
 import TernLedger
 import TernSecurity
@@ -10,6 +9,8 @@ import TernTestKit
 import TernTransport
 import TernTransportLoopback
 
+@testable import TernClient
+
 /// A real server and any number of real clients on one loopback network, all in memory.
 struct Home {
   let transport = LoopbackTransport()
@@ -17,12 +18,15 @@ struct Home {
 
   init(
     authorizer: any Authorizer = AllowLocal(),
+    documentAuthorizer: (any DocumentAuthorizer)? = nil,
+    authenticator: any Authenticator = NoAuthenticator(),
     report: @escaping @Sendable (ServerEvent) -> Void = { _ in }
   ) async throws {
     let ledger = try EmbeddedLedger(
       store: MemoryStore(), uptime: RuntimeEnvironment.system.stopwatch())
     server = try await TernServer(
-      ledger: ledger, on: transport, authorizer: authorizer, report: report)
+      ledger: ledger, on: transport, authorizer: authorizer,
+      documentAuthorizer: documentAuthorizer, authenticator: authenticator, report: report)
     try await server.listen(on: transport)
   }
 
@@ -67,5 +71,21 @@ extension AsyncSequence {
   func first(_ fits: (Element) -> Bool) async throws -> Element? {
     for try await element in self where fits(element) { return element }
     return nil
+  }
+}
+
+/// Takes every token for that of the user it names.
+struct TrustingAuthenticator: Authenticator {
+  func authenticate(
+    _ credential: Credential, now: Int64
+  ) throws(AuthenticationError) -> Authentication {
+    guard let user = try? AuthUser(token: credential.token) else { throw .invalid(reason: "none") }
+    return Authentication(.user(id: user.uid, claims: .object([])))
+  }
+
+  /// Returns a token of a user.
+  static func token(_ user: String) -> String {
+    let claims = #"{"uid":"\#(user)"}"#
+    return "e30." + String(decoding: Base64.encode(Array(claims.utf8)), as: UTF8.self) + ".s"
   }
 }

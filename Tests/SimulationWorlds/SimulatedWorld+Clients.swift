@@ -14,7 +14,8 @@ extension SimulatedWorld {
     let ambient = client.ambient
     do {
       let shelf = WriteQueueRegistry(
-        store: client.queueDisk.open(), limits: QueueLimits(writeCount: 60), ambient: ambient)
+        store: client.queueDisk.open(), of: WriteRecord.records,
+        limits: QueueLimits(writeCount: 60), ambient: ambient)
       guard let queue = openFirstQueue(shelf, of: client) else { return }
       let cacheStore = client.cacheDisk.open()
       let cache = try TreeCache(store: cacheStore, prefix: [0x10])

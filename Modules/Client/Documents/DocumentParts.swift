@@ -67,7 +67,9 @@ extension Documents {
     isOffline: Bool = false
   ) throws(OpeningError) -> Documents {
     let user = QueueUser(signedInTo: options.auth)
-    let shelf = WriteQueueRegistry(store: parts.queue, limits: options.queue, ambient: ambient)
+    let shelf = WriteQueueRegistry(
+      store: parts.queue, of: DocumentBatchRecord.records(in: parts.database),
+      limits: options.queue, ambient: ambient)
     let queue: OpenedQueue
     let (pending, rejected): ([DocumentQueuedBatch], [RejectedDocumentBatch])
     do throws(StorageError) { try parts.wipe.finish() } catch {
@@ -75,6 +77,9 @@ extension Documents {
     }
     do throws(QueueError) {
       queue = try shelf.openFirst(user)
+      if !queue.setAside.isEmpty {
+        options.report(.documentWritesSetAside(user: user.id, queue.setAside))
+      }
       (pending, rejected) = try DocumentBatchRecord.batches(
         in: queue.rows, of: user, parts.database)
     } catch {
@@ -115,7 +120,9 @@ extension Documents {
       replica: DocumentReplica(cache: cache, database: stores.database),
       database: stores.database, user: QueueUser(""), stream: 0, pending: [], rejected: [],
       nextSequence: 1, ambient: .system)
-    let queues = WriteQueueRegistry(store: stores.queue, limits: QueueLimits(), ambient: .system)
+    let queues = WriteQueueRegistry(
+      store: stores.queue, of: DocumentBatchRecord.records(in: stores.database),
+      limits: QueueLimits(), ambient: .system)
     let session = DocumentSession(
       machine: machine, queues: queues, place: .caller, transport: transport, ambient: .system,
       waiting: WaitingLimits(), isOpened: false)

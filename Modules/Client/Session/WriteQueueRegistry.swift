@@ -12,6 +12,8 @@ package struct OpenedQueue: Sendable {
   package let nextSequence: UInt64
   /// In order.
   package let rows: [QueuedWrite]
+  /// The records that were set aside because they break a rule of what may be written.
+  package var setAside: [DamagedRecord] = []
 
   /// Names the parts.
   package init(client: UInt128, origin: UInt128, nextSequence: UInt64, rows: [QueuedWrite]) {
@@ -27,37 +29,75 @@ package struct OpenedQueue: Sendable {
   }
 }
 
+/// The records of a model in its write queue.
+package struct QueueRecords: Sendable {
+  /// Returns true when a record can be read and makes sense.
+  let understands: @Sendable (QueuedWrite) -> Bool
+  /// Returns true when the payload of a record names a format of this version.
+  let isOfThisVersion: @Sendable (_ payload: [UInt8]) -> Bool
+  /// The payload of a write that changes nothing.
+  let filler: [UInt8]
+}
+
 /// The open queues of all users of one store.
 package final class WriteQueueRegistry: Sendable {
   private let store: any OrderedStore
+  private let records: QueueRecords
   private let limits: QueueLimits
   private let ambient: RuntimeEnvironment
   private let queues = Mutex<[QueueUser: Result<WriteQueue, QueueError>]>([:])
 
   /// Opens nothing yet.
-  package init(store: any OrderedStore, limits: QueueLimits, ambient: RuntimeEnvironment) {
+  package init(
+    store: any OrderedStore, of records: QueueRecords, limits: QueueLimits,
+    ambient: RuntimeEnvironment
+  ) {
     self.store = store
+    self.records = records
     self.limits = limits
     self.ambient = ambient
   }
 
   /// Opens the queue of a user.
   ///
+  /// Records whose bytes are well and that cannot be read all the same are set aside: an earlier
+  /// version let them in, and nothing about the disk is in doubt.
+  ///
   /// - Returns: What it holds; `nil` when it is open already.
   package func open(_ user: QueueUser) throws(QueueError) -> OpenedQueue? {
     let opened = queues.withLock { queues -> Result<OpenedQueue?, QueueError> in
       if case .success = queues[user] { return .success(nil) }
       do throws(QueueError) {
-        let (queue, rows) = try WriteQueue.open(
-          store, of: user.id, limits: limits, newClient: ambient.randomID())
+        let (queue, opened) = try openQueue(of: user)
         queues[user] = .success(queue)
-        return .success(OpenedQueue(queue, rows))
+        return .success(opened)
       } catch {
         queues[user] = .failure(error)
         return .failure(error)
       }
     }
     return try opened.get()
+  }
+
+  private func openQueue(
+    of user: QueueUser
+  ) throws(QueueError) -> (queue: WriteQueue, contents: OpenedQueue) {
+    var (queue, rows) = try WriteQueue.open(
+      store, of: user.id, limits: limits, newClient: ambient.randomID())
+    let unreadable = rows.filter { !records.understands($0) }
+    var setAside: [DamagedRecord] = []
+    // What a later version has written is not for this one to take out.
+    if !unreadable.isEmpty, unreadable.allSatisfy({ records.isOfThisVersion($0.payload) }) {
+      let salvage = try WriteQueue.setDamagedAside(
+        in: store, of: user.id, filler: records.filler, newClient: ambient.randomID(),
+        understands: records.understands)
+      setAside = salvage.damaged
+      (queue, rows) = try WriteQueue.open(
+        store, of: user.id, limits: limits, newClient: ambient.randomID())
+    }
+    var contents = OpenedQueue(queue, rows)
+    contents.setAside = setAside
+    return (queue, contents)
   }
 
   /// The permanent name of this device, for every user; `nil` when it cannot be read.

@@ -16,7 +16,7 @@ struct DocumentInputReader {
   mutating func read(_ fields: [DocumentInput.Field]) throws(DocumentError) {
     for field in fields.withoutReplaced {
       let path = DocumentFieldPath(unchecked: [field.name])
-      try path.checkWritable()
+      try check(path)
       try readField(field.input, at: path)
     }
   }
@@ -33,6 +33,11 @@ struct DocumentInputReader {
     }
   }
 
+  /// Checks the path of a field: that of a merge becomes a part of the write.
+  private func check(_ path: DocumentFieldPath) throws(DocumentError) {
+    if verb == .set { try path.checkNames() } else { try path.checkWritable() }
+  }
+
   private mutating func readField(
     _ input: DocumentInput, at path: DocumentFieldPath
   ) throws(DocumentError) {
@@ -44,7 +49,7 @@ struct DocumentInputReader {
     case .map(let fields) where !fields.isEmpty:
       for field in fields.withoutReplaced {
         let inner = path.appending(field.name)
-        try inner.checkWritable()
+        try check(inner)
         try readField(field.input, at: inner)
       }
       // A map stays a map when it holds nothing but sentinels.

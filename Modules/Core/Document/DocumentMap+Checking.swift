@@ -65,11 +65,27 @@ extension DocumentValue {
 }
 
 extension DocumentFieldPath {
-  /// Checks that the path can be written: reading allows more names than writing does.
+  /// Checks that a write can name the path: reading allows more names than writing does.
   package func checkWritable() throws(DocumentError) {
+    try checkNames()
+    try checkLength()
+  }
+
+  /// Checks that data can be written at the path, by a write that does not name it.
+  func checkNames() throws(DocumentError) {
     for name in names { try DocumentFieldPath.checkWritable(name) }
     // The maps around the field count as levels.
     if names.count - 1 > DocumentLimits.depth { throw .tooDeep(self, limit: DocumentLimits.depth) }
+  }
+
+  private func checkLength() throws(DocumentError) {
+    // Quoting adds at most two quotes, and an escape for each byte.
+    let most = names.reduce(0) { $0 + 2 * $1.utf8.count + 3 }
+    if most <= DocumentLimits.fieldPathBytes { return }
+    let count = text.utf8.count
+    if count > DocumentLimits.fieldPathBytes {
+      throw .fieldPathTooLong(byteCount: count, limit: DocumentLimits.fieldPathBytes)
+    }
   }
 
   fileprivate static func checkWritable(_ name: String) throws(DocumentError) {

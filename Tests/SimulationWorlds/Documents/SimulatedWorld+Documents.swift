@@ -17,7 +17,9 @@ extension SimulatedWorld {
     let ambient = client.ambient
     do {
       let shelf = WriteQueueRegistry(
-        store: client.queueDisk.open(), limits: QueueLimits(writeCount: 60), ambient: ambient)
+        store: client.queueDisk.open(),
+        of: DocumentBatchRecord.records(in: DocumentWorkloadSpace.database),
+        limits: QueueLimits(writeCount: 60), ambient: ambient)
       guard let queue = openFirstQueue(shelf, of: client) else { return }
       let (pending, rejected) = batches(in: queue, of: client.user, after: 0)
       let cacheStore = client.cacheDisk.open()

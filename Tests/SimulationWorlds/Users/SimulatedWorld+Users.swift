@@ -72,7 +72,11 @@ extension SimulatedWorld {
 
   /// Opens the queue of a device's user; without disk space the program restarts later.
   func openFirstQueue(_ shelf: WriteQueueRegistry, of device: SimulatedDevice) -> OpenedQueue? {
-    do throws(QueueError) { return try shelf.openFirst(device.user) } catch {
+    do throws(QueueError) {
+      let opened = try shelf.openFirst(device.user)
+      if !opened.setAside.isEmpty { disagree("\(device.name) cannot read what it has queued") }
+      return opened
+    } catch {
       if error != .storage(.diskFull) { disagree("\(device.name) does not start: \(error)") }
       plan(.clientStarts(device), after: 0...2_000)
       return nil

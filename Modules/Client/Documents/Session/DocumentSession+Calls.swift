@@ -189,9 +189,9 @@ extension DocumentSession {
       machine.setCredential(credential)
       return carryOut()
     }
-    if let failure = machine.switchUser(
-      to: user, showing: credential, queue.opened(for: user))
-    {
+    let opened = queue.opened(for: user)
+    reportSetAside(opened, of: user)
+    if let failure = machine.switchUser(to: user, showing: credential, opened) {
       queue.refuse(user, because: failure)
       report(.documentQueueUnusable(user: user.id, failure))
     }
@@ -203,10 +203,17 @@ extension DocumentSession {
 
   /// Looks into the queues of those who used this device before.
   func findOthers() {
-    for (user, failure) in machine.restore(others: queue.openOthers()) {
+    let others = queue.openOthers()
+    for (user, opened) in others { reportSetAside(opened, of: user) }
+    for (user, failure) in machine.restore(others: others) {
       queue.refuse(user, because: failure)
       report(.documentQueueUnusable(user: user.id, failure))
     }
+  }
+
+  private func reportSetAside(_ opened: Result<OpenedQueue, QueueError>?, of user: QueueUser) {
+    guard case .success(let contents) = opened, !contents.setAside.isEmpty else { return }
+    report(.documentWritesSetAside(user: user.id, contents.setAside))
   }
 
   /// Lends the replica, for what is answered at once.

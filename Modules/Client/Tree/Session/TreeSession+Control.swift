@@ -40,8 +40,11 @@ extension TreeSession {
       machine.setCredential(credential)
       return carryOut()
     }
-    let (lost, failure) = machine.switchUser(
-      to: user, showing: credential, queue.opened(for: user))
+    let opened = queue.opened(for: user)
+    if case .success(let contents) = opened, !contents.setAside.isEmpty {
+      report(.writesSetAside(user: user.id, contents.setAside))
+    }
+    let (lost, failure) = machine.switchUser(to: user, showing: credential, opened)
     if let failure {
       queue.refuse(user, because: failure)
       report(.queueUnusable(user: user.id, failure))

@@ -22,6 +22,14 @@ package enum DocumentBatchRecord {
     return (bytes + writes, writes.count)
   }
 
+  /// The records of a queue of documents.
+  package static func records(in database: DocumentDatabase) -> QueueRecords {
+    QueueRecords(
+      understands: understands,
+      isOfThisVersion: { $0.first.map { $0 == version } ?? true },
+      filler: filler(in: database))
+  }
+
   /// A batch that changes nothing and only has a number: it stands where a damaged one was.
   static func filler(in database: DocumentDatabase) -> [UInt8] {
     let nothing = DocumentBatch(
@@ -30,7 +38,7 @@ package enum DocumentBatchRecord {
   }
 
   /// Returns true when this library understands a row of the queue, of whatever database.
-  static func understands(_ row: QueuedWrite) -> Bool {
+  @Sendable static func understands(_ row: QueuedWrite) -> Bool {
     if case .kept = row.state { return false }
     return read(row.payload, id: row.id) != nil
   }

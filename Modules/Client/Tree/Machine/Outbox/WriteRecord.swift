@@ -66,8 +66,14 @@ package enum WriteRecord: Equatable, Sendable {
   /// A write that changes nothing and only has a number: it stands where a damaged one was.
   package static let filler = WriteRecord.write(.merge(.root, TreeMerge(unchecked: [])))
 
+  /// The records of a queue of the tree.
+  package static let records = QueueRecords(
+    understands: understands,
+    isOfThisVersion: { $0.first.map { (1...4).contains($0) } ?? true },
+    filler: filler.encode())
+
   /// Returns true when this library understands a row of the queue.
-  package static func understands(_ row: QueuedWrite) -> Bool {
+  @Sendable package static func understands(_ row: QueuedWrite) -> Bool {
     switch (row.state, WriteRecord(decoding: row.payload)) {
     case (.pending, .write), (.rejected, .write), (.kept, .transaction), (.kept, .closure): true
     case (.pending, _), (.rejected, _), (.kept, _): false
