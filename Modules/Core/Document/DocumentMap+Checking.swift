@@ -49,7 +49,9 @@ extension DocumentValue {
         throw .vectorTooLong(path, count: numbers.count, limit: limit)
       }
     case .pendingTimestamp: throw .pendingTimestamp(path)
-    case .null, .boolean, .integer, .double, .timestamp, .geoPoint: break
+    case .timestamp(let time): try time.checkRange()
+    case .geoPoint(let point): try point.checkRange()
+    case .null, .boolean, .integer, .double: break
     }
   }
 

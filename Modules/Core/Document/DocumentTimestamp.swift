@@ -17,6 +17,13 @@ public struct DocumentTimestamp: Hashable, Comparable, Sendable {
     microseconds = seconds * 1_000_000 + Int64(nanoseconds / 1_000)
   }
 
+  /// Checks a time that was taken over unchecked.
+  func checkRange() throws(DocumentError) {
+    guard DocumentTimestamp.range.contains(microseconds) else {
+      throw .timestampOutOfRange(seconds: microseconds / 1_000_000, nanoseconds: 0)
+    }
+  }
+
   /// Takes over a time that is known to be in range.
   package init(uncheckedMicroseconds microseconds: Int64) { self.microseconds = microseconds }
 
@@ -87,9 +94,14 @@ public struct DocumentGeoPoint: Hashable, Sendable {
   /// - Throws: ``DocumentError/latitudeOutOfRange(_:)`` or
   ///   ``DocumentError/longitudeOutOfRange(_:)``, also for what is not a number.
   public init(latitude: Double, longitude: Double) throws(DocumentError) {
+    self.init(uncheckedLatitude: latitude, longitude: longitude)
+    try checkRange()
+  }
+
+  /// Checks a point that was taken over unchecked.
+  func checkRange() throws(DocumentError) {
     guard -90...90 ~= latitude else { throw .latitudeOutOfRange(latitude) }
     guard -180...180 ~= longitude else { throw .longitudeOutOfRange(longitude) }
-    self.init(uncheckedLatitude: latitude, longitude: longitude)
   }
 
   package init(uncheckedLatitude latitude: Double, longitude: Double) {

@@ -60,8 +60,9 @@ extension DocumentValue {
   private static func time(_ date: Date) throws(FirestoreArgumentError) -> DocumentTimestamp {
     let since = date.timeIntervalSince1970
     let whole = since.rounded(.down)
-    let seconds = Int64(exactly: whole) ?? .max
-    let rest = Int32(clamping: Int64(((since - whole) * 1e9).rounded(.down)))
+    // A date may be infinite, or not a number.
+    let seconds = Int64(exactly: whole) ?? (since < 0 ? .min : .max)
+    let rest = Int32(exactly: ((since - whole) * 1e9).rounded(.down)) ?? 0
     return try FirestoreArgumentError.naming { () throws(DocumentError) in
       try DocumentTimestamp(seconds: seconds, nanoseconds: min(max(rest, 0), 999_999_999))
     }

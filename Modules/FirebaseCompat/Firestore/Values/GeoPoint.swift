@@ -22,6 +22,18 @@ public struct GeoPoint: Hashable, Codable, Sendable {
     longitude = point.longitude
   }
 
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    let latitude = try container.decode(Double.self, forKey: .latitude)
+    let longitude = try container.decode(Double.self, forKey: .longitude)
+    do throws(DocumentError) {
+      self.init(try DocumentGeoPoint(latitude: latitude, longitude: longitude))
+    } catch {
+      throw DecodingError.dataCorruptedError(
+        forKey: .latitude, in: container, debugDescription: "\(error)")
+    }
+  }
+
   /// The place as documents keep it.
   var kept: DocumentGeoPoint {
     DocumentGeoPoint(uncheckedLatitude: latitude, longitude: longitude)

@@ -66,6 +66,20 @@ public struct Timestamp: Hashable, Codable, Sendable {
     self < other ? .orderedAscending : self == other ? .orderedSame : .orderedDescending
   }
 
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    let seconds = try container.decode(Int64.self, forKey: .seconds)
+    let nanoseconds = try container.decode(Int32.self, forKey: .nanoseconds)
+    do throws(DocumentError) {
+      _ = try DocumentTimestamp(seconds: seconds, nanoseconds: nanoseconds)
+    } catch {
+      throw DecodingError.dataCorruptedError(
+        forKey: .seconds, in: container, debugDescription: "\(error)")
+    }
+    self.seconds = seconds
+    self.nanoseconds = nanoseconds
+  }
+
   /// The time as documents keep it.
   var kept: DocumentTimestamp {
     DocumentTimestamp(uncheckedMicroseconds: seconds * 1_000_000 + Int64(nanoseconds / 1_000))
