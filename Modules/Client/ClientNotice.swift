@@ -13,8 +13,8 @@ public enum ClientNotice: Hashable, Sendable {
   /// until the end of the program. What waits to be sent is safe, for it lies in the queue. Mend
   /// the store, or remove it: the cache is filled again.
   case cacheUnusable(ClientCache, StorageError)
-  /// The write queue of a user who has just signed in cannot be read, so that this user's writes to
-  /// the tree are rejected. The way out of damage is
+  /// The signed-in user's write queue cannot be read, or there is no space for one, so that this
+  /// user's writes to the tree are rejected. The way out of damage is
   /// ``TernDatabase/setDamagedAside(queue:of:ambient:)``.
   case queueUnusable(user: String, QueueError)
   /// The same for documents; see ``TernDatabase/setDamagedAside(documentQueue:of:user:ambient:)``.

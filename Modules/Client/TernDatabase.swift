@@ -58,9 +58,11 @@ public final class TernDatabase: Sendable {
   /// Pending writes that the signed-in user made in earlier runs are part of what is seen at once,
   /// and are sent in their order. Those of other users wait for their return, see ``ClientAuth``.
   ///
-  /// - Throws: ``OpeningError``: the store of a queue could not be read, or a record in it is
-  ///   damaged; each case names its way out. A cache that cannot be read is reported
-  ///   (``ClientNotice/cacheUnusable(_:_:)``), and done without.
+  /// - Throws: ``OpeningError``: the store of a queue could not be read, or a record in that of the
+  ///   tree is damaged; each case names its way out. A cache that cannot be read is reported
+  ///   (``ClientNotice/cacheUnusable(_:_:)``), and done without. So is a queue for which there is
+  ///   no space (``ClientNotice/queueUnusable(user:_:)``), and one of documents with damaged
+  ///   records (``ClientNotice/documentQueueUnusable(user:_:)``).
   public static func open(
     _ parts: ClientParts, options: ClientOptions = ClientOptions(),
     ambient: RuntimeEnvironment = .system
@@ -81,7 +83,8 @@ public final class TernDatabase: Sendable {
     var documents: Documents?
     if let named = parts.documents {
       documents = try Documents.open(
-        named, over: parts.transport, options: options, ambient: ambient)
+        named, over: parts.transport, options: options, ambient: ambient, isOffline: false,
+        tolerating: { $0.isOfUser || $0.isOfRecords })
     }
     session.submit { $0.begin() }
     if !lost.isEmpty {
@@ -101,7 +104,8 @@ public final class TernDatabase: Sendable {
     } catch {
       switch error {
       case .notStored(let error): throw .queue(.storage(error))
-      case .malformedToken: preconditionFailure("a kept sign-in without a token is no credential")
+      case .malformedToken, .userTooLong:
+        preconditionFailure("a kept sign-in that is no credential is ignored")
       }
     }
   }
@@ -112,9 +116,17 @@ public final class TernDatabase: Sendable {
     let user = QueueUser(signedInTo: options.auth)
     let shelf = WriteQueueRegistry(
       store: parts.queue, of: WriteRecord.records, limits: options.queue, ambient: ambient)
-    let queue = try shelf.openFirst(user)
-    if !queue.setAside.isEmpty {
-      options.report(.writesSetAside(user: user.id, queue.setAside))
+    let queue: OpenedQueue
+    switch try shelf.openFirst(user, tolerating: \.isOfUser) {
+    case .success(let opened):
+      queue = opened
+      if !queue.setAside.isEmpty {
+        options.report(.writesSetAside(user: user.id, queue.setAside))
+      }
+    case .failure(let error):
+      // This user's writes are rejected; everything else works, the sign-in of another one too.
+      queue = .none(client: ambient.randomID())
+      options.report(.queueUnusable(user: user.id, error))
     }
     let (cache, cacheFailure) = parts.openCache(limitBytes: options.cacheLimitBytes)
     var machine = TreeMachine(

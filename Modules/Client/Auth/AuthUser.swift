@@ -31,6 +31,19 @@ public struct AuthUser: Hashable, Sendable {
   }
 }
 
+extension AuthUser {
+  /// Reads the token of a user who signs in, and needs a queue for their writes.
+  ///
+  /// - Throws: What ``init(token:)`` throws, ``AuthError/userTooLong(bytes:limitBytes:)``.
+  init(signingInWith token: String) throws(AuthError) {
+    self = try AuthUser(token: token)
+    let bytes = uid.utf8.count
+    guard bytes <= QueueLimits.userBytes else {
+      throw .userTooLong(bytes: bytes, limitBytes: QueueLimits.userBytes)
+    }
+  }
+}
+
 extension QueueUser {
   /// Creates the user that a credential names; empty for no credential, and for one that names no
   /// user.
@@ -66,6 +79,8 @@ public enum AuthState: Hashable, Sendable {
 public enum AuthError: Error, Hashable, Sendable {
   /// The text is no token, or names no user. Get another one.
   case malformedToken
+  /// The user's id is longer than writes can be queued under: `QueueLimits.userBytes`.
+  case userTooLong(bytes: Int, limitBytes: Int)
   /// It could not be remembered on this device, or be read.
   case notStored(StorageError)
 }

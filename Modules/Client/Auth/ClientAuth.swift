@@ -93,9 +93,10 @@ public final class ClientAuth: Sendable {
   /// sent once the server has accepted it. Blocks for the time of one durable write.
   ///
   /// - Returns: Who it is, when it is durable on this device.
+  /// - Throws: ``AuthError``; the former user stays signed in.
   @discardableResult
   public func signIn(token: String) throws(AuthError) -> AuthUser {
-    let user = try AuthUser(token: token)
+    let user = try AuthUser(signingInWith: token)
     try change(to: .signedIn(user), token)
     scheduleRefresh()
     return user
@@ -245,7 +246,7 @@ extension ClientAuth {
   ///
   /// - Returns: Whether no other token is needed.
   func takes(_ token: String, insteadOf shown: String) -> Bool {
-    guard token != shown, let user = try? AuthUser(token: token) else { return false }
+    guard token != shown, let user = try? AuthUser(signingInWith: token) else { return false }
     do throws(AuthError) {
       // A sign-in or sign-out in the meantime takes precedence over this token's user.
       if try change(to: .signedIn(user), token, if: { $0.token == shown }) { scheduleRefresh() }

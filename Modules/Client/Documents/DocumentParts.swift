@@ -66,35 +66,46 @@ extension Documents {
     options: ClientOptions = ClientOptions(), ambient: RuntimeEnvironment = .system,
     isOffline: Bool = false
   ) throws(OpeningError) -> Documents {
+    try open(
+      parts, over: transport, options: options, ambient: ambient, isOffline: isOffline,
+      tolerating: \.isOfUser)
+  }
+
+  /// - Parameter isTolerable: Returns true for the failures of a queue that are reported, and with
+  ///   which the documents open all the same: the user's writes are rejected.
+  static func open(
+    _ parts: DocumentParts, over transport: any Transport, options: ClientOptions,
+    ambient: RuntimeEnvironment, isOffline: Bool, tolerating isTolerable: (QueueError) -> Bool
+  ) throws(OpeningError) -> Documents {
     let user = QueueUser(signedInTo: options.auth)
     let shelf = WriteQueueRegistry(
       store: parts.queue, of: DocumentBatchRecord.records(in: parts.database),
       limits: options.queue, ambient: ambient)
-    let queue: OpenedQueue
-    let (pending, rejected): ([DocumentQueuedBatch], [RejectedDocumentBatch])
     do throws(StorageError) { try parts.wipe.finish() } catch {
       throw .documentQueue(.storage(error))
     }
+    var queue: RestoredBatches
     do throws(QueueError) {
-      queue = try shelf.openFirst(user)
+      queue = try RestoredBatches(of: user, in: parts.database, shelf)
       if !queue.setAside.isEmpty {
         options.report(.documentWritesSetAside(user: user.id, queue.setAside))
       }
-      (pending, rejected) = try DocumentBatchRecord.batches(
-        in: queue.rows, of: user, parts.database)
     } catch {
-      throw .documentQueue(error)
+      guard isTolerable(error) else { throw .documentQueue(error) }
+      shelf.refuse(user, error)
+      queue = RestoredBatches()
+      options.report(.documentQueueUnusable(user: user.id, error))
     }
     let settings = DocumentCache.Settings(
       limitBytes: options.documentCacheLimitBytes, isEager: options.forgetsUnusedDocuments)
-    var (cache, cacheFailure) = parts.openCache(settings, user, pending.map(\.batch))
+    var (cache, cacheFailure) = parts.openCache(settings, user, queue.pending.map(\.batch))
     cache.createsIndexes = options.createsDocumentIndexes
     var limits = DocumentReplica.Limits()
     limits.reads = options.waiting.reads
     var machine = DocumentMachine(
       replica: DocumentReplica(cache: cache, database: parts.database, limits: limits),
-      database: parts.database, user: user, stream: queue.client, pending: pending,
-      rejected: rejected, nextSequence: queue.nextSequence, ambient: ambient,
+      database: parts.database, user: user, stream: queue.stream, pending: queue.pending,
+      rejected: queue.rejected, nextSequence: queue.nextSequence, ambient: ambient,
       addressCount: transport.addressCount)
     machine.cacheFailure = cacheFailure
     if let cacheFailure { options.report(.cacheUnusable(.documents, cacheFailure)) }
@@ -107,6 +118,29 @@ extension Documents {
     session.submit { $0.begin() }
     return Documents(
       session: session, ambient: ambient, database: parts.database, wipe: parts.wipe)
+  }
+}
+
+/// The contents of a user's queue as a machine takes them up; by default those of no queue.
+private struct RestoredBatches {
+  /// `nil` without a queue.
+  var stream: UInt128?
+  var nextSequence: UInt64 = 1
+  var pending: [DocumentQueuedBatch] = []
+  var rejected: [RejectedDocumentBatch] = []
+  var setAside: [DamagedRecord] = []
+
+  init() {}
+
+  /// Opens the queue of the first user.
+  init(
+    of user: QueueUser, in database: DocumentDatabase, _ shelf: WriteQueueRegistry
+  ) throws(QueueError) {
+    let queue = try shelf.openFirst(user)
+    stream = queue.client
+    nextSequence = queue.nextSequence
+    setAside = queue.setAside
+    (pending, rejected) = try DocumentBatchRecord.batches(in: queue.rows, of: user, database)
   }
 }
 

@@ -86,6 +86,8 @@ extension AuthError: TernError {
   public var description: String {
     switch self {
     case .malformedToken: "the text is no token, or names no user"
+    case .userTooLong(let bytes, let limit):
+      "the user's id has \(bytes) bytes; the limit is \(limit)"
     case .notStored(let error): "the token cannot be kept on this device: \(error)"
     }
   }

@@ -23,9 +23,32 @@ package struct OpenedQueue: Sendable {
     self.rows = rows
   }
 
+  /// The contents for a user without a queue.
+  static func none(client: UInt128) -> OpenedQueue {
+    OpenedQueue(client: client, origin: client, nextSequence: 1, rows: [])
+  }
+
   init(_ queue: WriteQueue, _ rows: [QueuedWrite]) {
     self.init(
       client: queue.client, origin: queue.origin, nextSequence: queue.nextSequence, rows: rows)
+  }
+}
+
+extension QueueError {
+  /// True when a user cannot have a queue while the store and the queues of the others are well.
+  var isOfUser: Bool {
+    switch self {
+    case .tooManyUsers, .userTooLong: true
+    default: false
+    }
+  }
+
+  /// True when records of one queue are damaged while the store can be read.
+  var isOfRecords: Bool {
+    switch self {
+    case .damaged, .damagedHeader: true
+    default: false
+    }
   }
 }
 
@@ -111,6 +134,19 @@ package final class WriteQueueRegistry: Sendable {
       preconditionFailure("a new shelf has no open queues")
     }
     return opened
+  }
+
+  /// Opens the first queue, unless the user at the start cannot have one: then every change of it
+  /// fails with the reason, until another user signs in.
+  ///
+  /// - Returns: What it holds, or the reason.
+  package func openFirst(
+    _ user: QueueUser, tolerating isTolerable: (QueueError) -> Bool
+  ) throws(QueueError) -> Result<OpenedQueue, QueueError> {
+    do throws(QueueError) { return .success(try openFirst(user)) } catch {
+      guard isTolerable(error) else { throw error }
+      return .failure(error)
+    }
   }
 
   /// Opens the queues of all users that are not open; what they hold, or why they cannot be.

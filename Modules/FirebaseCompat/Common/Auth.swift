@@ -288,6 +288,8 @@ extension NSError {
   fileprivate static func auth(_ error: AuthError) -> NSError {
     switch error {
     case .malformedToken: auth(.invalidCustomToken, "The text is no token that names a user.")
+    case .userTooLong:
+      auth(.invalidCustomToken, "\(error)")
     case .notStored(let error): auth(.keychainError, "It cannot be kept: \(error)")
     }
   }

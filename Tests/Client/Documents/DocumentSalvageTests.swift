@@ -32,6 +32,17 @@ struct DocumentSalvageTests {
     return try await tern.documents.document("counters/all").get(from: .server).data()?["n"]
   }
 
+  /// Opens a client that has to do without its queue of documents.
+  private func expectUnusable(
+    _ error: QueueError, _ store: any OrderedStore, _ home: Home
+  ) async throws {
+    let notices = Notices()
+    let tern = try home.documentClient(queue: store) { $0.report = notices.add }
+    #expect(notices.all.contains(.documentQueueUnusable(user: "", error)))
+    await #expect(throws: DocumentsError.queue(error)) { try await addOne(tern) }
+    await tern.close()
+  }
+
   @Test("a real server takes what is left under the old numbers, once each")
   func neverSent() async throws {
     let home = try await Home()
@@ -41,9 +52,7 @@ struct DocumentSalvageTests {
     await first.close()
     disk.corrupt(Self.third)
     let store = disk.open()
-    #expect(throws: OpeningError.documentQueue(.damaged(id: 3))) {
-      try home.documentClient(queue: store)
-    }
+    try await expectUnusable(.damaged(id: 3), store, home)
     let found = try TernDatabase.salvage(documentQueue: store, of: database)
     #expect(found.pending.map(\.id) == [1, 2, 4] && found.damaged.map(\.id) == [3])
     #expect(found.pending.allSatisfy { $0.mutations.map(\.key.text) == ["counters/all"] })
@@ -103,9 +112,7 @@ struct DocumentSalvageTests {
     await first.close()
     disk.corrupt([1])
     let store = disk.open()
-    #expect(throws: OpeningError.documentQueue(.damagedHeader)) {
-      try home.documentClient(queue: store)
-    }
+    try await expectUnusable(.damagedHeader, store, home)
     #expect(try TernDatabase.salvage(documentQueue: store, of: database).hasLostClient)
     try TernDatabase.setDamagedAside(documentQueue: store, of: database)
     let second = try home.documentClient(queue: store)

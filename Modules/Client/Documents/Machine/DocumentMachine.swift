@@ -48,14 +48,14 @@ package struct DocumentMachine: Sendable {
   ///
   /// - Parameters:
   ///   - user: Who uses this device.
-  ///   - stream: The stream that the user's writes are numbered in.
+  ///   - stream: The stream that the user's writes are numbered in; `nil` without a queue.
   ///   - pending: What the queue holds, in order, as the replica's cache was given it.
   ///   - rejected: The batches in it that the server rejected.
   ///   - nextSequence: The number that the queue gives next.
   ///   - addressCount: The number of addresses of the server, 1 or more.
   package init(
     replica: DocumentReplica, database: DocumentDatabase, user: QueueUser = .nobody,
-    stream: UInt128, pending: [DocumentQueuedBatch],
+    stream: UInt128?, pending: [DocumentQueuedBatch],
     rejected: [RejectedDocumentBatch] = [], nextSequence: UInt64 = 1, ambient: RuntimeEnvironment,
     addressCount: Int = 1, limits: Limits = Limits()
   ) {

@@ -30,7 +30,7 @@ struct DocumentOutbox: Sendable {
   }
 
   init(
-    _ user: QueueUser, stream name: UInt128, nextSequence: UInt64,
+    _ user: QueueUser, stream name: UInt128?, nextSequence: UInt64,
     _ limits: DocumentMachine.Limits
   ) {
     users = PerUser(user, OutboundWrites(stream: name, nextSequence: nextSequence))
