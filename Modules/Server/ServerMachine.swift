@@ -294,17 +294,19 @@ package struct ServerMachine: ~Copyable {
       }
       let call = admin.call(number, session, namespace)
       context.metrics.treeRequests += 1
-      if let excess = sessions.rates.count(session, namespace.name, at: batch.uptime) {
+      let excess = sessions.rates.count(session, namespace.name, at: batch.uptime)
+      if let excess, !request.onlyTakesAway {
         context.metrics.rateLimited += 1
         return batch.respond(.init(.unavailable, detail: excess.text), to: call)
       }
       switch request {
       case .auth(let credential): try authenticate(credential, call, &batch)
       case .unauth:
+        batch.respond(.init(.ok), to: call)
+        if session.identity == .anonymous, session.accepted == nil { return }
         session.identity = .anonymous
         session.accepted = nil
         _ = session.charge.transfer(to: nil)
-        batch.respond(.init(.ok), to: call)
         try review(session, &batch)
       default: try tree.answer(request, call, &batch)
       }

@@ -34,10 +34,14 @@ final class FakePeer {
   private var held: [TreeServerMessage] = []
   /// Tokens that do not count.
   var refusedTokens: Set<String> = []
+  /// The answer to a sign-out.
+  var signOutStatus = TreeStatus.ok
   /// Keeps answers about credentials back while set.
   var holdsCredentials = false
   /// The reason for rejecting writes while set.
   var refusal: String?
+  /// Answers numbered writes as if it missed one before them while set.
+  var missesWrites = false
   /// Leaves listens without an answer while set.
   var ignoresListens = false
   /// The reason for which listens cannot be served now; `nil` when they can.
@@ -115,6 +119,7 @@ final class FakePeer {
       return [.put(TreePush(path: listen.path, node)), reply(.listening())]
     case .unlisten(let path, _, _):
       log.append("n /\(path)")
+      if let listenRefusal { return [reply(TreeResponse(.unavailable, detail: listenRefusal))] }
       listens.removeAll { $0 == path }
       return [reply(TreeResponse(.ok))]
     case .put(let path, let node, let hash, let mark):
@@ -136,6 +141,7 @@ final class FakePeer {
       return [reply(TreeResponse(.ok))]
     case .onDisconnectCancel(let path):
       log.append("oc /\(path)")
+      if let refusal { return [reply(TreeResponse(.unavailable, detail: refusal))] }
       deferred.removeAll { path.contains($0.path) }
       return [reply(TreeResponse(.ok))]
     case .outcomes(let stream, let first, let last):
@@ -150,7 +156,12 @@ final class FakePeer {
       let answer = reply(TreeResponse(isRefused ? .invalidToken : .ok))
       if holdsCredentials { held.append(answer) }
       return holdsCredentials ? [] : [answer]
-    case .unauth, .appCheck, .stats, .unknown:
+    case .unauth:
+      log.append("unauth")
+      let answer = reply(TreeResponse(signOutStatus))
+      if holdsCredentials { held.append(answer) }
+      return holdsCredentials ? [] : [answer]
+    case .appCheck, .stats, .unknown:
       return [reply(TreeResponse(.ok))]
     }
   }
@@ -160,12 +171,7 @@ extension FakePeer {
   private func judge(
     _ write: TreeWrite, _ hash: String?, _ mark: WriteHeader
   ) -> Answers {
-    guard let stamp = mark.stamp else {
-      return Answers(pushes: [], response: TreeResponse(.failed))
-    }
-    if let refusal {
-      return Answers(pushes: [], response: TreeResponse(.unavailable, detail: refusal))
-    }
+    guard let stamp = mark.stamp else { return judge(unnumbered: write) }
     acknowledged.append(mark.acknowledged ?? 0)
     let id = stamp.stream ?? connectionStream ?? 0
     var stream = streams[id] ?? Stream()
@@ -176,8 +182,12 @@ extension FakePeer {
         pushes: [],
         response: TreeResponse(outcome?.status ?? .ok, detail: outcome?.detail ?? ""))
     }
-    guard stamp.sequence == max(stream.last, mark.acknowledged ?? 0) + 1 else {
+    guard !missesWrites, stamp.sequence == max(stream.last, mark.acknowledged ?? 0) + 1 else {
       return Answers(pushes: [], response: TreeResponse(.gap))
+    }
+    // As the server does, it looks at the number first.
+    if let refusal {
+      return Answers(pushes: [], response: TreeResponse(.unavailable, detail: refusal))
     }
     var status = TreeStatus.ok
     var pushes: [TreeServerMessage] = []
@@ -194,6 +204,17 @@ extension FakePeer {
     stream.outcomes[stamp.sequence] = TreeResponse.Outcome(
       sequence: stamp.sequence, status: status)
     return Answers(pushes: pushes, response: TreeResponse(status))
+  }
+
+  /// Announcements have no numbers.
+  private func judge(unnumbered write: TreeWrite) -> Answers {
+    if let refusal {
+      return Answers(pushes: [], response: TreeResponse(.unavailable, detail: refusal))
+    }
+    if denied.contains(where: { $0.contains(write.path) }) {
+      return Answers(pushes: [], response: TreeResponse(.permissionDenied))
+    }
+    return Answers(pushes: commit(write), response: TreeResponse(.ok))
   }
 
   private func commit(_ write: TreeWrite) -> [TreeServerMessage] {

@@ -23,6 +23,11 @@ final class World {
   private var toClient: [[UInt8]] = []
   private var changes: [(UInt64, QueueChange)] = []
 
+  /// The links that the machine has opened so far.
+  private(set) var openedLinks = 0
+  /// The links that the machine has closed so far.
+  private(set) var closedLinks = 0
+
   /// Events as `value path json`, `added path/key`, and ends, in order.
   var heard: [String] = []
   /// The server's verdicts on credentials.
@@ -30,6 +35,8 @@ final class World {
   var isReachable = true
   /// Frames from the server are lost while set.
   var losesAnswers = false
+  /// Answers wait while set.
+  var holdsAnswers = false
   /// Queue changes wait while set.
   var holdsDisk = false
   /// The link is cut when the server has received this many more frames; `nil` for never.
@@ -97,6 +104,15 @@ final class World {
     try settle()
   }
 
+  /// Delivers the first frames that wait.
+  func releaseAnswers(_ count: Int) throws {
+    guard let link else { return }
+    let frames = Array(toClient.prefix(count))
+    toClient.removeFirst(frames.count)
+    machine.received(frames, on: link)
+    try settle()
+  }
+
   /// Another client writes.
   func remote(_ write: TreeWrite) throws {
     let pushes = peer.write(write)
@@ -131,7 +147,7 @@ final class World {
       if !losesAnswers { toClient += answers }
       return true
     }
-    if !toClient.isEmpty, let link {
+    if !toClient.isEmpty, !holdsAnswers, let link {
       let frames = toClient
       toClient = []
       machine.received(frames, on: link)
@@ -143,6 +159,7 @@ final class World {
   private func carryOut(_ effect: TreeClientEffect) {
     switch effect {
     case .openLink(let number, _):
+      openedLinks += 1
       if isReachable {
         link = number
         machine.connectionEvent(.linkOpened(number))
@@ -150,6 +167,7 @@ final class World {
         machine.connectionEvent(.linkClosed(number))
       }
     case .closeLink:
+      closedLinks += 1
       link = nil
       toPeer = []
       toClient = []

@@ -1,5 +1,6 @@
 import TernCore
 import TernSecurity
+import TernTreeWire
 
 /// The request counts of all clients.
 struct RateTable {
@@ -93,5 +94,17 @@ package struct RateExcess: Hashable, Sendable {
     let who = isOfAddress ? "one address" : "one user"
     return "Too many requests: \(who) may make \(perSecond) a second. "
       + "Try again in \(waitMilliseconds) ms."
+  }
+}
+
+extension TreeRequest {
+  /// True when the request takes something from its session and gives it nothing. It counts, and
+  /// is never refused for a rate: its client must not go on as the user that it was, and clients
+  /// take the end of a listen for granted.
+  var onlyTakesAway: Bool {
+    switch self {
+    case .unauth, .unlisten: true
+    default: false
+    }
   }
 }

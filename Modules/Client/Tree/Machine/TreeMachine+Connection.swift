@@ -30,6 +30,7 @@ extension TreeMachine {
     case .rest(let id): transactions.rested(id, &exchange)
     case .outbox:
       guard exchange.outbox.resume() else { return }
+      presence.sendDepartures(&exchange.channel)
       exchange.sendReady()
       presence.send(&exchange.channel)
     case .listens: exchange.views.resume(&exchange.channel)
@@ -83,7 +84,7 @@ extension TreeMachine {
 
   /// Shows a credential from now on, or none.
   package mutating func setCredential(_ token: String?) {
-    if exchange.channel.setCredential(token) { sendAllWaiting() }
+    exchange.channel.setCredential(token)
   }
 
   /// Requests everything that has waited for the connection or for the identity.
@@ -95,6 +96,7 @@ extension TreeMachine {
     exchange.writes.askForOutcomes(&exchange.channel)
     // More of them may have come since, with their user or with what they do.
     transactions.askForOutcomes(&exchange)
+    presence.sendDepartures(&exchange.channel)
     exchange.sendReady()
     presence.send(&exchange.channel)
     reads.sendWaiting(&exchange)

@@ -96,6 +96,9 @@ extension TreeMachine {
       exchange.views.answered(
         number, request, rejection: rejection, isUnindexed: isUnindexed, &exchange.channel)
     case .unlisten(let request):
+      if saysNothing {
+        return exchange.views.postponeStop(request, because: detail, &exchange.channel)
+      }
       exchange.views.replica.stopAnswered(request)
     case .write(let id):
       if saysNothing { return rest(.write(id), because: detail) }
@@ -114,6 +117,12 @@ extension TreeMachine {
     case .presence(let id):
       if saysNothing { return rest(presence: id, because: detail) }
       presence.answered(id, rejection: rejection, &exchange.channel)
+    case .departure(let id):
+      switch presence.departed(id, isPostponed: saysNothing) {
+      case .none: break
+      case .rest: exchange.outbox.rest(because: detail, &exchange.channel)
+      case .leave: connectionEvent(.failed)
+      }
     case .outcomes(let stream, let last):
       let outcomes = try response.outcomes()
       exchange.outcomesAnswered(outcomes, of: stream, through: last, &transactions)
@@ -122,8 +131,10 @@ extension TreeMachine {
     case .credential(let token):
       if saysNothing { return connectionEvent(.failed) }
       if exchange.channel.credentialAnswered(token, response) { sendAllWaiting() }
-    case .unattended:
-      break
+    case .signOut:
+      // Whatever the server says instead, it may still take this link for the former user's.
+      guard status == .ok else { return connectionEvent(.failed) }
+      if exchange.channel.signOutConfirmed() { sendAllWaiting() }
     }
   }
 

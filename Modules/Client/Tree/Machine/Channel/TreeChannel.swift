@@ -27,6 +27,9 @@ struct TreeChannel: Sendable {
   private(set) var serverTimeOffset: Int64 = 0
 
   private var credential = CredentialState()
+  /// The sign-outs that the server has not confirmed: until it has, it takes what is sent for the
+  /// former user's.
+  private var unconfirmedSignOuts = 0
   private var notices = ReportedNotices()
 
   init(
@@ -47,7 +50,9 @@ struct TreeChannel: Sendable {
   /// While the server has not accepted what is shown, nothing is asked of it that rules decide
   /// about: writes would be refused for good, and listeners would end. They wait in the queue, and
   /// go on with the next credential. Source: realtime reference, section 6.7.
-  var isReady: Bool { connection.isOnline && !credential.awaitsVerdict }
+  var isReady: Bool {
+    connection.isOnline && !credential.awaitsVerdict && unconfirmedSignOuts == 0
+  }
 
   mutating func emit(_ effect: TreeClientEffect) { connection.emit(effect) }
 
@@ -65,6 +70,7 @@ struct TreeChannel: Sendable {
   mutating func disconnected() {
     requests.removeAll()
     credential.disconnected()
+    unconfirmedSignOuts = 0
     announcedClient = nil
   }
 }
@@ -133,18 +139,22 @@ extension TreeChannel {
 // MARK: - Identity
 
 extension TreeChannel {
-  /// Shows a credential from now on, or none.
-  ///
-  /// - Returns: Whether the server needs no verdict, so that what has waited can be requested.
-  mutating func setCredential(_ token: String?) -> Bool {
+  /// Shows a credential from now on, or none. What has waited can be requested once the server has
+  /// answered.
+  mutating func setCredential(_ token: String?) {
     credential.set(token)
-    guard connection.isOnline else { return false }
-    if token != nil {
-      showCredential()
-      return false
-    }
-    send(.unauth, about: .unattended)
-    return true
+    guard connection.isOnline else { return }
+    if token != nil { return showCredential() }
+    unconfirmedSignOuts += 1
+    send(.unauth, about: .signOut)
+  }
+
+  /// The server has confirmed that no user is signed in.
+  ///
+  /// - Returns: Whether what has waited can be requested.
+  mutating func signOutConfirmed() -> Bool {
+    unconfirmedSignOuts -= 1
+    return isReady
   }
 
   /// Shows the credential, unless the server has rejected it.

@@ -9,12 +9,14 @@ enum TreeRequestSubject: Sendable {
   case read(OperationID)
   case disconnect(OperationID)
   case presence(OperationID)
+  /// A step of taking an announcement back.
+  case departure(OperationID)
   /// The outcomes of the writes of a stream up to a number.
   case outcomes(of: UInt128, through: UInt64)
   /// The outcomes of a declared transaction's attempts.
   case transactionOutcomes(OperationID)
   /// A credential was shown.
   case credential(String)
-  /// No caller waits for the answer.
-  case unattended
+  /// The former user was signed out.
+  case signOut
 }

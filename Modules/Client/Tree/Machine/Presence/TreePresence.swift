@@ -47,13 +47,35 @@ struct TreePresence: Sendable {
     var phase = Phase.idle
   }
 
+  /// A step of taking an announcement back.
+  private struct Departure: Sendable {
+    enum Step: Sendable {
+      case put(TreeNode)
+      case cancel
+    }
+
+    let path: TreePath
+    let step: Step
+    /// True when the user of the announcement has gone since.
+    var isFormerUsers = false
+
+    var isPut: Bool { if case .put = step { true } else { false } }
+  }
+
   private var announcements: [OperationID: Announcement] = [:]
+  /// The steps that the server has not taken, in the order of their ids.
+  private var departures: [OperationID: Departure] = [:]
+  /// Those of them that the server could not take now.
+  private var postponed: Set<OperationID> = []
   private var disconnectPlan = DisconnectPlan()
 
   /// Announces this client, now and on every later connection.
   mutating func announce(_ plan: PresencePlan, _ channel: inout TreeChannel) -> OperationID {
     let id = channel.nextOperationID()
     announcements[id] = Announcement(plan: plan)
+    // What is announced again is not taken back by what was to be taken back before.
+    let paths = [plan.path] + (plan.lastSeen.map { [$0] } ?? [])
+    for (id, departure) in departures where paths.contains(departure.path) { forget(id) }
     send(&channel)
     return id
   }
@@ -65,14 +87,67 @@ struct TreePresence: Sendable {
     else { return }
     let isAnnounced = state.phase == .announced
     // The announcement goes before its onDisconnect operations do.
-    if isAnnounced { put(state.plan.path, .empty, about: .unattended, &channel) }
+    if isAnnounced { depart(from: state.plan.path, .put(.empty), &channel) }
     for operation in state.plan.operations {
       guard case .set(let path, let node) = operation else { continue }
-      if isAnnounced, path != state.plan.path {
-        put(path, node, about: .unattended, &channel)
-      }
-      channel.send(.onDisconnectCancel(path), about: .unattended)
+      if isAnnounced, path != state.plan.path { depart(from: path, .put(node), &channel) }
+      depart(from: path, .cancel, &channel)
       disconnectPlan.cancel(path)
+    }
+  }
+
+  private mutating func depart(
+    from path: TreePath, _ step: Departure.Step, _ channel: inout TreeChannel
+  ) {
+    let id = channel.nextOperationID()
+    let departure = Departure(path: path, step: step)
+    departures[id] = departure
+    send(departure, id, &channel)
+  }
+
+  private func send(_ departure: Departure, _ id: OperationID, _ channel: inout TreeChannel) {
+    switch departure.step {
+    case .put(let node): put(departure.path, node, about: .departure(id), &channel)
+    case .cancel: channel.send(.onDisconnectCancel(departure.path), about: .departure(id))
+    }
+  }
+
+  /// The consequence of an answer to a step of taking an announcement back.
+  enum DepartureAnswer {
+    case none
+    /// The step is sent again after a rest.
+    case rest
+    /// The step cannot be sent again, as its user has gone. At the end of the connection the server
+    /// carries out what it still holds.
+    case leave
+  }
+
+  /// The server answered a step of taking an announcement back.
+  ///
+  /// - Parameter isPostponed: True when the server could not take it now.
+  mutating func departed(_ id: OperationID, isPostponed: Bool) -> DepartureAnswer {
+    guard isPostponed, let departure = departures[id] else {
+      forget(id)
+      return .none
+    }
+    if departure.isFormerUsers {
+      forget(id)
+      return .leave
+    }
+    postponed.insert(id)
+    return .rest
+  }
+
+  private mutating func forget(_ id: OperationID) {
+    departures[id] = nil
+    postponed.remove(id)
+  }
+
+  /// Sends the steps again that the server could not take.
+  mutating func sendDepartures(_ channel: inout TreeChannel) {
+    guard channel.isReady else { return }
+    for id in exchange(&postponed, with: []).sorted() {
+      if let departure = departures[id] { send(departure, id, &channel) }
     }
   }
 
@@ -82,6 +157,10 @@ struct TreePresence: Sendable {
       leave(id, &channel)
       channel.emit(.presenceEnded(id, error))
     }
+    // What is postponed must not be sent as another user.
+    for id in postponed { departures[id] = nil }
+    postponed = []
+    for id in departures.keys { departures[id]?.isFormerUsers = true }
   }
 
   /// Registers the onDisconnect operations of the announcements that have none on this connection.
@@ -120,6 +199,10 @@ struct TreePresence: Sendable {
 
   /// The connection is lost, and with it what the server was told.
   mutating func disconnected() {
+    // The operations that the server held take an announcement back, unless they were cancelled
+    // before its end was taken.
+    departures = departures.filter { $0.value.isPut && !$0.value.isFormerUsers }
+    postponed = Set(departures.keys)
     for id in announcements.keys { announcements[id]?.phase = .idle }
   }
 

@@ -14,6 +14,8 @@ struct TreeViews: Sendable {
   /// The listens that are over and that the server was not told to end, because what may take their
   /// place waits until it knows who is asking. Fewer than it serves.
   private var stopsHeldBack: [ListenRequest] = []
+  /// The listens that the server could not end when it was told to.
+  private var stopsPostponed: [ListenRequest] = []
   /// The pause before listens that the server could not serve are requested again.
   private var pause = RetryPause()
   /// The reason the cache last could not be stored.
@@ -109,10 +111,14 @@ extension TreeViews {
   }
 
   private mutating func sendStop(_ request: ListenRequest, _ channel: inout TreeChannel) {
+    sendUnlisten(request, &channel)
+    replica.stopSent(request)
+  }
+
+  private func sendUnlisten(_ request: ListenRequest, _ channel: inout TreeChannel) {
     channel.send(
       .unlisten(request.path, request.query, tag: request.tag.map(Int64.init)),
       about: .unlisten(request))
-    replica.stopSent(request)
   }
 
   private mutating func send(_ request: ListenRequest, _ channel: inout TreeChannel) {
@@ -127,8 +133,8 @@ extension TreeViews {
   /// Requests the listens that have waited, and then ends those that are over: a view that is fed
   /// by another listen than before is told of everything in between.
   mutating func sendWaiting(_ channel: inout TreeChannel) {
-    let stops = stopsHeldBack
-    stopsHeldBack = []
+    sendStopsAgain(&channel)
+    let stops = exchange(&stopsHeldBack, with: [])
     // What is wanted again is asked for anew.
     for request in stops where listens.state(of: request) != nil { sendStop(request, &channel) }
     let isOver = stops.filter { listens.state(of: $0) == nil }
@@ -160,6 +166,19 @@ extension TreeViews {
     _ number: UInt64, because detail: String, _ channel: inout TreeChannel
   ) {
     guard listens.postponed(number) else { return }
+    rest(because: detail, &channel)
+  }
+
+  /// The server could not end a listen now, and may go on to deliver: it is told again after a
+  /// pause, unless the listen is wanted again by then.
+  mutating func postponeStop(
+    _ request: ListenRequest, because detail: String, _ channel: inout TreeChannel
+  ) {
+    stopsPostponed.append(request)
+    rest(because: detail, &channel)
+  }
+
+  private mutating func rest(because detail: String, _ channel: inout TreeChannel) {
     channel.notice(.serverSays(detail))
     guard !pause.isActive else { return }
     // The first delay of a schedule is none.
@@ -173,6 +192,18 @@ extension TreeViews {
     guard pause.isActive else { return }
     pause.end()
     if channel.isReady { sendWaiting(&channel) }
+  }
+
+  /// Ends the listens that the server could not end before. That of a listen which is wanted again
+  /// is the new one's: it stays.
+  private mutating func sendStopsAgain(_ channel: inout TreeChannel) {
+    for request in exchange(&stopsPostponed, with: []) {
+      if listens.state(of: request) == nil {
+        sendUnlisten(request, &channel)
+      } else {
+        replica.stopAnswered(request)
+      }
+    }
   }
 
   /// Ends every listener of a query, with the reason.
@@ -191,5 +222,6 @@ extension TreeViews {
     listens.disconnected()
     pause.end()
     stopsHeldBack.removeAll()
+    stopsPostponed.removeAll()
   }
 }
