@@ -102,11 +102,15 @@ extension TreeMachine {
       exchange.views.replica.stopAnswered(request)
     case .write(let id):
       if saysNothing { return rest(.write(id), because: detail) }
-      if status == .gap { return connectionEvent(.failed) }
+      if status == .gap {
+        if exchange.outbox.restBehind(.write(id)) { return }
+        return connectionEvent(.failed)
+      }
       exchange.outbox.taken()
       exchange.decided(id, rejection: rejection, &transactions)
     case .batch(let id):
       if saysNothing { return rest(.batch(id), because: detail) }
+      if status == .gap, exchange.outbox.restBehind(.batch(id)) { return }
       exchange.outbox.taken()
       transactions.batchAnswered(id, status, detail: detail, &exchange)
     case .read(let id):

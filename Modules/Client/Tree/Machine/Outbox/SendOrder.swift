@@ -18,12 +18,24 @@ struct SendOrder: Sendable {
     let item: Item
   }
 
+  /// An item on its way.
+  private struct Flight {
+    let order: UInt64
+    let bytes: Int
+    /// The number of rests that had begun when it was sent.
+    let rests: UInt64
+  }
+
   private var waiting: [Entry] = []
   private var first = 0
-  private var inFlight: [Item: (order: UInt64, bytes: Int)] = [:]
+  private var inFlight: [Item: Flight] = [:]
   private var lastOrder: UInt64 = 0
   /// Sent, and not taken by a server that may take them later.
   private var resting: [Entry] = []
+  /// The rests so far, each of which concerns all that was on its way at its beginning.
+  private var rests: UInt64 = 0
+  /// Items on their way that were sent before the latest rest began.
+  private var itemsBehindRest = 0
 
   /// Items sent and not answered.
   var inFlightCount: Int { inFlight.count }
@@ -47,21 +59,35 @@ struct SendOrder: Sendable {
 
   /// Notes that the next item was sent.
   mutating func sent(bytes: Int) {
-    inFlight[waiting[first].item] = (waiting[first].order, bytes)
+    inFlight[waiting[first].item] = Flight(
+      order: waiting[first].order, bytes: bytes, rests: rests)
     inFlightBytes += bytes
     drop()
   }
 
   /// Notes that an item was answered or is no longer waited for.
   mutating func answered(_ item: Item) {
-    inFlightBytes -= inFlight.removeValue(forKey: item)?.bytes ?? 0
+    guard let flight = inFlight.removeValue(forKey: item) else { return }
+    inFlightBytes -= flight.bytes
+    if flight.rests < rests { itemsBehindRest -= 1 }
   }
+
+  /// True while items that were sent before a rest began are on their way: the server may have
+  /// missed what rests when it answers them.
+  var hasItemsBehindRest: Bool { itemsBehindRest > 0 }
+
+  /// Returns true for an item on its way that was sent before a rest began.
+  func isBehindRest(_ item: Item) -> Bool { inFlight[item].map { $0.rests < rests } ?? false }
 
   /// Notes that the server does not take an item now: it waits for ``rested()``.
   mutating func rest(_ item: Item) {
-    guard let order = inFlight[item]?.order else { return }
+    guard let flight = inFlight[item] else { return }
     answered(item)
-    resting.append(Entry(order: order, item: item))
+    resting.append(Entry(order: flight.order, item: item))
+    // One that was sent behind an earlier rest begins none of its own.
+    if flight.rests < rests { return }
+    rests += 1
+    itemsBehindRest = inFlight.count
   }
 
   /// Puts what the server did not take back to the front.
@@ -73,6 +99,7 @@ struct SendOrder: Sendable {
     putBack(inFlight.map { Entry(order: $0.value.order, item: $0.key) })
     inFlight.removeAll()
     inFlightBytes = 0
+    itemsBehindRest = 0
   }
 
   private mutating func putBack(_ back: [Entry]) {

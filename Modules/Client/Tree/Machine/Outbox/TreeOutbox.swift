@@ -45,7 +45,9 @@ extension TreeOutbox {
   ///
   /// A write that is not durable yet holds back everything behind it: order is kept.
   mutating func send(_ writes: inout TreeWrites, _ channel: inout TreeChannel) {
-    guard channel.isReady, !pause.isActive else { return }
+    // What was sent behind something that rests is answered first: it goes again in its order.
+    guard channel.isReady, !pause.isActive, !order.hasItemsBehindRest else { return }
+    order.rested()
     while isWindowOpen, let item = order.next {
       switch item {
       case .write(let id):
@@ -101,6 +103,16 @@ extension TreeOutbox {
     rest(because: detail, &channel)
   }
 
+  /// The server misses a number before that of an item. Behind something that it did not take, that
+  /// says nothing about the item, which goes again in its order.
+  ///
+  /// - Returns: False for an item that was sent behind nothing that rests.
+  mutating func restBehind(_ item: SendOrder.Item) -> Bool {
+    guard order.isBehindRest(item) else { return false }
+    order.rest(item)
+    return true
+  }
+
   /// The server takes nothing now: what waits goes after a rest.
   mutating func rest(because detail: String, _ channel: inout TreeChannel) {
     channel.notice(.serverSays(detail))
@@ -117,7 +129,6 @@ extension TreeOutbox {
   mutating func resume() -> Bool {
     guard pause.isActive else { return false }
     pause.end()
-    order.rested()
     return true
   }
 
