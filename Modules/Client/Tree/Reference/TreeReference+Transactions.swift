@@ -47,11 +47,17 @@ extension TreeReference {
   ///
   /// - Parameters:
   ///   - name: A name given to ``TreeDatabase/declareTransaction(_:_:)`` before.
-  ///   - arguments: What its function is called with, besides what is here.
+  ///   - arguments: What its function is called with, besides what is here; they keep the limits of
+  ///     values in the tree.
+  /// - Throws: `TransactionError`.
   public func transaction(
     _ name: String, arguments: TreeNode = .empty, appliesLocally: Bool = true
   ) async throws(TransactionError) -> TreeTransactionResult {
     try check()
+    // They are stored as JSON: what cannot be read back would keep the queue closed.
+    do throws(TreeError) { try TreeWrite.set(.root, arguments).validate() } catch {
+      throw .invalidResult("\(error)")
+    }
     let promise = Promise<TransactionOutcome>()
     await session.transact(name, at: path, arguments: arguments, appliesLocally: appliesLocally) {
       promise.resolve($0)
