@@ -351,6 +351,28 @@ struct DocumentMachineTests {
     #expect(bench.calls.isEmpty)
   }
 
+  @Test("the same token counts once more after the server has rejected it")
+  func sameToken() throws {
+    var bench = try DocumentBench()
+    bench.run { $0.setCredential("token") }
+    bench.set("1", 1)
+    let refused = try #require(bench.writeCall)
+    bench.end(refused, .unauthenticated, "the key is not known yet")
+    bench.fire(.writeRetry)
+    #expect(bench.writeCall == nil && bench.verdicts.count == 1)
+    bench.run { $0.setCredential("token") }
+    #expect(bench.writeCall != nil)
+    bench.answer(.handshake(id: "s", lastSequence: 0))
+    let version = DocumentVersion(microseconds: 1)
+    let result = DocumentWriteResult(version: version)
+    bench.answer(.outcome(DocumentWriteOutcome(1, .committed(version, [result]))))
+    #expect(bench.queue.count == 0)
+    // One that counts is not shown again.
+    let call = bench.writeCall
+    bench.run { $0.setCredential("token") }
+    #expect(bench.writeCall == call)
+  }
+
   @Test("calls wait while the next address is tried, and fail once none was reached")
   func severalAddresses() throws {
     for dead: Swift.Set<Int> in [[0], [0, 1]] {

@@ -136,9 +136,10 @@ extension DocumentMachine {
 // MARK: - Users
 
 extension DocumentMachine {
-  /// Shows the server another credential: everything that is open begins anew with it.
+  /// Shows the server another credential, or the same one once more after the server has rejected
+  /// it: everything that is open begins anew with it.
   package mutating func setCredential(_ credential: String?) {
-    guard credential != channel.token else { return }
+    guard credential != channel.token || channel.holdsBack else { return }
     channel.setCredential(credential)
     leaveLink()
   }
