@@ -42,6 +42,10 @@ package protocol CallableSession: Actor {
   nonisolated func submitCall(
     _ call: @escaping @Sendable (isolated Self) -> Void
   ) throws(SessionBusy)
+
+  /// Takes a call into the session's order, however many wait: for calls that end something, or
+  /// must not be lost.
+  nonisolated func submit(_ call: @escaping @Sendable (isolated Self) -> Void)
 }
 
 /// The connection of a session with the outside: its link, and its timers.

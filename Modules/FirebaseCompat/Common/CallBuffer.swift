@@ -7,7 +7,8 @@ final class CallBuffer<Session: CallableSession>: Sendable {
 
   private struct WaitingCall {
     let call: Call
-    let failed: @Sendable (any Error) -> Void
+    /// Called instead of a call that is one too many; `nil` for one that is always taken.
+    let failed: (@Sendable (any Error) -> Void)?
   }
 
   private enum State {
@@ -46,27 +47,37 @@ final class CallBuffer<Session: CallableSession>: Sendable {
   /// Takes a call into the session's order.
   ///
   /// - Parameter failed: Called instead, when the session cannot be opened, or too many calls wait.
-  func submit(
-    _ call: @escaping Call, failed: @escaping @Sendable (any Error) -> Void = { _ in }
-  ) {
-    let failure: (any Error)? = state.withLock { state in
+  func submit(_ call: @escaping Call, failed: @escaping @Sendable (any Error) -> Void) {
+    if let failure = add(WaitingCall(call: call, failed: failed)) { failed(failure) }
+  }
+
+  /// Takes a call into the session's order, however many wait: one that ends something, or that no
+  /// caller could make again. Without a session it has nothing to do.
+  func submit(_ call: @escaping Call) { _ = add(WaitingCall(call: call, failed: nil)) }
+
+  /// - Returns: The reason that a call is not taken.
+  private func add(_ item: WaitingCall) -> (any Error)? {
+    state.withLock { state in
       switch state.0 {
-      case .idle: preconditionFailure("A calls is opened before its first call.")
-      case .opening where state.waiting.count < waitingCalls:
-        state.waiting.append(WaitingCall(call: call, failed: failed))
+      case .idle: preconditionFailure("A buffer is opened before its first call.")
+      case .opening where item.failed == nil || state.waiting.count < waitingCalls:
+        state.waiting.append(item)
         return nil
       case .opening: return busy(waitingCalls)
-      case .open(let session): return submit(call, to: session)
+      case .open(let session): return submit(item, to: session)
       case .failed(let error): return error
       }
     }
-    if let failure { failed(failure) }
   }
 
   /// - Returns: Why the session does not take the call.
-  private func submit(_ call: @escaping Call, to session: Session) -> (any Error)? {
+  private func submit(_ item: WaitingCall, to session: Session) -> (any Error)? {
+    guard item.failed != nil else {
+      session.submit(item.call)
+      return nil
+    }
     do throws(SessionBusy) {
-      try session.submitCall(call)
+      try session.submitCall(item.call)
       return nil
     } catch {
       return busy(error.limit)
@@ -86,14 +97,14 @@ final class CallBuffer<Session: CallableSession>: Sendable {
       case .success(let session):
         state.0 = .open(session)
         return state.waiting.compactMap { item in
-          submit(item.call, to: session).map { (item, $0) }
+          submit(item, to: session).map { (item, $0) }
         }
       case .failure(let error):
         state.0 = .failed(error)
         return state.waiting.map { ($0, error) }
       }
     }
-    for (item, error) in failures { item.failed(error) }
+    for (item, error) in failures { item.failed?(error) }
     opened.resolve(result)
   }
 }

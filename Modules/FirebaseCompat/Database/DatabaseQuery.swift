@@ -46,9 +46,15 @@ public class DatabaseQuery: @unchecked Sendable {
   /// Takes a call into the session's order, or tells why this is nothing to call about.
   func perform(
     _ call: @escaping CallBuffer<TreeSession>.Call,
-    failed: @escaping @Sendable (any Error) -> Void = { _ in }
+    failed: @escaping @Sendable (any Error) -> Void
   ) {
     if let problem { return failed(problem) }
     database.calls.submit(call, failed: failed)
+  }
+
+  /// Takes a call into the session's order, however many wait, unless this is nothing to call
+  /// about.
+  func perform(_ call: @escaping CallBuffer<TreeSession>.Call) {
+    if problem == nil { database.calls.submit(call) }
   }
 }

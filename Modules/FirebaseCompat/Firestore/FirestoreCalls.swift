@@ -72,6 +72,12 @@ final class FirestoreCalls: Sendable {
     buffer.submit(call, failed: failed)
   }
 
+  /// Takes a call into the session's order, however many wait.
+  func submit(_ call: @escaping CallBuffer<DocumentSession>.Call) {
+    open()
+    buffer.submit(call)
+  }
+
   /// Calls the application back, in order.
   func call(_ block: @escaping @Sendable () -> Void) {
     state.withLock { $0.choices.callbackQueue }.async(execute: block)

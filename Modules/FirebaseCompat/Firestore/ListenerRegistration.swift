@@ -51,10 +51,9 @@ final class SnapshotRegistration: ListenerRegistration {
   func remove() {
     guard end() else { return }
     let stop = stop
-    firestore.calls.submit(
-      { [self] session in
-        if let id = state.withLock({ $0.id }) { stop(session, id) }
-      }, failed: { _ in })
+    firestore.calls.submit { [self] session in
+      if let id = state.withLock({ $0.id }) { stop(session, id) }
+    }
   }
 }
 

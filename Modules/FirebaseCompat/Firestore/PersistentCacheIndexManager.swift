@@ -19,7 +19,6 @@ public final class PersistentCacheIndexManager: Sendable {
   public func deleteAllIndexes() { change { $0.deleteAllIndexes() } }
 
   private func change(_ change: @escaping @Sendable (inout DocumentCache) -> Void) {
-    firestore.calls.submit(
-      { session in session.withReplica { change(&$0.cache) } }, failed: { _ in })
+    firestore.calls.submit { session in session.withReplica { change(&$0.cache) } }
   }
 }
