@@ -64,6 +64,7 @@ enum QueueCodec {
     return Header(client: client, origin: origin, nextID: nextID, nextSequence: nextSequence)
   }
 
+  /// Encodes a record. A rejection's text is cut to what fits beside a large payload.
   static func encode(_ state: QueuedWrite.State, payload: [UInt8]) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(payload.count + 16)
@@ -72,9 +73,12 @@ enum QueueCodec {
       bytes.append(1)
       bytes.append(integer: sequence)
     case .rejected(let rejection):
+      // The state and the two lengths.
+      let space = max(0, StorageLimits.valueBytes - payload.count - 9)
+      let status = rejection.status.prefix(bytes: space)
       bytes.append(2)
-      bytes.append(text: rejection.status)
-      bytes.append(text: rejection.detail)
+      bytes.append(text: status)
+      bytes.append(text: rejection.detail.prefix(bytes: space - status.utf8.count))
     case .kept:
       bytes.append(3)
     }
@@ -107,5 +111,20 @@ extension QueueCodec.Header {
   /// That of a new queue.
   init(client: UInt128) {
     self.init(client: client, origin: client, nextID: 1, nextSequence: 1)
+  }
+}
+
+extension String {
+  /// The longest beginning of whole characters with at most so many bytes of UTF-8.
+  fileprivate func prefix(bytes limit: Int) -> String {
+    if utf8.count <= limit { return self }
+    var end = startIndex
+    var count = 0
+    for index in indices {
+      count += self[index].utf8.count
+      if count > limit { break }
+      end = self.index(after: index)
+    }
+    return String(self[..<end])
   }
 }

@@ -171,8 +171,8 @@ extension WriteQueue {
   /// Carries out the changes in order; all of them share one transaction.
   ///
   /// A change that is refused does not keep the others from being made. When the store fails,
-  /// none is made, except that each gets a transaction of its own when the disk is full, so that
-  /// answered writes can still leave.
+  /// none is made, except that each gets a transaction of its own when the disk is full or a
+  /// record is too large, so that answered writes can still leave.
   ///
   /// - Returns: One result for each change, in order, durable.
   package mutating func apply(_ changes: [QueueChange]) -> [QueueResult] {
@@ -186,7 +186,7 @@ extension WriteQueue {
       return results
     } catch {
       restore(header, bytes: bytes)
-      if error == .diskFull, changes.count > 1 { return changes.flatMap { apply([$0]) } }
+      if changes.count > 1, error.isOfOneChange { return changes.flatMap { apply([$0]) } }
       return results.map { result in
         if case .failed = result { result } else { .failed(.storage(error)) }
       }
@@ -306,5 +306,15 @@ extension WriteQueue {
     header.client = newClient
     header.nextSequence = 1
     return .purged(dropped)
+  }
+}
+
+extension StorageError {
+  /// True when a transaction with fewer changes may succeed.
+  fileprivate var isOfOneChange: Bool {
+    switch self {
+    case .diskFull, .valueTooLong: true
+    default: false
+    }
   }
 }
