@@ -122,6 +122,11 @@ extension ClientFlags {
       options.report = { news.take($0) }
       let tern = try await Assembler(catalog: .standard).client(
         from: configuration, options: options)
+      if let cache, let damage = news.documentQueueDamage {
+        // A list of what waits would lack some of it.
+        await tern.close()
+        throw AssemblyError.queue(damage, path: cache + "/documents/queue")
+      }
       if let token { await Self.signIn(token, to: tern) }
       return ClientRun(
         tern: tern, isDurable: cache != nil, timeout: patience, news: news)

@@ -1,6 +1,7 @@
 import Synchronization
 import TernAssembly
 import TernClient
+import TernSync
 import TernTransport
 import TernTransportTCP
 
@@ -14,6 +15,8 @@ final class ConnectionNews: Sendable {
   private let failures = Mutex<[TransportError]>([])
   /// The reason that the server gave last for what it does not do.
   private let said = Mutex<String?>(nil)
+  /// The damage of the queue of documents, without which the client has opened.
+  private let damage = Mutex<QueueError?>(nil)
 
   init(_ configuration: Configuration) {
     let members = configuration.transport.members
@@ -28,6 +31,9 @@ final class ConnectionNews: Sendable {
   /// The address of the server in a sentence about it.
   var addressText: String { hasAlternatives ? "one of \(address)" : address }
 
+  /// The damage of the queue of documents; `nil` when it is well.
+  var documentQueueDamage: QueueError? { damage.withLock { $0 } }
+
   /// Hears what a client has to tell a developer.
   func take(_ notice: ClientNotice) {
     switch notice {
@@ -39,6 +45,8 @@ final class ConnectionNews: Sendable {
     case .serverSays(let text):
       said.withLock { $0 = text }
       printError("note: \(notice)")
+    case .documentQueueUnusable(_, .damaged(let id)): damage.withLock { $0 = .damaged(id: id) }
+    case .documentQueueUnusable(_, .damagedHeader): damage.withLock { $0 = .damagedHeader }
     default: printError("note: \(notice)")
     }
   }
