@@ -16,8 +16,8 @@ extension TreeQuerying {
   /// result that is not complete is delivered when a local write is part of it: the write shows at
   /// once, with ``TreeSnapshot/isComplete`` `false` and only the children that are known. The same
   /// node is delivered again when only ``TreeSnapshot/isComplete`` has changed, or
-  /// ``TreeSnapshot/hasPendingWrites`` of the result or of a place in it. A slow reader skips intermediate results and
-  /// never sees two out of order.
+  /// ``TreeSnapshot/hasPendingWrites`` of the result or of a place in it. A slow reader skips
+  /// intermediate results and never sees two out of order.
   public func values() -> ListenSequence<TreeSnapshot, ListenError> {
     let target = target
     return ListenSequence(newest: { box in await target.observeValues(box) })
