@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import TernAssembly
 import TernClient
 import TernStandard
@@ -68,6 +69,26 @@ import Testing
     try auth.signOut()
     // The same token did not count as a change of user: the next that is heard is the end.
     #expect(await users.next() == "none")
+  }
+
+  @Test("a listener of users that was removed hears nothing more, and the others go on")
+  func removed() async throws {
+    let store = try await Assembler(catalog: .standard).store(fromJSON: #"{"kind": "memory"}"#)
+    let native = try ClientAuth(store: store)
+    let auth = Auth(callbackQueue: DispatchQueue(label: "callbacks")) { native }
+    let heard = Mutex<[String]>([])
+    let others = Answer<String>()
+    // Listeners are called in the order they were added, on one queue.
+    let handle = auth.addStateDidChangeListener { _, user in
+      heard.withLock { $0.append(user?.uid ?? "none") }
+    }
+    auth.addStateDidChangeListener { _, user in others.give(user?.uid ?? "none") }
+    #expect(await others.next() == "none")
+    auth.removeStateDidChangeListener(handle)
+    auth.removeStateDidChangeListener(handle)
+    try await auth.signIn(withCustomToken: Self.token("ann"))
+    #expect(await others.next() == "ann")
+    #expect(heard.withLock { $0 } == ["none"])
   }
 
   @Test("a sign-in that cannot be read counts as none, and listeners hear so")
