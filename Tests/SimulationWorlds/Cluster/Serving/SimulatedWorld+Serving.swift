@@ -137,7 +137,7 @@ extension SimulatedWorld {
   /// Hands frames of a client to a node's server.
   func hand(_ frames: [[UInt8]], over link: SimulatedLink, to process: NodeProcess) {
     guard let cluster, let handler = link.handler else { return }
-    if link.nodeEnd?.isReading == false {
+    if link.nodeEnd?.isReading == false || !link.unread.isEmpty {
       link.unread += frames
       return
     }
