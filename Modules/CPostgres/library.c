@@ -4,6 +4,9 @@
 
 #if defined(__has_include) && __has_include(<dlfcn.h>)
 #include <dlfcn.h>
+#include <netdb.h>
+#include <stdlib.h>
+#include <sys/socket.h>
 
 static const char *const names[] = {
     "libpq.so.5",
@@ -35,6 +38,11 @@ const char *tern_pq_load(struct tern_pq *table) {
               find(library, "PQconnectStartParams", &table->connectStartParams) &&
               find(library, "PQconnectPoll", &table->connectPoll) &&
               find(library, "PQfinish", &table->finish) &&
+              find(library, "PQconninfo", &table->conninfo) &&
+              find(library, "PQconninfoFree", &table->conninfoFree) &&
+              find(library, "PQhost", &table->host) &&
+              find(library, "PQhostaddr", &table->hostaddr) &&
+              find(library, "PQport", &table->port) &&
               find(library, "PQstatus", &table->status) &&
               find(library, "PQsocket", &table->socket) &&
               find(library, "PQerrorMessage", &table->errorMessage) &&
@@ -56,7 +64,7 @@ const char *tern_pq_load(struct tern_pq *table) {
               find(library, "PQgetisnull", &table->getisnull) &&
               find(library, "PQclear", &table->clear) &&
               find(library, "PQsetNoticeProcessor", &table->setNoticeProcessor);
-  return found ? NULL : "libpq 5 lacks a function";
+  return found ? NULL : "libpq 5 lacks a function: it is older than PostgreSQL 12";
 }
 
 static void ignore(void *argument, const char *message) {
@@ -67,6 +75,46 @@ static void ignore(void *argument, const char *message) {
 void tern_pq_ignore_notices(struct tern_pq table, struct tern_pq_connection *connection) {
   table.setNoticeProcessor(connection, ignore, NULL);
 }
+
+char *tern_pq_setting(
+    struct tern_pq table, struct tern_pq_connection *connection, const char *keyword) {
+  struct tern_pq_option *options = table.conninfo(connection);
+  char *copy = NULL;
+  for (struct tern_pq_option *option = options; option && option->keyword; option++) {
+    if (option->value && strcmp(option->keyword, keyword) == 0) {
+      size_t size = strlen(option->value) + 1;
+      copy = malloc(size);
+      if (copy) memcpy(copy, option->value, size);
+      break;
+    }
+  }
+  if (options) table.conninfoFree(options);
+  return copy;
+}
+
+void tern_pq_addresses(const char *name, char *text, size_t size) {
+  if (size == 0) return;
+  *text = 0;
+  struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
+  struct addrinfo *found = NULL;
+  if (getaddrinfo(name, NULL, &hints, &found) != 0) return;
+  size_t end = 0;
+  for (struct addrinfo *entry = found; entry; entry = entry->ai_next) {
+    /* An IPv6 address with the name of its interface. */
+    char address[128];
+    if (getnameinfo(entry->ai_addr, entry->ai_addrlen, address, sizeof address, NULL, 0,
+                    NI_NUMERICHOST) != 0) {
+      continue;
+    }
+    size_t length = strlen(address);
+    if (end + length + 2 > size) break;
+    memcpy(text + end, address, length);
+    end += length;
+    text[end++] = '\n';
+    text[end] = 0;
+  }
+  freeaddrinfo(found);
+}
 #else
 const char *tern_pq_load(struct tern_pq *table) {
   (void)table;
@@ -76,5 +124,18 @@ const char *tern_pq_load(struct tern_pq *table) {
 void tern_pq_ignore_notices(struct tern_pq table, struct tern_pq_connection *connection) {
   (void)table;
   (void)connection;
+}
+
+char *tern_pq_setting(
+    struct tern_pq table, struct tern_pq_connection *connection, const char *keyword) {
+  (void)table;
+  (void)connection;
+  (void)keyword;
+  return NULL;
+}
+
+void tern_pq_addresses(const char *name, char *text, size_t size) {
+  (void)name;
+  if (size > 0) *text = 0;
 }
 #endif

@@ -5,7 +5,8 @@ public struct PostgresOptions: Hashable, Sendable {
   /// service files, several hosts and TLS are libpq's own; what is not given comes from its
   /// environment variables and files.
   public var connection: String
-  /// The most time that one attempt to connect takes. Default 5 s.
+  /// The most time that one attempt to connect takes. Of several hosts each has a share of it, at
+  /// least a second; one that is silent is left for the next. Default 5 s.
   public var connectTimeout: Duration
   /// The most time that an operation takes, with waiting for its turn and for a connection. The
   /// database ends a statement after three quarters of it. Default 10 s.

@@ -22,6 +22,17 @@ enum {
   TERN_PQ_DIAG_SQLSTATE = 'C',
 };
 
+/* PQconninfoOption. */
+struct tern_pq_option {
+  char *keyword;
+  char *variable;
+  char *compiled;
+  char *value;
+  char *label;
+  char *display;
+  int size;
+};
+
 /* The functions that are used. Each is called as the function of libpq with its name. */
 struct tern_pq {
   int (*libVersion)(void);
@@ -29,6 +40,11 @@ struct tern_pq {
       const char *const *keywords, const char *const *values, int expandDatabase);
   int (*connectPoll)(struct tern_pq_connection *);
   void (*finish)(struct tern_pq_connection *);
+  struct tern_pq_option *(*conninfo)(struct tern_pq_connection *);
+  void (*conninfoFree)(struct tern_pq_option *);
+  char *(*host)(const struct tern_pq_connection *);
+  char *(*hostaddr)(const struct tern_pq_connection *);
+  char *(*port)(const struct tern_pq_connection *);
   int (*status)(const struct tern_pq_connection *);
   int (*socket)(const struct tern_pq_connection *);
   char *(*errorMessage)(const struct tern_pq_connection *);
@@ -64,5 +80,13 @@ const char *tern_pq_load(struct tern_pq *table);
 
 /* Makes a connection throw notices of the server away, which libpq prints by itself. */
 void tern_pq_ignore_notices(struct tern_pq table, struct tern_pq_connection *connection);
+
+/* Returns the value of a connection's setting, to be freed; NULL for none. */
+char *tern_pq_setting(
+    struct tern_pq table, struct tern_pq_connection *connection, const char *keyword);
+
+/* Writes the addresses of a host into `text`, a line each, and a zero: those that fit; none for a
+ * name that is not resolved. */
+void tern_pq_addresses(const char *name, char *text, size_t size);
 
 #endif

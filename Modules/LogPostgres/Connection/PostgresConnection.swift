@@ -28,13 +28,13 @@ final class PostgresConnection {
   // Owned by this object and freed once, in `deinit`.
   @safe private let connection: OpaquePointer
 
-  /// Connects.
+  /// Begins to connect; ``finishConnecting(patience:deadline:)`` goes on.
   ///
   /// - Parameter parameters: Keywords of libpq and their values; a connection string as `dbname`
   ///   overrides what is before it.
-  /// - Throws: ``PostgresFailure/unreachable(_:)``, ``PostgresFailure/closed``.
+  /// - Throws: ``PostgresFailure/unreachable(_:)``.
   init(
-    _ parameters: [(keyword: String, value: String)], conditions: Conditions, deadline: Int64
+    _ parameters: [(keyword: String, value: String)], conditions: Conditions
   ) throws(PostgresFailure) {
     library = try PostgresLibrary()
     self.conditions = conditions
@@ -54,8 +54,6 @@ final class PostgresConnection {
     }
     unsafe self.connection = connection
     unsafe tern_pq_ignore_notices(library.table, connection)
-    try finishConnecting(deadline: deadline)
-    _ = unsafe library.table.setNonBlocking(connection, 1)
   }
 
   deinit { unsafe library.table.finish(connection) }
@@ -162,21 +160,31 @@ extension PostgresConnection {
     text.split(whereSeparator: \.isNewline).map { $0.trimmed }.joined(separator: "; ")
   }
 
-  private func finishConnecting(deadline: Int64) throws(PostgresFailure) {
+  /// Connects to the first host that takes the connection.
+  ///
+  /// - Parameter patience: The time for which one host is waited for, in milliseconds. libpq leaves
+  ///   a host that refuses, and waits for one that is silent.
+  /// - Throws: ``PostgresFailure/unreachable(_:)``, ``PostgresFailure/closed``.
+  func finishConnecting(patience: Int64, deadline: Int64) throws(PostgresFailure) {
     // CONNECTION_BAD: the parameters are invalid, or no address could be tried.
     guard unsafe library.table.status(connection) != 1 else { throw .unreachable(message) }
     var awaited = Int32(POLLOUT)
+    var (tried, end) = (host, conditions.uptime() + patience)
     while true {
-      do throws(PostgresFailure) { try awaitSocket(awaited, deadline: deadline) } catch {
+      do throws(PostgresFailure) { try awaitSocket(awaited, deadline: min(end, deadline)) } catch {
         if case .lost(let reason) = error { throw .unreachable(reason) }
         throw error
       }
       switch unsafe library.table.connectPoll(connection) {
       case Int32(TERN_PQ_POLLING_READING): awaited = POLLIN
       case Int32(TERN_PQ_POLLING_WRITING): awaited = POLLOUT
-      case Int32(TERN_PQ_POLLING_OK): return
+      case Int32(TERN_PQ_POLLING_OK):
+        _ = unsafe library.table.setNonBlocking(connection, 1)
+        return
       default: throw .unreachable(message)
       }
+      let next = host
+      if next != tried { (tried, end) = (next, conditions.uptime() + patience) }
     }
   }
 
@@ -296,6 +304,27 @@ extension Substring {
 }
 
 extension PostgresConnection {
+  /// The host that is tried, or that the connection leads to.
+  var host: PostgresHost {
+    // Safe: libpq's strings last until the connection is used again, and are copied.
+    let texts = unsafe [
+      library.table.host(connection), library.table.hostaddr(connection),
+      library.table.port(connection),
+    ].map { text in unsafe text.map { unsafe String(cString: $0) } ?? "" }
+    return PostgresHost(name: texts[0], address: texts[1], port: texts[2])
+  }
+
+  /// The hosts of the connection's settings, whatever they come from.
+  var hosts: [PostgresHost] {
+    let texts = ["host", "hostaddr", "port"].map { keyword in
+      // Safe: the copy is ours, and freed once.
+      let text = unsafe tern_pq_setting(library.table, connection, keyword)
+      defer { unsafe free(text) }
+      return unsafe text.map { unsafe String(cString: $0) } ?? ""
+    }
+    return PostgresHost.list(names: texts[0], addresses: texts[1], ports: texts[2])
+  }
+
   /// Blocks the thread for so many milliseconds at most.
   static func block(milliseconds: Int32) {
     _ = poll(nil, 0, milliseconds)

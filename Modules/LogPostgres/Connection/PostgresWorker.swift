@@ -18,6 +18,7 @@ actor PostgresWorker {
   private var connection: PostgresConnection?
   private var pause: Int64 = 0
   private var nextAttempt = Int64.min
+  private var hosts = PostgresHosts()
 
   nonisolated var unownedExecutor: UnownedSerialExecutor {
     unsafe executor.asUnownedSerialExecutor()
@@ -130,29 +131,40 @@ actor PostgresWorker {
 
   /// Makes a connection whose session is set up and whose schema is that of this library.
   private func connect(deadline: Int64) throws(PostgresFailure) -> PostgresConnection {
-    let options = context.options
-    let attempt = min(
-      deadline, context.conditions.uptime() + options.connectTimeout.milliseconds)
+    let timeout = context.options.connectTimeout.milliseconds
+    let order = hosts.order
     let made = try PostgresConnection(
       [
         ("application_name", "tern"), ("client_encoding", "UTF8"),
         ("target_session_attrs", "read-write"), ("keepalives_idle", "10"),
-        ("keepalives_interval", "5"), ("keepalives_count", "3"), ("dbname", options.connection),
-      ], conditions: context.conditions, deadline: attempt)
+        ("keepalives_interval", "5"), ("keepalives_count", "3"),
+        ("dbname", context.options.connection),
+      ] + PostgresHosts.settings(order), conditions: context.conditions)
     do throws(PostgresFailure) {
-      try made.run(.readCommitted, deadline: attempt)
-      // Shorter than the operation's time, so that the answer of the database still arrives.
-      let timeout = PostgresValue.text("\(max(1, options.operationTimeout.milliseconds / 4 * 3))")
-      for name in ["statement_timeout", "idle_in_transaction_session_timeout"] {
-        try made.run(.setting, [.text(name), timeout], deadline: attempt)
-      }
-      try PostgresSchema(migrations: context.migrations).prepare(made, deadline: attempt)
+      let count = order.isEmpty ? made.hosts.count : order.count
+      try made.finishConnecting(
+        patience: PostgresHosts.share(of: timeout, hosts: count), deadline: deadline)
+      try setUp(made, deadline: min(deadline, context.conditions.uptime() + timeout))
     } catch {
+      hosts.noteFailure(at: made.host, of: made.hosts)
       // Nothing of the caller's was sent yet.
       if case .lost(let reason) = error { throw .unreachable(reason) }
       throw error
     }
+    hosts.reset()
     return made
+  }
+
+  private func setUp(
+    _ made: PostgresConnection, deadline: Int64
+  ) throws(PostgresFailure) {
+    try made.run(.readCommitted, deadline: deadline)
+    // Shorter than the operation's time, so that the answer of the database still arrives.
+    let time = max(1, context.options.operationTimeout.milliseconds / 4 * 3)
+    for name in ["statement_timeout", "idle_in_transaction_session_timeout"] {
+      try made.run(.setting, [.text(name), .text("\(time)")], deadline: deadline)
+    }
+    try PostgresSchema(migrations: context.migrations).prepare(made, deadline: deadline)
   }
 }
 
