@@ -171,7 +171,8 @@ extension PostgresTables {
     var bytes: UInt64 = 0
     for row in 0..<rows.count {
       // What the checksum takes does not count.
-      bytes += try rows.count(row, 1) - UInt64(RecordChecksum.bytes)
+      let size = try rows.count(row, 1)
+      bytes += size - min(size, UInt64(RecordChecksum.bytes))
       if row > 0, bytes > CommitLogLimits.pageBytes { return position.advanced(by: row) }
     }
     return position.advanced(by: max(1, rows.count))

@@ -43,6 +43,7 @@ struct PostgresTests {
       of: shard, from: .start, to: .start, changes: [.put(key: [1], value: [2])])
     let damages = [
       "payload = set_byte(payload, 5, 9)", "payload = substring(payload from 1 for 6)",
+      "payload = substring(payload from 1 for 1)",
       "epoch = 1", "batch_id = set_byte(batch_id, 0, 1)",
     ]
     for damage in damages {
@@ -232,7 +233,7 @@ struct PostgresTests {
     #expect(errors.count == PostgresLimits.waitingOperations + 1)
   }
 
-  private func name(of schema: String) throws -> String {
+  func name(of schema: String) throws -> String {
     String(try #require(schema.split(separator: "=").last).dropLast())
   }
 
