@@ -170,10 +170,41 @@ extension PostgresLog {
     try CommitLogLimits.check(changes)
     let checkpoint = PostgresCheckpoint(shard: shard)
     let steps = CheckpointStep.steps(of: changes)
-    let answer = try await bulk.change { connection, deadline throws(PostgresFailure) in
-      try checkpoint.advance(from: mark, to: position, steps: steps, connection, deadline)
+    while true {
+      let answer = try await bulk.change {
+        connection, deadline throws(PostgresFailure) -> Answer<CheckpointOutcome>? in
+        do throws(PostgresFailure) {
+          return try checkpoint.advance(
+            from: mark, to: position, steps: steps, connection, deadline)
+        } catch {
+          guard error == .tooManyRows else { throw error }
+          return nil
+        }
+      }
+      if let answer { return try answer.get() }
+      let other = try await remove(steps.flatMap(\.ranges), of: checkpoint, from: mark)
+      if let other { return .elsewhere(mark: other) }
     }
-    return try answer.get()
+  }
+
+  /// Removes ranges of a checkpoint, each piece in an operation of its own.
+  ///
+  /// - Returns: The mark if it is another one.
+  private func remove(
+    _ ranges: [KeyRange], of checkpoint: PostgresCheckpoint, from mark: LogPosition
+  ) async throws(CommitLogError) -> LogPosition? {
+    var removal = CheckpointRemoval(ranges, limit: PostgresLimits.rowsPerRemoval)
+    while !removal.isDone {
+      if Task.isCancelled { throw .unavailable(reason: "the call was cancelled") }
+      let answer = try await bulk.change { [removal] connection, deadline throws(PostgresFailure) in
+        try checkpoint.remove(removal, from: mark, connection, deadline)
+      }
+      switch try answer.get() {
+      case .left(let rest): removal = rest
+      case .elsewhere(let other): return other
+      }
+    }
+    return nil
   }
 
   public func compact(

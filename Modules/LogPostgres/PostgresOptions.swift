@@ -48,6 +48,16 @@ public enum PostgresLimits {
   static let bytesPerStatement = 4 << 20
   /// The most ranges that are removed before rows are put.
   static let rangesPerStep = 256
+  /// The most buckets of rows with long keys that one page of the checkpoint is read from.
+  static let bucketsPerPage = 64
+  /// The rows at which an advance of the checkpoint leaves ranges to transactions of their own.
+  static let rowsPerAdvance = 100_000
+  /// The most rows that one of those removes.
+  static let rowsPerRemoval = 10_000
+  /// The rows below which it never goes, however long the database takes.
+  static let fewestRowsPerRemoval = 16
+  /// The rows that a bucket counts as when it is removed, in addition to its own.
+  static let rowsOfBucket = 100
   /// The attempts to take a lease whose state changes meanwhile.
   static let leaseAttempts = 8
 }

@@ -12,6 +12,9 @@ enum PostgresFailure: Error, Hashable {
   case unexpected(String)
   /// The schema is of a later version of this library.
   case newerSchema(version: Int)
+  /// More rows are to be removed than one transaction may remove, or can in its time. Nothing was
+  /// changed.
+  case tooManyRows
   /// The log was closed.
   case closed
 }
@@ -23,6 +26,7 @@ extension PostgresFailure {
     case .refused(let state, let message): "\(message) (\(state))"
     case .lost(let reason), .unreachable(let reason), .unexpected(let reason): reason
     case .newerSchema(let version): "the schema has version \(version)"
+    case .tooManyRows: "too many rows for one transaction"
     case .closed: "closed"
     }
   }
@@ -32,7 +36,7 @@ extension PostgresFailure {
     switch self {
     case .lost, .unreachable: true
     case .refused(let state, _): Self.isTransient(state)
-    case .unexpected, .newerSchema, .closed: false
+    case .unexpected, .newerSchema, .tooManyRows, .closed: false
     }
   }
 
@@ -48,7 +52,7 @@ extension PostgresFailure {
     switch self {
     // With 40003 the database does not know itself.
     case .lost, .unexpected, .refused("40003", _): true
-    case .refused, .unreachable, .newerSchema, .closed: false
+    case .refused, .unreachable, .newerSchema, .tooManyRows, .closed: false
     }
   }
 
@@ -57,7 +61,7 @@ extension PostgresFailure {
     switch self {
     // Rights on tables; identity and password.
     case .refused("42501", _), .refused("28000", _), .refused("28P01", _): .denied(reason: text)
-    case .refused, .lost, .unreachable, .unexpected: .unavailable(reason: text)
+    case .refused, .lost, .unreachable, .unexpected, .tooManyRows: .unavailable(reason: text)
     case .newerSchema(let version): .incompatible(version: version)
     case .closed: .closed
     }
@@ -79,6 +83,7 @@ extension PostgresFailure {
   var endsConnection: Bool {
     switch self {
     case .lost, .unreachable, .unexpected, .closed, .newerSchema: true
+    case .tooManyRows: false
     case .refused(let state, _):
       state == "25006" || state.hasPrefix("57P") || state.hasPrefix("08")
         || state.hasPrefix("25")

@@ -18,42 +18,76 @@ struct PostgresCheckpoint: Sendable {
       let mark = LogPosition(try marks.count(0, 0))
       let first = last.map { $0 + [0] } ?? []
       let count = min(max(limit, 0), CommitLogLimits.rowsPerPage)
-      let sizes = try connection.run(
-        .rowSizes, [key, .bytes(first), .number(Int64(count + 1))], deadline: deadline)
-      let kept = try rows(of: sizes, count: count)
-      let isLast = kept == sizes.count
-      guard kept > 0 else {
+      let found = try sizes(from: first, limit: count + 1, connection, deadline)
+      let kept = found.keys.prefix(length(of: found, count: count)).map(\.key)
+      let isLast = kept.count == found.keys.count && found.isWhole
+      guard let end = kept.last else {
         return .success(CheckpointPage(position: mark, rows: [], isLast: isLast))
       }
-      let end = try sizes.bytes(kept - 1, 0)
-      let found = try connection.run(
-        .rows, [key, .bytes(first), .bytes(end)], deadline: deadline)
-      guard let rows = try checked(found) else { return .failure(.damaged(at: mark)) }
+      guard let rows = try rows(kept, from: first, through: end, connection, deadline) else {
+        return .failure(.damaged(at: mark))
+      }
       return .success(CheckpointPage(position: mark, rows: rows, isLast: isLast))
     }
   }
 
-  /// Returns the number of rows that fit a page.
-  private func rows(of sizes: PostgresRows, count: Int) throws(PostgresFailure) -> Int {
-    var bytes = 0
-    for row in 0..<min(count, sizes.count) {
-      // What the checksum takes does not count.
-      bytes += try sizes.bytes(row, 0).count - RecordChecksum.bytes
-      bytes += Int(clamping: try sizes.count(row, 1))
-      if row > 0, bytes > CommitLogLimits.pageBytes { return row }
-    }
-    return min(count, sizes.count)
+  private func buckets(_ connection: PostgresConnection, _ deadline: Int64) -> PostgresBuckets {
+    PostgresBuckets(shard: key, connection: connection, deadline: deadline)
   }
 
-  /// Returns the rows, or `nil` if one does not match its checksum.
-  private func checked(_ found: PostgresRows) throws(PostgresFailure) -> [Row]? {
-    var rows: [Row] = []
-    rows.reserveCapacity(found.count)
+  /// Returns the keys of both tables from `first` on.
+  private func sizes(
+    from first: [UInt8], limit: Int, _ connection: PostgresConnection, _ deadline: Int64
+  ) throws(PostgresFailure) -> PostgresBuckets.Sizes {
+    let rows = try connection.run(
+      .rowSizes, [key, .bytes(first), .number(Int64(limit))], deadline: deadline)
+    var sizes = PostgresBuckets.Sizes(keys: [], isWhole: rows.count < limit)
+    for row in 0..<rows.count {
+      sizes.keys.append((try rows.bytes(row, 0), Int(clamping: try rows.count(row, 1))))
+    }
+    let long = try buckets(connection, deadline).sizes(from: first, limit: limit)
+    guard let last = long.keys.last else { return sizes }
+    if !long.isWhole {
+      // Behind the last one, other long keys may come first.
+      sizes.keys.removeAll { last.key.lexicographicallyPrecedes($0.key) }
+      sizes.isWhole = false
+    }
+    sizes.keys = (sizes.keys + long.keys).sorted { $0.key.lexicographicallyPrecedes($1.key) }
+    return sizes
+  }
+
+  /// Returns the number of rows that fit a page.
+  private func length(of sizes: PostgresBuckets.Sizes, count: Int) -> Int {
+    var bytes = 0
+    for (index, row) in sizes.keys.prefix(count).enumerated() {
+      // What the checksum takes does not count.
+      bytes += row.key.count + row.bytes - RecordChecksum.bytes
+      if index > 0, bytes > CommitLogLimits.pageBytes { return index }
+    }
+    return min(count, sizes.keys.count)
+  }
+
+  /// Returns the rows with these keys, which are all of a range, or `nil` if one does not match its
+  /// checksum.
+  private func rows(
+    _ keys: [[UInt8]], from first: [UInt8], through end: [UInt8], _ connection: PostgresConnection,
+    _ deadline: Int64
+  ) throws(PostgresFailure) -> [Row]? {
+    let found = try connection.run(
+      .rows, [key, .bytes(first), .bytes(end)], deadline: deadline)
+    var records: [(key: [UInt8], record: [UInt8])] = []
     for row in 0..<found.count {
-      let key = try found.bytes(row, 0)
-      guard let value = RecordChecksum.value(of: try found.bytes(row, 1), key: key) else {
-        return nil
-      }
+      records.append((try found.bytes(row, 0), try found.bytes(row, 1)))
+    }
+    let long = keys.filter { $0.count > LongKey.headBytes }
+    if !long.isEmpty {
+      records += try buckets(connection, deadline).records(of: long)
+      records.sort { $0.key.lexicographicallyPrecedes($1.key) }
+    }
+    var rows: [Row] = []
+    rows.reserveCapacity(records.count)
+    for (key, record) in records {
+      guard let value = RecordChecksum.value(of: record, key: key) else { return nil }
       rows.append(Row(key: key, value: value))
     }
     return rows
@@ -63,6 +97,9 @@ struct PostgresCheckpoint: Sendable {
 extension PostgresCheckpoint {
   /// Moves the mark and applies the steps, in one transaction. The lock of the mark keeps other
   /// nodes from doing the same.
+  ///
+  /// - Throws: ``PostgresFailure/tooManyRows`` when ranges are to be removed that take too long:
+  ///   remove them by ``remove(_:from:_:_:)`` before.
   func advance(
     from mark: LogPosition, to position: LogPosition, steps: [CheckpointStep],
     _ connection: PostgresConnection, _ deadline: Int64
@@ -84,30 +121,68 @@ extension PostgresCheckpoint {
         try connection.run(.moveMark, [key, number(target), number(mark)], deadline: deadline)
         return .failure(.regressed(head: head))
       }
-      for step in steps { try apply(step, connection, deadline) }
+      var table = RangeTable(shard: key, connection, deadline)
+      for step in steps { try apply(step, to: &table) }
       return .success(.advanced(position))
     }
   }
 
   private func apply(
-    _ step: CheckpointStep, _ connection: PostgresConnection, _ deadline: Int64
+    _ step: CheckpointStep, to table: inout RangeTable
   ) throws(PostgresFailure) {
-    for range in step.ranges {
-      guard let upper = range.upper else {
-        try connection.run(.removeTail, [key, .bytes(range.lower)], deadline: deadline)
-        continue
-      }
-      try connection.run(
-        .removeRange, [key, .bytes(range.lower), .bytes(upper)], deadline: deadline)
-    }
-    for keys in CheckpointStep.pieces(step.removedKeys, bytes: \.count) {
+    let (connection, deadline) = (table.connection, table.deadline)
+    for range in step.ranges { _ = try table.remove(range) }
+    let removed = step.removedKeys
+    for keys in CheckpointStep.pieces(removed, bytes: \.count) {
       try connection.run(.removeRows, [key, .byteLists(Array(keys))], deadline: deadline)
     }
-    for rows in CheckpointStep.pieces(step.rows, bytes: { $0.key.count + $0.value.count }) {
+    try buckets(connection, deadline).remove(removed)
+    let rows = step.rows
+    let short = rows.filter { $0.key.count <= LongKey.headBytes }
+    for rows in CheckpointStep.pieces(short, bytes: { $0.key.count + $0.value.count }) {
       let records = rows.map { RecordChecksum.record(of: $0.value, key: $0.key) }
       try connection.run(
         .putRows, [key, .byteLists(rows.map(\.key)), .byteLists(records)], deadline: deadline)
     }
+    if short.count < rows.count {
+      try buckets(connection, deadline).put(rows.filter { $0.key.count > LongKey.headBytes })
+    }
+  }
+
+  /// Removes a part of ranges that are too large for one transaction, while the mark stays: rows
+  /// may be newer than it.
+  ///
+  /// - Returns: The ranges that are left, or the mark if it is another one.
+  func remove(
+    _ removal: CheckpointRemoval, from mark: LogPosition, _ connection: PostgresConnection,
+    _ deadline: Int64
+  ) throws(PostgresFailure) -> Answer<RemovalOutcome> {
+    var removal = removal
+    do throws(PostgresFailure) {
+      return try connection.transaction(deadline: deadline) {
+        () throws(PostgresFailure) -> Answer<RemovalOutcome> in
+        // Its lock keeps other nodes from changing rows.
+        let held = try connection.run(
+          .moveMark, [key, number(mark), number(mark)], deadline: deadline)
+        guard held.count == 1 else {
+          let present = try connection.run(.mark, [key], deadline: deadline)
+          guard present.count == 1 else { return .failure(.unknownShard) }
+          return .success(.elsewhere(LogPosition(try present.count(0, 0))))
+        }
+        var table = RangeTable(shard: key, connection, deadline)
+        try removal.advance(&table)
+        return .success(.left(removal))
+      }
+    } catch {
+      guard error == .tooManyRows, removal.lowerLimit() else { throw error }
+      return .success(.left(removal))
+    }
+  }
+
+  /// The outcome of a part of a removal.
+  enum RemovalOutcome: Sendable {
+    case left(CheckpointRemoval)
+    case elsewhere(LogPosition)
   }
 
   private func number(_ position: LogPosition) -> PostgresValue {

@@ -6,7 +6,10 @@ struct PostgresMigration: Sendable {
   let statements: [PostgresStatement]
 
   /// All steps, oldest first. The last one's version is the one that this library works with.
-  static let all = [PostgresMigration(version: 1, statements: PostgresStatement.tables)]
+  static let all = [
+    PostgresMigration(version: 1, statements: PostgresStatement.tables),
+    PostgresMigration(version: 2, statements: PostgresStatement.buckets),
+  ]
 }
 
 /// Brings the schema of a database to the version of this library.

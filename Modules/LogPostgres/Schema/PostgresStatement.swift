@@ -27,7 +27,9 @@ extension PostgresStatement {
       insertShard, insertMark, state, append, appendState, head, page, sizes,
       batches, renewLeader, takeLeader, leader, releaseLeader, renewLease, takeLease, lease, leases,
       countLeases, insertLease, releaseLease, removeLease, mark, rowSizes, rows,
-      moveMark, putRows, removeRows, removeRange, removeTail, ages, moveOldest, dropBatches,
+      moveMark, putRows, removeRows, rowBound, removeRange, ages, moveOldest, dropBatches,
+      heads, bucketsOfHeads, newestBucket, putHeads, dropHeads, tailSizes, tails, putTails,
+      removeTails, tailBound, removeTailRange,
     ]
 
   // MARK: Sessions and transactions
@@ -46,7 +48,7 @@ extension PostgresStatement {
   // MARK: The schema
 
   private static let schema =
-    [createVersions, insertVersion, version, lockVersion, setVersion] + tables
+    [createVersions, insertVersion, version, lockVersion, setVersion] + tables + buckets
 
   static let createVersions = PostgresStatement(
     """
@@ -86,6 +88,20 @@ extension PostgresStatement {
       """),
     PostgresStatement(
       "create table tern_mark (shard bigint primary key, position bigint not null)"),
+  ]
+
+  /// The tables of version 2, which has them beside those of version 1.
+  static let buckets = [
+    PostgresStatement(
+      """
+      create table tern_head (shard bigint not null, head bytea not null, bucket bytea not null,
+      primary key (shard, head), unique (shard, bucket))
+      """),
+    PostgresStatement(
+      """
+      create table tern_tail (shard bigint not null, bucket bytea not null, key bytea not null,
+      value bytea not null, primary key (shard, bucket, key))
+      """),
   ]
 
   // MARK: The log
@@ -211,9 +227,72 @@ extension PostgresStatement {
     """)
   static let removeRows = PostgresStatement(
     "delete from tern_row where shard = $1 and key = any($2)")
+  /// The key behind so many rows of a range.
+  static let rowBound = PostgresStatement(
+    """
+    select key from tern_row where shard = $1 and key >= $2 and key < $3
+    order by key offset $4 limit 1
+    """)
+  /// Removes the rows of a range, and counts them.
   static let removeRange = PostgresStatement(
-    "delete from tern_row where shard = $1 and key >= $2 and key < $3")
-  static let removeTail = PostgresStatement("delete from tern_row where shard = $1 and key >= $2")
+    """
+    with gone as (delete from tern_row where shard = $1 and key >= $2 and key < $3
+    returning shard) select count(*) from gone
+    """)
+
+  // MARK: Rows with long keys
+
+  static let heads = PostgresStatement(
+    """
+    select head, bucket from tern_head where shard = $1 and head >= $2 order by head limit $3
+    """)
+  static let bucketsOfHeads = PostgresStatement(
+    "select head, bucket from tern_head where shard = $1 and head = any($2)")
+  static let newestBucket = PostgresStatement(
+    "select bucket from tern_head where shard = $1 order by bucket desc limit 1")
+  static let putHeads = PostgresStatement(
+    """
+    insert into tern_head (shard, head, bucket) select $1, k, b from unnest($2, $3) as t (k, b)
+    """)
+  /// Removes the heads of those buckets that hold nothing.
+  static let dropHeads = PostgresStatement(
+    """
+    delete from tern_head where shard = $1 and bucket = any($2) and not exists
+    (select key from tern_tail where shard = $1 and tern_tail.bucket = tern_head.bucket)
+    """)
+  static let tailSizes = PostgresStatement(
+    """
+    select key, cast(octet_length(value) as bigint) from tern_tail
+    where shard = $1 and bucket = $2 and key >= $3 order by key limit $4
+    """)
+  static let tails = PostgresStatement(
+    """
+    select key, value from tern_tail
+    where shard = $1 and bucket = $2 and key >= $3 and key <= $4 order by key
+    """)
+  static let putTails = PostgresStatement(
+    """
+    insert into tern_tail (shard, bucket, key, value)
+    select $1, b, k, v from unnest($2, $3, $4) as t (b, k, v)
+    on conflict (shard, bucket, key) do update set value = excluded.value
+    """)
+  static let removeTails = PostgresStatement(
+    """
+    delete from tern_tail where shard = $1
+    and (bucket, key) in (select b, k from unnest($2, $3) as t (b, k))
+    """)
+  /// The key behind so many rows of a range of a bucket.
+  static let tailBound = PostgresStatement(
+    """
+    select key from tern_tail where shard = $1 and bucket = $2 and key >= $3 and key < $4
+    order by key offset $5 limit 1
+    """)
+  /// Removes the rows of a range of a bucket, and counts them.
+  static let removeTailRange = PostgresStatement(
+    """
+    with gone as (delete from tern_tail where shard = $1 and bucket = $2 and key >= $3
+    and key < $4 returning shard) select count(*) from gone
+    """)
 
   // MARK: Compaction
 

@@ -10,5 +10,6 @@ public enum CommitLogContract {
   /// Every check; each makes a place of its own.
   public static let checks: [CommitLogCheck] =
     appendChecks + readChecks + concurrencyChecks + LeaseChecks.leader + LeaseChecks.others
-    + CheckpointChecks.checkpoint + CheckpointChecks.compaction + restartChecks
+    + CheckpointChecks.checkpoint + LongKeyChecks.checkpoint + CheckpointChecks.compaction
+    + restartChecks
 }

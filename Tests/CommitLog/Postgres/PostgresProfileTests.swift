@@ -9,7 +9,8 @@ import Testing
 struct PostgresProfileTests {
   /// The words that may occur in statements, beside names of tables and columns.
   private static let words: Set<String> = [
-    "add", "and", "any", "as", "begin", "bigint", "by", "bytea", "cast", "characteristics",
+    "add", "and", "any", "as", "begin", "desc", "in", "offset", "unique", "bigint", "by", "bytea",
+    "cast", "characteristics",
     "commit",
     "committed", "conflict", "create", "current_timestamp", "delete", "do", "epoch", "excluded",
     "exists", "extract", "false", "for", "from", "if", "insert", "into", "is", "isolation", "join",
@@ -24,10 +25,11 @@ struct PostgresProfileTests {
   ]
   private static let tables: Set<String> = [
     "tern_schema", "tern_shard", "tern_log", "tern_lease", "tern_row", "tern_mark",
+    "tern_head", "tern_tail",
   ]
   private static let columns: Set<String> = [
-    "address", "appended", "batch_id", "beat", "k", "key", "l", "leader", "m", "mark", "moved",
-    "name",
+    "address", "appended", "b", "batch_id", "beat", "bucket", "gone", "head", "k", "l", "key",
+    "leader", "m", "mark", "moved", "name",
     "node", "oldest", "payload", "position", "s", "shard", "t", "v", "value", "version", "epoch",
   ]
 
