@@ -1,4 +1,11 @@
 extension CommitLog {
+  /// Returns batches like ``batches(in:after:following:limit:)``, whichever batch is at `position`.
+  public func batches(
+    in shard: ShardID, after position: LogPosition, limit: Int
+  ) async throws(CommitLogError) -> [LogBatch] {
+    try await batches(in: shard, after: position, following: nil, limit: limit)
+  }
+
   /// Appends like ``append(_:to:after:epoch:)``, and recognizes a batch that an earlier attempt
   /// appended, of this call or of one that threw.
   ///

@@ -30,20 +30,24 @@ public protocol CommitLog: Sendable {
   /// most `limit` and at most ``CommitLogLimits/batchesPerPage``; fewer when they exceed
   /// ``CommitLogLimits/pageBytes``, but at least one when there is one.
   ///
-  /// - Throws: ``CommitLogError/truncated(first:)`` when the log no longer reaches back so far:
-  ///   start from the checkpoint. ``CommitLogError/regressed(head:)`` when `position` is past the
-  ///   end: the log was restored. ``CommitLogError/damaged(at:)``.
+  /// - Parameter id: The identifier of the batch at `position`, of a reader that has it: the log
+  ///   may be another one by now, such as a standby that lacked the newest batches and has others
+  ///   since. `nil` when it is not known.
+  /// - Throws: ``CommitLogError/truncated(first:)`` when the log no longer reaches back so far, to
+  ///   `position` itself if `id` is given: start from the checkpoint.
+  ///   ``CommitLogError/regressed(head:)`` when `position` is past the end, or has another batch
+  ///   than `id`: the log was restored. ``CommitLogError/damaged(at:)``.
   func batches(
-    in shard: ShardID, after position: LogPosition, limit: Int
+    in shard: ShardID, after position: LogPosition, following id: UInt128?, limit: Int
   ) async throws(CommitLogError) -> [LogBatch]
 
-  /// Returns batches as ``batches(in:after:limit:)`` does, though perhaps fewer of them, together
+  /// Returns batches as ``batches(in:after:following:limit:)`` does, though perhaps fewer of them, together
   /// with the newest position: for a node that reads to the end of the log. None are returned only
   /// when `position` is that of ``LogPage/head``.
   ///
   /// The default asks for the state and then for the batches.
   func page(
-    in shard: ShardID, after position: LogPosition, limit: Int
+    in shard: ShardID, after position: LogPosition, following id: UInt128?, limit: Int
   ) async throws(CommitLogError) -> LogPage
 
   /// Waits until a batch after `position` can be read, the shard's epoch is another one than

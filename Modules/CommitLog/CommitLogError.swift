@@ -7,8 +7,8 @@ public enum CommitLogError: Error, Hashable, Sendable {
   case unknownOutcome
   /// The log begins at `first`. Start from the checkpoint.
   case truncated(first: LogPosition)
-  /// The log ends at `head`, before the position that was named: it was restored to an earlier
-  /// state. What was built on later positions is void.
+  /// The log ends at `head`, before the position that was named, or has another batch there: it was
+  /// restored to an earlier state. What was built on later positions is void.
   case regressed(head: LogPosition)
   /// A batch, row, name or list is larger than `limit`, in bytes or elements. Split it.
   case tooLarge(limit: Int)

@@ -1,5 +1,5 @@
 import Synchronization
-import TernCommitLog
+public import TernCommitLog
 
 /// A commit log in memory that all nodes of one process share: each has a ``LogMemoryNode`` of its
 /// own over the same contents.
@@ -56,6 +56,13 @@ public final class LogMemory: Sendable {
       return Self.takeReady(&state)
     }
     for continuation in woken { continuation.resume() }
+  }
+
+  /// Drops the newest batches of a shard, as when a standby takes over that lacks them.
+  ///
+  /// - Parameter count: The number of batches; of those that the checkpoint holds, none is dropped.
+  public func dropNewest(_ count: Int, of shard: ShardID) {
+    state.withLock { $0.tables.dropNewest(count, of: shard) }
   }
 
   /// The present time on the log's clock, in milliseconds.

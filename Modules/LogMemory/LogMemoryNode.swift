@@ -29,10 +29,11 @@ public final class LogMemoryNode: CommitLog {
   }
 
   public func batches(
-    in shard: ShardID, after position: LogPosition, limit: Int
+    in shard: ShardID, after position: LogPosition, following id: UInt128?, limit: Int
   ) async throws(CommitLogError) -> [LogBatch] {
     try read(shard) { tables, hidden throws(CommitLogError) in
-      try tables.batches(in: shard, after: position, limit: limit, hiding: hidden)
+      try tables.batches(
+        in: shard, after: position, following: id, limit: limit, hiding: hidden)
     }
   }
 

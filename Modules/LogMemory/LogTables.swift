@@ -33,13 +33,14 @@ public struct LogTables: Sendable {
     }
   }
 
-  /// Reads batches, as ``CommitLog/batches(in:after:limit:)`` does.
+  /// Reads batches, as ``CommitLog/batches(in:after:following:limit:)`` does.
   ///
   /// - Parameter hidden: The number of newest batches that the reader does not see yet.
   public func batches(
-    in shard: ShardID, after position: LogPosition, limit: Int, hiding hidden: UInt64 = 0
+    in shard: ShardID, after position: LogPosition, following id: UInt128? = nil, limit: Int,
+    hiding hidden: UInt64 = 0
   ) throws(CommitLogError) -> [LogBatch] {
-    try table(shard).batches(after: position, limit: limit, hiding: hidden)
+    try table(shard).batches(after: position, following: id, limit: limit, hiding: hidden)
   }
 
   /// Returns the newest position of a shard.
@@ -105,6 +106,11 @@ public struct LogTables: Sendable {
     try change(shard) { table throws(CommitLogError) in
       table.compact(keeping: retention, at: milliseconds)
     }
+  }
+
+  /// Drops the newest batches of a shard, up to the checkpoint's mark.
+  public mutating func dropNewest(_ count: Int, of shard: ShardID) {
+    shards[shard]?.dropNewest(count)
   }
 
   private func table(_ shard: ShardID) throws(CommitLogError) -> ShardTable {

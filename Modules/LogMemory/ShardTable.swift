@@ -49,10 +49,15 @@ extension ShardTable {
   }
 
   func batches(
-    after position: LogPosition, limit: Int, hiding hidden: UInt64
+    after position: LogPosition, following id: UInt128?, limit: Int, hiding hidden: UInt64
   ) throws(CommitLogError) -> [LogBatch] {
     guard position <= head else { throw .regressed(head: head) }
     guard position.next >= oldest else { throw .truncated(first: oldest) }
+    if let id, position > .start {
+      guard position >= oldest else { throw .truncated(first: oldest) }
+      let batch = stored[Int(position.number - oldest.number)].batch
+      guard batch.id == id else { throw .regressed(head: head) }
+    }
     let first = stored.count - Int(head.number - position.number)
     let end = max(first, stored.count - Int(clamping: hidden))
     var page: [LogBatch] = []
@@ -63,6 +68,13 @@ extension ShardTable {
       page.append(item.batch)
     }
     return page
+  }
+
+  mutating func dropNewest(_ count: Int) {
+    let behindMark = Int(clamping: head.number - mark.number)
+    let dropped = min(max(count, 0), stored.count, behindMark)
+    stored.removeLast(dropped)
+    head = LogPosition(head.number - UInt64(dropped))
   }
 
   mutating func compact(keeping retention: LogRetention, at now: Int64) -> LogPosition {

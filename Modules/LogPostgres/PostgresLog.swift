@@ -71,21 +71,21 @@ public final class PostgresLog: CommitLog {
   }
 
   public func batches(
-    in shard: ShardID, after position: LogPosition, limit: Int
+    in shard: ShardID, after position: LogPosition, following id: UInt128?, limit: Int
   ) async throws(CommitLogError) -> [LogBatch] {
     let tables = PostgresTables(shard: shard)
     let page = try await reader.read { connection, deadline throws(PostgresFailure) in
-      try tables.batches(after: position, limit: limit, connection, deadline)
+      try tables.batches(after: position, following: id, limit: limit, connection, deadline)
     }
     return try page.get()
   }
 
   public func page(
-    in shard: ShardID, after position: LogPosition, limit: Int
+    in shard: ShardID, after position: LogPosition, following id: UInt128?, limit: Int
   ) async throws(CommitLogError) -> LogPage {
     let tables = PostgresTables(shard: shard)
     let page = try await reader.read { connection, deadline throws(PostgresFailure) in
-      try tables.page(after: position, limit: limit, connection, deadline)
+      try tables.page(after: position, following: id, limit: limit, connection, deadline)
     }
     return try page.get()
   }

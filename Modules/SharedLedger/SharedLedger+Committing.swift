@@ -99,7 +99,7 @@ extension SharedLedger {
       endTerm(reason, waiting: options.leaseLifetime)
       throw .unavailable(reason: reason)
     }
-    state.withLock { [mark, tail] in $0.advance(to: mark, tail: tail) }
+    state.withLock { [mark, tail] in $0.advance(to: mark, tail: tail, id: mark.id) }
   }
 
   /// Appends until the outcome is known, for as long as the lease cannot have been taken over.

@@ -114,7 +114,7 @@ extension SharedLedger {
   ) async throws(NodeError) -> LogPosition? {
     await turn.take()
     defer { turn.give() }
-    let (isFollowing, tail) = state.withLock { ($0.isFollowing, $0.tail) }
+    let (isFollowing, tail, id) = state.withLock { ($0.isFollowing, $0.tail, $0.tailID) }
     guard isFollowing else { return nil }
     if let head, tail >= head {
       following.noteCurrent(at: begun)
@@ -122,7 +122,7 @@ extension SharedLedger {
     }
     let page = try await NodeError.log { () async throws(CommitLogError) in
       try await log.page(
-        in: options.shard, after: tail, limit: SharedLedgerLimits.batchesPerRead)
+        in: options.shard, after: tail, following: id, limit: SharedLedgerLimits.batchesPerRead)
     }
     guard let last = page.batches.last else {
       following.noteCurrent(at: begun)
@@ -137,7 +137,7 @@ extension SharedLedger {
     // Only now, with the position: a page whose batches could not be applied is read again.
     assembler = next
     state.withLock { state in
-      state.advance(to: placed.last?.mark, tail: last.position)
+      state.advance(to: placed.last?.mark, tail: last.position, id: last.id)
       // Its leader has taken the lease since the latest look.
       if last.epoch > state.epoch { state.note(last.epoch) }
     }

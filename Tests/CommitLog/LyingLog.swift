@@ -12,6 +12,8 @@ final class LyingLog: CommitLog {
     case leavesGaps
     /// A page of batches comes newest first.
     case reversesPages
+    /// A reader that has another batch is given those behind it.
+    case ignoresHistory
     /// A page is one batch longer than asked for.
     case exceedsLimit
     /// Every third append is confirmed and not made.
@@ -84,10 +86,11 @@ final class LyingLog: CommitLog {
   }
 
   func batches(
-    in shard: ShardID, after position: LogPosition, limit: Int
+    in shard: ShardID, after position: LogPosition, following id: UInt128?, limit: Int
   ) async throws(CommitLogError) -> [LogBatch] {
     let limit = lie == .exceedsLimit ? limit + 1 : limit
-    let page = try await base.batches(in: real(shard), after: position, limit: limit)
+    let id = lie == .ignoresHistory ? nil : id
+    let page = try await base.batches(in: real(shard), after: position, following: id, limit: limit)
     switch lie {
     case .leavesGaps: return page.filter { !$0.position.number.isMultiple(of: 3) }
     case .reversesPages: return page.reversed()

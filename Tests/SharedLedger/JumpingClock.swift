@@ -69,6 +69,7 @@ final class HookedLog: CommitLog {
     var checkpoint: (@Sendable () async -> Void)?
     var page: (@Sendable () async -> Void)?
     var lease: (@Sendable () async -> Void)?
+    var open: (@Sendable () async -> Void)?
     var hold: (@Sendable (HeldAppend) -> Bool)?
     var count = 0
   }
@@ -110,6 +111,11 @@ final class HookedLog: CommitLog {
   /// Runs before the lease is renewed, and after it was.
   func onLease(_ hook: @escaping @Sendable () async -> Void) {
     hooks.withLock { $0.lease = hook }
+  }
+
+  /// Runs before the state of the log is read.
+  func onOpen(_ hook: @escaping @Sendable () async -> Void) {
+    hooks.withLock { $0.open = hook }
   }
 
   /// Asked before an append is performed. A hook that returns true keeps the append, to perform it
@@ -180,15 +186,16 @@ final class HookedLog: CommitLog {
   }
 
   func open(_ shard: ShardID) async throws(CommitLogError) -> LogState {
+    await hooks.withLock { $0.open }?()
     var state = try await base.open(shard)
     if defect == .sharesLeaseAndEpoch { state.leader = nil }
     return state
   }
 
   func batches(
-    in shard: ShardID, after position: LogPosition, limit: Int
+    in shard: ShardID, after position: LogPosition, following id: UInt128?, limit: Int
   ) async throws(CommitLogError) -> [LogBatch] {
-    try await base.batches(in: shard, after: position, limit: limit)
+    try await base.batches(in: shard, after: position, following: id, limit: limit)
   }
 
   func waitForChange(

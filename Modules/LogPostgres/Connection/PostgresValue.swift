@@ -65,6 +65,11 @@ struct PostgresRows: Sendable {
     return count
   }
 
+  /// Returns true for a cell that is null.
+  func isNull(_ row: Int, _ column: Int) throws(PostgresFailure) -> Bool {
+    try cell(row, column) == nil
+  }
+
   /// Returns a cell that is not null.
   func bytes(_ row: Int, _ column: Int) throws(PostgresFailure) -> [UInt8] {
     guard let bytes = try cell(row, column) else { throw .unexpected("a cell is null") }

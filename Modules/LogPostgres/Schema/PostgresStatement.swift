@@ -24,7 +24,7 @@ extension PostgresStatement {
   /// Every statement, for the check against the profile.
   static let all: [PostgresStatement] =
     sessions + schema + [
-      insertShard, insertMark, state, append, appendState, head, page, sizes,
+      insertShard, insertMark, state, append, appendState, head, headAndBatch, page, sizes,
       batches, renewLeader, takeLeader, leader, releaseLeader, renewLease, takeLease, lease, leases,
       countLeases, insertLease, releaseLease, removeLease, mark, rowSizes, rows,
       moveMark, putRows, removeRows, rowBound, removeRange, ages, moveOldest, dropBatches,
@@ -132,12 +132,20 @@ extension PostgresStatement {
     "select position, epoch from tern_shard where shard = $1")
   static let head = PostgresStatement(
     "select position, oldest, epoch from tern_shard where shard = $1", isKept: true)
+  /// The head, and the identifier of the batch at a position; null when it is not there.
+  static let headAndBatch = PostgresStatement(
+    """
+    select s.position, s.oldest, s.epoch, l.batch_id from tern_shard s
+    left join tern_log l on l.shard = s.shard and l.position = $2 where s.shard = $1
+    """, isKept: true)
   /// Shard, position, the last position of the page, and the most bytes of a record. The head of
-  /// the log with each batch, or once when there is none; longer records are left out.
+  /// the log with each batch, or once when there is none; longer records are left out. The last
+  /// column is the identifier of the batch at the position.
   static let page = PostgresStatement(
     """
-    select s.position, s.oldest, l.position, l.epoch, l.batch_id, l.payload
-    from tern_shard s left join tern_log l on l.shard = s.shard and l.position > $2
+    select s.position, s.oldest, l.position, l.epoch, l.batch_id, l.payload, b.batch_id
+    from tern_shard s left join tern_log b on b.shard = s.shard and b.position = $2
+    left join tern_log l on l.shard = s.shard and l.position > $2
     and l.position <= $3 and octet_length(l.payload) <= $4 where s.shard = $1 order by l.position
     """, isKept: true)
   static let sizes = PostgresStatement(

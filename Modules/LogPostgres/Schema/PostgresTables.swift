@@ -78,7 +78,12 @@ struct PostgresTables: Sendable {
   func head(
     _ connection: PostgresConnection, _ deadline: Int64
   ) throws(PostgresFailure) -> (position: LogPosition, oldest: LogPosition, epoch: LogEpoch)? {
-    let rows = try connection.run(.head, [key], deadline: deadline)
+    try head(try connection.run(.head, [key], deadline: deadline))
+  }
+
+  private func head(
+    _ rows: PostgresRows
+  ) throws(PostgresFailure) -> (position: LogPosition, oldest: LogPosition, epoch: LogEpoch)? {
     guard rows.count == 1 else { return nil }
     return (
       LogPosition(try rows.count(0, 0)), LogPosition(try rows.count(0, 1)),
@@ -91,7 +96,8 @@ extension PostgresTables {
   /// Reads up to ``PostgresLimits/batchesPerLook`` short batches and the head by one statement, and
   /// more or longer ones as ``batches(after:limit:_:_:)`` does.
   func page(
-    after position: LogPosition, limit: Int, _ connection: PostgresConnection, _ deadline: Int64
+    after position: LogPosition, following id: UInt128?, limit: Int,
+    _ connection: PostgresConnection, _ deadline: Int64
   ) throws(PostgresFailure) -> Answer<LogPage> {
     let count = min(limit, PostgresLimits.batchesPerLook)
     let rows = try connection.run(
@@ -103,8 +109,10 @@ extension PostgresTables {
     guard rows.count > 0 else { return .failure(.unknownShard) }
     let head = LogPosition(try rows.count(0, 0))
     let oldest = LogPosition(try rows.count(0, 1))
-    guard position <= head else { return .failure(.regressed(head: head)) }
-    guard position.next >= oldest else { return .failure(.truncated(first: oldest)) }
+    let found = try rows.isNull(0, 6) ? nil : rows.bytes(0, 6)
+    if let error = objection(to: position, found, following: id, (head, oldest)) {
+      return .failure(error)
+    }
     guard position < head, limit > 0 else { return .success(LogPage(batches: [], head: head)) }
     var batches: [LogBatch] = []
     if head.number - position.number <= UInt64(count) || count == limit {
@@ -122,19 +130,41 @@ extension PostgresTables {
   }
 
   func batches(
-    after position: LogPosition, limit: Int, _ connection: PostgresConnection, _ deadline: Int64
+    after position: LogPosition, following id: UInt128?, limit: Int,
+    _ connection: PostgresConnection, _ deadline: Int64
   ) throws(PostgresFailure) -> Answer<[LogBatch]> {
-    guard let head = try head(connection, deadline) else { return .failure(.unknownShard) }
-    guard position <= head.position else { return .failure(.regressed(head: head.position)) }
+    let heads = try connection.run(
+      .headAndBatch, [key, number(position)], deadline: deadline)
+    guard let head = try head(heads) else { return .failure(.unknownShard) }
+    let found = try heads.isNull(0, 3) ? nil : heads.bytes(0, 3)
+    if let error = objection(to: position, found, following: id, (head.position, head.oldest)) {
+      return .failure(error)
+    }
     return try batches(
       after: position, limit: limit, (head.position, head.oldest), connection, deadline)
+  }
+
+  /// Returns the error for a reader that goes on behind a position.
+  ///
+  /// - Parameters:
+  ///   - found: The identifier of the batch at the position; `nil` when it is not there.
+  ///   - id: The one that the reader has; `nil` when it knows none.
+  private func objection(
+    to position: LogPosition, _ found: [UInt8]?, following id: UInt128?,
+    _ head: (position: LogPosition, oldest: LogPosition)
+  ) -> CommitLogError? {
+    if position > head.position { return .regressed(head: head.position) }
+    if position.next < head.oldest { return .truncated(first: head.oldest) }
+    guard let id, position > .start else { return nil }
+    if position < head.oldest { return .truncated(first: head.oldest) }
+    guard let found else { return .damaged(at: position) }
+    return found == id.bytes ? nil : .regressed(head: head.position)
   }
 
   private func batches(
     after position: LogPosition, limit: Int, _ head: (position: LogPosition, oldest: LogPosition),
     _ connection: PostgresConnection, _ deadline: Int64
   ) throws(PostgresFailure) -> Answer<[LogBatch]> {
-    guard position.next >= head.oldest else { return .failure(.truncated(first: head.oldest)) }
     let count = min(
       UInt64(clamping: limit), head.position.number - position.number,
       UInt64(CommitLogLimits.batchesPerPage))

@@ -17,12 +17,12 @@ struct CheckpointWriter {
     from mark: LogPosition, upTo end: LogPosition
   ) async throws(NodeError) -> LogPosition {
     var (fold, assembler) = (CheckpointFold(plantedFault), BatchAssembler())
-    var (tail, reached) = (mark, mark)
+    var (tail, reached, id) = (mark, mark, UInt128?.none)
     reading: while tail < end, !fold.isFull {
-      let after = tail
+      let (after, known) = (tail, id)
       let page = try await NodeError.log { () async throws(CommitLogError) in
         try await log.batches(
-          in: shard, after: after, limit: SharedLedgerLimits.batchesPerRead)
+          in: shard, after: after, following: known, limit: SharedLedgerLimits.batchesPerRead)
       }
       guard let last = page.last else { break }
       for batch in page where batch.position <= end {
@@ -32,7 +32,7 @@ struct CheckpointWriter {
         reached = batch.position
         if fold.isFull { break reading }
       }
-      tail = last.position
+      (tail, id) = (last.position, last.id)
     }
     if reached == mark { return mark }
     let changes = fold

@@ -36,7 +36,9 @@ struct NodeState {
   /// The place that the copy has reached.
   var mark = ReplicaMark(position: 0, id: nil)
   /// The newest position that was read, which may hold a part of a batch.
-  var tail = LogPosition.start
+  private(set) var tail = LogPosition.start
+  /// The identifier of the batch there; `nil` when it is not known.
+  private(set) var tailID: UInt128?
   /// The newest position that is known of.
   private(set) var head = LogPosition.start
   /// The other node that leads, as far as is known.
@@ -96,7 +98,7 @@ struct NodeState {
   mutating func begin(at mark: ReplicaMark) {
     guard phase == .starting else { return }
     self.mark = mark
-    tail = LogPosition(mark.position)
+    (tail, tailID) = (LogPosition(mark.position), mark.id)
     isCopyVoid = false
     phase = .following
     reason = "the node follows the log"
@@ -111,9 +113,10 @@ struct NodeState {
     self.reason = reason
   }
 
-  mutating func advance(to mark: ReplicaMark?, tail: LogPosition) {
+  /// - Parameter id: The identifier of the batch at `tail`.
+  mutating func advance(to mark: ReplicaMark?, tail: LogPosition, id: UInt128?) {
     if let mark { self.mark = mark }
-    self.tail = tail
+    (self.tail, tailID) = (tail, id)
     head = max(head, tail)
   }
 
@@ -218,7 +221,7 @@ struct NodeState {
     nextLook = .min
     if waiting > 0 { electableFrom = now + waiting }
     // Parts of a batch that was not finished are read again.
-    tail = LogPosition(mark.position)
+    (tail, tailID) = (LogPosition(mark.position), mark.id)
     self.reason = reason
   }
 

@@ -137,6 +137,27 @@ extension CommitLogContract {
         try await log.batches(in: bench.shard, after: LogPosition(3), limit: 1)
       }
     },
+    CommitLogCheck("a reader whose batch is another one than the log's is told so") { bench in
+      try await bench.append(1...3)
+      let (log, shard) = (bench.log, bench.shard)
+      let next = try await log.batches(in: shard, after: LogPosition(2), following: 2, limit: 9)
+      try bench.expect(next.map(\.id), [3], "behind the batch of the log")
+      let first = try await log.batches(in: shard, after: .start, following: 9, limit: 1)
+      try bench.expect(first.map(\.id), [1], "from the start")
+      for number: UInt64 in 1...3 {
+        try await bench.expectError(.regressed(head: LogPosition(3)), "another batch") {
+          () throws(CommitLogError) in
+          try await log.batches(in: shard, after: LogPosition(number), following: 9, limit: 9)
+        }
+      }
+      _ = try await bench.advance(0, 3, [])
+      try bench.expect(await bench.compact(batches: 1, age: .zero), 3, "the oldest")
+      try bench.expect(await bench.ids(after: 2), [3], "behind a batch that was dropped")
+      try await bench.expectError(.truncated(first: LogPosition(3)), "which cannot be compared") {
+        () throws(CommitLogError) in
+        try await log.batches(in: shard, after: LogPosition(2), following: 2, limit: 9)
+      }
+    },
     CommitLogCheck("a wait ends when another node appends, and when its time has passed") { bench in
       let (log, shard) = (bench.log, bench.shard)
       let other = try await bench.place.connect()

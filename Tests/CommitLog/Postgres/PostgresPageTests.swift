@@ -28,7 +28,8 @@ extension PostgresTests {
   private func page(
     _ log: PostgresLog, after position: UInt64, limit: Int = 256
   ) async throws -> Found {
-    let page = try await log.page(in: ShardID(1), after: LogPosition(position), limit: limit)
+    let page = try await log.page(
+      in: ShardID(1), after: LogPosition(position), following: nil, limit: limit)
     let batches = try await log.batches(
       in: ShardID(1), after: LogPosition(position), limit: limit)
     #expect(page.batches == Array(batches.prefix(page.batches.count)))
@@ -64,23 +65,23 @@ extension PostgresTests {
     let name = String(try #require(schema.split(separator: "=").last).dropLast())
     let log = postgresLog(schema)
     await #expect(throws: CommitLogError.unknownShard) {
-      try await log.page(in: ShardID(1), after: .start, limit: 9)
+      try await log.page(in: ShardID(1), after: .start, following: nil, limit: 9)
     }
     _ = try await log.open(ShardID(1))
     try await append(1...4, to: log)
     await #expect(throws: CommitLogError.regressed(head: LogPosition(4))) {
-      try await log.page(in: ShardID(1), after: LogPosition(5), limit: 9)
+      try await log.page(in: ShardID(1), after: LogPosition(5), following: nil, limit: 9)
     }
     try server.run(
       "update tern_log set payload = set_byte(payload, 5, 9) where position = 2", schema: name)
-    let whole = try await log.page(in: ShardID(1), after: .start, limit: 9)
+    let whole = try await log.page(in: ShardID(1), after: .start, following: nil, limit: 9)
     #expect(whole.batches.map(\.id) == [1] && whole.head == LogPosition(4))
     await #expect(throws: CommitLogError.damaged(at: LogPosition(2))) {
-      try await log.page(in: ShardID(1), after: LogPosition(1), limit: 9)
+      try await log.page(in: ShardID(1), after: LogPosition(1), following: nil, limit: 9)
     }
     try server.run("update tern_shard set oldest = 4", schema: name)
     await #expect(throws: CommitLogError.truncated(first: LogPosition(4))) {
-      try await log.page(in: ShardID(1), after: LogPosition(1), limit: 9)
+      try await log.page(in: ShardID(1), after: LogPosition(1), following: nil, limit: 9)
     }
     await log.close()
   }

@@ -47,10 +47,10 @@ final class PacedLog: CommitLog {
   }
 
   func page(
-    in shard: ShardID, after position: LogPosition, limit: Int
+    in shard: ShardID, after position: LogPosition, following id: UInt128?, limit: Int
   ) async throws(CommitLogError) -> LogPage {
     try await perform(.read) { () async throws(CommitLogError) in
-      try await base.page(in: shard, after: position, limit: limit)
+      try await base.page(in: shard, after: position, following: id, limit: limit)
     }
   }
 
@@ -68,10 +68,10 @@ final class PacedLog: CommitLog {
   }
 
   func batches(
-    in shard: ShardID, after position: LogPosition, limit: Int
+    in shard: ShardID, after position: LogPosition, following id: UInt128?, limit: Int
   ) async throws(CommitLogError) -> [LogBatch] {
     try await perform(.read) { () async throws(CommitLogError) in
-      try await base.batches(in: shard, after: position, limit: limit)
+      try await base.batches(in: shard, after: position, following: id, limit: limit)
     }
   }
 
