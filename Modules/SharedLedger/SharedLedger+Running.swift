@@ -153,10 +153,12 @@ extension SharedLedger {
 
   private func look(at now: Int64) async throws(NodeError) {
     let found = try await openLog()
+    // What was found may be as young as the answer: it counts from then on.
+    let seen = uptime()
     let (node, gap) = (options.node, options.lookInterval * 4)
     let condition = state.withLock { state in
       state.nextLook = now + options.lookInterval.wholeMilliseconds
-      return state.look(at: found, node: node, now: now, longestGap: gap)
+      return state.look(at: found, node: node, now: seen, longestGap: gap)
     }
     // A listener of ``changeOfLeader(after:)`` compares.
     changes.resumeAll()

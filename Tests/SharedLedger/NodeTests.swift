@@ -42,6 +42,32 @@ struct NodeTests {
     #expect(try await second.value(of: "a") == [1])
   }
 
+  @Test("a lease that was renewed while a node read it lasts for its lifetime from then on")
+  func slowLook() async throws {
+    let (first, second) = (cluster.node(), cluster.node())
+    try await first.lead()
+    await second.follow()
+    let clock = cluster.clock
+    let renewed = Mutex<Int64?>(nil)
+    second.log.onOpen {
+      // The answer takes long, and has a renewal that is younger than the question.
+      guard renewed.withLock({ $0 }) == nil else { return }
+      renewed.withLock { $0 = .max }
+      clock.advance(by: .milliseconds(1_800))
+      let now = clock.milliseconds
+      _ = await first.ledger.step()
+      renewed.withLock { $0 = now }
+    }
+    // The leader dies behind that renewal.
+    while !second.ledger.isElected {
+      clock.advance(by: .milliseconds(100))
+      _ = await second.ledger.step()
+    }
+    let origin = try #require(renewed.withLock { $0 })
+    #expect(clock.milliseconds - origin >= 3_000)
+    #expect(clock.milliseconds - origin <= 6_000)
+  }
+
   @Test("a lease that was granted a lifetime ago begins no term")
   func lateElection() async throws {
     let node = cluster.node()

@@ -16,8 +16,10 @@ public struct LeaseWatch: Hashable, Sendable {
     self.lifetime = lifetime
   }
 
-  /// Records an observation of the lease, read at `now` on a clock that does not jump.
+  /// Records an observation of the lease, on a clock that does not jump.
   ///
+  /// - Parameter now: The time after the answer of the log. The lease may have been renewed right
+  ///   before it, however long ago the question was.
   /// - Parameter longestGap: The longest time between two observations that counts. After a longer
   ///   one the observer was paused, and the lease gets a whole lifetime again.
   /// - Returns: The condition under which the lease may be requested: free when it is free or has
