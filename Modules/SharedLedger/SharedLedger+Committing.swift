@@ -123,7 +123,9 @@ extension SharedLedger {
         await pause(options.retryPause)
         continue
       }
-      state.withLock { $0.note(outcome, in: term, begun: origin(begun)) }
+      // The latest attempt has not renewed the lease when an earlier one has appended the batch.
+      let renewed = attempts.isFound ? term.confirmed : origin(begun)
+      state.withLock { $0.note(outcome, in: term, begun: renewed) }
       switch outcome {
       case .appended: return
       case .fenced: throw end("another node leads")

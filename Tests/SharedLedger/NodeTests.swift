@@ -173,6 +173,10 @@ struct NodeTests {
     let isIn = fault == .lostAfter || fault == .lostUnderway
     #expect(again == (isIn ? [.duplicate(1, outcome: [1, 1])] : [.committed(1)]))
     if let answer { #expect(answer == [.committed(1)] && isIn) }
+    // Finding its batch in the log renews no lease: the other node leads.
+    await #expect(throws: LedgerError.self) {
+      try await first.ledger.decide { _ throws(StorageError) in Decision([], keeping: ()) }
+    }
     await first.follow()
     #expect(try cluster.batches().count == 1)
     #expect(try await first.version == 1)

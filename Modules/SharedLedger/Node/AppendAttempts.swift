@@ -11,6 +11,9 @@ struct AppendAttempts {
   let plantedFault: PlantedFault?
   /// True once the outcome of an attempt was unknown.
   private(set) var isDoubtful = false
+  /// True when the batch was found in the log behind an attempt that was refused: an earlier one has
+  /// appended it. The lease may be another node's since.
+  private(set) var isFound = false
 
   init(
     _ draft: LogBatch.Draft, after tail: LogPosition, in term: Term, to log: any CommitLog,
@@ -42,6 +45,7 @@ struct AppendAttempts {
       return try await log.append(draft, to: shard, after: head, epoch: epoch)
     }
     let next = try await log.batches(in: shard, after: tail, limit: 1).first
-    return next?.id == draft.id ? .appended(tail.next) : .behind(head: tail.next)
+    isFound = next?.id == draft.id
+    return isFound ? .appended(tail.next) : .behind(head: tail.next)
   }
 }
