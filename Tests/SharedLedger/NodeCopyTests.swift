@@ -238,6 +238,35 @@ struct NodeCopyTests {
     #expect(try await second.value(of: "zz") == nil)
   }
 
+  @Test("a node that ends while it builds its copy reads no further page", .timeLimit(.minutes(5)))
+  func endsWhileBuilding() async throws {
+    let first = shortLog()
+    try await first.lead()
+    for value in UInt8(1)...9 { try await first.commit([put("key\(value)", value)]) }
+    await first.follow()
+    let log = HookedLog(cluster.memory.node("second"))
+    let begun = Promise()
+    let pages = Mutex(0)
+    log.onPage {
+      pages.withLock { $0 += 1 }
+      begun.fulfil()
+      while !Task.isCancelled { await Task.yield() }
+    }
+    var options = SharedLedgerOptions(node: "second", address: "")
+    options.rowsPerPage = 1
+    let clock = ContinuousClock()
+    let start = clock.now
+    let second = SharedLedger(
+      log: log, store: MemoryStore(), options: options,
+      environment: NodeEnvironment(
+        clock: clock, uptime: { start.duration(to: clock.now).wholeMilliseconds },
+        randomBits: { .random(in: .min ... .max) }))
+    second.start()
+    await begun.wait()
+    await second.close()
+    #expect(pages.withLock { $0 } == 1)
+  }
+
   @Test("a checkpoint that takes longer than a lease lasts ends no term", .timeLimit(.minutes(5)))
   func slowCheckpoint() async throws {
     let (begun, begin) = AsyncStream.makeStream(of: Void.self)

@@ -36,6 +36,7 @@ struct CopyLoader {
     var (first, version) = (LogPosition?.none, Version?.none)
     var (last, count) = ([UInt8]?.none, 0)
     while true {
+      try Self.checkCancellation()
       let after = last
       let page = try await NodeError.log { () async throws(CommitLogError) in
         try await log.checkpoint(
@@ -70,11 +71,17 @@ struct CopyLoader {
   private static let unfinishedImport = NodeError.ledger(
     .unavailable(reason: ShardTransferError.unfinishedImport.description))
 
+  /// - Throws: An error when the node ends: the copy stays partial, and the next run begins anew.
+  private static func checkCancellation() throws(NodeError) {
+    if Task.isCancelled { throw .ledger(.unavailable(reason: "the node ends")) }
+  }
+
   /// The version before the first batch behind a position; `nil` when there is none.
   private func versionBefore(_ position: LogPosition) async throws(NodeError) -> Version? {
     var assembler = BatchAssembler()
     var tail = position
     while true {
+      try Self.checkCancellation()
       let after = tail
       let page = try await NodeError.log { () async throws(CommitLogError) in
         try await log.batches(
