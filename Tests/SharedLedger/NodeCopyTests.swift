@@ -267,6 +267,20 @@ struct NodeCopyTests {
     #expect(pages.withLock { $0 } == 1)
   }
 
+  @Test("a checkpoint is not folded from a copy that is built again meanwhile")
+  func replacedCopy() async throws {
+    let first = cluster.node()
+    try await first.lead()
+    try await first.commit([put("a", 1, claim(1))])
+    let copy = try #require(first.ledger.copy)
+    let writer = CheckpointWriter(
+      log: first.log, shard: ShardID(0), copy: copy, isCopyCurrent: { false }, plantedFault: nil)
+    await #expect(throws: NodeError.self) {
+      _ = try await writer.advance(from: .start, upTo: LogPosition(1))
+    }
+    #expect(try await first.log.open(ShardID(0)).mark == .start)
+  }
+
   @Test("a checkpoint that takes longer than a lease lasts ends no term", .timeLimit(.minutes(5)))
   func slowCheckpoint() async throws {
     let (begun, begin) = AsyncStream.makeStream(of: Void.self)

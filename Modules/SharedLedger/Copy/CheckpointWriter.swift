@@ -8,6 +8,9 @@ struct CheckpointWriter {
   let shard: ShardID
   /// The node's copy, which is at least as new as what is folded.
   let copy: EmbeddedLedger
+  /// Returns false once the copy is built again in the same store: what is read from it may then be
+  /// older than what is folded.
+  var isCopyCurrent: () -> Bool = { true }
   let plantedFault: PlantedFault?
 
   /// Advances the checkpoint by one portion of the log.
@@ -43,6 +46,7 @@ struct CheckpointWriter {
         }
       }
     }
+    guard isCopyCurrent() else { throw Self.copyReplaced }
     for (index, portion) in portions.enumerated() {
       let target = index == portions.count - 1 ? reached : mark
       let outcome = try await NodeError.log { () async throws(CommitLogError) in
@@ -53,4 +57,7 @@ struct CheckpointWriter {
     }
     return reached
   }
+
+  private static let copyReplaced = NodeError.ledger(
+    .unavailable(reason: "the node builds its copy again"))
 }

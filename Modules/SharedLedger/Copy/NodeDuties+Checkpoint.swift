@@ -36,6 +36,7 @@ extension NodeDuties {
     let copy = try NodeError.ledger { () throws(LedgerError) in try ledger.openCopy() }
     let writer = CheckpointWriter(
       log: ledger.log, shard: ledger.options.shard, copy: copy,
+      isCopyCurrent: { ledger.copy === copy },
       plantedFault: ledger.options.plantedFault)
     let next = try await writer.advance(from: mark, upTo: reached)
     let isDone = next >= reached || next == mark
