@@ -66,6 +66,9 @@ public enum SharedLedgerLimits {
   public static let checkpointBytes = 4 << 20
   /// The changes at which one advance of the checkpoint ends.
   public static let checkpointChanges = 16_384
+  /// The failed attempts to advance the checkpoint, one after the other, from which on operators
+  /// are told.
+  static let toleratedCheckpoints = 3
   /// The most batches that a node may lack and still ask for a lease that is free.
   public static let electableLag: UInt64 = 1_024
   /// The time for which a transfer watches the lease of a node that may be gone: longer than the

@@ -238,6 +238,25 @@ struct NodeCopyTests {
     #expect(try await second.value(of: "zz") == nil)
   }
 
+  @Test("a checkpoint that fails again and again is told, until it does not")
+  func failingCheckpoint() async throws {
+    let first = shortLog()
+    try await first.lead()
+    try await first.commit([put("a", 1)])
+    try await first.commit([put("a", 2)])
+    for _ in 0..<4 { first.faults.add(.cut, to: .checkpoint) }
+    for count in 1...4 {
+      _ = await first.ledger.step()
+      let trouble = first.ledger.standing.trouble ?? ""
+      #expect(trouble.contains("cut") == (count >= SharedLedgerLimits.toleratedCheckpoints))
+      #expect(first.ledger.figures.failedCheckpoints == count)
+    }
+    #expect(first.ledger.standing.isLeading)
+    _ = await first.ledger.step()
+    #expect(first.ledger.standing.trouble == nil)
+    #expect(first.ledger.figures.failedCheckpoints == 4)
+  }
+
   @Test("a node that ends while it builds its copy reads no further page", .timeLimit(.minutes(5)))
   func endsWhileBuilding() async throws {
     let first = shortLog()

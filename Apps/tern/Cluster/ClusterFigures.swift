@@ -34,6 +34,9 @@ enum ClusterFigures {
       ])
     text.add(
       .counter, "tern_cluster_retries_total", "Appends that were tried again.", figures.retries)
+    text.add(
+      .counter, "tern_cluster_checkpoint_failures_total",
+      "Attempts to advance the log's checkpoint that failed.", figures.failedCheckpoints)
   }
 
   private static func add(_ figures: NodeRelay.Figures, to text: inout MetricsText) {

@@ -50,6 +50,7 @@ final class ServerNews: Sendable {
     case .standingBy(let reason): write("no client is served here: \(reason)", .notice)
     case .following: write("this node follows and serves clients", .notice)
     case .leading: write("this node leads and serves clients", .notice)
+    case .hindered(let reason): tell("\(reason); the log grows until it does")
     case .corrupt(let corruption):
       tell("the store is damaged, see tern verify: \(corruption)")
     case .oldFormat: tell(Self.oldFormat, .warning)

@@ -36,11 +36,14 @@ public struct LedgerStanding: Hashable, Sendable {
   public var copyAge: Int64?
   /// True from when the node has ended its term for another one until that one is known to lead.
   public var isHandingOver: Bool
+  /// The reason why this node, which leads, does not get on with what is its duty besides commits,
+  /// after several attempts: the log grows until it does. `nil` when there is none.
+  public var trouble: String?
 
   /// A node's part.
   public init(
     isLeading: Bool, reason: String, position: UInt64, head: UInt64, leader: String?,
-    copyAge: Int64? = nil, isHandingOver: Bool = false
+    copyAge: Int64? = nil, isHandingOver: Bool = false, trouble: String? = nil
   ) {
     self.isLeading = isLeading
     self.reason = reason
@@ -49,6 +52,7 @@ public struct LedgerStanding: Hashable, Sendable {
     self.leader = leader
     self.copyAge = copyAge
     self.isHandingOver = isHandingOver
+    self.trouble = trouble
   }
 
   /// The batches that the copy lacks, as far as the node knows.

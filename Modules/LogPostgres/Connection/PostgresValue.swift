@@ -81,11 +81,6 @@ struct PostgresRows: Sendable {
     try cell(row, column).map { String(decoding: $0, as: UTF8.self) }
   }
 
-  /// Returns true when a cell is null.
-  func isNull(_ row: Int, _ column: Int) throws(PostgresFailure) -> Bool {
-    try cell(row, column) == nil
-  }
-
   private func cell(_ row: Int, _ column: Int) throws(PostgresFailure) -> [UInt8]? {
     guard row < count, column < columns else { throw .unexpected("a row or column is missing") }
     return cells[row * columns + column]

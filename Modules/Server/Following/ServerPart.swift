@@ -137,8 +137,9 @@ extension ServerPart {
     shards?.drained(slot)
   }
 
-  /// Tells other nodes of the clients that are there.
+  /// Tells other nodes of the clients that are there, and the operator of a node in trouble.
   func tick(at server: isolated TernServer) {
+    if let trouble = server.leasedLedger?.standing.trouble { server.report(.hindered(trouble)) }
     exports.tick(at: server)
     forwarder?.tick(at: server)
     shards?.tick(at: server)

@@ -11,11 +11,12 @@ extension ServerReport {
   ) -> R {
     let busyTime =
       server.isDraining || !server.inbox.isEmpty ? server.uptime() - server.lastBatch : 0
-    let readiness = ServerReadiness(
+    var readiness = ServerReadiness(
       server.batches.machine.diskSpace, busyTime, isClosed: server.options.farewell != nil,
       isDraining: server.surroundings.isDraining, isStopped: server.end != nil,
       standby: server.standby == nil ? nil : (server.ledger as? any LeasedLedger)?.standing,
       following: server.part.copy?.standing)
+    readiness.trouble = server.leasedLedger?.standing.trouble
     return body(
       ServerReport(
         server: .init(

@@ -32,6 +32,7 @@ extension ServerReport {
       .init("databases", .array(Array(databases.prefix(Self.mostDatabases)))),
       .init("databasesOmitted", .integer(Int64(max(0, databases.count - Self.mostDatabases)))),
       .init("denials", .array(server.surroundings.denials.map(Self.denial))),
+      .init("trouble", server.readiness.trouble.map { .string($0) } ?? .null),
       .init("endedBackup", server.surroundings.endedBackup.map(Self.endedBackup) ?? .null),
     ]
   }

@@ -12,6 +12,9 @@ package struct ServerReadiness: Sendable, Equatable {
   /// The reasons for operators: of a node that stands by they name the leader, or the error of the
   /// shared log.
   package var details: [String]
+  /// The reason why a node that leads does not get on with its duties besides commits; clients need
+  /// not go elsewhere.
+  package var trouble: String?
 
   /// A batch that takes longer than this means that the server is behind.
   static let behindMilliseconds: Int64 = 5_000

@@ -31,6 +31,9 @@ public enum ServerEvent: Hashable, Sendable {
   case leading
   /// Another node leads, and clients are served here from this node's copy.
   case following
+  /// This node leads, and does not get on with what is its duty besides commits, for the reason in
+  /// the text. Told again on every tick while it lasts.
+  case hindered(String)
   /// The disk is full. What clients write is refused, as something to try again later, but for what
   /// only removes; reads and listens go on. Told once, until ``diskHasRoom``.
   case diskFull

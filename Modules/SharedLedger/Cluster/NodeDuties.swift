@@ -24,6 +24,10 @@ struct NodeDuties {
     do throws(NodeError) { return try await advanceCheckpoint() } catch {
       // The mark may have been moved and the log cut since it was asked for.
       ledger.duty.withLock { $0.mark = nil }
+      // A term that has ended meanwhile has no duties.
+      ledger.state.withLock { state in
+        if state.term != nil { state.noteCheckpoint(error.ledgerError.description) }
+      }
       switch error {
       case .log(let error): ledger.state.withLock { $0.note(error.description) }
       case .ledger: _ = ledger.recover(from: error)

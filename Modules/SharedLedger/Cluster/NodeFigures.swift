@@ -10,6 +10,8 @@ public struct NodeFigures: Hashable, Sendable {
   public var unknown = 0
   /// The attempts that were repeated.
   public var retries = 0
+  /// The attempts to advance the checkpoint that failed.
+  public var failedCheckpoints = 0
   /// The times that the node took the lease.
   public var terms = 0
 

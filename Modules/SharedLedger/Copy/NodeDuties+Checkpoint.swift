@@ -49,6 +49,7 @@ extension NodeDuties {
         try await ledger.log.compact(ledger.options.shard, keeping: ledger.options.retention)
       }
     }
+    ledger.state.withLock { $0.noteCheckpoint(nil) }
     return !isDone
   }
 }

@@ -58,6 +58,9 @@ struct NodeState {
   private(set) var isCopyVoid = false
   private(set) var watch: LeaseWatch
   var figures = NodeFigures()
+  /// The attempts to advance the checkpoint that have failed since one did not, and the latest
+  /// reason.
+  private var checkpointFailures: (count: Int, reason: String) = (0, "")
   private let lifetime: Int64
   private let plantedFault: PlantedFault?
 
@@ -89,7 +92,24 @@ struct NodeState {
     LedgerStanding(
       isLeading: phase == .leading, reason: phase == .leading ? "" : reason,
       position: mark.position, head: max(head.number, mark.position), leader: leader?.address,
-      copyAge: phase == .leading ? nil : copyAge, isHandingOver: isHandingOver)
+      copyAge: phase == .leading ? nil : copyAge, isHandingOver: isHandingOver, trouble: trouble)
+  }
+
+  private var trouble: String? {
+    let isTold = checkpointFailures.count >= SharedLedgerLimits.toleratedCheckpoints
+    return isTold ? "the checkpoint of the log does not advance: \(checkpointFailures.reason)" : nil
+  }
+
+  /// Notes an attempt to advance the checkpoint.
+  ///
+  /// - Parameter failure: The reason why it failed; `nil` when it did not.
+  mutating func noteCheckpoint(_ failure: String?) {
+    guard let failure else {
+      checkpointFailures = (0, "")
+      return
+    }
+    figures.failedCheckpoints += 1
+    checkpointFailures = (checkpointFailures.count + 1, failure)
   }
 
   // MARK: - The copy
@@ -217,6 +237,7 @@ struct NodeState {
     guard phase == .elected || phase == .leading else { return }
     phase = .following
     term = nil
+    noteCheckpoint(nil)
     isLeaseLeft = true
     nextLook = .min
     if waiting > 0 { electableFrom = now + waiting }
