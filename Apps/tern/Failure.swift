@@ -29,3 +29,15 @@ struct Failure: Error, Equatable {
     Failure(code, advice.map { "\(message), \($0)" } ?? message, excerpt: excerpt)
   }
 }
+
+extension Failure {
+  /// The refusal to change a store that a node keeps its copy of a shared log in.
+  ///
+  /// - Parameter folder: The folder of the store; `nil` when it was just named.
+  static func nodeCopy(in folder: String?) -> Failure {
+    Failure(
+      .usage,
+      (folder.map { "\($0) holds" } ?? "the store is") + " a node's copy of a shared log; "
+        + "delete the folder, and the node builds its copy again")
+  }
+}

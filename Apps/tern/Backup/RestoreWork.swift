@@ -135,6 +135,9 @@ struct RestoreWork {
     defer { source.close() }
     let target = try await open(StoreFolder.name)
     defer { target.close() }
+    do throws(LedgerError) { try EmbeddedLedger.refuseCopy(in: target) } catch {
+      throw error == .foreignStore ? Failure.nodeCopy(in: folder) : Failure(about: error)
+    }
     for renaming in renamings {
       try told { () throws(BackupError) in
         try RestoredStore(source).copyDatabase(renaming.old, as: renaming.new, into: target)

@@ -1,6 +1,7 @@
 import ArgumentParser
 import TernAssembly
 import TernCore
+import TernLedger
 import TernServer
 import TernServerAssembly
 import TernStandard
@@ -41,6 +42,8 @@ struct Salvage: AsyncParsableCommand {
       _ = try configuration.requireServerStore()
       let store = try await open(configuration)
       defer { store.close() }
+      // Before anything of it is written anew.
+      if setAside != nil { try EmbeddedLedger.refuseCopy(in: store) }
       let found = try TernServer.damagedRecords(in: store)
       let gone = found.filter { !$0.isLeftAlone }
       if let setAside, !gone.isEmpty {
@@ -51,6 +54,8 @@ struct Salvage: AsyncParsableCommand {
       if setAside != nil { try store.compact() }
       for line in lines(found) { printLine(line) }
       if !output.json { printLine(advice(found, gone)) }
+    } catch LedgerError.foreignStore {
+      throw Failure.nodeCopy(in: nil)
     } catch let error as ConfigurationError {
       throw Failure(about: AssemblyError.configuration(error))
     } catch {

@@ -141,6 +141,11 @@ struct Serve: AsyncParsableCommand {
   private func wayOut(of error: ServerAssemblyError, _ configuration: Configuration) -> String? {
     guard error.isDamagedLedger else { return nil }
     let members = configuration.storage.members
+    // A node's copy holds nothing that the log does not.
+    if configuration.ledger.members["kind"]?.stringValue == "shared" {
+      let folder = members["path"]?.stringValue ?? "tern-data"
+      return "or delete the node's copy, which is built again: \(folder)/server"
+    }
     let flags = [("kind", "--storage"), ("path", "--path")].compactMap { key, flag in
       members[key]?.stringValue.map { " \(flag) \($0)" }
     }

@@ -63,8 +63,27 @@ extension EmbeddedLedger {
   ///
   /// - Parameter substitutes: What is stored in the place of records that are not the ledger's;
   ///   those it does not name stay as they are.
+  /// - Throws: ``LedgerError/foreignStore`` for a node's copy of a shared log, which is built again
+  ///   from the log instead.
   public static func setAside(
     _ rows: [DamagedRow], in store: any OrderedStore, substitutes: [Mutation]
+  ) throws(LedgerError) {
+    try refuseSalvage(of: rows, in: store)
+    try LedgerError.wrapping { () throws(StorageError) in
+      try takeOut(rows, of: store, substitutes: substitutes)
+    }
+  }
+
+  /// Refuses a node's copy, whether or not the row that says so can be read.
+  private static func refuseSalvage(
+    of rows: [DamagedRow], in store: any OrderedStore
+  ) throws(LedgerError) {
+    if rows.contains(where: { $0.key == LedgerKey.replica }) { throw .foreignStore }
+    try refuseCopy(in: store)
+  }
+
+  private static func takeOut(
+    _ rows: [DamagedRow], of store: any OrderedStore, substitutes: [Mutation]
   ) throws(StorageError) {
     let own = rows.filter { $0.key.first ?? 0 < LedgerLimits.firstOwnByte }
     try store.write { transaction throws(StorageError) in

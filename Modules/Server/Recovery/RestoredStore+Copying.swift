@@ -9,7 +9,8 @@ extension RestoredStore {
   /// it open.
   ///
   /// - Throws: ``BackupError/inaccessible(_:)`` when there is no database of that name, or one of
-  ///   the new name already.
+  ///   the new name already. ``BackupError/ledger(_:)`` with `foreignStore` when the target is a
+  ///   node's copy of a shared log.
   public func copyDatabase(
     _ name: String, as new: String, into target: any OrderedStore
   ) throws(BackupError) {
@@ -26,6 +27,7 @@ extension RestoredStore {
     }
     // Reading through a ledger sees what its journal holds.
     do throws(LedgerError) {
+      try EmbeddedLedger.refuseCopy(in: target)
       let from = try EmbeddedLedger(store: store) { 0 }
       _ = try EmbeddedLedger(store: target) { 0 }
       try from.read { [pairs] snapshot throws(StorageError) in

@@ -1,4 +1,4 @@
-import TernLedger
+public import TernLedger
 public import TernStorage
 
 /// A damaged record in the store of a server.
@@ -107,9 +107,10 @@ extension TernServer {
   /// starts; ``DamagedServerRecord/consequence`` says what it goes on without. Keep them first.
   ///
   /// - Parameter now: In milliseconds since 1970.
+  /// - Throws: ``LedgerError/foreignStore`` for a node's copy of a shared log: delete it instead.
   public static func setAside(
     _ records: [DamagedServerRecord], in store: any OrderedStore, now: Int64
-  ) throws(StorageError) {
+  ) throws(LedgerError) {
     let gone = records.filter { !$0.isLeftAlone }
     let substitutes = gone.compactMap { record -> Mutation? in
       let key = record.row.key
