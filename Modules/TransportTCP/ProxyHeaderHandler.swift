@@ -59,7 +59,8 @@
         return context.close(promise: nil)
       case .whole(let header, let byteCount)?:
         let client = believed(header.client, context)
-        guard relay?.admits(header) ?? false, readmit(client.address) else {
+        let node = context.remoteAddress?.ipAddress
+        guard relay?.admits(header, from: node) ?? false, readmit(client.address) else {
           return context.close(promise: nil)
         }
         isRelayed = true

@@ -25,7 +25,8 @@ public struct TCPOptions: Decodable, Hashable, Sendable {
   /// The time limit for the preamble of the other end, 1...3600.
   public var preambleTimeoutSeconds: Int
   /// The connections per second that one address may open at a listener, 1...1,000,000, and those
-  /// of 50 seconds at once after a rest; those beyond are closed. Trusted proxies are exempt.
+  /// of 50 seconds at once after a rest; those beyond are closed. Trusted proxies are exempt, and
+  /// nodes of the cluster.
   public var connectionsPerAddress: Int
   /// The time that a closed link goes on delivering earlier output, 1...3600.
   public var lingerSeconds: Int

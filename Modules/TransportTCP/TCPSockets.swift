@@ -43,9 +43,11 @@
 
     /// - Parameters:
     ///   - waiting: The most accepted connections that wait to be set up.
-    ///   - perAddress: The connections per second of one address that is not a proxy's.
+    ///   - perAddress: The connections per second of one address.
+    ///   - isExempt: Tells the addresses without such a rate, which stand for many clients.
     static func server(
-      on loop: any EventLoop, waiting: Int, perAddress: Int, proxies: TrustedProxies
+      on loop: any EventLoop, waiting: Int, perAddress: Int,
+      isExempt: @escaping @Sendable (String) -> Bool
     ) -> ServerBootstrap {
       var bootstrap = ServerBootstrap(group: loop)
         .serverChannelOption(.backlog, value: backlog)
@@ -57,7 +59,7 @@
             try listener.pipeline.syncOperations.addHandlers([
               AcceptBackoffHandler(),
               FairAcceptHandler(
-                limit: waiting, perAddress: perAddress, isExempt: { proxies.contains($0) }),
+                limit: waiting, perAddress: perAddress, isExempt: isExempt),
             ])
           }
         }

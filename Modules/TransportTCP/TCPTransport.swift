@@ -155,7 +155,7 @@
       let heads = expectsHeader ? proxies : TrustedProxies()
       let bootstrap = TCPSockets.server(
         on: loop, waiting: connections.waitingLimit, perAddress: options.connectionsPerAddress,
-        proxies: proxies)
+        isExempt: { proxies.contains($0) || relay?.isNode(at: $0) == true })
       let bound =
         bootstrap
         .childChannelInitializer { [tls, tunnel] channel in

@@ -15,11 +15,13 @@
     ///
     /// - Parameters:
     ///   - tls: The certificate to listen with; `nil` for none.
+    ///   - adjust: Changes the options of the transport.
     ///   - makeRelay: Makes the relay of the node with an address.
     ///   - prepare: Called before the transport listens.
     ///   - accept: Accepts links.
     package init(
-      tls: TLSOptions? = nil, relay makeRelay: (_ address: String) -> NodeRelay,
+      tls: TLSOptions? = nil, adjust: (inout TCPOptions) -> Void = { _ in },
+      relay makeRelay: (_ address: String) -> NodeRelay,
       prepare: (TCPTransport) -> Void = { _ in }, accept: @escaping LinkOpening
     ) async throws {
       // Another program may take the port between the two; then it is another one.
@@ -29,6 +31,7 @@
         await free.shutdown()
         var options = TCPOptions(port: Self.port(of: address))
         options.tls = tls
+        adjust(&options)
         let relay = makeRelay(address)
         let transport = try TCPTransport(options)
         transport.relay(over: relay)

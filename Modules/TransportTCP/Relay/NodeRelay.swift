@@ -80,6 +80,9 @@
       /// again.
       var held: [ObjectIdentifier: @Sendable () -> Void] = [:]
       var figures = Figures()
+      /// The addresses of nodes that have proved to know the secret, each with the time until which
+      /// that counts.
+      var nodes: [String: NIODeadline] = [:]
     }
 
     let setting: Setting
@@ -192,8 +195,10 @@
     func endUpstream() { state.withLock { $0.figures.upstream -= 1 } }
 
     /// Returns true when an authentic header is believed.
-    func admits(_ header: RelayHeader) -> Bool {
-      let now = setting.now()
+    ///
+    /// - Parameter address: The address that the header came from: that of a node, for a while.
+    func admits(_ header: RelayHeader, from address: String? = nil) -> Bool {
+      let (now, moment) = (setting.now(), NIODeadline.now())
       return state.withLock { state in
         let verdict = state.admission.admit(header, now: now)
         guard verdict == .admitted else {
@@ -201,8 +206,19 @@
           return false
         }
         state.figures.accepted += 1
+        if let address {
+          state.nodes = state.nodes.filter { $0.value > moment }
+          state.nodes[address] = moment + .seconds(RelayLimits.proofSeconds)
+        }
         return true
       }
+    }
+
+    /// Returns true when a node at this address has lately proved to know the secret: it opens
+    /// connections on behalf of many clients.
+    func isNode(at address: String) -> Bool {
+      let now = NIODeadline.now()
+      return state.withLock { ($0.nodes[address] ?? now) > now }
     }
 
     /// Returns the header for a client's connection to the node at `address`.

@@ -213,6 +213,8 @@ package enum RelayLimits {
   package static let lingerSeconds: Int64 = 5
   /// The most that the clocks of two nodes may differ for a header to be believed.
   package static let clockDifferenceMilliseconds: Int64 = 15_000
+  /// The time for which an address counts as that of a node after a header that was believed.
+  package static let proofSeconds: Int64 = 60
   /// The headers of the latest connections that a leader remembers, to recognize repetitions.
   package static let nonces = 131_072
 }
