@@ -29,7 +29,7 @@ package struct DisconnectTree: Equatable, Sendable {
   package var assignments: [TreeMerge.Entry] {
     var entries: [TreeMerge.Entry] = []
     collect(into: &entries, at: .root)
-    return entries.inOrderOfApplication
+    return entries
   }
 
   private mutating func set(_ node: TreeNode, at keys: ArraySlice<TreeKey>) {
@@ -64,7 +64,7 @@ package struct DisconnectTree: Equatable, Sendable {
 
   private func collect(into entries: inout [TreeMerge.Entry], at path: TreePath) {
     if let value { entries.append(TreeMerge.Entry(path: path, node: value)) }
-    for (key, child) in children.sorted(by: { $0.key < $1.key }) {
+    for (key, child) in children.sorted(by: { $0.key.isApplied(before: $1.key) }) {
       child.collect(into: &entries, at: path.appending(key))
     }
   }

@@ -11,8 +11,8 @@ extension QueryWindow {
   ///   - path: Where the node is.
   ///   - limitBytes: The most bytes of rows that are read of children that enter the window.
   ///   - view: What is stored after the write.
-  /// - Returns: Replaced paths below the node, in path order; a child that leaves the window is
-  ///   emptied, one that enters it comes whole. `nil` when these have more bytes.
+  /// - Returns: Replaced paths below the node, in the order of an update; a child that leaves the
+  ///   window is emptied, one that enters it comes whole. `nil` when these have more bytes.
   /// - Complexity: Independent of the number of children, except when a limited window has run
   ///   out of candidates and is loaded again.
   package mutating func update(
@@ -79,6 +79,6 @@ extension QueryWindow {
       else { return nil }
       result.append(.init(path: TreePath([key]), node: child))
     }
-    return result.sorted { $0.path < $1.path }
+    return result.sorted { $0.path.isApplied(before: $1.path) }
   }
 }

@@ -63,7 +63,7 @@ package struct TreeAuthority: Sendable {
   package func apply(
     _ write: TreeWrite, to reader: PendingReader, knowing places: KnownPaths
   ) throws(StorageError) -> [Mutation] {
-    let assignments = write.assignments.inOrderOfApplication
+    let assignments = write.assignments
     guard assignments.count > 1 else {
       guard let entry = assignments.first else { return [] }
       return try apply(entry, to: reader, places)

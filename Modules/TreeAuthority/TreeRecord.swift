@@ -16,7 +16,7 @@ package struct TreeRecord: Equatable, Sendable {
   /// The record of a write whose server values are resolved.
   package init(of assignments: [TreeMerge.Entry], in rows: TreeRows) {
     prefix = rows.prefix
-    self.assignments = assignments.inOrderOfApplication
+    self.assignments = assignments
   }
 
   /// Reads a record back; `nil` when the bytes are none.

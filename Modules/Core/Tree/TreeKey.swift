@@ -77,6 +77,13 @@ extension TreeKey: Comparable {
     return compareTied(with: other)
   }
 
+  /// Returns true when an update replaces the child of this name before `other`: in key order, with
+  /// the pseudo-key of priorities behind all others.
+  package func isApplied(before other: TreeKey) -> Bool {
+    if isPriority || other.isPriority { return !isPriority }
+    return self < other
+  }
+
   private func compareTied(with other: TreeKey) -> Int {
     if order < KeyOrder.firstText {
       let lengths = text.utf8.count - other.text.utf8.count

@@ -133,6 +133,12 @@ extension TreePath: Comparable {
   public static func < (left: TreePath, right: TreePath) -> Bool {
     left.keys.lexicographicallyPrecedes(right.keys)
   }
+
+  /// Returns true when an update replaces this path before `other`: in path order, but a node's
+  /// priority behind its children.
+  package func isApplied(before other: TreePath) -> Bool {
+    keys.lexicographicallyPrecedes(other.keys) { $0.isApplied(before: $1) }
+  }
 }
 
 extension TreePath: CustomStringConvertible {

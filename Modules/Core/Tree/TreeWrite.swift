@@ -12,7 +12,8 @@ public enum TreeWrite: Equatable, Sendable {
     }
   }
 
-  /// Each replaced path, counted from the root, with its new node; in path order.
+  /// Each replaced path, counted from the root, with its new node; in the order of
+  /// ``TreeMerge/entries``.
   public var assignments: [TreeMerge.Entry] {
     switch self {
     case .set(let path, let node): [TreeMerge.Entry(path: path, node: node)]
@@ -57,14 +58,15 @@ public struct TreeMerge: Equatable, Sendable {
     }
   }
 
-  /// In path order.
+  /// In path order, but for priorities: that of a node comes behind its children, because only a
+  /// node that is there has one.
   public let entries: [Entry]
 
   /// Sorts the entries and checks that no path equals or contains another.
   ///
   /// - Throws: ``TreeError/overlappingPaths(_:_:)`` with the two.
   public init(_ entries: [Entry]) throws(TreeError) {
-    let sorted = entries.sorted { $0.path < $1.path }
+    let sorted = entries.sorted { $0.path.isApplied(before: $1.path) }
     for (first, second) in zip(sorted, sorted.dropFirst()) where first.path.contains(second.path) {
       throw .overlappingPaths(first.path, second.path)
     }
@@ -92,17 +94,6 @@ extension TreeNode {
 
   /// Applies `write`, whose paths count from here.
   public mutating func apply(_ write: TreeWrite) {
-    for entry in write.assignments.inOrderOfApplication { setNode(entry.node, at: entry.path) }
-  }
-}
-
-extension [TreeMerge.Entry] {
-  /// The same entries with those of priorities last, in their order otherwise.
-  ///
-  /// A priority is only set where something is, so it comes behind the data that the same write
-  /// puts there. Source: `CompoundWrite` of the Realtime Database clients, which do the same.
-  package var inOrderOfApplication: Self {
-    guard count > 1, contains(where: { $0.path.namesPriority }) else { return self }
-    return filter { !$0.path.namesPriority } + filter { $0.path.namesPriority }
+    for entry in write.assignments { setNode(entry.node, at: entry.path) }
   }
 }

@@ -174,7 +174,7 @@ struct TreeService {
     let whole =
       entries.count == 1
       ? TreeWrite.set(entries[0].path, entries[0].node)
-      : TreeWrite.merge(.root, TreeMerge(unchecked: entries.sorted { $0.path < $1.path }))
+      : TreeWrite.merge(.root, TreeMerge(unchecked: entries))
     try FanOut.deliver(whole, in: namespace, &batch)
   }
 }

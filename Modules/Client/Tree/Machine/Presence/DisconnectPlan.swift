@@ -38,7 +38,7 @@ struct DisconnectPlan: Sendable {
     var entries: [TreeMerge.Entry] = []
     nodes.visit { path, node in entries.append(TreeMerge.Entry(path: path, node: node)) }
     nodes = PathTrie()
-    return entries.sorted { $0.path < $1.path }.inOrderOfApplication
+    return entries.sorted { $0.path.isApplied(before: $1.path) }
   }
 
   /// The write at `path` or above it.
