@@ -24,16 +24,18 @@ struct DisconnectPlan: Sendable {
   }
 
   mutating func cancel(_ path: TreePath) {
-    if let (cover, whole) = cover(of: path), cover != path {
-      nodes[cover] = nil
-      for (key, node) in whole.children { set(node, at: cover.appending(key)) }
-      if !whole.isLeaf { cancel(path) }
-    } else {
+    guard let (cover, whole) = cover(of: path), cover != path else {
       nodes.update(at: path) { $0 = PathTrie() }
+      return
     }
+    // A leaf cannot be split; it stays.
+    if whole.isLeaf { return }
+    nodes[cover] = nil
+    for (key, node) in whole.children { set(node, at: cover.appending(key)) }
+    cancel(path)
   }
 
-  /// Takes out everything, in the order of application.
+  /// Takes out everything, in the order of an update.
   mutating func takeAll() -> [TreeMerge.Entry] {
     var entries: [TreeMerge.Entry] = []
     nodes.visit { path, node in entries.append(TreeMerge.Entry(path: path, node: node)) }
