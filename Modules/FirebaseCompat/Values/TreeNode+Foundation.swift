@@ -11,6 +11,11 @@ extension TreeNode {
       self = .empty
       return
     }
+    // No path is longer; a value that is deeper would only be rejected later.
+    guard path.count <= TreeLimits.pathSegments else {
+      throw .tree(
+        .tooDeep(count: path.count, limit: TreeLimits.pathSegments), path: path.description)
+    }
     if let scalar = TreeScalar(foundation: value) {
       self = TreeNode(scalar)
     } else if let object = value as? [String: Any] {

@@ -6,6 +6,8 @@ extension TreeScalar {
   init?(foundation value: Any) {
     if type(of: value) == Bool.self, let flag = value as? Bool {
       self = .bool(flag)
+    } else if let integer = value as? any BinaryInteger {
+      self = Int64(exactly: integer).map { .integer($0) } ?? .double(Double(integer))
     } else if let number = value as? NSNumber {
       self.init(number)
     } else if let text = value as? String {
@@ -18,6 +20,9 @@ extension TreeScalar {
   /// A `NSNumber` made from a boolean stays one; integers that fit 64 bits stay exact.
   init(_ number: NSNumber) {
     switch unsafe UInt8(bitPattern: number.objCType.pointee) {
+    // A boolean has the type of an integer of 8 bits.
+    case UInt8(ascii: "c") where !(0...1 ~= number.int8Value):
+      self = .integer(number.int64Value)
     case UInt8(ascii: "c"), UInt8(ascii: "B"):
       self = .bool(number.boolValue)
     case UInt8(ascii: "f"), UInt8(ascii: "d"):

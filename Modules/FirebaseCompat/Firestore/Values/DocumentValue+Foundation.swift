@@ -50,6 +50,8 @@ extension DocumentValue {
   /// A `NSNumber` made from a boolean stays one.
   private static func number(_ number: NSNumber) throws(FirestoreArgumentError) -> DocumentValue {
     switch unsafe UInt8(bitPattern: number.objCType.pointee) {
+    // A boolean has the type of an integer of 8 bits.
+    case UInt8(ascii: "c") where !(0...1 ~= number.int8Value): .integer(number.int64Value)
     case UInt8(ascii: "c"), UInt8(ascii: "B"): .boolean(number.boolValue)
     case UInt8(ascii: "f"), UInt8(ascii: "d"): .double(number.doubleValue)
     case UInt8(ascii: "Q"), UInt8(ascii: "L"): try whole(number.uint64Value)
