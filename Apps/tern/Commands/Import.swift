@@ -34,9 +34,9 @@ struct Import: AsyncParsableCommand {
 
   func run() async throws {
     let source = try ImportFile(file)
-    try check(source)
+    let place = try tern.path(path)
+    try check(source, at: place)
     if !merge {
-      let place = try tern.path(path)
       try confirmation.confirm("replace everything at /\(place.text)", at: place)
     }
     try await client.withClient { run in
@@ -49,7 +49,7 @@ struct Import: AsyncParsableCommand {
   }
 
   /// Reads a file once before anything is changed. Standard input can be read only once.
-  private func check(_ source: ImportFile) throws(Failure) {
+  private func check(_ source: ImportFile, at place: TreePath) throws(Failure) {
     guard source.size != nil else { return }
     do {
       var tokens = JSONTokens { try source.read() }
@@ -57,10 +57,10 @@ struct Import: AsyncParsableCommand {
       var progress = ProgressLine()
       defer { progress.end() }
       while let token = try tokens.next() {
-        if let batch = try batcher.take(token) { _ = try Self.values(batch) }
+        if let batch = try batcher.take(token) { try Self.check(batch, at: place) }
         progress.show("checking", tokens.offset, of: source.size, unit: "bytes")
       }
-      if let batch = batcher.finish() { _ = try Self.values(batch) }
+      if let batch = batcher.finish() { try Self.check(batch, at: place) }
       try source.rewind()
     } catch {
       let failure = Failure(about: error)
@@ -79,32 +79,61 @@ struct Import: AsyncParsableCommand {
     if !merge { writes.append(try await place.remove()) }
     while let token = try tokens.next() {
       guard let batch = try batcher.take(token) else { continue }
-      writes.append(try await write(batch, to: place))
-      if writes.count > Self.partsInFlight { try await settle(writes.removeFirst(), run) }
+      writes += try await write(batch, to: place)
+      while writes.count > Self.partsInFlight { try await settle(writes.removeFirst(), run) }
       progress.show("importing", tokens.offset, of: source.size, unit: "bytes")
     }
-    if let batch = batcher.finish() { writes.append(try await write(batch, to: place)) }
+    if let batch = batcher.finish() { writes += try await write(batch, to: place) }
     for write in writes { try await settle(write, run) }
     return batcher.leafTotal
   }
 
   private func write(
     _ batch: [TreeMerge.Entry], to place: TreeReference
-  ) async throws -> TreeWriteHandle {
-    if let first = batch.first, first.path.isRoot { return try await place.set(first.node) }
-    return try await place.update(try Self.values(batch))
+  ) async throws -> [TreeWriteHandle] {
+    if let first = batch.first, first.path.isRoot { return [try await place.set(first.node)] }
+    var writes: [TreeWriteHandle] = []
+    for values in try Self.updates(batch) { writes.append(try await place.update(values)) }
+    return writes
   }
 
-  private static func values(
-    _ batch: [TreeMerge.Entry]
-  ) throws(Failure) -> [String: TreeNode] {
-    var values: [String: TreeNode] = [:]
+  /// Checks what a client can know to be wrong with a batch at a place.
+  ///
+  /// - Throws: ``Failure`` with ``Outcome/usage``, naming the path.
+  static func check(_ batch: [TreeMerge.Entry], at place: TreePath) throws(Failure) {
+    if batch.first?.path.isRoot != true { _ = try updates(batch) }
     for entry in batch {
-      guard values.updateValue(entry.node, forKey: entry.path.text) == nil else {
-        throw Failure(.usage, "\(entry.path) comes twice in the file")
+      do throws(TreeError) {
+        try TreeWrite.set(place.appending(entry.path), entry.node).validateForStoring()
+      } catch {
+        throw Failure(.usage, "\(entry.path.isRoot ? "/" : entry.path.text): \(error.rule)")
       }
     }
-    return values
+  }
+
+  /// The updates of a batch, by the texts of their paths: one, and one more for each path whose
+  /// text is another one's in a different form of Unicode.
+  static func updates(_ batch: [TreeMerge.Entry]) throws(Failure) -> [[String: TreeNode]] {
+    var updates: [[String: TreeNode]] = []
+    var known: Swift.Set<TreePath> = []
+    // A priority goes with the last update: its node may be made by that one alone.
+    let priorities = batch.filter(\.path.namesPriority)
+    for entry in batch.filter({ !$0.path.namesPriority }) + priorities {
+      guard known.insert(entry.path).inserted else {
+        throw Failure(.usage, "\(entry.path) comes twice in the file")
+      }
+      let text = entry.path.text
+      let isFree = { (update: [String: TreeNode]) in update[text] == nil }
+      let index =
+        entry.path.namesPriority
+        ? updates.lastIndex(where: isFree) : updates.firstIndex(where: isFree)
+      if let index {
+        updates[index][text] = entry.node
+      } else {
+        updates.append([text: entry.node])
+      }
+    }
+    return updates
   }
 
   private func settle(_ write: TreeWriteHandle, _ run: ClientRun) async throws {

@@ -31,6 +31,9 @@ struct ImportBatcher {
     var pendingKey: String?
     var value: TreeScalar?
     var priority: TreeScalar?
+    /// True when a `.value` was read.
+    var isLeaf = false
+    var hasChildren = false
     /// True when a part of it has left in an earlier batch.
     var isSplit = false
   }
@@ -77,6 +80,7 @@ extension ImportBatcher {
 
   private mutating func begin(isArray: Bool) throws(ImportError) {
     let isNamedLater = frames.last?.namesMembers == true && !isArray
+    if isNamedLater { frames[frames.count - 1].nextIndex += 1 }
     let key = isNamedLater || frames.isEmpty ? nil : try nextKey()
     let isInsideArray = frames.contains { $0.isArray }
     frames.append(
@@ -111,6 +115,11 @@ extension ImportBatcher {
     }
     switch frames[top].pendingKey {
     case ".value":
+      if let scalar {
+        try count(scalar, at: path(through: top).text)
+        frames[top].isLeaf = true
+        try checkLeaf(top)
+      }
       frames[top].pendingKey = nil
       frames[top].value = scalar
       return
@@ -125,17 +134,36 @@ extension ImportBatcher {
     }
     let key = try nextKey()
     guard let scalar else { return }
+    try count(scalar, at: here + "/" + key.text)
+    try append(key, TreeNode(scalar), to: top)
+  }
+
+  /// Counts one more value.
+  private mutating func count(_ scalar: TreeScalar, at path: String) throws(ImportError) {
     if case .string(let text) = scalar {
       guard text.utf8.count <= TreeLimits.stringBytes else {
         throw .rule(
-          .stringTooLong(byteCount: text.utf8.count, limit: TreeLimits.stringBytes),
-          path: here + "/" + key.text)
+          .stringTooLong(byteCount: text.utf8.count, limit: TreeLimits.stringBytes), path: path)
       }
       byteCount += text.utf8.count
     }
     leafCount += 1
     leafTotal += 1
-    frames[top].children.append((key, TreeNode(scalar)))
+  }
+
+  private mutating func append(
+    _ key: TreeKey, _ node: TreeNode, to index: Int
+  ) throws(ImportError) {
+    frames[index].children.append((key, node))
+    frames[index].hasChildren = true
+    try checkLeaf(index)
+  }
+
+  /// A value stands beside no children.
+  private func checkLeaf(_ index: Int) throws(ImportError) {
+    if frames[index].isLeaf, frames[index].hasChildren {
+      throw .rule(.invalidLeaf, path: path(through: index).text)
+    }
   }
 
   private mutating func end() throws(ImportError) {
@@ -147,18 +175,20 @@ extension ImportBatcher {
     if frame.key == nil { frame.key = try name(of: frame) }
     guard let key = frame.key else { return }
     if frame.isSplit {
+      frames[parent].hasChildren = true
+      try checkLeaf(parent)
       done += entries(of: frame, at: path(through: parent).appending(key))
       return
     }
     var node = frame.value.map { TreeNode($0) } ?? TreeNode(children: map(frame.children))
     if let priority = frame.priority { node = node.withPriority(priority) }
-    if !node.isEmpty { frames[parent].children.append((key, node)) }
+    if !node.isEmpty { try append(key, node, to: parent) }
   }
 
   /// The key of an array's member, from the field that names it.
   private func name(of frame: Frame) throws(ImportError) -> TreeKey {
     let field = keyField ?? ""
-    let index = frames.last?.children.count ?? 0
+    let index = (frames.last?.nextIndex ?? 1) - 1
     let place = (here.isEmpty ? "" : here + "/") + "#\(index)"
     let value = frame.children.first { $0.key.text == field }?.node.scalar
     let text: String
@@ -205,9 +235,10 @@ extension ImportBatcher {
       TreeMerge.Entry(path: path.appending($0.key), node: $0.node)
     }
     if let value = frame.value {
-      entries.append(TreeMerge.Entry(path: path, node: TreeNode(value)))
-    }
-    if let priority = frame.priority {
+      let node = TreeNode(value)
+      entries.append(
+        TreeMerge.Entry(path: path, node: frame.priority.map { node.withPriority($0) } ?? node))
+    } else if let priority = frame.priority {
       entries.append(
         TreeMerge.Entry(path: path.appending(.priority), node: TreeNode(priority)))
     }
