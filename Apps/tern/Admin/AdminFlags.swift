@@ -46,15 +46,16 @@ struct AdminFlags: ParsableArguments {
   func client() throws(Failure) -> AdminClient {
     let place = try ServerContexts.chosen(context)
     let text = server ?? ClientFlags.variable("TERN_SERVER") ?? place?.server
-    let addresses = try ServerAddressList(
+    let list = try ServerAddressList(
       text.map(Self.withoutSchemes) ?? "127.0.0.1:\(ServerAddress.standardPort)",
-      from: server == nil ? "TERN_SERVER" : "--server"
-    ).places
+      from: server == nil ? "TERN_SERVER" : "--server")
+    let addresses = list.places
     var options = TCPOptions()
     options.addresses = addresses
     options.connectTimeoutSeconds = Int(clamping: min(timeout.seconds, 3_600))
     let isSecured =
-      tls || ca != nil || place?.tls == true || text?.hasPrefix("https://") == true
+      tls || ca != nil || place?.tls == true || list.isSecured
+      || text.map(Self.entries(of:))?.contains { $0.lowercased().hasPrefix("https://") } == true
     if isSecured {
       var secured = TLSOptions()
       secured.roots = ca ?? place?.ca
@@ -68,8 +69,11 @@ struct AdminFlags: ParsableArguments {
 
   /// Addresses of HTTP are what these commands speak.
   private static func withoutSchemes(_ text: String) -> String {
-    text.split(separator: ",", omittingEmptySubsequences: false)
-      .map { withoutScheme($0.trimmed) }.joined(separator: ",")
+    entries(of: text).map(withoutScheme).joined(separator: ",")
+  }
+
+  private static func entries(of text: String) -> [String] {
+    text.split(separator: ",", omittingEmptySubsequences: false).map(\.trimmed)
   }
 
   private static func withoutScheme(_ text: String) -> String {
