@@ -108,7 +108,7 @@ extension DocumentQueryOptions {
   private var orders: [(path: DocumentFieldPath, isDescending: Bool)] {
     get throws(Failure) {
       var orders: [(path: DocumentFieldPath, isDescending: Bool)] = []
-      for words in orderBy {
+      for words in orderBy.map({ $0[...].trimmed }) {
         let parts = words.split(separator: " ")
         let last = parts.count > 1 ? parts[parts.count - 1].lowercased() : ""
         let isDescending = ["desc", "descending"].contains(last)
@@ -154,10 +154,12 @@ struct WhereText {
     ("array-contains-any", .arrayContainsAny), ("array-contains", .arrayContains),
   ]
 
-  /// Reads it; the operator is the first one that stands between spaces.
+  /// Reads it; the operator is the first one that stands between spaces, outside of the backticks
+  /// of a name.
   init(_ words: String, _ text: DocumentText) throws(Failure) {
+    let rest = words[Self.quotedEnd(of: words)...]
     let found = Self.operators.compactMap { candidate in
-      words.firstRange(of: " \(candidate.text) ").map { (place: $0, candidate.meaning) }
+      rest.firstRange(of: " \(candidate.text) ").map { (place: $0, candidate.meaning) }
     }.min { $0.place.lowerBound < $1.place.lowerBound }
     guard let (place, meaning) = found else {
       throw Failure(
@@ -168,6 +170,25 @@ struct WhereText {
     path = try fieldPath(words[..<place.lowerBound].trimmed)
     comparison = meaning
     operand = try text.value(String(words[place.upperBound...]), "\"\(words)\"")
+  }
+
+  /// The end of the names in backticks at the start of a condition; its start when there are none.
+  private static func quotedEnd(of words: String) -> String.Index {
+    var end = words.startIndex
+    var isQuoted = false
+    var isEscaped = false
+    for index in words.indices {
+      switch words[index] {
+      case _ where isEscaped: isEscaped = false
+      case "\\": isEscaped = true
+      case "`":
+        isQuoted.toggle()
+        if !isQuoted { end = words.index(after: index) }
+      case " " where !isQuoted: return end
+      default: break
+      }
+    }
+    return end
   }
 
   /// The condition; texts that are compared with the key become references.

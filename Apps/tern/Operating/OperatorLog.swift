@@ -121,7 +121,8 @@ enum LogTime {
   /// Returns a time as RFC 3339 has it: `2026-11-25T21:04:05.123Z`.
   static func text(_ date: Date) -> String {
     let milliseconds = Int64((date.timeIntervalSince1970 * 1_000).rounded(.down))
-    let (seconds, rest) = milliseconds.quotientAndRemainder(dividingBy: 1_000)
+    var (seconds, rest) = milliseconds.quotientAndRemainder(dividingBy: 1_000)
+    if rest < 0 { (seconds, rest) = (seconds - 1, rest + 1_000) }
     var time = time_t(seconds)
     var parts = tm()
     // Safe: the call uses both during the call only.

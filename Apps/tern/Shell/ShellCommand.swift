@@ -26,6 +26,13 @@ enum ShellCommand: Equatable {
       guard parts.count > 1 else { throw Failure(.usage, "\(word) needs a path") }
       return parts[1]
     }
+    func onlyPath() throws(Failure) -> String {
+      let path = try path()
+      guard parts.count == 2 else {
+        throw Failure(.usage, "\(word) takes a path and nothing else; see: help")
+      }
+      return path
+    }
     func json() throws(Failure) -> String {
       guard parts.count > 2 else { throw Failure(.usage, "\(word) needs a path and a JSON value") }
       return unquoted(parts[2])
@@ -34,10 +41,10 @@ enum ShellCommand: Equatable {
     case "set": self = .set(try path(), try node(try json()))
     case "update": self = .update(try path(), try updateValues(try json()))
     case "push": self = .push(try path(), try node(try json()))
-    case "remove": self = .remove(try path())
-    case "get": self = .get(try path())
-    case "watch": self = .watch(try path())
-    case "unwatch": self = .unwatch(try path())
+    case "remove": self = .remove(try onlyPath())
+    case "get": self = .get(try onlyPath())
+    case "watch": self = .watch(try onlyPath())
+    case "unwatch": self = .unwatch(try onlyPath())
     case "doc":
       self = .document(try ShellDocumentCommand(line.drop { $0 == " " }.dropFirst(word.count)))
     case "pending": self = .pending

@@ -110,6 +110,8 @@ struct KeyDecoder {
 
   /// The keys that `byte` completes.
   mutating func keys(_ byte: UInt8) -> LineEditor.Key? {
+    // Bytes that are no character take no key behind them along.
+    if let first = pending.first, first >= 0x80, byte & 0xC0 != 0x80 { pending = [] }
     pending.append(byte)
     if pending[0] == 0x1B { return escape() }
     if pending[0] >= 0x80 { return character() }
