@@ -346,7 +346,7 @@ let testSuites: [Target] = [
   tests(
     "TreeAuthority",
     [
-      "TernCore", "TernStorage", "TernStorageMemory", "TernLedger", "TernTreeRows",
+      "TernCore", "TernQuery", "TernStorage", "TernStorageMemory", "TernLedger", "TernTreeRows",
       "TernTreeAuthority", "TernTestKit",
     ]),
   tests(
@@ -378,7 +378,7 @@ let testSuites: [Target] = [
     [
       "TernCore", "TernAssembly", "TernServerAssembly", "TernClient", "TernSync", "TernServer",
       "TernStorage", "TernStorageMemory", "TernStorageSQLite", "TernStorageLMDB", "TernTransport",
-      "TernTransportLoopback",
+      "TernTransportLoopback", "TernTestKit",
     ]),
   tests(
     "Cluster",
@@ -400,6 +400,7 @@ let testSuites: [Target] = [
     [
       "tern", "TernCore", "TernStorage", "TernTransport", "TernSync", "TernClient", "TernServer",
       "TernAssembly", "TernTransportTCP", "TernLinkTesting", "TernPostgresTesting", "TernLedger",
+      "TernQuery", "TernSecurity", "TernTestKit", arguments, logging,
     ]),
   tests(
     "Kit",
