@@ -54,7 +54,7 @@ import Testing
     #expect(await inbox.next() == "late")
   }
 
-  @Test("the end is an answer to everyone who waits")
+  @Test("the end is an answer to each reader that waits")
   func end() async {
     let inbox = LineInbox()
     async let one = inbox.next()

@@ -5,7 +5,7 @@ import Testing
 @testable import TernDocumentReplica
 
 @Suite("lookups of documents in limbo") struct LimboTableTests {
-  /// What a server sees of the lookups, and what the views show.
+  /// The lookups as a server sees them, and the documents that views show.
   private struct World {
     var table: LimboTable
     let limit: Int

@@ -51,7 +51,7 @@ private struct WindowWorld {
     for change in changes { shown.setNode(change.node, at: change.path) }
   }
 
-  /// What the window shows, read from the store.
+  /// The part of the node that the window shows, read from the store.
   func read() throws -> TreeNode {
     try store.read { snapshot throws(StorageError) in
       try window.shown(at: Self.place, of: rows, in: snapshot)
