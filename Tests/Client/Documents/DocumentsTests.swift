@@ -37,6 +37,35 @@ struct DocumentsTests {
   }
 
   @Test(
+    "the pending state of one document alone is heard, while others of the result are pending",
+    .timeLimit(.minutes(10)))
+  func pendingState() async throws {
+    let home = try await Home()
+    let tern = try home.documentClient()
+    let cities = tern.documents.collection("cities")
+    for id in ["a", "b", "c"] { try await cities.document(id).set(["n": 1]) }
+    try await tern.documents.waitForPendingWrites()
+    var snapshots = cities.snapshots(includingMetadata: true).makeAsyncIterator()
+    var last = try #require(try await snapshots.next())
+    while last.count < 3 || last.metadata.isFromCache || last.metadata.hasPendingWrites {
+      last = try #require(try await snapshots.next())
+    }
+    await tern.goOffline()
+    // The same values again: nothing changes but the state.
+    try await cities.document("a").update(["n": 1])
+    func pending(_ snapshot: DocumentQuerySnapshot) -> [String] {
+      snapshot.documents.filter(\.metadata.hasPendingWrites).map(\.id)
+    }
+    while pending(last) != ["a"] { last = try #require(try await snapshots.next()) }
+    try await cities.document("c").update(["n": 1])
+    while pending(last) != ["a", "c"] { last = try #require(try await snapshots.next()) }
+    #expect(last.documents.map { $0["n"] } == [1, 1, 1])
+    await tern.goOnline()
+    while last.metadata.hasPendingWrites { last = try #require(try await snapshots.next()) }
+    await tern.close()
+  }
+
+  @Test(
     "a write is seen at once, and its server time when the server has set it",
     .timeLimit(.minutes(10)))
   func serverTime() async throws {
