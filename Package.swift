@@ -48,9 +48,12 @@ func tests(
     exclude: others, packageAccess: packageAccess, swiftSettings: strict)
 }
 
-/// A product that is there with the trait `TCP` alone.
+/// A product of another package, perhaps with one trait alone.
+func product(_ name: String, _ package: String, _ trait: String? = nil) -> Target.Dependency {
+  .product(name: name, package: package, condition: trait.map { .when(traits: [$0]) })
+}
 func network(_ name: String, _ package: String = "swift-nio") -> Target.Dependency {
-  .product(name: name, package: package, condition: .when(traits: ["TCP"]))
+  product(name, package, "TCP")
 }
 
 let nioCore = network("NIOCore")
@@ -59,22 +62,18 @@ let nioHTTP1 = network("NIOHTTP1")
 let nioWebSocket = network("NIOWebSocket")
 let nioHTTP2 = network("NIOHTTP2", "swift-nio-http2")
 let nioHPACK = network("NIOHPACK", "swift-nio-http2")
-let nioSSL = Target.Dependency.product(
-  name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["TLS"]))
+let nioSSL = product("NIOSSL", "swift-nio-ssl", "TLS")
 let nioTLS = network("NIOTLS")
-let jwtKit = Target.Dependency.product(
-  name: "JWTKit", package: "jwt-kit", condition: .when(traits: ["Tokens"]))
+let jwtKit = product("JWTKit", "jwt-kit", "Tokens")
 /// LMDB on Linux alone: an application needs no library that its system lacks.
 let linuxLMDB = Target.Dependency.target(
   name: "TernStorageLMDB", condition: .when(platforms: [.linux], traits: ["LMDB"]))
-let protobuf = Target.Dependency.product(name: "SwiftProtobuf", package: "swift-protobuf")
+let protobuf = product("SwiftProtobuf", "swift-protobuf")
 let nioEmbedded = network("NIOEmbedded")
-let tracing = Target.Dependency.product(name: "Tracing", package: "swift-distributed-tracing")
-let inMemoryTracing = Target.Dependency.product(
-  name: "InMemoryTracing", package: "swift-distributed-tracing")
-let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
-let arguments = Target.Dependency.product(
-  name: "ArgumentParser", package: "swift-argument-parser")
+let tracing = product("Tracing", "swift-distributed-tracing")
+let inMemoryTracing = product("InMemoryTracing", "swift-distributed-tracing")
+let logging = product("Logging", "swift-log")
+let arguments = product("ArgumentParser", "swift-argument-parser")
 
 let layers: [Target] = [
   // 0 · values, bytes, frames
