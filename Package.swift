@@ -50,7 +50,7 @@ func tests(
 
 /// A product of another package, perhaps with one trait alone.
 func product(_ name: String, _ package: String, _ trait: String? = nil) -> Target.Dependency {
-  .product(name: name, package: package, condition: trait.map { .when(traits: [$0]) })
+  .product(name: name, package: package, condition: trait.flatMap { .when(traits: [$0]) })
 }
 func network(_ name: String, _ package: String = "swift-nio") -> Target.Dependency {
   product(name, package, "TCP")
