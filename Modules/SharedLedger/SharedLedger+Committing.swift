@@ -123,7 +123,6 @@ extension SharedLedger {
         await pause(options.retryPause)
         continue
       }
-      // The latest attempt has not renewed the lease when an earlier one has appended the batch.
       let renewed = attempts.isFound ? term.confirmed : origin(begun)
       state.withLock { $0.note(outcome, in: term, begun: renewed) }
       switch outcome {

@@ -154,8 +154,7 @@ extension SharedLedger {
   private func look(at now: Int64) async throws(NodeError) {
     let found = try await openLog()
     // What was found may be as young as the answer: it counts from then on.
-    let seen = uptime()
-    let (node, gap) = (options.node, options.lookInterval * 4)
+    let (node, gap, seen) = (options.node, options.lookInterval * 4, uptime())
     let condition = state.withLock { state in
       state.nextLook = now + options.lookInterval.wholeMilliseconds
       return state.look(at: found, node: node, now: seen, longestGap: gap)

@@ -1,5 +1,6 @@
 #if TCP && canImport(Glibc)
   import TernServer
+  import TernTransport
   import Testing
 
   @testable import TernGateway

@@ -113,13 +113,13 @@ final class BackupBoundsTests: Sendable {
             sorted: (0..<40).map { (TreeKey(unchecked: "k\(100 + $0)"), TreeNode(.string(text))) }))
         let write = DirectRequest(
           namespace: "default", isLocal: true, .write(.set(.root, node), expectedHash: nil))
-        #expect(
-          await withCheckedContinuation { done in server.ask(write) { done.resume(returning: $0) } }
-            == .written(.set(.root, node)))
+        #expect(await server.answer(to: write) == .written(.set(.root, node)))
         let reader = Reader()
         let asked = DirectRequest(namespace: "default", isLocal: true, .readOrExport(.root))
         let export = try #require(
-          server.export(.root, .value, of: "default", for: asked, at: "a") { reader.hear($0) })
+          await server.export(.root, .value, of: "default", for: asked, at: "a") {
+            reader.hear($0)
+          })
         await BackupReview.run(on: server)
         #expect(!export.isWithdrawn)
         if grows {
@@ -156,5 +156,12 @@ final class BackupBoundsTests: Sendable {
       await reader.isWithdrawn()
       #expect(events.withLock { $0 } == [.backupEnded(.unread(milliseconds: 60_000))])
     }
+  }
+}
+
+extension TernServer {
+  /// Answers one request.
+  fileprivate func answer(to request: DirectRequest) async -> DirectAnswer {
+    await withCheckedContinuation { done in ask(request) { done.resume(returning: $0) } }
   }
 }

@@ -6,8 +6,8 @@ import Testing
 
 @testable import TernServer
 
-/// What changes a server's store leaves a node's copy of a shared log alone: with other rows it
-/// would still pass for current.
+/// The store of a node's copy of a shared log, and the operations that change stores: with other
+/// rows it would still pass for current.
 @Suite("Stores of nodes, and what changes stores") struct NodeCopyStoreTests {
   /// A store with a node's copy, whole or partial.
   private func copy(isWhole: Bool) throws -> MemoryStore {

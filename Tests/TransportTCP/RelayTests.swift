@@ -253,33 +253,6 @@
       await nodes.end()
     }
 
-    @Test("a node opens connections for more clients than one address may")
-    func rates() async throws {
-      func opened(_ count: UInt128, withHeader hasHeader: Bool) async throws -> Int {
-        let server = Server()
-        let listener = try await RelayedListener(
-          adjust: { $0.connectionsPerAddress = 1 },
-          relay: { NodeRelay(Nodes.setting($0) { .here }) }, accept: { server.open($0) })
-        var opened = 0
-        for number in 0..<count {
-          var header = header
-          header.client = ProxyHeader.Client(address: "192.0.2.\(number)", port: 4_321)
-          header.nonce = number
-          let bytes = hasHeader ? header.bytes(to: listener.address, keyedCode(1)) ?? [] : []
-          let peer = try RawPeer(port: RelayedListener.port(of: listener.address))
-          peer.send(bytes + hello + question)
-          peer.closeOutput()
-          if await apart({ peer.readToEnd() ?? [] }) == hello + question { opened += 1 }
-        }
-        await listener.transport.shutdown()
-        return opened
-      }
-      #expect(try await opened(200, withHeader: true) == 200)
-      // 50 at once, and one a second.
-      let own = try await opened(200, withHeader: false)
-      #expect(own >= 50 && own < 200)
-    }
-
     @Test("what was relayed once is not relayed again")
     func loops() async throws {
       let nodes = try await Nodes()

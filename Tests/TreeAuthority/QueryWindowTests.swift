@@ -27,9 +27,10 @@ private struct WindowWorld {
   mutating func load() throws {
     let (rows, place) = (rows, Self.place)
     var window = window
-    shown = try store.read { snapshot throws(StorageError) in
-      try window.load(place, of: rows, in: snapshot)
-    }
+    shown = try #require(
+      try store.read { snapshot throws(StorageError) in
+        try window.load(place, of: rows, in: snapshot)
+      })
     self.window = window
   }
 
@@ -44,18 +45,20 @@ private struct WindowWorld {
       }
     }
     var window = window
-    let changes = try store.read { snapshot throws(StorageError) in
-      try window.update(entries, at: place, of: rows, in: snapshot)
-    }
+    let changes = try #require(
+      try store.read { snapshot throws(StorageError) in
+        try window.update(entries, at: place, of: rows, in: snapshot)
+      })
     self.window = window
     for change in changes { shown.setNode(change.node, at: change.path) }
   }
 
   /// The part of the node that the window shows, read from the store.
   func read() throws -> TreeNode {
-    try store.read { snapshot throws(StorageError) in
-      try window.shown(at: Self.place, of: rows, in: snapshot)
-    }
+    try #require(
+      try store.read { snapshot throws(StorageError) in
+        try window.shown(at: Self.place, of: rows, in: snapshot)
+      })
   }
 }
 
@@ -198,7 +201,7 @@ private struct WindowWorld {
       let changes = try world.store.read { snapshot throws(StorageError) in
         try window.update(entries, at: WindowWorld.place, of: rows, in: snapshot)
       }
-      #expect(changes.isEmpty, "\(entries)")
+      #expect(changes?.isEmpty == true, "\(entries)")
     }
   }
 }

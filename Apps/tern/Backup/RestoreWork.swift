@@ -135,7 +135,7 @@ struct RestoreWork {
     defer { source.close() }
     let target = try await open(StoreFolder.name)
     defer { target.close() }
-    do throws(LedgerError) { try EmbeddedLedger.refuseCopy(in: target) } catch {
+    do throws(LedgerError) { try NodeCopy.refuse(target) } catch {
       throw error == .foreignStore ? Failure.nodeCopy(in: folder) : Failure(about: error)
     }
     for renaming in renamings {

@@ -43,7 +43,7 @@ struct Salvage: AsyncParsableCommand {
       let store = try await open(configuration)
       defer { store.close() }
       // Before anything of it is written anew.
-      if setAside != nil { try EmbeddedLedger.refuseCopy(in: store) }
+      if setAside != nil { try NodeCopy.refuse(store) }
       let found = try TernServer.damagedRecords(in: store)
       let gone = found.filter { !$0.isLeftAlone }
       if let setAside, !gone.isEmpty {

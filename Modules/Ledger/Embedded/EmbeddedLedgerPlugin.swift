@@ -21,7 +21,7 @@ public enum EmbeddedLedgerPlugin: LedgerPlugin {
     do throws(StorageError) { store = try await resources.openStore() } catch {
       throw .storage(error)
     }
-    try EmbeddedLedger.refuseCopy(in: store)
+    try NodeCopy.refuse(store)
     return try EmbeddedLedger(store: store, options: options.ledger, uptime: resources.uptime)
   }
 }

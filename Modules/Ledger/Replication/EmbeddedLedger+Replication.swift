@@ -91,23 +91,6 @@ extension EmbeddedLedger {
     }
   }
 
-  /// Refuses a store in which a node keeps its copy of a shared log. A change that the log does not
-  /// hold would make the copy differ from all others, and pass for current.
-  ///
-  /// - Throws: ``LedgerError/foreignStore`` for a copy, a partial one too.
-  package static func refuseCopy(in store: any OrderedStore) throws(LedgerError) {
-    let isCopy: Bool
-    do throws(StorageError) {
-      isCopy = try store.read { snapshot throws(StorageError) in
-        try snapshot.contains(LedgerKey.replica)
-      }
-    } catch {
-      isCopy = error == .corruptRecord(key: LedgerKey.replica)
-      if !isCopy { throw .storage(error) }
-    }
-    if isCopy { throw .foreignStore }
-  }
-
   /// Begins a copy: removes what an earlier one left in the store. Until
   /// ``finishCopy(in:at:version:)`` the store counts as partial.
   ///

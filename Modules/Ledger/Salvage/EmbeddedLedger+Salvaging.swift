@@ -68,18 +68,11 @@ extension EmbeddedLedger {
   public static func setAside(
     _ rows: [DamagedRow], in store: any OrderedStore, substitutes: [Mutation]
   ) throws(LedgerError) {
-    try refuseSalvage(of: rows, in: store)
+    if rows.contains(where: { $0.key == LedgerKey.replica }) { throw .foreignStore }
+    try NodeCopy.refuse(store)
     try LedgerError.wrapping { () throws(StorageError) in
       try takeOut(rows, of: store, substitutes: substitutes)
     }
-  }
-
-  /// Refuses a node's copy, whether or not the row that says so can be read.
-  private static func refuseSalvage(
-    of rows: [DamagedRow], in store: any OrderedStore
-  ) throws(LedgerError) {
-    if rows.contains(where: { $0.key == LedgerKey.replica }) { throw .foreignStore }
-    try refuseCopy(in: store)
   }
 
   private static func takeOut(

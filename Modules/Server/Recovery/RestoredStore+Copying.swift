@@ -27,7 +27,7 @@ extension RestoredStore {
     }
     // Reading through a ledger sees what its journal holds.
     do throws(LedgerError) {
-      try EmbeddedLedger.refuseCopy(in: target)
+      try NodeCopy.refuse(target)
       let from = try EmbeddedLedger(store: store) { 0 }
       _ = try EmbeddedLedger(store: target) { 0 }
       try from.read { [pairs] snapshot throws(StorageError) in

@@ -11,8 +11,8 @@ struct AppendAttempts {
   let plantedFault: PlantedFault?
   /// True once the outcome of an attempt was unknown.
   private(set) var isDoubtful = false
-  /// True when the batch was found in the log behind an attempt that was refused: an earlier one has
-  /// appended it. The lease may be another node's since.
+  /// True when the batch was found in the log behind an attempt that was refused: an earlier one
+  /// has appended it. The refused one renews no lease, which may be another node's since.
   private(set) var isFound = false
 
   init(

@@ -2,6 +2,8 @@ import TernCore
 import TernLedger
 import TernQuery
 import TernSecurity
+import TernStorage
+import TernTransport
 import TernTreeWire
 import Testing
 

@@ -1,5 +1,6 @@
 import TernCore
 import TernQuery
+import TernTransport
 import TernTreeWire
 import Testing
 
