@@ -41,9 +41,9 @@ public protocol CommitLog: Sendable {
     in shard: ShardID, after position: LogPosition, following id: UInt128?, limit: Int
   ) async throws(CommitLogError) -> [LogBatch]
 
-  /// Returns batches as ``batches(in:after:following:limit:)`` does, though perhaps fewer of them, together
-  /// with the newest position: for a node that reads to the end of the log. None are returned only
-  /// when `position` is that of ``LogPage/head``.
+  /// Returns batches as ``batches(in:after:following:limit:)`` does, though perhaps fewer of them,
+  /// together with the newest position: for a node that reads to the end of the log. None are
+  /// returned only when `position` is that of ``LogPage/head``.
   ///
   /// The default asks for the state and then for the batches.
   func page(

@@ -75,8 +75,8 @@ public struct ServerLimits: Hashable, Sendable {
   /// After so many milliseconds in which nothing was taken of what is sent, such a reading gives
   /// its place to another one when there is none left. Default 2,000.
   public var exportStallMilliseconds: Int64 = 2_000
-  /// The longest time of such a reading, in milliseconds: its snapshot keeps what is overwritten and
-  /// deleted meanwhile on the disk. Its client may begin again. Default 300,000.
+  /// The longest time of such a reading, in milliseconds: its snapshot keeps what is overwritten
+  /// and deleted meanwhile on the disk. Its client may begin again. Default 300,000.
   public var exportMilliseconds: Int64 = 300_000
   /// The most reads, of trees and of documents, that go on beside the server's executor at once,
   /// each on a thread: those of more than 256 rows. Others wait for their turn. Default 2.
@@ -88,8 +88,8 @@ public struct ServerLimits: Hashable, Sendable {
   public var backupMilliseconds: Int64 = 7_200_000
   /// The time without progress after which a backup ends, in milliseconds. Default 60,000.
   public var backupStallMilliseconds: Int64 = 60_000
-  /// The bytes by which the store's files may grow during a backup or another reading piece by piece
-  /// before it is ended; `nil` for as many as the files had at its beginning, and
+  /// The bytes by which the store's files may grow during a backup or another reading piece by
+  /// piece before it is ended; `nil` for as many as the files had at its beginning, and
   /// ``leastBackupGrowth`` at least. Default `nil`.
   public var backupGrowthBytes: Int?
   /// The growth of a small store that no backup is ended for, in bytes.

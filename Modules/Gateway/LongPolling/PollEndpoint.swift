@@ -1,142 +1,7 @@
 #if TCP
   import NIOCore
-  import Synchronization
   import TernTransport
   import TernTreeWire
-
-  /// All sessions over long polling of one gateway; on its event loop alone.
-  final class PollTable {
-    private var endpoints: [String: PollEndpoint] = [:]
-    /// By the name of the session that they carry.
-    private var sessions: [String: PollEndpoint] = [:]
-    /// The sessions without a poll that waits, and those of each address.
-    private var absent = AbsenceOrder<String>()
-    private var absentByAddress: [String: AbsenceOrder<String>] = [:]
-    /// The sessions that are over, whose clients have to learn it.
-    private var over = AbsenceOrder<String>()
-
-    /// Answers a request for `/.lp`, at once or when there is something to say.
-    func take(
-      _ request: HTTPRequest, _ target: RequestTarget, _ caller: Caller, _ setting: GatewayContext,
-      _ poll: HeldPoll
-    ) throws(RESTError) {
-      let isGoodbye = target["disconn"] != nil
-      // A page says goodbye by whatever method its browser chooses. Anything else is a question.
-      guard request.method == "GET" || isGoodbye else {
-        throw .notAllowed("A poll is a GET.", allowing: "GET")
-      }
-      if target["start"] != nil { return try start(request, target, caller, setting, poll) }
-      guard let id = target["id"], let endpoint = endpoints[id],
-        target["pw"] == endpoint.poll.password
-      else {
-        throw RESTError(404, "There is no such session.")
-      }
-      if target["dframe"] != nil {
-        return poll.answer(endpoint.poll.farewellPage, type: "text/html")
-      }
-      if isGoodbye {
-        endpoint.leave()
-        return poll.answer([], type: PollEndpoint.scriptType)
-      }
-      try endpoint.take(target, poll)
-    }
-
-    private func start(
-      _ request: HTTPRequest, _ target: RequestTarget, _ caller: Caller, _ setting: GatewayContext,
-      _ poll: HeldPoll
-    ) throws(RESTError) {
-      let limits = setting.options.limits
-      guard target["v"] == "5" else {
-        throw .invalid("Only version 5 of the protocol is spoken here.")
-      }
-      if endpoints.count >= limits.pollSessions { makeRoom(for: caller.address) }
-      guard endpoints.count < limits.pollSessions else {
-        throw RESTError(503, "\(limits.pollSessions) sessions poll already.")
-      }
-      let callback = target["cb"] ?? ""
-      guard callback.utf8.count <= 9, callback.utf8.allSatisfy({ (48...57).contains($0) }) else {
-        throw .invalid("cb is a number.")
-      }
-      let session = PollSession(
-        id: Self.secret(setting), password: Self.secret(setting), callback: callback,
-        limits: limits)
-      let opening = TreeOpening(
-        namespace: caller.namespace, lastSession: target["ls"], host: request.headers["host"])
-      let endpoint = PollEndpoint(session, in: self, setting, poll.loop)
-      endpoints[session.id] = endpoint
-      endpoint.open(opening, caller, poll)
-    }
-
-    /// Gives up a session that is over, or else the one whose client is absent for the longest
-    /// time: of the address that wants room, if it has one. So no client pushes others out with
-    /// more and more sessions.
-    private func makeRoom(for address: String) {
-      if let name = over.first(), let endpoint = endpoints[name] { return endpoint.forget() }
-      let own = absentByAddress[address]?.first()
-      guard let name = own ?? absent.first(), let endpoint = endpoints[name] else { return }
-      endpoint.giveUp()
-      // One that has moved to a WebSocket stays, and is not asked again.
-      noteReturn(of: endpoint)
-    }
-
-    /// No poll of the session waits.
-    fileprivate func noteAbsence(of endpoint: PollEndpoint) {
-      guard endpoints[endpoint.poll.id] != nil else { return }
-      absent.add(endpoint.poll.id)
-      absentByAddress[endpoint.address, default: AbsenceOrder()].add(endpoint.poll.id)
-    }
-
-    /// A poll of the session waits, or none will.
-    fileprivate func noteReturn(of endpoint: PollEndpoint) {
-      absent.remove(endpoint.poll.id)
-      absentByAddress[endpoint.address]?.remove(endpoint.poll.id)
-      if absentByAddress[endpoint.address]?.isEmpty == true {
-        absentByAddress[endpoint.address] = nil
-      }
-    }
-
-    /// The session is over, and its client does not know yet.
-    fileprivate func noteEnd(of endpoint: PollEndpoint) {
-      if endpoints[endpoint.poll.id] != nil { over.add(endpoint.poll.id) }
-    }
-
-    /// The endpoint that carries a session.
-    func endpoint(of session: String) -> PollEndpoint? { sessions[session] }
-
-    fileprivate func name(_ session: String, _ endpoint: PollEndpoint) {
-      sessions[session] = endpoint
-    }
-
-    /// The session is over: no WebSocket may take it over.
-    fileprivate func unname(_ endpoint: PollEndpoint) {
-      if let session = endpoint.sessionName { sessions[session] = nil }
-    }
-
-    fileprivate func forget(_ endpoint: PollEndpoint) {
-      unname(endpoint)
-      noteReturn(of: endpoint)
-      over.remove(endpoint.poll.id)
-      endpoints[endpoint.poll.id] = nil
-    }
-
-    private static func secret(_ setting: GatewayContext) -> String {
-      (0..<2).map { _ in String(setting.randomBits(), radix: 36) }.joined()
-    }
-  }
-
-  /// Makes the table of a gateway when its event loop is first seen.
-  final class PollTables: Sendable {
-    private let made = Mutex<NIOLoopBound<PollTable>?>(nil)
-
-    func table(on loop: any EventLoop) -> NIOLoopBound<PollTable> {
-      made.withLock { made in
-        if let made { return made }
-        let table = NIOLoopBound(PollTable(), eventLoop: loop)
-        made = table
-        return table
-      }
-    }
-  }
 
   /// One session over long polling.
   final class PollEndpoint {
@@ -164,7 +29,7 @@
     /// they are charged to the address.
     private var heldBytes = 0
     /// The address the session was opened from.
-    fileprivate private(set) var address = ""
+    private(set) var address = ""
 
     init(_ poll: PollSession, in table: PollTable, _ setting: GatewayContext, _ loop: any EventLoop)
     {
@@ -235,7 +100,7 @@
     }
 
     /// Ends the session of a client that polls no more.
-    fileprivate func giveUp() {
+    func giveUp() {
       // Over a WebSocket it goes on without polls.
       if move?.isDone == true || poll.isClosed { return }
       end(.lost("its client polls no more"))

@@ -15,7 +15,7 @@ struct PushBounds {
     case ended
   }
 
-  /// What the budget allows, in bytes.
+  /// The bytes that the budget allows.
   private struct Limits {
     /// The most for one link.
     let link: Int

@@ -29,8 +29,8 @@ final class DocumentCall {
   var runningGet: RunningGet?
   /// The reads that go on beside the server's executor.
   var readings: [PendingRead] = []
-  /// The transaction that its request has begun and that its client was not told of; empty for none.
-  /// It ends with the call.
+  /// The transaction that its request has begun and that its client was not told of; empty for
+  /// none. It ends with the call.
   var untold: [UInt8] = []
   /// Of a write call: what was agreed on in the handshake.
   var handshake: Handshake?

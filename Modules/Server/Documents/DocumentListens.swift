@@ -280,8 +280,8 @@ struct DocumentListens {
     }
   }
 
-  /// Rejects an added target that cannot be read. Its client takes the target for ended, so one that
-  /// was watched under that id ends as well.
+  /// Rejects an added target that cannot be read. Its client takes the target for ended, so one
+  /// that was watched under that id ends as well.
   func refuseUnread(
     _ target: Int32, _ status: DocumentStatus, _ call: DocumentCall, _ batch: inout ServerBatch
   ) {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import TernServer
 
-/// Tests what targets of queries with limits and offsets are charged with, and what their ends release.
+/// Tests the charges of targets of queries with limits and offsets, and what their ends release.
 @Suite("Memory of watched queries")
 struct ListenChargeTests {
   private func bench(_ addressBytes: Int = 16 << 20) throws -> DocumentBench {

@@ -9,7 +9,7 @@ import TernTreeRows
 struct DirectRead: Sendable {
   /// The data to read.
   enum Subject: Sendable {
-    /// What a query selects.
+    /// The result of a query.
     case query(TreeQuery)
     /// A whole node, unless it is so large that it is to be read piece by piece.
     case nodeOrWord
