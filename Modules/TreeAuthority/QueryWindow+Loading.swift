@@ -171,8 +171,9 @@ private struct WindowLoading {
     let dropped = window.offer(.init(key: key, value: value))
     guard keepsNodes, dropped?.key != key else { return }
     if let dropped { drop(dropped.key) }
-    keep(key, node, size)
     // Candidates beyond the limit have no node: they can only fall further back.
+    guard window.shows(key) else { return }
+    keep(key, node, size)
     if window.count > window.limit { drop(window.candidates[window.limit].key) }
   }
 

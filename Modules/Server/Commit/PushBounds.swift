@@ -90,8 +90,8 @@ struct PushBounds {
     if held + bytes > limits.link {
       return .tooSlow(queuedBytes: held + bytes, limit: limits.link)
     }
-    // The second half is left for links that have got little.
-    if isNew, made + bytes > limits.total / 2, held + bytes > limits.small { return tooMuch }
+    // The last quarter is left for links that have got little.
+    if isNew, made + bytes > limits.total / 4 * 3, held + bytes > limits.small { return tooMuch }
     return nil
   }
 }

@@ -25,6 +25,16 @@ final class ReadCharge: Sendable {
     return true
   }
 
+  /// Charges so much in the place of what is charged.
+  ///
+  /// - Returns: `false`, and nothing changes, when a share or the budget do not allow it.
+  func replace(with count: Int) -> Bool {
+    let more = count - bytes.withLock { $0 }
+    if more > 0 { return add(more) }
+    reduce(to: count)
+    return true
+  }
+
   /// Returns true when an address and a user that hold nothing else could be charged so much.
   func couldHold(_ count: Int) -> Bool {
     count <= budget.addressBytes && (user == nil || count <= budget.identityBytes)

@@ -173,7 +173,10 @@ package final class ReadJob: Sendable {
     do throws(StorageError) {
       let value = try body(reader, version)
       releasePages()
-      guard charge.add(value.bytes) else {
+      // The answer to a request without a session is what was kept; others are made of that.
+      let isCharged =
+        direct == nil ? charge.add(value.bytes) : charge.replace(with: value.bytes)
+      guard isCharged else {
         return .rejected(ReadRejection(value.bytes, charge))
       }
       // What the rows were charged with is no longer kept.

@@ -180,6 +180,8 @@ final class ListenGroup {
   /// Returns true when an answer is not that of a read at present.
   func hasOvertaken(_ answer: FirstAnswer) -> Bool {
     if answer.version < changedVersion { return true }
+    // Data that are too large fill no window.
+    if case .tooBig = answer.content { return false }
     return window != nil && !isLoaded && answer.window == nil
   }
 

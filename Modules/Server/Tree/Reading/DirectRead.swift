@@ -59,7 +59,8 @@ struct DirectRead: Sendable {
         (reader as? CountingReader)?.noteKept(rows: rows, bytes: bytes)
         size = NodeSize(rows: rows, bytes: bytes)
       }
-      return (node.map { DirectAnswer.node($0) } ?? tooBig, size.memory)
+      guard let node else { return (tooBig, 0) }
+      return (.node(node), size.memory)
     case .query, .nodeOrWord, .stale:
       let found = try rows.node(
         at: path, limitBytes: readBytes, size: &size, in: Snapshot(reader))
