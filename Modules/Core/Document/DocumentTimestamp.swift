@@ -35,7 +35,11 @@ public struct DocumentTimestamp: Hashable, Comparable, Sendable {
     secondsRange.lowerBound * 1_000_000...secondsRange.upperBound * 1_000_000 + 999_999
 
   /// Whole seconds since 1970, rounded down.
-  public var seconds: Int64 { (microseconds - Int64(nanoseconds) / 1_000) / 1_000_000 }
+  public var seconds: Int64 {
+    // Also for times that were taken over unchecked: they are described in errors.
+    let (whole, rest) = microseconds.quotientAndRemainder(dividingBy: 1_000_000)
+    return rest < 0 ? whole - 1 : whole
+  }
 
   /// Nanoseconds beyond ``seconds``, 0..<1,000,000,000.
   public var nanoseconds: Int32 {
