@@ -2,6 +2,7 @@
   import NIOCore
   import Synchronization
   import TernTransport
+  import TernTreeWire
 
   /// All sessions over long polling of one gateway; on its event loop alone.
   final class PollTable {

@@ -70,15 +70,15 @@ struct ListenChargeTests {
     try bench.say(1, 1, .listen(.remove(2)))
     #expect(charged(bench) < before)
 
-    let narrow = try self.bench(100_000)
+    let narrow = try self.bench(600_000)
     _ = try narrow.listen(1, 1, WatchTarget(id: 2, subject: .query(query.target)))
     var told: [String] = []
-    for part in 0..<5 {
+    for part in 0..<15 {
       try fill(narrow, UInt32(part + 1), Int64(part * 100)..<Int64(part * 100 + 100))
       told += narrow.changes(1, 1).map(\.brief)
     }
     #expect(told.contains("refuse [2] resourceExhausted"))
-    #expect(charged(narrow) <= 100_000)
+    #expect(charged(narrow) <= 600_000)
   }
 
   @Test("few rows are read when documents of a far window go one after the other")
@@ -122,27 +122,5 @@ struct ListenChargeTests {
     try bench.say(1, 1, .listen(.add(WatchTarget(id: 0, subject: .documents(["c/b"])))))
     #expect(bench.changes(1, 1).first?.brief == "add [3]")
     #expect(charged(bench) > before)
-  }
-
-  @Test("a transaction that its client was not told of ends with the call")
-  func untold() throws {
-    let bench = try bench()
-    try fill(bench, 1, 0..<100)
-    // Each is denied or cancelled before its answer.
-    for number in 0..<1_200 {
-      let call = UInt32(number + 10)
-      let request = DocumentRequest(
-        .query(try query().skipping(1), .begin(.readWrite(retrying: []))), in: benchDatabase)
-      bench.portion = BatchPortion(linkBytes: 1, totalBytes: 1)
-      try bench.send(
-        1,
-        .open(
-          stream: call, DocumentCallOpening(.runQuery, metadata: [], message: request.encode())),
-        .cancel(stream: call))
-      _ = bench.take(1)
-    }
-    bench.portion = .unlimited
-    let answer = try bench.ask(1, 5_000, .begin(.readWrite(retrying: [])))
-    #expect((try? answer.get()) != nil, "\(answer)")
   }
 }
