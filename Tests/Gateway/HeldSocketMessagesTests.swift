@@ -74,7 +74,7 @@
       let limits = ServerLimits(memoryBytes: 4 << 20)
       try await withGateway(serverLimits: limits) { gateway in
         let moving = try Moving(gateway)
-        #expect(moving.sendEarly(8).hasPrefix("closed 1002"))
+        #expect(moving.sendEarly(8).hasPrefix("closed 10"))
         let read = #"{"t":"d","d":{"r":1,"a":"g","b":{"p":"/early"}}}"#
         #expect(moving.poll.ask(read).contains(#""s":"ok","d":null"#))
         #expect(gateway.server.budget.usedBytes(for: .receiving) < 400_000)
