@@ -77,7 +77,7 @@ import Testing
     }
   }
 
-  @Test("values nest to a limit, and one more is an error", arguments: [32, 33])
+  @Test("values may nest", arguments: [32, 33])
   func depth(levels: Int) {
     var nested: Any = 1
     for level in 0..<levels { nested = level.isMultiple(of: 2) ? ["m": nested] : [nested] }
