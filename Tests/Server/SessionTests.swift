@@ -70,22 +70,6 @@ struct SessionTests {
     #expect(try bench.get(2, "all") == .empty)
   }
 
-  @Test("a session that takes back without end is refused, and what it left stays as it was")
-  func cancelTooMuch() throws {
-    let bench = try MachineBench()
-    try bench.open(1)
-    try bench.open(2)
-    let all = (0..<3_000).map { "\"n\($0)\":1" }.joined(separator: ",")
-    _ = try bench.ask(1, left("all", json("{\(all)}")))
-    var answers: [String] = []
-    for number in 0..<2_000 {
-      answers += try bench.ask(1, .onDisconnectCancel(TreePath("all/n\(number)"))).map(\.brief)
-    }
-    #expect(answers == Array(repeating: "ok", count: 1_999) + ["failed"])
-    try bench.run([.closed(slot: 1)])
-    #expect(try bench.get(2, "all")?.childCount == 1_001)
-  }
-
   @Test("a successor finds the deferred writes done before its own")
   func successor() throws {
     let bench = try MachineBench()
