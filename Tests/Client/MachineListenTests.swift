@@ -154,18 +154,20 @@ struct MachineListenTests {
     #expect(world.peer.log == ["q /a", "q /a", "n /a"])
   }
 
-  @Test("a listen that ends before sign-in is ended, and can begin again")
-  func endedAndWanted() throws {
+  @Test(
+    "a listen that ends before sign-in is ended, and can begin again",
+    arguments: [TreeQuery.all, TreeQuery(order: .key, limit: TreeLimit(.first, 2))])
+  func endedAndWanted(query: TreeQuery) throws {
     let world = try world()
-    let id = try world.act { $0.listen(at: "a", query: .all, for: .value) }
+    let id = try world.act { $0.listen(at: "a", query: query, for: .value) }
     let log = world.peer.log
     try world.act { machine in
       machine.setCredential("a token")
       machine.unlisten(id)
-      _ = machine.listen(at: "a", query: .all, for: .value)
+      _ = machine.listen(at: "a", query: query, for: .value)
     }
     #expect(world.peer.log == log + ["n /a", "q /a"])
-    try world.remote(.set("a", 1))
-    #expect(world.takeHeard().last == "value a 1")
+    try world.remote(.set("a/x", 1))
+    #expect(world.takeHeard().last == #"value a {"x":1}"#)
   }
 }

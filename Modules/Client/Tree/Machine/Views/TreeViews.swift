@@ -133,11 +133,14 @@ extension TreeViews {
   /// Requests the listens that have waited, and then ends those that are over: a view that is fed
   /// by another listen than before is told of everything in between.
   mutating func sendWaiting(_ channel: inout TreeChannel) {
-    sendStopsAgain(&channel)
+    // The server tells listens apart by path and query: a stop that came behind a new listen of the
+    // same query would end that one, whatever their tags are.
+    let wanted = Set(listens.inOrder.map(\.untagged))
+    sendStopsAgain(unless: wanted, &channel)
     let stops = exchange(&stopsHeldBack, with: [])
     // What is wanted again is asked for anew.
-    for request in stops where listens.state(of: request) != nil { sendStop(request, &channel) }
-    let isOver = stops.filter { listens.state(of: $0) == nil }
+    for request in stops where wanted.contains(request.untagged) { sendStop(request, &channel) }
+    let isOver = stops.filter { !wanted.contains($0.untagged) }
     for request in listens.inOrder where listens.state(of: request) == .waiting {
       send(request, &channel)
     }
@@ -196,12 +199,14 @@ extension TreeViews {
 
   /// Ends the listens that the server could not end before. That of a listen which is wanted again
   /// is the new one's: it stays.
-  private mutating func sendStopsAgain(_ channel: inout TreeChannel) {
+  private mutating func sendStopsAgain(
+    unless wanted: Set<ListenRequest>, _ channel: inout TreeChannel
+  ) {
     for request in exchange(&stopsPostponed, with: []) {
-      if listens.state(of: request) == nil {
-        sendUnlisten(request, &channel)
-      } else {
+      if wanted.contains(request.untagged) {
         replica.stopAnswered(request)
+      } else {
+        sendUnlisten(request, &channel)
       }
     }
   }
@@ -224,4 +229,9 @@ extension TreeViews {
     stopsHeldBack.removeAll()
     stopsPostponed.removeAll()
   }
+}
+
+extension ListenRequest {
+  /// The request as a server tells the listens of one client apart.
+  fileprivate var untagged: ListenRequest { ListenRequest(path: path, query: query, tag: nil) }
 }
