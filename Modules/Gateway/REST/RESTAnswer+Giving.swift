@@ -16,18 +16,23 @@
       guard !answer.isShort(limitBytes: HTTPHandler.largeBodyBytes) else {
         return here.answer(response(to: request, answer, limitBytes: limit), place.value)
       }
-      let charge = MemoryCharge(here.setting.load.budget, .answers, of: here.address)
-      // The data, and their text.
-      guard charge.add(2 * answer.textBytes) else {
-        let text = "Too many answers wait to be written. Try again."
-        return here.answer(RESTError(503, text).response, place.value)
+      let (budget, address) = (here.setting.load.budget, here.address)
+      // The data, and their text. The outcome of a write is told whatever its address holds.
+      let bytes = 2 * answer.textBytes
+      if !budget.charge(bytes, .answers, to: address) {
+        guard answer.isOutcome else {
+          let text = "Too many answers wait to be written. Try again."
+          return here.answer(RESTError(503, text).response, place.value)
+        }
+        budget.count(bytes, .answers, to: address)
       }
       let loop = place.value.eventLoop
       let number = here.requestNumber
       here.setting.load.parser.async {
         let response = response(to: request, answer, limitBytes: limit)
         loop.execute {
-          withExtendedLifetime(charge) {}
+          // From here on it counts as an answer of its connection.
+          budget.release(bytes, .answers, of: address)
           guard handler.value.isAnswering, handler.value.requestNumber == number else { return }
           handler.value.answer(response, place.value)
         }

@@ -9,6 +9,14 @@ enum RESTAnswer {
   static func response(
     to request: RESTRequest, _ answer: DirectAnswer, limitBytes: Int
   ) -> HTTPResponse {
+    var response = body(of: answer, to: request, limitBytes)
+    response.isOutcome = answer.isOutcome
+    return response
+  }
+
+  private static func body(
+    of answer: DirectAnswer, to request: RESTRequest, _ limitBytes: Int
+  ) -> HTTPResponse {
     switch answer {
     case .refused(let refusal): return RESTError(refusal).response
     case .node(let node): return read(node, request, limitBytes)
@@ -16,11 +24,11 @@ enum RESTAnswer {
       var writer = JSONWriter()
       if names.isEmpty { writer.null() } else { write(names, to: &writer) }
       return finish(writer.bytes, request, tag: nil, limitBytes)
-    case .written(let write): return outcome(written(write, request, limitBytes))
+    case .written(let write): return written(write, request, limitBytes)
     case .pushed(let name, let node):
       let body = JSONValue.object([.init("name", .string(name.text))]).bytes
       let tag = request.wantsTag ? EntityTag.tag(of: node) : nil
-      return outcome(finish(body, request, tag: tag, limitBytes))
+      return finish(body, request, tag: tag, limitBytes)
     case .rules, .coverage, .setting, .databases, .revocations, .report, .done, .large:
       return RESTError(500, "The server answered something else.").response
     case .stale(let node):
@@ -55,13 +63,6 @@ enum RESTAnswer {
     if let name = request.parameters.download {
       response.headers.append("Content-Disposition", "attachment; filename=\"\(fileName(name))\"")
     }
-    return response
-  }
-
-  /// Marks the answer to a write that is decided.
-  private static func outcome(_ response: HTTPResponse) -> HTTPResponse {
-    var response = response
-    response.isOutcome = true
     return response
   }
 

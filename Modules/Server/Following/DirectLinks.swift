@@ -83,10 +83,6 @@ enum DirectLinks {
         if let form, case .done = answer {
           return server.part.exports.begin(request, form, number, to: origin, at: server)
         }
-        var answer = answer
-        if case .large = answer, case .read = request.operation {
-          answer = .refused(.tooBig(limitBytes: server.options.limits.answerBytes))
-        }
         give(answer, number, to: origin, at: server)
       }
     }

@@ -26,6 +26,14 @@ extension DirectRequest.Operation {
 }
 
 extension DirectAnswer {
+  /// True for the outcome of a write that is decided.
+  package var isOutcome: Bool {
+    switch self {
+    case .written, .pushed: true
+    default: false
+    }
+  }
+
   /// Returns true when the answer's text is short enough to be written at once.
   ///
   /// - Complexity: O(*n*) in the answer's data, and never more than for `limitBytes`.
