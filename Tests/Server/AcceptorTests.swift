@@ -89,8 +89,7 @@ struct AcceptorTests {
         case .disconnected(let peer, _): "\(peer) is gone"
         case .failed(let error): "failed \(error)"
         case .ended, .diskFull, .diskHasRoom, .corrupt, .oldFormat, .backupEnded, .hindered,
-          .standingBy,
-          .leading, .following:
+          .standingBy, .leading, .following:
           "\(event)"
         }
       events.withLock { $0.append(text) }

@@ -109,6 +109,10 @@ struct LastSnapshotCache {
   }
 
   private mutating func drop(_ id: WatchBodyID) {
-    byteCount -= bodies.removeValue(forKey: id)?.bytes ?? 0
+    guard let (_, bytes) = bodies.removeValue(forKey: id) else { return }
+    byteCount -= bytes
+    // The oldest of all is the first of its group.
+    if let index = groups[id.group]?.firstIndex(of: id) { groups[id.group]?.remove(at: index) }
+    if groups[id.group]?.isEmpty == true { groups[id.group] = nil }
   }
 }

@@ -95,9 +95,10 @@ struct ServerBatch {
   }
 
   /// Returns those of the links that may be sent a push of so many bytes; ends the others.
-  mutating func admit(_ slots: [Int], toPushOf bytes: Int) -> [Int] {
+  ///
+  /// - Parameter isNew: Whether the frame was sent to no link yet.
+  mutating func admit(_ slots: [Int], toPushOf bytes: Int, isNew: inout Bool) -> [Int] {
     if bytes < PushBounds.countedBytes, !pushes.hasEnded { return slots }
-    var isNew = true
     var others: Set<Int> = []
     for slot in slots {
       let verdict = pushes.admit(bytes, for: slot, isNew: &isNew)

@@ -201,13 +201,14 @@ struct DocumentListens {
       let text = "The result is larger than \(limits.answerBytes) bytes."
       return refuse(target.id, DocumentStatus(.resourceExhausted, text), call, &batch)
     }
-    let held = opening.group?.heldCount ?? 0
+    // Its window may have been larger, and then its other subscribers are charged for that.
+    let held = opening.group.map { max($0.heldCount, $0.chargedCount) } ?? 0
     let kept = DocumentWeight.bytes(ofWindow: held)
     guard call.charge(weight + kept, for: target.id) else {
       database.unlisten(target.id, on: stream)
       return refuse(target.id, Self.tooManyTargets, call, &batch)
     }
-    if let group = opening.group { group.chargedCount = max(group.chargedCount, held) }
+    opening.group?.chargedCount = held
     batch.spend(size / ServerBatch.bytesPerStep)
     for push in pushes { call.send(push.message(for: target.id), &batch) }
     for change in opening.tail { tell(change, call, database, &batch) }
@@ -327,7 +328,8 @@ struct DocumentListens {
         let change = showsAll ? told : told.withoutDeparted(at: decision.version)
         let push = DocumentPush(change, database.names)
         for address in addresses.shared {
-          let slots = batch.admit(address.slots, toPushOf: push.byteCount)
+          var isNew = true
+          let slots = batch.admit(address.slots, toPushOf: push.byteCount, isNew: &isNew)
           if slots.isEmpty { continue }
           let frame = DocumentServerFrame.message(
             stream: address.call, push.message(for: address.target))

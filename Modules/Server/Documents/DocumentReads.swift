@@ -16,11 +16,6 @@ struct DocumentReads {
   /// True at a node that follows, which makes no index.
   let follows: Bool
 
-  /// Ends a transaction that a request has begun; nothing when it has begun none.
-  func end(_ begun: [UInt8], _ database: OpenDatabase) {
-    if !begun.isEmpty { _ = database.transactions.rollback(begun) }
-  }
-
   func aggregate(
     _ aggregations: [DocumentAggregation], _ query: DocumentQuery, _ point: DocumentReadPoint,
     _ call: DocumentCall, _ database: OpenDatabase, _ batch: borrowing ServerBatch
@@ -43,9 +38,7 @@ struct DocumentReads {
       (try authority.aggregate(aggregations, over: query, at: time, in: reader), bytes: 0)
     } finish: { outcome, batch in
       switch outcome {
-      case .failure(let status):
-        end(place.begun, database)
-        return .failure(status)
+      case .failure(let status): return .failure(status)
       case .success(let (values, explanation)):
         improve(explanation, database, &batch)
         let fields = DocumentMap(zip(aggregations, values).map { ($0.alias, $1) })

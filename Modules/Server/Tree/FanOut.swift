@@ -228,7 +228,8 @@ extension FanOut {
     sendTagged(&frame, to: group, &batch)
     if group.plainSlots.isEmpty { return }
     let slots = covered.map { covered in group.plainSlots.filter { !covered.contains($0) } }
-    let others = batch.admit(slots ?? group.plainSlots, toPushOf: frame.plain.count)
+    let others = batch.admit(
+      slots ?? group.plainSlots, toPushOf: frame.plain.count, isNew: &frame.isNew)
     batch.metrics.treeEvents += others.count
     if !others.isEmpty { batch.add(.broadcast(slots: others, frame.plain)) }
     // A client that got the shared push has all of the change; it is only worth remembering when
@@ -252,7 +253,9 @@ extension FanOut {
     var slots: [Int64: [Int]] = [:]
     for listener in group.tagged { slots[listener.tag, default: []].append(listener.slot) }
     for tag in slots.keys.sorted() {
-      let recipients = batch.admit(slots[tag] ?? [], toPushOf: frame.byteCount(tag: tag))
+      var isNew = true
+      let recipients = batch.admit(
+        slots[tag] ?? [], toPushOf: frame.byteCount(tag: tag), isNew: &isNew)
       if recipients.isEmpty { continue }
       let bytes = frame.frame(tag: tag)
       batch.metrics.treeEvents += recipients.count

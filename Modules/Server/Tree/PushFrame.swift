@@ -5,6 +5,8 @@ import TernTreeWire
 struct PushFrame {
   /// The frame without a tag.
   let plain: [UInt8]
+  /// True until the frame without a tag was sent to a link.
+  var isNew = true
   /// Short frames for tags asked for so far; few clients count far.
   private var tagged: [Int64: [UInt8]] = [:]
 

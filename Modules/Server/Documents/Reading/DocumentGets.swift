@@ -57,7 +57,7 @@ struct DocumentGets {
     for key in distinct {
       let document = try database.authority.document(key, in: batch.counted)
       if let failure = try take([document], &get, call, database, batch) {
-        return .ready(fail(failure, get, database))
+        return .ready(.failure(failure))
       }
     }
     return .ready(finish(get, database))
@@ -87,10 +87,10 @@ struct DocumentGets {
     try longReads.begin(read, of: call, &batch) { outcome, batch throws(StorageError) in
       guard var get = exchange(&call.runningGet, with: nil) else { return }
       switch outcome.flatMap({ $0 }) {
-      case .failure(let status): deliver(fail(status, get, database), database, &batch)
+      case .failure(let status): deliver(.failure(status), database, &batch)
       case .success(let documents):
         if let failure = try take(documents, &get, call, database, batch) {
-          return deliver(fail(failure, get, database), database, &batch)
+          return deliver(.failure(failure), database, &batch)
         }
         if get.rest.isEmpty { return deliver(finish(get, database), database, &batch) }
         call.runningGet = get
@@ -134,20 +134,12 @@ struct DocumentGets {
   private static let tooMuch = DocumentStatus(
     .resourceExhausted, "Too much is being read by this address or user. Try again.")
 
-  private func fail(
-    _ status: DocumentStatus, _ get: RunningGet, _ database: OpenDatabase
-  ) -> DocumentAnswer {
-    // No client knows the id of a transaction whose first request fails.
-    reads.end(get.place.begun, database)
-    return .failure(status)
-  }
-
   private func finish(_ get: RunningGet, _ database: OpenDatabase) -> DocumentAnswer {
     let place = get.place
     if !place.notes.isEmpty,
       let status = database.transactions.note(get.found, in: place.notes)
     {
-      return fail(status, get, database)
+      return .failure(status)
     }
     if get.isBatch {
       var answers: [DocumentBatchGetAnswer] = []
