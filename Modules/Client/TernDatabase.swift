@@ -117,13 +117,13 @@ public final class TernDatabase: Sendable {
     let shelf = WriteQueueRegistry(
       store: parts.queue, of: WriteRecord.records, limits: options.queue, ambient: ambient)
     let queue: OpenedQueue
-    switch try shelf.openFirst(user, tolerating: \.isOfUser) {
-    case .success(let opened):
-      queue = opened
+    do throws(QueueError) {
+      queue = try shelf.openFirst(user)
       if !queue.setAside.isEmpty {
         options.report(.writesSetAside(user: user.id, queue.setAside))
       }
-    case .failure(let error):
+    } catch {
+      guard error.isOfUser else { throw error }
       // This user's writes are rejected; everything else works, the sign-in of another one too.
       queue = .none(client: ambient.randomID())
       options.report(.queueUnusable(user: user.id, error))

@@ -136,19 +136,6 @@ package final class WriteQueueRegistry: Sendable {
     return opened
   }
 
-  /// Opens the first queue, unless the user at the start cannot have one: then every change of it
-  /// fails with the reason, until another user signs in.
-  ///
-  /// - Returns: What it holds, or the reason.
-  package func openFirst(
-    _ user: QueueUser, tolerating isTolerable: (QueueError) -> Bool
-  ) throws(QueueError) -> Result<OpenedQueue, QueueError> {
-    do throws(QueueError) { return .success(try openFirst(user)) } catch {
-      guard isTolerable(error) else { throw error }
-      return .failure(error)
-    }
-  }
-
   /// Opens the queues of all users that are not open; what they hold, or why they cannot be.
   package func openOthers() -> [(user: QueueUser, queue: Result<OpenedQueue, QueueError>)] {
     let known = queues.withLock { Set($0.keys) }

@@ -33,19 +33,22 @@ struct TransformedFields {
       change(item.path) { $0.remove(values) }
       return .null
     case .serverTimestamp, .increment, .maximum, .minimum:
-      // An array is no number, whatever its elements are.
       let result = item.transform.applied(
         to: map[item.path], replacing: before[item.path], at: moment)
-      arrays[item.path] = nil
-      map[item.path] = result
+      set(result, at: item.path)
       return result
     }
   }
 
   /// Replaces the value of a field.
   mutating func set(_ value: DocumentValue, at path: DocumentFieldPath) {
-    map = finished()
-    arrays = [:]
+    switch value {
+    case .array, .map:
+      map = finished()
+      arrays = [:]
+    // An array is no other value, whatever its elements are.
+    default: arrays[path] = nil
+    }
     map[path] = value
   }
 

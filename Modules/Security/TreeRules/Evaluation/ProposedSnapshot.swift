@@ -122,7 +122,8 @@ public struct ProposedSnapshot: RulesSnapshot {
   }
 
   /// Returns true when the write empties a node before it puts something there again, which takes
-  /// its priority: a write is carried out in path order.
+  /// its priority: a write is carried out in the order of
+  /// ``TreeMerge/entries``.
   private func loses(at path: TreePath, _ changes: Changes) throws(RulesDataError) -> Bool {
     var first = changes.deletionsFirst.changes
     if first.below.isEmpty { return false }
