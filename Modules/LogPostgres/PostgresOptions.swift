@@ -5,8 +5,9 @@ public struct PostgresOptions: Hashable, Sendable {
   /// service files, several hosts and TLS are libpq's own; what is not given comes from its
   /// environment variables and files.
   public var connection: String
-  /// The most time that one attempt to connect takes. Of several hosts each has a share of it, at
-  /// least a second; one that is silent is left for the next. Default 5 s.
+  /// The time for which an attempt to connect waits for a host. Of several hosts each has a share
+  /// of it, at least a second; one that is silent is left for the next. Setting up the session may
+  /// take as long again. Default 5 s.
   public var connectTimeout: Duration
   /// The most time that an operation takes, with waiting for its turn and for a connection. The
   /// database ends a statement after three quarters of it. Default 10 s.
@@ -56,7 +57,7 @@ public enum PostgresLimits {
   static let rowsPerRemoval = 10_000
   /// The rows below which it never goes, however long the database takes.
   static let fewestRowsPerRemoval = 16
-  /// The rows that a bucket counts as when it is removed, in addition to its own.
+  /// The rows that a bucket or a range counts as when it is removed, in addition to its own.
   static let rowsOfBucket = 100
   /// The attempts to take a lease whose state changes meanwhile.
   static let leaseAttempts = 8

@@ -198,6 +198,12 @@ final class HookedLog: CommitLog {
     try await base.batches(in: shard, after: position, following: id, limit: limit)
   }
 
+  func page(
+    in shard: ShardID, after position: LogPosition, following id: UInt128?, limit: Int
+  ) async throws(CommitLogError) -> LogPage {
+    try await base.page(in: shard, after: position, following: id, limit: limit)
+  }
+
   func waitForChange(
     in shard: ShardID, after position: LogPosition, under epoch: LogEpoch, timeout: Duration
   ) async throws(CommitLogError) -> LogEpoch {

@@ -27,7 +27,11 @@ struct CheckpointRemoval: Sendable {
   mutating func advance(_ table: inout RangeTable) throws(PostgresFailure) {
     table.limit = limit
     table.removed = 0
-    while let range = ranges.first, try table.remove(range) { ranges.removeFirst() }
+    while let range = ranges.first, try table.remove(range) {
+      ranges.removeFirst()
+      // A range costs statements, whatever it holds.
+      table.removed += PostgresLimits.rowsOfBucket
+    }
   }
 }
 
@@ -42,7 +46,7 @@ struct RangeTable {
   /// The rows that were removed.
   var removed = 0
   /// False when the shard has no row with a long key; `nil` until that was asked for.
-  private var hasBuckets: Bool?
+  var hasBuckets: Bool?
 
   init(shard: PostgresValue, _ connection: PostgresConnection, _ deadline: Int64) {
     self.shard = shard

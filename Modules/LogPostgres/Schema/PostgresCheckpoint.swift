@@ -145,6 +145,7 @@ extension PostgresCheckpoint {
         .putRows, [key, .byteLists(rows.map(\.key)), .byteLists(records)], deadline: deadline)
     }
     if short.count < rows.count {
+      table.hasBuckets = true
       try buckets(connection, deadline).put(rows.filter { $0.key.count > LongKey.headBytes })
     }
   }

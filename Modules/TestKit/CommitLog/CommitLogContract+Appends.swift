@@ -149,6 +149,15 @@ extension CommitLogContract {
           () throws(CommitLogError) in
           try await log.batches(in: shard, after: LogPosition(number), following: 9, limit: 9)
         }
+        try await bench.expectError(.regressed(head: LogPosition(3)), "another batch, by page") {
+          () throws(CommitLogError) in
+          try await log.page(in: shard, after: LogPosition(number), following: 9, limit: 9)
+        }
+        let page = try await log.page(
+          in: shard, after: LogPosition(number), following: UInt128(number), limit: 9)
+        try bench.expect(page.head, LogPosition(3), "the end of the log")
+        try bench.expect(
+          page.batches.first?.id, number < 3 ? UInt128(number + 1) : nil, "behind its own batch")
       }
       _ = try await bench.advance(0, 3, [])
       try bench.expect(await bench.compact(batches: 1, age: .zero), 3, "the oldest")
@@ -156,6 +165,10 @@ extension CommitLogContract {
       try await bench.expectError(.truncated(first: LogPosition(3)), "which cannot be compared") {
         () throws(CommitLogError) in
         try await log.batches(in: shard, after: LogPosition(2), following: 2, limit: 9)
+      }
+      try await bench.expectError(.truncated(first: LogPosition(3)), "nor by page") {
+        () throws(CommitLogError) in
+        try await log.page(in: shard, after: LogPosition(2), following: 2, limit: 9)
       }
     },
     CommitLogCheck("a wait ends when another node appends, and when its time has passed") { bench in

@@ -62,7 +62,7 @@ extension PostgresTests {
   func pageErrors() async throws {
     let server = try PostgresServer.shared.get()
     let schema = try server.newSchema()
-    let name = String(try #require(schema.split(separator: "=").last).dropLast())
+    let name = try name(of: schema)
     let log = postgresLog(schema)
     await #expect(throws: CommitLogError.unknownShard) {
       try await log.page(in: ShardID(1), after: .start, following: nil, limit: 9)
