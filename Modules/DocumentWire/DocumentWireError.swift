@@ -34,6 +34,26 @@ package enum DocumentWireLimits {
   /// The most paths of the fields that are shown of each document of an answer.
   package static let shownPaths = 10_000
 
+  /// The most bytes that the results of one request's writes may take in its answer: 12 MiB.
+  package static let resultBytes = 12 << 20
+  /// The most bytes of the texts of statuses in one answer: 4 MiB; the others are left out.
+  package static let batchStatusBytes = 4 << 20
+
+  /// Checks the results of writes before anything is decided: an answer that no client takes would
+  /// have it make them again.
+  ///
+  /// - Throws: INVALID_ARGUMENT when they may take more than ``resultBytes``, whatever the documents
+  ///   are.
+  package static func checkResults(of writes: [DocumentMutation]) throws(DocumentStatus) {
+    // Of a write its version and status, and of a transform a timestamp, with their heads.
+    let bytes = writes.reduce(0) { $0 + 28 + 16 * $1.transforms.count }
+    if bytes > resultBytes {
+      throw DocumentStatus(
+        .invalidArgument,
+        "The results of these writes may take \(bytes) bytes; \(resultBytes) are allowed.")
+    }
+  }
+
   static func checkShown(_ paths: [DocumentFieldPath]) throws(DocumentWireError) {
     if paths.count > shownPaths {
       throw .member("A mask or projection has at most \(shownPaths) field paths.")

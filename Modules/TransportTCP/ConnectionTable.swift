@@ -18,18 +18,10 @@
     private static let reserved = 64
     /// The most connections that are accepted and not counted here yet, at each listener.
     private static let mostWaiting = 256
-    /// Of an address's share, when few descriptors are left: a sixteenth of all, and no fewer.
-    private static let leastShare = 8
-
-    private struct State {
-      var count = 0
-      var addresses: [String: Int] = [:]
-    }
-
     private let limit: Int
     /// The most connections that may wait at a listener until they are counted.
     let waitingLimit: Int
-    private let state = Mutex(State())
+    private let shares = Mutex(ConnectionShares())
 
     init(limit: Int, waitingLimit: Int = mostWaiting) {
       self.limit = limit
@@ -54,26 +46,10 @@
 
     /// Counts a connection in; `false`, and not counted, when there are too many.
     func enter(_ address: String) -> Bool {
-      state.withLock { state in
-        let held = state.addresses[address, default: 0]
-        guard state.count < limit else { return false }
-        // With three quarters taken, an address gets no more than its share.
-        if state.count >= limit - limit / 4, held >= max(Self.leastShare, limit / 16) {
-          return false
-        }
-        state.count += 1
-        state.addresses[address] = held + 1
-        return true
-      }
+      shares.withLock { $0.enter(address, limit: limit) }
     }
 
-    func leave(_ address: String) {
-      state.withLock { state in
-        state.count -= 1
-        let held = state.addresses[address, default: 1]
-        state.addresses[address] = held > 1 ? held - 1 : nil
-      }
-    }
+    func leave(_ address: String) { shares.withLock { $0.leave(address) } }
 
     /// Counts a channel that was just accepted, or is being connected to another node, until it is
     /// closed.

@@ -3,13 +3,16 @@ import TernCore
 extension DocumentServerFrame {
   /// Reads a frame from a server.
   ///
+  /// - Parameter limit: The most bytes of its message.
   /// - Throws: ``DocumentWireError``; the link is of no use any more.
-  package static func decode(_ frame: [UInt8]) throws(DocumentWireError) -> DocumentServerFrame {
+  package static func decode(
+    _ frame: [UInt8], limit: Int = DocumentWireLimits.messageBytes
+  ) throws(DocumentWireError) -> DocumentServerFrame {
     var (kind, body) = try FrameBody.open(frame)
     switch kind {
     case .responseMessage, .answer:
       let stream = try body.number()
-      let message = try body.message(limit: DocumentWireLimits.messageBytes)
+      let message = try body.message(limit: limit)
       return kind == .answer
         ? .answer(stream: stream, message) : .message(stream: stream, message)
     case .end:

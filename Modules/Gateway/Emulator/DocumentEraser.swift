@@ -80,8 +80,8 @@
       return [.init("orderBy", .array([order])), .init("startAt", cursor(first))]
     }
 
-    /// An id that sorts before those in use.
-    private static let leastID = "\u{1}"
+    /// The id that sorts before all others: ids of numbers do, by their numbers.
+    private static let leastID = "__id\(Int64.min)__"
 
     private func delete() {
       step = .deleting

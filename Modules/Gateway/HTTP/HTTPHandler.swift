@@ -34,7 +34,10 @@
     /// The client that a trusted proxy has named for the connection.
     private var proxied: (address: String, port: Int)?
     private var timer: Scheduled<Void>?
-    private var isCounted = false
+    /// True for a stream of HTTP/2, whose connection is counted.
+    private let isStream: Bool
+    /// The address that the connection is counted for.
+    private var counted: String?
     /// The record of the request that is read or answered.
     private var record = RequestRecord()
     /// Counts requests, so that a late answer is not given to the next one.
@@ -50,17 +53,21 @@
 
     var limits: GatewayLimits { setting.options.limits }
 
-    init(_ setting: GatewayContext) {
+    /// - Parameter isStream: True for a stream of HTTP/2, whose connection is counted.
+    init(_ setting: GatewayContext, isStream: Bool = false) {
       self.setting = setting
+      self.isStream = isStream
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
       proxied = ProxiedPeer.of(context.channel)
       address = proxied?.address ?? context.channel.remoteAddress?.ipAddress ?? "unknown"
-      isCounted = setting.load.enter(limit: limits.connections)
       startTimer(limits.headSeconds, context)
-      if !isCounted {
-        let text = "\(limits.connections) connections are open already."
+      if isStream { return }
+      if setting.load.enter(address, limit: limits.connections) {
+        counted = address
+      } else {
+        let text = "Too many connections are open already, of all addresses or of this one."
         answer(RESTError(503, text).response, context)
       }
     }
@@ -68,8 +75,8 @@
     func handlerRemoved(context: ChannelHandlerContext) {
       stopTimer()
       release()
-      if isCounted { setting.load.leave() }
-      isCounted = false
+      if let counted { setting.load.leave(counted) }
+      counted = nil
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -121,7 +128,7 @@
 
     private func begin(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
       let request = HTTPRequest(
-        method: head.method.rawValue, target: head.uri,
+        method: head.method.rawValue, target: HTTPHeadRules.originForm(of: head),
         headers: HTTPFields(head.headers.map { (name: $0.name, value: $0.value) }),
         peer: RequestRecord.peer(proxied, context.channel),
         isOld: head.version == .http1_0,

@@ -1,3 +1,5 @@
+import NIOHTTP1
+
 /// The rules for a request's head beyond the parser's own, so that no proxy on the way can have
 /// understood it otherwise. Source: RFC 9112, sections 2.3, 3.2, 6.1.
 enum HTTPHeadRules {
@@ -34,6 +36,21 @@ enum HTTPHeadRules {
       }
     }
     return nil
+  }
+
+  /// Returns the target of a request without the address of this server, which proxies may put
+  /// before it. One that names another host than the Host field stays as it is, and is malformed.
+  /// Source: RFC 9112, section 3.2.2.
+  static func originForm(of head: HTTPRequestHead) -> String {
+    let target = head.uri
+    guard let scheme = ["http://", "https://"].first(where: { target.lowercased().hasPrefix($0) })
+    else { return target }
+    let rest = target.dropFirst(scheme.count)
+    let host = rest.prefix { $0 != "/" && $0 != "?" }
+    guard !host.isEmpty, head.headers["host"].map({ $0.lowercased() }) == [host.lowercased()]
+    else { return target }
+    let path = rest.dropFirst(host.count)
+    return path.hasPrefix("/") ? String(path) : "/\(path)"
   }
 
   /// Returns true when a text may be a host with a port.

@@ -46,13 +46,13 @@
     static func install(_ setting: GatewayContext, in channel: any Channel) throws {
       let load = setting.load
       let limits = setting.options.limits
-      guard load.enter(limit: limits.connections) else { throw TooManyConnections() }
       let connection = HTTP2Connection(setting, channel)
       let address = connection.address
+      guard load.enter(address, limit: limits.connections) else { throw TooManyConnections() }
       let isCharged = load.budget.charge(connectionBytes, .connections, to: address)
       let bound = NIOLoopBound(connection, eventLoop: channel.eventLoop)
       channel.closeFuture.whenComplete { _ in
-        load.leave()
+        load.leave(address)
         if isCharged { load.budget.release(connectionBytes, .connections, of: address) }
         bound.value.end()
       }

@@ -28,7 +28,7 @@
       let pipeline = context.pipeline.syncOperations
       do {
         try pipeline.addHandler(HTTP2FramePayloadToHTTP1ServerCodec())
-        try pipeline.addHandler(HTTPHandler(connection.setting))
+        try pipeline.addHandler(HTTPHandler(connection.setting, isStream: true))
         return .http
       } catch {
         context.close(promise: nil)

@@ -17,7 +17,8 @@
     /// one frame of HTTP/2 carries for every client. A longer message stays alone.
     private static let partBytes = 16 << 10
 
-    /// Decodes frames; those that are invalid are skipped.
+    /// Decodes frames of this process's own server, none of which is invalid: a message of any
+    /// length goes on, for the next one would be taken for the answer to its request.
     init(_ frames: [[UInt8]]) {
       var call: UInt32 = 0
       var messages: [[UInt8]] = []
@@ -27,7 +28,7 @@
         (messages, bytes) = ([], 0)
       }
       for frame in frames {
-        guard let frame = try? DocumentServerFrame.decode(frame) else { continue }
+        guard let frame = try? DocumentServerFrame.decode(frame, limit: .max) else { continue }
         guard case .message(let number, let message) = frame else {
           endPart()
           parts.append(.frame(frame))

@@ -58,27 +58,24 @@
 
     private struct State {
       var figures = GatewayFigures()
-      var connections = 0
+      var connections = ConnectionShares()
       /// The connections of HTTP/2 with streams that wait to begin.
       var holding = 0
       var bodyBytes = 0
       var answerBytes = 0
     }
 
-    /// Counts a connection in; `false`, and not counted, when there are too many.
-    func enter(limit: Int) -> Bool {
-      state.withLock { state in
-        guard state.connections < limit else { return false }
-        state.connections += 1
-        return true
-      }
+    /// Counts a connection in; `false`, and not counted, when there are too many of all addresses,
+    /// or of this one.
+    func enter(_ address: String, limit: Int) -> Bool {
+      state.withLock { $0.connections.enter(address, limit: limit) }
     }
 
     /// The figures so far, and what is held now.
     var figures: GatewayFigures {
       state.withLock { state in
         var figures = state.figures
-        figures.connections = state.connections
+        figures.connections = state.connections.count
         figures.bodyBytes = state.bodyBytes
         figures.answerBytes = state.answerBytes
         return figures
@@ -90,7 +87,7 @@
       state.withLock { $0.figures.count(status: status, microseconds: microseconds) }
     }
 
-    func leave() { state.withLock { $0.connections -= 1 } }
+    func leave(_ address: String) { state.withLock { $0.connections.leave(address) } }
 
     /// Counts a connection with streams that wait to begin, and returns the number of others.
     func beginHolding() -> Int {

@@ -88,13 +88,17 @@ struct DocumentCommits {
     _ writes: [DocumentMutation], _ call: DocumentCall, _ database: OpenDatabase,
     _ batch: inout ServerBatch
   ) throws(StorageError) -> DocumentAnswer {
-    do throws(DocumentStatus) { try DocumentAuthority.checkBatch(writes) } catch {
+    do throws(DocumentStatus) {
+      try DocumentAuthority.checkBatch(writes)
+      try DocumentWireLimits.checkResults(of: writes)
+    } catch {
       return .failure(error)
     }
     let denial = try writer.judge.denial(of: [.privileged(.batchWrite)], call, database, batch)
     if let denial { return .failure(denial) }
     var results: [DocumentWriteResult] = []
     var statuses: [DocumentStatus?] = []
+    var textBytes = 0
     for write in writes {
       switch try writer.commit([write], nil, nil, call, database, &batch) {
       case .success(let done):
@@ -102,7 +106,9 @@ struct DocumentCommits {
         statuses.append(nil)
       case .failure(let status):
         results.append(DocumentWriteResult(version: nil))
-        statuses.append(status)
+        textBytes += status.message.utf8.count
+        let fits = textBytes <= DocumentWireLimits.batchStatusBytes
+        statuses.append(fits ? status : DocumentStatus(status.code, ""))
       }
     }
     return .success([.batchWrite(results, statuses)])

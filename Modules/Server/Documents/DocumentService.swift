@@ -338,15 +338,17 @@ struct DocumentService {
     case .failure(let status): return registry.finish(call, status, &batch)
     case .success(let made): responses = made
     }
+    let isDecided = call.method.isForLeader
     var size = 0
     for response in responses {
       let bytes = response.encode(database.names)
       size += bytes.count
-      if size > limits.answerBytes {
+      // A write is made: its results were bounded before, and an error would have it made again.
+      if size > limits.answerBytes, !isDecided {
         return registry.finish(call, AnswerSize.tooLarge(limits.answerBytes), &batch)
       }
       if !call.method.streamsResponses {
-        if size > DocumentWireLimits.messageBytes {
+        if size > DocumentWireLimits.messageBytes, !isDecided {
           return registry.finish(call, AnswerSize.tooLarge(DocumentWireLimits.messageBytes), &batch)
         }
         let frame = DocumentServerFrame.answer(stream: call.number, bytes)

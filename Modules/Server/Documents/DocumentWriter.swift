@@ -189,6 +189,9 @@ struct DocumentWriter {
     _ call: DocumentCall, _ database: OpenDatabase, _ batch: inout ServerBatch
   ) throws(StorageError) -> Result<DocumentsWritten, DocumentStatus> {
     guard batch.diskSpace.allows(writes) else { return .failure(DocumentStatus.diskFull) }
+    do throws(DocumentStatus) { try DocumentWireLimits.checkResults(of: writes) } catch {
+      return .failure(refuse(error, key, call, &batch))
+    }
     let (decision, mutations, record): (DocumentDecision, [Mutation], [UInt8])
     do throws(StorageError) {
       let review = DocumentCommitReview(

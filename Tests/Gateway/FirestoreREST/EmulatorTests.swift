@@ -66,8 +66,14 @@
       }
     }
 
+    /// Documents to erase; ids of numbers sort before all others.
+    private static let paths = [
+      "/c/a", "/c/b", "/c/__id-5__", "/c/__id7__/sub/x", "/c/a/sub/x", "/missing/y/sub/z",
+      "/other/o",
+    ]
+
     private func fill(_ client: DocumentClient) throws {
-      for path in ["/c/a", "/c/b", "/c/a/sub/x", "/missing/y/sub/z", "/other/o"] {
+      for path in Self.paths {
         #expect(try client.send("PATCH", path, "{}").status == 200)
       }
     }
@@ -84,7 +90,7 @@
         let answer = try client.send("DELETE", Self.erase)
         #expect(answer.status == 200)
         #expect(answer.body == "{}")
-        for path in ["/c/a", "/c/b", "/c/a/sub/x", "/missing/y/sub/z", "/other/o"] {
+        for path in Self.paths {
           #expect(try status(client, path) == 404, "\(path)")
         }
         let unknown = "/emulator/v1/projects/p/databases/nope/documents"
@@ -102,7 +108,9 @@
         #expect(try status(client, "/c/a/sub/x") == 404)
         #expect(try status(client, "/c/b") == 200)
         #expect(try client.send("DELETE", Self.erase + "/c").status == 200)
-        #expect(try status(client, "/c/b") == 404)
+        for path in ["/c/b", "/c/__id-5__", "/c/__id7__/sub/x"] {
+          #expect(try status(client, path) == 404, "\(path)")
+        }
         #expect(try status(client, "/missing/y/sub/z") == 200)
         #expect(try status(client, "/other/o") == 200)
       }

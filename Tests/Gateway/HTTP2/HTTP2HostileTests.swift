@@ -49,6 +49,26 @@
       }
     }
 
+    @Test("streams without an end take no places of connections")
+    func openStreams() async throws {
+      var limits = GatewayLimits()
+      limits.connections = 8
+      try await withGateway(limits: limits) { gateway in
+        let clients = try (0..<3).map { _ in HTTP2Peer(try gateway.connect()) }
+        for client in clients {
+          for stream in 0..<50 as Range<UInt32> {
+            client.head(
+              [(":method", "PUT"), (":scheme", "http"), (":authority", "a"), (":path", "/x.json")],
+              on: 2 * stream + 1)
+          }
+          client.send(HTTP2Peer.ping, UInt64(1).bytes)
+          #expect(client.next(HTTP2Peer.ping) != nil)
+        }
+        #expect(try gateway.exchange(get("/none.json")).hasPrefix("HTTP/1.1 200"))
+        withExtendedLifetime(clients) {}
+      }
+    }
+
     @Test("pings without end")
     func pings() async throws {
       try await withGateway { gateway in

@@ -51,6 +51,35 @@ struct DocumentBoundsTests {
     if case .failure(let status) = answer { status.code } else { nil }
   }
 
+  @Test("writes whose answer would be too large change nothing, alone and in a batch")
+  func results() throws {
+    let bench = try bench()
+    let transform = DocumentFieldTransform("a", .serverTimestamp)
+    let writes = (0..<1_650).map { index in
+      DocumentMutation(
+        DocumentKey(unchecked: "c/\(index)"), .set([:]),
+        transforms: Array(repeating: transform, count: 500))
+    }
+    #expect(code(try bench.ask(1, 1, commit(writes))) == .invalidArgument)
+    #expect(code(try bench.ask(1, 2, .batchWrite(writes))) == .invalidArgument)
+    #expect(bench.lastCommits.isEmpty)
+    #expect(code(try bench.ask(1, 3, commit(Array(writes.prefix(2))))) == nil)
+  }
+
+  @Test("the outcome of a write is told, however small answers have to be")
+  func outcome() throws {
+    var limits = ServerLimits()
+    limits.answerBytes = 100
+    let bench = try DocumentBench(options: ServerOptions(limits: limits))
+    try bench.link(1)
+    let fields: DocumentFields = ["t": .string(String(repeating: "x", count: 200))]
+    let writes = (0..<20).map { bench.set(DocumentKey(unchecked: "c/\($0)"), fields) }
+    #expect(code(try bench.ask(1, 1, commit(writes))) == nil)
+    #expect(code(try bench.ask(1, 2, .batchWrite(writes))) == nil)
+    let all = DocumentQuery.collection(try CollectionPath("c"))
+    #expect(code(try bench.ask(1, 3, .query(all, .now))) == .resourceExhausted)
+  }
+
   @Test(
     "a query under way is judged again by other rules",
     arguments: [("allow read: if false;", true), ("allow read: if true;", false)])

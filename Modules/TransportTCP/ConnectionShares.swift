@@ -1,0 +1,32 @@
+/// Counts connections by address, so that no address takes all places.
+package struct ConnectionShares: Sendable {
+  /// Of an address's share, when few places are left: a sixteenth of all, and no fewer.
+  private static let least = 8
+
+  /// The connections of all addresses.
+  package private(set) var count = 0
+  private var addresses: [String: Int] = [:]
+
+  package init() {}
+
+  /// Counts a connection in; `false`, and not counted, when there are too many of all addresses, or
+  /// of this one.
+  ///
+  /// - Parameter limit: The most connections of all addresses. With three quarters of them taken,
+  ///   an address gets no more than a sixteenth.
+  package mutating func enter(_ address: String, limit: Int) -> Bool {
+    let held = addresses[address, default: 0]
+    guard count < limit else { return false }
+    if count >= limit - limit / 4, held >= max(Self.least, limit / 16) { return false }
+    count += 1
+    addresses[address] = held + 1
+    return true
+  }
+
+  /// Counts a connection out.
+  package mutating func leave(_ address: String) {
+    count -= 1
+    let held = addresses[address, default: 1]
+    addresses[address] = held > 1 ? held - 1 : nil
+  }
+}
