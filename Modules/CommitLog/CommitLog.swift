@@ -97,17 +97,20 @@ public protocol CommitLog: Sendable {
   ) async throws(CommitLogError) -> CheckpointPage
 
   /// Applies changes to the checkpoint's rows, in order, and moves its mark from `mark` to
-  /// `position` in the same transaction; nothing when the mark is another one. With equal positions
-  /// it stores a part of a checkpoint that is too large for one call.
+  /// `position` in the same transaction; nothing when the mark or the shard's epoch is another one.
+  /// With equal positions it stores a part of a checkpoint that is too large for one call: the
+  /// epoch keeps parts of a leader that was deposed from lying over those of the next one.
   ///
-  /// - Returns: ``CheckpointOutcome/advanced(_:)``, or ``CheckpointOutcome/elsewhere(mark:)``.
+  /// - Returns: ``CheckpointOutcome/advanced(_:)``, ``CheckpointOutcome/elsewhere(mark:)`` or
+  ///   ``CheckpointOutcome/fenced(_:)``.
   ///   After ``CommitLogError/unknownOutcome`` call it again.
   /// - Throws: ``CommitLogError/tooLarge(limit:)`` for more changes than
   ///   ``CommitLogLimits/checkpointChanges`` or more bytes than
   ///   ``CommitLogLimits/checkpointBytes``; ``CommitLogError/regressed(head:)`` when `position` is
   ///   past the end of the log or before `mark`.
   func advanceCheckpoint(
-    of shard: ShardID, from mark: LogPosition, to position: LogPosition, changes: [Mutation]
+    of shard: ShardID, from mark: LogPosition, to position: LogPosition, epoch: LogEpoch,
+    changes: [Mutation]
   ) async throws(CommitLogError) -> CheckpointOutcome
 
   /// Drops batches that the checkpoint holds and that `retention` does not keep, oldest first.

@@ -83,10 +83,11 @@ public final class LogMemoryNode: CommitLog {
   }
 
   public func advanceCheckpoint(
-    of shard: ShardID, from mark: LogPosition, to position: LogPosition, changes: [Mutation]
+    of shard: ShardID, from mark: LogPosition, to position: LogPosition, epoch: LogEpoch,
+    changes: [Mutation]
   ) async throws(CommitLogError) -> CheckpointOutcome {
     try change(shard, .checkpoint) { tables throws(CommitLogError) in
-      try tables.advanceCheckpoint(of: shard, from: mark, to: position, changes: changes)
+      try tables.advanceCheckpoint(of: shard, from: mark, to: position, epoch: epoch, changes: changes)
     }
   }
 

@@ -87,13 +87,14 @@ public struct LogTables: Sendable {
     try table(shard).checkpoint(after: key, limit: limit)
   }
 
-  /// Advances the checkpoint, as ``CommitLog/advanceCheckpoint(of:from:to:changes:)`` does.
+  /// Advances the checkpoint, as ``CommitLog/advanceCheckpoint(of:from:to:epoch:changes:)`` does.
   public mutating func advanceCheckpoint(
-    of shard: ShardID, from mark: LogPosition, to position: LogPosition, changes: [Mutation]
+    of shard: ShardID, from mark: LogPosition, to position: LogPosition, epoch: LogEpoch,
+    changes: [Mutation]
   ) throws(CommitLogError) -> CheckpointOutcome {
     try CommitLogLimits.check(changes)
     return try change(shard) { table throws(CommitLogError) in
-      try table.advance(from: mark, to: position, changes: changes)
+      try table.advance(from: mark, to: position, epoch: epoch, changes: changes)
     }
   }
 

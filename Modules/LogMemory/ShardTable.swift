@@ -154,9 +154,10 @@ extension ShardTable {
   }
 
   mutating func advance(
-    from expected: LogPosition, to position: LogPosition, changes: [Mutation]
+    from expected: LogPosition, to position: LogPosition, epoch: LogEpoch, changes: [Mutation]
   ) throws(CommitLogError) -> CheckpointOutcome {
     guard expected == mark else { return .elsewhere(mark: mark) }
+    guard epoch == leader.mark.epoch else { return .fenced(leader.mark.epoch) }
     guard position <= head, position >= mark else { throw .regressed(head: head) }
     for change in changes { apply(change) }
     mark = position

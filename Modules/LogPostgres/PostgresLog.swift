@@ -165,7 +165,8 @@ extension PostgresLog {
   }
 
   public func advanceCheckpoint(
-    of shard: ShardID, from mark: LogPosition, to position: LogPosition, changes: [Mutation]
+    of shard: ShardID, from mark: LogPosition, to position: LogPosition, epoch: LogEpoch,
+    changes: [Mutation]
   ) async throws(CommitLogError) -> CheckpointOutcome {
     try CommitLogLimits.check(changes)
     let checkpoint = PostgresCheckpoint(shard: shard)
@@ -175,33 +176,35 @@ extension PostgresLog {
         connection, deadline throws(PostgresFailure) -> Answer<CheckpointOutcome>? in
         do throws(PostgresFailure) {
           return try checkpoint.advance(
-            from: mark, to: position, steps: steps, connection, deadline)
+            from: mark, to: position, epoch: epoch, steps: steps, connection, deadline)
         } catch {
           guard error == .tooManyRows else { throw error }
           return nil
         }
       }
       if let answer { return try answer.get() }
-      let other = try await remove(steps.flatMap(\.ranges), of: checkpoint, from: mark)
-      if let other { return .elsewhere(mark: other) }
+      let refusal = try await remove(
+        steps.flatMap(\.ranges), of: checkpoint, from: mark, epoch: epoch)
+      if let refusal { return refusal }
     }
   }
 
   /// Removes ranges of a checkpoint, each piece in an operation of its own.
   ///
-  /// - Returns: The mark if it is another one.
+  /// - Returns: What keeps them from being removed, or `nil`.
   private func remove(
-    _ ranges: [KeyRange], of checkpoint: PostgresCheckpoint, from mark: LogPosition
-  ) async throws(CommitLogError) -> LogPosition? {
+    _ ranges: [KeyRange], of checkpoint: PostgresCheckpoint, from mark: LogPosition,
+    epoch: LogEpoch
+  ) async throws(CommitLogError) -> CheckpointOutcome? {
     var removal = CheckpointRemoval(ranges, limit: PostgresLimits.rowsPerRemoval)
     while !removal.isDone {
       if Task.isCancelled { throw .unavailable(reason: "the call was cancelled") }
       let answer = try await bulk.change { [removal] connection, deadline throws(PostgresFailure) in
-        try checkpoint.remove(removal, from: mark, connection, deadline)
+        try checkpoint.remove(removal, from: mark, epoch: epoch, connection, deadline)
       }
       switch try answer.get() {
       case .left(let rest): removal = rest
-      case .elsewhere(let other): return other
+      case .refused(let outcome): return outcome
       }
     }
     return nil

@@ -78,19 +78,28 @@ struct LogTablesTests {
     ]
     let from = LogPosition(model.mark &+ UInt64(random.roll(4) == 0 ? 1 : 0))
     let target = LogPosition(from.number + UInt64(random.roll(3)))
+    let epoch = LogEpoch(model.epoch &+ (random.roll(4) == 0 ? 1 : 0))
     guard from.number == model.mark else {
       let outcome = try tables.advanceCheckpoint(
-        of: shard, from: from, to: target, changes: changes)
+        of: shard, from: from, to: target, epoch: epoch, changes: changes)
       #expect(outcome == .elsewhere(mark: LogPosition(model.mark)))
+      return
+    }
+    guard epoch.number == model.epoch else {
+      let outcome = try tables.advanceCheckpoint(
+        of: shard, from: from, to: target, epoch: epoch, changes: changes)
+      #expect(outcome == .fenced(LogEpoch(model.epoch)))
       return
     }
     guard target.number <= model.head else {
       #expect(throws: CommitLogError.regressed(head: LogPosition(model.head))) {
-        try tables.advanceCheckpoint(of: shard, from: from, to: target, changes: changes)
+        try tables.advanceCheckpoint(
+          of: shard, from: from, to: target, epoch: epoch, changes: changes)
       }
       return
     }
-    let outcome = try tables.advanceCheckpoint(of: shard, from: from, to: target, changes: changes)
+    let outcome = try tables.advanceCheckpoint(
+      of: shard, from: from, to: target, epoch: epoch, changes: changes)
     #expect(outcome == .advanced(target))
     model.mark = target.number
     switch changes[0] {
@@ -160,7 +169,8 @@ struct LogTablesTests {
     _ = tables.open(shard)
     let keys: [[UInt8]] = [[], [0], [0, 0], [1], [255], [255, 255]]
     _ = try tables.advanceCheckpoint(
-      of: shard, from: .start, to: .start, changes: keys.reversed().map { .put(key: $0, value: $0) }
+      of: shard, from: .start, to: .start, epoch: .none,
+      changes: keys.reversed().map { .put(key: $0, value: $0) }
     )
     var found: [[UInt8]] = []
     var after: [UInt8]?

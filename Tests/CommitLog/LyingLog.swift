@@ -34,6 +34,8 @@ final class LyingLog: CommitLog {
     case hidesEpochs
     /// An advance of the checkpoint stores the first half of its changes, and moves the mark.
     case halvesAdvances
+    /// An advance of the checkpoint takes effect under an epoch that is over.
+    case foldsWhenDeposed
     /// An advance of the checkpoint takes effect whatever the mark is.
     case ignoresMark
     /// The mark of the checkpoint stays where it is.
@@ -146,20 +148,22 @@ final class LyingLog: CommitLog {
   }
 
   func advanceCheckpoint(
-    of shard: ShardID, from mark: LogPosition, to position: LogPosition, changes: [Mutation]
+    of shard: ShardID, from mark: LogPosition, to position: LogPosition, epoch: LogEpoch,
+    changes: [Mutation]
   ) async throws(CommitLogError) -> CheckpointOutcome {
     let shard = real(shard)
-    var (mark, target, changes) = (mark, position, changes)
+    var (mark, target, epoch, changes) = (mark, position, epoch, changes)
     switch lie {
     case .halvesAdvances: changes = Array(changes.prefix((changes.count + 1) / 2))
     case .ignoresMark:
       mark = try await base.open(shard).mark
       target = max(mark, position)
+    case .foldsWhenDeposed: epoch = try await base.open(shard).epoch
     case .keepsMark: target = mark
     default: break
     }
     let outcome = try await base.advanceCheckpoint(
-      of: shard, from: mark, to: target, changes: changes)
+      of: shard, from: mark, to: target, epoch: epoch, changes: changes)
     if lie == .keepsMark, case .advanced = outcome { return .advanced(position) }
     return outcome
   }

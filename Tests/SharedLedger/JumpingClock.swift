@@ -237,10 +237,11 @@ final class HookedLog: CommitLog {
   }
 
   func advanceCheckpoint(
-    of shard: ShardID, from mark: LogPosition, to position: LogPosition, changes: [Mutation]
+    of shard: ShardID, from mark: LogPosition, to position: LogPosition, epoch: LogEpoch,
+    changes: [Mutation]
   ) async throws(CommitLogError) -> CheckpointOutcome {
     await hooks.withLock { $0.checkpoint }?()
-    return try await base.advanceCheckpoint(of: shard, from: mark, to: position, changes: changes)
+    return try await base.advanceCheckpoint(of: shard, from: mark, to: position, epoch: epoch, changes: changes)
   }
 
   func compact(

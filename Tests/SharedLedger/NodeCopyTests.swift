@@ -293,11 +293,27 @@ struct NodeCopyTests {
     try await first.commit([put("a", 1, claim(1))])
     let copy = try #require(first.ledger.copy)
     let writer = CheckpointWriter(
-      log: first.log, shard: ShardID(0), copy: copy, isCopyCurrent: { false }, plantedFault: nil)
+      log: first.log, shard: ShardID(0), copy: copy, epoch: LogEpoch(1),
+      isCopyCurrent: { false }, plantedFault: nil)
     await #expect(throws: NodeError.self) {
       _ = try await writer.advance(from: .start, upTo: LogPosition(1))
     }
     #expect(try await first.log.open(ShardID(0)).mark == .start)
+  }
+
+  @Test("a leader that was deposed folds nothing")
+  func deposedFold() async throws {
+    let first = cluster.node()
+    try await first.lead()
+    try await first.commit([put("a", 1, claim(1))])
+    let copy = try #require(first.ledger.copy)
+    let head = LogPosition(try await first.log.open(ShardID(0)).position.number)
+    for (epoch, mark) in [(LogEpoch.none, LogPosition.start), (LogEpoch(1), head)] {
+      let writer = CheckpointWriter(
+        log: first.log, shard: ShardID(0), copy: copy, epoch: epoch, plantedFault: nil)
+      #expect(try await writer.advance(from: .start, upTo: head) == mark)
+      #expect(try await first.log.open(ShardID(0)).mark == mark)
+    }
   }
 
   @Test("a checkpoint that takes longer than a lease lasts ends no term", .timeLimit(.minutes(5)))

@@ -24,6 +24,8 @@ public enum CheckpointOutcome: Hashable, Sendable {
   /// Nothing was changed: the mark is another one than the call named, moved by another node or by
   /// an earlier attempt of this one.
   case elsewhere(mark: LogPosition)
+  /// Nothing was changed: the shard's epoch is this one.
+  case fenced(LogEpoch)
 }
 
 extension CommitLogLimits {

@@ -101,30 +101,43 @@ extension PostgresCheckpoint {
   /// - Throws: ``PostgresFailure/tooManyRows`` when ranges are to be removed that take too long:
   ///   remove them by ``remove(_:from:_:_:)`` before.
   func advance(
-    from mark: LogPosition, to position: LogPosition, steps: [CheckpointStep],
+    from mark: LogPosition, to position: LogPosition, epoch: LogEpoch, steps: [CheckpointStep],
     _ connection: PostgresConnection, _ deadline: Int64
   ) throws(PostgresFailure) -> Answer<CheckpointOutcome> {
     try connection.transaction(deadline: deadline) {
       () throws(PostgresFailure) -> Answer<CheckpointOutcome> in
-      guard let head = try PostgresTables(shard: shard).head(connection, deadline)?.position else {
-        return .failure(.unknownShard)
+      let head: LogPosition
+      switch try hold(mark, epoch, connection, deadline) {
+      case .success(.advanced(let newest)): head = newest
+      case let refused: return refused
       }
-      let target = min(max(position, mark), head)
-      let moved = try connection.run(
-        .moveMark, [key, number(mark), number(target)], deadline: deadline)
-      guard moved.count == 1 else {
-        let present = try connection.run(.mark, [key], deadline: deadline)
-        return .success(.elsewhere(mark: LogPosition(try present.count(0, 0))))
-      }
-      // Nothing was changed: the mark stays when the position is not allowed.
-      guard target == position else {
-        try connection.run(.moveMark, [key, number(target), number(mark)], deadline: deadline)
-        return .failure(.regressed(head: head))
-      }
+      guard position >= mark, position <= head else { return .failure(.regressed(head: head)) }
+      try connection.run(.moveMark, [key, number(mark), number(position)], deadline: deadline)
       var table = RangeTable(shard: key, connection, deadline)
       for step in steps { try apply(step, to: &table) }
       return .success(.advanced(position))
     }
+  }
+
+  /// Takes the lock of the mark, which keeps other nodes from changing rows until the end of the
+  /// transaction. The epoch is read behind it: a deposed leader that has the lock changes rows
+  /// before the next leader does, which then puts its own over them.
+  ///
+  /// - Returns: ``CheckpointOutcome/advanced(_:)`` with the newest position of the log.
+  private func hold(
+    _ mark: LogPosition, _ epoch: LogEpoch, _ connection: PostgresConnection, _ deadline: Int64
+  ) throws(PostgresFailure) -> Answer<CheckpointOutcome> {
+    let held = try connection.run(
+      .moveMark, [key, number(mark), number(mark)], deadline: deadline)
+    guard held.count == 1 else {
+      let present = try connection.run(.mark, [key], deadline: deadline)
+      guard present.count == 1 else { return .failure(.unknownShard) }
+      return .success(.elsewhere(mark: LogPosition(try present.count(0, 0))))
+    }
+    guard let head = try PostgresTables(shard: shard).head(connection, deadline) else {
+      return .failure(.unknownShard)
+    }
+    return .success(head.epoch == epoch ? .advanced(head.position) : .fenced(head.epoch))
   }
 
   private func apply(
@@ -153,22 +166,19 @@ extension PostgresCheckpoint {
   /// Removes a part of ranges that are too large for one transaction, while the mark stays: rows
   /// may be newer than it.
   ///
-  /// - Returns: The ranges that are left, or the mark if it is another one.
+  /// - Returns: The ranges that are left, or what keeps them from being removed.
   func remove(
-    _ removal: CheckpointRemoval, from mark: LogPosition, _ connection: PostgresConnection,
-    _ deadline: Int64
+    _ removal: CheckpointRemoval, from mark: LogPosition, epoch: LogEpoch,
+    _ connection: PostgresConnection, _ deadline: Int64
   ) throws(PostgresFailure) -> Answer<RemovalOutcome> {
     var removal = removal
     do throws(PostgresFailure) {
       return try connection.transaction(deadline: deadline) {
         () throws(PostgresFailure) -> Answer<RemovalOutcome> in
-        // Its lock keeps other nodes from changing rows.
-        let held = try connection.run(
-          .moveMark, [key, number(mark), number(mark)], deadline: deadline)
-        guard held.count == 1 else {
-          let present = try connection.run(.mark, [key], deadline: deadline)
-          guard present.count == 1 else { return .failure(.unknownShard) }
-          return .success(.elsewhere(LogPosition(try present.count(0, 0))))
+        switch try hold(mark, epoch, connection, deadline) {
+        case .success(.advanced): break
+        case .success(let refusal): return .success(.refused(refusal))
+        case .failure(let error): return .failure(error)
         }
         var table = RangeTable(shard: key, connection, deadline)
         try removal.advance(&table)
@@ -183,7 +193,7 @@ extension PostgresCheckpoint {
   /// The outcome of a part of a removal.
   enum RemovalOutcome: Sendable {
     case left(CheckpointRemoval)
-    case elsewhere(LogPosition)
+    case refused(CheckpointOutcome)
   }
 
   private func number(_ position: LogPosition) -> PostgresValue {

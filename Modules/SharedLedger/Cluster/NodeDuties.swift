@@ -20,8 +20,8 @@ struct NodeDuties {
   ///
   /// - Returns: Whether more is to be done at once.
   func foldLog() async -> Bool {
-    guard ledger.state.withLock({ $0.term != nil }) else { return false }
-    do throws(NodeError) { return try await advanceCheckpoint() } catch {
+    guard let term = ledger.state.withLock({ $0.term }) else { return false }
+    do throws(NodeError) { return try await advanceCheckpoint(under: term.epoch) } catch {
       // The mark may have been moved and the log cut since it was asked for.
       ledger.duty.withLock { $0.mark = nil }
       // A term that has ended meanwhile has no duties.

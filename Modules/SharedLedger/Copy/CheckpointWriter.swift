@@ -8,6 +8,8 @@ struct CheckpointWriter {
   let shard: ShardID
   /// The node's copy, which is at least as new as what is folded.
   let copy: EmbeddedLedger
+  /// The epoch of the leader that folds.
+  let epoch: LogEpoch
   /// Returns false once the copy is built again in the same store: what is read from it may then be
   /// older than what is folded.
   var isCopyCurrent: () -> Bool = { true }
@@ -51,9 +53,14 @@ struct CheckpointWriter {
       let target = index == portions.count - 1 ? reached : mark
       let outcome = try await NodeError.log { () async throws(CommitLogError) in
         try await log.advanceCheckpoint(
-          of: shard, from: mark, to: target, changes: portion)
+          of: shard, from: mark, to: target, epoch: epoch, changes: portion)
       }
-      if case .elsewhere(let other) = outcome { return other }
+      switch outcome {
+      case .advanced: continue
+      case .elsewhere(let other): return other
+      // Another node leads, and folds.
+      case .fenced: return mark
+      }
     }
     return reached
   }

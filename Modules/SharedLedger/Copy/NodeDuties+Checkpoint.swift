@@ -16,7 +16,7 @@ extension NodeDuties {
   /// lets the log drop what it need not keep.
   ///
   /// - Returns: Whether more is to be done at once.
-  func advanceCheckpoint() async throws(NodeError) -> Bool {
+  func advanceCheckpoint(under epoch: LogEpoch) async throws(NodeError) -> Bool {
     let now = ledger.uptime()
     let reached = LogPosition(ledger.state.withLock { $0.mark.position })
     let (known, isDue) = ledger.duty.withLock { duty in
@@ -35,7 +35,7 @@ extension NodeDuties {
     }
     let copy = try NodeError.ledger { () throws(LedgerError) in try ledger.openCopy() }
     let writer = CheckpointWriter(
-      log: ledger.log, shard: ledger.options.shard, copy: copy,
+      log: ledger.log, shard: ledger.options.shard, copy: copy, epoch: epoch,
       isCopyCurrent: { ledger.copy === copy },
       plantedFault: ledger.options.plantedFault)
     let next = try await writer.advance(from: mark, upTo: reached)

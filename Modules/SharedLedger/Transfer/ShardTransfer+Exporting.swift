@@ -62,14 +62,16 @@ extension ShardTransfer {
     _ copy: EmbeddedLedger, from mark: LogPosition, upTo end: LogPosition,
     _ lease: inout TransferLease
   ) async throws(ShardTransferError) {
-    let writer = CheckpointWriter(log: log, shard: shard, copy: copy, plantedFault: nil)
+    let writer = CheckpointWriter(
+      log: log, shard: shard, copy: copy, epoch: lease.epoch, plantedFault: nil)
     var mark = mark
     while mark < end {
       let from = mark
       mark = try await ShardTransferError.node { () async throws(NodeError) in
         try await writer.advance(from: from, upTo: end)
       }
-      if mark == from { return }
+      // Another node may have taken the lease.
+      if mark == from { return try await lease.confirm() }
       try await lease.keep()
     }
   }

@@ -16,13 +16,15 @@ extension ShardTransfer {
     // way, name another mark.
     try await advance(
       from: mark, to: begin,
-      [.remove(.all), .put(key: CheckpointVersion.key, value: CheckpointVersion.partial)])
+      [.remove(.all), .put(key: CheckpointVersion.key, value: CheckpointVersion.partial)],
+      lease)
     var summary = Summary(rows: 0, bytes: 0, version: version, position: begin)
     var last: [UInt8]?
     while true {
       let rows = try rows(of: store, after: last)
       guard let key = rows.last?.key else { break }
-      try await advance(from: begin, to: begin, rows.map { .put(key: $0.key, value: $0.value) })
+      try await advance(
+        from: begin, to: begin, rows.map { .put(key: $0.key, value: $0.value) }, lease)
       summary.add(rows)
       progress(.copied(rows: summary.rows))
       last = key
@@ -32,7 +34,7 @@ extension ShardTransfer {
     summary.position = try await append(version, after: begin, lease)
     try await advance(
       from: begin, to: summary.position,
-      [.put(key: CheckpointVersion.key, value: CheckpointVersion.value(version))])
+      [.put(key: CheckpointVersion.key, value: CheckpointVersion.value(version))], lease)
     return summary
   }
 
@@ -87,11 +89,12 @@ extension ShardTransfer {
 
   /// Changes the checkpoint, and moves its mark.
   private func advance(
-    from mark: LogPosition, to position: LogPosition, _ changes: [Mutation]
+    from mark: LogPosition, to position: LogPosition, _ changes: [Mutation], _ lease: TransferLease
   ) async throws(ShardTransferError) {
     let outcome = try await ShardTransferError.log { () async throws(CommitLogError) in
       try await log.retrying(environment) { log throws(CommitLogError) in
-        try await log.advanceCheckpoint(of: shard, from: mark, to: position, changes: changes)
+        try await log.advanceCheckpoint(
+          of: shard, from: mark, to: position, epoch: lease.epoch, changes: changes)
       }
     }
     switch outcome {
@@ -99,6 +102,7 @@ extension ShardTransfer {
     // The answer to an earlier attempt was lost: no other transfer appended that batch.
     case .elsewhere(let other) where other == position: return
     case .elsewhere(let other): throw .shardNotEmpty(other)
+    case .fenced: throw .inUse(by: "another node")
     }
   }
 }

@@ -3,10 +3,11 @@ import TernStorage
 
 extension CommitLogBench {
   func advance(
-    _ mark: UInt64, _ position: UInt64, _ changes: [Mutation]
+    _ mark: UInt64, _ position: UInt64, _ changes: [Mutation], epoch: LogEpoch = .none
   ) async throws(CommitLogError) -> CheckpointOutcome {
     try await log.advanceCheckpoint(
-      of: shard, from: LogPosition(mark), to: LogPosition(position), changes: changes)
+      of: shard, from: LogPosition(mark), to: LogPosition(position), epoch: epoch,
+      changes: changes)
   }
 
   func rows(after key: [UInt8]? = nil, limit: Int = .max) async throws -> [Row] {
@@ -79,6 +80,27 @@ enum CheckpointChecks {
         }
       }
       try bench.expect(await bench.rows(), [row("a", "1")], "the rows")
+    },
+    CommitLogCheck("an advance under an epoch that is over changes nothing") { bench in
+      _ = try await bench.take("a")
+      try await bench.append(1...3)
+      let first = LogEpoch(1)
+      let outcome = try await bench.advance(0, 2, [put("a", "1")], epoch: first)
+      try bench.expect(outcome, .advanced(LogPosition(2)), "by the leader")
+      try await bench.log.releaseLease(bench.shard, name: .leader, node: "a")
+      _ = try await bench.renew("b", .free)
+      // A part of a checkpoint, the rest of it, and a range: each would lie over the new leader's.
+      for (position, change) in [
+        (2, put("a", "2")), (3, put("b", "2")), (3, .remove(.all)), (2, .remove(.all)),
+      ] as [(UInt64, Mutation)] {
+        let late = try await bench.advance(2, position, [change], epoch: first)
+        try bench.expect(late, .fenced(LogEpoch(3)), "by the former leader, to \(position)")
+      }
+      let early = try await bench.advance(2, 3, [put("b", "2")], epoch: LogEpoch(4))
+      try bench.expect(early, .fenced(LogEpoch(3)), "under an epoch that has not begun")
+      try bench.expect(await bench.rows(), [row("a", "1")], "the rows")
+      let next = try await bench.advance(2, 3, [put("b", "1")], epoch: LogEpoch(3))
+      try bench.expect(next, .advanced(LogPosition(3)), "by the next leader")
     },
     CommitLogCheck("a checkpoint is read in pages, in rows and in bytes") { bench in
       let rows = (0..<100).map { row("k\($0 + 100)", "v\($0)") }
@@ -183,7 +205,8 @@ enum CheckpointChecks {
           next += 1
         }
         _ = try await other.advanceCheckpoint(
-          of: bench.shard, from: LogPosition(mark), to: LogPosition(next - 1), changes: [])
+          of: bench.shard, from: LogPosition(mark), to: LogPosition(next - 1), epoch: .none,
+          changes: [])
         mark = next - 1
         let retention = LogRetention(batches: 2, age: .zero)
         let oldest = try await other.compact(bench.shard, keeping: retention)

@@ -99,7 +99,7 @@ extension CommitLogContract {
           group.addTask {
             let log = try await bench.place.connect()
             let outcome = try await log.advanceCheckpoint(
-              of: bench.shard, from: .start, to: LogPosition(2),
+              of: bench.shard, from: .start, to: LogPosition(2), epoch: .none,
               changes: [.put(key: [1], value: [UInt8(node)])])
             await log.close()
             return (node, outcome)

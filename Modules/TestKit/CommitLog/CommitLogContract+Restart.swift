@@ -7,7 +7,7 @@ extension CommitLogContract {
       let mark = try await bench.take("a")
       try await bench.append(1...5)
       _ = try await bench.renew("b", .free, name: LeaseName("other"))
-      _ = try await bench.advance(0, 3, [.put(key: [7], value: [8])])
+      _ = try await bench.advance(0, 3, [.put(key: [7], value: [8])], epoch: mark.epoch)
       _ = try await bench.compact(batches: 1, age: .zero)
       let state = try await bench.log.open(bench.shard)
       let leases = try await bench.log.leases(of: bench.shard)

@@ -34,7 +34,7 @@ extension PostgresTests {
     // A row of the range is put behind it.
     let key: [UInt8] = [0, 0, 0, 7]
     let outcome = try await log.advanceCheckpoint(
-      of: shard, from: .start, to: LogPosition(1),
+      of: shard, from: .start, to: LogPosition(1), epoch: .none,
       changes: [
         .remove(KeyRange(from: [0, 0, 0, 2], to: [0, 0, 0x70])), .put(key: key, value: [7]),
       ])
@@ -44,7 +44,7 @@ extension PostgresTests {
     #expect(rows == [Row(key: key, value: [7])])
     // Rows that other nodes have changed meanwhile are theirs.
     let elsewhere = try await log.advanceCheckpoint(
-      of: shard, from: .start, to: LogPosition(1), changes: [.remove(.all)])
+      of: shard, from: .start, to: LogPosition(1), epoch: .none, changes: [.remove(.all)])
     #expect(elsewhere == .elsewhere(mark: LogPosition(1)))
     #expect(try server.run("select count(*) from tern_row", schema: name) == "1331")
     await log.close()
@@ -86,7 +86,7 @@ extension PostgresTests {
     #expect(try await rows() == keys.map { Row(key: $0, value: [9]) })
     let others: [[UInt8]] = [1, 3].map { keys[2].dropLast() + [$0] }
     _ = try await log.advanceCheckpoint(
-      of: shard, from: .start, to: .start,
+      of: shard, from: .start, to: .start, epoch: .none,
       changes: [.put(key: keys[2], value: [7])] + others.map { .put(key: $0, value: [8]) })
     var expected = keys.map { Row(key: $0, value: [9]) }
     expected[2].value = [7]
@@ -95,7 +95,7 @@ extension PostgresTests {
     expected.sort { $0.key.lexicographicallyPrecedes($1.key) }
     #expect(try await rows() == expected)
     _ = try await log.advanceCheckpoint(
-      of: shard, from: .start, to: .start,
+      of: shard, from: .start, to: .start, epoch: .none,
       changes: [
         .remove(KeyRange(only: keys[4])), .remove(KeyRange(from: [2], to: keys[2])),
         .remove(KeyRange(from: keys[5])),

@@ -40,7 +40,7 @@ struct PostgresTests {
         after: LogPosition(number - 1), epoch: .none)
     }
     _ = try await log.advanceCheckpoint(
-      of: shard, from: .start, to: .start, changes: [.put(key: [1], value: [2])])
+      of: shard, from: .start, to: .start, epoch: .none, changes: [.put(key: [1], value: [2])])
     let damages = [
       "payload = set_byte(payload, 5, 9)", "payload = substring(payload from 1 for 6)",
       "payload = substring(payload from 1 for 1)",

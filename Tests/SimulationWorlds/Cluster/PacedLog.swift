@@ -119,10 +119,11 @@ final class PacedLog: CommitLog {
   }
 
   func advanceCheckpoint(
-    of shard: ShardID, from mark: LogPosition, to position: LogPosition, changes: [Mutation]
+    of shard: ShardID, from mark: LogPosition, to position: LogPosition, epoch: LogEpoch,
+    changes: [Mutation]
   ) async throws(CommitLogError) -> CheckpointOutcome {
     try await perform(.checkpoint) { () async throws(CommitLogError) in
-      try await base.advanceCheckpoint(of: shard, from: mark, to: position, changes: changes)
+      try await base.advanceCheckpoint(of: shard, from: mark, to: position, epoch: epoch, changes: changes)
     }
   }
 
