@@ -87,7 +87,8 @@ public final class LogMemoryNode: CommitLog {
     changes: [Mutation]
   ) async throws(CommitLogError) -> CheckpointOutcome {
     try change(shard, .checkpoint) { tables throws(CommitLogError) in
-      try tables.advanceCheckpoint(of: shard, from: mark, to: position, epoch: epoch, changes: changes)
+      try tables.advanceCheckpoint(
+        of: shard, from: mark, to: position, epoch: epoch, changes: changes)
     }
   }
 

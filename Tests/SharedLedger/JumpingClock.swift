@@ -241,7 +241,8 @@ final class HookedLog: CommitLog {
     changes: [Mutation]
   ) async throws(CommitLogError) -> CheckpointOutcome {
     await hooks.withLock { $0.checkpoint }?()
-    return try await base.advanceCheckpoint(of: shard, from: mark, to: position, epoch: epoch, changes: changes)
+    return try await base.advanceCheckpoint(
+      of: shard, from: mark, to: position, epoch: epoch, changes: changes)
   }
 
   func compact(

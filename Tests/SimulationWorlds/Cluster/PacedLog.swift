@@ -123,7 +123,8 @@ final class PacedLog: CommitLog {
     changes: [Mutation]
   ) async throws(CommitLogError) -> CheckpointOutcome {
     try await perform(.checkpoint) { () async throws(CommitLogError) in
-      try await base.advanceCheckpoint(of: shard, from: mark, to: position, epoch: epoch, changes: changes)
+      try await base.advanceCheckpoint(
+        of: shard, from: mark, to: position, epoch: epoch, changes: changes)
     }
   }
 
