@@ -42,8 +42,8 @@ package enum DocumentWireLimits {
   /// Checks the results of writes before anything is decided: an answer that no client takes would
   /// have it make them again.
   ///
-  /// - Throws: INVALID_ARGUMENT when they may take more than ``resultBytes``, whatever the documents
-  ///   are.
+  /// - Throws: INVALID_ARGUMENT when they may take more than ``resultBytes``, whatever documents
+  ///   hold.
   package static func checkResults(of writes: [DocumentMutation]) throws(DocumentStatus) {
     // Of a write its version and status, and of a transform a timestamp, with their heads.
     let bytes = writes.reduce(0) { $0 + 28 + 16 * $1.transforms.count }
