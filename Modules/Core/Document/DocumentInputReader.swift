@@ -133,7 +133,7 @@ struct DocumentInputReader {
 
 extension [DocumentInput.Field] {
   /// Without the fields that a later one of the same name replaces.
-  fileprivate var withoutReplaced: [DocumentInput.Field] {
+  package var withoutReplaced: [DocumentInput.Field] {
     var names: Set<ExactText> = []
     names.reserveCapacity(count)
     for field in self { names.insert(ExactText(field.name)) }

@@ -114,12 +114,12 @@ extension DocumentEncoder {
 }
 
 extension DocumentMutation {
-  /// Writes fields under their names, which are no paths.
-  fileprivate static func updating(
+  /// Writes fields under their names, which are no paths; of those with one name the last counts.
+  static func updating(
     _ key: DocumentKey, whole fields: [DocumentInput.Field]
   ) throws(DocumentError) -> DocumentMutation {
     var assignments: [(path: DocumentFieldPath, input: DocumentInput)] = []
-    for field in fields {
+    for field in fields.withoutReplaced {
       assignments.append((try DocumentFieldPath([field.name]), field.input))
     }
     return try .update(key, assignments)

@@ -3,7 +3,8 @@ import TernCore
 extension DocumentLocation {
   /// Changes the document depending on what it is, as if no other client wrote meanwhile.
   ///
-  /// Only the fields of the type are written; fields that it does not have stay.
+  /// Only the fields of the type are written, each as a whole: a key that leaves a dictionary, or a
+  /// member of a nested type that becomes `nil`, is gone. Fields that the type does not have stay.
   ///
   /// ```swift
   /// try await oslo.transaction(as: City.self) { $0.population += 1 }
@@ -30,10 +31,11 @@ extension DocumentLocation {
       let before = snapshot.exists ? try fields(of: value) : []
       try update(&value)
       let after = try fields(of: value)
-      // A member that became nil is left out by encoders: its field goes.
-      let gone = before.map(\.name).filter { name in !after.contains { $0.name == name } }
-      try transaction.set(
-        self, to: .map(after + gone.map { DocumentInput.Field($0, .delete) }), merging: true)
+      // Encoders leave out a member that became nil: its field is deleted.
+      let kept = Set(after.map { ExactText($0.name) })
+      let gone = before.filter { !kept.contains(ExactText($0.name)) }
+      try transaction.replace(
+        in: self, whole: after + gone.map { DocumentInput.Field($0.name, .delete) })
       return value
     }
   }

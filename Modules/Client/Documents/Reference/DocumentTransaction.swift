@@ -96,6 +96,15 @@ public final class DocumentTransaction: Sendable {
     try write(reference) { key throws(DocumentError) in try .updating(key, fields) }
   }
 
+  /// Writes fields under their names, each as a whole, and leaves the others; makes the document.
+  func replace(
+    in reference: DocumentLocation, whole fields: [DocumentInput.Field]
+  ) throws(DocumentsError) {
+    try write(reference) { key throws(DocumentError) in
+      try .updating(key, whole: fields).requiring(.none)
+    }
+  }
+
   /// Removes a document.
   public func remove(_ reference: DocumentLocation) throws(DocumentsError) {
     try write(reference) { key throws(DocumentError) in .delete(key) }
