@@ -1,3 +1,4 @@
+import Synchronization
 import TernClient
 import TernCore
 import TernQuery
@@ -84,6 +85,69 @@ struct TypedTransactionTests {
       try await transaction.get(stock)["count"]?.integer
     }
     #expect(count == 3)
+    await tern.close()
+  }
+
+  private struct Trip: Codable, Equatable {
+    struct Address: Codable, Equatable {
+      var street: String
+      var zip: String?
+    }
+
+    var tags: [String: Int]
+    var address: Address
+  }
+
+  @Test("keys that leave a dictionary, and nested members that become nil, are gone")
+  func nestedRemoval() async throws {
+    let home = try await Home()
+    let tern = try home.documentClient()
+    let oslo = tern.documents.document("trips/oslo")
+    try await oslo.set([
+      "tags": ["a": 1, "b": 2], "address": ["street": "x", "zip": "1"], "guide": ["name": "Ann"],
+    ])
+    try await oslo.transaction(as: Trip.self) {
+      $0.tags["a"] = nil
+      $0.address.zip = nil
+    }
+    #expect(
+      try await oslo.get(from: .server).json()
+        == #"{"address":{"street":"x"},"guide":{"name":"Ann"},"tags":{"b":2}}"#)
+    let rome = tern.documents.document("trips/rome")
+    let start = Trip(tags: ["c": 3], address: .init(street: "y"))
+    try await rome.transaction(as: Trip.self, default: start) { $0.tags["c.d"] = 4 }
+    #expect(
+      try await rome.get(from: .server).json()
+        == #"{"address":{"street":"y"},"tags":{"c":3,"c.d":4}}"#)
+    await tern.close()
+  }
+
+  @Test("a transaction that is used after its function returned fails and writes nothing")
+  func lateUse() async throws {
+    let home = try await Home()
+    let tern = try home.documentClient()
+    let oslo = tern.documents.document("a/oslo")
+    let kept = Mutex<DocumentTransaction?>(nil)
+    try await tern.documents.transaction { transaction in
+      kept.withLock { $0 = transaction }
+      try transaction.set(oslo, to: ["n": 1])
+    }
+    let late = try #require(kept.withLock { $0 })
+    let isEnded = { (error: any Error) in
+      guard case DocumentsError.refused(let status) = error else { return false }
+      return status.code == .failedPrecondition
+    }
+    #expect {
+      try late.set(oslo, to: ["n": 2])
+    } throws: {
+      isEnded($0)
+    }
+    await #expect {
+      _ = try await late.get(oslo)
+    } throws: {
+      isEnded($0)
+    }
+    #expect(try await oslo.get(from: .server).json() == #"{"n":1}"#)
     await tern.close()
   }
 }

@@ -8,7 +8,8 @@ import TernSync
 ///
 /// Reads come first and go to the server; writes are sent together at the end, on the condition
 /// that what was read still holds. One that breaks a rule writes nothing, even if the error is
-/// caught. Source: documents reference, section 3.8.
+/// caught. It ends when the function that received it returns: later reads and writes fail with
+/// `failedPrecondition`. Source: documents reference, section 3.8.
 public final class DocumentTransaction: Sendable {
   /// The default number of attempts of a transaction.
   public static let attemptLimit = 5
@@ -19,6 +20,7 @@ public final class DocumentTransaction: Sendable {
     var book = TransactionWriteSet()
     /// The first rule that was broken.
     var problem: DocumentsError?
+    var isEnded = false
   }
 
   private let documents: Documents
@@ -32,6 +34,9 @@ public final class DocumentTransaction: Sendable {
     self.user = user
     self.waitsForPendingWrites = waitsForPendingWrites
   }
+
+  /// True after the function that received the transaction has returned.
+  package var isEnded: Bool { state.withLock { $0.isEnded } }
 
   /// The document as the server has it.
   ///
@@ -50,7 +55,9 @@ public final class DocumentTransaction: Sendable {
 
   /// The document as the server has it.
   package func document(_ key: DocumentKey) async throws(DocumentsError) -> Document {
-    guard state.withLock({ $0.book.mayRead }) else {
+    let (mayRead, isEnded) = state.withLock { ($0.book.mayRead, $0.isEnded) }
+    if isEnded { throw .refused(.endedTransaction) }
+    guard mayRead else {
       let status = DocumentStatus(.invalidArgument, "a transaction reads before it writes")
       throw broken(.refused(status))
     }
@@ -133,6 +140,8 @@ public final class DocumentTransaction: Sendable {
     _ body: (inout TransactionWriteSet) throws(DocumentStatus) -> Void
   ) throws(DocumentsError) {
     let refusal: DocumentStatus? = state.withLock { state in
+      // The commit has its copy of the writes: one that comes now would be lost.
+      if state.isEnded { return .endedTransaction }
       do throws(DocumentStatus) { try body(&state.book) } catch { return error }
       return nil
     }
@@ -144,6 +153,14 @@ public final class DocumentTransaction: Sendable {
   private func broken(_ error: DocumentsError) -> DocumentsError {
     state.withLock { $0.problem = $0.problem ?? error }
     return error
+  }
+
+  /// Runs the function of the application, at whose end the transaction ends.
+  fileprivate func run<R: Sendable>(
+    _ body: @Sendable (DocumentTransaction) async throws -> R
+  ) async throws -> R {
+    defer { state.withLock { $0.isEnded = true } }
+    return try await body(self)
   }
 
   /// Commits what was gathered; a repetition after a lost answer is not applied twice.
@@ -162,6 +179,12 @@ public final class DocumentTransaction: Sendable {
     }
     return DocumentStatus(.unavailable, "the server cannot be reached")
   }
+}
+
+extension DocumentStatus {
+  /// The status of a transaction that is used after its end.
+  fileprivate static let endedTransaction = DocumentStatus(
+    .failedPrecondition, "the transaction has ended")
 }
 
 extension Documents {
@@ -189,7 +212,7 @@ extension Documents {
       let transaction = DocumentTransaction(
         documents: self, user: user, waitsForPendingWrites: waitsForPendingWrites)
       do {
-        let result = try await body(transaction)
+        let result = try await transaction.run(body)
         guard let status = try await transaction.commit() else { return result }
         last = status
         // It may have been committed: another attempt could be the second that is.

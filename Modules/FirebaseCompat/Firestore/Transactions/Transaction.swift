@@ -7,7 +7,8 @@ import TernCore
 /// A transaction: reads and writes isolated from other clients.
 ///
 /// Reads come first and go to the server; writes are sent together at the end. A mistake in a write
-/// is told when the update function has returned, and nothing is written then.
+/// is told when the update function has returned, and nothing is written then. A write after that
+/// ends the program.
 public final class Transaction: Sendable {
   private let firestore: Firestore
   private let native: DocumentTransaction
@@ -95,6 +96,7 @@ public final class Transaction: Sendable {
     do {
       try native.write(try make())
     } catch {
+      if native.isEnded { Misuse.endedTransaction() }
       mistake.withLock { $0 = $0 ?? error }
     }
     return self

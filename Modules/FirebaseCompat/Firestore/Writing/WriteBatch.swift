@@ -3,7 +3,7 @@ import Synchronization
 import TernClient
 import TernCore
 
-/// Writes that are made together or not at all, once.
+/// Writes that are made together or not at all, once; a write after the commit ends the program.
 public final class WriteBatch: Sendable {
   private struct State {
     var mutations: [DocumentMutation] = []
@@ -82,12 +82,15 @@ public final class WriteBatch: Sendable {
   private func add(
     _ make: () throws(FirestoreArgumentError) -> DocumentMutation
   ) -> WriteBatch {
-    do throws(FirestoreArgumentError) {
-      let mutation = try make()
-      state.withLock { $0.mutations.append(mutation) }
-    } catch {
-      state.withLock { $0.problem = $0.problem ?? error }
+    let made = Result { () throws(FirestoreArgumentError) in try make() }
+    let isCommitted = state.withLock { state in
+      switch made {
+      case .success(let mutation): state.mutations.append(mutation)
+      case .failure(let error): state.problem = state.problem ?? error
+      }
+      return state.isCommitted
     }
+    if isCommitted { Misuse.committedBatch() }
     return self
   }
 
