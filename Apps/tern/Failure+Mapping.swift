@@ -72,7 +72,7 @@ extension Failure {
     case .rejected(let rejection): self.init(about: rejection)
     case .offline: self = .unreachable
     case .tooManyWaiting(let limit): self.init(.failed, "more than \(limit) reads wait")
-    case .closed: self.init(.failed, "the database was closed")
+    case .closed, .cancelled: self.init(.failed, "the database was closed")
     }
   }
 

@@ -6,7 +6,8 @@ public enum TransactionError: Error, Hashable, Sendable {
   case tooManyAttempts(limit: Int)
   /// A write of this client to the same data replaced it.
   case overridden
-  /// The waiting writes were purged, or the database was closed.
+  /// The waiting writes were purged, or the database was closed. Also when the waiting task was
+  /// cancelled: then the transaction goes on, and may still be committed.
   case cancelled
   /// The queue could not remember it, and it was not committed. See the error for what to do.
   case notStored(QueueError)

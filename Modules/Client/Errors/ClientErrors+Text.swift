@@ -40,6 +40,7 @@ extension ReadError: TernError {
     case .rejected(let rejection): "the server denied the read: \(rejection)"
     case .offline: "the server cannot be reached, and the cache does not hold the whole answer"
     case .tooManyWaiting(let limit): "\(limit) reads are unanswered; wait for some of them"
+    case .cancelled: "the wait was cancelled"
     case .closed: "the database is closed"
     }
   }
@@ -66,6 +67,7 @@ extension DisconnectError: TernError {
     case .rejected(let rejection): "the server rejected the onDisconnect operation: \(rejection)"
     case .tooManyWaiting(let limit):
       "\(limit) onDisconnect operations are unconfirmed; wait for some of them"
+    case .cancelled: "the wait was cancelled; the registration goes on"
     case .closed: "the database is closed"
     }
   }

@@ -42,6 +42,8 @@ public enum ReadError: Error, Hashable, Sendable {
   case offline
   /// As many reads wait for an answer as ``WaitingLimits/reads`` allows. Wait for some.
   case tooManyWaiting(limit: Int)
+  /// The waiting task was cancelled.
+  case cancelled
   /// The database is closed.
   case closed
 }
@@ -68,6 +70,8 @@ public enum DisconnectError: Error, Hashable, Sendable {
   case rejected(Rejection)
   /// As many wait for their confirmation as ``WaitingLimits/deferredWrites`` allows. Wait for some.
   case tooManyWaiting(limit: Int)
+  /// The waiting task was cancelled. The registration goes on.
+  case cancelled
   /// The database was closed first.
   case closed
 }

@@ -30,6 +30,9 @@ extension DatabaseError {
 }
 
 extension NSError {
+  /// The error of a call whose task was cancelled.
+  static var canceledWait: NSError { database(DatabaseError.waitCanceled) }
+
   /// The error that callers are given for any that arises below.
   static func database(_ error: any Error) -> NSError {
     let cause = error as? DatabaseError ?? .closed("The database could not be opened: \(error)")

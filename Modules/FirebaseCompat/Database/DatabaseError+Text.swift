@@ -7,6 +7,7 @@ extension DatabaseError: LocalizedError {
     case .refused(let code, let message): message.isEmpty ? code : "\(code): \(message)"
     case .invalid(let reason), .closed(let reason): reason
     case .writeCanceled: "The write was purged before the server answered."
+    case .waitCanceled: "The wait was canceled; the operation goes on."
     case .maxRetry: "The transaction lost against other writers as often as it may."
     case .overridden: "A write to the same place overtook the transaction."
     case .unavailable: "The server cannot be reached, and the cache has no answer."

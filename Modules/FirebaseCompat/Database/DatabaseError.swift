@@ -13,6 +13,8 @@ public enum DatabaseError: Error, Hashable, Sendable {
   case invalid(String)
   /// The write was purged before the server answered.
   case writeCanceled
+  /// The waiting task was cancelled; the operation goes on.
+  case waitCanceled
   /// The transaction lost against other writers as often as it may.
   case maxRetry
   /// A plain write to the same place overtook the transaction.
@@ -36,6 +38,7 @@ public enum DatabaseError: Error, Hashable, Sendable {
     case .refused(let code, _): code
     case .invalid: "invalid_argument"
     case .writeCanceled: "write_canceled"
+    case .waitCanceled: "wait_canceled"
     case .maxRetry: "maxretry"
     case .overridden: "set"
     case .unavailable: "unavailable"
@@ -70,6 +73,7 @@ extension DatabaseError {
     case .invalidQuery(let error): self = .invalid("\(error)")
     case .offline: self = .unavailable
     case .tooManyWaiting(let limit): self = .tooManyWaiting(limit: limit)
+    case .cancelled: self = .waitCanceled
     case .closed: self = .closed("the database was closed")
     }
   }
@@ -79,6 +83,7 @@ extension DatabaseError {
     case .rejected(let rejection): self.init(rejection)
     case .invalid(let error): self = .invalid("\(error)")
     case .tooManyWaiting(let limit): self = .tooManyWaiting(limit: limit)
+    case .cancelled: self = .waitCanceled
     case .closed: self = .closed("the database was closed")
     }
   }
@@ -102,7 +107,8 @@ extension DatabaseError {
     switch end {
     case .accepted: return nil
     case .rejected(let rejection): self.init(rejection)
-    case .purged, .waitCancelled, .waitExpired: self = .writeCanceled
+    case .purged: self = .writeCanceled
+    case .waitCancelled, .waitExpired: self = .waitCanceled
     case .closed: self = .closed("the database was closed; the write stays queued")
     case .notStored(let error): self = .notStored("\(error)")
     }

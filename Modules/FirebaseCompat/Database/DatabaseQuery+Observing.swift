@@ -59,15 +59,18 @@ extension DatabaseQuery {
   /// Waits for the first event of a kind, and returns it with the key of the child before.
   ///
   /// Where Firebase waits for ever, because the server refuses, a snapshot of nothing is returned;
-  /// ``getData()`` tells why.
+  /// ``getData()`` tells why. The same is returned at once when the task is cancelled.
   public func observeSingleEventAndPreviousSiblingKey(
     of eventType: DataEventType
   ) async -> (DataSnapshot, String?) {
     let answer = Promise<(DataSnapshot, String?)>()
-    observeSingleEvent(
-      of: eventType, andPreviousSiblingKeyWith: { answer.resolve(($0, $1)) },
-      withCancel: { [ref] _ in answer.resolve((DataSnapshot(ref: ref, node: .empty), nil)) })
-    return await answer.value()
+    let nothing = DataSnapshot(ref: ref, node: .empty)
+    let handle = register(
+      eventType, once: true, Callback { answer.resolve(($0, $1)) },
+      Callback { _, _ in answer.resolve((nothing, nil)) })
+    let event = await answer.value(ifCancelled: (nothing, nil))
+    if Task.isCancelled { removeObserver(withHandle: handle) }
+    return event
   }
 
   /// Ends the registration that has this handle; unknown handles are ignored.

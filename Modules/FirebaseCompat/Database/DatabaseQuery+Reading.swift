@@ -9,7 +9,7 @@ extension DatabaseQuery {
   public func getData() async throws -> DataSnapshot {
     let answer = Promise<Result<DataSnapshot, any Error>>()
     read { answer.resolve($0) }
-    return try await answer.value().get()
+    return try await answer.value(ifCancelled: .failure(NSError.canceledWait)).get()
   }
 
   /// Reads once and calls back; exactly one of the two arguments is `nil`.

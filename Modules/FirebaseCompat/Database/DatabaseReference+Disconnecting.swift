@@ -115,7 +115,7 @@ extension DatabaseReference {
   ) async throws -> DatabaseReference {
     let answer = Promise<(any Error)?>()
     start(verb) { answer.resolve($0) }
-    if let error = await answer.value() { throw error }
+    if let error = await answer.value(ifCancelled: NSError.canceledWait) { throw error }
     return self
   }
 

@@ -62,7 +62,7 @@ extension DatabaseReference {
   func acknowledged(_ write: Result<TreeWrite, any Error>) async throws -> DatabaseReference {
     let answer = Promise<(any Error)?>()
     start(write) { answer.resolve($0) }
-    if let error = await answer.value() { throw error }
+    if let error = await answer.value(ifCancelled: NSError.canceledWait) { throw error }
     return self
   }
 

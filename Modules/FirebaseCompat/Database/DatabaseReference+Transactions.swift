@@ -51,7 +51,8 @@ extension DatabaseReference {
   /// Changes the value here depending on the present one, isolated from other clients.
   ///
   /// - Returns: Whether it was committed, and what is here now.
-  /// - Throws: An `NSError` of ``DatabaseErrorDomain``; nothing was written then.
+  /// - Throws: An `NSError` of ``DatabaseErrorDomain``; nothing was written then, unless the task
+  ///   was cancelled: the transaction goes on.
   @discardableResult
   public func runTransactionBlock(
     _ block: @escaping (MutableData) -> TransactionResult
@@ -64,7 +65,7 @@ extension DatabaseReference {
           error.map { .failure($0) }
             ?? .success((isCommitted, snapshot ?? DataSnapshot(ref: self, node: .empty))))
       })
-    return try await answer.value().get()
+    return try await answer.value(ifCancelled: .failure(NSError.canceledWait)).get()
   }
 
   private func report(

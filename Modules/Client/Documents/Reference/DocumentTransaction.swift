@@ -198,7 +198,8 @@ extension Documents {
   ///   - body: May run several times; does nothing but read and write by its argument.
   /// - Throws: What `body` throws, or ``DocumentsError/refused(_:)``. Nothing was written then,
   ///   unless the code is `unavailable`: the answer to the commit may have been lost. After a
-  ///   change of user it is given up, with the code `cancelled`.
+  ///   change of user it is given up, with the code `cancelled`. A cancelled task gets
+  ///   ``DocumentsError/cancelled`` at once; a commit that was sent by then goes on.
   public func transaction<R: Sendable>(
     attempts: Int = DocumentTransaction.attemptLimit, waitsForPendingWrites: Bool = true,
     _ body: @Sendable (DocumentTransaction) async throws -> R
@@ -208,7 +209,8 @@ extension Documents {
     let user = await session.user
     for attempt in 0..<max(attempts, 1) {
       let delay = backoff.next(unit: ambient.randomUnit())
-      if attempt > 0, delay > .zero { try await ambient.clock.sleep(for: delay) }
+      if attempt > 0, delay > .zero { try? await ambient.clock.sleep(for: delay) }
+      if Task.isCancelled { throw DocumentsError.cancelled }
       let transaction = DocumentTransaction(
         documents: self, user: user, waitsForPendingWrites: waitsForPendingWrites)
       do {
@@ -220,6 +222,7 @@ extension Documents {
       } catch DocumentsError.refused(let status) {
         last = status
       }
+      if last == .cancelledWait { throw DocumentsError.cancelled }
       if await session.isClosed { throw session.closure }
       if !TransactionWriteSet.mayRetry(last) { break }
       if await session.user != user {

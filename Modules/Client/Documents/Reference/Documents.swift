@@ -71,7 +71,8 @@ public struct Documents: Sendable {
 
   /// Returns the reason a call failed: where the documents are closed, that is the reason.
   func failure(_ status: DocumentStatus) async -> DocumentsError {
-    await session.isClosed ? session.closure : .refused(status)
+    if status == .cancelledWait { return .cancelled }
+    return await session.isClosed ? session.closure : .refused(status)
   }
 
   /// The state of the connection of documents, now and whenever it changes; the tree has its own.

@@ -146,7 +146,8 @@ extension DocumentSession {
     carryOut()
   }
 
-  /// Calls the server once.
+  /// Calls the server once. A cancelled task stops waiting at once, with
+  /// `DocumentStatus.cancelledWait`; what was sent by then goes on.
   ///
   /// - Parameter user: The user who must be signed in for that; `nil` for any user.
   func call(
@@ -162,7 +163,7 @@ extension DocumentSession {
     }
     callers[machine.call(body)] = { promise.resolve($0) }
     carryOut()
-    return await promise.value()
+    return await promise.value(ifCancelled: .failure(.cancelledWait))
   }
 
   package func setNetwork(isEnabled: Bool) {

@@ -6,7 +6,8 @@ import TernTreeReplica
 /// reason.
 ///
 /// They hold for one connection: register them again on every reconnect, and before writing that
-/// the user is here. Every call returns when the server has it.
+/// the user is here. Every call returns when the server has it; a cancelled task stops waiting at
+/// once, and the registration goes on.
 public struct OnDisconnect: Sendable {
   let reference: TreeReference
 
@@ -46,7 +47,9 @@ public struct OnDisconnect: Sendable {
     }
     let promise = Promise<Result<Void, DisconnectError>>()
     await reference.session.deferWrite(verb) { promise.resolve($0) }
-    if case .failure(let error) = await promise.value() { throw error }
+    if case .failure(let error) = await promise.value(ifCancelled: .failure(.cancelled)) {
+      throw error
+    }
   }
 }
 

@@ -52,13 +52,13 @@ extension TreeQuerying {
   /// The result now: what listeners keep up to date, else what the server says, else the cache.
   ///
   /// - Throws: ``ReadError/offline`` when none of them has the whole answer; without a connection
-  ///   after three seconds.
+  ///   after three seconds. ``ReadError/cancelled`` at once when the task is cancelled.
   public func get() async throws(ReadError) -> TreeSnapshot {
     let target = target
     if let problem = target.problem { throw problem.readError }
     let promise = Promise<Result<ReadAnswer, ReadError>>()
     await target.session.read(at: target.path, query: target.query) { promise.resolve($0) }
-    switch await promise.value() {
+    switch await promise.value(ifCancelled: .failure(.cancelled)) {
     case .failure(let error): throw error
     case .success(let answer):
       return TreeSnapshot(

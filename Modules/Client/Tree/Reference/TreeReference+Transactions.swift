@@ -27,7 +27,8 @@ extension TreeReference {
   /// - Parameters:
   ///   - appliesLocally: Whether listeners here see results the server has not confirmed.
   ///   - update: Changes the node in place; `false` gives up.
-  /// - Throws: `TransactionError`.
+  /// - Throws: `TransactionError`; `cancelled` at once when the task is cancelled, while the
+  ///   transaction goes on.
   public func transaction(
     appliesLocally: Bool = true, _ update: @escaping @Sendable (inout TreeNode) -> Bool
   ) async throws(TransactionError) -> TreeTransactionResult {
@@ -40,7 +41,7 @@ extension TreeReference {
         return update(&node) ? node : nil
       },
       { promise.resolve($0) })
-    return try result(await promise.value())
+    return try result(await promise.value(ifCancelled: .failed(.cancelled)))
   }
 
   /// Runs a declared transaction here; it goes on after a restart of the program.
@@ -49,7 +50,8 @@ extension TreeReference {
   ///   - name: A name given to ``TreeDatabase/declareTransaction(_:_:)`` before.
   ///   - arguments: What its function is called with, besides what is here; they keep the limits of
   ///     values in the tree.
-  /// - Throws: `TransactionError`.
+  /// - Throws: `TransactionError`; `cancelled` at once when the task is cancelled, while the
+  ///   transaction goes on.
   public func transaction(
     _ name: String, arguments: TreeNode = .empty, appliesLocally: Bool = true
   ) async throws(TransactionError) -> TreeTransactionResult {
@@ -62,7 +64,7 @@ extension TreeReference {
     await session.transact(name, at: path, arguments: arguments, appliesLocally: appliesLocally) {
       promise.resolve($0)
     }
-    return try result(await promise.value())
+    return try result(await promise.value(ifCancelled: .failed(.cancelled)))
   }
 
   private func check() throws(TransactionError) {

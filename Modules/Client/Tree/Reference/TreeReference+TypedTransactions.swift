@@ -32,7 +32,8 @@ extension TreeReference {
   ///   - update: Changes the value in place; what it throws gives up.
   /// - Returns: The committed value.
   /// - Throws: ``TransactionError``; ``TreeCodingError`` for a node that is not of the type; what
-  ///   `update` throws. Nothing was changed then.
+  ///   `update` throws. Nothing was changed then, unless the task was cancelled: the transaction
+  ///   goes on.
   @discardableResult
   public func transaction<Value: Codable & Sendable>(
     as type: Value.Type, default initial: Value, appliesLocally: Bool = true,

@@ -117,18 +117,22 @@ private struct TransactionBlock: Sendable {
   init(body: @escaping (Transaction, NSErrorPointer) -> Any?) { self.body = HandedOver(body) }
 
   func run(_ transaction: Transaction) async -> TransactionOutcome {
-    await withCheckedContinuation { continuation in
-      Self.queue.async {
-        #if canImport(ObjectiveC)
-          var error: NSError?
-          let value = unsafe body.value(transaction, &error)
-        #else
-          let place = NSErrorPlace()
-          let value = body.value(transaction, place)
-          let error = place.pointee
-        #endif
-        continuation.resume(returning: TransactionOutcome(error == nil ? value : nil, error))
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        Self.queue.async {
+          #if canImport(ObjectiveC)
+            var error: NSError?
+            let value = unsafe body.value(transaction, &error)
+          #else
+            let place = NSErrorPlace()
+            let value = body.value(transaction, place)
+            let error = place.pointee
+          #endif
+          continuation.resume(returning: TransactionOutcome(error == nil ? value : nil, error))
+        }
       }
+    } onCancel: {
+      transaction.cancelReads()
     }
   }
 }

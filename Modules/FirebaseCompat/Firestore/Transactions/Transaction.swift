@@ -13,6 +13,8 @@ public final class Transaction: Sendable {
   private let firestore: Firestore
   private let native: DocumentTransaction
   private let mistake = Mutex<(any Error)?>(nil)
+  /// The reads that block the update function, and whether its task was cancelled.
+  private let reads = Mutex((isCancelled: false, tasks: [Task<Void, Never>]()))
 
   init(_ firestore: Firestore, _ native: DocumentTransaction) {
     self.firestore = firestore
@@ -29,13 +31,18 @@ public final class Transaction: Sendable {
     let answer = BlockingAnswer<Result<Document, any Error>>()
     do throws(FirestoreArgumentError) {
       let key = try document.key(in: firestore)
-      Task { [native] in
+      let read = Task { [native] in
         do throws(DocumentsError) {
           answer.give(.success(try await native.document(key)))
         } catch {
           answer.give(.failure(error))
         }
       }
+      let isCancelled = reads.withLock { reads in
+        reads.tasks.append(read)
+        return reads.isCancelled
+      }
+      if isCancelled { read.cancel() }
     } catch {
       answer.give(.failure(error))
     }
@@ -46,6 +53,15 @@ public final class Transaction: Sendable {
     } catch {
       throw NSError.firestore(error)
     }
+  }
+
+  /// Ends the reads that wait and those to come: the task of the transaction was cancelled.
+  func cancelReads() {
+    let tasks = reads.withLock { reads in
+      reads.isCancelled = true
+      return reads.tasks
+    }
+    for task in tasks { task.cancel() }
   }
 
   /// Replaces a document, or makes it.

@@ -109,6 +109,9 @@ extension DocumentStatus {
   static let unreachable = DocumentStatus(
     .unavailable, "there is no connection to the server")
 
+  /// The status of calls that a cancelled task no longer waits for.
+  static let cancelledWait = DocumentStatus(.cancelled, "the wait was cancelled")
+
   /// The status of calls whose user is gone.
   static let otherUser = DocumentStatus(.cancelled, "another user has signed in")
 }
