@@ -54,7 +54,9 @@ final class NodeBox {
       return node
     case .named(let members):
       var children: [ChildMap.Element] = []
-      for member in members {
+      // Of members with one name the last one counts, also when nothing is in it.
+      var names: Set<ExactText> = []
+      for member in members.reversed() where names.insert(ExactText(member.name)).inserted {
         children.append((key: try TreeKey(member.name), node: try member.box.node()))
       }
       return TreeNode(children: ChildMap(unsorted: children))
@@ -67,26 +69,28 @@ final class NodeBox {
     }
   }
 
+  /// A member; of those with one name the last one counts.
   func add(named name: String) -> NodeBox {
     let box = NodeBox()
-    if case .named(var members) = content {
+    var members: [(name: String, box: NodeBox)] = []
+    if case .named(let known) = content {
+      members = known
       content = .listed([])
-      members.removeAll { $0.name == name }
-      members.append((name, box))
-      content = .named(members)
-    } else {
-      content = .named([(name, box)])
     }
+    members.append((name, box))
+    content = .named(members)
     return box
   }
 
   func addListed() -> NodeBox {
     let box = NodeBox()
-    if case .listed(let elements) = content {
-      content = .listed(elements + [box])
-    } else {
-      content = .listed([box])
+    var elements: [NodeBox] = []
+    if case .listed(let known) = content {
+      elements = known
+      content = .named([])
     }
+    elements.append(box)
+    content = .listed(elements)
     return box
   }
 
