@@ -29,7 +29,7 @@ struct DocumentInputReader {
     case .delete: mask.append(path)
     case .value, .map, .array:
       mask.append(path)
-      data[path] = try value(of: input, at: path)
+      data[path] = try value(of: input, at: path, depth: path.names.count - 1)
     }
   }
 
@@ -61,29 +61,34 @@ struct DocumentInputReader {
         try readField(.value(entry.value), at: inner)
       }
     case .value, .map, .array:
-      data[path] = try value(of: input, at: path)
+      data[path] = try value(of: input, at: path, depth: path.names.count - 1)
       mask.append(path)
     }
   }
 
-  /// The value of an input; transforms inside maps are put aside.
+  /// The value of an input in `depth` maps and arrays; transforms inside maps are put aside.
   private mutating func value(
-    of input: DocumentInput, at path: DocumentFieldPath
+    of input: DocumentInput, at path: DocumentFieldPath, depth: Int
   ) throws(DocumentError) -> DocumentValue {
     switch input {
     case .value(let value): return value
     case .array(let elements):
+      let depth = try Self.entering(depth, at: path)
       var values: [DocumentValue] = []
-      for element in elements { values.append(try self.element(element, at: path)) }
+      for element in elements {
+        values.append(try self.element(element, at: path, depth: depth))
+      }
       return .array(values)
     case .map(let fields):
+      let depth = try Self.entering(depth, at: path)
       var map = DocumentMap()
       for field in fields.withoutReplaced {
         let inner = path.appending(field.name)
         switch field.input {
         case .delete: throw .misplacedDelete(inner)
         case .transform(let transform): try add(transform, at: inner)
-        case .value, .map, .array: map[field.name] = try value(of: field.input, at: inner)
+        case .value, .map, .array:
+          map[field.name] = try value(of: field.input, at: inner, depth: depth)
         }
       }
       return .map(map)
@@ -94,7 +99,7 @@ struct DocumentInputReader {
 
   /// The value of an array element, in which no sentinel may stand at any depth.
   private func element(
-    _ input: DocumentInput, at path: DocumentFieldPath
+    _ input: DocumentInput, at path: DocumentFieldPath, depth: Int
   ) throws(DocumentError) -> DocumentValue {
     switch input {
     case .value(let value): return value
@@ -102,21 +107,33 @@ struct DocumentInputReader {
     case .delete: throw .misplacedDelete(path)
     case .transform: throw .misplacedTransform(path)
     case .map(let fields):
+      let depth = try Self.entering(depth, at: path)
       var map = DocumentMap()
-      for field in fields.withoutReplaced { map[field.name] = try elementField(field, at: path) }
+      for field in fields.withoutReplaced {
+        map[field.name] = try elementField(field, at: path, depth: depth)
+      }
       return .map(map)
     }
   }
 
   private func elementField(
-    _ field: DocumentInput.Field, at path: DocumentFieldPath
+    _ field: DocumentInput.Field, at path: DocumentFieldPath, depth: Int
   ) throws(DocumentError) -> DocumentValue {
     guard case .array(let elements) = field.input else {
-      return try element(field.input, at: path)
+      return try element(field.input, at: path, depth: depth)
     }
+    let depth = try Self.entering(depth, at: path)
     var values: [DocumentValue] = []
-    for inner in elements { values.append(try element(inner, at: path)) }
+    for inner in elements { values.append(try element(inner, at: path, depth: depth)) }
     return .array(values)
+  }
+
+  /// The depth inside a map or array; checked on the way down, before the stack runs out.
+  private static func entering(
+    _ depth: Int, at path: DocumentFieldPath
+  ) throws(DocumentError) -> Int {
+    if depth >= DocumentLimits.depth { throw .tooDeep(path, limit: DocumentLimits.depth) }
+    return depth + 1
   }
 
   private mutating func add(

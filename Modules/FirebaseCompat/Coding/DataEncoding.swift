@@ -1,4 +1,5 @@
 import Foundation
+import TernCore
 
 /// The place of one encoded value.
 final class EncodedBox {
@@ -100,6 +101,12 @@ struct DataEncoding: Encoder, SingleValueEncodingContainer {
 
   /// A type that encodes itself; one that encodes nothing is an empty dictionary.
   private func encodeOther(_ value: some Encodable) throws {
+    // On the way down, before the stack runs out: neither model holds what is deeper.
+    guard codingPath.count <= TreeLimits.pathSegments else {
+      let text = "the value has more than \(TreeLimits.pathSegments) levels"
+      throw EncodingError.invalidValue(
+        value, .init(codingPath: codingPath, debugDescription: text))
+    }
     var encoding = self
     encoding.keepsKeys = value is any NamedDictionary
     try value.encode(to: encoding)

@@ -94,6 +94,10 @@ extension TreeNode {
       guard members.keys.allSatisfy({ $0 == ".value" || $0 == ".priority" }) else {
         throw .valueWithChildren(path: path.description)
       }
+      // A leaf holds no further `.value`, however many there are.
+      if let members = value as? [String: Any], members[".value"] != nil {
+        throw .valueWithChildren(path: path.description)
+      }
       node = try TreeNode(foundation: value, at: path)
       guard !node.hasChildren else { throw .valueWithChildren(path: path.description) }
     } else {

@@ -147,6 +147,11 @@ struct InputEncoder: Encoder, SingleValueEncodingContainer {
       }
       box.content = .input(input)
     } else {
+      // On the way down, before the stack runs out; the whole is checked with the write.
+      if codingPath.count > DocumentLimits.depth + 1 {
+        let path = DocumentFieldPath(unchecked: codingPath.map(\.stringValue))
+        throw DocumentError.tooDeep(path, limit: DocumentLimits.depth)
+      }
       try value.encode(to: self)
     }
   }

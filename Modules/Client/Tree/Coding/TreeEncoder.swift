@@ -140,7 +140,13 @@ extension NodeEncoder: SingleValueEncodingContainer {
   func encode(_ value: UInt64) throws { try put(unsigned: value) }
 
   func encode<Value: Encodable>(_ value: Value) throws {
-    guard let coded = value as? any TreeCoded else { return try value.encode(to: self) }
+    guard let coded = value as? any TreeCoded else {
+      // On the way down, before the stack runs out: no path is longer.
+      guard codingPath.count <= TreeLimits.pathSegments else {
+        throw TreeError.tooDeep(count: codingPath.count, limit: TreeLimits.pathSegments)
+      }
+      return try value.encode(to: self)
+    }
     guard let scalar = coded.treeScalar() else { throw inexact(value) }
     put(scalar)
   }
