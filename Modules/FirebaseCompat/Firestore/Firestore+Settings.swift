@@ -3,6 +3,7 @@ import Synchronization
 import TernAssembly
 import TernClient
 import TernCore
+import TernTransportTCP
 
 extension Firestore {
   /// The documents of the default app.
@@ -58,6 +59,7 @@ extension Firestore {
       if state.isFrozen {
         return choices.difference(from: state.choices).map { .settingsFrozen($0) }
       }
+      if let reason = choices.hostMistake { return .invalidHost(reason) }
       if choices.isSSLEnabled, !canEncrypt(choices) { return .encryptionUnavailable }
       if let limit = choices.cache.limitBytes,
         limit < Int(FirestoreSettings.smallestCacheSizeBytes)
@@ -75,7 +77,7 @@ extension Firestore {
   /// - Precondition: Called before the first operation.
   public func useEmulator(withHost host: String, port: Int) {
     let settings = settings
-    settings.host = "\(host):\(port)"
+    settings.host = TCPAddress(host: host.withoutBrackets, port: port).description
     settings.isSSLEnabled = false
     self.settings = settings
   }
@@ -92,6 +94,8 @@ extension Firestore {
 public enum FirestoreSettingsError: Error, Hashable, Sendable {
   /// A setting was changed after the first operation. Change it before.
   case settingsFrozen(String)
+  /// The host is none, or its port is no number in 0...65535; the text says why.
+  case invalidHost(String)
   /// An encrypted connection was asked for, while the configuration names a transport that makes
   /// none. Name a host, or the transport `tcp`.
   case encryptionUnavailable
@@ -123,9 +127,27 @@ extension Firestore {
   }
 }
 
+extension String {
+  /// An IPv6 address without the brackets that set it off from a port.
+  fileprivate var withoutBrackets: String {
+    hasPrefix("[") && hasSuffix("]") ? String(dropFirst().dropLast()) : self
+  }
+}
+
 extension FirestoreChoices {
   /// The port of a host that is named without one.
-  private static let standardPort: Int64 = 9000
+  private static let standardPort = 9000
+
+  /// The reason that the host is none; `nil` when it is one, or none is named.
+  fileprivate var hostMistake: String? {
+    guard namesHost else { return nil }
+    do {
+      _ = try TCPAddress.list(host, defaultPort: Self.standardPort)
+      return nil
+    } catch {
+      return "\(error)"
+    }
+  }
 
   /// The configuration these settings mean: without persistence, everything is kept in memory.
   func applied(to configuration: Configuration) -> Configuration {
@@ -138,11 +160,10 @@ extension FirestoreChoices {
     }
     let tls = configuration.transport.members["tls"]
     if namesHost {
-      let parts = host.split(separator: ":", maxSplits: 1)
-      let port = parts.count == 2 ? Int64(parts[1]) : nil
+      // The transport reads ports and brackets in it.
       configuration.transport = [
-        "kind": "tcp", "host": .string(parts.first.map(String.init) ?? host),
-        "port": .integer(port ?? FirestoreChoices.standardPort),
+        "kind": "tcp", "host": .string(host),
+        "port": .integer(Int64(FirestoreChoices.standardPort)),
       ]
     }
     // The configuration names the trusted roots, also for another host.

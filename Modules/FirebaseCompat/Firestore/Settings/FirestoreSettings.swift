@@ -12,7 +12,7 @@ public final class FirestoreSettings {
   /// 1 MiB.
   static let smallestCacheSizeBytes: Int64 = 1024 * 1024
 
-  /// The server, as `name` or `name:port`.
+  /// The server, as `name`, `name:port` or `[IPv6 address]:port`; the port is 9000 unless named.
   public var host: String
   /// True when the connection is encrypted: it is not, and asking for it is rejected.
   public var isSSLEnabled: Bool
