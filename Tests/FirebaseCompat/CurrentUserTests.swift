@@ -100,4 +100,19 @@ import Testing
     auth.addStateDidChangeListener { _, user in heard.give(user?.uid ?? "nobody") }
     #expect(await heard.next() == "nobody")
   }
+
+  @Test("a former user that is read late takes no place of a later one")
+  func lateState() async throws {
+    let store = try await Assembler(catalog: .standard).store(fromJSON: #"{"kind": "memory"}"#)
+    let native = try ClientAuth(store: store)
+    let auth = Auth(callbackQueue: DispatchQueue(label: "callbacks")) { native }
+    try await auth.signIn(withCustomToken: Self.token("ann"))
+    let former = native.moment
+    try await auth.signIn(withCustomToken: Self.token("bob"))
+    auth.take(former, of: native)
+    #expect(auth.currentUser?.uid == "bob")
+    try auth.signOut()
+    auth.take(former, of: native)
+    #expect(auth.currentUser == nil)
+  }
 }

@@ -28,6 +28,8 @@ public final class ClientAuth: Sendable {
   private struct Core {
     var state = AuthState.signedOut
     var token: String?
+    /// The number of changes of the state.
+    var changes: UInt64 = 0
     var source: TokenSource?
     /// The refresh that waits or is under way; another one takes its place.
     var refresh: Task<Void, Never>?
@@ -78,6 +80,18 @@ public final class ClientAuth: Sendable {
 
   /// The token of the signed-in user.
   public var token: String? { core.withLock { $0.token } }
+
+  /// The user and the token at one moment; of two the one with more changes is the later one.
+  package struct Moment: Sendable {
+    package let user: AuthUser?
+    package let token: String?
+    package let changes: UInt64
+  }
+
+  /// The user and the token now.
+  package var moment: Moment {
+    core.withLock { Moment(user: $0.state.user, token: $0.token, changes: $0.changes) }
+  }
 
   /// The state, now and whenever it changes.
   public var states: ListenSequence<AuthState, Never> {
@@ -151,6 +165,7 @@ public final class ClientAuth: Sendable {
       }
       core.state = state
       core.token = token
+      core.changes += 1
       // In the lock, so that two changes are told in the order they were made.
       for box in core.boxes.values { box.post(state) }
       for listener in core.audience { listener.show(token) }
@@ -206,6 +221,7 @@ extension ClientAuth {
       let isNews = core.withLock { core in
         guard token == core.token, case .signedIn(let user) = core.state else { return false }
         core.state = .tokenNeeded(user, reason: reason)
+        core.changes += 1
         for box in core.boxes.values { box.post(core.state) }
         return true
       }

@@ -25,6 +25,8 @@ public final class Auth: Sendable {
   private struct State {
     var user: User?
     var token: String?
+    /// The number of changes that the native sign-in had made by then.
+    var changes: UInt64 = 0
     /// True when the signed-in user is known.
     var isKnown = false
     /// In the order they came.
@@ -63,13 +65,13 @@ public final class Auth: Sendable {
       defer { settling.leave() }
       // A store that cannot be read keeps no user.
       guard let native = try? await opened.value else { return settle(nil) }
-      take(native.state, of: native)
+      take(native.moment, of: native)
     }
     let reader = Task { [weak self] in
       guard let native = try? await opened.value else { return }
-      for await state in native.states {
+      for await _ in native.states {
         guard let self else { return }
-        self.take(state, of: native)
+        self.take(native.moment, of: native)
       }
     }
     reading.withLock { $0 = reader }
@@ -101,7 +103,7 @@ public final class Auth: Sendable {
     let native = try await opened.value
     do throws(AuthError) {
       let user = try native.signIn(token: token)
-      take(native.state, of: native)
+      take(native.moment, of: native)
       return AuthDataResult(user: User(user, native))
     } catch {
       throw NSError.auth(error)
@@ -126,7 +128,7 @@ public final class Auth: Sendable {
   public func signOut() throws {
     do throws(AuthError) {
       guard let native = try start.signOut() else { return }
-      take(native.state, of: native)
+      take(native.moment, of: native)
     } catch {
       throw NSError.auth(error)
     }
@@ -173,15 +175,18 @@ public final class Auth: Sendable {
     return handle
   }
 
-  private func take(_ news: AuthState, of native: ClientAuth) {
-    settle(news.user.map { User($0, native) }, native.token)
+  /// Adopts a state of the native sign-in, unless a later one was adopted already: they are read on
+  /// several threads.
+  func take(_ moment: ClientAuth.Moment, of native: ClientAuth) {
+    settle(moment.user.map { User($0, native) }, moment.token, after: moment.changes)
   }
 
-  private func settle(_ user: User?, _ token: String? = nil) {
-    let concerned = state.withLock { state in
+  private func settle(_ user: User?, _ token: String? = nil, after changes: UInt64 = 0) {
+    let concerned = state.withLock { state -> [AuthHandle] in
+      if state.isKnown, changes < state.changes { return [] }
       let isNews = !state.isKnown || state.user?.uid != user?.uid
       let isNewToken = isNews || state.token != token
-      (state.user, state.token) = (user, token)
+      (state.user, state.token, state.changes) = (user, token, changes)
       state.isKnown = true
       return state.listeners.filter { isNews || isNewToken && $0.hearsTokens }.map(\.handle)
     }
