@@ -20,7 +20,7 @@ public final class CollectionReference: Query, @unchecked Sendable {
   }
 
   /// The last part of the path.
-  public var collectionID: String { path.split(separator: "/").last.map(String.init) ?? "" }
+  public var collectionID: String { path.pathSegments.last ?? "" }
 
   /// The document the collection is below; `nil` at the top of the database.
   public var parent: DocumentReference? {

@@ -24,11 +24,11 @@ public final class DocumentReference: Sendable {
   }
 
   /// The last part of the path.
-  public var documentID: String { path.split(separator: "/").last.map(String.init) ?? "" }
+  public var documentID: String { path.pathSegments.last ?? "" }
 
   /// The collection the document is in.
   public var parent: CollectionReference {
-    let segments = path.split(separator: "/").dropLast()
+    let segments = path.pathSegments.dropLast()
     return CollectionReference(firestore, path: segments.joined(separator: "/"))
   }
 
@@ -53,14 +53,23 @@ public final class DocumentReference: Sendable {
 }
 
 extension DocumentReference: Hashable, CustomStringConvertible {
+  /// Returns true when both are the same document; paths are compared by their bytes.
   public static func == (left: DocumentReference, right: DocumentReference) -> Bool {
-    left.firestore === right.firestore && left.path == right.path
+    left.firestore === right.firestore && left.path.hasSameBytes(as: right.path)
+      && left.key == right.key
   }
 
   public func hash(into hasher: inout Hasher) {
     hasher.combine(ObjectIdentifier(firestore))
-    hasher.combine(path)
+    path.hashBytes(into: &hasher)
   }
 
   public var description: String { path }
+}
+
+extension String {
+  /// The parts between slashes, by bytes: also where a combining character follows a slash.
+  var pathSegments: [String] {
+    utf8.split(separator: UInt8(ascii: "/")).map { String(decoding: $0, as: UTF8.self) }
+  }
 }
