@@ -21,16 +21,17 @@ extension DatabaseReference {
   func assignment(_ value: Any?, priority: Any? = nil) -> Result<TreeWrite, any Error> {
     write { () throws(DatabaseValueError) in
       var node = try TreeNode(foundation: value)
-      if let priority { node.setPriority(try TreeScalar(priority: priority, at: path)) }
+      if let priority = try TreeNode.priority(foundation: priority, at: path) {
+        node.setPriority(priority)
+      }
       return .set(path, node)
     }
   }
 
   func prioritization(_ priority: Any?) -> Result<TreeWrite, any Error> {
     write { () throws(DatabaseValueError) in
-      guard let priority else { return .set(path.appending(.priority), .empty) }
-      let node = TreeNode(try TreeScalar(priority: priority, at: path))
-      return .set(path.appending(.priority), node)
+      let priority = try TreeNode.priority(foundation: priority, at: path)
+      return .set(path.appending(.priority), priority.map { TreeNode($0) } ?? .empty)
     }
   }
 

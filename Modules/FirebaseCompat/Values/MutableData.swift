@@ -1,5 +1,6 @@
 public import Foundation
 import TernCore
+import TernQuery
 
 /// The current state of a location, lent to the update function of a transaction to change.
 ///
@@ -58,11 +59,7 @@ public final class MutableData {
     set {
       attempt { () throws(DatabaseValueError) in
         var new = node
-        if let value = newValue {
-          new.setPriority(try TreeScalar(priority: value, at: path))
-        } else {
-          new.setPriority(nil)
-        }
+        new.setPriority(try TreeNode.priority(foundation: newValue, at: path))
         root.node.setNode(new, at: path)
       }
     }
@@ -94,7 +91,8 @@ public final class MutableData {
   /// The children in the order of their priorities, then keys.
   public var children: NSEnumerator {
     let children =
-      problem != nil ? [] : node.children.map { MutableData(root, path.appending($0.key)) }
+      problem != nil
+      ? [] : TreeQuery.all.ordered(node).map { MutableData(root, path.appending($0.key)) }
     return (children as NSArray).objectEnumerator()
   }
 

@@ -59,6 +59,14 @@ extension TreeNode {
 }
 
 extension TreeNode {
+  /// Reads a priority; `nil`, `NSNull` and an empty optional mean that there is none.
+  static func priority(
+    foundation value: Any?, at path: TreePath
+  ) throws(DatabaseValueError) -> TreeScalar? {
+    guard let value = unwrapped(value) else { return nil }
+    return try TreeScalar(priority: value, at: path)
+  }
+
   /// An optional inside an `Any`, `NSNull` and `nil` all mean that nothing is there.
   private static func unwrapped(_ value: Any?) -> Any? {
     guard let value else { return nil }
@@ -109,8 +117,8 @@ extension TreeNode {
       }
       node = TreeNode(children: ChildMap(unsorted: children))
     }
-    if let priority = unwrapped(members[".priority"]) {
-      node.setPriority(try TreeScalar(priority: priority, at: path))
+    if let priority = try TreeNode.priority(foundation: members[".priority"], at: path) {
+      node.setPriority(priority)
     }
     return node
   }
