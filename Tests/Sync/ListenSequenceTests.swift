@@ -81,6 +81,55 @@ struct DeliveryTests {
     #expect(log.withLock { $0 } == ["start", "stop"])
   }
 
+  @Test("an iterator that is kept after its end has unregistered")
+  func keptIterator() async throws {
+    let log = Mutex<[String]>([])
+    let boxes = Mutex<[Box]>([])
+    let delivery = ListenSequence<Int, Overrun>(
+      .every(limit: 8), overflow: { Overrun(limit: $0) },
+      start: { box in
+        boxes.withLock { $0.append(box) }
+        log.withLock { $0.append("start") }
+        box.post(1)
+        return { log.withLock { $0.append("stop") } }
+      })
+    var finished = delivery.makeAsyncIterator()
+    #expect(try await finished.next() == 1)
+    boxes.withLock { $0[0].finish() }
+    #expect(try await finished.next() == nil)
+    #expect(log.withLock { $0 } == ["start", "stop"])
+    #expect(try await finished.next() == nil)
+    var failed = delivery.makeAsyncIterator()
+    #expect(try await failed.next() == 1)
+    boxes.withLock { $0[1].fail(Overrun(limit: 8)) }
+    await #expect(throws: Overrun.self) { try await failed.next() }
+    #expect(log.withLock { $0 } == ["start", "stop", "start", "stop"])
+    #expect(try await failed.next() == nil)
+    #expect(log.withLock { $0.count } == 4)
+  }
+
+  @Test("a task that is cancelled unregisters its iterator, or never registers it")
+  func cancelledIterator() async throws {
+    let log = Mutex<[String]>([])
+    let delivery = ListenSequence<Int, Overrun>(
+      .every(limit: 8), overflow: { Overrun(limit: $0) },
+      start: { box in
+        log.withLock { $0.append("start") }
+        box.post(1)
+        return { log.withLock { $0.append("stop") } }
+      })
+    try await Task { () async throws -> Void in
+      var begun = delivery.makeAsyncIterator()
+      #expect(try await begun.next() == 1)
+      withUnsafeCurrentTask { $0?.cancel() }
+      #expect(try await begun.next() == nil)
+      #expect(log.withLock { $0 } == ["start", "stop"])
+      var late = delivery.makeAsyncIterator()
+      #expect(try await late.next() == nil)
+      #expect(log.withLock { $0 } == ["start", "stop"])
+    }.value
+  }
+
   @Test("a serial work queue works in order and batches what waits")
   func inOrder() async {
     let (stream, continuation) = AsyncStream.makeStream(of: [Int].self)

@@ -1,7 +1,8 @@
 /// A sequence of what a listener hears.
 ///
 /// Nothing happens until it is iterated; every iteration is a listener of its own, which starts
-/// with the first call of `next()` and stops when the iterator goes away or its task is cancelled.
+/// with the first call of `next()` and stops when it ends, its task is cancelled, or the iterator
+/// goes away.
 public struct ListenSequence<Element: Sendable, Failure: Error>: AsyncSequence, Sendable {
   package typealias Box = Mailbox<Element, Failure>
 
@@ -40,6 +41,7 @@ public struct ListenSequence<Element: Sendable, Failure: Error>: AsyncSequence, 
     private var registration: Registration?
     private var batch: [Element] = []
     private var position = 0
+    private var isEnded = false
 
     fileprivate init(box: Box, start: @escaping @Sendable (Box) async -> @Sendable () -> Void) {
       self.box = box
@@ -53,19 +55,33 @@ public struct ListenSequence<Element: Sendable, Failure: Error>: AsyncSequence, 
     public mutating func next(
       isolation actor: isolated (any Actor)?
     ) async throws(Failure) -> Element? {
-      if registration == nil { registration = Registration(await start(box)) }
+      if isEnded { return nil }
+      if registration == nil {
+        if Task.isCancelled {
+          isEnded = true
+          return nil
+        }
+        registration = Registration(await start(box))
+      }
       while true {
         if position < batch.count, !Task.isCancelled {
           defer { position += 1 }
           return batch[position]
         }
         position = 0
-        guard let next = try await box.take() else {
-          batch = []
-          return nil
-        }
-        batch = next
+        batch = []
+        var taken: [Element]?
+        // An iterator that is kept after its end listens no longer.
+        defer { if taken == nil { end() } }
+        taken = try await box.take()
+        guard let elements = taken else { return nil }
+        batch = elements
       }
+    }
+
+    private mutating func end() {
+      isEnded = true
+      registration = nil
     }
   }
 }
