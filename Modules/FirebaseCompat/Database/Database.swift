@@ -238,18 +238,19 @@ extension Database {
   }
 
   private func open() {
-    let settings: DatabaseSettings? = state.withLock { state in
-      guard !state.isFrozen else { return nil }
+    let isFirst = state.withLock { state in
+      guard !state.isFrozen else { return false }
       state.isFrozen = true
-      return state.settings
+      let (opening, settings) = (opening, state.settings)
+      // In the lock: a call of another thread that finds it frozen finds the buffer opened.
+      calls.open { [self] in
+        let tern = try await opening(settings)
+        self.state.withLock { $0.tern = tern }
+        return tern.tree.session
+      }
+      return true
     }
-    guard let settings else { return }
-    let opening = opening
-    calls.open { [self] in
-      let tern = try await opening(settings)
-      state.withLock { $0.tern = tern }
-      return tern.tree.session
-    }
+    guard isFirst else { return }
     calls.submit { [weak self] session in
       guard let self else { return }
       _ = session.listen(

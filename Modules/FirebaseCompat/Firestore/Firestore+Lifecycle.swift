@@ -77,6 +77,7 @@ extension Firestore {
   /// Later operations fail with ``FirestoreErrorCode/failedPrecondition``;
   /// ``firestore()`` gives a new one.
   public func terminate() async throws {
+    if calls.endUnopened() { return }
     _ = try? await calls.opened()
     let opened = calls.state.withLock { state in
       state.isTerminated = true

@@ -41,26 +41,41 @@ final class FirestoreCalls: Sendable {
 
   /// Opens the database, once.
   func open() {
-    let choices: FirestoreChoices? = state.withLock { state in
-      guard !state.isFrozen else { return nil }
+    state.withLock { state in
+      guard !state.isFrozen else { return }
       state.isFrozen = true
-      return state.choices
+      let (opening, choices) = (opening, state.choices)
+      // In the lock: a call of another thread that finds it frozen finds the buffer opened.
+      buffer.open { [self] in try await session(opening, choices) }
     }
-    guard let choices else { return }
-    let opening = opening
-    buffer.open { [self] in
-      let opened = try await opening(choices, false)
-      state.withLock { $0.opened = opened }
-      if DebugLog.isEnabled(.documents) {
-        // It ends with the documents.
-        Task {
-          for await state in opened.documents.connection {
-            DebugLog.note(.documents, "\(database.resourceName): \(state)")
-          }
+  }
+
+  /// Ends a database that no operation has begun to open; nothing opens it any more.
+  ///
+  /// - Returns: False when an operation has.
+  func endUnopened() -> Bool {
+    state.withLock { state in
+      guard !state.isFrozen else { return false }
+      (state.isFrozen, state.isTerminated) = (true, true)
+      buffer.open { throw DocumentsError.closed }
+      return true
+    }
+  }
+
+  private func session(
+    _ opening: Firestore.Opening, _ choices: FirestoreChoices
+  ) async throws -> DocumentSession {
+    let opened = try await opening(choices, false)
+    state.withLock { $0.opened = opened }
+    if DebugLog.isEnabled(.documents) {
+      // It ends with the documents.
+      Task {
+        for await state in opened.documents.connection {
+          DebugLog.note(.documents, "\(database.resourceName): \(state)")
         }
       }
-      return opened.documents.session
     }
+    return opened.documents.session
   }
 
   /// Takes a call into the session's order.
