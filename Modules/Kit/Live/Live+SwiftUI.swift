@@ -13,10 +13,13 @@
   /// ```
   @MainActor @propertyWrapper
   public struct Live<Value: Decodable & Sendable>: @MainActor DynamicProperty {
+    // Of the models that SwiftUI is given for one view it keeps the first: the query is beside it.
+    private let query: TreeQueryReference
     @State private var model: LiveValue<Value>
 
     /// Follows a location, or a query at one, while the view is shown.
     public init(_ query: some TreeQuerying) {
+      self.query = query.queried
       _model = State(initialValue: LiveValue(resting: query))
     }
 
@@ -26,8 +29,8 @@
     /// The model: completeness, pending writes, errors.
     public var projectedValue: LiveValue<Value> { model }
 
-    /// Begins to follow.
-    public func update() { model.start() }
+    /// Follows the query that the view has now.
+    public func update() { model.follow(query) }
   }
 
   /// The results of a query in a view.
@@ -43,16 +46,20 @@
   /// ```
   @MainActor @propertyWrapper
   public struct LiveResults<Element: Decodable & Sendable>: @MainActor DynamicProperty {
+    // Of the models that SwiftUI is given for one view it keeps the first: the query is beside it.
+    private let source: LiveQuery<Element>.Source
     @State private var model: LiveQuery<Element>
 
     /// Follows a query of documents while the view is shown.
     public init(_ query: some DocumentQuerying) {
-      _model = State(initialValue: LiveQuery(resting: query))
+      source = .documents(query.queried)
+      _model = State(initialValue: LiveQuery(resting: source))
     }
 
     /// Follows the children that a query of the tree selects while the view is shown.
     public init(_ query: some TreeQuerying) {
-      _model = State(initialValue: LiveQuery(resting: query))
+      source = .tree(query.queried)
+      _model = State(initialValue: LiveQuery(resting: source))
     }
 
     /// The results, in the query's order.
@@ -61,7 +68,7 @@
     /// The model: whether results are loaded, pending writes, errors.
     public var projectedValue: LiveQuery<Element> { model }
 
-    /// Begins to follow.
-    public func update() { model.start() }
+    /// Follows the query that the view has now.
+    public func update() { model.follow(source) }
   }
 #endif

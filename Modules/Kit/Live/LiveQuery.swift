@@ -24,7 +24,13 @@ public final class LiveQuery<Element: Decodable & Sendable> {
   /// The reason why it no longer follows, or why the newest results do not decode.
   public private(set) var error: (any TernError)?
 
-  @ObservationIgnored private let follow: @MainActor (LiveQuery) -> Task<Void, Never>
+  /// The query that a model follows.
+  enum Source: Equatable {
+    case documents(DocumentQueryReference)
+    case tree(TreeQueryReference)
+  }
+
+  @ObservationIgnored private var source: Source
   @ObservationIgnored private var task: Task<Void, Never>?
 
   /// Follows a collection of documents, or a query of one.
@@ -40,54 +46,77 @@ public final class LiveQuery<Element: Decodable & Sendable> {
   }
 
   /// Follows nothing before ``start()``.
-  init(resting query: some DocumentQuerying) {
-    let snapshots = query.snapshots(includingMetadata: true)
-    follow = { model in
-      Task { [weak model] in
-        do throws(DocumentsError) {
-          for try await result in snapshots {
-            let metadata = result.metadata
-            model?.show(
-              metadata.isFromCache, metadata.hasPendingWrites,
-              pending: result.documents.map(\.metadata.hasPendingWrites)
-            ) { () throws(DocumentCodingError) in try result.decode(Element.self) }
-          }
-        } catch {
-          model?.error = error
-        }
-      }
-    }
+  convenience init(resting query: some DocumentQuerying) {
+    self.init(resting: .documents(query.queried))
   }
 
   /// Follows nothing before ``start()``.
-  init(resting query: some TreeQuerying) {
-    let snapshots = query.snapshots()
-    follow = { model in
-      Task { [weak model] in
-        do throws(ListenError) {
-          for try await result in snapshots where result.isComplete || result.exists {
-            let children = result.children
-            model?.show(
-              result.isFromCache || !result.isComplete, result.hasPendingWrites,
-              pending: children.map(\.hasPendingWrites)
-            ) { () throws(TreeCodingError) in
-              var values: [Element] = []
-              for child in children { values.append(try child.decode(Element.self)) }
-              return values
-            }
-          }
-        } catch {
-          model?.error = error
-        }
-      }
-    }
-  }
+  convenience init(resting query: some TreeQuerying) { self.init(resting: .tree(query.queried)) }
+
+  /// Follows nothing before ``start()``.
+  init(resting source: Source) { self.source = source }
 
   deinit { task?.cancel() }
 
   /// Begins to follow, unless it does already.
   func start() {
-    if task == nil { task = follow(self) }
+    guard task == nil else { return }
+    switch source {
+    case .documents(let query): task = listening(to: query)
+    case .tree(let query): task = listening(to: query)
+    }
+  }
+
+  /// Follows a query in place of the former one, whose results are forgotten; nothing changes when
+  /// they are the same.
+  func follow(_ source: Source) {
+    if source != self.source {
+      task?.cancel()
+      task = nil
+      self.source = source
+      (results, isLoaded, isFromCache, hasPendingWrites) = ([], false, true, false)
+      (pendingIndices, error) = ([], nil)
+    }
+    start()
+  }
+
+  private func listening(to query: DocumentQueryReference) -> Task<Void, Never> {
+    let snapshots = query.snapshots(includingMetadata: true)
+    return Task { [weak self] in
+      do throws(DocumentsError) {
+        for try await result in snapshots where !Task.isCancelled {
+          let metadata = result.metadata
+          self?.show(
+            metadata.isFromCache, metadata.hasPendingWrites,
+            pending: result.documents.map(\.metadata.hasPendingWrites)
+          ) { () throws(DocumentCodingError) in try result.decode(Element.self) }
+        }
+      } catch {
+        if !Task.isCancelled { self?.error = error }
+      }
+    }
+  }
+
+  private func listening(to query: TreeQueryReference) -> Task<Void, Never> {
+    let snapshots = query.snapshots()
+    return Task { [weak self] in
+      do throws(ListenError) {
+        for try await result in snapshots
+        where !Task.isCancelled && (result.isComplete || result.exists) {
+          let children = result.children
+          self?.show(
+            result.isFromCache || !result.isComplete, result.hasPendingWrites,
+            pending: children.map(\.hasPendingWrites)
+          ) { () throws(TreeCodingError) in
+            var values: [Element] = []
+            for child in children { values.append(try child.decode(Element.self)) }
+            return values
+          }
+        }
+      } catch {
+        if !Task.isCancelled { self?.error = error }
+      }
+    }
   }
 
   private func show<Failure: TernError>(

@@ -20,7 +20,7 @@ public final class LiveValue<Value: Decodable & Sendable> {
   /// The reason why it no longer follows, or why the newest value does not decode.
   public private(set) var error: (any TernError)?
 
-  @ObservationIgnored private let query: TreeQueryReference
+  @ObservationIgnored private var query: TreeQueryReference
   @ObservationIgnored private var task: Task<Void, Never>?
 
   /// Follows a location, or a query at one.
@@ -40,11 +40,23 @@ public final class LiveValue<Value: Decodable & Sendable> {
     let snapshots = query.values()
     task = Task { [weak self] in
       do throws(ListenError) {
-        for try await snapshot in snapshots { self?.show(snapshot) }
+        for try await snapshot in snapshots where !Task.isCancelled { self?.show(snapshot) }
       } catch {
-        self?.error = error
+        if !Task.isCancelled { self?.error = error }
       }
     }
+  }
+
+  /// Follows a query in place of the former one, whose value is forgotten; nothing changes when
+  /// they are the same.
+  func follow(_ query: TreeQueryReference) {
+    if query != self.query {
+      task?.cancel()
+      task = nil
+      self.query = query
+      (value, isComplete, hasPendingWrites, error) = (nil, false, false, nil)
+    }
+    start()
   }
 
   private func show(_ snapshot: TreeSnapshot) {

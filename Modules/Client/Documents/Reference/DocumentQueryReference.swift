@@ -53,6 +53,13 @@ public struct DocumentQueryReference: DocumentQuerying {
   }
 }
 
+extension DocumentQueryReference: Equatable {
+  /// Returns true when both are the same query of the same database.
+  public static func == (left: DocumentQueryReference, right: DocumentQueryReference) -> Bool {
+    left.documents.session === right.documents.session && left.query == right.query
+  }
+}
+
 extension DocumentOperator {
   /// Equivalent to the operand.
   public static var equals: DocumentOperator { .equal }

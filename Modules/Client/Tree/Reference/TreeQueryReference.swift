@@ -21,6 +21,13 @@ public struct TreeQueryReference: Sendable {
   }
 }
 
+extension TreeQueryReference: Equatable {
+  /// Returns true when both are the same query at the same location.
+  public static func == (left: TreeQueryReference, right: TreeQueryReference) -> Bool {
+    left.reference == right.reference && left.query == right.query
+  }
+}
+
 /// A location, or a query at one, that can be refined to a query.
 public protocol TreeQuerying: Sendable {
   /// The query so far.
