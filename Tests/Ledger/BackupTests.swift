@@ -172,7 +172,7 @@ struct BackupTests {
 
     let store = MemoryStore()
     try restore([backup.bytes], into: store)
-    let version = try EmbeddedLedger.beginEpoch(in: store)
+    let version = try LedgerRewriting.beginEpoch(in: store)
     let ledger = try EmbeddedLedger(store: store) { 0 }
     let again = try ledger.commit([commit])
     let next = try ledger.commit([Commit(mutations: [put(2, 2)], record: [2])])
@@ -198,6 +198,27 @@ struct BackupTests {
       try EmbeddedLedger.lastVersion(in: store, atLived: 500)
     }
     #expect(error == .truncated(first: 1))
+  }
+
+  @Test("rows are rewritten below the journal, and the log does not lead to them")
+  func rewriting() throws {
+    let store = MemoryStore()
+    let ledger = try EmbeddedLedger(store: store) { 0 }
+    _ = try ledger.commit([Commit(mutations: [put(1, 1)], record: [1])])
+    _ = try ledger.commit([Commit(mutations: [.remove(KeyRange(only: key(1)))], record: [2])])
+    let version = try LedgerRewriting.rewrite(store) { transaction throws(StorageError) in
+      try transaction.put([7], for: key(1))
+    }
+    let again = try EmbeddedLedger(store: store) { 0 }
+    #expect(try again.read { snapshot throws(StorageError) in try snapshot.get(key(1)) } == [7])
+    #expect(throws: LedgerError.truncated(first: version)) { try again.log(after: 2, limit: 9) }
+    #expect(throws: LedgerError.storage(.abandoned)) {
+      try LedgerRewriting.rewrite(store) { transaction throws(StorageError) in
+        try transaction.put([8], for: key(1))
+        throw .abandoned
+      }
+    }
+    #expect(try again.read { snapshot throws(StorageError) in try snapshot.get(key(1)) } == [7])
   }
 
   @Test("the index of a backup survives its way to the server")

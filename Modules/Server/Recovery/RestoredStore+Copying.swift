@@ -1,3 +1,4 @@
+import TernCore
 public import TernLedger
 public import TernStorage
 
@@ -8,47 +9,93 @@ extension RestoredStore {
   /// Copies one database with its rules and settings to another store, in one write. No server has
   /// it open.
   ///
+  /// The log of the other store begins anew: it cannot lead to the copied rows.
+  ///
   /// - Throws: ``BackupError/inaccessible(_:)`` when there is no database of that name, or one of
   ///   the new name already. ``BackupError/ledger(_:)`` with `foreignStore` when the target is a
   ///   node's copy of a shared log.
   public func copyDatabase(
     _ name: String, as new: String, into target: any OrderedStore
   ) throws(BackupError) {
-    let (old, other) = (DatabaseLayout.database(name), DatabaseLayout.database(new))
-    if old.isDocuments, max(old.prefix.count, other.prefix.count) > Self.plainPrefixBytes {
+    let copy = DatabaseCopy(
+      from: DatabaseLayout.database(name), to: DatabaseLayout.database(new))
+    let prefixBytes = max(copy.old.prefix.count, copy.new.prefix.count)
+    if copy.old.isDocuments, prefixBytes > Self.plainPrefixBytes {
       throw .inaccessible("names of document databases of more than 73 bytes cannot be changed")
     }
-    var pairs = [(from: KeyRange(prefix: old.prefix), count: old.prefix.count, to: other.prefix)]
-    if !old.isDocuments {
-      for kind in [StoreLayout.rules, StoreLayout.settings] {
-        let key = kind + name.utf8
-        pairs.append((from: KeyRange(only: key), count: key.count, to: kind + new.utf8))
-      }
-    }
-    // Reading through a ledger sees what its journal holds.
+    var obstacle: DatabaseCopy.Obstacle?
     do throws(LedgerError) {
       try NodeCopy.refuse(target)
       let from = try EmbeddedLedger(store: store) { 0 }
+      // Brings a store of an earlier format up to date.
       _ = try EmbeddedLedger(store: target) { 0 }
-      try from.read { [pairs] snapshot throws(StorageError) in
-        guard try !snapshot.scan(pairs[0].from, limit: 1).isEmpty else { throw .abandoned }
-        try target.write { transaction throws(StorageError) in
-          guard try transaction.scan(KeyRange(prefix: other.prefix), limit: 1).isEmpty else {
-            throw .abandoned
+      // Reading through a ledger sees what its journal holds.
+      try from.read { snapshot throws(StorageError) in
+        do throws(LedgerError) {
+          try LedgerRewriting.rewrite(target) { transaction throws(StorageError) in
+            obstacle = try copy.obstacle(in: snapshot, transaction)
+            guard obstacle == nil else { throw .abandoned }
+            try copy.copy(snapshot, to: &transaction)
           }
-          for pair in pairs {
-            var cursor = snapshot.cursor(over: pair.from)
-            while try cursor.next() {
-              let key = pair.to + [UInt8](copying: cursor.key).dropFirst(pair.count)
-              try transaction.put(cursor.value, for: key.span)
-            }
+        } catch {
+          switch error {
+          case .storage(let error): throw error
+          case .corrupt(let key): throw .corruptRecord(key: key)
+          default: throw .abandoned
           }
         }
       }
     } catch {
-      guard error == .storage(.abandoned) else { throw .ledger(error) }
-      throw .inaccessible(
-        "there is no database \"\(name)\" in the backup, or a database \"\(new)\" already")
+      switch obstacle {
+      case .missing?, .occupied?:
+        throw .inaccessible(
+          "there is no database \"\(name)\" in the backup, or a database \"\(new)\" already")
+      case nil: throw .ledger(error)
+      }
+    }
+  }
+}
+
+/// The steps of copying one database.
+private struct DatabaseCopy {
+  /// The reason a database is not copied.
+  enum Obstacle {
+    /// The backup has no such database.
+    case missing
+    /// The target has one of the new name.
+    case occupied
+  }
+
+  let old: DatabaseLayout.Database
+  let new: DatabaseLayout.Database
+
+  init(from old: DatabaseLayout.Database, to new: DatabaseLayout.Database) {
+    (self.old, self.new) = (old, new)
+  }
+
+  /// Returns the reason the copy cannot be made, if there is one.
+  func obstacle(
+    in source: borrowing LedgerSnapshot, _ target: borrowing WriteTransaction
+  ) throws(StorageError) -> Obstacle? {
+    if try source.scan(KeyRange(prefix: old.prefix), limit: 1).isEmpty { return .missing }
+    let isOccupied = try !target.scan(KeyRange(prefix: new.prefix), limit: 1).isEmpty
+    return isOccupied ? .occupied : nil
+  }
+
+  /// Copies the rows of the database, its rules and its settings.
+  func copy(
+    _ source: borrowing LedgerSnapshot, to target: inout WriteTransaction
+  ) throws(StorageError) {
+    var cursor = source.cursor(over: KeyRange(prefix: old.prefix))
+    while try cursor.next() {
+      let key = new.prefix + [UInt8](copying: cursor.key).dropFirst(old.prefix.count)
+      try target.put(cursor.value, for: key.span)
+    }
+    if !old.isDocuments {
+      for kind in [StoreLayout.rules, StoreLayout.settings] {
+        guard let value = try source.get(kind + old.name.utf8) else { continue }
+        try target.put(value, for: kind + new.name.utf8)
+      }
     }
   }
 }

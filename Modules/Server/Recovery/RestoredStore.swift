@@ -24,7 +24,7 @@ public struct RestoredStore: Sendable {
   /// - Complexity: O(documents).
   public func beginEpoch(now: Int64) throws(BackupError) -> Version {
     let version: Version
-    do throws(LedgerError) { version = try EmbeddedLedger.beginEpoch(in: store) } catch {
+    do throws(LedgerError) { version = try LedgerRewriting.beginEpoch(in: store) } catch {
       throw .ledger(error)
     }
     do throws(StorageError) {
