@@ -8,6 +8,8 @@ import Testing
 /// One database of a backup that is added to a store which a server has used.
 @Suite("Single databases from a backup") struct RestoredDatabaseTests {
   private let tree = DatabaseLayout.database("default").prefix
+  private let first = "projects/p/databases/(default)"
+  private let second = "projects/p/databases/second"
 
   // MARK: Stores
 
@@ -33,6 +35,31 @@ import Testing
       let rows = try snapshot.scan(KeyRange(prefix: prefix))
       return Dictionary(uniqueKeysWithValues: rows.map { ($0.key, $0.value) })
     }
+  }
+
+  private func bigEndian(_ number: Int64) -> [UInt8] {
+    var writer = ByteWriter()
+    writer.append(bigEndian: number)
+    return writer.bytes
+  }
+
+  /// The rows of a document and its database. Source: Docs/Formats/document-rows.md, section 1.
+  private func documents(
+    _ name: String, version: Int64, isEmpty: Bool = false
+  ) -> [(key: [UInt8], value: [UInt8])] {
+    let prefix = DatabaseLayout.database(name).prefix
+    let state = [1] + bigEndian(version) + bigEndian(version) + [0, 0, 0, 2]
+    let document = (prefix + documentKey, bigEndian(version) + bigEndian(version) + [0])
+    return [(prefix + [0], state)] + (isEmpty ? [(prefix + changeKey, [9])] : [document])
+  }
+
+  private let documentKey: [UInt8] = [1, 0, 0, 0, 1, 0x41, 1]
+  private let changeKey: [UInt8] = [7, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0, 0]
+
+  private func rulesKey(_ name: String) -> [UInt8] { StoreLayout.documentRules + name.utf8 }
+
+  private func rules(of name: String, in store: MemoryStore) throws -> [UInt8]? {
+    try rows(below: rulesKey(name), of: store)[rulesKey(name)]
   }
 
   private func reason(_ body: () throws -> Void) -> String? {
@@ -65,5 +92,30 @@ import Testing
     #expect(reason?.hasSuffix("already") == true)
     #expect(try rows(below: other, of: target) == [other + [1]: [8]])
     #expect(try EmbeddedLedger(store: target, uptime: { 0 }).log(after: 0, limit: 9).count == 1)
+  }
+
+  // MARK: Rules
+
+  @Test("documents keep their own rules under a new name")
+  func ownRules() throws {
+    let backup = try store(
+      documents(first, version: 5) + [(rulesKey(first), [1]), (rulesKey("projects/p"), [2])])
+    let target = try store([(tree + [1], [8])])
+    try RestoredStore(backup).copyDatabase(first, as: second, into: target)
+    #expect(try rules(of: second, in: target) == [1])
+  }
+
+  @Test(
+    "documents that the rules of their project closed stay closed",
+    arguments: [nil, [2], [3]] as [[UInt8]?])
+  func projectRules(ofTarget there: [UInt8]?) throws {
+    let backup = try store(documents(first, version: 5) + [(rulesKey("projects/p"), [2])])
+    var rows: [(key: [UInt8], value: [UInt8])] = [(tree + [1], [8])]
+    if let there { rows.append((rulesKey("projects/p"), there)) }
+    let target = try store(rows)
+    try RestoredStore(backup).copyDatabase(first, as: second, into: target)
+    // Where the project has the same rules, the database goes on following them.
+    #expect(try rules(of: second, in: target) == (there == [2] ? nil : [2]))
+    #expect(try rules(of: "projects/p", in: target) == there)
   }
 }

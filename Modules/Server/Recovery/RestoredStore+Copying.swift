@@ -9,7 +9,9 @@ extension RestoredStore {
   /// Copies one database with its rules and settings to another store, in one write. No server has
   /// it open.
   ///
-  /// The log of the other store begins anew: it cannot lead to the copied rows.
+  /// The log of the other store begins anew: it cannot lead to the copied rows. A database of
+  /// documents without rules of its own keeps those of its project, as its own, where the other
+  /// store has others for that project.
   ///
   /// - Throws: ``BackupError/inaccessible(_:)`` when there is no database of that name, or one of
   ///   the new name already. ``BackupError/ledger(_:)`` with `foreignStore` when the target is a
@@ -91,11 +93,35 @@ private struct DatabaseCopy {
       let key = new.prefix + [UInt8](copying: cursor.key).dropFirst(old.prefix.count)
       try target.put(cursor.value, for: key.span)
     }
-    if !old.isDocuments {
+    if old.isDocuments {
+      try copyDocumentRules(source, to: &target)
+    } else {
       for kind in [StoreLayout.rules, StoreLayout.settings] {
         guard let value = try source.get(kind + old.name.utf8) else { continue }
         try target.put(value, for: kind + new.name.utf8)
       }
     }
+  }
+
+  /// Gives the copy the rules that decided about the original, unless they came from the server's
+  /// files.
+  private func copyDocumentRules(
+    _ source: borrowing LedgerSnapshot, to target: inout WriteTransaction
+  ) throws(StorageError) {
+    func key(_ name: String) -> [UInt8] { StoreLayout.documentRules + name.utf8 }
+    func project(of name: String) -> String {
+      name.split(separator: "/").prefix(2).joined(separator: "/")
+    }
+    if let own = try source.get(key(old.name)) {
+      return try target.put(own, for: key(new.name))
+    }
+    guard let common = try source.get(key(project(of: old.name))) else { return }
+    // Rules that the target has for the project may change with it.
+    if try target.get(key(project(of: new.name))) == common,
+      try target.get(key(new.name)) == nil
+    {
+      return
+    }
+    try target.put(common, for: key(new.name))
   }
 }
