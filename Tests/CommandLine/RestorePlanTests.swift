@@ -146,4 +146,22 @@ import Testing
     folder.discard("server")
     #expect(!folder.isOccupied)
   }
+
+  @Test("a time is exact where the server ran, and a range where it stood still")
+  func moments() {
+    func header(_ time: Int64, lived: Int64) -> BackupHeader {
+      BackupHeader(version: 1, time: time, lived: lived)
+    }
+    let running = RestoreMoment(
+      50_000, between: header(10_000, lived: 1_000), and: header(90_000, lived: 81_000))
+    #expect(running.earliest == 41_000 && running.latest == 41_000)
+    #expect(running.time(ofLived: 40_500) == 49_500)
+    // It stood still for half a minute, before the moment or after it.
+    let standing = RestoreMoment(
+      50_000, between: header(10_000, lived: 1_000), and: header(90_000, lived: 51_000))
+    #expect(standing.earliest == 11_000 && standing.latest == 41_000)
+    let long = RestoreMoment(
+      50_000, between: header(10_000, lived: 1_000), and: header(90_000, lived: 2_000))
+    #expect(long.earliest == 1_000 && long.latest == 2_000)
+  }
 }

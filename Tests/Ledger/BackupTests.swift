@@ -192,12 +192,31 @@ struct BackupTests {
       clock.now += 1_000
       _ = try ledger.commit([Commit(mutations: [put(Int(number), 1)], record: [number])])
     }
-    #expect(try EmbeddedLedger.lastVersion(in: store, atLived: 3_500) == 3)
-    #expect(try EmbeddedLedger.lastVersion(in: store, atLived: 9_000) == 5)
+    #expect(try EmbeddedLedger.lastCommit(in: store, atLived: 3_500) == (3, 3_000))
+    #expect(try EmbeddedLedger.lastCommit(in: store, atLived: 9_000) == (5, 5_000))
     let error = #expect(throws: LedgerError.self) {
-      try EmbeddedLedger.lastVersion(in: store, atLived: 500)
+      _ = try EmbeddedLedger.lastCommit(in: store, atLived: 500)
     }
     #expect(error == .truncated(first: 1))
+  }
+
+  @Test("a backup of a running server has the present lived time, not that of the last commit")
+  func idleServer() throws {
+    let clock = ManualReading()
+    let store = MemoryStore()
+    let ledger = try EmbeddedLedger(store: store, uptime: { clock.now })
+    clock.now += 1_000
+    _ = try ledger.commit([Commit(mutations: [put(1, 1)], record: [1])])
+    for _ in 0..<5 {
+      clock.now += 50_000
+      try ledger.maintain()
+    }
+    var (running, stopped): ([UInt8], [UInt8]) = ([], [])
+    _ = try ledger.backUp(at: 900_000) { running += $0 }
+    // Nothing tells how long ago a server had this store open.
+    _ = try EmbeddedLedger.backUp(store, at: 900_000) { stopped += $0 }
+    #expect(try verify(running).header.lived == 251_000)
+    #expect(try verify(stopped).header.lived <= 251_000)
   }
 
   @Test("rows are rewritten below the journal, and the log does not lead to them")

@@ -27,7 +27,7 @@ struct Restore: AsyncParsableCommand {
       will meet.
 
       --at takes a version or a time (2026-11-25T12:00:00Z). It needs a backup of before, and one of \
-      after whose log reaches back to it.
+      after whose log reaches back to it. Times are exact where the server ran between the two.
       """)
 
   @Argument(help: "A backup, its increments, and with --at a later backup, in any order.")
@@ -57,19 +57,26 @@ struct Restore: AsyncParsableCommand {
       let work = try RestoreWork(configuration, output)
       let versions = try await work.restore(plan, as: renamings, keepsEpoch: sameEpoch)
       output.print(
-        "restored version \(versions.restored) to \(work.folder)"
+        "restored version \(versions.restored)\(Self.text(of: versions.time)) to \(work.folder)"
           + (renamings.isEmpty ? "" : " as \(renamings.map(\.new).joined(separator: ", "))")
           + (versions.next == versions.restored
             ? "" : "; it goes on at version \(versions.next)"),
         [
           "folder": .string(work.folder), "restored": .integer(Int64(clamping: versions.restored)),
           "version": .integer(Int64(clamping: versions.next)),
+          "milliseconds": versions.time.map { .integer($0) } ?? .null,
         ])
     } catch let error as ConfigurationError {
       throw Failure(about: AssemblyError.configuration(error))
     } catch {
       throw Failure(about: error)
     }
+  }
+
+  /// The time of the last commit, for the message.
+  private static func text(of time: Int64?) -> String {
+    guard let time else { return "" }
+    return " of \(Date(timeIntervalSince1970: TimeInterval(time) / 1_000).ISO8601Format())"
   }
 }
 

@@ -43,6 +43,9 @@ struct RestoreWork {
     var restored: Version
     /// The version at which the store goes on.
     var next: Version
+    /// The wall time of the last commit, in milliseconds since 1970; `nil` unless a time was asked
+    /// for.
+    var time: Int64?
   }
 
   /// Restores.
@@ -75,14 +78,15 @@ struct RestoreWork {
     let store = try await open(Self.staging)
     defer { store.close() }
     try write(plan.chain, into: store)
-    var restored = plan.chain.last?.header.version ?? 0
-    if !plan.later.isEmpty { restored = try await goOn(plan, after: restored, in: store) }
-    if keepsEpoch { return Versions(restored: restored, next: restored) }
+    let restored = plan.chain.last?.header.version ?? 0
+    var versions = Versions(restored: restored, next: restored)
+    if !plan.later.isEmpty { versions = try await goOn(plan, from: versions, in: store) }
+    if keepsEpoch { return versions }
     let now = Int64(Date.now.timeIntervalSince1970 * 1_000)
-    let next = try told { () throws(BackupError) in
+    versions.next = try told { () throws(BackupError) in
       try RestoredStore(store).beginEpoch(now: now)
     }
-    return Versions(restored: restored, next: next)
+    return versions
   }
 
   private func write(_ chain: [RestorePlan.Source], into store: any OrderedStore) throws {
@@ -103,30 +107,51 @@ struct RestoreWork {
   ///
   /// - Returns: The last commit that is in the store then.
   private func goOn(
-    _ plan: RestorePlan, after version: Version, in store: any OrderedStore
-  ) async throws -> Version {
+    _ plan: RestorePlan, from versions: Versions, in store: any OrderedStore
+  ) async throws -> Versions {
     let source = try await open(Self.later)
     defer { source.close() }
     try write(plan.later, into: source)
-    guard let header = plan.later.last?.header else { return version }
     return try told { () throws(BackupError) in
+      var versions = versions
       let end: Version
       switch plan.point {
       case .version(let version)?: end = version
       case .time(let time)?:
-        // Commits are dated by the time that the store was served.
-        let lived = header.lived - (header.time - time)
         do throws(LedgerError) {
-          end = try EmbeddedLedger.lastVersion(in: source, atLived: lived)
+          guard let commit = try commit(at: time, plan, in: source) else { return versions }
+          versions.time = commit.time
+          end = commit.version
         } catch {
           throw .ledger(error)
         }
-      case nil: return version
+      case nil: return versions
       }
-      guard end > version else { return version }
+      guard end > versions.restored else { return versions }
       try RestoredStore(store).replay(from: source, through: end)
-      return end
+      (versions.restored, versions.next) = (end, end)
+      return versions
     }
+  }
+
+  /// Returns the last commit of a moment and its wall time, and warns when the times of the backups
+  /// leave open which one it is.
+  private func commit(
+    at time: Int64, _ plan: RestorePlan, in source: any OrderedStore
+  ) throws(LedgerError) -> (version: Version, time: Int64)? {
+    guard let earlier = plan.chain.last?.header, let later = plan.later.last?.header else {
+      return nil
+    }
+    let moment = RestoreMoment(time, between: earlier, and: later)
+    let commit = try EmbeddedLedger.lastCommit(in: source, atLived: moment.earliest)
+    let latest = try EmbeddedLedger.lastCommit(in: source, atLived: moment.latest)
+    if latest.version > commit.version {
+      printError(
+        "tern: the server stood still between the backups; the last commit of that time is any of "
+          + "versions \(commit.version) to \(latest.version). Version \(commit.version) is "
+          + "restored; --at takes another one")
+    }
+    return (commit.version, moment.time(ofLived: commit.lived))
   }
 
   /// Adds databases of the store aside to the one that is there.

@@ -22,21 +22,32 @@ extension EmbeddedLedger: BackupSource {
     at time: Int64, on base: BackupIndex? = nil, opened: (Version) -> Void = { _ in },
     emit: @escaping ([UInt8]) throws(StorageError) -> Void
   ) throws(LedgerError) -> BackupSummary {
-    try Self.backUp(store, at: time, on: base, opened: opened, emit: emit)
+    // The stored time is that of the last write, and the present moment may be minutes later.
+    try Self.backUp(store, at: (time, livedTime), on: base, opened, emit)
   }
 
-  /// The same for a store that no server has open.
+  /// The same for a store that no server has open. Its lived time is the stored one: nothing tells
+  /// how long ago a server had it open.
   ///
   /// - Throws: ``LedgerError/foreignStore`` for a store without a ledger.
   public static func backUp(
     _ store: any OrderedStore, at time: Int64, on base: BackupIndex? = nil,
     opened: (Version) -> Void = { _ in }, emit: @escaping ([UInt8]) throws(StorageError) -> Void
   ) throws(LedgerError) -> BackupSummary {
+    try backUp(store, at: (time, nil), on: base, opened, emit)
+  }
+
+  private static func backUp(
+    _ store: any OrderedStore, at moment: (time: Int64, lived: Int64?), on base: BackupIndex?,
+    _ opened: (Version) -> Void, _ emit: @escaping ([UInt8]) throws(StorageError) -> Void
+  ) throws(LedgerError) -> BackupSummary {
     try store.read(mapping: LedgerError.storage) { snapshot throws(LedgerError) in
       guard try formatFound(in: snapshot) != nil else { throw .foreignStore }
       let version = try LogBounds.read(in: snapshot).last
       do throws(StorageError) {
-        return try copy(snapshot, version, at: time, on: base, opened, emit)
+        let lived = max(try LivedTime.stored(in: snapshot), moment.lived ?? 0)
+        let header = BackupHeader(version: version, time: moment.time, lived: lived)
+        return try copy(snapshot, header, on: base, opened, emit)
       } catch {
         throw .storage(error)
       }
@@ -44,12 +55,10 @@ extension EmbeddedLedger: BackupSource {
   }
 
   private static func copy(
-    _ snapshot: borrowing Snapshot, _ version: Version, at time: Int64, on base: BackupIndex?,
+    _ snapshot: borrowing Snapshot, _ header: BackupHeader, on base: BackupIndex?,
     _ opened: (Version) -> Void, _ emit: @escaping ([UInt8]) throws(StorageError) -> Void
   ) throws(StorageError) -> BackupSummary {
-    let lived = try LivedTime.stored(in: snapshot)
-    opened(version)
-    let header = BackupHeader(version: version, time: time, lived: lived)
+    opened(header.version)
     var writer = try BackupWriter(header, on: base, emit: emit)
     let (reserve, replica) = (LedgerKey.reserve, LedgerKey.replica)
     var cursor = snapshot.cursor()

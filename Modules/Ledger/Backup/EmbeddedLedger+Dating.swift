@@ -1,16 +1,18 @@
 public import TernStorage
 
 extension EmbeddedLedger {
-  /// The last commit that was made at or before a moment of lived time, in milliseconds, as far as
-  /// the log of a store tells.
+  /// Returns the last commit that was made at or before a moment of lived time, in milliseconds, as
+  /// far as the log of a store tells.
   ///
+  /// - Returns: The commit's version and its own lived time, which is 0 for a commit of an earlier
+  ///   format.
   /// - Throws: ``LedgerError/truncated(first:)`` when all commits in the log are later.
-  public static func lastVersion(
+  public static func lastCommit(
     in store: any OrderedStore, atLived time: Int64
-  ) throws(LedgerError) -> Version {
+  ) throws(LedgerError) -> (version: Version, lived: Int64) {
     try store.read(mapping: LedgerError.storage) { snapshot throws(LedgerError) in
       let bounds = try LogBounds.read(in: snapshot)
-      var last: Version?
+      var last: (version: Version, lived: Int64)?
       var next = bounds.first
       while next > 0, next <= bounds.last {
         let row = try LedgerError.wrapping { () throws(StorageError) in
@@ -21,9 +23,10 @@ extension EmbeddedLedger {
         guard let head = LogSegment.Head(from: &reader), head.count > 0 else {
           throw .corrupt(key: LogSegment.key(next))
         }
-        guard (head.lived ?? 0) <= time else { break }
+        let lived = head.lived ?? 0
+        guard lived <= time else { break }
         next += head.count
-        last = next - 1
+        last = (next - 1, lived)
       }
       guard let last else { throw .truncated(first: bounds.first) }
       return last
