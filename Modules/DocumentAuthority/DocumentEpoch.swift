@@ -15,9 +15,42 @@ package struct DocumentEpoch: Sendable {
   package func nextEpoch(
     now: Int64, in view: borrowing some StoreView & ~Copyable & ~Escapable
   ) throws(StorageError) -> DocumentVersion? {
+    try state(in: view)?.nextVersion(now: now)
+  }
+
+  private func state(
+    in view: borrowing some StoreView & ~Copyable & ~Escapable
+  ) throws(StorageError) -> DatabaseState? {
     guard let bytes = try view.get(rows.key(.state)) else { return nil }
     guard let state = DatabaseState(bytes) else { throw .corruptRecord(key: rows.key(.state)) }
-    return state.nextVersion(now: now)
+    return state
+  }
+
+  /// True when the database has a document. What it keeps of deleted ones, for listeners that come
+  /// back, does not count.
+  package func hasDocuments(
+    in view: borrowing some StoreView & ~Copyable & ~Escapable
+  ) throws(StorageError) -> Bool {
+    try !view.scan(KeyRange(prefix: rows.key(.document)), limit: 1).isEmpty
+  }
+
+  /// Returns the value that one of the database's rows has in the epoch: documents are of that
+  /// version, and so is the database as a whole.
+  package func adopted(
+    _ value: Span<UInt8>, for key: [UInt8], _ epoch: DocumentVersion
+  ) throws(StorageError) -> [UInt8] {
+    var value = [UInt8](copying: value)
+    if key.starts(with: rows.key(.document)) {
+      guard value.count > StoredDocument.headBytes else { throw .corruptRecord(key: key) }
+      var writer = ByteWriter()
+      writer.append(bigEndian: epoch.microseconds)
+      value.replaceSubrange(8..<16, with: writer.bytes)
+    } else if key == rows.key(.state) {
+      guard var state = DatabaseState(value) else { throw .corruptRecord(key: key) }
+      (state.epoch, state.last) = (epoch, epoch)
+      value = state.encode()
+    }
+    return value
   }
 
   /// Gives some documents the version of the epoch, so that clients take them in place of what they
@@ -31,23 +64,14 @@ package struct DocumentEpoch: Sendable {
   ) throws(StorageError) -> [UInt8]? {
     var range = KeyRange(prefix: rows.key(.document))
     if let key { range.lower = key + [0] }
-    var writer = ByteWriter()
-    writer.append(bigEndian: epoch.microseconds)
     let page = try transaction.scan(range, limit: 1_000)
     for row in page {
-      guard row.value.count > StoredDocument.headBytes else { throw .corruptRecord(key: row.key) }
-      var value = row.value
-      value.replaceSubrange(8..<16, with: writer.bytes)
-      try transaction.put(value, for: row.key)
+      try transaction.put(try adopted(row.value.span, for: row.key, epoch), for: row.key)
     }
     if let last = page.last { return last.key }
     let stateKey = rows.key(.state)
-    guard let bytes = try transaction.get(stateKey), var state = DatabaseState(bytes) else {
-      throw .corruptRecord(key: stateKey)
-    }
-    state.epoch = epoch
-    state.last = epoch
-    try transaction.put(state.encode(), for: stateKey)
+    guard let bytes = try transaction.get(stateKey) else { throw .corruptRecord(key: stateKey) }
+    try transaction.put(try adopted(bytes.span, for: stateKey, epoch), for: stateKey)
     return nil
   }
 }

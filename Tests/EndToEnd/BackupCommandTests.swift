@@ -191,6 +191,41 @@ import Testing
     }
   }
 
+  @Test("a database that was deleted comes back under its name, with the rules that closed it")
+  func databasesInPlace() async throws {
+    try await withFolder { folder in
+      let server = try await ServerUnderTest(folder: folder)
+      let name = "projects/tern/databases/(default)"
+      #expect(try await server.tern("set", "/", #"{"precious":{"x":1}}"#).code == 0)
+      #expect(try await server.tern("doc", "set", "cities/Oslo", #"{"people":10}"#).code == 0)
+      #expect(try await server.tern("backup", folder + "/one").code == 0)
+      #expect(try await server.tern("remove", "/", "--yes").code == 0)
+      let deleted = try await server.tern("databases", "delete", name, "--yes")
+      #expect(deleted.code == 0, "\(deleted)")
+      #expect(try await server.tern("set", "/", #"{"live":"later"}"#, "--ns", "before").code == 0)
+      #expect(await server.stop() == 0)
+
+      let store = ["--path", folder + "/data"]
+      func restore(_ names: String) async throws -> Finished {
+        try await run(["restore", folder + "/one", "--as", names] + store)
+      }
+      let occupied = try await restore("default=before")
+      #expect(occupied.code == 1 && occupied.errors.contains("already"), "\(occupied)")
+      for names in ["default=default", "\(name)=\(name)"] {
+        let restored = try await restore(names)
+        #expect(restored.code == 0, "\(restored)")
+        let verified = try await run(["verify"] + store)
+        #expect(verified.code == 0, "\(verified)")
+      }
+      let again = try await ServerUnderTest(folder: folder)
+      #expect(try await again.tern("get", "precious/x").output == ["1"])
+      #expect(try await again.tern("get", "live", "--ns", "before").output == [#""later""#])
+      let city = try await again.tern("doc", "get", "cities/Oslo")
+      #expect(city.output.joined().contains("10"), "\(city)")
+      #expect(await again.stop() == 0)
+    }
+  }
+
   @Test("kill -9 during a restore leaves nothing or the whole")
   func killedRestore() async throws {
     try await withServer { server, folder in

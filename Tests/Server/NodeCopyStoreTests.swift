@@ -37,7 +37,8 @@ import Testing
         record: [])
     ])
     #expect(throws: BackupError.ledger(.foreignStore)) {
-      try RestoredStore(source).copyDatabase("default", as: "other", into: target)
+      try RestoredStore(source).copyDatabase(
+        "default", as: "other", into: target, now: nil)
     }
     #expect(try rows(of: target) == before)
   }

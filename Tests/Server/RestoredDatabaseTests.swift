@@ -74,7 +74,7 @@ import Testing
     let backup = try store([(tree + [1], [7])])
     let target = try store([(tree + [1], [8])])
     try commit([.remove(KeyRange(prefix: tree))], to: target)
-    try RestoredStore(backup).copyDatabase("default", as: "default", into: target)
+    try RestoredStore(backup).copyDatabase("default", as: "default", into: target, now: 0)
     #expect(try rows(below: tree, of: target) == [tree + [1]: [7]])
     // The log of before does not lead to the copy.
     let ledger = try EmbeddedLedger(store: target) { 0 }
@@ -87,11 +87,20 @@ import Testing
     let other = DatabaseLayout.database("before").prefix
     let target = try store([(other + [1], [8])])
     let reason = reason {
-      try RestoredStore(backup).copyDatabase("default", as: "before", into: target)
+      try RestoredStore(backup).copyDatabase("default", as: "before", into: target, now: 0)
     }
-    #expect(reason?.hasSuffix("already") == true)
+    #expect(reason == #"there is a database "before" in the server's store already"#)
     #expect(try rows(below: other, of: target) == [other + [1]: [8]])
     #expect(try EmbeddedLedger(store: target, uptime: { 0 }).log(after: 0, limit: 9).count == 1)
+  }
+
+  @Test("a database that the backup does not have is named")
+  func missing() throws {
+    let (backup, target) = (try store([(tree + [1], [7])]), try store([(tree + [1], [8])]))
+    let reason = reason {
+      try RestoredStore(backup).copyDatabase("harbor", as: "harbor", into: target, now: 0)
+    }
+    #expect(reason == #"there is no database "harbor" in the backup"#)
   }
 
   // MARK: Rules
@@ -101,7 +110,7 @@ import Testing
     let backup = try store(
       documents(first, version: 5) + [(rulesKey(first), [1]), (rulesKey("projects/p"), [2])])
     let target = try store([(tree + [1], [8])])
-    try RestoredStore(backup).copyDatabase(first, as: second, into: target)
+    try RestoredStore(backup).copyDatabase(first, as: second, into: target, now: nil)
     #expect(try rules(of: second, in: target) == [1])
   }
 
@@ -113,9 +122,40 @@ import Testing
     var rows: [(key: [UInt8], value: [UInt8])] = [(tree + [1], [8])]
     if let there { rows.append((rulesKey("projects/p"), there)) }
     let target = try store(rows)
-    try RestoredStore(backup).copyDatabase(first, as: second, into: target)
+    try RestoredStore(backup).copyDatabase(first, as: second, into: target, now: nil)
     // Where the project has the same rules, the database goes on following them.
     #expect(try rules(of: second, in: target) == (there == [2] ? nil : [2]))
     #expect(try rules(of: "projects/p", in: target) == there)
+  }
+
+  // MARK: Documents in place
+
+  @Test("documents that were deleted come back under their name, later than all before")
+  func documentsInPlace() throws {
+    let backup = try store(documents(first, version: 500))
+    let target = try store(documents(first, version: 900, isEmpty: true))
+    try RestoredStore(backup).copyDatabase(first, as: first, into: target, now: 0)
+    let prefix = DatabaseLayout.database(first).prefix
+    #expect(
+      try rows(below: prefix, of: target) == [
+        prefix + [0]: [1] + bigEndian(901) + bigEndian(901) + [0, 0, 0, 2],
+        prefix + documentKey: bigEndian(500) + bigEndian(901) + [0],
+      ])
+    let again = reason {
+      try RestoredStore(backup).copyDatabase(first, as: first, into: target, now: 0)
+    }
+    #expect(again?.hasSuffix("already") == true)
+  }
+
+  @Test("a copy that no client meets keeps its versions")
+  func sameEpoch() throws {
+    let backup = try store(documents(first, version: 500))
+    let target = try store([(tree + [1], [8])])
+    try RestoredStore(backup).copyDatabase(first, as: second, into: target, now: nil)
+    let prefix = DatabaseLayout.database(second).prefix
+    #expect(
+      try rows(below: prefix + [1], of: target) == [
+        prefix + documentKey: bigEndian(500) + bigEndian(500) + [0]
+      ])
   }
 }

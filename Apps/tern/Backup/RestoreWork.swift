@@ -68,7 +68,7 @@ struct RestoreWork {
     if renamings.isEmpty {
       try place.publish(Self.staging)
     } else {
-      try await add(renamings)
+      try await add(renamings, keepsEpoch: keepsEpoch)
     }
     return versions
   }
@@ -155,7 +155,7 @@ struct RestoreWork {
   }
 
   /// Adds databases of the store aside to the one that is there.
-  private func add(_ renamings: [DatabaseRenaming]) async throws {
+  private func add(_ renamings: [DatabaseRenaming], keepsEpoch: Bool) async throws {
     let source = try await open(Self.staging)
     defer { source.close() }
     let target = try await open(StoreFolder.name)
@@ -163,9 +163,11 @@ struct RestoreWork {
     do throws(LedgerError) { try NodeCopy.refuse(target) } catch {
       throw error == .foreignStore ? Failure.nodeCopy(in: folder) : Failure(about: error)
     }
+    let now = keepsEpoch ? nil : Int64(Date.now.timeIntervalSince1970 * 1_000)
     for renaming in renamings {
       try told { () throws(BackupError) in
-        try RestoredStore(source).copyDatabase(renaming.old, as: renaming.new, into: target)
+        try RestoredStore(source).copyDatabase(
+          renaming.old, as: renaming.new, into: target, now: now)
       }
     }
   }

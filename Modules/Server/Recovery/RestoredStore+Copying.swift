@@ -1,4 +1,5 @@
 import TernCore
+import TernDocumentAuthority
 public import TernLedger
 public import TernStorage
 
@@ -13,16 +14,19 @@ extension RestoredStore {
   /// documents without rules of its own keeps those of its project, as its own, where the other
   /// store has others for that project.
   ///
+  /// - Parameter now: In milliseconds since 1970: documents have that moment as their update time,
+  ///   so that no client takes them for older than what it saw under the new name. `nil` keeps
+  ///   their versions, for a store that no client of before meets.
   /// - Throws: ``BackupError/inaccessible(_:)`` when there is no database of that name, or one of
   ///   the new name already. ``BackupError/ledger(_:)`` with `foreignStore` when the target is a
   ///   node's copy of a shared log.
   public func copyDatabase(
-    _ name: String, as new: String, into target: any OrderedStore
+    _ name: String, as new: String, into target: any OrderedStore, now: Int64?
   ) throws(BackupError) {
     let copy = DatabaseCopy(
-      from: DatabaseLayout.database(name), to: DatabaseLayout.database(new))
+      from: DatabaseLayout.database(name), to: DatabaseLayout.database(new), now: now)
     let prefixBytes = max(copy.old.prefix.count, copy.new.prefix.count)
-    if copy.old.isDocuments, prefixBytes > Self.plainPrefixBytes {
+    if copy.old.isDocuments, name != new, prefixBytes > Self.plainPrefixBytes {
       throw .inaccessible("names of document databases of more than 73 bytes cannot be changed")
     }
     var obstacle: DatabaseCopy.Obstacle?
@@ -49,9 +53,9 @@ extension RestoredStore {
       }
     } catch {
       switch obstacle {
-      case .missing?, .occupied?:
-        throw .inaccessible(
-          "there is no database \"\(name)\" in the backup, or a database \"\(new)\" already")
+      case .missing?: throw .inaccessible("there is no database \"\(name)\" in the backup")
+      case .occupied?:
+        throw .inaccessible("there is a database \"\(new)\" in the server's store already")
       case nil: throw .ledger(error)
       }
     }
@@ -70,9 +74,10 @@ private struct DatabaseCopy {
 
   let old: DatabaseLayout.Database
   let new: DatabaseLayout.Database
+  private let now: Int64?
 
-  init(from old: DatabaseLayout.Database, to new: DatabaseLayout.Database) {
-    (self.old, self.new) = (old, new)
+  init(from old: DatabaseLayout.Database, to new: DatabaseLayout.Database, now: Int64?) {
+    (self.old, self.new, self.now) = (old, new, now)
   }
 
   /// Returns the reason the copy cannot be made, if there is one.
@@ -80,7 +85,13 @@ private struct DatabaseCopy {
     in source: borrowing LedgerSnapshot, _ target: borrowing WriteTransaction
   ) throws(StorageError) -> Obstacle? {
     if try source.scan(KeyRange(prefix: old.prefix), limit: 1).isEmpty { return .missing }
-    let isOccupied = try !target.scan(KeyRange(prefix: new.prefix), limit: 1).isEmpty
+    // A database whose documents were deleted keeps rows about them for listeners.
+    let isOccupied =
+      if new.isDocuments {
+        try DocumentEpoch(prefix: new.prefix).hasDocuments(in: target)
+      } else {
+        try !target.scan(KeyRange(prefix: new.prefix), limit: 1).isEmpty
+      }
     return isOccupied ? .occupied : nil
   }
 
@@ -88,10 +99,17 @@ private struct DatabaseCopy {
   func copy(
     _ source: borrowing LedgerSnapshot, to target: inout WriteTransaction
   ) throws(StorageError) {
+    let database = DocumentEpoch(prefix: new.prefix)
+    let epoch = try old.isDocuments ? self.epoch(source, target) : nil
+    try target.remove(in: KeyRange(prefix: new.prefix))
     var cursor = source.cursor(over: KeyRange(prefix: old.prefix))
     while try cursor.next() {
       let key = new.prefix + [UInt8](copying: cursor.key).dropFirst(old.prefix.count)
-      try target.put(cursor.value, for: key.span)
+      if let epoch {
+        try target.put(try database.adopted(cursor.value, for: key, epoch), for: key)
+      } else {
+        try target.put(cursor.value, for: key.span)
+      }
     }
     if old.isDocuments {
       try copyDocumentRules(source, to: &target)
@@ -101,6 +119,18 @@ private struct DatabaseCopy {
         try target.put(value, for: kind + new.name.utf8)
       }
     }
+  }
+
+  /// Returns the version of the copy, later than all that a client may have seen under either name.
+  private func epoch(
+    _ source: borrowing LedgerSnapshot, _ target: borrowing WriteTransaction
+  ) throws(StorageError) -> DocumentVersion? {
+    guard let now else { return nil }
+    let versions = [
+      try DocumentEpoch(prefix: old.prefix).nextEpoch(now: now * 1_000, in: source),
+      try DocumentEpoch(prefix: new.prefix).nextEpoch(now: now * 1_000, in: target),
+    ]
+    return versions.compactMap { $0 }.max { $0.microseconds < $1.microseconds }
   }
 
   /// Gives the copy the rules that decided about the original, unless they came from the server's
