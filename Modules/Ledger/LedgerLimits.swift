@@ -43,6 +43,11 @@ public enum LedgerLimits {
   /// The most segments that are cut off by age in one storage write, and the most bytes of them.
   static let segmentsPerCut = 4_096
   static let bytesPerCut: UInt64 = 64 << 20
+  /// The bytes of a log below which it is not cut for a full disk: they make no space worth the
+  /// commits.
+  static let spareLogBytes: UInt64 = 256 << 10
+  /// The part of a store's limit that its log may fill: one of so many.
+  static let logPartOfStore: UInt64 = 4
   /// The most streams looked at in one go.
   static let streamsPerSweep = 64
 }
@@ -53,7 +58,7 @@ public struct LedgerOptions: Hashable, Sendable {
   /// a quarter of so many at a time. Default 10,000.
   public var logLimit: UInt64
   /// The most bytes of the log, whatever its commits; the last batch of commits may exceed them
-  /// alone. Default 256 MiB.
+  /// alone. When the disk is full, the log is cut to less before a commit fails. Default 256 MiB.
   public var logBytes: UInt64
   /// The age in lived time at which commits leave the log. With ``maintenancePause`` less than an
   /// hour: what was overwritten or deleted is gone by then. Default 45 minutes.
@@ -81,5 +86,12 @@ public struct LedgerOptions: Hashable, Sendable {
     self.logLimit = logLimit
     self.journalRows = journalRows
     self.streamLifetime = streamLifetime
+  }
+
+  /// Keeps the log within a part of a store that does not grow past `bytes`, so that old values do
+  /// not take the space of present ones.
+  public mutating func bound(byStoreLimit bytes: Int?) {
+    guard let bytes, bytes >= 0 else { return }
+    logBytes = min(logBytes, UInt64(bytes) / LedgerLimits.logPartOfStore)
   }
 }

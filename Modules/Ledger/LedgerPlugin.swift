@@ -28,6 +28,8 @@ public struct LedgerResources: Sendable {
   /// Opens the server's store, as the section `storage` describes it. Called at most once, by
   /// ledgers that keep rows on this machine; the store is closed after the server has stopped.
   public let openStore: @Sendable () async throws(StorageError) -> any OrderedStore
+  /// The bytes past which the server's store does not grow; `nil` where only the disk limits it.
+  public let storeLimitBytes: Int?
   /// Milliseconds on a clock that does not jump, since any moment.
   public let uptime: @Sendable () -> Int64
   /// The clock that a ledger's pauses are measured on.
@@ -41,11 +43,13 @@ public struct LedgerResources: Sendable {
   /// Resources, as an assembler or a test supplies them.
   public init(
     openStore: @escaping @Sendable () async throws(StorageError) -> any OrderedStore,
+    storeLimitBytes: Int? = nil,
     uptime: @escaping @Sendable () -> Int64,
     clock: any Clock<Duration>, randomBits: @escaping @Sendable () -> UInt64,
     whenClosed: @escaping @Sendable (_ close: @escaping @Sendable () async -> Void) -> Void
   ) {
     self.openStore = openStore
+    self.storeLimitBytes = storeLimitBytes
     self.uptime = uptime
     self.clock = clock
     self.randomBits = randomBits

@@ -124,6 +124,11 @@ extension Assembler {
     return rate
   }
 
+  /// The size past which the server's store does not grow, by the key that backends share for it.
+  private func storeLimit(of configuration: Configuration) -> Int? {
+    configuration.storage.members["limitBytes"].flatMap { Int($0.canonicalText) }
+  }
+
   /// Runs a check; what it throws becomes a case of ``ServerAssemblyError``.
   func checkedServer<R>(
     _ body: () throws(ConfigurationError) -> R
@@ -149,6 +154,7 @@ extension Assembler {
     let endpoints: [(kind: String, open: EndpointEntry.Opening)]
     let selectsAuthenticator: Bool
     let scrubBytesPerSecond: Int
+    let storeLimitBytes: Int?
     let limits: LimitOptions
     let options: ServerOptions
   }
@@ -174,7 +180,8 @@ extension Assembler {
       store: try serverStorage(of: configuration),
       transport: try transport(of: configuration), ledger: try ledger(of: configuration),
       endpoints: try endpoints(of: configuration), selectsAuthenticator: !hasAuthenticator,
-      scrubBytesPerSecond: try scrubRate(of: configuration), limits: limits, options: options)
+      scrubBytesPerSecond: try scrubRate(of: configuration),
+      storeLimitBytes: storeLimit(of: configuration), limits: limits, options: options)
   }
 
   /// Opens the ledger, and the server's store when the ledger asks for it.
@@ -192,7 +199,8 @@ extension Assembler {
           guard case .parts(.storage(let error, _, _)) = error else { throw .closed }
           throw error
         }
-      }, uptime: ambient.stopwatch(), clock: ambient.clock, randomBits: ambient.randomBits,
+      }, storeLimitBytes: prepared.storeLimitBytes, uptime: ambient.stopwatch(),
+      clock: ambient.clock, randomBits: ambient.randomBits,
       whenClosed: { open.add($0) })
     do throws(LedgerError) { return try await prepared.ledger(resources) } catch {
       if let failure = failure.withLock({ $0 }) { throw failure }

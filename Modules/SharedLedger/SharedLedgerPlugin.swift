@@ -74,6 +74,7 @@ public enum SharedLedgerPlugin<Log: CommitLogPlugin>: LedgerPlugin {
     }
     var node = options.node(resources.randomBits())
     node.version = Log.programVersion
+    node.ledger.bound(byStoreLimit: resources.storeLimitBytes)
     let ledger = SharedLedger(
       log: log, store: store, options: node,
       environment: NodeEnvironment(

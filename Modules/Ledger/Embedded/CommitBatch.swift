@@ -139,6 +139,18 @@ struct CommitBatch {
     try LogCut.keep(last: count, of: &committer.log, in: &transaction)
   }
 
+  /// Cuts off half of the log's bytes, or all of it.
+  mutating func shrinkLog(
+    keepingHalf keepsHalf: Bool, in transaction: inout WriteTransaction
+  ) throws(StorageError) {
+    guard keepsHalf else {
+      return try LogCut.keep(last: 0, of: &committer.log, in: &transaction)
+    }
+    var options = options
+    options.logBytes = committer.log.bytes / 2
+    _ = try LogCut(options, now: now).cut(&committer.log, in: &transaction)
+  }
+
   /// Settles the journal, and stores the time by which its streams were written to.
   func settle(in transaction: inout WriteTransaction) throws(StorageError) {
     try journal.settle(in: &transaction)

@@ -98,11 +98,8 @@ public final class EmbeddedLedger: Ledger {
   }
 
   public func takeReserve() throws(LedgerError) {
-    try LedgerError.wrapping { () throws(StorageError) in
-      try store.write { transaction throws(StorageError) in
-        try transaction.put(
-          [UInt8](repeating: 0, count: LedgerLimits.reserveBytes), for: LedgerKey.reserve)
-      }
+    try committer.withLock { committer throws(LedgerError) in
+      try LogSpace(ledger: self).takeReserve(by: &committer)
     }
   }
 
@@ -115,7 +112,9 @@ public final class EmbeddedLedger: Ledger {
   ) throws(LedgerError) -> (results: [CommitResult], kept: R) {
     var answer: (results: [CommitResult], kept: R)?
     try publishing { committer throws(LedgerError) in
-      answer = try decide(by: &committer, room, body)
+      answer =
+        room == .anyRoom
+        ? try decideWithSpace(by: &committer, body) : try decide(by: &committer, room, body)
     }
     guard let answer else { throw .storage(.abandoned) }
     return answer
@@ -136,6 +135,23 @@ public final class EmbeddedLedger: Ledger {
       return published.version != version
     }
     if isNew { waiters.resumeAll() }
+  }
+
+  /// Decides, and on a full disk makes space of the log. The decision stays the one that was made:
+  /// cutting the log changes nothing that it may depend on.
+  private func decideWithSpace<R>(
+    by committer: inout Committer,
+    _ body: (borrowing LedgerSnapshot) throws(StorageError) -> Decision<R>
+  ) throws(LedgerError) -> (results: [CommitResult], kept: R) {
+    var decided: Decision<R>?
+    return try LogSpace(ledger: self).cuttingLog(of: &committer) { committer throws(LedgerError) in
+      try decide(by: &committer, .anyRoom) { snapshot throws(StorageError) in
+        if let decided { return decided }
+        let decision = try body(snapshot)
+        decided = decision
+        return decision
+      }
+    }
   }
 
   private func decide<R>(

@@ -22,7 +22,9 @@ public enum EmbeddedLedgerPlugin: LedgerPlugin {
       throw .storage(error)
     }
     try NodeCopy.refuse(store)
-    return try EmbeddedLedger(store: store, options: options.ledger, uptime: resources.uptime)
+    var limits = options.ledger
+    limits.bound(byStoreLimit: resources.storeLimitBytes)
+    return try EmbeddedLedger(store: store, options: limits, uptime: resources.uptime)
   }
 }
 

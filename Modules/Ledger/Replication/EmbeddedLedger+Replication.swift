@@ -53,19 +53,21 @@ extension EmbeddedLedger {
     guard let last = batches.last?.mark else { return }
     let now = livedTime
     try publishing { committer throws(LedgerError) in
-      try write(by: &committer, at: now) { batch, transaction throws(StorageError) in
-        guard case .copy(let reached) = try ReplicaMark.state(in: transaction) else {
-          throw .corruptRecord(key: LedgerKey.replica)
-        }
-        for next in batches where next.mark.position > reached.position {
-          guard next.batch.versionBefore == batch.committer.log.last else {
+      try LogSpace(ledger: self).cuttingLog(of: &committer) { committer throws(LedgerError) in
+        try write(by: &committer, at: now) { batch, transaction throws(StorageError) in
+          guard case .copy(let reached) = try ReplicaMark.state(in: transaction) else {
             throw .corruptRecord(key: LedgerKey.replica)
           }
-          for commit in next.batch.commits { try batch.replay(commit, to: &transaction) }
-        }
-        try batch.finish(in: &transaction)
-        if last.position > reached.position {
-          try transaction.put(last.row, for: LedgerKey.replica)
+          for next in batches where next.mark.position > reached.position {
+            guard next.batch.versionBefore == batch.committer.log.last else {
+              throw .corruptRecord(key: LedgerKey.replica)
+            }
+            for commit in next.batch.commits { try batch.replay(commit, to: &transaction) }
+          }
+          try batch.finish(in: &transaction)
+          if last.position > reached.position {
+            try transaction.put(last.row, for: LedgerKey.replica)
+          }
         }
       }
     }
