@@ -226,6 +226,24 @@ import Testing
     }
   }
 
+  @Test("a backup that is asked to stop leaves no part of a file")
+  func stopped() async throws {
+    try await withFolder { folder in
+      // The file is begun when the command reads its token, which never comes.
+      let token = folder + "/token"
+      try #require(mkfifo(token, 0o600) == 0)
+      let child = try ChildProcess(
+        ternBinary, ["backup", folder + "/one", "--server", "127.0.0.1:1", "--token", token])
+      let writing = await Task.detached { open(token, O_WRONLY) }.value
+      defer { close(writing) }
+      let names = try FileManager.default.contentsOfDirectory(atPath: folder)
+      #expect(names.contains { $0.hasPrefix("one.") && $0.hasSuffix(".part") }, "\(names)")
+      child.stop()
+      #expect(await finish(child).code == 128 + SIGTERM)
+      #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["token"])
+    }
+  }
+
   @Test("kill -9 during a restore leaves nothing or the whole")
   func killedRestore() async throws {
     try await withServer { server, folder in

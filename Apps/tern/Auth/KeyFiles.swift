@@ -10,6 +10,14 @@ import TernTokens
   import Foundation
 #endif
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
 /// The files that say which tokens count.
 struct KeyFiles: Sendable {
   let options: AuthOptions
@@ -62,11 +70,22 @@ struct KeyFiles: Sendable {
   }
 
   /// The keys of one file.
-  static func keys(at path: String) async throws(Failure) -> TokenKeys {
+  ///
+  /// - Parameter warn: Called when every user of the machine can read a key that makes tokens.
+  static func keys(
+    at path: String, warn: (String) -> Void = { OperatorLog.tell($0, .warning) }
+  ) async throws(Failure) -> TokenKeys {
     let bytes = try fileBytes(at: path)
-    do throws(TokenKeyError) { return try await TokenKeys.reading(bytes) } catch {
+    let keys: TokenKeys
+    do throws(TokenKeyError) { keys = try await TokenKeys.reading(bytes) } catch {
       throw Failure(.usage, "\(path): \(error)")
     }
+    if keys.canSign, let file = FileStatus(of: path), file.isRegular, file.mode & S_IROTH != 0 {
+      warn(
+        "\(path) holds a key that makes tokens, and every user of this machine can read it; "
+          + "chmod 600 \(path)")
+    }
+    return keys
   }
 
   private func revocations() throws(Failure) -> Revocations? {

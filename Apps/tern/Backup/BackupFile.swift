@@ -33,11 +33,11 @@ final class BackupTarget {
     if FileStatus(of: path) != nil {
       throw Failure(.usage, "\(path) is there already; a backup is never written over another file")
     }
-    let aside = "\(path).\(ProcessInfo.processInfo.processIdentifier).part"
-    let descriptor = unsafe open(aside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { throw Self.cannotWrite(path) }
-    self.aside = aside
-    file = SystemFile(descriptor: descriptor)
+    // In a folder backups are named after their moments, so an earlier one has another name.
+    let part = PartFiles.create(for: path, mode: 0o600, family: "." + Self.fileExtension)
+    guard let part else { throw Self.cannotWrite(path) }
+    aside = part.path
+    file = SystemFile(descriptor: part.descriptor)
   }
 
   /// The file that a destination means: in a folder, one named after the moment.
@@ -72,7 +72,7 @@ final class BackupTarget {
     }
     let found = try BackupFile(aside).verify()
     guard unsafe link(aside, path) == 0 else { throw Self.cannotWrite(path) }
-    try? FileManager.default.removeItem(atPath: aside)
+    PartFiles.remove(aside)
     Self.synchronize(folderOf: path)
     return (found.header, found.summary)
   }
@@ -81,7 +81,7 @@ final class BackupTarget {
   func abandon() {
     guard let aside else { return }
     try? file.close()
-    try? FileManager.default.removeItem(atPath: aside)
+    PartFiles.remove(aside)
   }
 
   /// The reason is the one of the system call that has just failed.

@@ -59,7 +59,7 @@ struct AuthSign: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let keys = try await KeyFiles.keys(at: key)
+    let keys = try await KeyFiles.keys(at: key) { printError("tern: \($0)") }
     var members = try claims.map(Self.members) ?? []
     try check(members)
     if administrator { members.append(.init("tern", .string("administrator"))) }

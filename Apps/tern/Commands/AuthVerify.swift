@@ -47,7 +47,7 @@ struct AuthVerify: AsyncParsableCommand {
   func run() async throws {
     var keys = TokenKeys()
     for path in tokens.authKeys {
-      do { keys = try keys.adding(try await KeyFiles.keys(at: path)) } catch let error
+      do { keys = try keys.adding(try await KeyFiles.keys(at: path) { _ in }) } catch let error
         as TokenKeyError
       {
         throw Failure(.usage, "\(path): \(error)")

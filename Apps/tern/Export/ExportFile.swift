@@ -50,10 +50,10 @@ final class ExportFile {
       return
     }
     self.target = target
-    let aside = "\(target).\(ProcessInfo.processInfo.processIdentifier).part"
     let mode = found?.mode ?? 0o666
-    let descriptor = unsafe open(aside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600 & mode)
-    guard descriptor >= 0 else { throw Self.cannotWrite(path) }
+    guard let (aside, descriptor) = PartFiles.create(for: target, mode: 0o600 & mode) else {
+      throw Self.cannotWrite(path)
+    }
     self.aside = aside
     file = SystemFile(descriptor: descriptor)
     if let found {
@@ -115,6 +115,7 @@ final class ExportFile {
     }
     guard let aside else { return }
     guard unsafe rename(aside, target) == 0 else { throw Self.cannotWrite(path) }
+    PartFiles.forget(aside)
   }
 
   /// The reason is the one of the system call that has just failed.
@@ -126,6 +127,6 @@ final class ExportFile {
   func abandon() {
     guard let aside else { return }
     try? file.close()
-    try? FileManager.default.removeItem(atPath: aside)
+    PartFiles.remove(aside)
   }
 }

@@ -15,6 +15,9 @@ public struct TokenKeys: Sendable {
   /// The number of keys.
   public var count: Int { keys.count }
 
+  /// True when a key of the set can make tokens, so that a reader of its file can, too.
+  public var canSign: Bool { keys.contains(where: \.canSign) }
+
   /// The keys of both.
   public func adding(_ others: TokenKeys) throws(TokenKeyError) -> TokenKeys {
     let all = keys + others.keys
