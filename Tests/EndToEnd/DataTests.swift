@@ -72,6 +72,23 @@ private let isoCodes = "/usr/share/iso-codes/json/"
     }
   }
 
+  @Test("standard input with a mistake changes nothing, and what is whole is imported")
+  func standardInput() async throws {
+    try await withServer { server, _ in
+      _ = try await server.tern("set", "room", #"{"kept": true}"#)
+      let refused = try await server.tern("import", "room", "-", input: #"{"x": tru"#)
+      #expect(refused.code == 2)
+      #expect(refused.errors.contains("standard input: line 1"), "\(refused)")
+      #expect(refused.errors.contains("nothing was changed"), "\(refused)")
+      #expect(try await server.tern("get", "room/kept").output == ["true"])
+      let members = (0..<3_000).map { "\"\($0)\": \($0)" }.joined(separator: ", ")
+      let imported = try await server.tern("import", "room", "-", input: "{\(members)}")
+      #expect(imported.output == ["imported 3000 values to /room"], "\(imported)")
+      #expect(try await server.tern("get", "room/2999").output == ["2999"])
+      #expect(try await server.tern("get", "room/kept").code == 5)
+    }
+  }
+
   @Test("an export of nothing leaves no file")
   func exportNothing() async throws {
     try await withServer { server, folder in

@@ -9,8 +9,9 @@ struct Import: AsyncParsableCommand {
     abstract: "Write a JSON file to a path.",
     discussion: """
       The file is sent in parts of at most 1,000 values; each is one update, the whole is not. \
-      What was at the path before is removed first, unless --merge is given; a file is read \
-      through before that, and one with a mistake changes nothing. Members of arrays \
+      What was at the path before is removed first, unless --merge is given; the input is read \
+      through before that, and one with a mistake changes nothing. Standard input is kept in a \
+      temporary file meanwhile (TMPDIR). Members of arrays \
       are named 0, 1, 2, …; --key-by names them by a field of theirs instead, in every array \
       that does not lie inside another one. In such names . # $ / [ ] % and control characters \
       become % and two hexadecimal digits. Without --merge it asks first on a terminal; elsewhere / \
@@ -33,8 +34,8 @@ struct Import: AsyncParsableCommand {
   private static let partsInFlight = 8
 
   func run() async throws {
-    let source = try ImportFile(file)
     let place = try tern.path(path)
+    let source = try ImportFile(file).rewindable()
     try check(source, at: place)
     if !merge {
       try confirmation.confirm("replace everything at /\(place.text)", at: place)
@@ -48,9 +49,8 @@ struct Import: AsyncParsableCommand {
     }
   }
 
-  /// Reads a file once before anything is changed. Standard input can be read only once.
+  /// Reads the input once before anything is changed.
   private func check(_ source: ImportFile, at place: TreePath) throws(Failure) {
-    guard source.size != nil else { return }
     do {
       var tokens = JSONTokens { try source.read() }
       var batcher = ImportBatcher(keyField: keyBy)
@@ -64,7 +64,8 @@ struct Import: AsyncParsableCommand {
       try source.rewind()
     } catch {
       let failure = Failure(about: error)
-      throw Failure(failure.code, "\(file): \(failure.message); nothing was changed")
+      let name = file == "-" ? "standard input" : file
+      throw Failure(failure.code, "\(name): \(failure.message); nothing was changed")
     }
   }
 
@@ -166,6 +167,32 @@ struct ImportFile {
     }
     self.file = file
     size = status?.isRegular == true ? status?.bytes : nil
+  }
+
+  private init(spooled file: SystemFile, size: Int) {
+    (self.file, self.size) = (file, size)
+  }
+
+  /// Returns the file itself, or a temporary copy of an input that can be read only once.
+  func rewindable() throws(Failure) -> ImportFile {
+    if size != nil { return self }
+    do {
+      let copy = try SystemFile.temporary()
+      var bytes = 0
+      while true {
+        let part = try file.read(upTo: 64 * 1_024)
+        if part.isEmpty { break }
+        try copy.write(part)
+        bytes += part.count
+      }
+      try copy.rewind()
+      return ImportFile(spooled: copy, size: bytes)
+    } catch {
+      throw Failure(
+        .failed,
+        "the input cannot be kept in a temporary file: \(systemText(error.number)); "
+          + "nothing was changed")
+    }
   }
 
   /// Begins again.

@@ -44,6 +44,17 @@ final class SystemFile {
     self.init(descriptor: descriptor)
   }
 
+  /// Opens a new file without a name, which the system removes when it is closed.
+  static func temporary() throws(SystemError) -> SystemFile {
+    let folder = ClientFlags.variable("TMPDIR") ?? "/tmp"
+    var template = Array("\(folder)/tern-XXXXXX".utf8CString)
+    let descriptor = unsafe mkstemp(&template)
+    guard descriptor >= 0 else { throw .latest }
+    let file = SystemFile(descriptor: descriptor)
+    _ = unsafe unlink(&template)
+    return file
+  }
+
   deinit { if closesAtEnd, descriptor >= 0 { _ = systemClose(descriptor) } }
 
   /// Returns the next bytes, at most `count`; none at the end.
