@@ -10,8 +10,8 @@ struct Bench: AsyncParsableCommand {
     abstract: "Measure a server: writes, reads, and how fast changes reach listeners.",
     discussion: """
       Clients of this program work at once, each waiting for one answer before it goes on. They \
-      write below --at, and remove it at the end. Times are those of a client: network, rules, disk \
-      and all. Percentiles: half of the answers came within p50, 99 of 100 within p99.
+      write below a new child of --at, where nothing may be yet, and remove it at the end. Times \
+      are those of a client: network, rules, disk and all. Percentiles: half of the answers came within p50, 99 of 100 within p99.
       """)
 
   /// One kind of work.
@@ -41,17 +41,27 @@ struct Bench: AsyncParsableCommand {
   }
 
   func run() async throws {
+    guard try !tern.path(at).isRoot else {
+      throw Failure(.usage, "--at is a place of its own, not the whole database")
+    }
     var runs: [ClientRun] = []
+    var place: TreeReference?
     do {
       for _ in 0..<clients { runs.append(try await client.open()) }
       guard let first = runs.first, await first.connect() else {
         throw runs.first?.news.failure ?? Failure.unreachable
       }
+      try await first.checkUnused(at)
+      let fresh = try await first.reference(at).newChild()
+      place = fresh
       for load in loads.isEmpty ? Load.allCases : loads {
-        try await measure(load, runs)
+        try await measure(load, at: fresh.path, runs)
       }
-      try await first.removeBench(at)
+      _ = try await first.settle(try await fresh.remove())
     } catch {
+      if let place, let removal = try? await place.remove() {
+        _ = try? await runs.first?.settle(removal)
+      }
       let failure = runs.first?.failure(about: error) ?? Failure(about: error)
       await Self.close(runs)
       throw failure
@@ -63,9 +73,9 @@ struct Bench: AsyncParsableCommand {
     for run in runs { await run.tern.close() }
   }
 
-  private func measure(_ load: Load, _ runs: [ClientRun]) async throws {
+  private func measure(_ load: Load, at path: TreePath, _ runs: [ClientRun]) async throws {
     let bench = BenchRun(
-      path: at, bytes: size?.bytes ?? 32, end: ContinuousClock.now + duration.duration)
+      path: path.text, bytes: size?.bytes ?? 32, end: ContinuousClock.now + duration.duration)
     let start = ContinuousClock.now
     let times: [Duration] =
       switch load {
@@ -202,8 +212,17 @@ private final class SentNumbers: Sendable {
 }
 
 extension ClientRun {
-  /// Removes what a measurement has left.
-  fileprivate func removeBench(_ path: String) async throws {
-    _ = try await settle(try await reference(path).remove())
+  /// Checks that a place holds no data: under a value, a child would replace it.
+  fileprivate func checkUnused(_ path: String) async throws {
+    let place = try reference(path)
+    // A query for one child tells a large place without reading it; it is empty for a value.
+    if try await read(place.orderByKey().first(1)).children.isEmpty,
+      try await !read(place).exists
+    {
+      return
+    }
+    throw Failure(
+      .usage,
+      "something is at /\(place.path.text); give --at a place that nothing uses")
   }
 }
