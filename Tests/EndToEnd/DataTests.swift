@@ -89,6 +89,30 @@ private let isoCodes = "/usr/share/iso-codes/json/"
     }
   }
 
+  @Test("the priority of a node with children goes out and in", arguments: ["1", "1000", "0"])
+  func priorities(pageSize: String) async throws {
+    try await withServer { server, folder in
+      let file = folder + "/ranked.json"
+      let text =
+        #"{".priority": "r", "k": {".priority": 5, "a": 1, "b": {".value": 2, ".priority": 7}}}"#
+      try Data(text.utf8).write(to: URL(filePath: file))
+      #expect(try await server.tern("import", "ranked", file).code == 0)
+      let size = ["--page-size", pageSize]
+      let exported = try await run(
+        ["export", "ranked/k", "-", "--server", server.address] + size)
+      let lines = [
+        "{", #"".priority": 5,"#, #""a": 1,"#, #""b": {".value":2,".priority":7}"#, "}",
+      ]
+      #expect(exported.output == lines, "\(exported)")
+      let whole = try await run(["export", "ranked", "-", "--server", server.address] + size)
+      #expect(whole.output.contains(#"".priority": "r","#), "\(whole)")
+      let again = whole.output.joined(separator: "\n")
+      #expect(try await server.tern("import", "/", "-", "--yes", input: again).code == 0)
+      let root = try await run(["export", "/", "-", "--server", server.address] + size)
+      #expect(root.output == whole.output, "\(root)")
+    }
+  }
+
   @Test("an export of nothing leaves no file")
   func exportNothing() async throws {
     try await withServer { server, folder in

@@ -54,6 +54,12 @@ struct Export: AsyncParsableCommand {
     while true {
       let page = try await page(of: place, after: after, run)
       guard let last = page.last?.key else { break }
+      if count == 0 {
+        try target.write("{\n")
+        if let priority = try await priority(of: place, run) {
+          try target.write("\".priority\": \(TreeNode(priority).json(.export)),\n")
+        }
+      }
       for child in page {
         try target.write(line(child, isFirst: count == 0))
         count += 1
@@ -76,11 +82,26 @@ struct Export: AsyncParsableCommand {
     return try await run.read(query).children
   }
 
+  /// Reads the priority of a node with children, which no result of a query has.
+  ///
+  /// Rules may allow queries alone, and a cache may hold the children alone: it is left out then.
+  private func priority(
+    of place: TreeReference, _ run: ClientRun
+  ) async throws(Failure) -> TreeScalar? {
+    do throws(Failure) {
+      return try await run.read(run.tern.tree[place.path.appending(.priority)]).node.scalar
+    } catch {
+      guard error.code == .refused || error.code == .unreachable else { throw error }
+      printError("tern: warning: a priority of /\(place.path.text) is left out: \(error.message)")
+      return nil
+    }
+  }
+
   private func line(_ child: TreeSnapshot, isFirst: Bool) -> String {
     var writer = JSONWriter()
     writer.string(child.key?.text ?? "")
     let name = String(decoding: writer.bytes, as: UTF8.self)
-    return (isFirst ? "{\n" : ",\n") + name + ": " + child.node.json(.export)
+    return (isFirst ? "" : ",\n") + name + ": " + child.node.json(.export)
   }
 
   /// Writes a node without children: a single value, or nothing.
