@@ -37,6 +37,32 @@ import Testing
     }
   }
 
+  @Test("a reference into another database goes out and in", arguments: [[], ["--typed"]])
+  func foreignReference(form: [String]) async throws {
+    try await withServer { server, folder in
+      let name = "projects/other/databases/(default)/documents/a/b"
+      let patched = try await run(
+        [
+          "-sf", "-X", "PATCH", "-d", #"{"fields": {"at": {"referenceValue": "\#(name)"}}}"#,
+          "http://\(server.address)/v1/projects/tern/databases/(default)/documents/c/d",
+        ], program: "/usr/bin/curl")
+      #expect(patched.code == 0, "\(patched)")
+      let file = folder + "/out.jsonl"
+      let exported = try await run(
+        ["doc", "export", "/", file, "--server", server.address] + form)
+      #expect(exported.code == 0, "\(exported)")
+      let original = try lines(of: file)
+      #expect(original.joined().contains(name), "\(original)")
+      #expect(try await server.tern("doc", "delete", "c/d").code == 0)
+      let imported = try await run(
+        ["doc", "import", file, "--server", server.address] + form)
+      #expect(imported.code == 0, "\(imported)")
+      let again = folder + "/again.jsonl"
+      _ = try await run(["doc", "export", "/", again, "--server", server.address] + form)
+      #expect(try lines(of: again) == original)
+    }
+  }
+
   @Test("a bad line is named, what stands before it is written, and the rest can follow")
   func badLine() async throws {
     try await withServer { server, folder in

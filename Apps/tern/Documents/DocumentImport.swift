@@ -137,7 +137,7 @@ struct DocumentImporter {
     while true {
       let (batch, problem) = nextBatch()
       if let (mutations, numbers) = batch {
-        inFlight.append((try await run.tern.documents.write(mutations), numbers))
+        inFlight.append((try await write(mutations, numbers), numbers))
         count += mutations.count
         if inFlight.count > Self.batchesInFlight { try await settle(inFlight.removeFirst()) }
         progress.show("importing", lines.offset, of: fileBytes, unit: "bytes")
@@ -171,18 +171,31 @@ struct DocumentImporter {
     return (numbers.map { (mutations, $0) }, problem)
   }
 
+  /// Sends a batch; one that is refused on this device waits for those before it.
+  private mutating func write(
+    _ mutations: [DocumentMutation], _ lines: ClosedRange<Int>
+  ) async throws -> DocumentWrite {
+    do throws(DocumentsError) { return try await run.tern.documents.write(mutations) } catch {
+      while let oldest = inFlight.popFirst() { try await settle(oldest) }
+      throw Self.failure(Failure(about: error), of: lines)
+    }
+  }
+
+  private static func failure(_ failure: Failure, of lines: ClosedRange<Int>) -> Failure {
+    Failure(
+      failure.code,
+      "lines \(lines.lowerBound) to \(lines.upperBound): \(failure.message); "
+        + "then go on with --from-line \(lines.lowerBound)")
+  }
+
   /// Waits for the server's verdict on a batch.
   private func settle(
     _ batch: (write: DocumentWrite, lines: ClosedRange<Int>)
   ) async throws(Failure) {
-    let first = batch.lines.lowerBound
     do throws(Failure) {
       if try await run.settle(batch.write) == .acknowledged { return }
     } catch {
-      throw Failure(
-        error.code,
-        "lines \(first) to \(batch.lines.upperBound): \(error.message); "
-          + "then go on with --from-line \(first)")
+      throw Self.failure(error, of: batch.lines)
     }
     let last = inFlight.last?.lines.upperBound ?? batch.lines.upperBound
     throw Failure(

@@ -130,9 +130,6 @@ public final class DocumentTransaction: Sendable {
 
   /// Adds a write.
   package func write(_ mutation: DocumentMutation) throws(DocumentsError) {
-    do throws(DocumentError) { try mutation.checkReferences(in: documents.database) } catch {
-      throw broken(.invalid(error))
-    }
     try enter { book throws(DocumentStatus) in try book.write(mutation) }
   }
 

@@ -96,11 +96,6 @@ extension Documents {
   func write(
     _ mutations: [DocumentMutation], insteadOf row: UInt64?
   ) async throws(DocumentsError) -> DocumentWrite {
-    do throws(DocumentError) {
-      for mutation in mutations { try mutation.checkReferences(in: database) }
-    } catch {
-      throw .invalid(error)
-    }
     let promise = await session.write(mutations, insteadOf: row)
     try await promise.stored.value().get()
     return DocumentWrite(promise: promise, session: session)
