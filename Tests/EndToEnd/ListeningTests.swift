@@ -47,6 +47,25 @@ import Testing
     }
   }
 
+  @Test("figures for operators leave this machine only when that is asked for")
+  func adminHost() async throws {
+    try await withFolder { folder in
+      var environment = ProcessInfo.processInfo.environment
+      environment["TERN_ADMIN_HOST"] = "0.0.0.0"
+      environment["TERN_ADMIN_PORT"] = "0"
+      let arguments = ["serve", "--port", "0", "--storage", "memory"]
+      let refused = try await run(arguments, environment: environment, folder: folder)
+      #expect(refused.code == 2, "\(refused)")
+      #expect(refused.errors.contains("in the clear"), "\(refused)")
+      environment["TERN_ADMIN_INSECURE"] = "true"
+      let child = try ChildProcess(
+        ternBinary, arguments, environment: environment, folder: folder)
+      defer { child.killNow() }
+      let line = await child.output.line(within: patience) { $0.hasPrefix("for operators: ") }
+      #expect(line != nil, "\(child.errors.history)")
+    }
+  }
+
   private func start(
     _ host: String, by way: String, _ more: [String] = [], in folder: String
   ) throws -> ChildProcess {

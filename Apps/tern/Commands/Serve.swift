@@ -102,7 +102,8 @@ struct Serve: AsyncParsableCommand {
     help: "For development, on this machine: without rules everything is allowed; owner is admin.")
   var dev = false
 
-  @Flag(help: "Check configuration, rules, keys, store and ports, say what is wrong, and end.")
+  @Flag(help: "Check configuration, rules, keys, store and ports, say what is wrong, and end."
+  )
   var check = false
 
   func run() async throws {
@@ -165,6 +166,7 @@ struct Serve: AsyncParsableCommand {
     try limits.apply(to: &configuration)
     try configuration.refuseLoopback()
     try checkHost(of: configuration)
+    try checkAdminHost(of: configuration)
     return configuration
   }
 
@@ -309,6 +311,21 @@ struct Serve: AsyncParsableCommand {
       reason: """
         \(host) can be reached by other machines, and everything travels in the clear; \
         give --tls-cert and --tls-key, or --insecure to allow that, or listen at 127.0.0.1
+        """)
+  }
+
+  /// Checks that figures stay on this machine, unless the options ask for more: the admin listener
+  /// has no TLS.
+  private func checkAdminHost(of configuration: Configuration) throws(ConfigurationError) {
+    let admin = try OperatorOptions(of: configuration).admin
+    guard let host = admin.host, !Self.isLoopback(host), !insecure, admin.insecure != true else {
+      return
+    }
+    throw .refused(
+      section: "admin",
+      reason: """
+        "host": \(host) can be reached by other machines, and every client that reaches it reads \
+        figures in the clear; set "insecure" of "admin" to true to allow that, or listen at 127.0.0.1
         """)
   }
 

@@ -58,7 +58,8 @@ final class OperatedServer: Sendable {
     self.options = options
     if let port = options.admin.port {
       admin = try await AdminListener.open(
-        for: server.server, host: options.admin.host ?? "127.0.0.1", port: port)
+        for: server.server, host: options.admin.host ?? "127.0.0.1", port: port,
+        names: options.admin.names ?? [])
     } else {
       admin = nil
     }

@@ -42,6 +42,10 @@ struct OperatorOptions: Sendable {
     var host: String?
     /// `nil` for no listener.
     var port: Int?
+    /// The names, besides `host` and `localhost`, under which clients reach it.
+    var names: [String]?
+    /// True to listen in the clear at an address that other machines can reach. Default: false.
+    var insecure: Bool?
   }
 
   /// Proxies between clients and the server.
@@ -82,6 +86,10 @@ struct OperatorOptions: Sendable {
     }
     if let port = admin.port, !(0...65_535).contains(port) {
       throw .refused(section: "admin", reason: "\"port\": \(port) is not in 0...65535")
+    }
+    if let names = admin.names, names.contains(where: { $0.isEmpty || $0.contains("/") }) {
+      throw .refused(
+        section: "admin", reason: "\"names\" is a list of names of hosts: db.internal")
     }
     if admin.host != nil, admin.port == nil {
       throw .refused(section: "admin", reason: "\"host\" needs a \"port\"")

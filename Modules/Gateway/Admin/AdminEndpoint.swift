@@ -16,6 +16,7 @@
 
     private var setting: GatewayContext { handler.setting }
 
+    /// Answers a request, if its client has the right.
     func serve(_ request: HTTPRequest) {
       guard request.method != "OPTIONS" else {
         // Pages of other origins are allowed nothing here.
@@ -30,9 +31,11 @@
         var requester = DirectRequest(
           namespace: Caller.defaultNamespace, isLocal: caller.isLocal, address: caller.address,
           .administer)
+        // The operator decides which clients reach the admin listener under its own name.
+        let isOperators = setting.admin.isListener(namedBy: request)
         switch asked.right {
-        case .everyone: perform(asked, for: requester, caller)
-        case .figures where setting.admin.isListener: perform(asked, for: requester, caller)
+        case .everyone: perform(asked, for: requester, caller, tellsDetails: isOperators)
+        case .figures where isOperators: perform(asked, for: requester, caller)
         case .figures, .administrator:
           let credential = try Credential.shown(by: request, target, isLocal: caller.isLocal)
           let isOwner = setting.options.isDevelopment && caller.isLocal
@@ -40,7 +43,11 @@
             credential ?? (isOwner ? Credential(.service, token: "owner", isLocal: true) : nil)
           if isOwner { return perform(asked, for: requester, caller) }
           guard credential != nil else {
-            throw RESTError(401, "This is for administrators: show a token.")
+            throw RESTError(
+              401,
+              setting.admin.isListener && asked.right == .figures
+                ? "Show a token, or ask by an address or by a name of admin.names."
+                : "This is for administrators: show a token.")
           }
           check(asked, for: requester, caller)
         }
@@ -66,22 +73,26 @@
     }
 
     private func perform(
-      _ asked: AdminRequest, for requester: DirectRequest, _ caller: Caller
+      _ asked: AdminRequest, for requester: DirectRequest, _ caller: Caller,
+      tellsDetails: Bool = false
     ) {
       if case .deleteDatabase(let name, isDocuments: true) = asked {
         return erase(name, for: requester, caller) { conclude(asked, for: requester) }
       }
-      conclude(asked, for: requester)
+      conclude(asked, for: requester, tellsDetails: tellsDetails)
     }
 
-    private func conclude(_ asked: AdminRequest, for requester: DirectRequest) {
+    private func conclude(
+      _ asked: AdminRequest, for requester: DirectRequest, tellsDetails: Bool = false
+    ) {
       let handler = NIOLoopBound(handler, eventLoop: context.eventLoop)
       let place = context.loopBound
       let loop = context.eventLoop
       let number = handler.value.requestNumber
       let (admin, limits) = (setting.admin, setting.options.limits)
       Task {
-        let response = await admin.response(to: asked, for: requester, limits: limits)
+        let response = await admin.response(
+          to: asked, for: requester, limits: limits, tellsDetails: tellsDetails)
         loop.execute {
           guard handler.value.isAnswering, handler.value.requestNumber == number else { return }
           AdminEndpoint(handler.value, place.value).answer(response)

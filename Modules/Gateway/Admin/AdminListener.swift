@@ -10,7 +10,8 @@ public import TernTransport
 /// A listener for operators alone: the paths below `/-/`, over HTTP/1.1.
 ///
 /// Every client that reaches it may read figures without a token, so it belongs on an address of
-/// the operator's.
+/// the operator's. Requests that name another host than an address, this machine or one of the
+/// names given need a token all the same: a page in a browser may send them (DNS rebinding).
 /// It has a thread of its own.
 public struct AdminListener: Sendable {
   /// The address that it listens at, with the real port.
@@ -23,9 +24,10 @@ public struct AdminListener: Sendable {
   #if TCP
     /// Opens the listener for a server.
     ///
+    /// - Parameter names: The names, besides `host` and `localhost`, under which clients reach it.
     /// - Throws: `TransportError` when the address cannot be listened at.
     public static func open(
-      for server: TernServer, host: String, port: Int
+      for server: TernServer, host: String, port: Int, names: [String] = []
     ) async throws(TransportError) -> AdminListener {
       let transport = try TCPTransport(TCPOptions(host: host, port: port))
       var options = GatewayOptions()
@@ -42,7 +44,7 @@ public struct AdminListener: Sendable {
           },
           export: { _, _, _, _, _, _ in nil }, open: { ClosedLink($0) }, installLink: { _, _ in },
           load: load, polls: tables.table(on: loop), randomBits: { 0 })
-        setting.admin = AdminServices(of: server, load, isListener: true)
+        setting.admin = AdminServices(of: server, load, listeningAs: [host] + names)
         try Gateway.installHTTP1(setting, in: channel)
       }
       let listener: any TransportListener

@@ -7,23 +7,37 @@
     /// The server; `nil` in tests of the protocols alone.
     private let server: TernServer?
     private let load: GatewayLoad?
-    /// True on a listener of its own, where nothing else is served.
-    let isListener: Bool
+    /// The names of a listener of its own, where nothing else is served; `nil` elsewhere.
+    private let names: [HostName]?
 
     /// Services without a server.
     init() {
       server = nil
       load = nil
-      isListener = false
+      names = nil
     }
 
     /// The services of a server.
     ///
-    /// - Parameter load: The load of the clients' endpoints.
-    init(of server: TernServer, _ load: GatewayLoad, isListener: Bool = false) {
+    /// - Parameters:
+    ///   - load: The load of the clients' endpoints.
+    ///   - names: The names of the admin listener; `nil` on the server's own port.
+    init(of server: TernServer, _ load: GatewayLoad, listeningAs names: [String]? = nil) {
       self.server = server
       self.load = load
-      self.isListener = isListener
+      self.names = names?.map { HostName($0) }
+    }
+
+    /// True on the admin listener.
+    var isListener: Bool { names != nil }
+
+    /// Returns true on the admin listener for a request that names it: by an address, as this
+    /// machine, or by one of its names. A page whose own name leads here names that one.
+    func isListener(namedBy request: HTTPRequest) -> Bool {
+      guard let names else { return false }
+      guard let text = request.headers["host"] else { return true }
+      let host = HostName(text)
+      return host.isAddress || host.isThisMachine || names.contains(host)
     }
 
     /// Returns true once the server takes no further clients.
@@ -34,10 +48,13 @@
 
     /// Answers a request whose right was checked.
     ///
-    /// - Parameter requester: A request of the operator, whose credential is judged once more at
-    ///   the node that changes a database.
+    /// - Parameters:
+    ///   - requester: A request of the operator, whose credential is judged once more at the node
+    ///     that changes a database.
+    ///   - tellsDetails: Whether reasons not to be ready are told in full.
     func response(
-      to request: AdminRequest, for requester: DirectRequest, limits: GatewayLimits
+      to request: AdminRequest, for requester: DirectRequest, limits: GatewayLimits,
+      tellsDetails: Bool
     ) async -> HTTPResponse {
       guard let server else { return RESTError(404, "There is no server.").response }
       let operations = ServerOperations(of: server)
@@ -49,8 +66,7 @@
       case .readiness:
         let readiness = await operations.readiness
         if readiness.reasons.isEmpty { return .text("ready\n") }
-        // The operator decides which clients reach the admin listener.
-        let told = isListener ? readiness.details : readiness.reasons
+        let told = tellsDetails ? readiness.details : readiness.reasons
         return .text(told.map { $0 + "\n" }.joined(), status: 503)
       case .metrics:
         var text = await operations.metricsText()

@@ -101,7 +101,8 @@ struct HostName: Equatable, Sendable {
     self.init(isAddress ? String(parts[2]) : "")
   }
 
-  private var isAddress: Bool {
+  /// True for an address in place of a name.
+  var isAddress: Bool {
     name.hasPrefix("[") || name.utf8.allSatisfy { "0123456789.".utf8.contains($0) }
   }
 

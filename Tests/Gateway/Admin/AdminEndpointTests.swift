@@ -271,6 +271,30 @@
       }
     }
 
+    @Test("the admin listener tells figures to requests that name it, and health to all")
+    func listenerNames() async throws {
+      try await withGateway(rules: closed) { gateway in
+        let listener = try await AdminListener.open(
+          for: gateway.server, host: "127.0.0.1", port: 0, names: ["Tern.internal"])
+        let port = try #require(listener.address.split(separator: ":").last.flatMap { Int($0) })
+        func status(_ target: String, _ host: String, _ more: String = "") throws -> String {
+          let peer = try Peer(port: port)
+          peer.send(
+            "GET \(target) HTTP/1.1\r\nHost: \(host)\r\nConnection: close\r\n\(more)\r\n")
+          return String(peer.readToEnd().dropFirst("HTTP/1.1 ".count).prefix(3))
+        }
+        for host in ["127.0.0.1:\(port)", "10.1.2.3", "[fd00::1]:1", "localhost", "tern.internal"] {
+          #expect(try status("/-/metrics", host) == "200", "\(host)")
+        }
+        for host in ["evil.example", "127.0.0.1.evil.example", "tern.internal.evil.example:1"] {
+          #expect(try status("/-/metrics", host) == "401", "\(host)")
+          #expect(try status("/-/status", host) == "401", "\(host)")
+          #expect(try status("/-/healthz", host) == "200", "\(host)")
+        }
+        await listener.close()
+      }
+    }
+
     @Test("a server that is about to stop says so, answers what has come, and ends its sessions")
     func draining() async throws {
       try await withGateway { gateway in
