@@ -21,4 +21,35 @@ import Testing
       #expect(try await server.tern("get", "/").output == before)
     }
   }
+
+  @Test(
+    "config check refuses what serve refuses",
+    arguments: [
+      #"{"admin": {"port": 99999}}"#, #"{"log": {"level": "loud"}}"#,
+      #"{"limits": {"requestsPerAddress": "many"}}"#, #"{"endpoints": {"nothing": true}}"#,
+      #"{"ledger": {"kind": "none-such"}}"#, #"{"auth": {"keys": ["/no/such/key"]}}"#,
+    ])
+  func configuration(_ text: String) async throws {
+    try await withFolder { folder in
+      let file = folder + "/tern.json"
+      try Data(text.utf8).write(to: URL(filePath: file))
+      let served = try await run(
+        ["serve", "--check", "--config", file, "--path", folder + "/data", "--port", "0"],
+        folder: folder)
+      let checked = try await run(["config", "check", "--config", file], folder: folder)
+      #expect(checked.code != 0 && checked.code == served.code, "\(checked) \(served)")
+    }
+  }
+
+  @Test("config check takes the configuration of a client, and needs no store")
+  func client() async throws {
+    try await withFolder { folder in
+      let file = folder + "/tern.json"
+      let text = #"{"transport": {"kind": "websocket", "host": "db.example.com", "tls": {}}}"#
+      try Data(text.utf8).write(to: URL(filePath: file))
+      let checked = try await run(["config", "check", "--config", file], folder: folder)
+      #expect(checked.code == 0, "\(checked)")
+      #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["tern.json"])
+    }
+  }
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import TernAssembly
 import TernCore
+import TernServerAssembly
 import TernStandard
 
 /// `tern config`: what a server or a client would run with.
@@ -14,15 +15,34 @@ struct Config: AsyncParsableCommand {
 struct ConfigCheck: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "check", abstract: "Check the configuration, and print nothing but mistakes.",
-    discussion: "Exits with 2 when something is wrong.")
+    discussion: """
+      Reads what a server reads of it, and the files of keys and of the cluster's secret that it \
+      names; store and ports stay untouched: tern serve --check tries those, with the flags of \
+      serve. Exits with 2 when something is wrong.
+      """)
 
   @OptionGroup
   var store: StoreFlags
 
   func run() async throws {
+    let configuration = try Config.checked(store)
+    do throws(ServerAssemblyError) {
+      try await Assembler(catalog: .serving).authenticator(from: configuration).close()
+    } catch {
+      throw Failure(about: error)
+    }
+    if configuration.ledger.members["secretFile"] != nil { _ = try ClusterRelay(configuration) }
+  }
+}
+
+extension Config {
+  /// Reads the configuration, and checks every section as `tern serve` does.
+  fileprivate static func checked(_ store: StoreFlags) throws(Failure) -> Configuration {
     do throws(ConfigurationError) {
       let configuration = try Configuration.reading(file: store.config, flags: store.given)
-      try Assembler(catalog: .standard).check(configuration)
+      try Assembler(catalog: .serving).checkServer(configuration)
+      _ = try OperatorOptions(of: configuration)
+      return configuration
     } catch {
       throw Failure(about: AssemblyError.configuration(error))
     }
@@ -46,15 +66,8 @@ struct ConfigShow: AsyncParsableCommand {
   @OptionGroup var output: JSONFlag
 
   func run() async throws {
-    do throws(ConfigurationError) {
-      let configuration = try Configuration.reading(file: store.config, flags: store.given)
-      try Assembler(catalog: .standard).check(configuration)
-      _ = try OperatorOptions(of: configuration)
-      let json = Self.json(configuration).json
-      printLine(output.json ? json : indented(json: json))
-    } catch {
-      throw Failure(about: AssemblyError.configuration(error))
-    }
+    let json = Self.json(try Config.checked(store)).json
+    printLine(output.json ? json : indented(json: json))
   }
 
   private static func json(_ configuration: Configuration) -> JSONValue {
