@@ -106,6 +106,24 @@ export function treeTarget(path, parameters = {}) {
   return `/${path.map(encodeURIComponent).join("/")}.json?${query}`;
 }
 
+/** The content of a path with its priorities, and the tag that `replaceContent` takes. */
+export async function content(path) {
+  const response = await request("GET", treeTarget(path, { format: "export" }),
+    { headers: { "X-Firebase-ETag": "true" } });
+  return { value: parse(await response.text()), tag: response.headers.get("etag") };
+}
+
+/** Replaces what `content` has read; an error when another client has changed it since. */
+export async function replaceContent(path, value, tag) {
+  try {
+    await json("PUT", treeTarget(path), value, { headers: tag ? { "if-match": tag } : {} });
+  } catch (error) {
+    if (error.status !== 412) throw error;
+    throw new RequestError(412,
+      `Another client has changed /${path.join("/")} meanwhile. Nothing was saved; edit it again.`);
+  }
+}
+
 /** The names of children behind `after`, or the value of a leaf. */
 export function shallow(path, { after, limit, signal } = {}) {
   const parameters = { shallow: "true" };
@@ -2374,7 +2392,9 @@ function part(text) {
 """#,
     "tree.js": #"""
 // The tree browser.
-import { databases, json, keyObjection, request, session, treeTarget } from "./api.js";
+import {
+  content, databases, json, keyObjection, replaceContent, request, session, treeTarget,
+} from "./api.js";
 import { announce, ask, attempt, chooseFile, field, h, notice, replace, save } from "./dom.js";
 import { encode, isBranch } from "./json.js";
 import { QueryBar } from "./query.js";
@@ -2387,6 +2407,13 @@ const doubleClickMilliseconds = 500;
 
 export function treePage(context, parameters) {
   return new TreePage(context, (parameters.get("path") ?? "").split("/").filter(Boolean));
+}
+
+/** A value with the priority of the one whose place it takes. */
+function withPriority(value, priority) {
+  if (priority === undefined || value === null) return value;
+  return isBranch(value)
+    ? { ".priority": priority, ...value } : { ".value": value, ".priority": priority };
 }
 
 class TreePage {
@@ -2593,15 +2620,17 @@ class TreePage {
     // Nothing may be edited that was not read: saving would lose it.
     if (node.kind === "unknown") await this.model.look(node);
     if (node.kind === "unknown") throw new Error(node.problem ?? "The value is not known.");
-    if (node.kind === "branch") return this.editJSON(node);
+    const read = await content(node.path);
+    const isLeaf = !isBranch(read.value) || ".value" in read.value;
+    if (!isLeaf) return this.editJSON(node, read);
     const index = this.model.rows.findIndex((row) => row.node === node);
     const row = document.getElementById(`row-${index}`);
-    if (!row) return this.editJSON(node);
-    this.editInPlace(node, row);
+    if (!row) return this.editJSON(node, read);
+    this.editInPlace(node, row, read);
   }
 
-  editInPlace(node, row) {
-    const editor = valueEditor(node.value ?? "");
+  editInPlace(node, row, { value, tag }) {
+    const editor = valueEditor((isBranch(value) ? value[".value"] : value) ?? "");
     const form = h("form", { class: "in-place", "aria-label": `Value of ${node.key}` }, editor.element,
       h("button", { type: "submit", class: "primary" }, "Save"),
       h("button", { type: "button", onclick: () => end() }, "Cancel"));
@@ -2619,25 +2648,36 @@ class TreePage {
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       attempt(async () => {
-        await json("PUT", treeTarget(node.path), editor.read());
-        end();
+        const changed = withPriority(editor.read(), value?.[".priority"]);
+        await this.save(node, changed, tag, end);
         announce(`${node.key} saved`);
-        this.refresh(node);
       });
     });
     this.list.element.append(form);
     editor.focus();
   }
 
-  async editJSON(node) {
-    const value = await json("GET", treeTarget(node.path, { format: "export" }));
+  /** Saves what was edited, and shows what is there then; `end` closes the editor. */
+  async save(node, value, tag, end = () => {}) {
+    try {
+      await replaceContent(node.path, value, tag);
+    } catch (error) {
+      if (error.status !== 412) throw error;
+      end();
+      this.refresh(node);
+      throw error;
+    }
+    end();
+    this.refresh(node);
+  }
+
+  async editJSON(node, { value, tag }) {
     const area = h("textarea", { rows: 16, spellcheck: "false", value: encode(value, 2) });
     const changed = await ask(`/${node.path.join("/")}`, field("Value as JSON", area),
       { action: "Save", read: () => ({ value: readValue(area.value) }) });
     if (!changed) return;
-    await json("PUT", treeTarget(node.path), changed.value);
+    await this.save(node, changed.value, tag);
     announce("Saved");
-    this.refresh(node);
   }
 
   async add(node) {
@@ -2828,7 +2868,9 @@ export class TreeModel {
   watch(node) {
     if (node.unlisten) return;
     (this.listened ??= new Set()).add(node);
-    node.unlisten = this.socket.listen(node.path, undefined, (value) => {
+    node.unlisten = this.socket.listen(node.path, undefined, (found) => {
+      // A leaf with a priority comes as an object.
+      const value = isBranch(found) && ".value" in found ? found[".value"] : found;
       if (isBranch(value)) {
         this.classify(node, value);
         node.changedAt = performance.now();

@@ -101,6 +101,24 @@ export function treeTarget(path, parameters = {}) {
   return `/${path.map(encodeURIComponent).join("/")}.json?${query}`;
 }
 
+/** The content of a path with its priorities, and the tag that `replaceContent` takes. */
+export async function content(path) {
+  const response = await request("GET", treeTarget(path, { format: "export" }),
+    { headers: { "X-Firebase-ETag": "true" } });
+  return { value: parse(await response.text()), tag: response.headers.get("etag") };
+}
+
+/** Replaces what `content` has read; an error when another client has changed it since. */
+export async function replaceContent(path, value, tag) {
+  try {
+    await json("PUT", treeTarget(path), value, { headers: tag ? { "if-match": tag } : {} });
+  } catch (error) {
+    if (error.status !== 412) throw error;
+    throw new RequestError(412,
+      `Another client has changed /${path.join("/")} meanwhile. Nothing was saved; edit it again.`);
+  }
+}
+
 /** The names of children behind `after`, or the value of a leaf. */
 export function shallow(path, { after, limit, signal } = {}) {
   const parameters = { shallow: "true" };

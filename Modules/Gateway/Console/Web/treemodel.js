@@ -123,7 +123,9 @@ export class TreeModel {
   watch(node) {
     if (node.unlisten) return;
     (this.listened ??= new Set()).add(node);
-    node.unlisten = this.socket.listen(node.path, undefined, (value) => {
+    node.unlisten = this.socket.listen(node.path, undefined, (found) => {
+      // A leaf with a priority comes as an object.
+      const value = isBranch(found) && ".value" in found ? found[".value"] : found;
       if (isBranch(value)) {
         this.classify(node, value);
         node.changedAt = performance.now();

@@ -76,6 +76,33 @@ def a_text_is_edited_in_place():
     seen_row("motto", '"edited"')
 
 
+def exported(path):
+    return server.send("GET", f"/{path}.json?format=export")
+
+
+@step()
+def a_priority_stays_when_its_value_is_edited():
+    server.put("ranked", {".value": "one", ".priority": 3})
+    seen_row("ranked", '"one"')
+    edit_row("ranked")
+    browser.fill("textbox", "Value", "two")
+    browser.key("Enter")
+    soon(lambda: exported("ranked"), {".value": "two", ".priority": 3})
+
+
+@step()
+def a_value_of_another_client_is_not_overwritten():
+    seen_row("ranked", '"two"')
+    edit_row("ranked")
+    browser.fill("textbox", "Value", "three")
+    server.put("ranked", "theirs")
+    browser.key("Enter")
+    browser.see("Another client has changed /ranked")
+    same(server.get("ranked"), "theirs")
+    browser.wait("document.querySelector('.in-place') === null")
+    server.send("DELETE", "/ranked.json")
+
+
 @step()
 def escape_leaves_the_editor_without_a_change():
     click_row("motto")
@@ -136,6 +163,18 @@ def a_child_with_a_key_of_its_own_is_pushed():
     browser.fill("textbox", "Value", "pushed")
     browser.click("button", "Add")
     soon(lambda: "pushed" in server.get("rooms").values(), True)
+
+
+@step()
+def a_branch_of_another_client_is_not_overwritten():
+    click_row("rooms")
+    browser.click("button", "Edit as JSON")
+    browser.fill("textbox", "Value as JSON", '{"mine": true}')
+    server.put("rooms/theirs", True)
+    browser.click("button", "Save")
+    browser.see("Another client has changed /rooms")
+    same(server.get("rooms/theirs"), True)
+    same(server.get("rooms/mine"), None)
 
 
 @step()
