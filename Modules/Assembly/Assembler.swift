@@ -89,7 +89,9 @@ extension Assembler {
     var members = configuration.storage.members
     for key in ["kind", "scrub"] + StoragePlace.keys { members[key] = nil }
     let opening = try entry.prepare(.object(members))
-    return PreparedStore(kind: kind, location: location) { () async throws(StorageError) in
+    let others = catalog.storages.filter { $0.kind != kind }
+    return PreparedStore(kind: kind, location: location, file: entry.file, others: others) {
+      () async throws(StorageError) in
       try await opening(location)
     }
   }
@@ -152,6 +154,10 @@ extension Assembler {
 package struct PreparedStore: Sendable {
   package let kind: String
   let location: StorageLocation
+  /// The file by which a store of this kind is known; `nil` for none.
+  let file: String?
+  /// The other kinds that this program knows.
+  let others: [StorageEntry]
   let opening: @Sendable () async throws(StorageError) -> any OrderedStore
 
   /// The folder of the store's files.
@@ -159,9 +165,24 @@ package struct PreparedStore: Sendable {
 
   /// Opens the store; the caller closes it.
   package func open() async throws(AssemblyError) -> any OrderedStore {
+    try refuseOtherKind()
     do throws(StorageError) { return try await opening() } catch {
       throw .storage(error, kind: kind, path: path)
     }
+  }
+
+  /// Refuses a folder with the store of another kind: its files would be taken for damaged ones, or
+  /// a second store be made beside it.
+  private func refuseOtherKind() throws(AssemblyError) {
+    // A kind without files of its own leaves those of others alone.
+    guard let file, !location.holds(file),
+      let other = others.first(where: { $0.file.map(location.holds) ?? false })
+    else { return }
+    throw .configuration(
+      .refused(
+        section: "storage",
+        reason: "\(path) holds a store of the kind \(other.kind), not \(kind): set \"kind\" to "
+          + "\(other.kind), in commands --storage \(other.kind)"))
   }
 }
 

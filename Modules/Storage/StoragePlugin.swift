@@ -8,6 +8,9 @@ public protocol StoragePlugin: SendableMetatype {
 
   /// The `storage.kind` in the configuration that selects this backend.
   static var kind: String { get }
+  /// The file that stands in the folder of every store of this backend, and of no other one: a
+  /// store is not opened as one of another kind. `nil`, the default, for none.
+  static var file: String? { get }
 
   /// Opens the store at `location`, or makes it.
   ///
@@ -21,4 +24,8 @@ public protocol StoragePlugin: SendableMetatype {
   static func open(
     _ options: Options, at location: StorageLocation
   ) async throws(StorageError) -> any OrderedStore
+}
+
+extension StoragePlugin {
+  public static var file: String? { nil }
 }

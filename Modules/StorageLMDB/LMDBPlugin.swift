@@ -12,6 +12,7 @@ public enum LMDBPlugin: StoragePlugin {
   }
 
   public static let kind = "lmdb"
+  public static let file: String? = "rows.mdb"
 
   public static func open(
     _ options: Options, at location: StorageLocation

@@ -17,6 +17,7 @@ public enum SQLitePlugin: StoragePlugin {
   }
 
   public static let kind = "sqlite"
+  public static let file: String? = SQLiteFormat.file
 
   public static func open(
     _ options: Options, at location: StorageLocation

@@ -52,4 +52,26 @@ import Testing
       #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["tern.json"])
     }
   }
+
+  @Test(
+    "a store of another kind is named, not called damaged, and nothing is made beside it",
+    arguments: [("lmdb", "sqlite"), ("sqlite", "lmdb")])
+  func otherKind(stored: String, asked: String) async throws {
+    try await withFolder { folder in
+      let server = try await ServerUnderTest(folder: folder, arguments: ["--storage", stored])
+      #expect(try await server.tern("set", "a", "1").code == 0)
+      #expect(await server.stop() == 0)
+      let data = folder + "/data"
+      let files = try FileManager.default.contentsOfDirectory(atPath: data + "/server").sorted()
+      for command in [["verify"], ["serve", "--port", "0"], ["compact"]] {
+        let refused = try await run(command + ["--path", data, "--storage", asked])
+        #expect(refused.code == 2, "\(command) \(refused)")
+        #expect(refused.errors.contains("--storage \(stored)"), "\(command) \(refused)")
+        #expect(!refused.errors.contains("damaged"), "\(command) \(refused)")
+      }
+      let left = try FileManager.default.contentsOfDirectory(atPath: data + "/server").sorted()
+      #expect(left == files)
+      #expect(try await run(["verify", "--path", data, "--storage", stored]).code == 0)
+    }
+  }
 }

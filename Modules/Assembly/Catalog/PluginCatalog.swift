@@ -36,11 +36,14 @@ public struct PluginCatalog: Sendable {
 /// A storage plugin with its options type hidden.
 struct StorageEntry: Sendable {
   let kind: String
+  /// The file by which a folder of this backend is known; `nil` for none.
+  let file: String?
   /// Reads a section now; opens stores as it describes when called again.
   let prepare: @Sendable (ConfigurationValue) throws(ConfigurationError) -> StoreOpening
 
   init<Plugin: StoragePlugin>(_ plugin: Plugin.Type) {
     kind = plugin.kind
+    file = plugin.file
     let reader = SectionReader(section: "storage", ownKeys: ["kind", "path", "durability"])
     prepare = { section throws(ConfigurationError) in
       let options = try reader.read(Plugin.Options.self, from: section)
