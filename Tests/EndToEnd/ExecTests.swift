@@ -69,6 +69,22 @@ import Testing
     }
   }
 
+  @Test("help and version are told, and an unknown option is no program")
+  func help() async throws {
+    try await withFolder { folder in
+      for flag in ["--help", "-h"] {
+        let told = try await play([flag], in: folder)
+        #expect(told.code == 0, "\(told)")
+        #expect(told.output.contains { $0.hasPrefix("USAGE: tern exec") }, "\(told)")
+      }
+      let version = try await play(["--version"], in: folder)
+      #expect(version.code == 0 && version.output.first?.hasPrefix("tern ") == true, "\(version)")
+      let wrong = try await play(["--rulez", "x", "--", "true"], in: folder)
+      #expect(wrong.code == 2 && wrong.errors.joined().contains("'--rulez'"), "\(wrong)")
+      #expect(try await play(["--", "printf", "%s", "--help"], in: folder).output == ["--help"])
+    }
+  }
+
   @Test("SIGTERM is passed on, and the command decides about its end")
   func terminated() async throws {
     try await withFolder { folder in

@@ -44,6 +44,14 @@ struct Exec: AsyncParsableCommand {
 
   func run() async throws {
     var words = command
+    // Everything behind the options is the program's, but no program has the name of a flag.
+    switch words.first {
+    case "--help", "-h": throw CleanExit.helpRequest(self)
+    case "--version": throw CleanExit.message(ProgramVersion.text)
+    case let word? where word.hasPrefix("-") && word != "--":
+      throw Failure(.usage, "unknown option '\(word)'; see: tern exec --help")
+    default: break
+    }
     if words.first == "--" { words.removeFirst() }
     guard !words.isEmpty else {
       throw Failure(.usage, "no command to run; see: tern exec --help")
