@@ -74,4 +74,16 @@ import Testing
       #expect(try await run(["verify", "--path", data, "--storage", stored]).code == 0)
     }
   }
+
+  @Test("a failed read of standard input stores nothing")
+  func failedInput() async throws {
+    try await withServer { server, folder in
+      let script = #"exec "$0" set x - --text --server "$1" < "$2""#
+      let refused = try await run(
+        ["-c", script, ternBinary, server.address, folder], program: "/bin/sh")
+      #expect(refused.code == 1, "\(refused)")
+      #expect(refused.errors.contains("cannot read standard input"), "\(refused)")
+      #expect(try await server.tern("get", "x").code == 5)
+    }
+  }
 }

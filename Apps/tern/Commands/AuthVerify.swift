@@ -19,7 +19,7 @@ struct AuthInspect: ParsableCommand {
   @OptionGroup var output: JSONFlag
 
   func run() throws {
-    let token = try UnverifiedToken(shown(token))
+    let token = try UnverifiedToken(try shown(token))
     let header: [JSONValue.Member] =
       [.init("alg", .string(token.algorithm.rawValue))]
       + (token.keyName.map { [.init("kid", .string($0))] } ?? [])
@@ -58,9 +58,10 @@ struct AuthVerify: AsyncParsableCommand {
     let authenticator = TokenAuthenticator(keys, checks: checks)
     if let list = tokens.authRevocations { authenticator.use(try KeyFiles.revocations(at: list)) }
     let accepted: Authentication
+    let text = try shown(token)
     do throws(AuthenticationError) {
       accepted = try authenticator.authenticate(
-        Credential(.user, token: shown(token)),
+        Credential(.user, token: text),
         now: Int64(Date.now.timeIntervalSince1970 * 1_000))
     } catch {
       switch error {
@@ -82,6 +83,6 @@ struct AuthVerify: AsyncParsableCommand {
 }
 
 /// The token of an argument or of standard input.
-private func shown(_ argument: String) -> String {
-  standardInput(or: argument).trimmed
+private func shown(_ argument: String) throws(Failure) -> String {
+  try standardInput(or: argument).trimmed
 }

@@ -43,7 +43,7 @@ struct Update: AsyncParsableCommand {
   @OptionGroup var client: ClientFlags
 
   func run() async throws {
-    let values = try updateValues(standardInput(or: values))
+    let values = try updateValues(try standardInput(or: values))
     try await client.withClient { run in
       let place = try run.reference(path)
       try await run.finish(try await place.update(values), at: place.path, asJSON: client.json)
@@ -97,15 +97,21 @@ struct WriteFlags: ParsableArguments {
   var text = false
 
   func value(_ argument: String) throws(Failure) -> TreeNode {
-    let content = standardInput(or: argument)
+    let content = try standardInput(or: argument)
     return text ? TreeNode(.string(content)) : try node(content)
   }
 }
 
-/// The argument, or for `-` everything on standard input.
-func standardInput(or argument: String) -> String {
+/// Returns the argument, or for `-` everything on standard input.
+///
+/// - Throws: ``Failure`` when standard input cannot be read to its end.
+func standardInput(or argument: String) throws(Failure) -> String {
   guard argument == "-" else { return argument }
-  return String(decoding: (try? SystemFile.standardInput().readToEnd()) ?? [], as: UTF8.self)
+  do throws(SystemError) {
+    return String(decoding: try SystemFile.standardInput().readToEnd(), as: UTF8.self)
+  } catch {
+    throw Failure(.failed, "cannot read standard input: \(systemText(error.number))")
+  }
 }
 
 extension ClientRun {

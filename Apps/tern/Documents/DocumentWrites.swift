@@ -28,7 +28,7 @@ extension DocumentCommands {
 
     func run() async throws {
       let key = try documentKey(path)
-      let content = standardInput(or: fields)
+      let content = try standardInput(or: fields)
       try await client.withClient { run in
         let text = DocumentText(run.tern.documents.database, isTyped: form.typed)
         var inputs = try text.fields(content).entries.map {
@@ -59,7 +59,7 @@ extension DocumentCommands {
 
     func run() async throws {
       let collection = try collectionPath(collection)
-      let content = standardInput(or: fields)
+      let content = try standardInput(or: fields)
       try await client.withClient { run in
         let documents = run.tern.documents
         let text = DocumentText(documents.database, isTyped: form.typed)
@@ -96,7 +96,7 @@ extension DocumentCommands {
 
     func run() async throws {
       let key = try documentKey(path)
-      let content = standardInput(or: fields)
+      let content = try standardInput(or: fields)
       try await client.withClient { run in
         let text = DocumentText(run.tern.documents.database, isTyped: form.typed)
         var assignments: [(path: DocumentFieldPath, input: DocumentInput)] = []
