@@ -102,7 +102,9 @@ struct Serve: AsyncParsableCommand {
     help: "For development, on this machine: without rules everything is allowed; owner is admin.")
   var dev = false
 
-  @Flag(help: "Check configuration, rules, keys, store and ports, say what is wrong, and end."
+  @Flag(
+    help:
+      "Check configuration, rules, keys, store and ports, say what is wrong, and end. Beside a running server all but its store and ports."
   )
   var check = false
 

@@ -10,12 +10,23 @@ import TernTransportTCP
   import Foundation
 #endif
 
-/// `tern serve --check`: whether a server would start.
+/// `tern serve --check`: the parts with which a server would start, and those without.
+///
+/// A server that runs already holds its store and its ports: they are told as not checked, and are
+/// no failure. A port in use beside a store that is free belongs to another program, and is one.
 struct ServeCheck {
   private let assembler: Assembler
   private let configuration: Configuration
   private let operating: OperatorOptions
   private let access: ServeAccess
+
+  /// The outcome of the check of one part.
+  private enum Outcome {
+    case ok
+    case failed(Failure)
+    /// Held by another process.
+    case held(Failure)
+  }
 
   /// - Parameter access: The rules, which were read already.
   init(
@@ -40,12 +51,24 @@ struct ServeCheck {
     note("configuration", configurationFailure)
     printLine(access.text)
     note("keys", await keysFailure)
-    note("store", await storeFailure)
+    let store = await storeOutcome
+    var isServing = false
+    if case .held = store { isServing = true }
+    func note(_ part: String, _ outcome: Outcome) {
+      switch outcome {
+      case .ok: note(part, nil)
+      case .held where isServing: printLine("\(part): not checked, a running server holds it")
+      case .failed(let failure), .held(let failure): note(part, failure)
+      }
+    }
+    note("store", store)
     if configuration.ledger.members["secretFile"] != nil {
       note("cluster secret", secretFailure)
     }
-    note("port", await portFailure)
-    if operating.admin.port != nil { note("admin port", await adminFailure) }
+    note("port", await portOutcome)
+    if let port = operating.admin.port {
+      note("admin port", await outcome(host: operating.admin.host ?? "127.0.0.1", port: port))
+    }
     if let first = failures.first {
       throw Failure(first.code, "\(failures.count) of the parts would not start")
     }
@@ -75,20 +98,21 @@ struct ServeCheck {
   }
 
   /// A store that is not there yet is not made.
-  private var storeFailure: Failure? {
+  private var storeOutcome: Outcome {
     get async {
       let members = configuration.storage.members
-      if members["kind"]?.stringValue == "memory" { return nil }
+      if members["kind"]?.stringValue == "memory" { return .ok }
       let path = members["path"]?.stringValue ?? "tern-data"
       guard FileManager.default.fileExists(atPath: path + "/server") else {
-        return folderFailure(path)
+        return folderFailure(path).map { .failed($0) } ?? .ok
       }
       do throws(ServerAssemblyError) {
         try await assembler.serverStore(from: configuration).close()
       } catch {
-        return Failure(about: error)
+        if case .parts(.storage(.inUse, _, _)) = error { return .held(Failure(about: error)) }
+        return .failed(Failure(about: error))
       }
-      return nil
+      return .ok
     }
   }
 
@@ -101,22 +125,15 @@ struct ServeCheck {
       ? nil : Failure(.failed, "\(folder.path) may not be written; check its permissions")
   }
 
-  private var portFailure: Failure? {
+  private var portOutcome: Outcome {
     get async {
       let members = configuration.transport.members
       let port = members["port"].flatMap { Int($0.canonicalText) } ?? 9_000
-      return await failure(host: members["host"]?.stringValue ?? "127.0.0.1", port: port)
+      return await outcome(host: members["host"]?.stringValue ?? "127.0.0.1", port: port)
     }
   }
 
-  private var adminFailure: Failure? {
-    get async {
-      await failure(
-        host: operating.admin.host ?? "127.0.0.1", port: operating.admin.port ?? 0)
-    }
-  }
-
-  private func failure(host: String, port: Int) async -> Failure? {
+  private func outcome(host: String, port: Int) async -> Outcome {
     do throws(TransportError) {
       let transport = try TCPTransport(TCPOptions(host: host, port: port))
       let listener: any TransportListener
@@ -129,9 +146,11 @@ struct ServeCheck {
       await listener.close()
       await transport.shutdown()
     } catch {
-      return Failure(about: ServerAssemblyError.parts(.transport(error)))
+      let failure = Failure(about: ServerAssemblyError.parts(.transport(error)))
+      if case .addressInUse = error { return .held(failure) }
+      return .failed(failure)
     }
-    return nil
+    return .ok
   }
 
   /// The end of a link that a client opens in the moment of the check.
