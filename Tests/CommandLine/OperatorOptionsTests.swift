@@ -111,7 +111,10 @@ import Testing
       ("https://db:1", true, ["db:1"]), ("HTTPS://db:1/x", true, ["db:1"]),
       (" https://db:1", true, ["db:1"]), ("a:1,https://b:2", true, ["a:1", "b:2"]),
       ("wss://db:1", true, ["db:1"]), ("ws://db:1", false, ["db:1"]),
-      ("https://a:1,https://b", true, ["a:1", "b:9000"]), ("[::1]:5", false, ["[::1]:5"]),
+      ("https://a:1,https://b", true, ["a:1", "b:443"]),
+      ("https://db.example.com", true, ["db.example.com:443"]), ("http://db/", false, ["db:80"]),
+      ("https://[::1]", true, ["[::1]:443"]), ("db", false, ["db:9000"]),
+      ("[::1]:5", false, ["[::1]:5"]),
     ])
   func addresses(server: String, isSecured: Bool, places: [String]) throws {
     let options = try client(["--server", server]).options

@@ -76,10 +76,14 @@ struct AdminFlags: ParsableArguments {
     text.split(separator: ",", omittingEmptySubsequences: false).map(\.trimmed)
   }
 
+  /// Returns the host and port of a URL, by default the scheme's own port.
   private static func withoutScheme(_ text: String) -> String {
-    for scheme in ["http://", "https://"] where text.lowercased().hasPrefix(scheme) {
-      let rest = text.dropFirst(scheme.count)
-      return String(rest.prefix { $0 != "/" })
+    for (scheme, port) in [("http://", 80), ("https://", 443)]
+    where text.lowercased().hasPrefix(scheme) {
+      let place = String(text.dropFirst(scheme.count).prefix { $0 != "/" })
+      // The colons of an IPv6 address stand in brackets.
+      let isBare = !place.isEmpty && (place.hasSuffix("]") || !place.contains(":"))
+      return isBare ? "\(place):\(port)" : place
     }
     return text
   }
