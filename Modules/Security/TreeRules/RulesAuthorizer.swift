@@ -47,11 +47,13 @@ public struct RulesAuthorizer: DenialReporting {
     guard let assignments = request.assignments else {
       return preliminaryVerdict(on: request, caller, state)
     }
-    let after = ProposedSnapshot(assignments, over: state.snapshot)
+    // One for each judgement: what one has listed costs the other its steps again, so that both
+    // come to the same verdict.
+    func after() -> ProposedSnapshot { ProposedSnapshot(assignments, over: state.snapshot) }
     return verdict(on: requester, now: now) { () throws(RulesDataError) in
-      try rules.write(paths, by: caller, from: state.snapshot, to: after)
+      try rules.write(paths, by: caller, from: state.snapshot, to: after())
     } explaining: { () throws(RulesDataError) in
-      try rules.explainWrite(paths, by: caller, from: state.snapshot, to: after)
+      try rules.explainWrite(paths, by: caller, from: state.snapshot, to: after())
     }
   }
 

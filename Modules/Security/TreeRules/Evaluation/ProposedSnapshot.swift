@@ -3,36 +3,24 @@ public import TernCore
 /// A tree with a write applied to it, without touching the tree or copying it.
 ///
 /// Answers come from the write where it says something, from the tree below elsewhere. Only where
-/// a deletion may have taken the last child of a node are that node's children listed.
+/// a deletion may have taken the last child of a node are that node's children listed. Answers are
+/// kept: a value of this type serves one judgement.
 public struct ProposedSnapshot: RulesSnapshot {
+  /// The most children of the tree that are listed at a time.
+  private static let pageRows = 256
+
   private let base: any RulesSnapshot
-  private let changes: Changes
+  private let changes: ProposedChange
   /// The write, if it is of one node: most are, and then one look tells what it says of a place.
   private let only: TreeMerge.Entry?
+  private let meter = RowMeter()
 
-  /// The changes at a node and below it.
-  private struct Changes {
-    var node: TreeNode?
-    var priority: TreeScalar??
-    var below: [TreeKey: Changes] = [:]
-
-    /// True when anything is put, not only deleted.
-    var adds: Bool {
-      node.map { !$0.isEmpty } ?? below.contains { $0.value.adds }
-    }
-
-    /// The deletions that come before anything is put, and true when something is put then.
-    var deletionsFirst: (changes: Changes, isCut: Bool) {
-      if let node { return (node.isEmpty ? self : Changes(), !node.isEmpty) }
-      var first = Changes()
-      for (key, change) in below.sorted(by: { $0.key < $1.key }) {
-        let (part, isCut) = change.deletionsFirst
-        if part.node != nil || !part.below.isEmpty { first.below[key] = part }
-        if isCut { return (first, true) }
-      }
-      return (first, false)
-    }
+  /// A count of the rows that were listed.
+  private final class RowMeter {
+    var rows = 0
   }
+
+  public var listedRows: Int { meter.rows }
 
   /// Shows `base` with `assignments` applied.
   ///
@@ -41,30 +29,9 @@ public struct ProposedSnapshot: RulesSnapshot {
   public init(_ assignments: [TreeMerge.Entry], over base: any RulesSnapshot) {
     self.base = base
     only = assignments.count == 1 && !assignments[0].path.namesPriority ? assignments[0] : nil
-    var changes = Changes()
+    changes = ProposedChange()
     for assignment in assignments {
-      Self.add(assignment.node, at: assignment.path.keys[...], to: &changes)
-    }
-    self.changes = changes
-  }
-
-  private init(_ changes: Changes, over base: any RulesSnapshot) {
-    self.base = base
-    only = nil
-    self.changes = changes
-  }
-
-  private static func add(
-    _ node: TreeNode, at keys: ArraySlice<TreeKey>, to changes: inout Changes
-  ) {
-    guard let key = keys.first else {
-      changes.node = node
-      return
-    }
-    if key.isPriority {
-      changes.priority = .some(node.scalar)
-    } else {
-      add(node, at: keys.dropFirst(), to: &changes.below[key, default: Changes()])
+      changes.add(assignment.node, at: assignment.path.keys[...])
     }
   }
 
@@ -73,7 +40,7 @@ public struct ProposedSnapshot: RulesSnapshot {
     /// It replaced the node, or one above.
     case replaced(TreeNode)
     /// It changed the node's priority, or something below.
-    case changed(Changes)
+    case changed(ProposedChange)
     case nothing
   }
 
@@ -83,52 +50,114 @@ public struct ProposedSnapshot: RulesSnapshot {
       for index in 0..<shared where path.keys[index] != only.path.keys[index] { return .nothing }
       if shared == only.path.count { return .replaced(only.node.node(along: path.keys[shared...])) }
     }
-    return Self.saying(path.keys[...], changes)
-  }
-
-  private static func saying(_ keys: ArraySlice<TreeKey>, _ changes: Changes) -> Saying {
-    if let node = changes.node { return .replaced(node.node(along: keys)) }
-    guard let key = keys.first else { return .changed(changes) }
-    guard let next = changes.below[key] else { return .nothing }
-    return saying(keys.dropFirst(), next)
+    var change = changes
+    for (index, key) in path.keys.enumerated() {
+      if let node = change.node { return .replaced(node.node(along: path.keys[index...])) }
+      guard let next = change.below[key] else { return .nothing }
+      change = next
+    }
+    return change.node.map { .replaced($0) } ?? .changed(change)
   }
 
   public func shape(at path: TreePath) throws(RulesDataError) -> RulesShape {
     switch saying(at: path) {
     case .replaced(let node): return RulesShape(node)
     case .nothing: return try base.shape(at: path)
-    case .changed(let changes): return try shape(at: path, with: changes)
+    case .changed(let change): return try shape(at: path, with: change)
     }
   }
 
   private func shape(
-    at path: TreePath, with changes: Changes
+    at path: TreePath, with change: ProposedChange
   ) throws(RulesDataError) -> RulesShape {
-    if changes.adds { return .children }
+    if let known = change.knownShape { return known }
+    let shape = try newShape(at: path, with: change)
+    change.knownShape = shape
+    return shape
+  }
+
+  private func newShape(
+    at path: TreePath, with change: ProposedChange
+  ) throws(RulesDataError) -> RulesShape {
+    if let node = change.node { return RulesShape(node) }
+    if change.adds { return .children }
     let shape = try base.shape(at: path)
-    guard shape == .children, !changes.below.isEmpty else { return shape }
-    return try children(at: path, after: nil, limit: 1).isEmpty ? .absent : .children
+    guard shape == .children, !change.below.isEmpty else { return shape }
+    let isKept = try keepsChild(of: path, change) { _, path, next throws(RulesDataError) in
+      try self.shape(at: path, with: next) == .absent
+    }
+    return isKept ? .children : .absent
+  }
+
+  /// Returns true when a child of the base is not gone after the write, or a part of it.
+  ///
+  /// - Parameter isGone: Answers for a child that the write changes.
+  private func keepsChild(
+    of path: TreePath, _ change: ProposedChange,
+    _ isGone: (TreeKey, TreePath, ProposedChange) throws(RulesDataError) -> Bool
+  ) throws(RulesDataError) -> Bool {
+    // Only changed children are gone: one child more suffices for an answer.
+    let limit = min(change.below.count + 1, Self.pageRows)
+    var last: TreeKey?
+    while true {
+      let page = try base.children(at: path, after: last, limit: limit)
+      meter.rows += page.count
+      for child in page {
+        guard let next = change.below[child.key] else { return true }
+        if !(try isGone(child.key, path.appending(child.key), next)) { return true }
+      }
+      guard page.count == limit else { return false }
+      last = page.last?.key
+    }
   }
 
   public func priority(at path: TreePath) throws(RulesDataError) -> TreeScalar? {
     switch saying(at: path) {
     case .replaced(let node): return node.priority
     case .nothing: return try base.priority(at: path)
-    case .changed(let changes):
-      guard try shape(at: path, with: changes) != .absent else { return nil }
-      if let priority = changes.priority { return priority }
-      return try loses(at: path, changes) ? nil : try base.priority(at: path)
+    case .changed(let change):
+      if let known = change.knownPriority { return known }
+      let priority = try newPriority(at: path, with: change)
+      change.knownPriority = .some(priority)
+      return priority
     }
+  }
+
+  private func newPriority(
+    at path: TreePath, with change: ProposedChange
+  ) throws(RulesDataError) -> TreeScalar? {
+    guard try shape(at: path, with: change) != .absent else { return nil }
+    if let priority = change.priority { return priority }
+    return try isEmptied(at: path, change) ? nil : try base.priority(at: path)
   }
 
   /// Returns true when the write empties a node before it puts something there again, which takes
   /// its priority: a write is carried out in the order of
   /// ``TreeMerge/entries``.
-  private func loses(at path: TreePath, _ changes: Changes) throws(RulesDataError) -> Bool {
-    var first = changes.deletionsFirst.changes
-    if first.below.isEmpty { return false }
-    for key in path.keys.reversed() { first = Changes(below: [key: first]) }
-    return try ProposedSnapshot(first, over: base).shape(at: path) == .absent
+  private func isEmptied(
+    at path: TreePath, _ change: ProposedChange
+  ) throws(RulesDataError) -> Bool {
+    if let known = change.isEmptied { return known }
+    let isEmptied: Bool
+    if let node = change.node, node.isEmpty {
+      isEmptied = true
+    } else {
+      switch try base.shape(at: path) {
+      case .absent: isEmptied = true
+      case .leaf: isEmptied = false
+      case .children where change.node != nil || change.below.isEmpty: isEmptied = false
+      case .children:
+        // What comes behind the first addition is still there when something is put again.
+        let end = change.firstAdded
+        isEmptied =
+          !(try keepsChild(of: path, change) { key, path, next throws(RulesDataError) in
+            if let end, end < key { return false }
+            return try self.isEmptied(at: path, next)
+          })
+      }
+    }
+    change.isEmptied = isEmptied
+    return isEmptied
   }
 
   public func children(
@@ -138,27 +167,28 @@ public struct ProposedSnapshot: RulesSnapshot {
     case .replaced(let node):
       return TreeNodeSnapshot(node).children(at: .root, after: key, limit: limit)
     case .nothing: return try base.children(at: path, after: key, limit: limit)
-    case .changed(let changes):
-      return try merged(changes, at: path, after: key, limit: limit)
+    case .changed(let change):
+      return try merged(change, at: path, after: key, limit: limit)
     }
   }
 
   /// The children of the base with those of the write put in their places.
   private func merged(
-    _ changes: Changes, at path: TreePath, after key: TreeKey?, limit: Int
+    _ change: ProposedChange, at path: TreePath, after key: TreeKey?, limit: Int
   ) throws(RulesDataError) -> [RulesChild] {
-    var written = changes.below.keys.filter { candidate in key.map { $0 < candidate } ?? true }
-    written.sort(by: >)
+    var written = change.keys(after: key)
     var result: [RulesChild] = []
     var last = key
     while result.count < limit {
       let page = try base.children(at: path, after: last, limit: limit)
+      meter.rows += page.count
       var unchanged = page[...]
       while result.count < limit, let next = nextKey(&unchanged, &written, page, limit) {
         if let child = next.child {
           result.append(child)
-        } else {
-          let shape = try shape(at: path.appending(next.key))
+        } else if let changed = change.below[next.key] {
+          meter.rows += 1
+          let shape = try shape(at: path.appending(next.key), with: changed)
           if shape != .absent { result.append(RulesChild(key: next.key, shape: shape)) }
         }
       }
@@ -171,18 +201,18 @@ public struct ProposedSnapshot: RulesSnapshot {
   /// Takes the lesser of the next child of the base and the next written key; a written key
   /// hides the child of its name. `nil` when the page is used up and another one follows.
   private func nextKey(
-    _ unchanged: inout ArraySlice<RulesChild>, _ written: inout [TreeKey], _ page: [RulesChild],
-    _ limit: Int
+    _ unchanged: inout ArraySlice<RulesChild>, _ written: inout ArraySlice<TreeKey>,
+    _ page: [RulesChild], _ limit: Int
   ) -> (key: TreeKey, child: RulesChild?)? {
     guard let child = unchanged.first else {
       if page.count == limit { return nil }
-      return written.popLast().map { ($0, nil) }
+      return written.popFirst().map { ($0, nil) }
     }
-    guard let key = written.last, !(child.key < key) else {
+    guard let key = written.first, !(child.key < key) else {
       unchanged.removeFirst()
       return (child.key, child)
     }
-    written.removeLast()
+    written.removeFirst()
     if key == child.key { unchanged.removeFirst() }
     return (key, nil)
   }

@@ -7,6 +7,8 @@ import TernCore
 struct RuleEvaluator {
   /// The cost of reading a node, in steps: about that of twenty operations.
   static let readSteps = 20
+  /// The cost of a child that is listed to answer about its parent, in steps.
+  static let rowSteps = 4
 
   let rules: CompiledRules
   let limits: RulesLimits
@@ -27,6 +29,8 @@ struct RuleEvaluator {
   var steps = 0
   /// The steps the request may still take.
   private(set) var requestSteps: Int
+  /// The rows of the proposed tree that were charged.
+  private var chargedRows = 0
   /// The values met, by operation, when the caller asked for them.
   private(set) var trace: [Int: RuleValue]?
 
@@ -77,16 +81,28 @@ struct RuleEvaluator {
   /// Returns true when a node would exist at the current path after the request.
   mutating func isProposed() throws(RulesDataError) -> Bool {
     requestSteps -= Self.readSteps
-    if here.after == nil { here.after = try after.shape(at: here.path) }
+    if here.after == nil {
+      here.after = try after.shape(at: here.path)
+      requestSteps -= stepsOfRows()
+    }
     if case .some(.absent) = here.after { return false }
     return true
   }
 
   /// The children a node would have after the request.
-  func proposedChildren(
+  mutating func proposedChildren(
     of path: TreePath, after key: TreeKey?, limit: Int
   ) throws(RulesDataError) -> [RulesChild] {
-    try after.children(at: path, after: key, limit: limit)
+    let children = try after.children(at: path, after: key, limit: limit)
+    requestSteps -= stepsOfRows()
+    return children
+  }
+
+  /// The steps of the rows that the proposed tree has listed since they were last asked for.
+  private mutating func stepsOfRows() -> Int {
+    let rows = after.listedRows
+    defer { chargedRows = rows }
+    return (rows - chargedRows) * Self.rowSteps
   }
 
   /// Evaluates the rule at an index of the program; a mistake inside makes it false.
@@ -168,21 +184,13 @@ struct RuleEvaluator {
     }
     try spend(1, at: index)
     try spend(1 + Self.readSteps, at: receiver)
-    do throws(RulesDataError) {
-      if isProposed {
-        if here.after == nil { here.after = try after.shape(at: here.path) }
-      } else if here.before == nil {
-        here.before = try before.shape(at: here.path)
-      }
-    } catch {
-      throw .data(error)
-    }
-    switch (inspection, isProposed ? here.after : here.before) {
-    case (.exists, .some(.absent)): return false
+    let shape = try shapeHere(isProposed: isProposed, at: receiver)
+    switch (inspection, shape) {
+    case (.exists, .absent): return false
     case (.exists, _): return true
-    case (.hasChildren, .some(.children)): return true
-    case (.isNumber, .some(.leaf(.integer))), (.isNumber, .some(.leaf(.double))): return true
-    case (.isString, .some(.leaf(.string))), (.isBoolean, .some(.leaf(.bool))): return true
+    case (.hasChildren, .children): return true
+    case (.isNumber, .leaf(.integer)), (.isNumber, .leaf(.double)): return true
+    case (.isString, .leaf(.string)), (.isBoolean, .leaf(.bool)): return true
     default: return false
     }
   }
@@ -311,11 +319,7 @@ extension RuleEvaluator {
     default: return nil
     }
     try spend(1 + Self.readSteps, at: receiver)
-    do throws(RulesDataError) {
-      return try shapeHere(isProposed: isProposed)
-    } catch {
-      throw .data(error)
-    }
+    return try shapeHere(isProposed: isProposed, at: receiver)
   }
 
   private func answer(_ inspection: Operation.Inspection, _ shape: RulesShape) -> RuleValue {
@@ -336,12 +340,8 @@ extension RuleEvaluator {
   ) throws(RuleEvaluationError) -> RulesShape {
     guard reference.isPossible, reference.path.count <= TreeLimits.depth else { return .absent }
     try spend(Self.readSteps, at: index)
-    do throws(RulesDataError) {
-      if reference.isHere { return try shapeHere(isProposed: reference.isProposed) }
-      return try (reference.isProposed ? after : before).shape(at: reference.path)
-    } catch {
-      throw .data(error)
-    }
+    if reference.isHere { return try shapeHere(isProposed: reference.isProposed, at: index) }
+    return try shape(at: reference.path, isProposed: reference.isProposed, at: index)
   }
 
   private mutating func priority(
@@ -349,37 +349,35 @@ extension RuleEvaluator {
   ) throws(RuleEvaluationError) -> RuleValue {
     guard reference.isPossible, reference.path.count <= TreeLimits.depth else { return .null }
     try spend(Self.readSteps, at: index)
+    let priority: TreeScalar?
     do throws(RulesDataError) {
-      let priority = try (reference.isProposed ? after : before).priority(at: reference.path)
-      return priority.map(RuleValue.init) ?? .null
+      priority = try (reference.isProposed ? after : before).priority(at: reference.path)
     } catch {
       throw .data(error)
     }
+    if reference.isProposed { try spend(stepsOfRows(), at: index) }
+    return priority.map(RuleValue.init) ?? .null
   }
 
-  private mutating func shapeHere(isProposed: Bool) throws(RulesDataError) -> RulesShape {
+  private mutating func shapeHere(
+    isProposed: Bool, at index: Int
+  ) throws(RuleEvaluationError) -> RulesShape {
     if let known = isProposed ? here.after : here.before { return known }
-    let shape = try (isProposed ? after : before).shape(at: here.path)
+    let shape = try shape(at: here.path, isProposed: isProposed, at: index)
     if isProposed { here.after = shape } else { here.before = shape }
     return shape
   }
-}
 
-/// The node that a rule is evaluated at: the end of a path, or a child there, whose own path is put
-/// together only on demand.
-struct RulePlace {
-  private let parent: TreePath
-  private let name: TreeKey?
-
-  init(_ path: TreePath) {
-    parent = path
-    name = nil
+  private mutating func shape(
+    at path: TreePath, isProposed: Bool, at index: Int
+  ) throws(RuleEvaluationError) -> RulesShape {
+    let shape: RulesShape
+    do throws(RulesDataError) {
+      shape = try (isProposed ? after : before).shape(at: path)
+    } catch {
+      throw .data(error)
+    }
+    if isProposed { try spend(stepsOfRows(), at: index) }
+    return shape
   }
-
-  init(_ name: TreeKey, below parent: TreePath) {
-    self.parent = parent
-    self.name = name
-  }
-
-  var path: TreePath { name.map { parent.appending($0) } ?? parent }
 }

@@ -16,6 +16,14 @@ public protocol RulesSnapshot {
   func children(
     at path: TreePath, after key: TreeKey?, limit: Int
   ) throws(RulesDataError) -> [RulesChild]
+
+  /// The children that were listed so far to answer about single nodes; they cost steps.
+  var listedRows: Int { get }
+}
+
+extension RulesSnapshot {
+  /// No answer about a node lists its children.
+  public var listedRows: Int { 0 }
 }
 
 /// One child of a node, without what lies below it.

@@ -8,18 +8,36 @@ struct UnknownSnapshot: RulesSnapshot {
   /// The tree was asked for what is not known.
   struct Unknown: Error {}
 
+  /// The keys that lead to the unknown nodes.
+  private final class Way {
+    var isUnknown = false
+    var below: [TreeKey: Way] = [:]
+  }
+
   private let base: any RulesSnapshot
-  private let paths: [TreePath]
+  private let ways = Way()
 
   init(_ paths: [TreePath], over base: any RulesSnapshot) {
     self.base = base
-    self.paths = paths.map { $0.namesPriority ? $0.parent ?? .root : $0 }
+    for path in paths {
+      var way = ways
+      for key in path.keys where !key.isPriority {
+        let next = way.below[key] ?? Way()
+        way.below[key] = next
+        way = next
+      }
+      way.isUnknown = true
+    }
   }
 
   private func check(_ path: TreePath) throws(RulesDataError) {
-    for known in paths where known.contains(path) || path.contains(known) {
-      throw RulesDataError(Unknown())
+    var way = ways
+    for key in path.keys {
+      if way.isUnknown { break }
+      guard let next = way.below[key] else { return }
+      way = next
     }
+    if way.isUnknown || !way.below.isEmpty { throw RulesDataError(Unknown()) }
   }
 
   func shape(at path: TreePath) throws(RulesDataError) -> RulesShape {
