@@ -226,6 +226,33 @@ import Testing
       isAllowed: true),
   ]
 
+  @Test(
+    "a function that receives a part of the path is evaluated",
+    arguments: [
+      ("/c/{d}", "d"), ("/c/{d}", "resource.id"), ("/c/{d}", "resource.__name__"),
+      ("/c/{d}", "request.path"), ("/{d=**}", "d"),
+    ])
+  func partsOfPaths(path: String, part: String) throws {
+    func rules(_ condition: String) throws -> DocumentRules {
+      try DocumentRules(
+        source: """
+          rules_version = '2';
+          service cloud.firestore { match /databases/{database}/documents {
+            function isOwnerOrAdmin(user) { return request.auth.uid == user || isAdmin(user); }
+            function isAdmin(user) { let own = user; return own == 'x' || request.auth.uid == 'a'; }
+            function isOwner(user) { return request.auth.uid == user; }
+            match \(path) { allow list: if \(condition); }
+          } }
+          """)
+    }
+    let query = Self.query()
+    #expect(Self.verdict(try rules("isOwnerOrAdmin(\(part))"), query).isAllowed)
+    #expect(!Self.verdict(try rules("isOwner(\(part))"), query).isAllowed)
+    #expect(!Self.verdict(try rules("!isOwner(\(part))"), query).isAllowed)
+    // A fault of an argument is one of the call.
+    #expect(!Self.verdict(try rules("isOwnerOrAdmin(\(part) + 1)"), query).isAllowed)
+  }
+
   @Test("the verdict on a query that names its documents rests on each of them")
   func namedDocuments() throws {
     let rules = try Self.rules("resource.data.public == true")

@@ -55,6 +55,9 @@ struct ProofWorld {
         match /databases/{database}/documents {
           function same(a, b) { let c = a; return c == b; }
           function known(x) { return x != null; }
+          function open(x) { return x == 'x' || request.auth.uid == 'a'; }
+          function late(x, y) { let z = x; return z == 'x' || y == 1; }
+          function either(x) { return open(x) && (x is string || resource.data.f == 1); }
           match \(path) { \(allows.joined(separator: "\n")) }
           match /c/{other} { allow list: if resource.data.g == 'never'; }
         }
@@ -83,7 +86,25 @@ struct ProofWorld {
     }
   }
 
+  /// A part of the path, which differs from document to document.
+  private mutating func part() -> String {
+    pick(["d", "d", "p", "resource.id", "resource.__name__", "request.path", "database"])
+  }
+
+  /// The call of a function that receives a part of the path.
+  private mutating func callOfPart() -> String {
+    switch Int.random(in: 0..<6, using: &random) {
+    case 0: "known(\(part()))"
+    case 1: "open(\(part()))"
+    case 2: "late(\(part()), \(chance(50) ? field() : literal()))"
+    case 3: "same(\(part()), \(chance(50) ? part() : literal()))"
+    case 4: "open(\(part()) + \(part()))"
+    default: "either(\(part()))"
+    }
+  }
+
   private mutating func leaf() -> String {
+    if chance(15) { return callOfPart() }
     let comparison = pick(["==", "!=", "<", "<=", ">", ">=", "=="])
     let type = pick(["int", "float", "number", "string", "bool", "list", "map", "null"])
     switch Int.random(in: 0..<20, using: &random) {

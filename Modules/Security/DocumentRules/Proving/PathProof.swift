@@ -83,7 +83,7 @@ struct PathProof {
       let value: ProvenValue
       switch parts[index] {
       case .known(let text): value = .value(.string(text))
-      case .any: value = .anything
+      case .any: value = .anyValue
       case .anyNumber: return nil
       }
       return captures(of: rest, from: index + 1).map { [value] + $0 }
@@ -106,7 +106,7 @@ struct PathProof {
   private func path(_ range: Range<Int>) -> ProvenValue {
     var segments: [String] = []
     for part in parts[range] {
-      guard case .known(let text) = part else { return .anything }
+      guard case .known(let text) = part else { return .anyValue }
       segments.append(text)
     }
     return .value(.path(DocumentRulePath(segments)))

@@ -16,10 +16,10 @@ extension ProofEvaluator {
     case .document:
       if name.hasSameBytes(as: "data") { return .field([]) }
       return Self.documentMembers.contains { $0.hasSameBytes(as: name) }
-        ? unknown(.nullValue) : .fault(.undefinedProperty(name))
+        ? anyValue() : .fault(.undefinedProperty(name))
     case .field(let path): return try field(path + [ExactText(name)])
     case .keys: return .fault(.undefinedProperty(name))
-    case .anything: return .anything
+    case .anything, .anyValue: return .anything
     case .oneOf:
       return try Self.combine([value]) { values throws(DocumentRuleFault) in
         try DocumentRuleOperations.member(name, of: values[0])
@@ -29,13 +29,14 @@ extension ProofEvaluator {
 
   private mutating func requestMember(_ name: String) -> ProvenValue {
     // The last segment of the path is that of no document in particular.
-    if name.hasSameBytes(as: "path") { return unknown(.nullValue) }
+    if name.hasSameBytes(as: "path") { return anyValue() }
     return request.member(name).map { .value($0) } ?? .fault(.undefinedProperty(name))
   }
 
-  private mutating func unknown(_ reason: DocumentRuleFault) -> ProvenValue {
-    note(reason)
-    return .anything
+  /// A value that differs from document to document.
+  private mutating func anyValue() -> ProvenValue {
+    note(.nullValue)
+    return .anyValue
   }
 
   /// The field at a path: its values when they are few, or the path itself.
@@ -74,7 +75,7 @@ extension ProofEvaluator {
       if type != .constraint, facts.isMap(path) { return .bool(type == .map) }
       guard let certain = facts.facts(at: path)?.isOf(type) else { return .anything }
       return .bool(certain)
-    case .anything: return .anything
+    case .anything, .anyValue: return .anything
     case .oneOf:
       return try Self.combine([value]) { values throws(DocumentRuleFault) in
         .bool(values[0].isOf(type))
@@ -118,7 +119,7 @@ extension ProofEvaluator {
         return false
       }
       return facts.facts(at: path)?.equals(value)
-    case .anything, .oneOf: return nil
+    case .anything, .anyValue, .oneOf: return nil
     }
   }
 

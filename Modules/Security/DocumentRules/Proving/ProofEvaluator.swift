@@ -70,7 +70,7 @@ struct ProofEvaluator {
     case .request: return .request
     case .resource: return .document
     case .capture(let index):
-      if case .anything = captures[index] { note(.nullValue) }
+      if case .anyValue = captures[index] { note(.nullValue) }
       return captures[index]
     case .local(let index): return try local(index)
     case .member(let base, let name): return try member(name, of: try value(base))
@@ -311,7 +311,7 @@ extension ProofEvaluator {
     _ value: ProvenValue
   ) -> (value: ProvenValue?, fault: DocumentRuleFault?)? {
     switch value {
-    case .document, .request, .keys: return (value, nil)
+    case .document, .request, .keys, .anyValue: return (value, nil)
     case .field(let path): return facts.exists(path) ? (value, nil) : nil
     case .anything: return nil
     case .oneOf(let outcomes):

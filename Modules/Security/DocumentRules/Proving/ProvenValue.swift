@@ -13,6 +13,8 @@ enum ProvenValue {
   case oneOf([Outcome])
   /// Any value or a fault.
   case anything
+  /// Any value, and no fault: a part of the path that differs from document to document.
+  case anyValue
   /// The document.
   case document
   /// The field of the document at a path; its data as a whole at the empty path.
