@@ -97,6 +97,39 @@ struct ExplanationTests {
     #expect(Set(others + [first]).count == 4)
   }
 
+  @Test("the id of a denial is the same whatever rule and node denied")
+  func idsOfSecrets() throws {
+    // Each member of `hidden` changes the rule, its kind, its place in the file or the node.
+    let rules = """
+      {
+        ".read": "root.child('hidden/read').exists() && auth != null",
+        "hidden": {".read": false, ".write": false},
+        "a": {
+          ".write": "!root.child('hidden/grant').exists()",
+          ".validate": "!root.child('hidden/first').exists()",
+          "b": {".validate": "!root.child('hidden/second').exists()"},
+          "c": {".validate": "newData.val() != 5 && auth != null"}
+        },
+        "d": {".write": "!root.child('hidden/grant').exists()"}
+      }
+      """
+    var ids: Set<String> = []
+    let trees: [TreeNode] = [
+      .empty, ["hidden": ["grant": 1]], ["hidden": ["first": 1]], ["hidden": ["second": 1]],
+      ["hidden": ["first": 1, "second": 1]],
+    ]
+    for tree in trees {
+      let world = try RulesWorld(rules, tree: tree)
+      let verdict = try world.verdict([("a", ["b": 1, "c": 5]), ("d", 1)])
+      guard case .denied(let denial) = verdict else {
+        Issue.record("allowed over \(tree)")
+        continue
+      }
+      ids.insert(denial.id)
+    }
+    #expect(ids.count == 1, "\(ids)")
+  }
+
   @Test("long strings are cut, snapshots are named by their path")
   func values() throws {
     let world = try RulesWorld(#"{"a": {".write": "newData.val().contains('zz')"}}"#)

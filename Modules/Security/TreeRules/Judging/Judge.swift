@@ -9,6 +9,8 @@ struct Judge {
   /// The factor for sparse nodes: with so many times more rules for children than children, each
   /// child's rule is looked up by itself; otherwise both are walked side by side.
   private static let sparseness = 8
+  /// The most paths of a request that the id of its denial is made from.
+  private static let identifyingPaths = 16
 
   let rules: CompiledRules
   let caller: RulesCaller
@@ -19,6 +21,8 @@ struct Judge {
   private var grants: [TreePath: Bool] = [:]
   private var validated: Set<TreePath> = []
   private var keepsVerdicts = false
+  /// The request, from which the id of its denial is made.
+  private var requested: (kind: RulesKind, paths: [TreePath]) = (.read, [])
 
   /// One node on the way from the root to a path.
   private struct Step {
@@ -44,6 +48,7 @@ struct Judge {
 
   /// Evaluates the `.read` rules from the root to `path`; one that holds allows the read.
   mutating func read(_ path: TreePath, query: RulesQuery) throws(RulesDataError) -> RulesVerdict {
+    requested = (.read, [path])
     for step in walk(to: path) {
       guard let rule = rules.nodes[step.node].read else { continue }
       evaluator.query = step.count == path.count ? query : .none
@@ -60,6 +65,7 @@ struct Judge {
 
   /// Evaluates the rules for every path of a write, and validates the proposed tree around them.
   mutating func write(_ paths: [TreePath]) throws(RulesDataError) -> RulesVerdict {
+    requested = (.write, paths)
     keepsVerdicts = paths.count > 1
     let nodes = paths.map { $0.namesPriority ? $0.parent ?? $0 : $0 }
     for path in nodes {
@@ -104,15 +110,22 @@ struct Judge {
   private func denial(
     _ kind: RulesKind, _ path: TreePath, _ reason: RulesDenial.Reason
   ) -> RulesDenial {
+    RulesDenial(id: denialID, kind: kind, path: path, reason: reason)
+  }
+
+  /// The id of a denial, made from what the client knows: the rule that denied, and the node where
+  /// it did, depend on data that the client may not read, and a digest could be searched for them.
+  private var denialID: String {
     var sum = Fingerprint()
     sum.add(rules.fingerprint)
     sum.add(UInt64(bitPattern: caller.now))
-    sum.add(kind.rawValue.utf8)
-    sum.add(path.text.utf8)
-    if case .invalid(let position) = reason {
-      sum.add(UInt64(position.line) << 32 | UInt64(position.column))
+    sum.add(requested.kind.rawValue.utf8)
+    sum.add(UInt64(requested.paths.count))
+    for path in requested.paths.prefix(Self.identifyingPaths) {
+      sum.add(path.text.utf8)
+      sum.add(CollectionOfOne(0))
     }
-    return RulesDenial(id: sum.text, kind: kind, path: path, reason: reason)
+    return sum.text
   }
 }
 

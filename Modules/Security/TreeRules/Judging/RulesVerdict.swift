@@ -38,7 +38,7 @@ public struct RulesDenial: Error, Hashable, Sendable {
     case exhausted(RulesBudget)
   }
 
-  /// Sixteen hexadecimal digits; the same for the same rules, request and time.
+  /// Sixteen hexadecimal digits; the same for the same rules, request and time, whatever denied.
   public let id: String
   /// The kind of rule that refused.
   public let kind: RulesKind
