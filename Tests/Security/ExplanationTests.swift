@@ -130,6 +130,48 @@ struct ExplanationTests {
     #expect(ids.count == 1, "\(ids)")
   }
 
+  @Test("an explanation is bounded, and keeps the rules that decided")
+  func manyPaths() throws {
+    let rules = """
+      {
+        ".write": "auth.admin === true",
+        "items": {"$group": {
+          ".write": "newData.child('open').val() === true",
+          "$id": {".write": "$id != 'z'", ".validate": "newData.isNumber()"}
+        }}
+      }
+      """
+    let world = try RulesWorld(rules)
+    let paths = (0..<1_000).map { "items/a/k\(1_000 + $0)" } + ["items/a/z"]
+    let writes = try paths.map { (try TreePath($0), 1 as TreeNode) }
+    let explanation = try world.explain(writes)
+    #expect(explanation.findings.count == RulesLimits.explainedRules)
+    #expect(explanation.omittedCount == 1_003 - RulesLimits.explainedRules)
+    #expect(explanation.decisive.map(\.location) == ["/", "/items/$group", "/items/$group/$id"])
+    #expect(explanation.decisive.last?.path == "items/a/z")
+    let text = explanation.description
+    #expect(text.utf8.count < 2 * RulesLimits.explanationBytes)
+    #expect(text.contains("(939 more rules were asked before these)"), "\(text)")
+    // A part of another group that did not grant says nothing about this one.
+    let others = try (0..<200).map { (try TreePath("items/g\($0)/k"), 1 as TreeNode) }
+    let found = try world.explain(others + [("items/z/z", 1)])
+    #expect(found.decisive.map(\.path) == [.root, "items/z", "items/z/z"])
+    // What is proposed and not valid comes behind many that are.
+    let invalid = try world.explain(
+      writes.dropLast() + [("items/a/y", "text")])
+    #expect(invalid.decisive.map(\.path) == ["items/a/y"])
+    #expect(invalid.findings.count == RulesLimits.explainedRules)
+  }
+
+  @Test("the text of one long rule is bounded")
+  func longRule() throws {
+    let parts = (0..<3_000).map { "newData.child('k\($0)').val() === 'a value of some length'" }
+    let world = try RulesWorld(#"{".write": "\#(parts.joined(separator: " || "))"}"#)
+    let text = try world.explain([("a", 1)]).description
+    #expect(text.utf8.count < 2 * RulesLimits.explanationBytes, "\(text.utf8.count)")
+    #expect(text.contains(".write of / at /: false") && text.contains("…"))
+  }
+
   @Test("long strings are cut, snapshots are named by their path")
   func values() throws {
     let world = try RulesWorld(#"{"a": {".write": "newData.val().contains('zz')"}}"#)

@@ -34,7 +34,7 @@ public final class DenialLog: Sendable {
     for summary in decision.summaries { onOmitted?(summary) }
     switch decision.detail {
     case .explained: onDenial(try explain())
-    case .brief: onDenial(RulesExplanation(verdict: verdict, findings: []))
+    case .brief: onDenial(RulesExplanation(verdict: verdict, findings: [], omittedCount: 0))
     case .omitted: break
     }
   }

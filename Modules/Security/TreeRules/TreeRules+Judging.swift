@@ -45,7 +45,7 @@ extension TreeRules {
   ) throws(RulesDataError) -> RulesExplanation {
     var judge = Judge(rules: self, caller: caller, before: tree, after: tree, isExplaining: true)
     let verdict = try judge.read(path, query: query)
-    return RulesExplanation(verdict: verdict, findings: judge.findings ?? [])
+    return judge.explanation(of: verdict)
   }
 
   /// Judges a write like ``write(_:by:from:to:)`` and tells what every rule said.
@@ -56,6 +56,6 @@ extension TreeRules {
     var judge = Judge(
       rules: self, caller: caller, before: before, after: after, isExplaining: true)
     let verdict = try judge.write(paths)
-    return RulesExplanation(verdict: verdict, findings: judge.findings ?? [])
+    return judge.explanation(of: verdict)
   }
 }

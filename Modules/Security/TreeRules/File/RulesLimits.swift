@@ -23,6 +23,10 @@ public struct RulesLimits: Hashable, Sendable {
   /// The most bytes of a string that an expression makes.
   public var stringBytes = 10 * 1024 * 1024
 
+  /// The most rules that one explanation shows; of more that were asked, the latest are.
+  public static let explainedRules = 64
+  /// The most bytes of the text of one explanation; of more, its end is shown.
+  public static let explanationBytes = 16_384
   /// The most refusals that are explained to an operator in one second.
   public static let explanationsPerSecond = 20
 
@@ -36,6 +40,8 @@ public struct RulesLimits: Hashable, Sendable {
   public static let denialAddresses = 1_024
   /// The most counts of omitted denials that are told at once, one address a line.
   public static let denialSummaries = 20
+  /// The most characters of a part of a rule that are printed in one line.
+  public static let printedRuleCharacters = 2_000
   /// The most characters of a path that are printed.
   public static let printedPathCharacters = 200
 

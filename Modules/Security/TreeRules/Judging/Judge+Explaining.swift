@@ -1,23 +1,32 @@
 import TernCore
 
 extension Judge {
-  /// Tells how a rule just evaluated came out, and which of its parts decided.
-  func finding(
-    _ rule: Int, _ outcome: RuleEvaluator.Outcome, at path: TreePath
-  ) -> RulesFinding {
-    let source = rules.program.rules[rule]
-    let reason: RulesReason
+  /// Returns a verdict with the rules that were asked.
+  func explanation(of verdict: RulesVerdict) -> RulesExplanation {
+    let findings = asked?.entries.map { RuleExplainer(rules: rules, entry: $0).finding } ?? []
+    return RulesExplanation(
+      verdict: verdict, findings: findings, omittedCount: asked?.omitted ?? 0)
+  }
+}
+
+/// Tells how one rule came out, and which of its parts decided.
+private struct RuleExplainer {
+  let rules: CompiledRules
+  let entry: AskedRules.Entry
+
+  var finding: RulesFinding {
+    let source = rules.program.rules[entry.rule]
     let result: RulesFinding.Outcome
-    switch outcome {
-    case .holds: (result, reason) = (.held, self.reason(source.entry, in: rule))
-    case .fails: (result, reason) = (.failed, self.reason(source.entry, in: rule))
-    case .mistaken(let mistake, let operation):
-      (result, reason) = (.mistaken(mistake), self.reason(operation, in: rule))
-    case .exhausted(let budget, let operation):
-      (result, reason) = (.exhausted(budget), self.reason(operation, in: rule))
+    var decisive = source.entry
+    switch entry.outcome {
+    case .holds: result = .held
+    case .fails: result = .failed
+    case .mistaken(let mistake, let operation): (result, decisive) = (.mistaken(mistake), operation)
+    case .exhausted(let budget, let operation): (result, decisive) = (.exhausted(budget), operation)
     }
     return RulesFinding(
-      kind: source.kind, location: source.location, path: path, outcome: result, reason: reason)
+      kind: source.kind, location: source.location, path: entry.path, outcome: result,
+      reason: reason(decisive, in: entry.rule))
   }
 
   /// The part of a rule that an operation stands for, with the operands that decided it.
@@ -27,13 +36,13 @@ extension Judge {
     return RulesReason(
       text: String(decoding: text.bytes[range], as: UTF8.self),
       position: rules.position(of: range.lowerBound, in: rule),
-      value: evaluator.trace?[operation].map(describe),
-      shape: evaluator.trace?[operation].map { shape(of: $0, from: operation) },
+      value: entry.trace[operation].map(describe),
+      shape: entry.trace[operation].map { shape(of: $0, from: operation) },
       operands: decisiveOperands(of: operation).map { reason($0, in: rule) })
   }
 
   private func decisiveOperands(of operation: Int) -> [Int] {
-    let trace = evaluator.trace ?? [:]
+    let trace = entry.trace
     func isBool(_ index: Int, _ wanted: Bool) -> Bool {
       if case .bool(wanted)? = trace[index] { true } else { false }
     }

@@ -15,8 +15,8 @@ struct Judge {
   let rules: CompiledRules
   let caller: RulesCaller
   var evaluator: RuleEvaluator
-  /// The result of every rule, when the caller asked for it.
-  var findings: [RulesFinding]?
+  /// The rules that were asked, when the caller wants them explained.
+  private(set) var asked: AskedRules?
   /// Verdicts of `.write` rules by node, for requests that write several paths.
   private var grants: [TreePath: Bool] = [:]
   private var validated: Set<TreePath> = []
@@ -43,7 +43,7 @@ struct Judge {
     self.caller = caller
     evaluator = RuleEvaluator(
       rules: rules.compiled, limits: rules.limits, caller: caller, before: before, after: after)
-    findings = isExplaining ? [] : nil
+    asked = isExplaining ? AskedRules() : nil
   }
 
   /// Evaluates the `.read` rules from the root to `path`; one that holds allows the read.
@@ -95,10 +95,11 @@ struct Judge {
   private mutating func outcome(
     of rule: Int, at place: RulePlace
   ) throws(RulesDataError) -> RuleEvaluator.Outcome {
-    let outcome = try evaluator.outcome(of: rule, tracing: findings != nil)
-    if findings != nil {
-      let finding = finding(rule, outcome, at: place.path)
-      findings?.append(finding)
+    let outcome = try evaluator.outcome(of: rule, tracing: asked != nil)
+    if asked != nil {
+      asked?.add(
+        AskedRules.Entry(
+          rule: rule, outcome: outcome, path: place.path, trace: evaluator.trace ?? [:]))
     }
     return outcome
   }

@@ -6,32 +6,49 @@ public import TernCore
 public struct RulesExplanation: Sendable, CustomStringConvertible {
   /// The verdict for the client, apart from the reasons.
   public let verdict: RulesVerdict
-  /// One entry per rule asked, in the order they were asked.
+  /// One entry per rule asked, in the order they were asked; of many the latest, and those that
+  /// decided.
   public let findings: [RulesFinding]
+  /// The number of rules that were asked and are not among the findings.
+  public let omittedCount: Int
 
   /// The findings that decided: the rule that granted, or those that refused.
   public var decisive: [RulesFinding] {
     switch verdict {
     case .allowed: findings.last.map { [$0] } ?? []
     case .denied(let denial):
-      findings.filter { $0.kind == denial.kind && !$0.outcome.isHeld }
+      findings.filter {
+        $0.kind == denial.kind && !$0.outcome.isHeld && $0.path.contains(denial.path)
+      }
     }
   }
 
   /// Several lines for a terminal, with data and claims.
   public var description: String { text(showingValues: true) }
 
-  /// Several lines: for a terminal with data and claims, for a log without.
+  /// Several lines: for a terminal with data and claims, for a log without. About
+  /// ``RulesLimits/explanationBytes`` at most.
   ///
   /// - Parameter showingValues: Whether values are shown; otherwise only their types are.
   public func text(showingValues: Bool) -> String {
-    var lines: [String] = []
-    switch verdict {
-    case .allowed: lines.append("allowed")
-    case .denied(let denial): lines.append(denial.description)
+    let head =
+      switch verdict {
+      case .allowed: "allowed"
+      case .denied(let denial): denial.description
+      }
+    // The last rules decided.
+    var (texts, left, omitted) = ([String](), RulesLimits.explanationBytes, omittedCount)
+    for finding in findings.reversed() {
+      guard left > 0 else {
+        omitted += 1
+        continue
+      }
+      let text = finding.text(showingValues: showingValues, limit: left)
+      left -= text.utf8.count
+      texts.append(text)
     }
-    for finding in findings { lines.append(finding.text(showingValues: showingValues)) }
-    return lines.joined(separator: "\n")
+    if omitted > 0 { texts.append("(\(omitted) more rules were asked before these)") }
+    return ([head] + texts.reversed()).joined(separator: "\n")
   }
 }
 
@@ -76,9 +93,12 @@ public struct RulesFinding: Sendable, CustomStringConvertible {
   public let reason: RulesReason
 
   /// Several lines for a terminal, with data and claims.
-  public var description: String { text(showingValues: true) }
+  public var description: String {
+    text(showingValues: true, limit: RulesLimits.explanationBytes)
+  }
 
-  func text(showingValues: Bool) -> String {
+  /// - Parameter limit: The number of bytes behind which no further line begins.
+  func text(showingValues: Bool, limit: Int) -> String {
     let result =
       switch outcome {
       case .held: "true"
@@ -87,8 +107,11 @@ public struct RulesFinding: Sendable, CustomStringConvertible {
       case .exhausted(let budget): "stopped, because \(budget.rawValue)"
       }
     let head = "\(kind.rawValue) of \(location) at \(PrintedText.path(path.text)): \(result)"
-    let lines = reason.lines(indent: 1, showingValues: showingValues)
-    return head + "\n" + lines.joined(separator: "\n")
+    var lines = [head]
+    var left = limit - head.utf8.count
+    reason.add(to: &lines, indent: 1, showingValues: showingValues, left: &left)
+    if left <= 0 { lines.append("  …") }
+    return lines.joined(separator: "\n")
   }
 }
 
@@ -106,11 +129,20 @@ public struct RulesReason: Hashable, Sendable {
   /// The parts that mattered; what was never evaluated is left out.
   public let operands: [RulesReason]
 
-  func lines(indent: Int, showingValues: Bool) -> [String] {
+  /// Adds a line for the part and for each of its operands, as long as bytes are left.
+  fileprivate func add(
+    to lines: inout [String], indent: Int, showingValues: Bool, left: inout Int
+  ) {
+    guard left > 0 else { return }
     let margin = String(repeating: "  ", count: indent)
     let result = (showingValues ? value : shape).map { " is \($0)" } ?? " failed"
-    return ["\(margin)\(position): \(text)\(result)"]
-      + operands.flatMap { $0.lines(indent: indent + 1, showingValues: showingValues) }
+    let shown = text.unicodeScalars.prefix(RulesLimits.printedRuleCharacters)
+    let isCut = shown.endIndex < text.unicodeScalars.endIndex
+    lines.append("\(margin)\(position): \(String(shown))\(isCut ? "…" : "")\(result)")
+    left -= lines[lines.count - 1].utf8.count + 1
+    for operand in operands {
+      operand.add(to: &lines, indent: indent + 1, showingValues: showingValues, left: &left)
+    }
   }
 
   /// The deepest single part on the way to the verdict: the one to show when only one fits.
