@@ -38,6 +38,8 @@ public enum DocumentRulesLimits {
   public static let matchSteps = 100_000
   /// The most instructions of one regular expression.
   public static let patternInstructions = 10_000
+  /// The most instructions of all literal regular expressions of a file; equal ones count once.
+  public static let patternInstructionsPerFile = 250_000
   /// The most bytes of one regular expression.
   public static let patternBytes = 16_384
   /// The most levels of groups of one regular expression.

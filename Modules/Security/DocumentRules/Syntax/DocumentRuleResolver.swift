@@ -28,6 +28,7 @@ struct DocumentRuleResolver {
   private let version: Int
   private var declarations: [Declaration] = []
   private var resolved: [Int: DocumentRuleFunction] = [:]
+  private var patterns = DocumentPatternTable()
   /// The function whose body is being resolved.
   private var current: Int?
   private(set) var problems: [Remark] = []
@@ -329,7 +330,7 @@ extension DocumentRuleResolver {
       case .constant(.string(let text)) = first.kind
     {
       do {
-        pattern = try DocumentPattern(text)
+        pattern = try patterns.pattern(text)
       } catch {
         problems.append(
           Remark("Invalid regular expression: \(error.message).", at: first.offset))
