@@ -60,47 +60,83 @@ struct DocumentRuleEvaluator {
     }
   }
 
+  /// Evaluates an expression.
+  ///
+  /// The forms have functions of their own: in a single one, every level of nesting would hold the
+  /// operands of all forms on the stack, and threads may have little of it.
   private mutating func evaluate(_ node: Node) throws(DocumentRuleFault) -> Value {
     try budget.count(node.cost)
     switch node.kind {
-    case .constant(let value): return value
-    case .group(let inner): return try value(inner)
-    case .request: return request.value
-    case .resource: return request.resourceValue
-    case .capture(let index): return captures[index]
+    case .constant, .request, .resource, .capture: return leaf(node)
     case .local(let index): return try local(index)
+    case .group, .not, .negate, .isType: return try unary(node)
     case .member(let base, let name): return try member(name, of: base)
     case .and(let operands): return .bool(try chain(operands, ends: false))
     case .or(let operands): return .bool(try chain(operands, ends: true))
-    case .not(let operand):
-      let value = try value(operand)
-      guard case .bool(let flag) = value else { throw .notBool(value, in: "!") }
-      return .bool(!flag)
-    case .negate(let operand): return try DocumentRuleOperations.negated(try value(operand))
-    case .binary(let operation, let left, let right):
-      return try DocumentRuleOperations.apply(operation, try value(left), try value(right))
-    case .conditional(let condition, let first, let second):
-      let choice = try value(condition)
-      guard case .bool(let isFirst) = choice else { throw .notBool(choice, in: "?:") }
-      return try value(isFirst ? first : second)
-    case .isType(let operand, let type): return .bool(try value(operand).isOf(type))
+    case .binary(let operation, let left, let right): return try binary(operation, left, right)
+    case .conditional: return try conditional(node)
     case .function(let number, let arguments): return try call(number, arguments)
-    case .access(let function, let path): return try read(function, try value(path))
+    case .access(let function, let path): return try read(function, path)
+    case .list, .map, .path, .index, .slice: return try collection(node)
     default: return try rare(node)
     }
   }
 
-  /// Evaluates the forms that are seldom, or cost enough for one more call.
-  private mutating func rare(_ node: Node) throws(DocumentRuleFault) -> Value {
+  private func leaf(_ node: Node) -> Value {
+    switch node.kind {
+    case .constant(let value): value
+    case .request: request.value
+    case .resource: request.resourceValue
+    case .capture(let index): captures[index]
+    default: preconditionFailure("an expression of this form has operands")
+    }
+  }
+
+  private mutating func unary(_ node: Node) throws(DocumentRuleFault) -> Value {
+    switch node.kind {
+    case .group(let inner): return try value(inner)
+    case .negate(let operand): return try DocumentRuleOperations.negated(try value(operand))
+    case .isType(let operand, let type): return .bool(try value(operand).isOf(type))
+    case .not(let operand):
+      let value = try value(operand)
+      guard case .bool(let flag) = value else { throw .notBool(value, in: "!") }
+      return .bool(!flag)
+    default: preconditionFailure("an expression of this form has no single operand")
+    }
+  }
+
+  private mutating func binary(
+    _ operation: DocumentRuleOperator, _ left: Node, _ right: Node
+  ) throws(DocumentRuleFault) -> Value {
+    try DocumentRuleOperations.apply(operation, try value(left), try value(right))
+  }
+
+  private mutating func conditional(_ node: Node) throws(DocumentRuleFault) -> Value {
+    guard case .conditional(let condition, let first, let second) = node.kind else {
+      preconditionFailure("an expression of this form is no choice")
+    }
+    let choice = try value(condition)
+    guard case .bool(let isFirst) = choice else { throw .notBool(choice, in: "?:") }
+    return try value(isFirst ? first : second)
+  }
+
+  private mutating func collection(_ node: Node) throws(DocumentRuleFault) -> Value {
     switch node.kind {
     case .list(let items): return .list(try values(items))
     case .map(let entries): return try map(entries)
     case .path(let parts): return try path(parts)
     case .index(let base, let key):
       return try DocumentRuleOperations.element(of: try value(base), at: try value(key))
-    case .slice(let base, let low, let high):
+    default:
+      let operands = try values(node.operands)
       return try DocumentRuleOperations.slice(
-        of: try value(base), from: try value(low), to: try value(high))
+        of: operands[0], from: operands[1], to: operands[2])
+    }
+  }
+
+  /// Evaluates the forms that are seldom, or cost enough for one more call.
+  private mutating func rare(_ node: Node) throws(DocumentRuleFault) -> Value {
+    switch node.kind {
     case .builtin(let function, let arguments):
       return try DocumentRuleFunctions.call(function, try values(arguments))
     case .method(let method, let receiver, let arguments, let pattern):
@@ -233,7 +269,13 @@ extension DocumentRuleEvaluator {
 
   /// Reads a document for `get` and its sisters.
   private mutating func read(
-    _ function: DocumentRuleAccess, _ argument: Value
+    _ function: DocumentRuleAccess, _ path: Node
+  ) throws(DocumentRuleFault) -> Value {
+    try read(function, at: try value(path))
+  }
+
+  private mutating func read(
+    _ function: DocumentRuleAccess, at argument: Value
   ) throws(DocumentRuleFault) -> Value {
     guard case .path(let path) = argument else {
       throw .unsupported(

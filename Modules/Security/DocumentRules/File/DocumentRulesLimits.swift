@@ -9,6 +9,10 @@ public enum DocumentRulesLimits {
   public static let expressionDepth = 99
   /// The most functions on one chain of calls.
   public static let callDepth = 21
+  /// The most levels of nesting of an evaluation: those of the functions that an expression calls,
+  /// and of the bindings that it uses, included. A stack of 1 MiB suffices for them, also without
+  /// optimization.
+  public static let evaluationDepth = 160
   /// The most parameters of a function.
   public static let parameters = 7
   /// The most `let` bindings of a function.

@@ -62,11 +62,12 @@ struct ProofEvaluator {
     return value
   }
 
+  /// Evaluates an expression; the forms have functions of their own to spare the stack.
   private mutating func evaluate(_ node: Node) throws(DocumentRuleFault) -> ProvenValue {
     try budget.count(node.cost)
     switch node.kind {
     case .constant(let value): return .value(value)
-    case .group(let inner): return try value(inner)
+    case .group, .not, .negate, .isType: return try unary(node)
     case .request: return .request
     case .resource: return .document
     case .capture(let index):
@@ -76,30 +77,42 @@ struct ProofEvaluator {
     case .member(let base, let name): return try member(name, of: try value(base))
     case .and(let operands): return try chain(operands, ends: false)
     case .or(let operands): return try chain(operands, ends: true)
-    case .not(let operand):
-      return try Self.combine([try value(operand)]) { values throws(DocumentRuleFault) in
+    case .binary(let operation, let left, let right): return try binary(operation, left, right)
+    case .conditional(let condition, let first, let second):
+      return try choose(try value(condition), first, second)
+    case .function(let number, let arguments): return try call(number, arguments)
+    default: return try rare(node)
+    }
+  }
+
+  private mutating func unary(_ node: Node) throws(DocumentRuleFault) -> ProvenValue {
+    let operand = try value(node.operands[0])
+    switch node.kind {
+    case .isType(_, let type): return try isOf(type, operand)
+    case .not:
+      return try Self.combine([operand]) { values throws(DocumentRuleFault) in
         guard case .bool(let value) = values[0] else {
           throw .unsupported(received: "! of another type", expected: "!bool")
         }
         return .bool(!value)
       }
-    case .negate(let operand):
-      return try Self.combine([try value(operand)]) { values throws(DocumentRuleFault) in
+    case .negate:
+      return try Self.combine([operand]) { values throws(DocumentRuleFault) in
         try DocumentRuleOperations.negated(values[0])
       }
-    case .binary(let operation, let left, let right):
-      return try apply(operation, try value(left), try value(right))
-    case .conditional(let condition, let first, let second):
-      return try choose(try value(condition), first, second)
-    case .isType(let operand, let type): return try isOf(type, try value(operand))
-    case .function(let number, let arguments): return try call(number, arguments)
-    case .access(let function, let path): return try read(function, try value(path))
-    default: return try rare(node)
+    default: return operand
     }
+  }
+
+  private mutating func binary(
+    _ operation: DocumentRuleOperator, _ left: Node, _ right: Node
+  ) throws(DocumentRuleFault) -> ProvenValue {
+    try apply(operation, try value(left), try value(right))
   }
 
   private mutating func rare(_ node: Node) throws(DocumentRuleFault) -> ProvenValue {
     switch node.kind {
+    case .access(let function, let path): return try read(function, try value(path))
     case .list(let items):
       return try Self.combine(try values(items)) { values throws(DocumentRuleFault) in .list(values)
       }

@@ -55,7 +55,8 @@ struct DocumentRuleResolver {
     declare(syntax.functions, in: &scope)
     declare(syntax.serviceFunctions, in: &scope)
     let matches = syntax.matches.map { match($0, in: scope) }
-    checkCalls()
+    let lengths = checkCalls()
+    if problems.isEmpty { checkHeights(matches, lengths) }
     for declaration in declarations where !declaration.isUsed {
       warnings.append(
         Remark("Unused function: \(declaration.syntax.name).", at: declaration.syntax.offset))
@@ -163,7 +164,9 @@ struct DocumentRuleResolver {
   }
 
   /// Reports recursion, and chains of calls that are too long.
-  private mutating func checkCalls() {
+  ///
+  /// - Returns: The number of functions on the longest chain from each.
+  private mutating func checkCalls() -> [Int: Int] {
     // The number of functions on the longest chain from each, once known.
     var lengths: [Int: Int] = [:]
     var remarks: [Remark] = []
@@ -194,6 +197,30 @@ struct DocumentRuleResolver {
     }
     for number in declarations.indices where remarks.isEmpty { _ = visit(number, []) }
     problems += remarks
+    return lengths
+  }
+
+  /// Reports functions and conditions whose evaluation nests too deeply.
+  private mutating func checkHeights(_ matches: [DocumentRuleMatch], _ lengths: [Int: Int]) {
+    var heights = DocumentRuleHeights()
+    let limit = DocumentRulesLimits.evaluationDepth
+    let message = "Evaluation nests more than \(limit) levels, those of called functions included."
+    for number in declarations.indices.sorted(by: {
+      lengths[$0, default: 0] < lengths[$1, default: 0]
+    }) {
+      guard let function = resolved[number] else { continue }
+      if heights.add(function, number: number) <= limit { continue }
+      problems.append(Remark(message, at: declarations[number].syntax.offset))
+      return
+    }
+    var blocks = matches
+    while let block = blocks.popLast() {
+      blocks += block.matches
+      for case let condition? in block.allows.map(\.condition)
+      where heights.height(of: condition) > limit {
+        problems.append(Remark(message, at: condition.offset))
+      }
+    }
   }
 }
 
