@@ -46,7 +46,7 @@ package enum DocumentWireLimits {
   ///   hold.
   package static func checkResults(of writes: [DocumentMutation]) throws(DocumentStatus) {
     // Of a write its version and status, and of a transform a timestamp, with their heads.
-    let bytes = writes.reduce(0) { $0 + 28 + 16 * $1.transforms.count }
+    let bytes = writes.reduce(0) { $0 + 28 + 17 * $1.transforms.count }
     if bytes > resultBytes {
       throw DocumentStatus(
         .invalidArgument,

@@ -1,5 +1,4 @@
 import Foundation
-import TernTokens
 import Testing
 
 @testable import tern
@@ -65,8 +64,7 @@ import Testing
         _ = FileManager.default.createFile(
           atPath: path, contents: secret, attributes: [.posixPermissions: mode])
         var warnings: [String] = []
-        let keys = try await KeyFiles.keys(at: path) { warnings.append($0) }
-        #expect(keys.count == 1)
+        _ = try await KeyFiles.keys(at: path) { warnings.append($0) }
         #expect(warnings.count == count, "\(mode)")
         #expect(warnings.allSatisfy { $0.contains("chmod 600 \(path)") })
       }

@@ -15,11 +15,11 @@ struct ResultLimitTests {
 
   @Test("writes whose answer could be too large are refused, and none below it")
   func limit() throws {
-    let writes = try (0..<1_650).map { try write("\($0)", transforms: 500) }
+    let writes = try (0..<1_500).map { try write("\($0)", transforms: 500) }
     #expect(throws: DocumentStatus.self) {
       try DocumentWireLimits.checkResults(of: writes)
     }
-    try DocumentWireLimits.checkResults(of: Array(writes.prefix(1_560)))
+    try DocumentWireLimits.checkResults(of: Array(writes.prefix(1_450)))
   }
 
   @Test(
@@ -32,16 +32,16 @@ struct ResultLimitTests {
       .integer(.min), .double(0.1), .null,
     ]
     for value in values {
-      let results = (0..<300).map { _ in
+      let results = (0..<20).map { _ in
         DocumentWriteResult(
           version: version, transformResults: Array(repeating: value, count: transforms))
       }
-      let counted = 300 * (28 + 16 * transforms)
+      let counted = 20 * (28 + 17 * transforms)
       let commit = DocumentResponse.commit(results, version)
       #expect(commit.encode(DocumentNames()).count <= counted + 64)
       let failure = DocumentStatus(.failedPrecondition, "")
       let batch = DocumentResponse.batchWrite(
-        results, (0..<300).map { $0.isMultiple(of: 2) ? nil : failure })
+        results, (0..<20).map { $0.isMultiple(of: 2) ? nil : failure })
       #expect(batch.encode(DocumentNames()).count <= counted + 64)
       let write = DocumentResponse.write(
         DocumentWriteResponse(.committed(version, results), token: [1, 2, 3, 4, 5, 6, 7, 8]))

@@ -55,7 +55,7 @@ struct DocumentBoundsTests {
   func results() throws {
     let bench = try bench()
     let transform = DocumentFieldTransform("a", .serverTimestamp)
-    let writes = (0..<1_650).map { index in
+    let writes = (0..<1_500).map { index in
       DocumentMutation(
         DocumentKey(unchecked: "c/\(index)"), .set([:]),
         transforms: Array(repeating: transform, count: 500))
