@@ -4,11 +4,14 @@ import Testing
 @testable import tern
 
 /// A server that greets every client, and is silent from then on.
-private final class SilentServer: Sendable {
+final class SilentServer: Sendable {
   let port: UInt16
   private let socket: Int32
 
-  init() throws {
+  /// - Parameters:
+  ///   - greets: False for a server that sends nothing at all.
+  ///   - whenAccepted: Told of each connection, on a thread of its own.
+  init(greets: Bool = true, whenAccepted: @escaping @Sendable () -> Void = {}) throws {
     #if canImport(Glibc)
       let kind = Int32(SOCK_STREAM.rawValue)
     #else
@@ -29,12 +32,13 @@ private final class SilentServer: Sendable {
     }
     guard code == 0 else { throw SocketError() }
     port = UInt16(bigEndian: address.sin_port)
-    let greeting = Self.greeting
+    let greeting = greets ? Self.greeting : []
     Thread.detachNewThread {
       // Connections stay open for as long as this program runs.
       while true {
         let client = unsafe accept(socket, nil, nil)
         guard client >= 0 else { return }
+        whenAccepted()
         _ = unsafe greeting.withUnsafeBytes {
           unsafe send(client, $0.baseAddress, $0.count, noSignal)
         }

@@ -17,7 +17,9 @@ import Testing
       _ = try await server.tern("set", "a", #"{"b": 1, "c": 2}"#)
       _ = try await server.tern("doc", "set", "c/d", "{}")
       try Data(#"{"rules": {}}"#.utf8).write(to: URL(filePath: folder + "/rules.json"))
-      try Data(String(repeating: "k", count: 64).utf8).write(to: URL(filePath: folder + "/key"))
+      let key = Data(String(repeating: "k", count: 64).utf8)
+      _ = FileManager.default.createFile(
+        atPath: folder + "/key", contents: key, attributes: [.posixPermissions: 0o600])
       for command in [
         "get a --server $1", "query a --server $1", "push a 1 --server $1", "export a --server $1",
         "watch a --server $1", "doc get c/d --server $1", "doc export / --server $1",

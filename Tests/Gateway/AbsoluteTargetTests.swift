@@ -19,8 +19,9 @@
         for (target, host, expected) in [
           ("http://localhost/a/b.json", "localhost", "200"),
           ("HTTP://LocalHost/a.json?shallow=true", "localhost", "200"),
-          ("https://localhost:80/a.json", "localhost:80", "200"),
-          ("http://localhost", "localhost", "404"), ("http://localhost?x=1", "localhost", "404"),
+          ("http://localhost:80/a.json", "localhost:80", "200"),
+          ("http://localhost", "localhost", "200"), ("http://localhost?x=1", "localhost", "200"),
+          ("https://localhost/a.json", "localhost", "400"),
           ("http://other/a.json", "localhost", "400"), ("http:///a.json", "", "400"),
           ("http://localhost@other/a.json", "localhost", "400"),
           ("http://localhost/a.json#b", "localhost", "400"),

@@ -43,8 +43,8 @@ enum HTTPHeadRules {
   /// Source: RFC 9112, section 3.2.2.
   static func originForm(of head: HTTPRequestHead) -> String {
     let target = head.uri
-    guard let scheme = ["http://", "https://"].first(where: { target.lowercased().hasPrefix($0) })
-    else { return target }
+    let scheme = "http://"
+    guard target.lowercased().hasPrefix(scheme) else { return target }
     let rest = target.dropFirst(scheme.count)
     let host = rest.prefix { $0 != "/" && $0 != "?" }
     guard !host.isEmpty, head.headers["host"].map({ $0.lowercased() }) == [host.lowercased()]

@@ -76,8 +76,7 @@ struct DocumentBoundsTests {
     let writes = (0..<20).map { bench.set(DocumentKey(unchecked: "c/\($0)"), fields) }
     #expect(code(try bench.ask(1, 1, commit(writes))) == nil)
     #expect(code(try bench.ask(1, 2, .batchWrite(writes))) == nil)
-    let all = DocumentQuery.collection(try CollectionPath("c"))
-    #expect(code(try bench.ask(1, 3, .query(all, .now))) == .resourceExhausted)
+    #expect(code(try bench.ask(1, 3, .get("c/1", mask: nil, .now))) == .resourceExhausted)
   }
 
   @Test(
