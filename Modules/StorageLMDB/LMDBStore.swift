@@ -199,7 +199,12 @@ public final class LMDBStore: OrderedStore {
     var transaction = WriteTransaction(writer)
     let result = try body(&transaction)
     try lmdb.commit()
-    if state.isDiskFull { try settle(&state) }
+    if state.isDiskFull {
+      // What is committed stays, also when nothing more fits.
+      do throws(StorageError) { try settle(&state) } catch {
+        guard error == .diskFull else { throw error }
+      }
+    }
     state.witness.advance(try environment.open())
     return result
   }
