@@ -73,6 +73,23 @@ struct CancelledWaitTests {
     await tern.close()
   }
 
+  @Test("a task that is cancelled in the function of a transaction commits nothing")
+  func beforeCommit() async throws {
+    let tern = try client()
+    let documents = tern.documents
+    let runs = Mutex(0)
+    let error = await failure(isLate: true) {
+      try await documents.transaction { transaction in
+        runs.withLock { $0 += 1 }
+        try transaction.set(documents.document("a/b"), to: ["n": 1])
+        withUnsafeCurrentTask { $0?.cancel() }
+      }
+    }
+    #expect(error as? DocumentsError == .cancelled)
+    #expect(runs.withLock { $0 } == 1)
+    await tern.close()
+  }
+
   @Test("a task that is cancelled during the first read ends the transaction of documents")
   func duringRead() async throws {
     let tern = try client()

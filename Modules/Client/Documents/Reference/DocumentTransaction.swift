@@ -168,8 +168,10 @@ public final class DocumentTransaction: Sendable {
     let mark = DocumentWriteHeader(stream: documents.ambient.randomID(), sequence: 1)
     let request = DocumentRequest.Body.commit(writes, transaction: [], mark)
     for attempt in 0..<Self.sendingLimit {
+      if Task.isCancelled { throw .cancelled }
       let answer = await documents.session.call(request, as: user)
       guard case .failure(let status) = answer else { return nil }
+      if status == .cancelledWait { throw .cancelled }
       if status.code != .unavailable {
         return TransactionWriteSet.failure(status, mayBeMade: attempt > 0)
       }
