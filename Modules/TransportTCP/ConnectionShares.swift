@@ -12,12 +12,14 @@ package struct ConnectionShares: Sendable {
   /// Counts a connection in; `false`, and not counted, when there are too many of all addresses, or
   /// of this one.
   ///
-  /// - Parameter limit: The most connections of all addresses. With three quarters of them taken,
-  ///   an address gets no more than a sixteenth.
-  package mutating func enter(_ address: String, limit: Int) -> Bool {
+  /// - Parameters:
+  ///   - limit: The most connections of all addresses. With three quarters of them taken, an
+  ///     address gets no more than a sixteenth.
+  ///   - isProxy: True for an address that stands for many clients: it has no share.
+  package mutating func enter(_ address: String, limit: Int, isProxy: Bool = false) -> Bool {
     let held = addresses[address, default: 0]
     guard count < limit else { return false }
-    if count >= limit - limit / 4, held >= max(Self.least, limit / 16) { return false }
+    if !isProxy, count >= limit - limit / 4, held >= max(Self.least, limit / 16) { return false }
     count += 1
     addresses[address] = held + 1
     return true

@@ -64,7 +64,8 @@
       address = proxied?.address ?? context.channel.remoteAddress?.ipAddress ?? "unknown"
       startTimer(limits.headSeconds, context)
       if isStream { return }
-      if setting.load.enter(address, limit: limits.connections) {
+      let isProxy = setting.proxies.contains(address)
+      if setting.load.enter(address, limit: limits.connections, isProxy: isProxy) {
         counted = address
       } else {
         let text = "Too many connections are open already, of all addresses or of this one."

@@ -48,7 +48,10 @@
       let limits = setting.options.limits
       let connection = HTTP2Connection(setting, channel)
       let address = connection.address
-      guard load.enter(address, limit: limits.connections) else { throw TooManyConnections() }
+      let isProxy = setting.proxies.contains(address)
+      guard load.enter(address, limit: limits.connections, isProxy: isProxy) else {
+        throw TooManyConnections()
+      }
       let isCharged = load.budget.charge(connectionBytes, .connections, to: address)
       let bound = NIOLoopBound(connection, eventLoop: channel.eventLoop)
       channel.closeFuture.whenComplete { _ in

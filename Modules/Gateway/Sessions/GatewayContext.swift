@@ -67,8 +67,8 @@
 
     /// Counts a connection in; `false`, and not counted, when there are too many of all addresses,
     /// or of this one.
-    func enter(_ address: String, limit: Int) -> Bool {
-      state.withLock { $0.connections.enter(address, limit: limit) }
+    func enter(_ address: String, limit: Int, isProxy: Bool) -> Bool {
+      state.withLock { $0.connections.enter(address, limit: limit, isProxy: isProxy) }
     }
 
     /// The figures so far, and what is held now.
