@@ -162,6 +162,10 @@ import Testing
     #expect(standing.earliest == 11_000 && standing.latest == 41_000)
     let long = RestoreMoment(
       50_000, between: header(10_000, lived: 1_000), and: header(90_000, lived: 2_000))
-    #expect(long.earliest == 1_000 && long.latest == 2_000)
+    #expect(long.earliest == 0 && long.latest == 2_000)
+    // It was stopped behind the earlier backup, and went on from what it had stored before.
+    let stopped = RestoreMoment(
+      90_000, between: header(0, lived: 600_000), and: header(1_000_000, lived: 1_290_000))
+    #expect(stopped.earliest == 380_000)
   }
 }

@@ -64,15 +64,12 @@ final class BackupTarget {
   /// - Throws: ``Failure``; then there is no file.
   func finish() throws -> (header: BackupHeader, summary: BackupSummary)? {
     guard let aside else { return nil }
-    do {
-      try file.synchronize()
-      try file.close()
-    } catch {
-      throw Self.cannotWrite(path)
-    }
+    do { try file.synchronize() } catch { throw Self.cannotWrite(path) }
+    // The file stays open, and so locked: other programs leave it alone until it has its name.
     let found = try BackupFile(aside).verify()
     guard unsafe link(aside, path) == 0 else { throw Self.cannotWrite(path) }
     PartFiles.remove(aside)
+    try? file.close()
     Self.synchronize(folderOf: path)
     return (found.header, found.summary)
   }

@@ -18,10 +18,10 @@ struct RestoreMoment: Equatable {
     self.later = later
     let back = later.lived - (later.time - time)
     let on = earlier.lived + (time - earlier.time)
-    // Nothing of between the backups was lived before the one or after the other.
-    let bounds = min(earlier.lived, later.lived)...later.lived
-    earliest = min(max(back, bounds.lowerBound), bounds.upperBound)
-    latest = max(earliest, min(on, bounds.upperBound))
+    // After a stop the server goes on from the lived time that it had stored, which may lie before
+    // that of the earlier backup; nothing was lived after the later one.
+    earliest = min(max(back, 0), later.lived)
+    latest = max(earliest, min(on, later.lived))
   }
 
   /// Returns the wall time of a lived one, in milliseconds since 1970, counted back from the later

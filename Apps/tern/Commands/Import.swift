@@ -10,7 +10,7 @@ struct Import: AsyncParsableCommand {
     discussion: """
       The file is sent in parts of at most 1,000 values; each is one update, the whole is not. \
       What was at the path before is removed first, unless --merge is given; the input is read \
-      through before that, and one with a mistake changes nothing. Standard input is kept in a \
+      through before that, and one with a mistake changes nothing. Standard input is then kept in a \
       temporary file meanwhile (TMPDIR). Members of arrays \
       are named 0, 1, 2, …; --key-by names them by a field of theirs instead, in every array \
       that does not lie inside another one. In such names . # $ / [ ] % and control characters \
@@ -35,8 +35,10 @@ struct Import: AsyncParsableCommand {
 
   func run() async throws {
     let place = try tern.path(path)
-    let source = try ImportFile(file).rewindable()
-    try check(source, at: place)
+    var source = try ImportFile(file)
+    // A merge removes nothing first, so an input that comes once may go through as it comes.
+    if !merge { source = try source.rewindable() }
+    if source.isRewindable { try check(source, at: place) }
     if !merge {
       try confirmation.confirm("replace everything at /\(place.text)", at: place)
     }
@@ -173,9 +175,12 @@ struct ImportFile {
     (self.file, self.size) = (file, size)
   }
 
+  /// True for an input that can be read more than once.
+  var isRewindable: Bool { size != nil }
+
   /// Returns the file itself, or a temporary copy of an input that can be read only once.
   func rewindable() throws(Failure) -> ImportFile {
-    if size != nil { return self }
+    if isRewindable { return self }
     do {
       let copy = try SystemFile.temporary()
       var bytes = 0

@@ -74,6 +74,8 @@ enum PartFiles {
           // The program ends with the lock held, so that no part is created any more.
           _ = signal(number, SIG_DFL)
           _ = kill(getpid(), number)
+          // The first process of a container is not ended by its own signal.
+          _exit(128 + number)
         }
       }
     }
