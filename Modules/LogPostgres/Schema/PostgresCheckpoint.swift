@@ -108,8 +108,9 @@ extension PostgresCheckpoint {
       () throws(PostgresFailure) -> Answer<CheckpointOutcome> in
       let head: LogPosition
       switch try hold(mark, epoch, connection, deadline) {
-      case .success(.advanced(let newest)): head = newest
-      case let refused: return refused
+      case .success(.held(let newest)): head = newest
+      case .success(.refused(let outcome)): return .success(outcome)
+      case .failure(let error): return .failure(error)
       }
       guard position >= mark, position <= head else { return .failure(.regressed(head: head)) }
       try connection.run(.moveMark, [key, number(mark), number(position)], deadline: deadline)
@@ -122,22 +123,28 @@ extension PostgresCheckpoint {
   /// Takes the lock of the mark, which keeps other nodes from changing rows until the end of the
   /// transaction. The epoch is read behind it: a deposed leader that has the lock changes rows
   /// before the next leader does, which then puts its own over them.
-  ///
-  /// - Returns: ``CheckpointOutcome/advanced(_:)`` with the newest position of the log.
   private func hold(
     _ mark: LogPosition, _ epoch: LogEpoch, _ connection: PostgresConnection, _ deadline: Int64
-  ) throws(PostgresFailure) -> Answer<CheckpointOutcome> {
+  ) throws(PostgresFailure) -> Answer<Hold> {
     let held = try connection.run(
       .moveMark, [key, number(mark), number(mark)], deadline: deadline)
     guard held.count == 1 else {
       let present = try connection.run(.mark, [key], deadline: deadline)
       guard present.count == 1 else { return .failure(.unknownShard) }
-      return .success(.elsewhere(mark: LogPosition(try present.count(0, 0))))
+      return .success(.refused(.elsewhere(mark: LogPosition(try present.count(0, 0)))))
     }
     guard let head = try PostgresTables(shard: shard).head(connection, deadline) else {
       return .failure(.unknownShard)
     }
-    return .success(head.epoch == epoch ? .advanced(head.position) : .fenced(head.epoch))
+    return .success(
+      head.epoch == epoch ? .held(head: head.position) : .refused(.fenced(head.epoch)))
+  }
+
+  /// The outcome of taking the mark's lock.
+  private enum Hold {
+    /// The mark and the epoch are those that were named; `head` is the newest position of the log.
+    case held(head: LogPosition)
+    case refused(CheckpointOutcome)
   }
 
   private func apply(
@@ -176,8 +183,8 @@ extension PostgresCheckpoint {
       return try connection.transaction(deadline: deadline) {
         () throws(PostgresFailure) -> Answer<RemovalOutcome> in
         switch try hold(mark, epoch, connection, deadline) {
-        case .success(.advanced): break
-        case .success(let refusal): return .success(.refused(refusal))
+        case .success(.held): break
+        case .success(.refused(let outcome)): return .success(.refused(outcome))
         case .failure(let error): return .failure(error)
         }
         var table = RangeTable(shard: key, connection, deadline)
