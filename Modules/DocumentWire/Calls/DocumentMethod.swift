@@ -42,6 +42,18 @@ package enum DocumentMethod: String, Hashable, Sendable, CaseIterable {
     }
   }
 
+  /// True for methods that change documents or transactions: what they answer is decided.
+  package var changesState: Bool {
+    switch self {
+    case .createDocument, .updateDocument, .deleteDocument, .beginTransaction, .commit, .rollback,
+      .batchWrite, .write:
+      true
+    case .getDocument, .listDocuments, .batchGetDocuments, .runQuery, .runAggregationQuery,
+      .partitionQuery, .listCollectionIDs, .listen:
+      false
+    }
+  }
+
   /// True when the client may send any number of messages.
   package var streamsRequests: Bool { self == .write || self == .listen }
 

@@ -183,12 +183,9 @@
     /// again. Such an answer is not much larger than its request, whose bytes were charged.
     func isOutcome(ofBytes bytes: Int) -> Bool {
       switch self {
-      case .createDocument, .deleteDocument, .beginTransaction, .commit, .rollback, .batchWrite:
-        true
       case .updateDocument: bytes <= Self.updatedBytes
-      case .getDocument, .listDocuments, .batchGetDocuments, .runQuery, .runAggregationQuery,
-        .partitionQuery, .listCollectionIDs, .write, .listen:
-        false
+      case .write: false
+      default: changesState
       }
     }
   }

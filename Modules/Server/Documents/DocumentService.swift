@@ -306,7 +306,7 @@ struct DocumentService {
       call.database = database
     }
     switch request.body {
-    case _ where context.follows && call.method.isForLeader:
+    case _ where context.follows && call.method.changesState:
       registry.finish(call, DocumentStatus(.unavailable, RefusalText.follows), &batch)
     case .listen(let request): try listens.listen(request, call, database, &batch)
     case .write(let request): try writer.write(request, call, database, &batch)
@@ -338,7 +338,7 @@ struct DocumentService {
     case .failure(let status): return registry.finish(call, status, &batch)
     case .success(let made): responses = made
     }
-    let isDecided = call.method.isForLeader
+    let isDecided = call.method.changesState
     var size = 0
     for response in responses {
       let bytes = response.encode(database.names)

@@ -27,7 +27,7 @@ struct DocumentRoutes: Sendable {
   private static func place(
     of method: DocumentMethod, _ message: [UInt8]?
   ) -> FramePlace<Upstream>? {
-    if method.isForLeader { return .node(.leader) }
+    if method.changesState { return .node(.leader) }
     if method == .listen { return .here }
     guard let message else { return nil }
     let request = try? DocumentRequest.decode(method, message, in: nil)
@@ -41,20 +41,6 @@ struct DocumentRoutes: Sendable {
   /// - Returns: The ends of the calls that the leader was to answer.
   mutating func loseLeader() -> [[UInt8]] {
     calls.lose(.leader, "The node that leads is out of reach. Try again.")
-  }
-}
-
-extension DocumentMethod {
-  /// True when the leader answers each call.
-  var isForLeader: Bool {
-    switch self {
-    case .createDocument, .updateDocument, .deleteDocument, .beginTransaction, .commit, .rollback,
-      .batchWrite, .write:
-      true
-    case .getDocument, .listDocuments, .batchGetDocuments, .runQuery, .runAggregationQuery,
-      .partitionQuery, .listCollectionIDs, .listen:
-      false
-    }
   }
 }
 
