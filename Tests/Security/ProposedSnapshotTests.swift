@@ -139,6 +139,29 @@ struct ProposedSnapshotTests {
     }
   }
 
+  @Test("rows that were listed for one judgement cost the next one nothing")
+  func rowsOfFormerJudgement() throws {
+    var limits = RulesLimits.standard
+    limits.stepsPerRule = 1_000
+    let rule = #"{"$id": {".write": "newData.parent().exists()"}}"#
+    let rules = try TreeRules(#"{"rules": {"a": \#(rule), "b": \#(rule)}}"#, limits: limits)
+    // For each of both places less than a rule may cost, and for both together more.
+    let keys = (0..<200).map { TreeKey(unchecked: "k\($0)") }
+    var children = ChildMap()
+    for key in keys + ["left"] { children.set(key, 1) }
+    let node = TreeNode(children: children)
+    let before = TreeNodeSnapshot(["a": node, "b": node])
+    let paths = (["a", "b"] as [TreePath]).flatMap { place in
+      keys.map { place.appending($0) }
+    }
+    let after = ProposedSnapshot(paths.map { .init(path: $0, node: .empty) }, over: before)
+    for _ in 0..<2 {
+      let explanation = try rules.explainWrite(
+        paths, by: RulesCaller(auth: nil, now: 0), from: before, to: after)
+      #expect(explanation.verdict.isAllowed)
+    }
+  }
+
   private func everyPath(_ depth: Int) -> [TreePath] {
     guard depth > 0 else { return [.root] }
     return everyPath(depth - 1).flatMap { path in

@@ -132,8 +132,7 @@ public struct ProposedSnapshot: RulesSnapshot {
   }
 
   /// Returns true when the write empties a node before it puts something there again, which takes
-  /// its priority: a write is carried out in the order of
-  /// ``TreeMerge/entries``.
+  /// its priority: a write is carried out entry by entry.
   private func isEmptied(
     at path: TreePath, _ change: ProposedChange
   ) throws(RulesDataError) -> Bool {

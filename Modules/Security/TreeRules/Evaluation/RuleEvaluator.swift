@@ -30,7 +30,7 @@ struct RuleEvaluator {
   /// The steps the request may still take.
   private(set) var requestSteps: Int
   /// The rows of the proposed tree that were charged.
-  private var chargedRows = 0
+  private var chargedRows: Int
   /// The values met, by operation, when the caller asked for them.
   private(set) var trace: [Int: RuleValue]?
 
@@ -69,6 +69,7 @@ struct RuleEvaluator {
     self.before = before
     self.after = after
     requestSteps = limits.stepsPerRequest
+    chargedRows = after.listedRows
   }
 
   /// Moves to another node; `data` and `newData` are that node from now on.
