@@ -19,6 +19,12 @@ import Testing
         "bench", "writes", "--duration", "1", "--clients", "1", "--at", "own/place")
       #expect(measured.code == 0, "\(measured)")
       #expect(try await server.tern("get", "/").output == before)
+      // The usual place holds what a killed measurement has left.
+      _ = try await server.tern("set", "tern-bench/left/n", "1")
+      let beside = try await server.tern("bench", "writes", "--duration", "1", "--clients", "1")
+      #expect(beside.code == 0, "\(beside)")
+      let left = try await server.tern("get", "tern-bench").output.joined()
+      #expect(left.filter { !$0.isWhitespace } == #"{"left":{"n":1}}"#)
     }
   }
 

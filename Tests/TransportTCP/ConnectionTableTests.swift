@@ -20,5 +20,20 @@
       for _ in 0..<119 { table.leave("greedy") }
       #expect(table.enter("greedy"))
     }
+
+    @Test("an address that stands for many clients gets all that are left, and no more")
+    func proxies() {
+      var shares = ConnectionShares()
+      var count = 0
+      while shares.enter("proxy", limit: 160, isProxy: true) { count += 1 }
+      #expect(count == 160 && shares.count == 160)
+      var isTaken = shares.enter("other", limit: 160)
+      #expect(!isTaken)
+      shares.leave("proxy")
+      isTaken = shares.enter("proxy", limit: 160)
+      #expect(!isTaken, "as a client it is over its share")
+      isTaken = shares.enter("other", limit: 160)
+      #expect(isTaken)
+    }
   }
 #endif

@@ -10,8 +10,8 @@ struct Import: AsyncParsableCommand {
     discussion: """
       The file is sent in parts of at most 1,000 values; each is one update, the whole is not. \
       What was at the path before is removed first, unless --merge is given; the input is read \
-      through before that, and one with a mistake changes nothing. Standard input is then kept in a \
-      temporary file meanwhile (TMPDIR). Members of arrays \
+      through before that, and one with a mistake changes nothing. For that, standard input \
+      is kept in a temporary file (TMPDIR). Members of arrays \
       are named 0, 1, 2, …; --key-by names them by a field of theirs instead, in every array \
       that does not lie inside another one. In such names . # $ / [ ] % and control characters \
       become % and two hexadecimal digits. Without --merge it asks first on a terminal; elsewhere / \

@@ -108,14 +108,15 @@ final class ExportFile {
   func finish() throws {
     guard path != "-" else { return }
     do {
-      if aside != nil { try file.synchronize() }
-      try file.close()
+      if aside != nil { try file.synchronize() } else { try file.close() }
     } catch {
       throw Self.cannotWrite(path)
     }
     guard let aside else { return }
     guard unsafe rename(aside, target) == 0 else { throw Self.cannotWrite(path) }
     PartFiles.forget(aside)
+    // Open, and so locked, until it has its name: other programs leave it alone.
+    try? file.close()
   }
 
   /// The reason is the one of the system call that has just failed.
