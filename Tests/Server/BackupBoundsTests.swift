@@ -1,3 +1,4 @@
+import Dispatch
 import Synchronization
 import TernCore
 import TernLedger
@@ -137,6 +138,29 @@ final class BackupBoundsTests: Sendable {
       }
     }
   }
+
+  @Test("a backup that its reader has cancelled is not told as ended by a bound")
+  func cancelled() async throws {
+    let table = try ExportTable(
+      EmbeddedLedger(store: MemoryStore()) { 0 }, ServerLimits(), uptime: { 0 })
+    let inPiece = DispatchSemaphore(value: 0)
+    let mayGoOn = DispatchSemaphore(value: 0)
+    let asked = DirectRequest(namespace: "default", isLocal: true, .administer)
+    let export = try #require(
+      table.beginBackup(on: nil, review: asked, at: "a", time: 0, storeBytes: nil) { _ in
+        inPiece.signal()
+        mayGoOn.wait()
+      })
+    // Its thread goes on when the taker of its first piece does.
+    wait(for: inPiece)
+    export.cancel()
+    #expect(table.count == 1)
+    #expect(table.reviewBounds(isDiskFull: true, storeBytes: { nil }).isEmpty)
+    mayGoOn.signal()
+    await table.endAll()
+  }
+
+  private func wait(for event: DispatchSemaphore) { event.wait() }
 
   @Test("a small store may grow by 4 GiB, a large one by as much as it has")
   func standardGrowth() {

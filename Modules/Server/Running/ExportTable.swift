@@ -99,7 +99,8 @@ final class ExportTable: Sendable {
       return state.open.values.map { ($0.export, $0.bounds) }
     }
     return open.compactMap { export, bounds in
-      if export.isWithdrawn { return nil }
+      // One whose reader wants no more ends by itself, at once.
+      if export.isCancelled { return nil }
       let end: BackupEnd
       if bounds.isBackup, isDiskFull {
         end = .diskFull
