@@ -20,12 +20,13 @@ extension QueryWindow {
     in view: borrowing some StoreView & ~Copyable & ~Escapable
   ) throws(StorageError) -> [TreeMerge.Entry]? {
     var moves: [(key: TreeKey, value: TreeSortValue?)] = []
-    var changed: [TreeKey] = []
-    for entry in entries {
+    var rest = entries[...]
+    while let key = rest.first?.path.first {
+      // The entries below one child follow one another.
+      let own = rest.prefix { $0.path.first == key }
+      rest = rest.dropFirst(own.count)
       // A filtered view has no priority of its own.
-      guard let key = entry.path.first, !key.isPriority, changed.last != key else { continue }
-      changed.append(key)
-      if keepsPlace(key, entries) { continue }
+      if key.isPriority || keepsPlace(key, own) { continue }
       var value = try rows.sortValue(of: path.appending(key), by: query.order, in: view)
       if let found = value, !range.contains(key, found) { value = nil }
       if value != self.value(of: key) { moves.append((key, value)) }
@@ -34,11 +35,10 @@ extension QueryWindow {
     return try move(moves, entries, at: path, of: rows, limitBytes: limitBytes, in: view)
   }
 
-  /// Returns `true` if the entries below a child cannot change its position.
-  private func keepsPlace(_ key: TreeKey, _ entries: [TreeMerge.Entry]) -> Bool {
+  /// Returns `true` if the entries at and below a child cannot change its position.
+  private func keepsPlace(_ key: TreeKey, _ entries: ArraySlice<TreeMerge.Entry>) -> Bool {
     guard value(of: key) != nil else { return false }
     return entries.allSatisfy { entry in
-      guard entry.path.first == key else { return true }
       let below = entry.path.dropFirst()
       if below.isRoot || entry.node.isEmpty { return false }
       return switch query.order {
@@ -55,24 +55,27 @@ extension QueryWindow {
     at path: TreePath, of rows: TreeRows, limitBytes: Int,
     in view: borrowing some StoreView & ~Copyable & ~Escapable
   ) throws(StorageError) -> [TreeMerge.Entry]? {
-    let isLimited = limit != .max
-    let before = isLimited ? Set(shown.map(\.key)) : Set(moves.map(\.key).filter(shows))
+    // Whatever moves shifts another child by as many ranks at most: of those that stay, only the
+    // ones nearest to the limit may leave or enter.
+    let count = limit == .max ? 0 : moves.count
+    let before = Set(lastShown(2 * count)).union(moves.lazy.map(\.key).filter(shows))
     for move in moves { remove(move.key) }
     for move in moves {
       if let value = move.value { offer(Candidate(key: move.key, value: value)) }
     }
     if needsLoading { try reload(path, of: rows, in: view) }
-    let after = isLimited ? Set(shown.map(\.key)) : Set(moves.map(\.key).filter(shows))
+    let after = Set(lastShown(count)).union(moves.lazy.map(\.key).filter(shows))
+    let entering = after.subtracting(before)
 
     var result = entries.filter { entry in
-      guard let key = entry.path.first, shows(key) else { return false }
-      return !after.contains(key) || before.contains(key)
+      guard let key = entry.path.first else { return false }
+      return shows(key) && !entering.contains(key)
     }
-    for key in before.subtracting(after) {
+    for key in before where !shows(key) {
       result.append(.init(path: TreePath([key]), node: .empty))
     }
     var size = NodeSize()
-    for key in after.subtracting(before) {
+    for key in entering {
       guard
         let child = try rows.node(
           at: path.appending(key), limitBytes: limitBytes, size: &size, in: view)

@@ -21,9 +21,7 @@ package struct QueryWindow: Sendable {
   let limit: Int
   /// The most candidates kept.
   private let capacity: Int
-  private let countsFromLast: Bool
-  /// The best first: in the query's order, or against it when the limit counts from the end.
-  private(set) var candidates: [Candidate] = []
+  private(set) var candidates: CandidateList
   private var values: [TreeKey: TreeSortValue] = [:]
   /// `true` if every child in range is a candidate.
   private(set) var isComplete = true
@@ -34,17 +32,22 @@ package struct QueryWindow: Sendable {
     range = TreeRange(query)
     limit = query.limit?.count ?? .max
     capacity = query.limit.map { $0.count + min(max($0.count, 16), 1_024) } ?? .max
-    countsFromLast = query.limit?.side == .last
+    candidates = CandidateList(countsFromLast: query.limit?.side == .last)
   }
 
   /// The number of children it keeps the names of, those beyond the limit included.
   package var count: Int { candidates.count }
 
   /// The number of children it shows.
-  package var shownCount: Int { shown.count }
+  package var shownCount: Int { min(candidates.count, limit) }
 
-  /// The names of the children shown, best first.
-  var shown: ArraySlice<Candidate> { candidates.prefix(limit) }
+  /// The children shown, best first. Building the list takes linear time.
+  var shown: [Candidate] { candidates.elements(in: 0..<shownCount) }
+
+  /// Returns the names of the last `count` children shown, of those nearest to the limit.
+  func lastShown(_ count: Int) -> [TreeKey] {
+    candidates.elements(in: max(0, shownCount - count)..<shownCount).map(\.key)
+  }
 
   /// `true` if there are too few candidates while more children in range may exist.
   var needsLoading: Bool { !isComplete && candidates.count < limit }
@@ -58,12 +61,13 @@ package struct QueryWindow: Sendable {
   /// Returns `true` if the window shows the child.
   func shows(_ key: TreeKey) -> Bool {
     guard let value = values[key] else { return false }
-    return candidates.count <= limit || index(of: Candidate(key: key, value: value)) < limit
+    return candidates.count <= limit
+      || candidates.rank(of: Candidate(key: key, value: value)) < limit
   }
 
   /// Forgets everything; the window is complete as long as nothing is turned away.
   mutating func reset() {
-    candidates.removeAll(keepingCapacity: true)
+    candidates.removeAll()
     values.removeAll(keepingCapacity: true)
     isComplete = true
   }
@@ -75,7 +79,7 @@ package struct QueryWindow: Sendable {
   mutating func offer(_ candidate: Candidate) -> Candidate? {
     if !isComplete || isFull {
       // Behind the last candidate there may be better children than this one.
-      guard let last = candidates.last, precedes(candidate, last) else {
+      guard let last = candidates.last, candidates.precedes(candidate, last) else {
         isComplete = false
         return candidate
       }
@@ -85,7 +89,7 @@ package struct QueryWindow: Sendable {
       values[dropped.key] = nil
       isComplete = false
     }
-    candidates.insert(candidate, at: index(of: candidate))
+    candidates.insert(candidate)
     values[candidate.key] = candidate.value
     return dropped
   }
@@ -96,23 +100,6 @@ package struct QueryWindow: Sendable {
   /// Removes a candidate, if the child is one.
   mutating func remove(_ key: TreeKey) {
     guard let value = values.removeValue(forKey: key) else { return }
-    candidates.remove(at: index(of: Candidate(key: key, value: value)))
-  }
-
-  private func precedes(_ left: Candidate, _ right: Candidate) -> Bool {
-    let values = left.value.compare(right.value)
-    let order = values != 0 ? values : left.key.compare(right.key)
-    return countsFromLast ? order > 0 : order < 0
-  }
-
-  /// Returns the index of the candidate, or its insertion index.
-  private func index(of candidate: Candidate) -> Int {
-    var low = 0
-    var high = candidates.count
-    while low < high {
-      let middle = (low + high) / 2
-      if precedes(candidates[middle], candidate) { low = middle + 1 } else { high = middle }
-    }
-    return low
+    candidates.remove(Candidate(key: key, value: value))
   }
 }

@@ -187,6 +187,33 @@ private struct WindowWorld {
     #expect(world.shown.isEmpty)
   }
 
+  @Test(
+    "writes of many children change a large window as a load does",
+    arguments: [nil, TreeLimit(.first, 700), TreeLimit(.last, 1_500)], UInt64(1)...3)
+  func large(limit: TreeLimit?, seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    let query = TreeQuery(
+      order: .child("n"), start: TreeBound(.integer(100), isInclusive: true), limit: limit)
+    var world = WindowWorld(query)
+    func entries(_ count: Int) -> [TreeMerge.Entry] {
+      let keys = Set((0..<count).map { _ in random.roll(3_000) })
+      return keys.map { key in
+        var node = TreeNode.empty
+        if random.roll(4) > 0 {
+          node.setNode(TreeNode(.integer(Int64(random.roll(1_000)))), at: "n")
+        }
+        return .init(path: TreePath([TreeKey(unchecked: "k\(key)")]), node: node)
+      }
+    }
+    try world.write(TreeMerge(entries(4_000)).entries)
+    try world.load()
+    for count in [1_200, 3, 2_000, 400, 2_500] {
+      try world.write(TreeMerge(entries(count)).entries)
+      try #require(world.shown == query.window(of: world.whole), "seed \(seed), \(count)")
+      #expect(world.window.shownCount == world.shown.childCount)
+    }
+  }
+
   @Test("writes to children that are not shown change nothing")
   func elsewhere() throws {
     var world = WindowWorld(try TreeQuery.all.ordered(by: .key).starting(at: .string("m")))
