@@ -88,7 +88,8 @@ struct AcceptorTests {
         case .connected(let peer): "\(peer) is here"
         case .disconnected(let peer, _): "\(peer) is gone"
         case .failed(let error): "failed \(error)"
-        case .ended, .diskFull, .diskHasRoom, .corrupt, .oldFormat, .backupEnded, .hindered,
+        case .ended, .diskFull, .diskHasRoom, .corrupt, .oldFormat, .unusableRules, .backupEnded,
+          .hindered,
           .standingBy, .leading, .following:
           "\(event)"
         }

@@ -42,7 +42,8 @@ import Testing
         list.filter { event in
           switch event {
           case .connected, .disconnected: false
-          case .failed, .ended, .diskFull, .diskHasRoom, .corrupt, .oldFormat, .backupEnded,
+          case .failed, .ended, .diskFull, .diskHasRoom, .corrupt, .oldFormat, .unusableRules,
+            .backupEnded,
             .hindered:
             true
           case .standingBy, .leading, .following: false

@@ -54,6 +54,10 @@ final class ServerNews: Sendable {
     case .corrupt(let corruption):
       tell("the store is damaged, see tern verify: \(corruption)")
     case .oldFormat: tell(Self.oldFormat, .warning)
+    case .unusableRules(let database, let problem):
+      tell(
+        "the stored rules of \(database) are invalid under the limits of this version, and deny "
+          + "everything until others are deployed: \(problem)")
     case .backupEnded(let reason):
       tell("a backup was ended before it was whole: \(reason)", .warning)
     case .diskHasRoom: tell("the disk has room again; everything is taken", .notice)

@@ -15,6 +15,8 @@ struct AdminService {
   private var authorizer: any Authorizer
   /// The databases with rules of their own.
   private var ownRules: [ExactText: RulesAuthorizer] = [:]
+  /// The stored rules that could not be taken up; in their place nothing is allowed.
+  private(set) var unusableRules: [UnusableRules] = []
   /// The settings of databases, besides their rules.
   private var settings: [ExactText: DatabaseSettings] = [:]
   /// Decides about credentials.
@@ -62,6 +64,7 @@ struct AdminService {
   /// Takes up the decisions that hold now, in the place of those that were known.
   mutating func restoreAnew(from snapshot: borrowing LedgerSnapshot) throws(StorageError) {
     (ownRules, settings, credentials.revocations) = ([:], [:], Revocations())
+    unusableRules = []
     try restore(from: snapshot)
   }
 
@@ -71,10 +74,13 @@ struct AdminService {
     while try cursor.next() {
       let name = cursor.key.extracting(StoreLayout.rules.count..<cursor.key.count)
       let text = [UInt8](copying: cursor.value)
-      // They were compiled before they were stored; those that no longer can be allow nothing.
-      let rules = (try? TreeRules(stored: text)) ?? Self.closed
-      let database = ExactText(String(decoding: [UInt8](copying: name), as: UTF8.self))
-      ownRules[database] = authorizer.judging(by: rules)
+      let database = String(decoding: [UInt8](copying: name), as: UTF8.self)
+      var rules = Self.closed
+      do throws(RulesFileError) { rules = try TreeRules(stored: text) } catch {
+        // They were valid when they were stored; a later version may have stricter limits.
+        unusableRules.append(UnusableRules(database: database, problem: "\(error)"))
+      }
+      ownRules[ExactText(database)] = authorizer.judging(by: rules)
     }
   }
 

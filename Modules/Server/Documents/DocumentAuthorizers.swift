@@ -13,6 +13,9 @@ struct DocumentAuthorizers {
 
   init(_ base: any DocumentAuthorizer) { self.base = base }
 
+  /// The stored rules that could not be taken up.
+  var unusableRules: [UnusableRules] { ownRules.unusable }
+
   /// The authorizer of a database.
   func authorizer(of database: DocumentDatabase) -> any DocumentAuthorizer {
     ownRules.authorizer(of: database) ?? base

@@ -13,6 +13,8 @@ struct DocumentRulesTable {
   }
 
   private var entries: [ExactText: Entry] = [:]
+  /// The stored rules that could not be taken up; in their place nothing is allowed.
+  private(set) var unusable: [UnusableRules] = []
 
   /// The authorizer of a database: its own or its project's; `nil` when it has neither.
   func authorizer(of database: DocumentDatabase) -> (any DocumentAuthorizer)? {
@@ -56,10 +58,16 @@ struct DocumentRulesTable {
   ) throws(StorageError) {
     var cursor = snapshot.cursor(over: KeyRange(prefix: StoreLayout.documentRules))
     while try cursor.next() {
-      let name = [UInt8](copying: cursor.key).dropFirst(StoreLayout.documentRules.count)
-      // They were compiled before they were stored; those that no longer can be allow nothing.
-      let rules = (try? DocumentRules(source: [UInt8](copying: cursor.value))) ?? Self.closed
-      set(rules, for: String(decoding: name, as: UTF8.self), under: base)
+      let key = [UInt8](copying: cursor.key).dropFirst(StoreLayout.documentRules.count)
+      let name = String(decoding: key, as: UTF8.self)
+      var rules = Self.closed
+      do throws(DocumentRulesError) {
+        rules = try DocumentRules(source: [UInt8](copying: cursor.value))
+      } catch {
+        // They were valid when they were stored; a later version may have stricter limits.
+        unusable.append(UnusableRules(database: name, problem: error.description))
+      }
+      set(rules, for: name, under: base)
     }
   }
 

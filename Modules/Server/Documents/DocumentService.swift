@@ -97,6 +97,9 @@ struct DocumentService {
     if change(&authorizers) { registry.noteOtherRules(judge) }
   }
 
+  /// The stored rules that could not be taken up.
+  var unusableRules: [UnusableRules] { authorizers.unusableRules }
+
   /// Reads documents for rules.
   func lookup(
     in database: DocumentDatabase, _ batch: borrowing ServerBatch

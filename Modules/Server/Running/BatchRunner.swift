@@ -59,6 +59,9 @@ final class BatchRunner {
     try await ledger.read { snapshot throws(StorageError) in
       try machine.restore(from: snapshot, uptime: uptime)
     }
+    for rules in machine.admin.unusableRules + machine.documents.unusableRules {
+      report(.unusableRules(database: rules.database, problem: rules.problem))
+    }
   }
 
   /// Makes the machine anew, to decide, or to follow what other nodes decide; ``restore()`` fills

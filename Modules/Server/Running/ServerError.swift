@@ -45,6 +45,9 @@ public enum ServerEvent: Hashable, Sendable {
   /// The store has an earlier format whose bytes are checked less. Stop the server and compact the
   /// store (``TernServer/compact(_:keepingLog:)``) to bring it up to date.
   case oldFormat
+  /// Rules that were stored are invalid under the limits of this version: they deny everything to
+  /// all but administrators until others are deployed. Told at every start.
+  case unusableRules(database: String, problem: String)
   /// A backup was ended before it was whole; its reader sees that its bytes stop.
   case backupEnded(BackupEnd)
 }

@@ -100,7 +100,9 @@ extension SimulatedWorld {
       cluster.summary.failures += 1
     case .ended(let error): if !process.isEnding { kill(process, because: "\(error)") }
     case .disconnected(_, let reason): trace.note("\(process.name) lets go: \(reason)")
-    case .connected, .diskFull, .diskHasRoom, .corrupt, .oldFormat, .backupEnded, .hindered: break
+    case .connected, .diskFull, .diskHasRoom, .corrupt, .oldFormat, .unusableRules, .backupEnded,
+      .hindered:
+      break
     }
   }
 
